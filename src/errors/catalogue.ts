@@ -1,0 +1,59 @@
+/** One kind of failure that the API can answer: its status, the specification's exact text, and whether trying again later may help. */
+export interface ErrorKind {
+  readonly status: 400 | 401 | 403 | 404 | 408 | 409 | 415 | 429 | 500 | 503;
+  readonly text: string;
+  readonly retryable: boolean;
+}
+
+function kind(status: ErrorKind["status"], text: string, retryable = false): ErrorKind {
+  return Object.freeze({ status, text, retryable });
+}
+
+/** Every failure of the API. Texts are those of the specification's section 7 and of the decisions page; a key is never used for another meaning. */
+export const errorKinds = {
+  badCredentials: kind(401, "invalid API key or username"),
+  invalidToken: kind(401, "authentication failed, invalid token"),
+  userDisabled: kind(403, "user disabled"),
+  userExpired: kind(403, "user expired"),
+  permissionDenied: kind(403, "permission denied"),
+  userNotFound: kind(404, "user not found"),
+  groupNotFound: kind(404, "group not found"),
+  deviceNotFound: kind(404, "device not found"),
+  notFound: kind(404, "Not Found"),
+  invalidEmail: kind(400, "invalid e-mail address"),
+  emailInUse: kind(409, "e-mail address already in use"),
+  invalidInput: kind(400, "invalid input"),
+  invalidPatch: kind(400, "invalid patch operation"),
+  patchTestFailed: kind(409, "patch test failed"),
+  badRequest: kind(400, "Bad Request"),
+  deviceExists: kind(409, "device already exists"),
+  deviceExpired: kind(409, "device expired"),
+  noLicense: kind(409, "no license available"),
+  requestTimeout: kind(408, "Request Timeout", true),
+  unsupportedMediaType: kind(415, "Unsupported Media Type"),
+  tooManyRequests: kind(429, "Too Many Requests", true),
+  dailyResults: kind(429, "daily results limit reached", true),
+  internal: kind(500, "Internal Server Error"),
+  unavailable: kind(503, "Service Unavailable", true),
+} as const satisfies Readonly<Record<string, ErrorKind>>;
+
+/** Name of a failure in the catalogue. */
+export type ErrorName = keyof typeof errorKinds;
+
+/** A failure of the catalogue on its way to the one place that answers it. `details` says what is wrong and where. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly kind: ErrorKind;
+  readonly code: ErrorName;
+  readonly details: readonly string[];
+  /** Seconds after which to try again. */
+  readonly retryAfter: number | undefined;
+
+  constructor(code: ErrorName, details: readonly string[] = [], retryAfter?: number) {
+    super(errorKinds[code].text);
+    this.code = code;
+    this.kind = errorKinds[code];
+    this.details = details;
+    this.retryAfter = retryAfter;
+  }
+}

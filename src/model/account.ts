@@ -1,0 +1,52 @@
+/** A tenant: its users and devices are seen by nobody else. */
+export interface Account {
+  readonly key: number;
+  readonly name: string;
+  /** IANA name; its midnight starts the account's day. */
+  readonly timeZone: string;
+  readonly licenses: number;
+  readonly creation: number;
+}
+
+/** Privileges that have a meaning to the service; a user may hold any other strings too. */
+export const privilegeNames = [
+  "admin",
+  "read",
+  "write",
+  "sendCommands",
+  "sendSmsCommands",
+  "sendSmsAlerts",
+  "execute",
+] as const;
+
+/** A user of an account. `id` is public, `key` is the store's. */
+export interface User {
+  readonly key: number;
+  readonly id: string;
+  readonly accountKey: number;
+  /** The account's first user: can't be deleted or lose `admin`. */
+  readonly owner: boolean;
+  readonly name: string;
+  readonly email: string;
+  readonly country: string;
+  readonly timeZone: string;
+  readonly description: string | null;
+  readonly message: string | null;
+  readonly disabled: boolean;
+  readonly disabledMessage: string | null;
+  readonly tags: { readonly [name: string]: string };
+  readonly privileges: readonly string[];
+  readonly group: string | null;
+  readonly deviceId: string | null;
+  readonly adminDevices: number | null;
+  /** Validity window, epoch ms. */
+  readonly from: number | null;
+  readonly expires: number | null;
+  /** SHA-256 of the API key, hex; null: has none. */
+  readonly apiKeyHash: string | null;
+  /** Names the key; tokens carry it, so replacing the key ends them. */
+  readonly apiKeyId: string | null;
+  readonly creation: number;
+  readonly modification: number;
+  readonly lastLogin: number | null;
+}

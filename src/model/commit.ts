@@ -1,0 +1,44 @@
+import type { DeviceKey } from "./device.ts";
+import type { DeviceState, LocationRecord, Totals } from "./location.ts";
+
+/** New totals for a record that is already stored (a late record before it changed them). */
+export interface TotalsPatch {
+  readonly time: number;
+  readonly hash: number;
+  readonly totals: Totals;
+}
+
+/** What a late record adds to the totals of every stored record after the given key. */
+export interface TotalsShift {
+  readonly afterTime: number;
+  readonly afterHash: number;
+  readonly odometer: number;
+  readonly sensorSeconds: readonly [number, number, number, number];
+}
+
+/** A report that is kept as evidence but is no location: its clock can't be right. */
+export interface RefusedReport {
+  readonly device: DeviceKey;
+  readonly receivedAt: number;
+  readonly time: number;
+  readonly cause: "future" | "past";
+  /** The report as JSON. */
+  readonly report: string;
+}
+
+/** Everything that one batch does to one device. */
+export interface DeviceCommit {
+  readonly device: DeviceKey;
+  /** New records in the order of (time, hash); none of them is stored yet. */
+  readonly records: readonly LocationRecord[];
+  readonly patches: readonly TotalsPatch[];
+  readonly shift?: TotalsShift;
+  /** The state after this commit; its version is the one before plus one. */
+  readonly state: DeviceState;
+}
+
+/** One transaction: all of it or nothing. */
+export interface CommitBatch {
+  readonly devices: readonly DeviceCommit[];
+  readonly refused: readonly RefusedReport[];
+}

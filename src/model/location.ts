@@ -1,0 +1,67 @@
+/**
+ * The sums that a device's history gives, as of one record: a fold over its records in the order of event time,
+ * so they do not depend on the order in which the records arrived.
+ */
+export interface Totals {
+  /** km, great-circle sums between valid fixes, from the device's settable start. */
+  readonly odometer: number;
+  /** Seconds that input 1 to 4 was active. */
+  readonly sensorSeconds: readonly [number, number, number, number];
+  /** Event time of the last record in which the device moved; of its first record where it never has. */
+  readonly movedAt: number;
+  /** Last known states of inputs 1 to 4: bit n-1 of `known` says that input n was ever reported, of `active` that it is on. */
+  readonly inputsKnown: number;
+  readonly inputsActive: number;
+  /** Event time of the record that last reported an input; 0 where none has. */
+  readonly inputsAt: number;
+  /** Last valid position and its event time; absent before the first one. */
+  readonly anchor?: Anchor;
+}
+
+/** The position from which the next leg is measured. */
+export interface Anchor {
+  readonly time: number;
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+/**
+ * One stored location, immutable but for `totals` (a late record changes those of the records after it).
+ * Order within a device: by `time`, then by `hash`. (`time`, `hash`) is the content key that drops exact repeats.
+ */
+export interface LocationRecord {
+  /** Event time, epoch ms. */
+  readonly time: number;
+  /** 52-bit hash of everything that was reported. */
+  readonly hash: number;
+  /** Arrival time, epoch ms. */
+  readonly receivedAt: number;
+  /** The tracker itself says whether its position is valid. */
+  readonly valid: boolean;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly speed?: number;
+  readonly course?: number;
+  /** For a record without a position of its own: when the position that it repeats was taken. */
+  readonly positionTime?: number;
+  /** The other fields of the API's Location as JSON members, `attributes` last and left open: see `renderLocation`. */
+  readonly extras: string;
+  readonly totals: Totals;
+}
+
+/** The state of a device: one row, rewritten by each commit that concerns it. */
+export interface DeviceState {
+  /** Grows by one with each commit; a commit that finds another version must reload. 0: never reported. */
+  readonly version: number;
+  /** Event time of the newest record; 0: none. */
+  readonly time: number;
+  /** Totals as of the newest record. */
+  readonly totals: Totals;
+  /**
+   * What `lastLocation` answers: the newest record, at the last valid position. Absent before the first position ever.
+   * (Where the newest record is not valid or has no position, this one repeats the last valid position and says so by `positionTime`.)
+   */
+  readonly last?: LocationRecord;
+  /** Extras of what was reported before the first position ever. */
+  readonly pending?: string;
+}

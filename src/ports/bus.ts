@@ -1,0 +1,14 @@
+/** What nodes and parts tell each other after a commit. */
+export type BusEvent =
+  /** A device was changed or deleted, or expired: connections and caches must ask again. */
+  | { readonly type: "deviceChanged"; readonly key: number; readonly id: string }
+  /** A user was changed or deleted, or its key was. */
+  | { readonly type: "userChanged"; readonly key: number };
+
+/** Delivers events to every node, this one included; at most once, so nothing may rest on it alone. */
+export interface Bus {
+  publish(event: BusEvent): void;
+  /** Returns the way to stop listening. */
+  subscribe(listener: (event: BusEvent) => void): () => void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,37 @@
+import type { Report } from "../model/effects.ts";
+
+/** A device that may report now. Held by a connection; `live` turns false when the device is deleted, changed or expires. */
+export interface Admitted {
+  readonly status: "admitted";
+  readonly key: number;
+  /** The id that the device is registered under (not the alias that it may have reported). */
+  readonly id: string;
+  readonly live: boolean;
+}
+
+/** Why a device may not report. `unknown` devices are quarantined. */
+export interface NotAdmitted {
+  readonly status: "unknown" | "expired";
+}
+
+export type Admission = Admitted | NotAdmitted;
+
+/**
+ * What became of the reports of one message. `stored`: on disk, as well as every exact repeat; the tracker may be told.
+ * `refused`: the device expired or was deleted meanwhile; nothing is stored and nothing is told.
+ */
+export type Outcome = "stored" | "refused";
+
+/** The way from the gateway into ingest. */
+export interface Intake {
+  /** Which device these identifiers belong to. Answers at once where it is known; rejects while the store is down. */
+  admit(ids: readonly string[]): Admission | Promise<Admission>;
+  /**
+   * Takes the reports of one message. `done` is called once, when the batch that holds them is committed (or they are refused);
+   * while the store is down it is simply not called yet. Reports keep their order within a device.
+   */
+  submit(device: Admitted, reports: readonly Report[], receivedAt: number, done: (outcome: Outcome) => void): void;
+  /** True while so much waits that sockets should not be read; `onDrained` tells when to go on. */
+  readonly congested: boolean;
+  onDrained(listener: () => void): void;
+}

@@ -1,0 +1,30 @@
+/** What a framer says of the bytes so far. */
+export type Framing =
+  | { readonly type: "more" }
+  /** A message: `end` bytes of the buffer belong to it; its own bytes are buffer[start, stop). */
+  | { readonly type: "frame"; readonly start: number; readonly stop: number; readonly end: number }
+  /** `length` bytes are no message: a lost start, line noise, a keep-alive. */
+  | { readonly type: "skip"; readonly length: number; readonly reason: string };
+
+/**
+ * Cuts a growing buffer into messages. Pure: it sees the unread bytes from `offset` on and never how TCP cut them,
+ * and answers the same for the same bytes. It never asks for more than `maximum` bytes: a buffer that long which still
+ * gives no frame is junk.
+ */
+export interface Framer {
+  readonly maximum: number;
+  readonly next: (buffer: Uint8Array, offset: number) => Framing;
+}
+
+/** The answer of a framer that needs further bytes. */
+export const more: Framing = Object.freeze({ type: "more" });
+
+/** A frame whose bytes are buffer[start, stop), ending at `end` (the delimiter's end where it is stripped). */
+export function frame(start: number, stop: number, end: number = stop): Framing {
+  return { type: "frame", start, stop, end };
+}
+
+/** Bytes that are passed over, with the reason for the count and the trace. */
+export function skip(length: number, reason: string): Framing {
+  return { type: "skip", length, reason };
+}

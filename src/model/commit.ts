@@ -16,12 +16,12 @@ export interface TotalsShift {
   readonly sensorSeconds: readonly [number, number, number, number];
 }
 
-/** A report that is kept as evidence but is no location: its clock can't be right. */
+/** A report that is kept as evidence but is no location: its clock can't be right (`future`, `past`), or its position is none on earth. */
 export interface RefusedReport {
   readonly device: DeviceKey;
   readonly receivedAt: number;
   readonly time: number;
-  readonly cause: "future" | "past";
+  readonly cause: "future" | "past" | "position";
   /** The report as JSON. */
   readonly report: string;
 }

@@ -12,8 +12,6 @@ export interface Totals {
   /** Last known states of inputs 1 to 4: bit n-1 of `known` says that input n was ever reported, of `active` that it is on. */
   readonly inputsKnown: number;
   readonly inputsActive: number;
-  /** Event time of the record that last reported an input; 0 where none has. */
-  readonly inputsAt: number;
   /** Last valid position and its event time; absent before the first one. */
   readonly anchor?: Anchor;
 }

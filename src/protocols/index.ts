@@ -3,3 +3,10 @@ import type { AnyProtocol } from "../wire/protocol.ts";
 
 /** Every protocol, in the order in which detection asks them. */
 export const protocols: readonly AnyProtocol[] = [];
+
+const byId: ReadonlyMap<string, AnyProtocol> = new Map(protocols.map((protocol) => [protocol.id, protocol]));
+
+/** The protocol of that id, as the API, the metrics and the command line name it. */
+export function protocolById(id: string): AnyProtocol | undefined {
+  return byId.get(id);
+}

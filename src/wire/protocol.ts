@@ -120,6 +120,7 @@ export interface AnyProtocol {
   readonly detect: (bytes: Uint8Array, transport: Transport) => Certainty;
   readonly framer: Framer;
   readonly messageNames: readonly string[];
+  readonly commandNames: readonly string[];
   readonly simulate?: SimulatedDevice;
   /** A decoder for one connection, which holds that connection's session. */
   readonly connect: () => Connection;
@@ -153,6 +154,7 @@ export function defineProtocol<S>(protocol: Protocol<S>): AnyProtocol {
     detect: protocol.detect,
     framer: protocol.framer,
     messageNames: protocol.messages.map((row) => row.name),
+    commandNames: (protocol.commands ?? []).map((form) => form.name),
     ...(protocol.simulate && { simulate: protocol.simulate }),
     connect: () => new ProtocolConnection(protocol, table, anyKey),
   });

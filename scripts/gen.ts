@@ -1,0 +1,31 @@
+/**
+ * Writes the files that are made from the code: `npm run gen`. `npm run gen -- --check` writes nothing, names every file that is not
+ * what the code gives, and exits with 1 if there is one.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { errorsDoc } from "./generators/errors.ts";
+import type { Generator } from "./generators/generator.ts";
+import { protocolIndex } from "./generators/protocol-index.ts";
+import { protocolsDoc } from "./generators/protocols-doc.ts";
+
+const generators: readonly Generator[] = [protocolIndex, protocolsDoc, errorsDoc];
+
+/** Files that are not what their generator gives; written anew unless `check`. */
+async function generate(root: string, check: boolean): Promise<readonly string[]> {
+  const stale: string[] = [];
+  for (const { file, render } of generators) {
+    const path = join(root, file);
+    const expected = await render(root);
+    const present = await readFile(path, "utf8").catch(() => undefined);
+    if (present === expected) continue;
+    stale.push(file);
+    if (!check) await writeFile(path, expected);
+  }
+  return stale;
+}
+
+const check = process.argv.includes("--check");
+const stale = await generate(join(import.meta.dirname, ".."), check);
+for (const file of stale) console.log(check ? `stale: ${file} (run: npm run gen)` : `wrote ${file}`);
+if (check && stale.length > 0) process.exitCode = 1;

@@ -1,0 +1,44 @@
+import type { Effect } from "../model/effects.ts";
+import type { AnyProtocol, Connection, DecodeContext, DecodeOptions, Transport } from "./protocol.ts";
+import type { FrameStream } from "./stream.ts";
+
+/** How a recorded connection is played. */
+export interface ReplayOptions {
+  readonly transport: Transport;
+  /** Arrival of every message, epoch ms. */
+  readonly receivedAt: number;
+  /** The connection counts as identified from its first message on. */
+  readonly identified: boolean;
+  readonly options: DecodeOptions;
+}
+
+/** One recorded connection, played without sockets: the same steps as in the gateway, for `waybeam decode`, vectors and tests. */
+export class Replay {
+  readonly connection: Connection;
+  readonly #options: ReplayOptions;
+  #identified: boolean;
+
+  constructor(protocol: AnyProtocol, options: ReplayOptions) {
+    this.connection = protocol.connect();
+    this.#options = options;
+    this.#identified = options.identified;
+  }
+
+  /** Effects of one whole message. */
+  message(frame: Uint8Array): readonly Effect[] {
+    const { transport, receivedAt, options } = this.#options;
+    const context: DecodeContext = { receivedAt, transport, identified: this.#identified, options };
+    const effects = this.connection.decode(frame, context);
+    this.#identified ||= effects.some((effect) => effect.type === "identify");
+    return effects;
+  }
+
+  /** Effects of all messages that a further piece of the stream completes. */
+  chunk(stream: FrameStream, bytes: Uint8Array): readonly Effect[] {
+    const effects: Effect[] = [];
+    stream.push(bytes);
+    for (let next = stream.next(); next instanceof Uint8Array; next = stream.next())
+      effects.push(...this.message(next));
+    return effects;
+  }
+}

@@ -1,0 +1,4 @@
+export { configPage, type DescribedSetting, describeConfig } from "./describe.ts";
+export { type ConfigInput, type LoadedConfig, loadConfig } from "./load.ts";
+export { describeProblems, type Problem, type Source } from "./problem.ts";
+export type { Config } from "./schema.ts";

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { configPage, describeConfig } from "./describe.ts";
+import { type ConfigInput, type LoadedConfig, loadConfig } from "./load.ts";
+import { describeProblems, type Problem } from "./problem.ts";
+import { settings } from "./settings.ts";
+import { editDistance, suggest } from "./suggest.ts";
+
+function loaded(input: ConfigInput): LoadedConfig {
+  const result = loadConfig(input);
+  if ("problems" in result) assert.fail(describeProblems(result.problems));
+  return result;
+}
+
+function problems(input: ConfigInput): readonly Problem[] {
+  const result = loadConfig(input);
+  return "problems" in result ? result.problems : [];
+}
+
+const file = (text: string) => ({ name: "waybeam.json", text });
+
+test("without file and variables everything is the default, frozen to the bottom", () => {
+  const { config, sources } = loaded({ env: { PATH: "/bin" } });
+  assert.equal(config.http.port, 8080);
+  assert.equal(config.device.port, 8888);
+  assert.equal(config.data, "./data");
+  assert.equal(config.licenses, 10_000);
+  assert.equal(config.api.requestsPerMinute, 3000);
+  assert.ok(Object.isFrozen(config) && Object.isFrozen(config.http));
+  assert.deepEqual(new Set(sources.values()), new Set(["default"]));
+});
+
+test("a variable wins over the file, the file over the default; an empty variable is not set", () => {
+  const text = '{"http":{"port":1,"host":"127.0.0.1"},"data":"/srv/waybeam"}';
+  const { config, sources } = loaded({ env: { WAYBEAM_HTTP_PORT: "2", WAYBEAM_DATA: "" }, file: file(text) });
+  assert.equal(config.http.port, 2);
+  assert.equal(config.http.host, "127.0.0.1");
+  assert.equal(config.data, "/srv/waybeam");
+  assert.equal(sources.get("http.port"), "WAYBEAM_HTTP_PORT");
+  assert.equal(sources.get("http.host"), "waybeam.json");
+  assert.equal(sources.get("device.port"), "default");
+});
+
+test("all problems come at once, each with key, source, what is wrong and what is right", () => {
+  const found = problems({
+    env: { WAYBEAM_HTTP_PROT: "1", WAYBEAM_DEVICE_PORT: "99999", WAYBEAM_LOG_LEVEL: "loud", WAYBEAM_ZZZZZZ: "1" },
+    file: file('{"http":{"port":"8080","hsot":"x"},"device":7,"licences":3}'),
+  });
+  assert.deepEqual(
+    found.map(({ key, from, right }) => [key, from, right]),
+    [
+      ["http.hsot", "waybeam.json", "did you mean http.host?"],
+      ["device", "waybeam.json", "it must be a JSON object"],
+      ["licences", "waybeam.json", "did you mean licenses?"],
+      ["http.port", "waybeam.json", "it must be an integer from 0 to 65535"],
+      ["device.port", "WAYBEAM_DEVICE_PORT", "it must be an integer from 0 to 65535"],
+      ["log.level", "WAYBEAM_LOG_LEVEL", "it must be one of debug, info, warn, error, silent"],
+      ["WAYBEAM_HTTP_PROT", "environment", "did you mean WAYBEAM_HTTP_PORT?"],
+      ["WAYBEAM_ZZZZZZ", "environment", "`waybeam config` lists all settings"],
+    ],
+  );
+  assert.match(describeProblems(found), /^device\.port \(from WAYBEAM_DEVICE_PORT\): "99999" is not allowed; it must/m);
+});
+
+test("a file that is not JSON, or not an object, is one problem", () => {
+  for (const text of ["{", "", "7", "[]", "null"]) {
+    const found = problems({ env: {}, file: file(text) });
+    assert.deepEqual([found.length, found[0]?.key, found[0]?.from], [1, "the whole file", "waybeam.json"], text);
+  }
+});
+
+test("the command line's own variables are known", () => {
+  const env = { WAYBEAM_URL: "http://x", WAYBEAM_USER: "a", WAYBEAM_API_KEY: "b", WAYBEAM_CONFIG: "c" };
+  assert.deepEqual(problems({ env }), []);
+});
+
+test("each setting's variable is named after its key, and its default is allowed", () => {
+  for (const { key, env } of settings) {
+    const words = key.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).replaceAll(".", "_");
+    assert.equal(env, `WAYBEAM_${words.toUpperCase()}`);
+  }
+  assert.equal(new Set(settings.map(({ env }) => env)).size, settings.length);
+});
+
+test("what is described is what is in force", () => {
+  const described = describeConfig(loaded({ env: { WAYBEAM_LICENSES: "5" } }));
+  assert.equal(described.length, settings.length);
+  const licenses = described.find(({ key }) => key === "licenses");
+  assert.deepEqual([licenses?.value, licenses?.from, licenses?.unit], [5, "WAYBEAM_LICENSES", "devices"]);
+  for (const { key } of settings) assert.ok(configPage().includes(`\`${key}\``));
+});
+
+test("any text of a file and any values of variables give settings or problems, never an exception", () => {
+  const names = fc.constantFrom(...settings.map(({ env }) => env), "WAYBEAM_X");
+  const env = fc.dictionary(names, fc.string());
+  fc.assert(
+    fc.property(env, fc.oneof(fc.json(), fc.string()), (variables, text) => {
+      const result = loadConfig({ env: variables, file: file(text) });
+      assert.ok("config" in result || result.problems.length > 0);
+    }),
+  );
+});
+
+test("edit distance is a metric, and suggestions are near", () => {
+  const word = fc.string({ maxLength: 12, unit: fc.constantFrom("a", "b", "c") });
+  fc.assert(
+    fc.property(word, word, word, (a, b, c) => {
+      assert.equal(editDistance(a, a), 0);
+      assert.equal(editDistance(a, b), editDistance(b, a));
+      assert.ok(editDistance(a, c) <= editDistance(a, b) + editDistance(b, c));
+    }),
+  );
+  assert.equal(suggest("http-port", ["http.port", "http.host"]), "http.port");
+  assert.equal(suggest("entirely", ["http.port"]), undefined);
+});

@@ -1,0 +1,193 @@
+import Type, { type Static, type TSchemaOptions } from "typebox";
+
+/** What every setting says of itself, beside its type and bounds. */
+export interface About extends TSchemaOptions {
+  /** The environment variable that sets it. */
+  readonly env: `WAYBEAM_${string}`;
+  /** What it means, and for a limit its reason. */
+  readonly description: string;
+  /** Unit of a number. */
+  readonly unit?: string;
+}
+
+const port = { minimum: 0, maximum: 65_535, unit: "port" };
+
+function integer<D extends number>(fallback: D, about: About & { minimum: number; maximum: number }) {
+  return Type.Integer({ ...about, default: fallback });
+}
+
+function text(fallback: string, about: About & { pattern?: string; example?: string }) {
+  return Type.String({ minLength: 1, maxLength: 1024, ...about, default: fallback });
+}
+
+const http = Type.Object({
+  host: text("::", {
+    env: "WAYBEAM_HTTP_HOST",
+    description: "Address that the REST API listens on; :: is every address of the machine, IPv6 and IPv4.",
+  }),
+  port: integer(8080, {
+    ...port,
+    env: "WAYBEAM_HTTP_PORT",
+    description: "TCP port of the REST API; 0 takes any free one.",
+  }),
+  bodyLimit: integer(1_048_576, {
+    env: "WAYBEAM_HTTP_BODY_LIMIT",
+    minimum: 1024,
+    maximum: 67_108_864,
+    unit: "bytes",
+    description: "Largest body of a request: far above any sensible one, far below what would fill the memory.",
+  }),
+  timeoutSeconds: integer(30, {
+    env: "WAYBEAM_HTTP_TIMEOUT_SECONDS",
+    minimum: 1,
+    maximum: 3600,
+    unit: "s",
+    description: "Time after which an unfinished request is answered with 408.",
+  }),
+});
+
+const api = Type.Object({
+  tokenSeconds: integer(86_400, {
+    env: "WAYBEAM_API_TOKEN_SECONDS",
+    minimum: 60,
+    maximum: 2_592_000,
+    unit: "s",
+    description: "Lifetime of an access token.",
+  }),
+  requestsPerMinute: integer(3000, {
+    env: "WAYBEAM_API_REQUESTS_PER_MINUTE",
+    minimum: 1,
+    maximum: 1_000_000_000,
+    unit: "requests",
+    description: "Requests that each user may make in a minute, so that one client can't starve the others.",
+  }),
+  tokenRequestsPerMinute: integer(30, {
+    env: "WAYBEAM_API_TOKEN_REQUESTS_PER_MINUTE",
+    minimum: 1,
+    maximum: 1_000_000_000,
+    unit: "requests",
+    description: "Token requests in a minute for each address and user name: API keys can't be guessed by trying.",
+  }),
+  dailyResults: integer(200_000, {
+    env: "WAYBEAM_API_DAILY_RESULTS",
+    minimum: 1,
+    maximum: 1_000_000_000_000,
+    unit: "records",
+    description: "Locations that can be read from each device in a UTC day.",
+  }),
+});
+
+const device = Type.Object({
+  host: text("::", {
+    env: "WAYBEAM_DEVICE_HOST",
+    description: "Address that trackers connect to; :: is every address of the machine, IPv6 and IPv4.",
+  }),
+  port: integer(8888, {
+    ...port,
+    env: "WAYBEAM_DEVICE_PORT",
+    description: "Port for trackers of every protocol, TCP, UDP and HTTP; 0 takes any free one.",
+  }),
+  connections: integer(50_000, {
+    env: "WAYBEAM_DEVICE_CONNECTIONS",
+    minimum: 1,
+    maximum: 1_000_000,
+    unit: "connections",
+    description:
+      "Connections of trackers at a time; further ones are closed at once. Bounds memory and file descriptors.",
+  }),
+  connectionsPerAddress: integer(20_000, {
+    env: "WAYBEAM_DEVICE_CONNECTIONS_PER_ADDRESS",
+    minimum: 1,
+    maximum: 1_000_000,
+    unit: "connections",
+    description:
+      "Connections from one address at a time. High, since mobile networks put many thousands of trackers behind one address.",
+  }),
+  idleSeconds: integer(1800, {
+    env: "WAYBEAM_DEVICE_IDLE_SECONDS",
+    minimum: 1,
+    maximum: 86_400,
+    unit: "s",
+    description: "Silence after which a tracker's connection is closed: longer than the usual heartbeat intervals.",
+  }),
+  identifySeconds: integer(60, {
+    env: "WAYBEAM_DEVICE_IDENTIFY_SECONDS",
+    minimum: 1,
+    maximum: 3600,
+    unit: "s",
+    description: "Time a new connection has to say which device it is, so that half-open ones do not pile up.",
+  }),
+});
+
+const ingest = Type.Object({
+  maxFutureSeconds: integer(600, {
+    env: "WAYBEAM_INGEST_MAX_FUTURE_SECONDS",
+    minimum: 0,
+    maximum: 86_400,
+    unit: "s",
+    description: "How far a tracker's clock may be ahead; reports from further in the future are refused.",
+  }),
+});
+
+/**
+ * Every setting, once: key, type and bounds, default, meaning, unit, environment variable. The file has this nested form; a variable is named
+ * after the key. The documentation page, `waybeam config` and the `Config` type come from here.
+ */
+export const configSchema = Type.Object({
+  data: text("./data", {
+    env: "WAYBEAM_DATA",
+    description: "Folder of everything that is kept. One process at a time uses it.",
+  }),
+  http,
+  device,
+  api,
+  ingest,
+  owner: Type.Object({
+    email: text("owner@waybeam.local", {
+      env: "WAYBEAM_OWNER_EMAIL",
+      pattern: "^[^\\s@]+@[^\\s@]+$",
+      example: "an e-mail address",
+      description: "E-mail address, so the user name, of the first account's owner. Used by the first start only.",
+    }),
+  }),
+  licenses: integer(10_000, {
+    env: "WAYBEAM_LICENSES",
+    minimum: 0,
+    maximum: 1_000_000_000,
+    unit: "devices",
+    description: "Licences of the first account: devices that have not expired. Used by the first start only.",
+  }),
+  log: Type.Object({
+    level: Type.Union(
+      [
+        Type.Literal("debug"),
+        Type.Literal("info"),
+        Type.Literal("warn"),
+        Type.Literal("error"),
+        Type.Literal("silent"),
+      ],
+      {
+        env: "WAYBEAM_LOG_LEVEL",
+        default: "info",
+        description: "What is logged, as JSON lines on standard output.",
+      } satisfies About,
+    ),
+  }),
+});
+
+/** Variables that the command line reads itself. */
+export const otherVariables = [
+  {
+    env: "WAYBEAM_CONFIG",
+    description:
+      "Configuration file; without it (and --config) waybeam.json in the working folder is read if it is there.",
+  },
+  { env: "WAYBEAM_URL", description: "Address of the REST API for the commands that are its clients." },
+  { env: "WAYBEAM_USER", description: "User name for these commands." },
+  { env: "WAYBEAM_API_KEY", description: "API key for these commands." },
+] as const;
+
+/** All settings in force, nested as in the file; frozen. */
+export type Config = DeepReadonly<Static<typeof configSchema>>;
+
+type DeepReadonly<T> = { readonly [K in keyof T]: T[K] extends object ? DeepReadonly<T[K]> : T[K] };

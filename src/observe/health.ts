@@ -1,0 +1,64 @@
+import type { Log } from "../ports/log.ts";
+
+/** A part that can say whether it works: resolves if so. `signal` fires when nobody waits any longer. */
+export type HealthCheck = (signal: AbortSignal) => Promise<void>;
+
+/** Answer of /health/ready: every check by name. What is wrong in detail is in the log, not here. */
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: Readonly<Record<string, "ok" | "failed" | "timeout">>;
+}
+
+/** Whether the process lives (it answers at all), and whether it can do its work now. */
+export interface Health {
+  ready(): Promise<Readiness>;
+  /** From now on it is not ready: it stops, and no more work is to be sent to it. */
+  stopping(): void;
+}
+
+/** A check that takes longer than this counts as failed: those who ask (load balancers) usually wait a few seconds. */
+const defaultTimeoutMs = 2000;
+
+/** Readiness as the conjunction of named checks, which run at the same time. */
+export function createHealth(
+  checks: Readonly<Record<string, HealthCheck>>,
+  log: Log,
+  timeoutMs = defaultTimeoutMs,
+): Health {
+  let stopping = false;
+  return {
+    async ready() {
+      const results = await Promise.all(
+        Object.entries(checks).map(async ([name, check]) => [name, await run(name, check, log, timeoutMs)] as const),
+      );
+      const failed = results.some(([, result]) => result !== "ok");
+      return {
+        ready: !failed && !stopping,
+        checks: Object.fromEntries(stopping ? [...results, ["stopping", "failed"]] : results),
+      };
+    },
+    stopping: () => {
+      stopping = true;
+    },
+  };
+}
+
+async function run(
+  name: string,
+  check: HealthCheck,
+  log: Log,
+  timeoutMs: number,
+): Promise<"ok" | "failed" | "timeout"> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const expired = new Promise<"timeout">((resolve) => signal.addEventListener("abort", () => resolve("timeout")));
+  const checked = (async () => {
+    try {
+      await check(signal);
+      return "ok";
+    } catch (error) {
+      if (!signal.aborted) log.warn({ check: name, error }, "not ready");
+      return "failed";
+    }
+  })();
+  return Promise.race([checked, expired]);
+}

@@ -1,0 +1,180 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Clock } from "../ports/clock.ts";
+import { createHealth } from "./health.ts";
+import { systemIds } from "./ids.ts";
+import { createLog } from "./log.ts";
+import { createMetrics } from "./metrics.ts";
+import { createQuarantine } from "./quarantine.ts";
+import { createTrace } from "./trace.ts";
+
+/** A clock that the test moves. */
+class HandClock implements Clock {
+  time = 1_000_000;
+  now(): number {
+    return this.time;
+  }
+  monotonic(): number {
+    return this.time;
+  }
+}
+
+function lines(isTTY: boolean): { readonly written: string[]; readonly isTTY: boolean; write(line: string): void } {
+  const written: string[] = [];
+  return { written, isTTY, write: (line) => void written.push(line) };
+}
+
+test("log lines are JSON with time, level, message, fields and those of the child", () => {
+  const output = lines(false);
+  createLog("info", output).child({ connection: "c1" }).info({ port: 8888 }, "listening");
+  const line: unknown = JSON.parse(output.written.join(""));
+  assert.partialDeepStrictEqual(line, { level: "info", message: "listening", connection: "c1", port: 8888 });
+});
+
+test("a level below the asked one is not written", () => {
+  const output = lines(false);
+  createLog("warn", output).info({}, "nothing");
+  assert.deepEqual(output.written, []);
+});
+
+test("secrets are redacted wherever they stand in the first levels", () => {
+  const output = lines(false);
+  const log = createLog("info", output);
+  log.info({ apiKey: "s3cret", user: { password: "s3cret", deep: { token: "s3cret" } } }, "a");
+  log.info({ headers: { authorization: "Bearer s3cret" } }, "b");
+  assert.doesNotMatch(output.written.join(""), /s3cret/);
+});
+
+test("at a terminal a line is short and shows an error's stack", () => {
+  const output = lines(true);
+  createLog("info", output).warn({ port: 1, error: new Error("boom") }, "failed");
+  assert.match(output.written.join(""), /^\d\d:\d\d:\d\d warn {2}failed {2}port=1\n {2}Error: boom\n/);
+});
+
+test("secrets differ and are URL-safe; UUIDs are of version 7", () => {
+  assert.notEqual(systemIds.secret(16), systemIds.secret(16));
+  assert.match(systemIds.secret(32), /^[\w-]{43}$/);
+  assert.match(systemIds.uuid(), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/);
+});
+
+test("metrics are given as Prometheus text", async () => {
+  const metrics = createMetrics({ processMetrics: false });
+  const frames = metrics.counter("waybeam_frames_total", "Frames.", ["protocol"]);
+  const gt06 = frames({ protocol: "gt06" });
+  gt06.add(2);
+  frames({ protocol: "gt06" }).add(1);
+  frames({ protocol: 'a"b' }).add(1);
+  const sizes = metrics.histogram("waybeam_batch_size", "Sizes.", [], [10, 1]);
+  for (const value of [1, 2, 50]) sizes({}).observe(value);
+  metrics.gauge("waybeam_queue", "Queue.", () => 7);
+  const text = await metrics.text();
+  assert.match(text, /# TYPE waybeam_frames_total counter\nwaybeam_frames_total\{protocol="gt06"\} 3\n/);
+  assert.match(text, /waybeam_frames_total\{protocol="a\\"b"\} 1\n/);
+  assert.match(
+    text,
+    /_bucket\{le="1"\} 1\nwaybeam_batch_size_bucket\{le="10"\} 2\nwaybeam_batch_size_bucket\{le="\+Inf"\} 3\n/,
+  );
+  assert.match(text, /waybeam_batch_size_sum 53\nwaybeam_batch_size_count 3\n/);
+  assert.match(text, /waybeam_queue 7\n/);
+});
+
+test("process metrics include the event loop's lag and open file descriptors", async () => {
+  const text = await createMetrics({ processMetrics: true }).text();
+  assert.match(text, /\nnodejs_eventloop_lag_seconds /);
+  assert.match(text, /\nprocess_resident_memory_bytes /);
+});
+
+test("a metric is registered once, and named by the conventions", () => {
+  const metrics = createMetrics({ processMetrics: false });
+  metrics.gauge("waybeam_a", "A.", () => 0);
+  assert.throws(() => metrics.gauge("waybeam_a", "A.", () => 0), /already/);
+  assert.throws(() => metrics.counter("waybeam_b", "B.", []), /_total/);
+  assert.throws(() => metrics.gauge("other", "O.", () => 0), /conventions/);
+});
+
+test("the quarantine counts attempts, lists the last seen first and forgets the oldest", () => {
+  const clock = new HandClock();
+  const quarantine = createQuarantine(clock, 2);
+  quarantine.add(["a"], "gt06", "192.0.2.1");
+  clock.time += 1000;
+  quarantine.add(["b"], "gt06", "192.0.2.1");
+  quarantine.add(["a"], "gt06", "192.0.2.2");
+  assert.deepEqual(
+    quarantine
+      .list()
+      .map(({ ids, attempts, address, lastSeen, firstSeen }) => [ids[0], attempts, address, lastSeen - firstSeen]),
+    [
+      ["a", 2, "192.0.2.2", 1000],
+      ["b", 1, "192.0.2.1", 0],
+    ],
+  );
+  quarantine.add(["c"], "h02", "192.0.2.3");
+  assert.deepEqual(
+    quarantine.list().map(({ ids }) => ids[0]),
+    ["c", "a"],
+  );
+});
+
+const entry = { time: 0, connection: "c1", protocol: "p", address: "a", cut: false, effects: [], outcome: "stored" };
+
+test("a trace holds what followed devices sent, in bounds, and ends by itself", () => {
+  const clock = new HandClock();
+  const trace = createTrace(clock, { devices: 2, entries: 3, characters: 50, keepMs: 1000 });
+  assert.equal(trace.active, false);
+  trace.add("a", { ...entry, message: "00" });
+  assert.deepEqual(trace.follow("a", 0), []);
+  assert.equal(trace.active && trace.wants("a") && !trace.wants("b"), true);
+  for (const message of ["01", "02", "03", "04"]) trace.add("a", { ...entry, message });
+  const held = trace.follow("a", 0);
+  assert.deepEqual(
+    held.map(({ message }) => message),
+    ["02", "03", "04"],
+  );
+  assert.deepEqual(
+    trace.follow("a", held[1]?.seq ?? 0).map(({ message }) => message),
+    ["04"],
+  );
+  trace.add("a", { ...entry, message: "f".repeat(48) });
+  assert.equal(trace.follow("a", 0).length, 1);
+  trace.follow("b", 0);
+  trace.follow("c", 0);
+  assert.deepEqual([trace.wants("a"), trace.wants("b"), trace.wants("c")], [false, true, true]);
+  clock.time += 1001;
+  assert.equal(trace.wants("b"), false);
+  assert.equal(trace.active, false);
+});
+
+test("a trace never holds more than its bounds", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom("a", "b", "c"), fc.nat(60)), { maxLength: 50 }), (sent) => {
+      const trace = createTrace(new HandClock(), { devices: 2, entries: 5, characters: 100, keepMs: 1000 });
+      for (const [device, length] of sent) {
+        const held = trace.follow(device, 0);
+        assert.ok(held.length <= 5);
+        assert.ok(held.reduce((sum, { message }) => sum + message.length, 0) <= 100);
+        trace.add(device, { ...entry, message: "0".repeat(length) });
+      }
+    }),
+  );
+});
+
+test("readiness names each check; a failing or hanging one is not ready, and stopping is not", async () => {
+  const log = createLog("silent", lines(false));
+  const good = createHealth({ store: async () => {} }, log);
+  assert.deepEqual(await good.ready(), { ready: true, checks: { store: "ok" } });
+  good.stopping();
+  assert.equal((await good.ready()).ready, false);
+  const keepAlive = setTimeout(() => {}, 10_000);
+  const bad = createHealth(
+    {
+      store: () => Promise.reject(new Error("disk full")),
+      disk: () => new Promise(() => {}),
+      bus: async () => {},
+    },
+    log,
+    20,
+  );
+  assert.deepEqual(await bad.ready(), { ready: false, checks: { store: "failed", disk: "timeout", bus: "ok" } });
+  clearTimeout(keepAlive);
+});

@@ -1,0 +1,117 @@
+import type { Fix, Report } from "../model/effects.ts";
+import type { LocationRecord, Totals } from "../model/location.ts";
+import { extrasOf } from "../model/location-json.ts";
+import type { Readings } from "../model/readings.ts";
+import { contentHash } from "./content-hash.ts";
+import type { Step } from "./totals.ts";
+
+/** A report made ready to be stored: normalised, with its content key, but without totals, which depend on the records before it. */
+export interface Draft extends Step {
+  readonly hash: number;
+  readonly receivedAt: number;
+  /** It has a position of its own, valid or not. */
+  readonly located: boolean;
+  readonly course: number | undefined;
+  readonly extras: string;
+}
+
+/** Order of a device's records. */
+export function byKey(one: { time: number; hash: number }, other: { time: number; hash: number }): number {
+  return one.time - other.time || one.hash - other.hash;
+}
+
+/** Whether a report holds anything to keep. A heartbeat without readings is no location. */
+export function worthKeeping(report: Report): boolean {
+  if (report.type === "fix" || report.alarms.length > 0) return true;
+  for (const _ in report.readings) return true;
+  for (const _ in report.attributes) return true;
+  return false;
+}
+
+/** Whether a fix's position is one on earth. */
+export function onEarth(fix: Fix): boolean {
+  return Math.abs(fix.latitude) <= 90 && Math.abs(fix.longitude) <= 180;
+}
+
+/** Normalises a report: 7 decimals of a degree (1 cm), 2 of speed and course, course in [0, 360). */
+export function draftOf(report: Report, time: number, receivedAt: number): Draft {
+  const fix = report.type === "fix" ? report : undefined;
+  const extras = extrasOf(report);
+  const latitude = fix === undefined ? 0 : Math.round(fix.latitude * 1e7) / 1e7;
+  const longitude = fix === undefined ? 0 : Math.round(fix.longitude * 1e7) / 1e7;
+  const speed = fix?.speed === undefined || !(fix.speed >= 0) ? undefined : Math.round(fix.speed * 100) / 100;
+  const course = fix?.course === undefined ? undefined : normalCourse(fix.course);
+  const valid = fix?.valid === true;
+  const located = fix !== undefined;
+  return {
+    time,
+    receivedAt,
+    hash: contentHash({ valid, positioned: located, latitude, longitude, speed, course, extras }),
+    located,
+    positioned: valid,
+    latitude,
+    longitude,
+    speed,
+    course,
+    extras,
+    inputsReported: inputBits(report.readings, false),
+    inputsActive: inputBits(report.readings, true),
+  };
+}
+
+function normalCourse(course: number): number | undefined {
+  if (!Number.isFinite(course)) return undefined;
+  const rounded = Math.round((((course % 360) + 360) % 360) * 100) / 100;
+  return rounded === 360 ? 0 : rounded;
+}
+
+/**
+ * Bits of inputs 1 to 4: those that are reported, or those that are active. Inputs below the highest reported one count as reported and off,
+ * as the API's `inputs` array shows them.
+ */
+function inputBits(readings: Readings, active: boolean): number {
+  const { input1, input2, input3, input4 } = readings;
+  if (active) return (input1 ? 1 : 0) | (input2 ? 2 : 0) | (input3 ? 4 : 0) | (input4 ? 8 : 0);
+  const beyond = readings.input5 ?? readings.input6 ?? readings.input7 ?? readings.input8;
+  if (input4 !== undefined || beyond !== undefined) return 15;
+  if (input3 !== undefined) return 7;
+  if (input2 !== undefined) return 3;
+  return input1 === undefined ? 0 : 1;
+}
+
+/** The record of a draft; undefined where it has no position of its own and none is known before it. */
+export function recordOf(draft: Draft, totals: Totals): LocationRecord | undefined {
+  if (!draft.located && totals.anchor === undefined) return undefined;
+  const position = draft.located ? draft : totals.anchor;
+  return {
+    time: draft.time,
+    hash: draft.hash,
+    receivedAt: draft.receivedAt,
+    valid: draft.positioned,
+    latitude: position?.latitude ?? 0,
+    longitude: position?.longitude ?? 0,
+    ...(draft.speed !== undefined && { speed: draft.speed }),
+    ...(draft.course !== undefined && { course: draft.course }),
+    ...(!draft.located && totals.anchor && { positionTime: totals.anchor.time }),
+    extras: draft.extras,
+    totals,
+  };
+}
+
+/** A stored record as a step of the fold again, for folding from a late record on. */
+export function stepOf(record: LocationRecord): Step {
+  const inputs = /"inputs":\[([a-z,]*)\]/.exec(record.extras)?.[1]?.split(",").slice(0, 4) ?? [];
+  let active = 0;
+  inputs.forEach((state, index) => {
+    if (state === "true") active |= 1 << index;
+  });
+  return {
+    time: record.time,
+    positioned: record.valid && record.positionTime === undefined,
+    latitude: record.latitude,
+    longitude: record.longitude,
+    speed: record.speed,
+    inputsReported: (1 << inputs.length) - 1,
+    inputsActive: active,
+  };
+}

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Fix, ReadingsReport, Report } from "../model/effects.ts";
+import type { DeviceState, LocationRecord, Totals } from "../model/location.ts";
+import type { HistoryContext } from "../ports/store.ts";
+import { byKey, type Draft, draftOf, recordOf } from "./draft.ts";
+import { ordered } from "./pending.ts";
+import { newDevice, type Plan, planAppend, planLate } from "./plan.ts";
+import { advance, noTotals } from "./totals.ts";
+
+/** The simplest store that keeps what the port says: one device, an array in order. */
+class History {
+  records: LocationRecord[] = [];
+  state: DeviceState = newDevice;
+
+  context(time: number, limit: number): HistoryContext {
+    const start = this.records.findIndex((record) => record.time >= time);
+    const from = start < 0 ? [] : this.records.slice(start, start + limit);
+    const before = start < 0 ? this.records.at(-1) : this.records[start - 1];
+    return { ...(before && { before }), from, more: start >= 0 && this.records.length > start + limit };
+  }
+
+  apply(plan: Plan): void {
+    assert.equal(plan.state.version, this.state.version + 1);
+    const { shift } = plan;
+    if (shift !== undefined)
+      this.records = this.records.map((record) =>
+        byKey(record, { time: shift.afterTime, hash: shift.afterHash }) <= 0 ? record : shifted(record, shift),
+      );
+    for (const patch of plan.patches) {
+      const index = this.records.findIndex((record) => byKey(record, patch) === 0);
+      const record = this.records[index];
+      assert.ok(record, "a patch names a stored record");
+      this.records[index] = { ...record, totals: patch.totals };
+    }
+    for (const record of plan.records)
+      assert.ok(!this.records.some((stored) => byKey(stored, record) === 0), "no repeat is stored");
+    this.records = [...this.records, ...plan.records].sort(byKey);
+    this.state = plan.state;
+  }
+
+  /** As the planner does: append where all is newer, otherwise fold again with a growing context. */
+  take(batch: readonly Draft[], firstLimit: number): void {
+    let drafts = ordered(batch);
+    while (drafts[0] !== undefined) {
+      if (drafts[0].time > this.state.time) return this.apply(planAppend(this.state, drafts));
+      for (let limit = firstLimit; ; limit *= 2) {
+        const late = planLate(this.state, this.context(drafts[0].time, limit), drafts, false);
+        if (late === "more context") continue;
+        if (late.plan !== undefined) this.apply(late.plan);
+        drafts = late.leftover;
+        break;
+      }
+    }
+  }
+}
+
+function shifted(record: LocationRecord, shift: NonNullable<Plan["shift"]>): LocationRecord {
+  const seconds = record.totals.sensorSeconds.map((value, input) => value + (shift.sensorSeconds[input] ?? 0));
+  const [first = 0, second = 0, third = 0, fourth = 0] = seconds;
+  const totals = { ...record.totals, odometer: record.totals.odometer + shift.odometer };
+  return { ...record, totals: { ...totals, sensorSeconds: [first, second, third, fourth] } };
+}
+
+const report: fc.Arbitrary<Report> = fc
+  .record({
+    time: fc.integer({ min: 1, max: 40 }).map((minute) => Date.UTC(2026, 0, 1) + minute * 60_000),
+    located: fc.integer({ min: 0, max: 5 }).map((choice) => choice > 0),
+    valid: fc.integer({ min: 0, max: 5 }).map((choice) => choice > 0),
+    latitude: fc.constantFrom(48, 48.0001, 48.01, 48.02, 52),
+    speed: fc.constantFrom(undefined, 0, 0, 50),
+    input1: fc.constantFrom(undefined, true, false),
+    input3: fc.constantFrom(undefined, undefined, true, false),
+  })
+  .map(({ time, located, valid, latitude, speed, input1, input3 }): Report => {
+    const readings = { ...(input1 !== undefined && { input1 }), ...(input3 !== undefined && { input3 }) };
+    const common = { time, alarms: [], readings, attributes: {} };
+    if (!located) return { type: "readings", ...common } satisfies ReadingsReport;
+    return {
+      type: "fix",
+      ...common,
+      valid,
+      latitude,
+      longitude: 11,
+      ...(speed !== undefined && { speed }),
+    } satisfies Fix;
+  });
+
+const drafts = fc.array(
+  report.map((made) => draftOf(made, made.time ?? 0, Date.UTC(2026, 0, 2))),
+  { minLength: 1, maxLength: 30 },
+);
+
+/** What the totals must be: the fold over all records in order. */
+function folded(all: readonly Draft[]): { time: number; totals: Totals }[] {
+  let totals = noTotals;
+  let time: number | undefined;
+  const result: { time: number; totals: Totals }[] = [];
+  for (const draft of all.toSorted(byKey)) {
+    const next = advance(totals, time, draft);
+    if (recordOf(draft, next) === undefined) continue;
+    totals = next;
+    time = draft.time;
+    result.push({ time, totals });
+  }
+  return result;
+}
+
+function closeTotals(actual: Totals, expected: Totals): void {
+  assert.ok(
+    Math.abs(actual.odometer - expected.odometer) < 1e-6,
+    `odometer ${actual.odometer}, expected ${expected.odometer}`,
+  );
+  assert.deepEqual(actual.sensorSeconds.map(Math.round), expected.sensorSeconds.map(Math.round));
+  assert.equal(actual.movedAt, expected.movedAt);
+  assert.deepEqual(actual.anchor, expected.anchor);
+  assert.equal(actual.inputsActive, expected.inputsActive);
+}
+
+const deliveries = fc
+  .tuple(drafts, fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 4 }))
+  .chain(([all, batchSize, limit]) =>
+    fc
+      .shuffledSubarray([...all, ...all], { minLength: all.length * 2, maxLength: all.length * 2 })
+      .map((order) => ({ all, order, batchSize, limit })),
+  );
+
+test("records delivered late, repeated and in any batches give the totals of their order in time", () => {
+  fc.assert(
+    fc.property(deliveries, ({ all, order, batchSize, limit }) => {
+      // A first valid fix before all others: readings before the first position ever are no locations, whatever comes later.
+      const first = draftOf(
+        {
+          type: "fix",
+          time: 0,
+          valid: true,
+          latitude: 48,
+          longitude: 11,
+          speed: 0,
+          alarms: [],
+          readings: {},
+          attributes: {},
+        },
+        Date.UTC(2026, 0, 1),
+        Date.UTC(2026, 0, 2),
+      );
+      const history = new History();
+      history.take([first], limit);
+      for (let at = 0; at < order.length; at += batchSize) history.take(order.slice(at, at + batchSize), limit);
+      const expected = folded([first, ...ordered(all)]);
+      assert.equal(history.records.length, expected.length);
+      history.records.forEach((record, index) => {
+        const want = expected[index];
+        assert.ok(want);
+        assert.equal(record.time, want.time);
+        closeTotals(record.totals, want.totals);
+      });
+      const newest = expected.at(-1);
+      assert.ok(newest);
+      assert.equal(history.state.time, newest.time);
+      closeTotals(history.state.totals, newest.totals);
+      assert.equal(history.state.last?.latitude, newest.totals.anchor?.latitude);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("the last location keeps the last valid position with the newer time and readings", () => {
+  const at = (minute: number) => Date.UTC(2026, 0, 1, 0, minute);
+  const fix = (minute: number, valid: boolean, latitude: number): Draft =>
+    draftOf(
+      {
+        type: "fix",
+        time: at(minute),
+        valid,
+        latitude,
+        longitude: 11,
+        speed: 20,
+        alarms: [],
+        readings: {},
+        attributes: {},
+      },
+      at(minute),
+      at(minute),
+    );
+  const { state } = planAppend(newDevice, [fix(1, true, 48), fix(2, false, 0)]);
+  assert.equal(state.last?.time, at(2));
+  assert.equal(state.last?.latitude, 48);
+  assert.equal(state.last?.positionTime, at(1));
+  assert.equal(state.last?.speed, undefined);
+});

@@ -1,0 +1,205 @@
+import type { DeviceCommit, TotalsPatch, TotalsShift } from "../model/commit.ts";
+import type { DeviceState, LocationRecord, Totals } from "../model/location.ts";
+import type { HistoryContext } from "../ports/store.ts";
+import { byKey, type Draft, recordOf, stepOf } from "./draft.ts";
+import { advance, differOnlyInSums, noTotals } from "./totals.ts";
+
+/** What a batch does to one device, without the device's key. */
+export type Plan = Omit<DeviceCommit, "device">;
+
+/** State of a device that never reported. */
+export const newDevice: DeviceState = Object.freeze({ version: 0, time: 0, totals: noTotals });
+
+/** The usual case: all drafts (in order, without repeats) are newer than everything stored. */
+export function planAppend(state: DeviceState, drafts: readonly Draft[]): Plan {
+  const records: LocationRecord[] = [];
+  let { time, totals, last, pending } = state;
+  for (const draft of drafts) {
+    const next = advance(totals, time === 0 ? undefined : time, draft);
+    const record = recordOf(draft, next);
+    if (record === undefined) {
+      pending = draft.extras;
+      continue;
+    }
+    records.push(record);
+    totals = next;
+    time = draft.time;
+    last = record;
+  }
+  return { records, patches: [], state: stateOf(state.version + 1, time, totals, last, pending) };
+}
+
+/** What `planLate` answers: the plan (none where all were repeats) and what is left over, or that it must see more of the history. */
+export type LatePlan = { readonly plan: Plan | undefined; readonly leftover: readonly Draft[] } | "more context";
+
+/**
+ * Folds drafts into the history that they came too late for. `context` is what surrounds the first of them. Exact repeats are dropped.
+ * Drafts that belong after the last record of the context, while the history goes on behind it, are left over for a later plan.
+ * `final`: the context is as large as it may be; where the fold still has not met the stored totals, the rest is shifted by the sums as they are.
+ */
+export function planLate(
+  state: DeviceState,
+  context: HistoryContext,
+  drafts: readonly Draft[],
+  final: boolean,
+): LatePlan {
+  const horizon = context.more ? context.from.at(-1) : undefined;
+  let within = horizon === undefined ? drafts : drafts.filter((draft) => byKey(draft, horizon) <= 0);
+  if (within.length === 0) {
+    if (!final) return "more context";
+    within = drafts;
+  }
+  const leftover = drafts.slice(within.length);
+  const fold = foldAgain(context, withoutRepeats(within, context.from));
+  if (context.more && !fold.met && !final) return "more context";
+  return { plan: fold.records.length === 0 ? undefined : latePlan(state, context, fold), leftover };
+}
+
+function withoutRepeats(drafts: readonly Draft[], stored: readonly LocationRecord[]): readonly Draft[] {
+  const keys = new Set(stored.map((record) => `${record.time}/${record.hash}`));
+  return drafts.filter((draft) => !keys.has(`${draft.time}/${draft.hash}`));
+}
+
+/** A fold over a stretch of history with drafts inserted. */
+interface Fold {
+  readonly records: readonly LocationRecord[];
+  readonly patches: readonly TotalsPatch[];
+  /** Totals after the last step, and the totals that are stored for that step (undefined where it is a new record). */
+  readonly totals: Totals;
+  readonly storedTotals: Totals | undefined;
+  readonly lastKey: { readonly time: number; readonly hash: number };
+  readonly newest: LocationRecord | undefined;
+  /** The new totals and the stored ones differ only by constant sums from here on. */
+  readonly met: boolean;
+}
+
+function foldAgain(context: HistoryContext, drafts: readonly Draft[]): Fold {
+  const records: LocationRecord[] = [];
+  const patches: TotalsPatch[] = [];
+  let totals = context.before?.totals ?? noTotals;
+  let storedTotals: Totals | undefined = totals;
+  let time = context.before?.time;
+  let lastKey = { time: time ?? 0, hash: context.before?.hash ?? 0 };
+  let newest = context.before;
+  let met = true;
+  let nextStored = 0;
+  let nextDraft = 0;
+  for (;;) {
+    const stored = context.from[nextStored];
+    const draft = drafts[nextDraft];
+    if (draft === undefined && (stored === undefined || (met && storedTotals !== undefined))) break;
+    if (draft !== undefined && (stored === undefined || byKey(draft, stored) < 0)) {
+      nextDraft++;
+      const next = advance(totals, time, draft);
+      const record = recordOf(draft, next);
+      if (record === undefined) continue;
+      records.push(record);
+      totals = next;
+      storedTotals = undefined;
+      newest = record;
+      met = false;
+    } else if (stored !== undefined) {
+      nextStored++;
+      totals = advance(totals, time, stepOf(stored));
+      storedTotals = stored.totals;
+      if (!sameTotals(totals, stored.totals)) patches.push({ time: stored.time, hash: stored.hash, totals });
+      newest = stored;
+      met = differOnlyInSums(totals, stored.totals);
+    }
+    time = newest?.time;
+    lastKey = { time: newest?.time ?? 0, hash: newest?.hash ?? 0 };
+  }
+  return { records, patches, totals, storedTotals, lastKey, newest, met };
+}
+
+function latePlan(state: DeviceState, context: HistoryContext, fold: Fold): Plan {
+  const last = context.from.at(-1);
+  const reachedEnd = !context.more && (last === undefined || byKey(fold.lastKey, last) >= 0);
+  if (reachedEnd) {
+    const newest = fold.newest;
+    return {
+      records: fold.records,
+      patches: fold.patches,
+      state: stateOf(state.version + 1, newest?.time ?? state.time, fold.totals, newest ?? state.last, state.pending),
+    };
+  }
+  const shift = shiftOf(fold);
+  const totals = shift === undefined ? state.totals : shifted(state.totals, shift);
+  return {
+    records: fold.records,
+    patches: fold.patches,
+    ...(shift && { shift }),
+    state: stateOf(state.version + 1, state.time, totals, state.last, state.pending),
+  };
+}
+
+function shiftOf(fold: Fold): TotalsShift | undefined {
+  const stored = fold.storedTotals;
+  if (stored === undefined) return undefined;
+  const sums = fold.totals.sensorSeconds.map((seconds, input) => seconds - (stored.sensorSeconds[input] ?? 0));
+  const [first = 0, second = 0, third = 0, fourth = 0] = sums;
+  const odometer = fold.totals.odometer - stored.odometer;
+  if (odometer === 0 && !first && !second && !third && !fourth) return undefined;
+  return {
+    afterTime: fold.lastKey.time,
+    afterHash: fold.lastKey.hash,
+    odometer,
+    sensorSeconds: [first, second, third, fourth],
+  };
+}
+
+function shifted(totals: Totals, shift: TotalsShift): Totals {
+  const [first, second, third, fourth] = totals.sensorSeconds;
+  const [add1, add2, add3, add4] = shift.sensorSeconds;
+  return {
+    ...totals,
+    odometer: totals.odometer + shift.odometer,
+    sensorSeconds: [first + add1, second + add2, third + add3, fourth + add4],
+  };
+}
+
+function sameTotals(one: Totals, other: Totals): boolean {
+  return (
+    one.odometer === other.odometer &&
+    one.sensorSeconds.every((seconds, input) => seconds === other.sensorSeconds[input]) &&
+    differOnlyInSums(one, other)
+  );
+}
+
+/** The state with `last` at the last valid position: a newest record that has none keeps its time and readings. */
+function stateOf(
+  version: number,
+  time: number,
+  totals: Totals,
+  newest: LocationRecord | undefined,
+  pending: string | undefined,
+): DeviceState {
+  const last = newest === undefined ? undefined : atLastPosition(newest, totals);
+  return {
+    version,
+    time,
+    totals,
+    ...(last && { last }),
+    ...(last === undefined && pending !== undefined && { pending }),
+  };
+}
+
+function atLastPosition(record: LocationRecord, totals: Totals): LocationRecord {
+  const { anchor } = totals;
+  if (record.valid && record.positionTime === undefined && anchor?.time === record.time)
+    return withTotals(record, totals);
+  if (anchor === undefined) return withTotals(record, totals);
+  // The speed and course of a position that is not the one shown would mislead.
+  const { speed: _speed, course: _course, ...rest } = record;
+  return {
+    ...rest,
+    latitude: anchor.latitude,
+    longitude: anchor.longitude,
+    positionTime: anchor.time,
+    totals,
+  };
+}
+
+function withTotals(record: LocationRecord, totals: Totals): LocationRecord {
+  return record.totals === totals ? record : { ...record, totals };
+}

@@ -1,0 +1,83 @@
+import type { DeviceKey } from "../model/device.ts";
+import type { DeviceState } from "../model/location.ts";
+import { locationJson } from "../model/location-json.ts";
+import type { LocationStore } from "../ports/store.ts";
+
+/** Device states kept in memory, 1 to 2 KB each; the ones used longest ago make room and are read again when needed. */
+const rememberedStates = 50_000;
+
+interface Entry {
+  readonly state: DeviceState;
+  /** The last location's JSON, made when first asked for, with the odometer start it was made for. */
+  json: string | undefined;
+  odometerStart: number;
+}
+
+/** The states of devices as last committed, in memory. */
+export class States {
+  readonly #store: LocationStore;
+  readonly #entries = new Map<DeviceKey, Entry>();
+
+  constructor(store: LocationStore) {
+    this.#store = store;
+  }
+
+  get(device: DeviceKey): DeviceState | undefined {
+    return this.#entries.get(device)?.state;
+  }
+
+  /** Reads those of the devices that are not in memory. */
+  async load(devices: readonly DeviceKey[]): Promise<void> {
+    const missing = devices.filter((device) => !this.#entries.has(device));
+    if (missing.length === 0) return;
+    const states = await this.#store.states(missing);
+    missing.forEach((device, index) => {
+      const state = states[index];
+      if (state !== undefined && !this.#entries.has(device)) this.#put(device, state);
+    });
+  }
+
+  committed(device: DeviceKey, state: DeviceState): void {
+    this.#put(device, state);
+  }
+
+  forget(device: DeviceKey): void {
+    this.#entries.delete(device);
+  }
+
+  /** JSON of the device's last location; undefined where it never reported one. */
+  lastLocation(device: DeviceKey, odometerStart: number): string | undefined | Promise<string | undefined> {
+    const entry = this.#entries.get(device);
+    return entry === undefined ? this.#loadLast(device, odometerStart) : lastJson(entry, odometerStart);
+  }
+
+  async #loadLast(device: DeviceKey, odometerStart: number): Promise<string | undefined> {
+    const [state] = await this.#store.states([device]);
+    if (state === undefined) return undefined;
+    // A commit while this was read has put a newer one.
+    if (!this.#entries.has(device)) this.#put(device, state);
+    return lastJson(this.#entries.get(device) ?? { state, json: undefined, odometerStart }, odometerStart);
+  }
+
+  #put(device: DeviceKey, state: DeviceState): void {
+    const entry = this.#entries.get(device);
+    // Deleting first moves the entry to the end of the map's order; only near the limit does that order matter.
+    if (entry !== undefined && this.#entries.size > rememberedStates / 2) this.#entries.delete(device);
+    this.#entries.set(device, { state, json: undefined, odometerStart: 0 });
+    if (this.#entries.size > rememberedStates) {
+      for (const oldest of this.#entries.keys()) {
+        this.#entries.delete(oldest);
+        break;
+      }
+    }
+  }
+}
+
+function lastJson(entry: Entry, odometerStart: number): string | undefined {
+  if (entry.state.last === undefined) return undefined;
+  if (entry.json === undefined || entry.odometerStart !== odometerStart) {
+    entry.json = locationJson(entry.state.last, odometerStart);
+    entry.odometerStart = odometerStart;
+  }
+  return entry.json;
+}

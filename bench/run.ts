@@ -1,0 +1,29 @@
+// npm run bench [-- NAME ...]: measures and prints each figure beside its limit; exit code 1 where one is missed.
+import { acknowledged } from "./acknowledged.ts";
+import { history } from "./history.ts";
+import { idle } from "./idle.ts";
+import { lastLocation } from "./last-location.ts";
+import { type Figure, kept, line } from "./support/figures.ts";
+
+const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
+  acknowledged,
+  lastLocation,
+  history,
+  idle,
+};
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => benches[name] === undefined);
+if (unknown.length > 0) {
+  process.stderr.write(`no bench ${unknown.join(", ")}; there are: ${Object.keys(benches).join(", ")}\n`);
+  process.exit(2);
+}
+let missed = 0;
+for (const [name, bench] of Object.entries(benches)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  process.stderr.write(`measuring ${name} ...\n`);
+  for (const figure of await bench()) {
+    process.stdout.write(`${line(figure)}\n`);
+    if (!kept(figure)) missed++;
+  }
+}
+process.exit(missed > 0 ? 1 : 0);

@@ -1,0 +1,60 @@
+// Trackers with one packet in flight each, as a process of its own. Arguments: port, connections, records a packet, warm-up and measured seconds.
+import { connect, type Socket } from "node:net";
+import { AvlPacket, avlImei, avlLogin } from "./avl.ts";
+import { percentile } from "./percentile.ts";
+
+const [port = 0, connections = 0, records = 0, warmup = 0, measured = 0] = process.argv.slice(2).map(Number);
+const start = Date.now() - 5 * 86_400_000;
+const latencies: number[] = [];
+let acknowledged = 0;
+let measuring = false;
+let refused = 0;
+
+function tracker(index: number): void {
+  const socket: Socket = connect(port, "127.0.0.1");
+  const packet = new AvlPacket(records);
+  let sent = 0;
+  let sentAt = 0;
+  let loggedIn = false;
+  const send = () => {
+    packet.move(start + sent * records * 1000 + index, sent * records + index);
+    sent++;
+    sentAt = performance.now();
+    // The packet is changed only after its answer came, so it has long been written by then.
+    socket.write(packet.bytes);
+  };
+  socket.setNoDelay(true);
+  socket.on("connect", () => socket.write(avlLogin(avlImei(index))));
+  socket.on("data", (chunk: Buffer) => {
+    if (!loggedIn) {
+      loggedIn = chunk[0] === 1;
+      if (loggedIn) send();
+      return;
+    }
+    const count = chunk.length === 4 ? chunk.readUInt32BE(0) : 0;
+    if (count !== records) refused++;
+    else if (measuring) {
+      acknowledged += count;
+      latencies.push(performance.now() - sentAt);
+    }
+    send();
+  });
+  socket.on("error", () => refused++);
+}
+
+for (let index = 0; index < connections; index++) tracker(index);
+setTimeout(() => {
+  measuring = true;
+  const began = performance.now();
+  setTimeout(() => {
+    const seconds = (performance.now() - began) / 1000;
+    latencies.sort((one, other) => one - other);
+    process.send?.({
+      rate: acknowledged / seconds,
+      refused,
+      p50: percentile(latencies, 0.5),
+      p99: percentile(latencies, 0.99),
+    });
+    process.exit(0);
+  }, measured * 1000);
+}, warmup * 1000);

@@ -1,0 +1,99 @@
+import { crc16Arc } from "../../src/wire/checksums.ts";
+
+/** One-byte, two-byte and four-byte IO elements of a record: what a car tracker sends with usual settings (ids of the AVL list). */
+const ones: readonly (readonly [number, number])[] = [
+  [239, 1],
+  [240, 1],
+  [21, 4],
+  [69, 1],
+];
+const twos: readonly (readonly [number, number])[] = [
+  [181, 12],
+  [182, 9],
+  [66, 13_845],
+  [67, 4_012],
+  [24, 61],
+];
+const fours: readonly (readonly [number, number])[] = [
+  [16, 123_456],
+  [241, 26_201],
+];
+
+/** Offset of the first record in a packet, and what one record takes. */
+const head = 10;
+const recordLength = 24 + 2 + 1 + ones.length * 2 + 1 + twos.length * 3 + 1 + fours.length * 5 + 1;
+
+/** A Codec 8 packet of so many records (Teltonika, "Codec 8 protocol sending over TCP"), whose times and positions are set for each sending. */
+export class AvlPacket {
+  readonly bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #records: number;
+
+  constructor(records: number) {
+    this.#records = records;
+    const data = 3 + records * recordLength;
+    this.bytes = new Uint8Array(8 + data + 4);
+    this.#view = new DataView(this.bytes.buffer);
+    this.#view.setUint32(4, data);
+    this.#view.setUint8(8, 0x08);
+    this.#view.setUint8(9, records);
+    for (let index = 0; index < records; index++) this.#element(head + index * recordLength);
+    this.#view.setUint8(head + records * recordLength, records);
+  }
+
+  /** Sets the packet to positions of consecutive seconds from `time` on, somewhere along a line, and its checksum. */
+  move(time: number, step: number): void {
+    for (let index = 0; index < this.#records; index++) {
+      const at = head + index * recordLength;
+      const now = time + index * 1000;
+      this.#view.setUint32(at, Math.floor(now / 0x1_0000_0000));
+      this.#view.setUint32(at + 4, now >>> 0);
+      this.#view.setInt32(at + 9, 252_000_000 + ((step + index) % 100_000) * 97);
+      this.#view.setInt32(at + 13, 546_000_000 + ((step + index) % 90_000) * 53);
+      this.#view.setUint16(at + 22, 40 + ((step + index) % 50));
+    }
+    const data = this.bytes.length - 12;
+    this.#view.setUint32(8 + data, crc16Arc(this.bytes, 8, 8 + data));
+  }
+
+  #element(at: number): void {
+    const view = this.#view;
+    view.setUint8(at + 8, 1);
+    view.setInt16(at + 17, 112);
+    view.setUint16(at + 19, 87);
+    view.setUint8(at + 21, 11);
+    let to = at + 24;
+    view.setUint8(to++, 0);
+    view.setUint8(to++, ones.length + twos.length + fours.length);
+    to = this.#elements(to, ones, 1);
+    to = this.#elements(to, twos, 2);
+    to = this.#elements(to, fours, 4);
+    view.setUint8(to, 0);
+  }
+
+  #elements(start: number, elements: readonly (readonly [number, number])[], width: 1 | 2 | 4): number {
+    let to = start;
+    this.#view.setUint8(to++, elements.length);
+    for (const [id, value] of elements) {
+      this.#view.setUint8(to++, id);
+      if (width === 1) this.#view.setUint8(to, value);
+      else if (width === 2) this.#view.setUint16(to, value);
+      else this.#view.setUint32(to, value);
+      to += width;
+    }
+    return to;
+  }
+}
+
+/** The login of an IMEI. */
+export function avlLogin(imei: string): Uint8Array {
+  const bytes = new Uint8Array(2 + imei.length);
+  bytes[1] = imei.length;
+  for (let index = 0; index < imei.length; index++) bytes[2 + index] = imei.charCodeAt(index);
+  return bytes;
+}
+
+/** Invented IMEI number `index` of the load's fleet. */
+export function avlImei(index: number): string {
+  return `35200000${String(index).padStart(7, "0")}`;
+}

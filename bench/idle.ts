@@ -43,13 +43,13 @@ async function trackerBytes(service: Service): Promise<Figure> {
 export async function idle(): Promise<readonly Figure[]> {
   const directory = dataFolder();
   try {
-    const first = await startService(directory);
+    const first = await startService(directory, { WAYBEAM_LICENSES: String(trackers) });
     await register(
       first,
       Array.from({ length: devices }, (_, index) => avlImei(index)),
     );
     await first.stop();
-    const service = await startService(directory, { WAYBEAM_LICENSES: String(trackers) });
+    const service = await startService(directory);
     try {
       await settle();
       const resident = residentBytes(service.child.pid ?? 0);

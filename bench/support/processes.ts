@@ -67,6 +67,8 @@ export async function startService(directory: string, environment: Record<string
       WAYBEAM_HTTP_PORT: String(httpPort),
       WAYBEAM_DEVICE_PORT: String(devicePort),
       WAYBEAM_LOG_LEVEL: "warn",
+      // The load comes from one user at one address.
+      WAYBEAM_API_REQUESTS_PER_MINUTE: "1000000000",
       ...environment,
     },
   });

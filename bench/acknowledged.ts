@@ -1,7 +1,8 @@
 import type { ChildProcess } from "node:child_process";
+import { dataFolder, end, register, removeFolder, startService } from "../test/support/service.ts";
 import { avlImei } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
-import { dataFolder, end, program, register, removeFolder, startService } from "./support/processes.ts";
+import { program } from "./support/processes.ts";
 
 const connections = 500;
 const warmupSeconds = 3;

@@ -1,15 +1,8 @@
+import { call, dataFolder, register, removeFolder, type Service, startService } from "../test/support/service.ts";
 import { avlImei } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
 import { fillHistory } from "./support/fill-history.ts";
-import {
-  call,
-  dataFolder,
-  register,
-  removeFolder,
-  residentBytes,
-  type Service,
-  startService,
-} from "./support/processes.ts";
+import { residentBytes } from "./support/processes.ts";
 
 const positions = 100_000;
 

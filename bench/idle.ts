@@ -1,15 +1,7 @@
+import { dataFolder, end, register, removeFolder, type Service, startService } from "../test/support/service.ts";
 import { avlImei } from "./support/avl.ts";
 import type { Figure } from "./support/figures.ts";
-import {
-  dataFolder,
-  end,
-  program,
-  register,
-  removeFolder,
-  residentBytes,
-  type Service,
-  startService,
-} from "./support/processes.ts";
+import { program, registering, residentBytes } from "./support/processes.ts";
 
 const devices = 10_000;
 const trackers = 15_000;
@@ -21,7 +13,7 @@ const mib = (bytes: number) => bytes / 2 ** 20;
 
 async function trackerBytes(service: Service): Promise<Figure> {
   const extra = Array.from({ length: trackers - devices }, (_, index) => avlImei(devices + index));
-  await register(service, extra);
+  await register(service, extra, registering);
   await settle();
   const pid = service.child.pid ?? 0;
   const before = residentBytes(pid);
@@ -47,6 +39,7 @@ export async function idle(): Promise<readonly Figure[]> {
     await register(
       first,
       Array.from({ length: devices }, (_, index) => avlImei(index)),
+      registering,
     );
     await first.stop();
     const service = await startService(directory);

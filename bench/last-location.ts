@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { dataFolder, end, register, removeFolder, type Service, startService } from "../test/support/service.ts";
 import { avlImei } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
-import { dataFolder, end, program, register, removeFolder, type Service, startService } from "./support/processes.ts";
+import { program } from "./support/processes.ts";
 
 const connections = 64;
 const devices = 500;

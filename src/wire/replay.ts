@@ -1,8 +1,9 @@
 import type { Effect } from "../model/effects.ts";
+import type { Framer } from "./framing.ts";
 import type { AnyProtocol, Connection, DecodeContext, DecodeOptions, Transport } from "./protocol.ts";
-import type { FrameStream } from "./stream.ts";
+import { FrameStream } from "./stream.ts";
 
-/** How a recorded connection is played. */
+/** What is known of a recorded connection beside its bytes. */
 export interface ReplayOptions {
   readonly transport: Transport;
   /** Arrival of every message, epoch ms. */
@@ -12,7 +13,7 @@ export interface ReplayOptions {
   readonly options: DecodeOptions;
 }
 
-/** One recorded connection, played without sockets: the same steps as in the gateway, for `waybeam decode`, vectors and tests. */
+/** One recorded connection, played without sockets in the same steps as in the gateway: for `waybeam decode`, vectors and tests. */
 export class Replay {
   readonly connection: Connection;
   readonly #options: ReplayOptions;
@@ -33,12 +34,18 @@ export class Replay {
     return effects;
   }
 
-  /** Effects of all messages that a further piece of the stream completes. */
+  /** Effects of all the messages that a further piece of the stream completes. */
   chunk(stream: FrameStream, bytes: Uint8Array): readonly Effect[] {
     const effects: Effect[] = [];
     stream.push(bytes);
     for (let next = stream.next(); next instanceof Uint8Array; next = stream.next())
       effects.push(...this.message(next));
     return effects;
+  }
+
+  /** Effects of each of a stream's pieces; no amount of junk ends it. */
+  chunks(framer: Framer, pieces: readonly Uint8Array[]): readonly (readonly Effect[])[] {
+    const stream = new FrameStream(framer, Number.POSITIVE_INFINITY);
+    return pieces.map((piece) => this.chunk(stream, piece));
   }
 }

@@ -1,0 +1,93 @@
+import { effectJson } from "../model/effect-json.ts";
+import type { Effect } from "../model/effects.ts";
+import { protocols as allProtocols } from "../protocols/index.ts";
+import type { AnyProtocol, Transport } from "../wire/protocol.ts";
+import { bytesOfHex, latin1Of } from "../wire/reader.ts";
+import { Replay } from "../wire/replay.ts";
+import { FrameStream } from "../wire/stream.ts";
+import { defaultReceivedAt } from "./decode.ts";
+import { InputError } from "./decode-input.ts";
+import { identifyProtocol } from "./decode-run.ts";
+
+/** What is known of the bytes. */
+export interface DescribeOptions {
+  /** Absent: detected. */
+  readonly protocol?: string;
+  readonly transport?: Transport;
+  /** The connection's device, where the bytes do not begin with its login. */
+  readonly device?: string;
+  readonly model?: string;
+  /** Time of arrival, epoch ms. */
+  readonly receivedAt?: number;
+  /** The protocols to choose from; every protocol unless tests say otherwise. */
+  readonly protocols?: readonly AnyProtocol[];
+}
+
+/** Bytes of a message that are shown before "...". */
+const shownBytes = 64;
+
+/**
+ * What the bytes of a connection say, for people: its messages one after the other, under each what it asks for. The bytes are hex, blanks
+ * and line ends between them allowed; they may hold several messages. Throws InputError where they are no hex or no protocol knows them.
+ */
+export function describeHex(hex: string, options: DescribeOptions = {}): string {
+  const bytes = bytesOfHex(hex.replaceAll(/\s/g, ""));
+  if (bytes === undefined || bytes.length === 0) throw new InputError("not hex: pairs of the digits 0 to 9, a to f");
+  const { protocol: id, transport: over, device, model } = options;
+  const { protocol, transport } = identifyProtocol(options.protocols ?? allProtocols, {
+    ...(id !== undefined && { protocol: id }),
+    ...(over !== undefined && { transport: over }),
+    messages: [bytes],
+    chunks: false,
+    options: {},
+  });
+  const replay = new Replay(protocol, {
+    transport,
+    receivedAt: options.receivedAt ?? defaultReceivedAt,
+    identified: device !== undefined,
+    options: model === undefined ? {} : { model },
+  });
+  const lines = [`${protocol.id}: ${protocol.title}, over ${transport}`];
+  const messages = transport === "tcp" ? cut(protocol, bytes) : { frames: [bytes], notes: [] };
+  for (const [index, frame] of messages.frames.entries()) {
+    const effects = replay.message(frame);
+    lines.push("", `message ${index + 1}: ${replay.connection.lastRow ?? "unknown"}, ${frame.length} bytes`);
+    lines.push(`  ${preview(frame)}`, ...effects.flatMap(describeEffect));
+  }
+  return [...lines, ...messages.notes.map((note) => `\n${note}`), ""].join("\n");
+}
+
+/** The messages of a stream; all of it as one where it holds no whole one, since a message may be given without its delimiter. */
+function cut(protocol: AnyProtocol, bytes: Uint8Array): { readonly frames: Uint8Array[]; readonly notes: string[] } {
+  const stream = new FrameStream(protocol.framer, Number.POSITIVE_INFINITY);
+  const frames: Uint8Array[] = [];
+  stream.push(bytes);
+  for (let next = stream.next(); next instanceof Uint8Array; next = stream.next()) frames.push(next);
+  if (frames.length === 0)
+    return { frames: [bytes], notes: ["No whole message was cut from these bytes; they are read as one."] };
+  const notes: string[] = [];
+  if (stream.skipped > 0) notes.push(`${stream.skipped} bytes belong to no message (${stream.skipReason}).`);
+  if (stream.unread > 0) notes.push(`${stream.unread} bytes at the end begin a message that is not whole.`);
+  return { frames, notes };
+}
+
+/** Text where all of it can be printed, hex otherwise. */
+function preview(bytes: Uint8Array): string {
+  const shown = bytes.subarray(0, shownBytes);
+  const text = latin1Of(shown);
+  const printable = /^[\x20-\x7e\r\n]*$/.test(text);
+  return (printable ? JSON.stringify(text) : shown.toHex()) + (bytes.length > shownBytes ? " ..." : "");
+}
+
+/** An effect's lines: its type with the short fields, then readings and attributes one a line. */
+function describeEffect(effect: Effect): string[] {
+  const { type, readings, attributes, ...fields } = effectJson(effect);
+  const members = (group: unknown): string[] =>
+    Object.entries(typeof group === "object" && group !== null ? group : {}).map(
+      ([name, value]) => `      ${name.padEnd(20)} ${value}`,
+    );
+  const short = Object.entries(fields)
+    .filter(([, value]) => !(Array.isArray(value) && value.length === 0))
+    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(", ") : value}`);
+  return [`    ${type.padEnd(10)} ${short.join("  ")}`.trimEnd(), ...members(readings), ...members(attributes)];
+}

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { asJson, concat, framesOf, play, replayOf } from "../../support/vectors.ts";
+import { assertWellFormed } from "../../support/well-formed.ts";
+import type { Check } from "./check.ts";
+
+/** What vectors say outright: effects, rows, commands. */
+export const exactChecks: readonly Check[] = [
+  {
+    title: "gives exactly the effects of its vectors",
+    run(protocol, vectors) {
+      for (const vector of vectors) {
+        const effects = play(protocol, vector);
+        assert.deepEqual(effects.map(asJson), vector.effects, vector.name);
+        effects.flat().forEach(assertWellFormed);
+      }
+    },
+  },
+  {
+    title: "has a vector for every row of its table, each with a name of its own and a source",
+    run(protocol, vectors) {
+      const rows = new Set<string>();
+      for (const vector of vectors) {
+        const replay = replayOf(protocol, vector);
+        const frames = vector.input.chunks ? framesOf(protocol, concat(vector.input.messages)) : vector.input.messages;
+        for (const frame of frames) {
+          replay.message(frame);
+          if (replay.connection.lastRow !== undefined) rows.add(replay.connection.lastRow);
+        }
+        assert.ok(vector.source.length > 0, `${vector.name} has no source`);
+      }
+      assert.deepEqual(
+        protocol.messageNames.filter((name) => !rows.has(name)),
+        [],
+        "rows without a vector",
+      );
+      assert.equal(new Set(vectors.map((vector) => vector.name)).size, vectors.length, "two vectors share a name");
+    },
+  },
+  {
+    title: "wraps commands as its vectors say",
+    run(protocol, vectors) {
+      for (const vector of vectors) {
+        if (vector.command === undefined) continue;
+        const replay = replayOf(protocol, vector);
+        for (const message of vector.input.messages) replay.message(message);
+        const { text, device, expected } = vector.command;
+        const encoded = replay.connection.command(text, device);
+        if ("bytes" in expected) {
+          assert.ok(encoded instanceof Uint8Array, `${vector.name}: ${JSON.stringify(encoded)}`);
+          assert.equal(encoded.toHex(), expected.bytes.toHex(), vector.name);
+        } else assert.ok(encoded !== undefined && "refused" in encoded, vector.name);
+      }
+    },
+  },
+];

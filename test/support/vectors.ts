@@ -1,0 +1,138 @@
+import { readFile } from "node:fs/promises";
+import { defaultReceivedAt } from "../../src/cli/decode.ts";
+import { type DecodeInput, decodeInputOf } from "../../src/cli/decode-input.ts";
+import { type EffectJson, effectJson } from "../../src/model/effect-json.ts";
+import type { Effect } from "../../src/model/effects.ts";
+import type { AnyProtocol, Transport } from "../../src/wire/protocol.ts";
+import { Replay } from "../../src/wire/replay.ts";
+import { FrameStream } from "../../src/wire/stream.ts";
+
+/** A command that the connection is given after the vector's messages, and the bytes that must come of it. */
+export interface CommandVector {
+  readonly text: string;
+  readonly device: string;
+  readonly expected: { readonly bytes: Uint8Array } | { readonly refused: true };
+}
+
+/** A protocol's example: input, exact effects, and where it is from. */
+export interface Vector {
+  readonly name: string;
+  readonly source: string;
+  readonly input: DecodeInput;
+  readonly transport: Transport;
+  readonly effects: readonly (readonly EffectJson[])[];
+  readonly command?: CommandVector;
+}
+
+interface VectorFile {
+  readonly name: string;
+  readonly source: string;
+  readonly effects: readonly (readonly EffectJson[])[];
+  /** `bytes` is hex or {"text"}. */
+  readonly command?: {
+    readonly text: string;
+    readonly device?: string;
+    readonly bytes?: string | { readonly text: string };
+    readonly refused?: true;
+  };
+}
+
+function commandOf({ command }: VectorFile): CommandVector | undefined {
+  if (command === undefined) return undefined;
+  const { bytes } = command;
+  const expected =
+    bytes === undefined
+      ? ({ refused: true } as const)
+      : { bytes: typeof bytes === "string" ? Uint8Array.fromHex(bytes) : new TextEncoder().encode(bytes.text) };
+  return { text: command.text, device: command.device ?? "", expected };
+}
+
+/** The vectors of a parsed `<id>.vectors.json`. */
+export function vectorsOf(parsed: unknown): readonly Vector[] {
+  if (!Array.isArray(parsed)) throw new Error("vectors must be a list");
+  return parsed.map((entry: VectorFile) => {
+    const input = decodeInputOf(entry);
+    const command = commandOf(entry);
+    if (typeof entry.name !== "string" || typeof entry.source !== "string" || !Array.isArray(entry.effects))
+      throw new Error("a vector needs name, source and effects");
+    return {
+      name: entry.name,
+      source: entry.source,
+      input,
+      transport: input.transport ?? "tcp",
+      effects: entry.effects,
+      ...(command && { command }),
+    };
+  });
+}
+
+/** The vectors that stand beside a protocol's module. */
+export async function loadVectors(id: string): Promise<readonly Vector[]> {
+  const file = new URL(`../../src/protocols/${id}.vectors.json`, import.meta.url);
+  return vectorsOf(JSON.parse(await readFile(file, "utf8")));
+}
+
+/** A connection that is about to get the vector's messages. */
+export function replayOf(protocol: AnyProtocol, { input, transport }: Vector): Replay {
+  return new Replay(protocol, {
+    transport,
+    receivedAt: input.receivedAt ?? defaultReceivedAt,
+    identified: input.device !== undefined,
+    options: input.options,
+  });
+}
+
+/** Effects as JSON gives them back, so that what JSON drops can't hide a difference. */
+export function asJson(effects: readonly Effect[]): readonly EffectJson[] {
+  return JSON.parse(JSON.stringify(effects.map(effectJson)));
+}
+
+/** Effects of each message (or piece) of a vector. */
+export function play(protocol: AnyProtocol, vector: Vector): readonly (readonly Effect[])[] {
+  const replay = replayOf(protocol, vector);
+  const { messages, chunks } = vector.input;
+  return chunks ? replay.chunks(protocol.framer, messages) : messages.map((message) => replay.message(message));
+}
+
+/**
+ * The vector's bytes as a stream carries them; undefined where they do not come as a stream, or a message stands without its delimiter
+ * (so that the framer does not give it back whole).
+ */
+export function streamOf(protocol: AnyProtocol, vector: Vector): readonly Uint8Array[] | undefined {
+  const { messages, chunks } = vector.input;
+  if (vector.transport !== "tcp") return undefined;
+  return chunks || messages.every((message) => isWholeFrame(protocol, message)) ? messages : undefined;
+}
+
+/** The messages that the framer cuts from a stream of these bytes. */
+export function framesOf(protocol: AnyProtocol, bytes: Uint8Array): readonly Uint8Array[] {
+  const stream = new FrameStream(protocol.framer, Number.POSITIVE_INFINITY);
+  const frames: Uint8Array[] = [];
+  stream.push(bytes);
+  for (let next = stream.next(); next instanceof Uint8Array; next = stream.next()) frames.push(next);
+  return frames;
+}
+
+/** Whether the framer takes these bytes for exactly one message. */
+export function isWholeFrame(protocol: AnyProtocol, message: Uint8Array): boolean {
+  const stream = new FrameStream(protocol.framer, 0);
+  stream.push(message);
+  return stream.next() instanceof Uint8Array && stream.next() === "more" && stream.unread === 0 && stream.skipped === 0;
+}
+
+/** All the bytes in one. */
+export function concat(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** The bytes cut at these places (taken modulo the length). */
+export function cutAt(bytes: Uint8Array, places: readonly number[]): readonly Uint8Array[] {
+  const marks = [0, ...places.map((place) => place % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
+  return marks.slice(1).map((mark, index) => bytes.slice(marks[index], mark));
+}

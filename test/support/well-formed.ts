@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { alarmNames } from "../../src/model/alarms.ts";
+import type { Effect, Fix, ReadingsReport } from "../../src/model/effects.ts";
+import { readingKinds } from "../../src/model/readings.ts";
+
+const alarms: ReadonlySet<string> = new Set(alarmNames);
+const kinds: ReadonlyMap<string, string> = new Map(Object.entries(readingKinds));
+
+/** Fields that each type of effect may have. */
+const fields: { readonly [T in Effect["type"]]: readonly string[] } = {
+  identify: ["type", "ids"],
+  fix: [
+    "type",
+    "time",
+    "valid",
+    "latitude",
+    "longitude",
+    "altitude",
+    "speed",
+    "course",
+    "alarms",
+    "readings",
+    "attributes",
+  ],
+  readings: ["type", "time", "alarms", "readings", "attributes"],
+  reply: ["type", "bytes", "when"],
+  commandResult: ["type", "text", "ok"],
+  ignored: ["type", "reason"],
+  failure: ["type", "cause"],
+};
+
+function inRange(value: number | undefined, low: number, high: number, what: string): void {
+  assert.ok(value === undefined || (value >= low && value <= high), `${what}: ${value}`);
+}
+
+/** A time that a Date can show: the store and the API write it as RFC 3339. */
+function isTime(value: number | undefined): void {
+  assert.ok(value === undefined || (Number.isInteger(value) && Math.abs(value) <= 8.64e15), `time ${value}`);
+}
+
+function report(effect: Fix | ReadingsReport): void {
+  isTime(effect.time);
+  for (const alarm of effect.alarms) assert.ok(alarms.has(alarm), `alarm ${alarm} is not in the catalogue`);
+  for (const [name, value] of Object.entries(effect.readings)) {
+    assert.equal(typeof value, kinds.get(name), `reading ${name}`);
+    assert.ok(typeof value !== "number" || Number.isFinite(value), `reading ${name}: ${value}`);
+  }
+  for (const [name, value] of Object.entries(effect.attributes)) {
+    assert.ok(["string", "number", "boolean"].includes(typeof value), `attribute ${name}: ${value}`);
+    assert.ok(typeof value !== "number" || Number.isFinite(value), `attribute ${name}: ${value}`);
+  }
+}
+
+/** What the rest of the program relies on of every effect, whatever the bytes were. */
+export function assertWellFormed(effect: Effect): void {
+  for (const [name, value] of Object.entries(effect)) {
+    assert.ok(fields[effect.type].includes(name), `${effect.type} has no field ${name}`);
+    assert.notEqual(value, undefined, `${effect.type}.${name} is to be absent rather than undefined`);
+  }
+  if (effect.type === "fix") {
+    assert.ok(Number.isInteger(effect.time), `a fix has a time: ${effect.time}`);
+    assert.equal(typeof effect.valid, "boolean");
+    assert.ok(Math.abs(effect.latitude) <= 90, `latitude ${effect.latitude}`);
+    assert.ok(Math.abs(effect.longitude) <= 180, `longitude ${effect.longitude}`);
+    inRange(effect.speed, 0, 1e5, "speed");
+    inRange(effect.course, 0, 360, "course");
+    inRange(effect.altitude, -1e5, 1e9, "altitude");
+  }
+  if (effect.type === "fix" || effect.type === "readings") report(effect);
+  if (effect.type === "reply") {
+    assert.ok(effect.bytes instanceof Uint8Array && effect.bytes.length > 0, "a reply has bytes");
+    assert.ok(["now", "identified", "stored"].includes(effect.when));
+  }
+  if (effect.type === "identify") assert.ok(effect.ids.length > 0, "identify without an identifier");
+  if (effect.type === "ignored") assert.ok(effect.reason.length > 0, "ignored without a reason");
+}

@@ -87,7 +87,7 @@ const device = Type.Object({
     env: "WAYBEAM_DEVICE_PORT",
     description: "Port for trackers of every protocol, TCP, UDP and HTTP; 0 takes any free one.",
   }),
-  connections: integer(50_000, {
+  connections: integer(18_000, {
     env: "WAYBEAM_DEVICE_CONNECTIONS",
     minimum: 1,
     maximum: 1_000_000,
@@ -95,13 +95,28 @@ const device = Type.Object({
     description:
       "Connections of trackers at a time; further ones are closed at once. Bounds memory and file descriptors.",
   }),
-  connectionsPerAddress: integer(20_000, {
+  connectionsPerAddress: integer(18_000, {
     env: "WAYBEAM_DEVICE_CONNECTIONS_PER_ADDRESS",
     minimum: 1,
     maximum: 1_000_000,
     unit: "connections",
     description:
       "Connections from one address at a time. High, since mobile networks put many thousands of trackers behind one address.",
+  }),
+  halfOpen: integer(16_000, {
+    env: "WAYBEAM_DEVICE_HALF_OPEN",
+    minimum: 1,
+    maximum: 1_000_000,
+    unit: "connections",
+    description:
+      "Connections at a time that did not say yet which device they are. High: after an outage a fleet comes back at once.",
+  }),
+  messagesPerSecond: integer(2000, {
+    env: "WAYBEAM_DEVICE_MESSAGES_PER_SECOND",
+    minimum: 1,
+    maximum: 1_000_000,
+    unit: "messages",
+    description: "Messages that a connection may send in a second, on average; faster ones are read more slowly.",
   }),
   idleSeconds: integer(1800, {
     env: "WAYBEAM_DEVICE_IDLE_SECONDS",

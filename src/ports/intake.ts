@@ -14,6 +14,7 @@ export interface NotAdmitted {
   readonly status: "unknown" | "expired";
 }
 
+/** Whether a device may report now. */
 export type Admission = Admitted | NotAdmitted;
 
 /**

@@ -98,6 +98,7 @@ export interface UsageDelta {
   readonly requests: number;
 }
 
+/** Requests that a user made: ever, and on the asked UTC day. */
 export interface Usage {
   readonly total: number;
   readonly daily: number;
@@ -110,8 +111,10 @@ export interface ResultsDelta {
   readonly results: number;
 }
 
+/** What a user is made of. */
 export type NewUser = Omit<User, "key" | "creation" | "modification" | "lastLogin">;
 
+/** Users, and the counters of what they and their devices' readers used. */
 export interface UserStore {
   create(user: NewUser, now: number): Promise<User | "emailInUse">;
   /** By e-mail address without regard to case. */
@@ -125,6 +128,7 @@ export interface UserStore {
   results(device: DeviceKey, day: string): Promise<number>;
 }
 
+/** Accounts, and what the whole service keeps. */
 export interface AccountStore {
   /** Accounts in the order of their making. */
   list(): Promise<readonly Account[]>;

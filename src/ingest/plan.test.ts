@@ -44,7 +44,10 @@ class History {
   take(batch: readonly Draft[], firstLimit: number): void {
     let drafts = ordered(batch);
     while (drafts[0] !== undefined) {
-      if (drafts[0].time > this.state.time) return this.apply(planAppend(this.state, drafts));
+      if (drafts[0].time > this.state.time) {
+        this.apply(planAppend(this.state, drafts));
+        return;
+      }
       for (let limit = firstLimit; ; limit *= 2) {
         const late = planLate(this.state, this.context(drafts[0].time, limit), drafts, false);
         if (late === "more context") continue;

@@ -1,0 +1,109 @@
+/** Bytes of a request line and its headers: phone apps send under 1 KiB; a query string of cells and Wi-Fi access points some more. */
+export const maximumHead = 16 * 1024;
+/** Bytes of a body: a phone's backlog of some hundred locations as JSON. */
+export const maximumBody = 64 * 1024;
+/** Header fields of one request: real clients send about ten. */
+const maximumFields = 64;
+
+const cr = 0x0d;
+const lf = 0x0a;
+const space = 0x20;
+const colon = 0x3a;
+
+/** How a request's body is delimited. */
+export type BodyLength = number | "chunked" | "none";
+
+/** A request's head: where it ends, and what its lines say. */
+export interface Head {
+  readonly method: string;
+  readonly target: string;
+  /** 0 for HTTP/1.0, 1 for HTTP/1.1. */
+  readonly minor: 0 | 1;
+  /** Names in lower case; the values of a repeated name are joined by commas. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: BodyLength;
+  /** Offset of the first byte after the head. */
+  readonly end: number;
+}
+
+/** Why a request is refused: its sender and a server behind another proxy could read it differently, or it breaks a limit. */
+export interface Refused {
+  readonly refused: string;
+}
+
+/** Reads the head that starts at `offset`. "more": it is not whole yet. (RFC 9112) */
+export function readHead(bytes: Uint8Array, offset: number): Head | Refused | "more" {
+  const end = headEnd(bytes, offset);
+  if (typeof end !== "number") return end;
+  const lines: string[] = [];
+  for (let at = offset; at < end - 2; ) {
+    const next = bytes.indexOf(lf, at) + 1;
+    if (lines.length > maximumFields) return { refused: "too many header fields" };
+    const line = lineOf(bytes, at, next - 2);
+    if (line === undefined) return { refused: "control character in the head" };
+    lines.push(line);
+    at = next;
+  }
+  return headOf(lines, end);
+}
+
+/** Offset after the empty line that ends the head; makes nothing of the lines, since a slow sender has them read again and again. */
+function headEnd(bytes: Uint8Array, offset: number): number | Refused | "more" {
+  for (let at = offset; ; ) {
+    const end = bytes.indexOf(lf, at);
+    if ((end < 0 ? bytes.length : end) - offset >= maximumHead) return { refused: "head too long" };
+    if (end < 0) return "more";
+    // RFC 9112, 2.2: a bare line feed may be read as a line's end by one reader and as data by the next.
+    if (end === at || bytes[end - 1] !== cr) return { refused: "line without CR" };
+    if (end - 1 === at) return end + 1;
+    at = end + 1;
+  }
+}
+
+/** Latin-1 text of bytes[from, to); undefined where a control character stands in it (a lone CR above all). */
+function lineOf(bytes: Uint8Array, from: number, to: number): string | undefined {
+  let line = "";
+  for (let index = from; index < to; index++) {
+    const byte = bytes[index] ?? 0;
+    if ((byte < space && byte !== 0x09) || byte === 0x7f) return undefined;
+    line += String.fromCharCode(byte);
+  }
+  return line;
+}
+
+const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const versionPattern = /^HTTP\/1\.[01]$/;
+
+function headOf(lines: readonly string[], end: number): Head | Refused {
+  const [method = "", target = "", version = "", ...rest] = (lines[0] ?? "").split(" ");
+  if (rest.length > 0 || target === "" || !tokenPattern.test(method)) return { refused: "malformed request line" };
+  if (!versionPattern.test(version)) return { refused: "not HTTP/1.1" };
+  const headers = new Map<string, string>();
+  for (let index = 1; index < lines.length; index++) {
+    const line = lines[index] ?? "";
+    const split = line.indexOf(":");
+    const name = line.slice(0, split).toLowerCase();
+    // A folded line, or a blank before the colon, hides a field from readers that do not know them (RFC 9112, 5.1 and 5.2).
+    if (line.charCodeAt(split) !== colon || !tokenPattern.test(name)) return { refused: "malformed header field" };
+    const value = line.slice(split + 1).trim();
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  const body = bodyLength(headers);
+  if (typeof body === "object") return body;
+  return { method, target, minor: version.endsWith("1") ? 1 : 0, headers, body, end };
+}
+
+/** RFC 9112, 6.3, without its leniencies: whatever two readers might take differently is refused. */
+function bodyLength(headers: ReadonlyMap<string, string>): BodyLength | Refused {
+  const encoding = headers.get("transfer-encoding");
+  const length = headers.get("content-length");
+  if (encoding !== undefined) {
+    if (length !== undefined) return { refused: "both Transfer-Encoding and Content-Length" };
+    return encoding.toLowerCase() === "chunked" ? "chunked" : { refused: "unknown transfer coding" };
+  }
+  if (length === undefined) return "none";
+  // A repeated Content-Length was joined by a comma and is refused here too, also where both say the same.
+  if (!/^[0-9]{1,9}$/.test(length)) return { refused: "malformed Content-Length" };
+  return Number(length) > maximumBody ? { refused: "body too long" } : Number(length);
+}

@@ -1,0 +1,189 @@
+import { type Framer, frame, more, skip } from "./framing.ts";
+import { joinChunks, maximumChunkOverhead, readChunks } from "./http-chunks.ts";
+import { type Head, maximumBody, maximumHead, type Refused, readHead } from "./http-head.ts";
+import { bytesOfLatin1 } from "./reader.ts";
+
+/** One whole request. */
+export interface HttpRequest {
+  readonly method: string;
+  /** As it was sent. */
+  readonly target: string;
+  /** Percent-decoded, without the query. */
+  readonly path: string;
+  /** Percent-decoded parameters of the query; a name may have several values. */
+  readonly query: Parameters;
+  /** Names in lower case; values of a repeated name are joined by commas. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** What the sender put in, chunks joined. A view of the request where it was not chunked. */
+  readonly body: Uint8Array;
+  /** The sender means to send further requests on this connection (RFC 9112, 9.3). */
+  readonly keepAlive: boolean;
+}
+
+/** Values by name, in the order in which they were sent. */
+export type Parameters = ReadonlyMap<string, readonly string[]>;
+
+/** Parameters of one query or form: a phone app sends about fifteen, a list of cells and access points some dozens. */
+const maximumParameters = 256;
+
+/**
+ * Cuts a stream into whole HTTP/1.1 requests, head and body, by Content-Length or chunks. Blank lines before a request belong to it and are
+ * left out. A skip is a request that is refused (malformed, ambiguous, beyond a limit): what follows it can't be told from it, so it takes
+ * everything; answer 400 and close. `Expect: 100-continue` needs nothing: such a sender goes on by itself (RFC 9110, 10.1.1).
+ */
+export const httpFramer: Framer = {
+  maximum: maximumHead + maximumBody + maximumChunkOverhead,
+  next(buffer, offset) {
+    const start = afterBlankLines(buffer, offset);
+    if (start === undefined) return skip(buffer.length - offset, "blank lines without end");
+    if (start >= buffer.length || (start === buffer.length - 1 && buffer[start] === 0x0d)) return more;
+    const head = readHead(buffer, start);
+    if (head === "more") return more;
+    if ("refused" in head) return skip(buffer.length - offset, head.refused);
+    const end = bodyEnd(buffer, head);
+    if (end === "more") return more;
+    return typeof end === "number" ? frame(start, end) : skip(buffer.length - offset, end.refused);
+  },
+};
+
+/** Blank lines that a client may put before a request (RFC 9112, 2.2): a few, not a flood. */
+const maximumBlankBytes = 16;
+
+function afterBlankLines(buffer: Uint8Array, offset: number): number | undefined {
+  let at = offset;
+  while (buffer[at] === 0x0d && buffer[at + 1] === 0x0a) at += 2;
+  return at - offset > maximumBlankBytes ? undefined : at;
+}
+
+function bodyEnd(buffer: Uint8Array, head: Head): number | Refused | "more" {
+  if (head.body === "none") return head.end;
+  if (head.body === "chunked") {
+    const chunks = readChunks(buffer, head.end);
+    return typeof chunks === "string" || "refused" in chunks ? chunks : chunks.end;
+  }
+  const end = head.end + head.body;
+  return end > buffer.length ? "more" : end;
+}
+
+const methods: readonly Uint8Array[] = ["GET ", "POST ", "PUT ", "HEAD ", "PATCH ", "DELETE ", "OPTIONS "].map(
+  bytesOfLatin1,
+);
+
+/** Whether a connection's first bytes are an HTTP method, so far ("maybe") or whole. */
+export function startsHttp(bytes: Uint8Array): "no" | "maybe" | "sure" {
+  for (const method of methods) {
+    const length = Math.min(method.length, bytes.length);
+    let index = 0;
+    while (index < length && bytes[index] === method[index]) index++;
+    if (index === length) return length === method.length ? "sure" : "maybe";
+  }
+  return "no";
+}
+
+/**
+ * Reads one whole request, as `httpFramer` cuts it. A request that names no length for its body is given what follows its head:
+ * the framer never lets anything follow, but a request that was recorded by hand may have lost the field.
+ */
+export function parseHttpRequest(bytes: Uint8Array): HttpRequest | Refused {
+  const head = readHead(bytes, 0);
+  if (head === "more") return { refused: "no whole head" };
+  if ("refused" in head) return head;
+  const body = bodyOf(bytes, head);
+  if (!(body instanceof Uint8Array)) return body;
+  const { method, target, headers } = head;
+  const origin = originForm(target);
+  const mark = origin.indexOf("?");
+  const path = decodeComponent(mark < 0 ? origin : origin.slice(0, mark), false);
+  const query = parseParameters(mark < 0 ? "" : origin.slice(mark + 1));
+  if (path === undefined || query === undefined) return { refused: "malformed target" };
+  return { method, target, path, query, headers, body, keepAlive: keepsAlive(head) };
+}
+
+function bodyOf(bytes: Uint8Array, head: Head): Uint8Array | Refused {
+  if (head.body === "none") return bytes.subarray(head.end);
+  if (head.body === "chunked") {
+    const chunks = readChunks(bytes, head.end);
+    if (chunks === "more") return { refused: "body not whole" };
+    return "refused" in chunks ? chunks : joinChunks(bytes, chunks);
+  }
+  const end = head.end + head.body;
+  return end > bytes.length ? { refused: "body not whole" } : bytes.subarray(head.end, end);
+}
+
+/** Path and query of a target; proxies send the absolute form `http://host/path` (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  if (!/^https?:\/\//i.test(target)) return target.split("#", 1)[0] ?? "";
+  const path = target.indexOf("/", target.indexOf("//") + 2);
+  return path < 0 ? "/" : target.slice(path);
+}
+
+function keepsAlive({ headers, minor }: Head): boolean {
+  const options = (headers.get("connection") ?? "").toLowerCase().split(/[ \t]*,[ \t]*/);
+  return minor === 1 ? !options.includes("close") : options.includes("keep-alive");
+}
+
+/**
+ * Parameters of a query string or a form (application/x-www-form-urlencoded), percent-decoded as UTF-8, `+` as a blank.
+ * Undefined: a percent sign or the UTF-8 is malformed, or there are too many.
+ */
+export function parseParameters(text: string): Parameters | undefined {
+  const parameters = new Map<string, string[]>();
+  if (text === "") return parameters;
+  const pairs = text.split("&", maximumParameters + 1);
+  if (pairs.length > maximumParameters) return undefined;
+  for (const pair of pairs) {
+    if (pair === "") continue;
+    const split = pair.indexOf("=");
+    const name = decodeComponent(split < 0 ? pair : pair.slice(0, split), true);
+    const value = split < 0 ? "" : decodeComponent(pair.slice(split + 1), true);
+    if (name === undefined || value === undefined) return undefined;
+    const values = parameters.get(name);
+    if (values === undefined) parameters.set(name, [value]);
+    else values.push(value);
+  }
+  return parameters;
+}
+
+function decodeComponent(text: string, plusIsBlank: boolean): string | undefined {
+  const spaced = plusIsBlank && text.includes("+") ? text.replaceAll("+", " ") : text;
+  if (!spaced.includes("%")) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reason phrases of the answers that trackers get. */
+const reasons = {
+  200: "OK",
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  408: "Request Timeout",
+  413: "Content Too Large",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+} as const;
+
+/** A status that a tracker can be answered. */
+export type HttpStatus = keyof typeof reasons;
+
+/** A whole response. `body` is text, sent as UTF-8; `keepAlive` false tells the client that the connection ends with it. */
+export function httpResponse(
+  status: HttpStatus,
+  keepAlive: boolean,
+  body = "",
+  contentType = "text/plain",
+): Uint8Array {
+  const content = new TextEncoder().encode(body);
+  const type = content.length === 0 ? "" : `Content-Type: ${contentType}\r\n`;
+  const connection = keepAlive ? "keep-alive" : "close";
+  const head = `HTTP/1.1 ${status} ${reasons[status]}\r\n${type}Content-Length: ${content.length}\r\nConnection: ${connection}\r\n\r\n`;
+  const bytes = new Uint8Array(head.length + content.length);
+  bytes.set(bytesOfLatin1(head));
+  bytes.set(content, head.length);
+  return bytes;
+}

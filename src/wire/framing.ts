@@ -14,7 +14,15 @@ export type Framing =
 export interface Framer {
   readonly maximum: number;
   readonly next: (buffer: Uint8Array, offset: number) => Framing;
+  /**
+   * Only for a protocol whose messages do not tell their own length, so that `next` must see what follows one: reads the waiting bytes where
+   * nothing follows, because the stream has been quiet for `quietMs` or has ended.
+   */
+  readonly settle?: (buffer: Uint8Array, offset: number) => Framing;
 }
+
+/** How long a stream must bring nothing before what waits is taken as it is, ms: well over the gap between two segments of one message. */
+export const quietMs = 500;
 
 /** The answer of a framer that needs further bytes. */
 export const more: Framing = Object.freeze({ type: "more" });

@@ -43,9 +43,19 @@ export class Replay {
     return effects;
   }
 
-  /** Effects of each of a stream's pieces; no amount of junk ends it. */
+  /** Effects of each of a stream's pieces, which end with the last one; no amount of junk ends it before. */
   chunks(framer: Framer, pieces: readonly Uint8Array[]): readonly (readonly Effect[])[] {
     const stream = new FrameStream(framer, Number.POSITIVE_INFINITY);
-    return pieces.map((piece) => this.chunk(stream, piece));
+    return pieces.map((piece, index) => {
+      const effects = this.chunk(stream, piece);
+      return index === pieces.length - 1 && stream.unsettled ? [...effects, ...this.#ending(stream)] : effects;
+    });
+  }
+
+  #ending(stream: FrameStream): readonly Effect[] {
+    const effects: Effect[] = [];
+    for (let next = stream.settled(); next instanceof Uint8Array; next = stream.settled())
+      effects.push(...this.message(next));
+    return effects;
   }
 }

@@ -86,9 +86,23 @@ export class FrameStream {
    * allowed belong to no message; the connection is to be closed, and every further call says "junk" again.
    */
   next(): Uint8Array | "more" | "junk" {
+    return this.#cut(this.#framer.next);
+  }
+
+  /** Whether bytes wait whose meaning depends on what follows: after `quietMs` without any, or at the stream's end, `settled` reads them. */
+  get unsettled(): boolean {
+    return this.#framer.settle !== undefined && this.#start < this.#end;
+  }
+
+  /** Like `next`, knowing that nothing follows for now. */
+  settled(): Uint8Array | "more" | "junk" {
+    return this.#cut(this.#framer.settle ?? this.#framer.next);
+  }
+
+  #cut(read: Framer["next"]): Uint8Array | "more" | "junk" {
     while (this.#junk <= this.#maximumJunk && this.#start < this.#end) {
       const view = this.#visible();
-      const framing = this.#framer.next(view, this.#start);
+      const framing = read(view, this.#start);
       if (framing.type === "frame") {
         this.#start = Math.min(Math.max(framing.end, this.#start + 1), view.length);
         this.#junk = 0;

@@ -168,7 +168,7 @@ describe("files", () => {
 
 /**
  * Exported declarations without a docstring right before them. The second of two under one name (an overload, the type of a schema)
- * shares the first one's.
+ * shares the first one's, and so do constants that follow it line by line.
  */
 function undocumented(source: Source): string[] {
   const lines = source.text.split("\n");
@@ -177,7 +177,10 @@ function undocumented(source: Source): string[] {
     const name = exportPattern.exec(line)?.[1];
     if (name === undefined || seen.has(name)) return [];
     seen.add(name);
-    return lines[index - 1]?.trim().endsWith("*/") ? [] : [`${source.path}:${index + 1}: ${name}`];
+    const before = lines[index - 1] ?? "";
+    return before.trim().endsWith("*/") || before.startsWith("export const")
+      ? []
+      : [`${source.path}:${index + 1}: ${name}`];
   });
 }
 

@@ -27,7 +27,7 @@ export function decodeInput(protocols: readonly AnyProtocol[], input: DecodeInpu
   // A datagram is a message whatever it was called.
   const effects =
     input.chunks && transport !== "udp"
-      ? replay.chunks(protocol.framer, input.messages)
+      ? replay.chunks(input.messages)
       : input.messages.map((message) => replay.message(message));
   return { protocol, transport, effects };
 }

@@ -1,13 +1,15 @@
 import { effectJson } from "../model/effect-json.ts";
 import type { Effect } from "../model/effects.ts";
 import { protocols as allProtocols } from "../protocols/index.ts";
+import type { Framer } from "../wire/framing.ts";
 import type { AnyProtocol, Transport } from "../wire/protocol.ts";
 import { bytesOfHex, latin1Of } from "../wire/reader.ts";
-import { Replay } from "../wire/replay.ts";
+import { framerOf, Replay } from "../wire/replay.ts";
 import { FrameStream } from "../wire/stream.ts";
 import { defaultReceivedAt } from "./decode.ts";
 import { InputError } from "./decode-input.ts";
 import { identifyProtocol } from "./decode-run.ts";
+import { plain } from "./text.ts";
 
 /** What is known of the bytes. */
 export interface DescribeOptions {
@@ -48,7 +50,7 @@ export function describeHex(hex: string, options: DescribeOptions = {}): string 
     options: model === undefined ? {} : { model },
   });
   const lines = [`${protocol.id}: ${protocol.title}, over ${transport}`];
-  const messages = transport === "tcp" ? cut(protocol, bytes) : { frames: [bytes], notes: [] };
+  const messages = transport === "udp" ? { frames: [bytes], notes: [] } : cut(framerOf(protocol, transport), bytes);
   for (const [index, frame] of messages.frames.entries()) {
     const effects = replay.message(frame);
     lines.push("", `message ${index + 1}: ${replay.connection.lastRow ?? "unknown"}, ${frame.length} bytes`);
@@ -58,11 +60,12 @@ export function describeHex(hex: string, options: DescribeOptions = {}): string 
 }
 
 /** The messages of a stream; all of it as one where it holds no whole one, since a message may be given without its delimiter. */
-function cut(protocol: AnyProtocol, bytes: Uint8Array): { readonly frames: Uint8Array[]; readonly notes: string[] } {
-  const stream = new FrameStream(protocol.framer, Number.POSITIVE_INFINITY);
+function cut(framer: Framer, bytes: Uint8Array): { readonly frames: Uint8Array[]; readonly notes: string[] } {
+  const stream = new FrameStream(framer, Number.POSITIVE_INFINITY);
   const frames: Uint8Array[] = [];
   stream.push(bytes);
   for (let next = stream.next(); next instanceof Uint8Array; next = stream.next()) frames.push(next);
+  for (let next = stream.settled(); next instanceof Uint8Array; next = stream.settled()) frames.push(next);
   if (frames.length === 0)
     return { frames: [bytes], notes: ["No whole message was cut from these bytes; they are read as one."] };
   const notes: string[] = [];
@@ -84,10 +87,10 @@ function describeEffect(effect: Effect): string[] {
   const { type, readings, attributes, ...fields } = effectJson(effect);
   const members = (group: unknown): string[] =>
     Object.entries(typeof group === "object" && group !== null ? group : {}).map(
-      ([name, value]) => `      ${name.padEnd(20)} ${value}`,
+      ([name, value]) => `      ${plain(name).padEnd(20)} ${plain(value)}`,
     );
   const short = Object.entries(fields)
     .filter(([, value]) => !(Array.isArray(value) && value.length === 0))
-    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(", ") : value}`);
+    .map(([name, value]) => `${name} ${plain(Array.isArray(value) ? value.join(", ") : value)}`);
   return [`    ${type.padEnd(10)} ${short.join("  ")}`.trimEnd(), ...members(readings), ...members(attributes)];
 }

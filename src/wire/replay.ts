@@ -1,5 +1,6 @@
 import type { Effect } from "../model/effects.ts";
 import type { Framer } from "./framing.ts";
+import { httpFramer } from "./http.ts";
 import type { AnyProtocol, Connection, DecodeContext, DecodeOptions, Transport } from "./protocol.ts";
 import { FrameStream } from "./stream.ts";
 
@@ -13,14 +14,21 @@ export interface ReplayOptions {
   readonly options: DecodeOptions;
 }
 
+/** What cuts a protocol's messages from a stream: the protocol itself, or HTTP. */
+export function framerOf(protocol: AnyProtocol, transport: Transport): Framer {
+  return transport === "http" ? httpFramer : protocol.framer;
+}
+
 /** One recorded connection, played without sockets in the same steps as in the gateway: for `waybeam decode`, vectors and tests. */
 export class Replay {
   readonly connection: Connection;
+  readonly #framer: Framer;
   readonly #options: ReplayOptions;
   #identified: boolean;
 
   constructor(protocol: AnyProtocol, options: ReplayOptions) {
     this.connection = protocol.connect();
+    this.#framer = framerOf(protocol, options.transport);
     this.#options = options;
     this.#identified = options.identified;
   }
@@ -44,8 +52,8 @@ export class Replay {
   }
 
   /** Effects of each of a stream's pieces, which end with the last one; no amount of junk ends it before. */
-  chunks(framer: Framer, pieces: readonly Uint8Array[]): readonly (readonly Effect[])[] {
-    const stream = new FrameStream(framer, Number.POSITIVE_INFINITY);
+  chunks(pieces: readonly Uint8Array[]): readonly (readonly Effect[])[] {
+    const stream = new FrameStream(this.#framer, Number.POSITIVE_INFINITY);
     return pieces.map((piece, index) => {
       const effects = this.chunk(stream, piece);
       return index === pieces.length - 1 && stream.unsettled ? [...effects, ...this.#ending(stream)] : effects;

@@ -4,7 +4,7 @@ import { type DecodeInput, decodeInputOf } from "../../src/cli/decode-input.ts";
 import { type EffectJson, effectJson } from "../../src/model/effect-json.ts";
 import type { Effect } from "../../src/model/effects.ts";
 import type { AnyProtocol, Transport } from "../../src/wire/protocol.ts";
-import { Replay } from "../../src/wire/replay.ts";
+import { framerOf, Replay } from "../../src/wire/replay.ts";
 import { FrameStream } from "../../src/wire/stream.ts";
 
 /** A command that the connection is given after the vector's messages, and the bytes that must come of it. */
@@ -91,7 +91,7 @@ export function asJson(effects: readonly Effect[]): readonly EffectJson[] {
 export function play(protocol: AnyProtocol, vector: Vector): readonly (readonly Effect[])[] {
   const replay = replayOf(protocol, vector);
   const { messages, chunks } = vector.input;
-  return chunks ? replay.chunks(protocol.framer, messages) : messages.map((message) => replay.message(message));
+  return chunks ? replay.chunks(messages) : messages.map((message) => replay.message(message));
 }
 
 /**
@@ -100,24 +100,28 @@ export function play(protocol: AnyProtocol, vector: Vector): readonly (readonly 
  */
 export function streamOf(protocol: AnyProtocol, vector: Vector): readonly Uint8Array[] | undefined {
   const { messages, chunks } = vector.input;
-  if (vector.transport !== "tcp") return undefined;
-  return chunks || messages.every((message) => isWholeFrame(protocol, message)) ? messages : undefined;
+  if (vector.transport === "udp") return undefined;
+  const whole = (message: Uint8Array) => isWholeFrame(protocol, vector.transport, message);
+  return chunks || messages.every(whole) ? messages : undefined;
 }
 
-/** The messages that the framer cuts from a stream of these bytes. */
-export function framesOf(protocol: AnyProtocol, bytes: Uint8Array): readonly Uint8Array[] {
-  const stream = new FrameStream(protocol.framer, Number.POSITIVE_INFINITY);
+/** The messages that are cut from a stream of these bytes, after which nothing follows. */
+export function framesOf(protocol: AnyProtocol, transport: Transport, bytes: Uint8Array): readonly Uint8Array[] {
+  const stream = new FrameStream(framerOf(protocol, transport), Number.POSITIVE_INFINITY);
   const frames: Uint8Array[] = [];
   stream.push(bytes);
   for (let next = stream.next(); next instanceof Uint8Array; next = stream.next()) frames.push(next);
+  for (let next = stream.settled(); next instanceof Uint8Array; next = stream.settled()) frames.push(next);
   return frames;
 }
 
-/** Whether the framer takes these bytes for exactly one message. */
-export function isWholeFrame(protocol: AnyProtocol, message: Uint8Array): boolean {
-  const stream = new FrameStream(protocol.framer, 0);
+/** Whether these bytes are cut as exactly one message, but for a delimiter. */
+export function isWholeFrame(protocol: AnyProtocol, transport: Transport, message: Uint8Array): boolean {
+  const stream = new FrameStream(framerOf(protocol, transport), 0);
   stream.push(message);
-  return stream.next() instanceof Uint8Array && stream.next() === "more" && stream.unread === 0 && stream.skipped === 0;
+  const first = stream.next();
+  const frame = first === "more" ? stream.settled() : first;
+  return frame instanceof Uint8Array && stream.unread === 0 && stream.skipped === 0;
 }
 
 /** All the bytes in one. */

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { Effect } from "../../../src/model/effects.ts";
 import type { Framer } from "../../../src/wire/framing.ts";
 import type { AnyProtocol } from "../../../src/wire/protocol.ts";
+import { framerOf } from "../../../src/wire/replay.ts";
 import { FrameStream } from "../../../src/wire/stream.ts";
 import { concat, cutAt, replayOf, streamOf, type Vector } from "../../support/vectors.ts";
 import { assertWellFormed } from "../../support/well-formed.ts";
@@ -33,9 +34,9 @@ function decodeDamaged(protocol: AnyProtocol, vector: Vector, index: number, dam
 /** Every answer of a framer is one that the stream can follow. */
 function checkedFramer(framer: Framer): { readonly framer: Framer; calls(): number } {
   let calls = 0;
-  const next: Framer["next"] = (buffer, offset) => {
+  const checked = (read: Framer["next"]) => (buffer: Uint8Array, offset: number) => {
     calls++;
-    const framing = framer.next(buffer, offset);
+    const framing = read(buffer, offset);
     if (framing.type === "frame") {
       const { start, stop, end } = framing;
       assert.ok(offset <= start && start <= stop && stop <= end && end > offset, JSON.stringify({ offset, framing }));
@@ -46,12 +47,13 @@ function checkedFramer(framer: Framer): { readonly framer: Framer; calls(): numb
     }
     return framing;
   };
-  return { framer: { maximum: framer.maximum, next }, calls: () => calls };
+  const { maximum, next, settle } = framer;
+  return { framer: { maximum, next: checked(next), ...(settle && { settle: checked(settle) }) }, calls: () => calls };
 }
 
 /** Plays any bytes: they may be refused, but they cost no more than their length, and what comes out is well-formed. */
 function endure(protocol: AnyProtocol, vector: Vector, pieces: readonly Uint8Array[]): void {
-  const { framer, calls } = checkedFramer(protocol.framer);
+  const { framer, calls } = checkedFramer(framerOf(protocol, vector.transport));
   const stream = new FrameStream(framer, Number.POSITIVE_INFINITY);
   const replay = replayOf(protocol, vector);
   let length = 0;
@@ -64,6 +66,8 @@ function endure(protocol: AnyProtocol, vector: Vector, pieces: readonly Uint8Arr
     assert.ok(stream.held <= 4 * framer.maximum + 1024, "memory without bound");
   }
   assert.ok(calls() <= length + pieces.length, `${calls()} steps for ${length} bytes`);
+  for (let next = stream.settled(); next instanceof Uint8Array; next = stream.settled())
+    replay.message(next).forEach(assertWellFormed);
 }
 
 /** Most bytes of one message, a limit on what a connection that never ends one can cost. A photo's packet is the longest known. */
@@ -79,9 +83,12 @@ export const damageChecks: readonly Check[] = [
         const last = stream?.at(-1);
         if (stream === undefined || last === undefined || vector.input.chunks) continue;
         for (const length of evenly(last.length).slice(1)) {
+          // The connection breaks off: nothing says that the message ends here, so it is not settled.
+          const cut = new FrameStream(framerOf(protocol, vector.transport), Number.POSITIVE_INFINITY);
           const replay = replayOf(protocol, vector);
-          const given = replay.chunks(protocol.framer, [...stream.slice(0, -1), last.subarray(0, length)]);
-          assert.ok(!hasFix(given.at(-1) ?? []), `${vector.name}: a fix of ${length} of ${last.length} bytes`);
+          for (const message of stream.slice(0, -1)) replay.message(message);
+          const given = replay.chunk(cut, last.subarray(0, length));
+          assert.ok(!hasFix(given), `${vector.name}: a fix of ${length} of ${last.length} bytes`);
         }
       }
     },

@@ -21,7 +21,9 @@ export const exactChecks: readonly Check[] = [
       const rows = new Set<string>();
       for (const vector of vectors) {
         const replay = replayOf(protocol, vector);
-        const frames = vector.input.chunks ? framesOf(protocol, concat(vector.input.messages)) : vector.input.messages;
+        const frames = vector.input.chunks
+          ? framesOf(protocol, vector.transport, concat(vector.input.messages))
+          : vector.input.messages;
         for (const frame of frames) {
           replay.message(frame);
           if (replay.connection.lastRow !== undefined) rows.add(replay.connection.lastRow);

@@ -39,7 +39,7 @@ class Simulation {
   }
 
   send(bytes: Uint8Array): readonly Effect[] {
-    const frames = this.#transport === "tcp" ? framesOf(this.#protocol, bytes) : [bytes];
+    const frames = this.#transport === "udp" ? [bytes] : framesOf(this.#protocol, this.#transport, bytes);
     return frames.flatMap((frame) => this.#replay.message(frame));
   }
 
@@ -126,7 +126,7 @@ export const simulateChecks: readonly Check[] = [
           assert.ok(encoded !== undefined);
           if (!(encoded instanceof Uint8Array)) return assert.ok(encoded.refused.length > 0);
           assert.ok(encoded.length > 0);
-          const frames = framesOf(protocol, encoded);
+          const frames = framesOf(protocol, "tcp", encoded);
           assert.ok(frames.length <= 1, `${JSON.stringify(text)} broke out of its frame`);
         }),
         { numRuns: 50 },

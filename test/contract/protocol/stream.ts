@@ -14,8 +14,7 @@ export const streamChecks: readonly Check[] = [
         if (stream === undefined) continue;
         const bytes = concat(stream);
         const expected = vector.effects.flat();
-        const given = (pieces: readonly Uint8Array[]) =>
-          asJson(replayOf(protocol, vector).chunks(protocol.framer, pieces).flat());
+        const given = (pieces: readonly Uint8Array[]) => asJson(replayOf(protocol, vector).chunks(pieces).flat());
         assert.deepEqual(given([bytes]), expected, `${vector.name}, in one piece`);
         const single = [...bytes].map((byte) => Uint8Array.of(byte));
         assert.deepEqual(given(single), expected, `${vector.name}, byte by byte`);

@@ -5,9 +5,7 @@ import { loadVectors } from "../support/vectors.ts";
 import { claimedByOthers } from "./protocol/detection.ts";
 import { protocolContract } from "./protocol.contract.ts";
 
-const all = await Promise.all(
-  protocols.map(async (protocol) => ({ protocol, vectors: await loadVectors(protocol.id) })),
-);
+const all = protocols.map((protocol) => ({ protocol, vectors: loadVectors(protocol.id) }));
 
 for (const { protocol, vectors } of all) protocolContract(protocol, vectors);
 

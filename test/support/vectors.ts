@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
 import { defaultReceivedAt } from "../../src/cli/decode.ts";
 import { type DecodeInput, decodeInputOf } from "../../src/cli/decode-input.ts";
 import { type EffectJson, effectJson } from "../../src/model/effect-json.ts";
@@ -66,10 +66,10 @@ export function vectorsOf(parsed: unknown): readonly Vector[] {
   });
 }
 
-/** The vectors that stand beside a protocol's module. */
-export async function loadVectors(id: string): Promise<readonly Vector[]> {
+/** The vectors that stand beside a protocol's module; none where there is no such file, which the contract suite then complains of. */
+export function loadVectors(id: string): readonly Vector[] {
   const file = new URL(`../../src/protocols/${id}.vectors.json`, import.meta.url);
-  return vectorsOf(JSON.parse(await readFile(file, "utf8")));
+  return existsSync(file) ? vectorsOf(JSON.parse(readFileSync(file, "utf8"))) : [];
 }
 
 /** A connection that is about to get the vector's messages. */

@@ -1,4 +1,5 @@
 import { detectionBytes, detectProtocol } from "../../../src/wire/detect.ts";
+import { startsHttp } from "../../../src/wire/http.ts";
 import type { AnyProtocol } from "../../../src/wire/protocol.ts";
 import type { Vector } from "../../support/vectors.ts";
 
@@ -18,6 +19,7 @@ export function claimedByOthers(
   for (const vector of vectors) {
     const message = vector.input.messages[0];
     if (message === undefined || !opensConnection(vector)) continue;
+    if (vector.transport === "tcp" && startsHttp(message) === "sure") claims.push(`${vector.name}: begins like HTTP`);
     const shortest = vector.transport === "tcp" ? 1 : message.length;
     for (let length = shortest; length <= Math.min(message.length, detectionBytes); length++) {
       const found = detectProtocol(protocols, message.subarray(0, length), vector.transport, length === message.length);

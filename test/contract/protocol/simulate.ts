@@ -24,6 +24,12 @@ const report: fc.Arbitrary<SimulatedReport> = fc.record({
 
 const device = fc.integer({ min: 1, max: 99_999_999_999 }).map((serial) => `3500${String(serial).padStart(11, "0")}`);
 
+/** Characters of one, two and three bytes in UTF-8, delimiters and controls among them. */
+const commandText = fc.string({
+  unit: fc.integer({ min: 0, max: 0x2fff }).map((code) => String.fromCharCode(code)),
+  maxLength: 300,
+});
+
 /** A connection of the simulated device: its bytes are cut and decoded as the gateway would, its answers read as the device would. */
 class Simulation {
   readonly #protocol: AnyProtocol;
@@ -121,7 +127,7 @@ export const simulateChecks: readonly Check[] = [
     run(protocol) {
       if (protocol.commandNames.length === 0) return;
       fc.assert(
-        fc.property(device, fc.string({ unit: "binary", maxLength: 300 }), (id, text) => {
+        fc.property(device, commandText, (id, text) => {
           const encoded = protocol.connect().command(text, id);
           assert.ok(encoded !== undefined);
           if (!(encoded instanceof Uint8Array)) return assert.ok(encoded.refused.length > 0);

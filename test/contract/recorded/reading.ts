@@ -90,6 +90,9 @@ function same(actual: Value | undefined, expected: Value | null): boolean {
   return String(actual).toLowerCase() === String(expected).toLowerCase();
 }
 
+/** Whether the value stands under any name; of a number also its thousandth, since that server keeps some values in mV or m. */
 function anywhere(report: Report, value: Value): boolean {
-  return [...Object.values(report.attributes), ...Object.values(report.readings)].some((given) => same(given, value));
+  const given = [...Object.values(report.attributes), ...Object.values(report.readings)];
+  const thousandth = typeof value === "number" ? value / 1000 : value;
+  return given.some((each) => same(each, value) || same(each, thousandth));
 }

@@ -4,12 +4,13 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { configDoc } from "./generators/config-doc.ts";
 import { errorsDoc } from "./generators/errors.ts";
 import type { Generator } from "./generators/generator.ts";
 import { protocolIndex } from "./generators/protocol-index.ts";
 import { protocolsDoc } from "./generators/protocols-doc.ts";
 
-const generators: readonly Generator[] = [protocolIndex, protocolsDoc, errorsDoc];
+const generators: readonly Generator[] = [protocolIndex, protocolsDoc, configDoc, errorsDoc];
 
 /** Files that are not what their generator gives; written anew unless `check`. */
 async function generate(root: string, check: boolean): Promise<readonly string[]> {

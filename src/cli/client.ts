@@ -1,0 +1,128 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Credentials } from "./credentials.ts";
+import { CliError, type ExitName } from "./exit.ts";
+import { isRecord, plain } from "./text.ts";
+
+/** An answer's envelope and payload. */
+export type Answer = Readonly<Record<string, unknown>>;
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** The longest that a client waits by itself when told to come again later, s: the minute of the API's limits. */
+const longestWait = 90;
+
+/** How a client reacts to the world. */
+export interface ClientOptions {
+  /** Ends requests and waits. */
+  readonly signal?: AbortSignal;
+  /** Told before the client waits since the service asked it to. */
+  readonly onWait?: (seconds: number) => void;
+}
+
+/** A failure that the service answered; `text` is its `error`. */
+export class ApiFailure extends CliError {
+  readonly status: number;
+  readonly text: string;
+
+  constructor(status: number, text: string, details: readonly string[], hint: string | undefined) {
+    super(exitOf(status), [plain(text), ...details.map(plain)].join(": "), hint);
+    this.status = status;
+    this.text = text;
+  }
+}
+
+/** Asks the REST API. Gets its token by itself, keeps it for the life of the process, and renews it once when it is refused. */
+export class ApiClient {
+  readonly url: string;
+  readonly #credentials: Credentials;
+  readonly #options: ClientOptions;
+  #token: Promise<string> | undefined;
+
+  constructor(credentials: Credentials, options: ClientOptions = {}) {
+    this.url = credentials.url;
+    this.#credentials = credentials;
+    this.#options = options;
+  }
+
+  /** One call; `path` begins with /api. Waits and tries again when the service is over its requests a minute. Throws ApiFailure or CliError. */
+  async call(method: Method, path: string, body?: unknown): Promise<Answer> {
+    for (let renewed = false; ; ) {
+      this.#token ??= this.#requestToken();
+      const token = await this.#token;
+      const { status, answer, retryAfter } = await this.#send(method, path, body, token);
+      if (answer.success === true) return answer;
+      if (status === 401 && !renewed) {
+        renewed = true;
+        this.#token = undefined;
+      } else await this.#waitOrFail(status, answer, retryAfter);
+    }
+  }
+
+  /** One call about a device. */
+  device(method: Method, device: string, rest = "", body?: unknown): Promise<Answer> {
+    return this.call(method, `/api/devices/${encodeURIComponent(device)}${rest}`, body);
+  }
+
+  async #requestToken(): Promise<string> {
+    const { userName, apiKey } = this.#credentials;
+    for (;;) {
+      const { status, answer, retryAfter } = await this.#send("POST", "/api/Auth/Token", { userName, apiKey });
+      if (typeof answer.token === "string") return answer.token;
+      await this.#waitOrFail(status, answer, retryAfter);
+    }
+  }
+
+  async #waitOrFail(status: number, answer: Answer, retryAfter: number): Promise<void> {
+    const text = typeof answer.error === "string" ? answer.error : `the service answered ${status}`;
+    const details = Array.isArray(answer.details) ? answer.details.map(String) : [];
+    if (text !== "Too Many Requests" || !(retryAfter <= longestWait))
+      throw new ApiFailure(status, text, details, hintOf(status, retryAfter));
+    this.#options.onWait?.(retryAfter);
+    await delay(retryAfter * 1000, undefined, this.#options.signal && { signal: this.#options.signal });
+  }
+
+  async #send(method: Method, path: string, body: unknown, token?: string) {
+    const { signal = null } = this.#options;
+    const headers: Record<string, string> = { Accept: "application/json" };
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    if (token !== undefined) headers.Authorization = `Bearer ${token}`;
+    const content = body === undefined ? null : JSON.stringify(body);
+    try {
+      const response = await fetch(this.url + path, { method, headers, body: content, signal, redirect: "error" });
+      const answer: unknown = await response.json();
+      const retryAfter = Number(response.headers.get("Retry-After") ?? Number.POSITIVE_INFINITY);
+      return { status: response.status, answer: isRecord(answer) ? answer : {}, retryAfter };
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw this.#unreachable(error);
+    }
+  }
+
+  #unreachable(error: unknown): CliError {
+    if (error instanceof SyntaxError)
+      return new CliError("unreachable", `${this.url} answers, but not as this service does`, "Check WAYBEAM_URL.");
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    return new CliError(
+      "unreachable",
+      `can't reach ${this.url} (${code})`,
+      "Is the service running? Start it with ./waybeam serve, or set WAYBEAM_URL to where it is.",
+    );
+  }
+}
+
+function exitOf(status: number): ExitName {
+  if (status === 401 || status === 403) return "denied";
+  if (status === 404) return "notFound";
+  if (status === 409) return "conflict";
+  if (status === 400 || status === 415) return "usage";
+  return status === 408 || status === 429 || status === 503 ? "busy" : "failure";
+}
+
+function hintOf(status: number, retryAfter: number): string | undefined {
+  if (status === 401) return "Check WAYBEAM_USER and WAYBEAM_API_KEY, or credentials.json of the data folder.";
+  if (status === 403) return "This user has no privilege for it; ask an admin of the account.";
+  if (status === 404) return "`waybeam device list` shows the devices that there are.";
+  if (!Number.isFinite(retryAfter)) return undefined;
+  return `Try again in ${retryAfter} s.`;
+}

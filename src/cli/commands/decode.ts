@@ -1,0 +1,57 @@
+import type { Command } from "commander";
+import { examples } from "../context.ts";
+import { CliError } from "../exit.ts";
+import type { Host } from "../host.ts";
+import { inputLines } from "../input.ts";
+
+interface DecodeOptions {
+  readonly file: string;
+  readonly protocol?: string;
+  readonly device?: string;
+  readonly model?: string;
+  readonly transport?: "tcp" | "udp" | "http";
+}
+
+const format = `
+Without arguments it reads JSON Lines, each one connection:
+  {"protocol":"gt06","transport":"tcp","messages":["<hex>", ...]}
+Each message is one frame (delimiter present or not); with "chunks":true they are pieces of the stream, cut anywhere. "device":"<id>": the
+connection counts as identified. Without "protocol" it is detected. With "transport":"http" messages are whole HTTP requests.
+It prints one line per input: {"protocol":..., "effects":[[...], ...]}, one list of effects for each message.
+`;
+
+/** `waybeam decode`. Loads the protocols and nothing else of the service. */
+export function addDecode(program: Command, host: Host): void {
+  program
+    .command("decode")
+    .description("say what trackers' bytes mean; needs no running service")
+    .argument("[hex...]", "bytes of one connection, to be described for people")
+    .option("--file <file>", "JSON Lines from a file; - is standard input", "-")
+    .option("--protocol <id>", "with hex: the protocol, where detection fails")
+    .option("--transport <transport>", "with hex: tcp, udp or http")
+    .option("--device <id>", "with hex: the connection's device is known")
+    .option("--model <name>", "with hex: the tracker's model, where the protocol depends on it")
+    .addHelpText("after", format)
+    .addHelpText("after", examples("waybeam decode 78780d01...0d0a", "waybeam decode < captured.jsonl"))
+    .action(async (hex: string[], options: DecodeOptions) => {
+      if (hex.length > 0) await describe(host, hex.join(""), options);
+      else await decode(host, options.file);
+    });
+}
+
+async function decode({ terminal }: Host, file: string): Promise<void> {
+  const { decodeLines } = await import("../decode.ts");
+  for await (const line of decodeLines(inputLines(terminal, file))) await terminal.out(`${line}\n`);
+}
+
+async function describe({ terminal }: Host, hex: string, options: DecodeOptions): Promise<void> {
+  const { describeHex } = await import("../describe.ts");
+  const { InputError } = await import("../decode-input.ts");
+  const { file: _, ...known } = options;
+  try {
+    await terminal.out(describeHex(hex, known));
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new CliError("usage", error.message, "`waybeam decode --help` says what it takes.");
+  }
+}

@@ -1,0 +1,136 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { ApiClient } from "../client.ts";
+import { clientFor, examples } from "../context.ts";
+import { CliError } from "../exit.ts";
+import type { Host } from "../host.ts";
+import { parseMoment } from "../moment.ts";
+import { Progress } from "../progress.ts";
+import { columns, isRecord, pairs, plain, records } from "../text.ts";
+
+/** Positions in one answer: enough that requests do not count, little enough to be held in memory. */
+const pageSize = 5000;
+
+/** `waybeam last DEVICE`. */
+export function addLast(program: Command, host: Host): void {
+  program
+    .command("last")
+    .description("the last known location of a device")
+    .argument("<device>", "the device's id")
+    .option("--json", "JSON, as the API gives it; null where the device never reported")
+    .addHelpText("after", examples("waybeam last 490154203237518", "waybeam last 490154203237518 --json | jq .speed"))
+    .action(async (device: string, options: { json?: boolean }, command: Command) => {
+      const client = await clientFor(host, command);
+      const { lastLocation } = await client.device("GET", device, "/lastLocation");
+      if (options.json) await host.terminal.out(`${JSON.stringify(lastLocation)}\n`);
+      else if (isRecord(lastLocation)) await host.terminal.out(describe(lastLocation));
+      else host.terminal.err(`${plain(device)} has never reported.\n`);
+    });
+}
+
+function describe(location: Readonly<Record<string, unknown>>): string {
+  const isEmpty = (value: unknown) => (Array.isArray(value) && value.length === 0) || value === "" || value === false;
+  return Object.entries(location)
+    .filter(([, value]) => !isEmpty(value))
+    .map(([name, value]) => `${columns([name, isRecord(value) ? pairs(value) : plain(value)], [15])}\n`)
+    .join("");
+}
+
+interface HistoryOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly limit?: number;
+  readonly json?: boolean;
+}
+
+/** `waybeam history DEVICE`. */
+export function addHistory(program: Command, host: Host): void {
+  program
+    .command("history")
+    .description("all locations of a device in a time range, by time")
+    .argument("<device>", "the device's id")
+    .option(
+      "--from <time>",
+      "start, inclusive: RFC 3339 (UTC where it has no offset), or how long ago: 90m, 2h, 7d",
+      "24h",
+    )
+    .option("--to <time>", "end, inclusive; the same forms, or now", "now")
+    .option("--limit <count>", "at most so many", parseLimit)
+    .option("--json", "JSON Lines, one location each, as the API gives it")
+    .addHelpText(
+      "after",
+      examples(
+        "waybeam history 490154203237518",
+        "waybeam history 490154203237518 --from 2h",
+        "waybeam history 490154203237518 --from 2026-11-01 --to 2026-11-30T23:59:59Z --json > november.jsonl",
+      ),
+    )
+    .action(async (device: string, options: HistoryOptions, command: Command) => {
+      const range = rangeOf(options, host.clock.now());
+      await history(host, await clientFor(host, command), device, range, options);
+    });
+}
+
+const head = ["TIME", "LATITUDE", "LONGITUDE", "SPEED", "COURSE", "MILEAGE", "MORE"];
+const widths = [24, 11, 12, 6, 6, 10];
+
+async function history(
+  host: Host,
+  client: ApiClient,
+  device: string,
+  range: object,
+  options: HistoryOptions,
+): Promise<void> {
+  const { terminal } = host;
+  const { limit = Number.POSITIVE_INFINITY, json = false } = options;
+  const progress = new Progress(host);
+  if (!json) await terminal.out(`${columns(head, widths)}\n`);
+  let read = 0;
+  let cursor: unknown;
+  do {
+    const page = { ...range, limit: Math.min(pageSize, limit - read), ...(cursor !== undefined && { cursor }) };
+    const answer = await client.device("POST", device, "/locations", page);
+    const locations = records(answer.locations);
+    read += locations.length;
+    cursor = answer.nextCursor;
+    await terminal.out(locations.map(json ? (each) => `${JSON.stringify(each)}\n` : row).join(""));
+    if (json) progress.show(() => `${read} locations`);
+  } while (typeof cursor === "string" && read < limit);
+  progress.end();
+  if (typeof cursor === "string") terminal.err(`${read} locations, and there are more than --limit asks for\n`);
+  else if (!json) terminal.err(`${read} locations\n`);
+}
+
+function row(location: Readonly<Record<string, unknown>>): string {
+  const { dateTime, latitude, longitude, speed, course, milleage, attributes } = location;
+  const cells = [
+    dateTime,
+    fixed(latitude, 6),
+    fixed(longitude, 6),
+    fixed(speed, 0),
+    fixed(course, 0),
+    fixed(milleage, 2),
+  ];
+  return `${columns([...cells.map(plain), pairs(attributes)], widths)}\n`;
+}
+
+function fixed(value: unknown, digits: number): string {
+  return typeof value === "number" ? value.toFixed(digits) : "";
+}
+
+function rangeOf({ from, to }: HistoryOptions, now: number): { readonly from: string; readonly to: string } {
+  const [start, end] = [moment("--from", from, now), moment("--to", to, now)];
+  if (start > end) throw new CliError("usage", "--from is after --to");
+  return { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
+}
+
+function moment(option: string, text: string, now: number): number {
+  const time = parseMoment(text, now);
+  if (time !== undefined && time >= 0 && time < 8.64e15) return time;
+  const forms = "Give a time like 2026-11-21T10:00:00Z, or how long ago: 90m, 2h, 7d.";
+  throw new CliError("usage", `${option}: not a time: ${plain(text)}`, forms);
+}
+
+function parseLimit(text: string): number {
+  if (/^[1-9]\d{0,11}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a positive integer.");
+}

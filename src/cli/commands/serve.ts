@@ -1,0 +1,53 @@
+import { once } from "node:events";
+import type { Command } from "commander";
+import { examples } from "../context.ts";
+import type { Host, Service } from "../host.ts";
+
+/** `waybeam serve`. */
+export function addServe(program: Command, host: Host): void {
+  program
+    .command("serve")
+    .description("run the service until Ctrl-C")
+    .addHelpText(
+      "after",
+      examples(
+        "waybeam serve",
+        "WAYBEAM_HTTP_PORT=9090 WAYBEAM_DATA=/srv/waybeam waybeam serve",
+        "waybeam serve --config waybeam.json",
+      ),
+    )
+    .action(async (_options: object, command: Command) => {
+      const { config } = command.optsWithGlobals<{ config?: string }>();
+      const service = await host.startService(config);
+      host.terminal.err(startSummary(service));
+      try {
+        await untilInterrupted(host.interrupted, service);
+      } finally {
+        await service.stop();
+      }
+    });
+}
+
+/** Waits for the first signal; rejects where the service ends by itself before. */
+export async function untilInterrupted(interrupted: AbortSignal, service: Service): Promise<void> {
+  const ended = interrupted.aborted ? Promise.resolve() : once(interrupted, "abort");
+  await (service.failed ? Promise.race([ended, service.failed]) : ended);
+}
+
+/** What a started service says of itself: where things are, and, once, who may use it. */
+export function startSummary({ url, devicePort, created }: Service): string {
+  const places = `
+Waybeam is running.
+  REST API   ${url}/api   (documentation: ${url}/docs)
+  Trackers   port ${devicePort}, TCP and UDP, every protocol
+  Stop it with Ctrl-C.
+`;
+  if (!created) return `${places}\n`;
+  return `${places}
+This is its first start. Keep these, the key is not shown again:
+  User name  ${created.userName}
+  API key    ${created.apiKey}
+They are also in ${created.credentialsFile}, where the other commands find them.
+
+`;
+}

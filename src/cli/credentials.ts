@@ -1,0 +1,66 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CliError } from "./exit.ts";
+import type { Host } from "./host.ts";
+import { isRecord } from "./text.ts";
+
+/** Who asks, and where. */
+export interface Credentials {
+  readonly url: string;
+  readonly userName: string;
+  readonly apiKey: string;
+}
+
+const fallbackUrl = "http://localhost:8080";
+
+/**
+ * Credentials of the commands that ask the service: each from its variable (WAYBEAM_URL, WAYBEAM_USER, WAYBEAM_API_KEY) where that is set,
+ * otherwise from `credentials.json` of the data folder, which the service's first start writes. `url` is what the command line said.
+ */
+export async function findCredentials(host: Host, configFile?: string, url?: string): Promise<Credentials> {
+  const { WAYBEAM_URL, WAYBEAM_USER, WAYBEAM_API_KEY } = host.env;
+  const given = url || WAYBEAM_URL;
+  if (WAYBEAM_USER && WAYBEAM_API_KEY)
+    return { url: checked(given || fallbackUrl), userName: WAYBEAM_USER, apiKey: WAYBEAM_API_KEY };
+  const file = join((await host.readConfig(configFile)).data, "credentials.json");
+  const stored = await readCredentials(file);
+  return {
+    url: checked(given || stored.url),
+    userName: WAYBEAM_USER || stored.userName,
+    apiKey: WAYBEAM_API_KEY || stored.apiKey,
+  };
+}
+
+/** Reads a credentials file. */
+export async function readCredentials(file: string): Promise<Credentials> {
+  const hint = "Start the service here first (./waybeam serve), or set WAYBEAM_URL, WAYBEAM_USER and WAYBEAM_API_KEY.";
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    const cause = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const why = cause === "ENOENT" ? `there is no ${file}` : `${file} can't be read (${cause})`;
+    throw new CliError("denied", `no credentials: ${why}`, hint);
+  }
+  const content = parse(text);
+  if (!isRecord(content)) throw new CliError("denied", `${file} is not a JSON object`, hint);
+  const { url = fallbackUrl, userName, apiKey } = content;
+  if (typeof url !== "string" || typeof userName !== "string" || typeof apiKey !== "string")
+    throw new CliError("denied", `${file} lacks url, userName or apiKey`, hint);
+  return { url, userName, apiKey };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function checked(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol !== "http:" && parsed?.protocol !== "https:")
+    throw new CliError("usage", `not an address of the service: ${url}`, `Give one like ${fallbackUrl}.`);
+  return url.replace(/\/+$/, "");
+}

@@ -1,0 +1,36 @@
+import type { Host } from "./host.ts";
+
+/** Milliseconds between two lines: on a terminal one line is rewritten; elsewhere lines are sparse, as they stay. */
+const onTty = 200;
+const elsewhere = 10_000;
+
+/** Says on standard error how far something is that takes long. */
+export class Progress {
+  readonly #host: Pick<Host, "terminal" | "clock">;
+  #last: number;
+  #shown = 0;
+
+  constructor(host: Pick<Host, "terminal" | "clock">) {
+    this.#host = host;
+    this.#last = host.clock.monotonic();
+  }
+
+  /** Shows the text where it is time to; `always` shows it anyway. */
+  show(text: () => string, always = false): void {
+    const { terminal, clock } = this.#host;
+    const now = clock.monotonic();
+    if (!always && now - this.#last < (terminal.errIsTty ? onTty : elsewhere)) return;
+    this.#last = now;
+    if (terminal.errIsTty) {
+      const line = text().slice(0, terminal.columns - 1);
+      terminal.err(`\r${line.padEnd(this.#shown)}`);
+      this.#shown = line.length;
+    } else terminal.err(`${text()}\n`);
+  }
+
+  /** Ends the rewritten line, so that other text can follow. */
+  end(): void {
+    if (this.#shown > 0) this.#host.terminal.err(`\r${" ".repeat(this.#shown)}\r`);
+    this.#shown = 0;
+  }
+}

@@ -1,0 +1,82 @@
+/** The program's entry: arguments, environment, signals, exit code. Everything else it loads only when it is needed, so that it starts fast. */
+import { enableCompileCache } from "node:module";
+import type { ConfigView, Host, Service, Terminal } from "./cli/host.ts";
+import type { LoadedConfig } from "./config/index.ts";
+
+enableCompileCache();
+const { readFile } = await import("node:fs/promises");
+const { CliError, describeFailure, exitCodes } = await import("./cli/exit.ts");
+const { run } = await import("./cli/program.ts");
+const { systemClock } = await import("./observe/clock.ts");
+
+/** Standard output is gone (`waybeam history X | head`): there is nobody left to tell. */
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(exitCodes.ok.code);
+});
+
+const interrupt = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => {
+    if (interrupt.signal.aborted) process.exit(exitCodes.interrupted.code);
+    interrupt.abort();
+  });
+
+const terminal: Terminal = {
+  input: process.stdin,
+  out: (text) =>
+    new Promise((resolve) => {
+      if (process.stdout.write(text)) resolve();
+      else process.stdout.once("drain", resolve);
+    }),
+  err: (text) => void process.stderr.write(text),
+  errIsTty: process.stderr.isTTY === true,
+  columns: process.stderr.columns ?? process.stdout.columns ?? 120,
+};
+
+/** Reads the configuration's file, if there is one, and makes the configuration. */
+async function load(configFile: string | undefined): Promise<LoadedConfig> {
+  const { describeProblems, loadConfig } = await import("./config/index.ts");
+  const named = configFile ?? (process.env.WAYBEAM_CONFIG || undefined);
+  const name = named ?? "waybeam.json";
+  const text = await readFile(name, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (named === undefined && error.code === "ENOENT") return undefined;
+    throw new CliError("usage", `can't read the configuration file ${name} (${error.code})`);
+  });
+  const loaded = loadConfig({ env: process.env, ...(text !== undefined && { file: { name, text } }) });
+  if ("config" in loaded) return loaded;
+  const lines = describeProblems(loaded.problems).trimEnd().replaceAll("\n", "\n  ");
+  throw new CliError("usage", `the configuration is wrong:\n  ${lines}`, "`waybeam config --help` tells more.");
+}
+
+async function readConfig(configFile: string | undefined): Promise<ConfigView> {
+  const loaded = await load(configFile);
+  const { describeConfig } = await import("./config/index.ts");
+  return { data: loaded.config.data, settings: describeConfig(loaded) };
+}
+
+async function startService(configFile: string | undefined): Promise<Service> {
+  const { config } = await load(configFile);
+  const { startApp } = await import("./app.ts");
+  return startApp(config);
+}
+
+const packageFile: unknown = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
+const version = typeof packageFile === "object" && packageFile !== null ? Reflect.get(packageFile, "version") : "";
+
+const host: Host = {
+  terminal,
+  env: process.env,
+  clock: systemClock,
+  interrupted: interrupt.signal,
+  version: String(version),
+  readConfig,
+  startService,
+};
+
+try {
+  process.exitCode = await run(process.argv.slice(2), host);
+} catch (error) {
+  terminal.err(describeFailure(error));
+  process.exitCode = exitCodes.failure.code;
+}

@@ -4,13 +4,14 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { cliDoc } from "./generators/cli-doc.ts";
 import { configDoc } from "./generators/config-doc.ts";
 import { errorsDoc } from "./generators/errors.ts";
 import type { Generator } from "./generators/generator.ts";
 import { protocolIndex } from "./generators/protocol-index.ts";
 import { protocolsDoc } from "./generators/protocols-doc.ts";
 
-const generators: readonly Generator[] = [protocolIndex, protocolsDoc, configDoc, errorsDoc];
+const generators: readonly Generator[] = [protocolIndex, protocolsDoc, configDoc, cliDoc, errorsDoc];
 
 /** Files that are not what their generator gives; written anew unless `check`. */
 async function generate(root: string, check: boolean): Promise<readonly string[]> {

@@ -1,0 +1,49 @@
+import { Readable } from "node:stream";
+import type { Command } from "commander";
+import { exitCodes } from "../../src/cli/exit.ts";
+import type { Host } from "../../src/cli/host.ts";
+import { makeProgram } from "../../src/cli/program.ts";
+import { type Generator, generatedMark, markdownTable } from "./generator.ts";
+
+/** A host whose commands are only asked for their help. */
+function silentHost(): Host {
+  const never = () => Promise.reject(new Error("only help is asked for"));
+  return {
+    terminal: { input: Readable.from([]), out: () => Promise.resolve(), err: () => {}, errIsTty: false, columns: 110 },
+    env: {},
+    clock: { now: () => 0, monotonic: () => 0 },
+    interrupted: new AbortController().signal,
+    version: "",
+    readConfig: never,
+    startService: never,
+  };
+}
+
+function helpOf(command: Command): string {
+  let text = "";
+  command.configureOutput({ writeOut: (part) => void (text += part), getOutHelpWidth: () => 110 }).outputHelp();
+  return text.trimEnd();
+}
+
+function section(command: Command, path: string): string {
+  const inner = command.commands.map((each) => section(each, `${path} ${each.name()}`));
+  return [`## ${path}\n\n\`\`\`\n${helpOf(command)}\n\`\`\`\n`, ...inner].join("\n");
+}
+
+/** Every command's help, and the exit codes. */
+export const cliDoc: Generator = {
+  file: "docs/generated/cli.md",
+  render() {
+    const codes = Object.values(exitCodes).map(({ code, meaning }) => [String(code), meaning]);
+    const commands = makeProgram(silentHost()).commands.map((command) => section(command, `waybeam ${command.name()}`));
+    return `${generatedMark}
+# Command line
+
+Data goes to standard output, everything else (progress, notes, errors) to standard error. With \`--json\`, lists are JSON Lines: one object a line.
+\`--config FILE\` may stand with every command.
+
+${markdownTable(["exit code", "meaning"], codes)}
+
+${commands.join("\n")}`;
+  },
+};

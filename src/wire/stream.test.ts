@@ -133,6 +133,30 @@ describe("FrameStream", () => {
     }
   });
 
+  it("reads what waits as it is once nothing follows, for a framer that must see what does", () => {
+    // Messages of one or two bytes: a 9 after the first says that there are two.
+    const patient: Framer = {
+      maximum: 8,
+      next(buffer, offset) {
+        const second = buffer[offset + 1];
+        return second === undefined ? more : frame(offset, offset + (second === 9 ? 2 : 1));
+      },
+      settle: (buffer, offset) => frame(offset, buffer.length),
+    };
+    const stream = new FrameStream(patient, 0);
+    assert.ok(!stream.unsettled);
+    stream.push(Uint8Array.of(1, 9, 2, 3));
+    assert.deepEqual(stream.next(), Uint8Array.of(1, 9));
+    assert.deepEqual(stream.next(), Uint8Array.of(2));
+    assert.equal(stream.next(), "more");
+    assert.ok(stream.unsettled);
+    assert.deepEqual(stream.settled(), Uint8Array.of(3));
+    assert.equal(stream.settled(), "more");
+    assert.ok(!stream.unsettled);
+    assert.equal(stream.held, 0);
+    assert.ok(!new FrameStream(framer, 0).unsettled);
+  });
+
   it("goes on after a framer that would not", () => {
     const stuck: Framer = { maximum: 8, next: (_, offset) => frame(offset, offset, offset) };
     const stream = new FrameStream(stuck, 0);

@@ -1,0 +1,43 @@
+import type { Kysely } from "kysely";
+import type { Schema } from "../schema.ts";
+import { first } from "./0001-first.ts";
+import type { Engine, Migration } from "./migration.ts";
+
+/** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
+const migrations: readonly Migration[] = [first];
+
+/** The data was written by a newer version of the program. */
+export class StoreTooNew extends Error {
+  override readonly name = "StoreTooNew";
+}
+
+/** Brings the tables up to date, in one transaction: of two nodes that start at once, the second finds the work done. */
+export async function migrate(database: Kysely<Schema>, engine: Engine): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await transaction.schema
+      .createTable("migration")
+      .ifNotExists()
+      .addColumn("number", "integer", (column) => column.primaryKey())
+      .addColumn("name", "text", (column) => column.notNull())
+      .execute();
+    const done = await highest(transaction);
+    if (done > migrations.length)
+      throw new StoreTooNew(`the data is of version ${done}, this program knows ${migrations.length}: run a newer one`);
+    for (const [index, migration] of migrations.entries()) {
+      if (index < done) continue;
+      await migration.up(transaction, engine);
+      await transaction
+        .insertInto("migration")
+        .values({ number: index + 1, name: migration.name })
+        .execute();
+    }
+  });
+}
+
+async function highest(database: Kysely<Schema>): Promise<number> {
+  const row = await database
+    .selectFrom("migration")
+    .select((select) => select.fn.max("number").as("number"))
+    .executeTakeFirst();
+  return row?.number ?? 0;
+}

@@ -1,0 +1,114 @@
+import type { CommitBatch, TotalsPatch, TotalsShift } from "../../model/commit.ts";
+import type { DeviceKey } from "../../model/device.ts";
+import type { LocationRecord } from "../../model/location.ts";
+import { writeRecord } from "./record-codec.ts";
+import type { ByteSink } from "./sink.ts";
+import { writeState } from "./state-codec.ts";
+
+/**
+ * Most records of one chunk. A chunk is read and decoded whole, so this bounds what a reader holds for each chunk that overlaps others;
+ * a tracker's packet seldom has more than 255 records.
+ */
+export const chunkRecords = 256;
+
+/** One row of the tail: records of one device from one commit, in the order of (time, hash). */
+export interface Chunk {
+  readonly device: DeviceKey;
+  /** Event times of its first and its last record. */
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+}
+
+/** What a commit changes in chunks that are stored already; rare, so it crosses threads as plain values. */
+export interface Rewrite {
+  readonly device: DeviceKey;
+  /** The chunks that may hold the records concerned. */
+  readonly seqs: readonly number[];
+  readonly patches: readonly TotalsPatch[];
+  readonly shift: TotalsShift | undefined;
+}
+
+/*
+ * The batch as bytes, little endian; the writer copies record bytes from here into rows without looking at them.
+ *   batch:  u32 devices, then each device
+ *   device: f64 key, f64 version, u32 length of its state, the state, u32 chunks, then each chunk
+ *   chunk:  f64 first, f64 last, u32 count, u32 length, the records
+ */
+const chunkHeader = 24;
+
+/** Packs what every commit has: states and new records. Returns the chunks in the order in which the writer numbers them. */
+export function packBatch(sink: ByteSink, batch: CommitBatch): readonly Chunk[] {
+  const chunks: Chunk[] = [];
+  sink.length = 0;
+  sink.uint32(batch.devices.length);
+  for (const { device, state, records } of batch.devices) {
+    sink.float64(device);
+    sink.float64(state.version);
+    const stateStart = sink.length + 4;
+    sink.uint32(0);
+    writeState(sink, state);
+    sink.view.setUint32(stateStart - 4, sink.length - stateStart, true);
+    sink.uint32(Math.ceil(records.length / chunkRecords));
+    for (let start = 0; start < records.length; start += chunkRecords)
+      chunks.push(packChunk(sink, device, records, start, Math.min(records.length, start + chunkRecords)));
+  }
+  return chunks;
+}
+
+function packChunk(
+  sink: ByteSink,
+  device: DeviceKey,
+  records: readonly LocationRecord[],
+  start: number,
+  end: number,
+): Chunk {
+  const header = sink.length;
+  sink.reserve(chunkHeader);
+  sink.length += chunkHeader;
+  for (let index = start; index < end; index++) {
+    const record = records[index];
+    if (record !== undefined) writeRecord(sink, record);
+  }
+  const first = records[start]?.time ?? 0;
+  const last = records[end - 1]?.time ?? first;
+  const count = end - start;
+  const { view } = sink;
+  view.setFloat64(header, first, true);
+  view.setFloat64(header + 8, last, true);
+  view.setUint32(header + 16, count, true);
+  view.setUint32(header + 20, sink.length - header - chunkHeader, true);
+  return { device, first, last, count };
+}
+
+/** What the writer does with a batch, in order. Byte arrays are views of the batch. */
+export interface BatchVisitor {
+  device(key: DeviceKey, version: number, state: Uint8Array): void;
+  chunk(device: DeviceKey, first: number, last: number, count: number, records: Uint8Array): void;
+}
+
+/** Walks over a packed batch. */
+export function unpackBatch(buffer: ArrayBuffer, visitor: BatchVisitor): void {
+  const view = new DataView(buffer);
+  const devices = view.getUint32(0, true);
+  let at = 4;
+  for (let index = 0; index < devices; index++) {
+    const device = view.getFloat64(at, true);
+    const stateLength = view.getUint32(at + 16, true);
+    visitor.device(device, view.getFloat64(at + 8, true), new Uint8Array(buffer, at + 20, stateLength));
+    at += 20 + stateLength;
+    const chunks = view.getUint32(at, true);
+    at += 4;
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      const length = view.getUint32(at + 20, true);
+      visitor.chunk(
+        device,
+        view.getFloat64(at, true),
+        view.getFloat64(at + 8, true),
+        view.getUint32(at + 16, true),
+        new Uint8Array(buffer, at + chunkHeader, length),
+      );
+      at += chunkHeader + length;
+    }
+  }
+}

@@ -1,0 +1,229 @@
+import type { LocationRecord } from "../../model/location.ts";
+import type { ByteSink } from "./sink.ts";
+
+/*
+ * A record as bytes, little endian, the same in a commit's batch, on disk and in a reader's answer:
+ *    0 u32 length of all of it   4 u16 flags   6 u8 inputsKnown   7 u8 inputsActive
+ *    8 f64 time   16 f64 hash   24 f64 latitude   32 f64 longitude   40 f64 odometer
+ *   48 what the flags say, in the order of the flags; then the extras in UTF-8.
+ * Numbers are doubles because a record must come back exactly as it was; flags leave out what is usual.
+ */
+const valid = 1;
+/** Arrival as u32 ms after the event time; otherwise f64. */
+const arrivalShort = 2;
+const hasSpeed = 4;
+/** Speed as u16; otherwise f64. */
+const speedShort = 8;
+const hasCourse = 16;
+const courseShort = 32;
+const hasPositionTime = 64;
+/** Sensor seconds, four f64; otherwise all are zero. */
+const hasSensors = 128;
+/** `movedAt` as f64; otherwise it is the record's own time. */
+const hasMovedAt = 256;
+/** The anchor is the record's own time and position. */
+const anchorOwn = 512;
+/** The anchor as three f64. */
+const hasAnchor = 1024;
+
+const fixedLength = 48;
+/** All optional fields in their longest form. */
+const longestHeader = fixedLength + 8 + 8 + 8 + 8 + 32 + 8 + 24;
+
+function isShort(value: number): boolean {
+  return value >= 0 && value <= 0xffff && Number.isInteger(value) && !Object.is(value, -0);
+}
+
+function flagsOf(record: LocationRecord): number {
+  const { totals, speed, course } = record;
+  const { anchor, sensorSeconds } = totals;
+  let flags = record.valid ? valid : 0;
+  const delay = record.receivedAt - record.time;
+  if (delay >= 0 && delay <= 0xffffffff && Number.isInteger(delay) && Number.isInteger(record.time))
+    flags |= arrivalShort;
+  if (speed !== undefined) flags |= isShort(speed) ? hasSpeed | speedShort : hasSpeed;
+  if (course !== undefined) flags |= isShort(course) ? hasCourse | courseShort : hasCourse;
+  if (record.positionTime !== undefined) flags |= hasPositionTime;
+  if (sensorSeconds[0] !== 0 || sensorSeconds[1] !== 0 || sensorSeconds[2] !== 0 || sensorSeconds[3] !== 0)
+    flags |= hasSensors;
+  if (totals.movedAt !== record.time) flags |= hasMovedAt;
+  if (anchor !== undefined)
+    flags |=
+      anchor.time === record.time && anchor.latitude === record.latitude && anchor.longitude === record.longitude
+        ? anchorOwn
+        : hasAnchor;
+  return flags;
+}
+
+/** Appends a record. */
+export function writeRecord(sink: ByteSink, record: LocationRecord): void {
+  const start = sink.length;
+  sink.reserve(longestHeader + record.extras.length * 3);
+  const { view } = sink;
+  const { totals } = record;
+  const flags = flagsOf(record);
+  view.setUint16(start + 4, flags, true);
+  view.setUint8(start + 6, totals.inputsKnown);
+  view.setUint8(start + 7, totals.inputsActive);
+  view.setFloat64(start + 8, record.time, true);
+  view.setFloat64(start + 16, record.hash, true);
+  view.setFloat64(start + 24, record.latitude, true);
+  view.setFloat64(start + 32, record.longitude, true);
+  view.setFloat64(start + 40, totals.odometer, true);
+  let at = start + fixedLength;
+  if (flags & arrivalShort) {
+    view.setUint32(at, record.receivedAt - record.time, true);
+    at += 4;
+  } else at = putDouble(view, at, record.receivedAt);
+  if (flags & hasSpeed) at = putShortOrDouble(view, at, record.speed ?? 0, (flags & speedShort) !== 0);
+  if (flags & hasCourse) at = putShortOrDouble(view, at, record.course ?? 0, (flags & courseShort) !== 0);
+  if (flags & hasPositionTime) at = putDouble(view, at, record.positionTime ?? 0);
+  if (flags & hasSensors) for (const seconds of totals.sensorSeconds) at = putDouble(view, at, seconds);
+  if (flags & hasMovedAt) at = putDouble(view, at, totals.movedAt);
+  if (flags & hasAnchor && totals.anchor !== undefined) {
+    at = putDouble(view, at, totals.anchor.time);
+    at = putDouble(view, at, totals.anchor.latitude);
+    at = putDouble(view, at, totals.anchor.longitude);
+  }
+  at += sink.bytes.write(record.extras, at, "utf8");
+  view.setUint32(start, at - start, true);
+  sink.length = at;
+}
+
+function putDouble(view: DataView, at: number, value: number): number {
+  view.setFloat64(at, value, true);
+  return at + 8;
+}
+
+function putShortOrDouble(view: DataView, at: number, value: number, short: boolean): number {
+  if (!short) return putDouble(view, at, value);
+  view.setUint16(at, value, true);
+  return at + 2;
+}
+
+/** Walks over packed records without making objects: `read` fills the fields. */
+export class RecordCursor {
+  readonly bytes: Buffer;
+  readonly #view: DataView;
+  time = 0;
+  hash = 0;
+  receivedAt = 0;
+  valid = false;
+  latitude = 0;
+  longitude = 0;
+  speed: number | undefined = undefined;
+  course: number | undefined = undefined;
+  positionTime: number | undefined = undefined;
+  odometer = 0;
+  inputsKnown = 0;
+  inputsActive = 0;
+  sensor1 = 0;
+  sensor2 = 0;
+  sensor3 = 0;
+  sensor4 = 0;
+  movedAt = 0;
+  hasAnchor = false;
+  anchorTime = 0;
+  anchorLatitude = 0;
+  anchorLongitude = 0;
+  /** Where the extras begin, and where the record ends. */
+  extras = 0;
+  end = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Reads only the content key and the end. */
+  readKey(at: number): void {
+    this.end = at + this.#view.getUint32(at, true);
+    this.time = this.#view.getFloat64(at + 8, true);
+    this.hash = this.#view.getFloat64(at + 16, true);
+  }
+
+  read(start: number): void {
+    const view = this.#view;
+    this.readKey(start);
+    const flags = view.getUint16(start + 4, true);
+    this.valid = (flags & valid) !== 0;
+    this.inputsKnown = view.getUint8(start + 6);
+    this.inputsActive = view.getUint8(start + 7);
+    this.latitude = view.getFloat64(start + 24, true);
+    this.longitude = view.getFloat64(start + 32, true);
+    this.odometer = view.getFloat64(start + 40, true);
+    let at = start + fixedLength;
+    this.receivedAt = flags & arrivalShort ? this.time + view.getUint32(at, true) : view.getFloat64(at, true);
+    at += flags & arrivalShort ? 4 : 8;
+    this.speed = undefined;
+    if (flags & hasSpeed) {
+      this.speed = flags & speedShort ? view.getUint16(at, true) : view.getFloat64(at, true);
+      at += flags & speedShort ? 2 : 8;
+    }
+    this.course = undefined;
+    if (flags & hasCourse) {
+      this.course = flags & courseShort ? view.getUint16(at, true) : view.getFloat64(at, true);
+      at += flags & courseShort ? 2 : 8;
+    }
+    this.positionTime = flags & hasPositionTime ? view.getFloat64(at, true) : undefined;
+    if (flags & hasPositionTime) at += 8;
+    this.#readTotals(at, flags);
+  }
+
+  #readTotals(start: number, flags: number): void {
+    const view = this.#view;
+    let at = start;
+    const sensors = (flags & hasSensors) !== 0;
+    this.sensor1 = sensors ? view.getFloat64(at, true) : 0;
+    this.sensor2 = sensors ? view.getFloat64(at + 8, true) : 0;
+    this.sensor3 = sensors ? view.getFloat64(at + 16, true) : 0;
+    this.sensor4 = sensors ? view.getFloat64(at + 24, true) : 0;
+    if (sensors) at += 32;
+    this.movedAt = flags & hasMovedAt ? view.getFloat64(at, true) : this.time;
+    if (flags & hasMovedAt) at += 8;
+    this.hasAnchor = (flags & (anchorOwn | hasAnchor)) !== 0;
+    const stored = (flags & hasAnchor) !== 0;
+    this.anchorTime = stored ? view.getFloat64(at, true) : this.time;
+    this.anchorLatitude = stored ? view.getFloat64(at + 8, true) : this.latitude;
+    this.anchorLongitude = stored ? view.getFloat64(at + 16, true) : this.longitude;
+    this.extras = stored ? at + 24 : at;
+  }
+
+  /** The record that was read, as a value. */
+  record(): LocationRecord {
+    const { speed, course, positionTime } = this;
+    return {
+      time: this.time,
+      hash: this.hash,
+      receivedAt: this.receivedAt,
+      valid: this.valid,
+      latitude: this.latitude,
+      longitude: this.longitude,
+      ...(speed !== undefined && { speed }),
+      ...(course !== undefined && { course }),
+      ...(positionTime !== undefined && { positionTime }),
+      extras: this.bytes.toString("utf8", this.extras, this.end),
+      totals: {
+        odometer: this.odometer,
+        sensorSeconds: [this.sensor1, this.sensor2, this.sensor3, this.sensor4],
+        movedAt: this.movedAt,
+        inputsKnown: this.inputsKnown,
+        inputsActive: this.inputsActive,
+        ...(this.hasAnchor && {
+          anchor: { time: this.anchorTime, latitude: this.anchorLatitude, longitude: this.anchorLongitude },
+        }),
+      },
+    };
+  }
+}
+
+/** Records that follow each other in `bytes`, in their order. */
+export function readRecords(bytes: Uint8Array): LocationRecord[] {
+  const cursor = new RecordCursor(bytes);
+  const records: LocationRecord[] = [];
+  for (let at = 0; at < bytes.byteLength; at = cursor.end) {
+    cursor.read(at);
+    records.push(cursor.record());
+  }
+  return records;
+}

@@ -1,0 +1,70 @@
+/** Bytes that grow at the end, in one ArrayBuffer that can be handed to another thread. Little endian throughout. */
+export class ByteSink {
+  bytes: Buffer<ArrayBuffer>;
+  view: DataView<ArrayBuffer>;
+  length = 0;
+
+  constructor(capacity: number) {
+    this.bytes = Buffer.from(new ArrayBuffer(capacity));
+    this.view = new DataView(this.bytes.buffer);
+  }
+
+  /** Makes room for so many more bytes; `bytes` and `view` may be others afterwards. */
+  reserve(more: number): void {
+    const needed = this.length + more;
+    if (needed <= this.bytes.length) return;
+    const grown = Buffer.from(new ArrayBuffer(Math.max(needed, this.bytes.length * 2)));
+    this.bytes.copy(grown, 0, 0, this.length);
+    this.bytes = grown;
+    this.view = new DataView(grown.buffer);
+  }
+
+  byte(value: number): void {
+    this.reserve(1);
+    this.view.setUint8(this.length, value);
+    this.length += 1;
+  }
+
+  float64(value: number): void {
+    this.reserve(8);
+    this.view.setFloat64(this.length, value, true);
+    this.length += 8;
+  }
+
+  uint32(value: number): void {
+    this.reserve(4);
+    this.view.setUint32(this.length, value, true);
+    this.length += 4;
+  }
+
+  /** UTF-8 without a length. */
+  text(value: string): void {
+    this.reserve(value.length * 3);
+    this.length += this.bytes.write(value, this.length, "utf8");
+  }
+
+  copy(source: Uint8Array, start: number, end: number): void {
+    this.reserve(end - start);
+    this.bytes.set(source.subarray(start, end), this.length);
+    this.length += end - start;
+  }
+
+  /** What was written, in an ArrayBuffer of its own. */
+  cut(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.bytes.buffer.slice(0, this.length));
+  }
+
+  /** Takes the buffer away, to be transferred; the sink is empty afterwards and needs `restore`. */
+  take(): ArrayBuffer {
+    const { buffer } = this.bytes;
+    this.restore(new ArrayBuffer(0));
+    return buffer;
+  }
+
+  /** Goes on with a buffer that came back from another thread. */
+  restore(buffer: ArrayBuffer): void {
+    this.bytes = Buffer.from(buffer);
+    this.view = new DataView(buffer);
+    this.length = 0;
+  }
+}

@@ -1,0 +1,84 @@
+import type { DeviceState, Totals } from "../../model/location.ts";
+import { RecordCursor, writeRecord } from "./record-codec.ts";
+import type { ByteSink } from "./sink.ts";
+
+/*
+ * A device's state as bytes, without its version: u32 flags, f64 time; the totals unless they are those of the last record;
+ * the last record; the pending extras up to the end.
+ */
+const hasLast = 1;
+const totalsOfLast = 2;
+const hasPending = 4;
+
+/** State of a device that never reported. */
+const emptyState: DeviceState = Object.freeze({
+  version: 0,
+  time: 0,
+  totals: Object.freeze({
+    odometer: 0,
+    sensorSeconds: Object.freeze([0, 0, 0, 0] as const),
+    movedAt: 0,
+    inputsKnown: 0,
+    inputsActive: 0,
+  }),
+});
+
+/** Appends a state. Totals that are the last record's very object are not written twice. */
+export function writeState(sink: ByteSink, state: DeviceState): void {
+  const { last, pending, totals } = state;
+  let flags = pending === undefined ? 0 : hasPending;
+  if (last !== undefined) flags |= last.totals === totals ? hasLast | totalsOfLast : hasLast;
+  sink.uint32(flags);
+  sink.float64(state.time);
+  if (!(flags & totalsOfLast)) writeTotals(sink, totals);
+  if (last !== undefined) writeRecord(sink, last);
+  if (pending !== undefined) sink.text(pending);
+}
+
+function writeTotals(sink: ByteSink, totals: Totals): void {
+  const { anchor } = totals;
+  sink.uint32(totals.inputsKnown | (totals.inputsActive << 8) | (anchor === undefined ? 0 : 1 << 16));
+  sink.float64(totals.odometer);
+  for (const seconds of totals.sensorSeconds) sink.float64(seconds);
+  sink.float64(totals.movedAt);
+  if (anchor === undefined) return;
+  sink.float64(anchor.time);
+  sink.float64(anchor.latitude);
+  sink.float64(anchor.longitude);
+}
+
+/** The state in `bytes`; none are the state of a device that never reported. */
+export function readState(bytes: Uint8Array, version: number): DeviceState {
+  if (bytes.byteLength === 0) return version === 0 ? emptyState : { ...emptyState, version };
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const flags = view.getUint32(0, true);
+  const time = view.getFloat64(4, true);
+  let at = 12;
+  let totals: Totals | undefined;
+  if (!(flags & totalsOfLast)) {
+    totals = readTotals(view, at);
+    at += totals.anchor === undefined ? 52 : 76;
+  }
+  const cursor = new RecordCursor(bytes);
+  if (!(flags & hasLast)) {
+    const pending = flags & hasPending ? cursor.bytes.toString("utf8", at) : undefined;
+    return { version, time, totals: totals ?? emptyState.totals, ...(pending !== undefined && { pending }) };
+  }
+  cursor.read(at);
+  const last = cursor.record();
+  const pending = flags & hasPending ? cursor.bytes.toString("utf8", cursor.end) : undefined;
+  return { version, time, totals: totals ?? last.totals, last, ...(pending !== undefined && { pending }) };
+}
+
+function readTotals(view: DataView, at: number): Totals {
+  const inputs = view.getUint32(at, true);
+  const double = (index: number) => view.getFloat64(at + 4 + index * 8, true);
+  return {
+    odometer: double(0),
+    sensorSeconds: [double(1), double(2), double(3), double(4)],
+    movedAt: double(5),
+    inputsKnown: inputs & 0xff,
+    inputsActive: (inputs >> 8) & 0xff,
+    ...(inputs >> 16 && { anchor: { time: double(6), latitude: double(7), longitude: double(8) } }),
+  };
+}

@@ -1,0 +1,162 @@
+import type { Kysely, Transaction } from "kysely";
+import type { Device, DeviceFields, DeviceKey } from "../../model/device.ts";
+import type { DeviceStore } from "../../ports/store.ts";
+import type { DeviceRow, Schema } from "../schema.ts";
+import { stringList, stringMap } from "./json-columns.ts";
+import { hasFreeLicense } from "./licenses.ts";
+
+function deviceOf(row: DeviceRow): Device {
+  return {
+    key: row.key,
+    accountKey: row.account,
+    id: row.id,
+    aliases: stringList(row.aliases),
+    name: row.name,
+    description: row.description,
+    min: row.min,
+    tags: stringMap(row.tags),
+    expires: row.expires,
+    dailyEmailLimit: row.daily_email_limit,
+    dailySmsLimit: row.daily_sms_limit,
+    odometerStart: row.odometer_start,
+    creation: row.creation,
+    modification: row.modification,
+  };
+}
+
+function columnsOf(fields: DeviceFields): Omit<DeviceRow, "key" | "account" | "creation" | "modification"> {
+  return {
+    id: fields.id,
+    aliases: JSON.stringify(fields.aliases),
+    name: fields.name,
+    description: fields.description,
+    min: fields.min,
+    tags: JSON.stringify(fields.tags),
+    expires: fields.expires,
+    daily_email_limit: fields.dailyEmailLimit,
+    daily_sms_limit: fields.dailySmsLimit,
+    odometer_start: fields.odometerStart,
+  };
+}
+
+function identifiersOf(fields: DeviceFields): readonly string[] {
+  return [...new Set([fields.id, ...fields.aliases])];
+}
+
+function isExpired(expires: number | null, now: number): boolean {
+  return expires !== null && expires <= now;
+}
+
+/** Registered devices. `removed` is told of each removal once it is on disk, so that the engine deletes the records. */
+export class DeviceRows implements DeviceStore {
+  readonly #database: Kysely<Schema>;
+  readonly #removed: (key: DeviceKey) => void;
+
+  constructor(database: Kysely<Schema>, removed: (key: DeviceKey) => void) {
+    this.#database = database;
+    this.#removed = removed;
+  }
+
+  create(accountKey: number, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense"> {
+    return this.#database.transaction().execute(async (transaction) => {
+      if (await isTaken(transaction, identifiersOf(fields))) return "exists";
+      if (!(await hasFreeLicense(transaction, accountKey, now))) return "noLicense";
+      const row = await transaction
+        .insertInto("device")
+        .values({ ...columnsOf(fields), account: accountKey, creation: now, modification: now })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      await insertIdentifiers(transaction, row.key, fields);
+      // The state's row is there as long as the device is: a commit that finds none knows that the device is gone.
+      await transaction
+        .insertInto("device_state")
+        .values({ device: row.key, version: 0, data: new Uint8Array(0) })
+        .execute();
+      return deviceOf(row);
+    });
+  }
+
+  async find(id: string): Promise<Device | undefined> {
+    const row = await this.#database.selectFrom("device").selectAll().where("id", "=", id).executeTakeFirst();
+    return row && deviceOf(row);
+  }
+
+  async identify(ids: readonly string[]): Promise<Device | undefined> {
+    if (ids.length === 0) return undefined;
+    const rows = await this.#database
+      .selectFrom("device_identifier")
+      .innerJoin("device", "device.key", "device_identifier.device")
+      .selectAll("device")
+      .select("device_identifier.identifier")
+      .where("device_identifier.identifier", "in", ids)
+      .execute();
+    const first = rows.toSorted((a, b) => ids.indexOf(a.identifier) - ids.indexOf(b.identifier))[0];
+    return first && deviceOf(first);
+  }
+
+  async list(accountKey: number): Promise<readonly Device[]> {
+    const rows = await this.#database
+      .selectFrom("device")
+      .selectAll()
+      .where("account", "=", accountKey)
+      .orderBy("id")
+      .execute();
+    return rows.map(deviceOf);
+  }
+
+  replace(key: DeviceKey, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense" | "missing"> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const before = await transaction.selectFrom("device").selectAll().where("key", "=", key).executeTakeFirst();
+      if (before === undefined) return "missing";
+      if (await isTaken(transaction, identifiersOf(fields), key)) return "exists";
+      const reactivated = isExpired(before.expires, now) && !isExpired(fields.expires, now);
+      if (reactivated && !(await hasFreeLicense(transaction, before.account, now))) return "noLicense";
+      const row = await transaction
+        .updateTable("device")
+        .set({ ...columnsOf(fields), modification: now })
+        .where("key", "=", key)
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      await transaction.deleteFrom("device_identifier").where("device", "=", key).execute();
+      await insertIdentifiers(transaction, key, fields);
+      return deviceOf(row);
+    });
+  }
+
+  async remove(key: DeviceKey): Promise<boolean> {
+    const removed = await this.#database.transaction().execute(async (transaction) => {
+      await transaction.deleteFrom("device_identifier").where("device", "=", key).execute();
+      const [deleted] = await transaction.deleteFrom("device").where("key", "=", key).execute();
+      if (deleted === undefined || deleted.numDeletedRows === 0n) return false;
+      await transaction.deleteFrom("device_state").where("device", "=", key).execute();
+      await transaction.deleteFrom("refused").where("device", "=", key).execute();
+      await transaction.deleteFrom("device_results").where("device", "=", key).execute();
+      await transaction.insertInto("purge").values({ device: key }).execute();
+      return true;
+    });
+    if (removed) this.#removed(key);
+    return removed;
+  }
+}
+
+async function isTaken(
+  transaction: Transaction<Schema>,
+  identifiers: readonly string[],
+  except?: DeviceKey,
+): Promise<boolean> {
+  const rows = await transaction
+    .selectFrom("device_identifier")
+    .select("device")
+    .where("identifier", "in", identifiers)
+    .execute();
+  return rows.some(({ device }) => device !== except);
+}
+
+async function insertIdentifiers(
+  transaction: Transaction<Schema>,
+  device: DeviceKey,
+  fields: DeviceFields,
+): Promise<void> {
+  const rows = identifiersOf(fields).map((identifier) => ({ identifier, device }));
+  await transaction.insertInto("device_identifier").values(rows).execute();
+}

@@ -1,0 +1,186 @@
+import type { Kysely } from "kysely";
+import type { User } from "../../model/account.ts";
+import type { DeviceKey } from "../../model/device.ts";
+import type { NewUser, ResultsDelta, Usage, UsageDelta, UserStore } from "../../ports/store.ts";
+import type { NewUserRow, Schema, UserRow } from "../schema.ts";
+import { stringList, stringMap } from "./json-columns.ts";
+
+function userOf(row: UserRow): User {
+  return {
+    key: row.key,
+    id: row.id,
+    accountKey: row.account,
+    owner: row.owner !== 0,
+    name: row.name,
+    email: row.email,
+    country: row.country,
+    timeZone: row.time_zone,
+    description: row.description,
+    message: row.message,
+    disabled: row.disabled !== 0,
+    disabledMessage: row.disabled_message,
+    tags: stringMap(row.tags),
+    privileges: stringList(row.privileges),
+    group: row.group_name,
+    deviceId: row.device_id,
+    adminDevices: row.admin_devices,
+    from: row.valid_from,
+    expires: row.expires,
+    apiKeyHash: row.api_key_hash,
+    apiKeyId: row.api_key_id,
+    creation: row.creation,
+    modification: row.modification,
+    lastLogin: row.last_login,
+  };
+}
+
+function rowOf(user: NewUser, now: number): NewUserRow {
+  return {
+    id: user.id,
+    account: user.accountKey,
+    owner: user.owner ? 1 : 0,
+    name: user.name,
+    email: user.email,
+    email_lower: user.email.toLowerCase(),
+    country: user.country,
+    time_zone: user.timeZone,
+    description: user.description,
+    message: user.message,
+    disabled: user.disabled ? 1 : 0,
+    disabled_message: user.disabledMessage,
+    tags: JSON.stringify(user.tags),
+    privileges: JSON.stringify(user.privileges),
+    group_name: user.group,
+    device_id: user.deviceId,
+    admin_devices: user.adminDevices,
+    valid_from: user.from,
+    expires: user.expires,
+    api_key_hash: user.apiKeyHash,
+    api_key_id: user.apiKeyId,
+    creation: now,
+    modification: now,
+    last_login: null,
+  };
+}
+
+/** The day before, `2026-11-20` for `2026-11-21`. */
+function dayBefore(day: string): string {
+  return new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10);
+}
+
+/** Users and the counters of what they ask for. */
+export class UserRows implements UserStore {
+  readonly #database: Kysely<Schema>;
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database;
+  }
+
+  async create(user: NewUser, now: number): Promise<User | "emailInUse"> {
+    const row = await this.#database
+      .insertInto("user")
+      .values(rowOf(user, now))
+      .onConflict((conflict) => conflict.column("email_lower").doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    return row === undefined ? "emailInUse" : userOf(row);
+  }
+
+  async findByEmail(email: string): Promise<User | undefined> {
+    const row = await this.#database
+      .selectFrom("user")
+      .selectAll()
+      .where("email_lower", "=", email.toLowerCase())
+      .executeTakeFirst();
+    return row && userOf(row);
+  }
+
+  async findByKey(key: number): Promise<User | undefined> {
+    const row = await this.#database.selectFrom("user").selectAll().where("key", "=", key).executeTakeFirst();
+    return row && userOf(row);
+  }
+
+  async list(accountKey: number): Promise<readonly User[]> {
+    const rows = await this.#database
+      .selectFrom("user")
+      .selectAll()
+      .where("account", "=", accountKey)
+      .orderBy("key")
+      .execute();
+    return rows.map(userOf);
+  }
+
+  async setApiKey(
+    key: number,
+    apiKey: { readonly id: string; readonly hash: string } | null,
+    now: number,
+  ): Promise<void> {
+    await this.#database
+      .updateTable("user")
+      .set({ api_key_id: apiKey?.id ?? null, api_key_hash: apiKey?.hash ?? null, modification: now })
+      .where("key", "=", key)
+      .execute();
+  }
+
+  async setLastLogin(key: number, now: number): Promise<void> {
+    await this.#database.updateTable("user").set({ last_login: now }).where("key", "=", key).execute();
+  }
+
+  async addUsage(users: readonly UsageDelta[], devices: readonly ResultsDelta[]): Promise<void> {
+    if (users.length === 0 && devices.length === 0) return;
+    await this.#database.transaction().execute(async (transaction) => {
+      for (const { userKey, day, requests } of users)
+        await transaction
+          .insertInto("user_usage")
+          .values({ user: userKey, day, requests })
+          .onConflict((conflict) =>
+            conflict.columns(["user", "day"]).doUpdateSet((set) => ({
+              requests: set("user_usage.requests", "+", set.ref("excluded.requests")),
+            })),
+          )
+          .execute();
+      for (const { device, day, results } of devices) {
+        await transaction
+          .insertInto("device_results")
+          .values({ device, day, results })
+          .onConflict((conflict) =>
+            conflict.columns(["device", "day"]).doUpdateSet((set) => ({
+              results: set("device_results.results", "+", set.ref("excluded.results")),
+            })),
+          )
+          .execute();
+        // Only the present day limits anything; yesterday's stays for a node that is late.
+        await transaction
+          .deleteFrom("device_results")
+          .where("device", "=", device)
+          .where("day", "<", dayBefore(day))
+          .execute();
+      }
+    });
+  }
+
+  async usage(userKey: number, day: string): Promise<Usage> {
+    const rows = await this.#database
+      .selectFrom("user_usage")
+      .select(["day", "requests"])
+      .where("user", "=", userKey)
+      .execute();
+    let total = 0;
+    let daily = 0;
+    for (const row of rows) {
+      total += row.requests;
+      if (row.day === day) daily += row.requests;
+    }
+    return { total, daily };
+  }
+
+  async results(device: DeviceKey, day: string): Promise<number> {
+    const row = await this.#database
+      .selectFrom("device_results")
+      .select("results")
+      .where("device", "=", device)
+      .where("day", "=", day)
+      .executeTakeFirst();
+    return row?.results ?? 0;
+  }
+}

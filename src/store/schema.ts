@@ -1,0 +1,142 @@
+import type { Generated, Insertable, Selectable } from "kysely";
+
+/*
+ * The tables of both engines, as Kysely sees them. Times are epoch ms and keys are numbers in 64-bit columns; truth values are 0 and 1;
+ * lists and maps are JSON text. The columns of `tail` and `device_state` that only an engine's own code touches are there too,
+ * so that this page tells all there is.
+ */
+
+export interface AccountTable {
+  key: Generated<number>;
+  name: string;
+  time_zone: string;
+  licenses: number;
+  creation: number;
+}
+
+export interface UserTable {
+  key: Generated<number>;
+  id: string;
+  account: number;
+  owner: number;
+  name: string;
+  email: string;
+  /** The address in lower case: unique, and what is searched for. */
+  email_lower: string;
+  country: string;
+  time_zone: string;
+  description: string | null;
+  message: string | null;
+  disabled: number;
+  disabled_message: string | null;
+  tags: string;
+  privileges: string;
+  group_name: string | null;
+  device_id: string | null;
+  admin_devices: number | null;
+  valid_from: number | null;
+  expires: number | null;
+  api_key_hash: string | null;
+  api_key_id: string | null;
+  creation: number;
+  modification: number;
+  last_login: number | null;
+}
+
+export interface DeviceTable {
+  key: Generated<number>;
+  account: number;
+  id: string;
+  /** In the order given; `device_identifier` keeps them unique. */
+  aliases: string;
+  name: string;
+  description: string | null;
+  min: string | null;
+  tags: string;
+  expires: number | null;
+  daily_email_limit: number;
+  daily_sms_limit: number;
+  odometer_start: number;
+  creation: number;
+  modification: number;
+}
+
+/** Ids and aliases in one place: an identifier leads to one device, service-wide. */
+export interface DeviceIdentifierTable {
+  identifier: string;
+  device: number;
+}
+
+/** One row for each device, made with it, rewritten by each commit. */
+export interface DeviceStateTable {
+  device: number;
+  version: number;
+  data: Uint8Array;
+}
+
+/** Locations in the order of their commits: a row holds one device's records of one commit, packed. */
+export interface TailTable {
+  seq: number;
+  device: number;
+  first: number;
+  last: number;
+  count: number;
+  data: Uint8Array;
+}
+
+export interface RefusedTable {
+  seq: Generated<number>;
+  device: number;
+  received_at: number;
+  time: number;
+  cause: string;
+  report: string;
+}
+
+/** Devices that are gone and whose records are still to be deleted. */
+export interface PurgeTable {
+  device: number;
+}
+
+export interface UserUsageTable {
+  user: number;
+  day: string;
+  requests: number;
+}
+
+export interface DeviceResultsTable {
+  device: number;
+  day: string;
+  results: number;
+}
+
+export interface SettingTable {
+  name: string;
+  value: string;
+}
+
+/** Migrations that have been run. */
+export interface MigrationTable {
+  number: number;
+  name: string;
+}
+
+export interface Schema {
+  account: AccountTable;
+  user: UserTable;
+  device: DeviceTable;
+  device_identifier: DeviceIdentifierTable;
+  device_state: DeviceStateTable;
+  tail: TailTable;
+  refused: RefusedTable;
+  purge: PurgeTable;
+  user_usage: UserUsageTable;
+  device_results: DeviceResultsTable;
+  setting: SettingTable;
+  migration: MigrationTable;
+}
+
+export type AccountRow = Selectable<AccountTable>;
+export type UserRow = Selectable<UserTable>;
+export type NewUserRow = Insertable<UserTable>;
+export type DeviceRow = Selectable<DeviceTable>;

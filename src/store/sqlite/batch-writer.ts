@@ -1,0 +1,88 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DeviceKey } from "../../model/device.ts";
+import { type BatchVisitor, type Rewrite, unpackBatch } from "../records/batch.ts";
+import { Rewriter } from "../records/rewrite.ts";
+import type { CommitAnswer, CommitRequest } from "./messages.ts";
+
+/** Refused reports kept of a device: enough to see what is wrong with its clock, and a faulty device can't fill the disk. */
+const refusedKept = 100;
+
+/** Writes a commit's batch: one transaction, each row by a prepared statement, record bytes straight from the batch. */
+export class BatchWriter implements BatchVisitor {
+  readonly #database: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #end: StatementSync;
+  readonly #append: StatementSync;
+  readonly #state: StatementSync;
+  readonly #chunk: StatementSync;
+  readonly #rewrite: StatementSync;
+  readonly #refuse: StatementSync;
+  readonly #forget: StatementSync;
+  #seq = 0;
+  #conflicts: DeviceKey[] = [];
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#begin = database.prepare("begin immediate");
+    this.#end = database.prepare("commit");
+    this.#append = database.prepare(
+      "insert into tail (seq, device, first, last, count, data) values (?, ?, ?, ?, ?, ?)",
+    );
+    // A device's state row is made with the device and goes with it, so this finds a stale version and a deleted device alike.
+    this.#state = database.prepare("update device_state set version = ?, data = ? where device = ? and version = ?");
+    this.#chunk = database.prepare("select data from tail where seq = ?");
+    this.#rewrite = database.prepare("update tail set data = ? where seq = ?");
+    this.#refuse = database.prepare(
+      `insert into refused (device, received_at, time, cause, report)
+       select ?, ?, ?, ?, ? where exists (select 1 from device_state where device = ?)`,
+    );
+    this.#forget = database.prepare(
+      `delete from refused where device = ?1 and seq <=
+       (select seq from refused where device = ?1 order by seq desc limit 1 offset ${refusedKept})`,
+    );
+  }
+
+  write({ buffer, seq, rewrites, refused }: CommitRequest): CommitAnswer {
+    this.#seq = seq;
+    this.#conflicts = [];
+    this.#begin.run();
+    try {
+      // Rewrites come first: they are about what was stored before.
+      let missing = 0;
+      for (const rewrite of rewrites) missing += this.#rewriteChunks(rewrite);
+      unpackBatch(buffer, this);
+      for (const report of refused) {
+        const { device, receivedAt, time, cause } = report;
+        this.#refuse.run(device, receivedAt, time, cause, report.report, device);
+      }
+      for (const device of new Set(refused.map((report) => report.device))) this.#forget.run(device);
+      if (this.#conflicts.length > 0) this.#database.exec("rollback");
+      else this.#end.run();
+      return { conflicts: this.#conflicts, missing, buffer };
+    } catch (error) {
+      // A full disk may have ended the transaction already.
+      if (this.#database.isTransaction) this.#database.exec("rollback");
+      throw error;
+    }
+  }
+
+  device(key: DeviceKey, version: number, state: Uint8Array): void {
+    if (this.#state.run(version, state, key, version - 1).changes !== 1) this.#conflicts.push(key);
+  }
+
+  chunk(device: DeviceKey, first: number, last: number, count: number, records: Uint8Array): void {
+    // With a conflict all is rolled back; only the other devices' versions are still of interest.
+    if (this.#conflicts.length === 0) this.#append.run(this.#seq, device, first, last, count, records);
+    this.#seq++;
+  }
+
+  #rewriteChunks({ seqs, patches, shift }: Rewrite): number {
+    const rewriter = new Rewriter(patches, shift);
+    for (const seq of seqs) {
+      const data = this.#chunk.get(seq)?.data;
+      const changed = data instanceof Uint8Array ? rewriter.rewrite(data) : undefined;
+      if (changed !== undefined) this.#rewrite.run(changed, seq);
+    }
+    return rewriter.missing;
+  }
+}

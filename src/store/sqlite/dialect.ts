@@ -1,0 +1,140 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type DialectAdapter,
+  type Driver,
+  type Kysely,
+  type QueryCompiler,
+  type QueryResult,
+  SelectQueryNode,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import type { ReaderCalls, SqlRequest, SqlValue, WriterCalls } from "./messages.ts";
+import type { Mutex } from "./mutex.ts";
+import type { WorkerLink } from "./worker-link.ts";
+
+/** What the dialect works with: questions go to the reader, everything else to the writer, one at a time. */
+export interface DialectParts {
+  readonly writer: WorkerLink<WriterCalls>;
+  readonly reader: WorkerLink<ReaderCalls>;
+  readonly turns: Mutex;
+}
+
+/** Kysely over the store's two workers. */
+export class WorkerDialect implements Dialect {
+  readonly #parts: DialectParts;
+
+  constructor(parts: DialectParts) {
+    this.#parts = parts;
+  }
+
+  createDriver(): Driver {
+    return new WorkerDriver(this.#parts);
+  }
+
+  createQueryCompiler(): QueryCompiler {
+    return new SqliteQueryCompiler();
+  }
+
+  createAdapter(): DialectAdapter {
+    return new WorkerAdapter();
+  }
+
+  createIntrospector(database: Kysely<unknown>): DatabaseIntrospector {
+    return new SqliteIntrospector(database);
+  }
+}
+
+/** Reads run beside a write here, so Kysely need not queue them. */
+class WorkerAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class WorkerDriver implements Driver {
+  readonly #parts: DialectParts;
+  readonly #open = new WeakMap<DatabaseConnection, WorkerConnection>();
+
+  constructor(parts: DialectParts) {
+    this.#parts = parts;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    const connection = new WorkerConnection(this.#parts);
+    this.#open.set(connection, connection);
+    return connection;
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await this.#open.get(connection)?.begin();
+  }
+
+  async commitTransaction(): Promise<void> {
+    await this.#parts.writer.call("commit", null);
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    await this.#parts.writer.call("rollback", null);
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    this.#open.get(connection)?.endTurn();
+  }
+
+  async destroy(): Promise<void> {}
+}
+
+class WorkerConnection implements DatabaseConnection {
+  readonly #parts: DialectParts;
+  /** Ends this connection's turn at the writer; there while a transaction is open. */
+  #end: (() => void) | undefined;
+
+  constructor(parts: DialectParts) {
+    this.#parts = parts;
+  }
+
+  async begin(): Promise<void> {
+    this.#end = await this.#parts.turns.acquire();
+    await this.#parts.writer.call("begin", null);
+  }
+
+  endTurn(): void {
+    this.#end?.();
+    this.#end = undefined;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const request: SqlRequest = { sql: query.sql, parameters: query.parameters.map(sqlValue) };
+    const { writer, reader, turns } = this.#parts;
+    const { rows, changes } = await (this.#end !== undefined
+      ? writer.call("sql", request)
+      : SelectQueryNode.is(query.query)
+        ? reader.call("sql", request)
+        : turns.run(() => writer.call("sql", request)));
+    // The query's own type says what its rows are; Kysely has no other way to be told.
+    return { rows: rows as R[], numAffectedRows: BigInt(changes) };
+  }
+
+  // biome-ignore lint/correctness/useYield: rows of these tables are few, so nothing streams them
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new TypeError("row tables are not streamed");
+  }
+}
+
+function sqlValue(value: unknown): SqlValue {
+  if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "bigint")
+    return value;
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError(`no column holds a ${typeof value}`);
+}

@@ -1,0 +1,54 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** Another process uses the data folder. */
+export class DataFolderInUse extends Error {
+  override readonly name = "DataFolderInUse";
+  readonly directory: string;
+  /** Process id of the holder; undefined where it could not be read. */
+  readonly pid: number | undefined;
+
+  constructor(directory: string, pid: number | undefined) {
+    const holder = pid === undefined ? "another process" : `process ${pid}`;
+    super(`the data folder ${directory} is in use by ${holder}: end it first, or choose another folder`);
+    this.directory = directory;
+    this.pid = pid;
+  }
+}
+
+const busy = 5;
+
+/**
+ * Locks the data folder until `release` or the end of the process, however it ends: a write transaction on a database of its own is a lock that
+ * the operating system drops with the process. (SQLite's own lock on the data is too short for this: it lasts for a statement.)
+ */
+export function lockFolder(directory: string, pid: number): { release(): void } {
+  const holderFile = join(directory, "lock.pid");
+  const database = new DatabaseSync(join(directory, "lock.db"));
+  try {
+    database.exec("begin immediate");
+  } catch (error) {
+    database.close();
+    if (error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === busy)
+      throw new DataFolderInUse(directory, readPid(holderFile));
+    throw error;
+  }
+  writeFileSync(holderFile, `${pid}\n`);
+  return {
+    release() {
+      rmSync(holderFile, { force: true });
+      database.close();
+    },
+  };
+}
+
+function readPid(file: string): number | undefined {
+  try {
+    const pid = Number.parseInt(readFileSync(file, "utf8"), 10);
+    return Number.isSafeInteger(pid) ? pid : undefined;
+  } catch {
+    // The holder is between taking the lock and writing its number.
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+import type { RefusedReport } from "../../model/commit.ts";
+import type { DeviceKey } from "../../model/device.ts";
+import type { RecordKey } from "../../ports/store.ts";
+import type { Rewrite } from "../records/batch.ts";
+
+/** A value that a statement takes or gives. */
+export type SqlValue = null | number | bigint | string | Uint8Array;
+
+/** One statement of the row tables. */
+export interface SqlRequest {
+  readonly sql: string;
+  readonly parameters: readonly SqlValue[];
+}
+
+export interface SqlAnswer {
+  readonly rows: readonly Record<string, SqlValue>[];
+  readonly changes: number;
+}
+
+/** A call to a worker and its answer. */
+interface Call<Request, Answer> {
+  readonly request: Request;
+  readonly answer: Answer;
+}
+
+export interface CommitRequest {
+  /** A packed batch; it comes back with the answer. */
+  readonly buffer: ArrayBuffer;
+  /** Row number of its first chunk. */
+  readonly seq: number;
+  readonly rewrites: readonly Rewrite[];
+  readonly refused: readonly RefusedReport[];
+}
+
+export interface CommitAnswer {
+  /** Not empty: nothing was written. */
+  readonly conflicts: readonly DeviceKey[];
+  /** Patches whose record was not found. */
+  readonly missing: number;
+  readonly buffer: ArrayBuffer;
+}
+
+/** What the writer does. */
+export interface WriterCalls {
+  readonly sql: Call<SqlRequest, SqlAnswer>;
+  readonly begin: Call<null, null>;
+  readonly commit: Call<null, null>;
+  /** Ends a transaction if one is open: the engine may have ended it itself. */
+  readonly rollback: Call<null, null>;
+  readonly append: Call<CommitRequest, CommitAnswer>;
+  /** Deletes rows of the tail. */
+  readonly purge: Call<readonly number[], null>;
+  /** Writes something. */
+  readonly check: Call<null, null>;
+  readonly close: Call<null, null>;
+}
+
+/** Some chunks of one device to be read in order, up to a bound. */
+export interface ReadRequest {
+  readonly seqs: readonly number[];
+  readonly from: number;
+  readonly to: number;
+  /** Records at or after it come in a later step. */
+  readonly bound: number;
+  readonly after: RecordKey | undefined;
+  readonly limit: number;
+}
+
+/** States of devices, packed: four numbers for each that is there (device, version, start, end), and all their bytes. */
+export interface StatesAnswer {
+  readonly table: Float64Array<ArrayBuffer>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** A piece of JSON with the content key of its last record. */
+export interface JsonPiece {
+  readonly json: Uint8Array<ArrayBuffer>;
+  readonly count: number;
+  readonly last: RecordKey;
+}
+
+/** What the reader does. */
+export interface ReaderCalls {
+  readonly sql: Call<SqlRequest, SqlAnswer>;
+  /** Chunks from a row number on: five numbers for each (seq, device, first, last, count); empty: no more. */
+  readonly scan: Call<number, Float64Array<ArrayBuffer>>;
+  readonly states: Call<readonly DeviceKey[], StatesAnswer>;
+  readonly history: Call<ReadRequest & { readonly odometerStart: number }, readonly JsonPiece[]>;
+  /** The packed records. */
+  readonly records: Call<ReadRequest, Uint8Array<ArrayBuffer>>;
+  /** The newest record before a moment; empty: none. */
+  readonly newestBefore: Call<{ readonly seqs: readonly number[]; readonly time: number }, Uint8Array<ArrayBuffer>>;
+  readonly close: Call<null, null>;
+}
+
+/** Calls by name. */
+export type Calls<C> = { readonly [K in keyof C]: Call<unknown, unknown> };
+
+/** What crosses to a worker. */
+export interface RequestMessage {
+  readonly id: number;
+  readonly name: string;
+  readonly request: unknown;
+}
+
+/** What comes back: an answer or a failure. `code`: SQLite's extended result code, where the engine failed. */
+export type AnswerMessage =
+  | { readonly id: number; readonly answer: unknown }
+  | { readonly id: number; readonly failure: { readonly message: string; readonly code: number | undefined } };

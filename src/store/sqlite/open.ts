@@ -1,0 +1,100 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { Kysely } from "kysely";
+import type { Log } from "../../ports/log.ts";
+import type { Store } from "../../ports/store.ts";
+import type { Engine } from "../migrations/migration.ts";
+import { migrate } from "../migrations/migrations.ts";
+import { AccountRows } from "../rows/accounts.ts";
+import { DeviceRows } from "../rows/devices.ts";
+import { RefusedRows } from "../rows/refused.ts";
+import { UserRows } from "../rows/users.ts";
+import type { Schema } from "../schema.ts";
+import { ChunkIndex } from "./chunk-index.ts";
+import { WorkerDialect } from "./dialect.ts";
+import { SqliteLocations } from "./locations.ts";
+import { lockFolder } from "./lock.ts";
+import type { ReaderCalls, WriterCalls } from "./messages.ts";
+import { Mutex } from "./mutex.ts";
+import { Purger } from "./purger.ts";
+import { WorkerLink } from "./worker-link.ts";
+
+/** Where and how to open the embedded store. */
+export interface SqliteStoreOptions {
+  /** The data folder; made if it is not there, readable by its owner only. */
+  readonly directory: string;
+  readonly log: Log;
+  /** Number of this process, told to another one that wants the same folder. */
+  readonly pid: number;
+}
+
+/** How SQLite makes columns. AUTOINCREMENT, because the number of a deleted row must not come back. */
+const engine: Engine = {
+  int: "integer",
+  double: "double precision",
+  bytes: "blob",
+  key: (column) => column.notNull().primaryKey().autoIncrement(),
+};
+
+/** The engine's suffix: what the file is called tells which code runs in the workers, TypeScript from a checkout or the built JavaScript. */
+const suffix = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
+
+/**
+ * Opens the embedded store of a data folder: locks the folder, brings the tables up to date, and finds the records again.
+ * Rejects with `DataFolderInUse` where another process has it, `StoreTooNew` where a newer program wrote it.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { directory, log, pid } = options;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lock = lockFolder(directory, pid);
+  const file = join(directory, "waybeam.db");
+  // The heaps: a writer holds nothing between commits; a reader holds one step of a history or one list.
+  const writer = new WorkerLink<WriterCalls>(worker("writer", 64), file, log);
+  const reader = new WorkerLink<ReaderCalls>(worker("reader", 256), file, log);
+  const close = async () => {
+    await reader.close(() => reader.call("close", null));
+    // Last, so that it moves the log into the database.
+    await writer.close(() => writer.call("close", null));
+    lock.release();
+  };
+  try {
+    return await assemble(writer, reader, log, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function worker(name: string, heapMb: number) {
+  return { name: `store ${name}`, file: new URL(`./${name}${suffix}`, import.meta.url), heapMb };
+}
+
+async function assemble(
+  writer: WorkerLink<WriterCalls>,
+  reader: WorkerLink<ReaderCalls>,
+  log: Log,
+  close: () => Promise<void>,
+): Promise<Store> {
+  const turns = new Mutex();
+  const index = new ChunkIndex();
+  const database = new Kysely<Schema>({ dialect: new WorkerDialect({ writer, reader, turns }) });
+  // By the writer, which makes the file too; the reader opens it with all its tables.
+  await migrate(database, engine);
+  const locations = new SqliteLocations({ writer, reader, turns, index, refused: new RefusedRows(database), log });
+  const purger = new Purger({ writer, turns, index, database, settle: () => locations.settle(), log });
+  await locations.load();
+  await purger.resume();
+  return {
+    locations,
+    devices: new DeviceRows(database, (device) => purger.add(device)),
+    users: new UserRows(database),
+    accounts: new AccountRows(database),
+    async check() {
+      await turns.run(() => writer.call("check", null));
+    },
+    async close() {
+      await purger.close();
+      await turns.run(close);
+    },
+  };
+}

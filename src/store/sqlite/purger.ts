@@ -1,0 +1,101 @@
+import type { Kysely } from "kysely";
+import type { DeviceKey } from "../../model/device.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Schema } from "../schema.ts";
+import type { ChunkIndex, DeviceChunks } from "./chunk-index.ts";
+import type { WriterCalls } from "./messages.ts";
+import type { Mutex } from "./mutex.ts";
+import type { WorkerLink } from "./worker-link.ts";
+
+/** Rows of one slice: a few milliseconds of the writer, so that commits go on in between. */
+const sliceRows = 1000;
+/** After a failure: the disk or lock that caused it needs some time. */
+const retryMs = 1000;
+
+/** What the purger works with. */
+export interface PurgeParts {
+  readonly writer: WorkerLink<WriterCalls>;
+  readonly turns: Mutex;
+  readonly index: ChunkIndex;
+  readonly database: Kysely<Schema>;
+  /** Brings the index up to the tail, in a turn at the writer. */
+  settle(): Promise<void>;
+  readonly log: Log;
+}
+
+/** Deletes the records of removed devices in the background, slice by slice. What is left to do is on disk, so a restart goes on with it. */
+export class Purger {
+  readonly #parts: PurgeParts;
+  readonly #queue: { readonly device: DeviceKey; readonly chunks: DeviceChunks | undefined }[] = [];
+  #working: Promise<void> | undefined;
+  #closed = false;
+  #wake: (() => void) | undefined;
+
+  constructor(parts: PurgeParts) {
+    this.#parts = parts;
+  }
+
+  /** Goes on with what an earlier run left. */
+  async resume(): Promise<void> {
+    const rows = await this.#parts.database.selectFrom("purge").select("device").execute();
+    for (const { device } of rows) this.add(device);
+  }
+
+  /** Deletes the records of a device that is removed. From now on nobody finds them. */
+  add(device: DeviceKey): void {
+    this.#queue.push({ device, chunks: this.#parts.index.remove(device) });
+    this.#working ??= this.#work().finally(() => {
+      this.#working = undefined;
+    });
+  }
+
+  /** Ends after the present slice. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#wake?.();
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    for (;;) {
+      const [next] = this.#queue;
+      if (next === undefined || this.#closed) return;
+      try {
+        await this.#purge(next.device, next.chunks);
+        this.#queue.shift();
+      } catch (error) {
+        const { device } = next;
+        this.#parts.log.warn({ device, error: String(error) }, "records of a removed device can't be deleted now");
+        await this.#pause();
+      }
+    }
+  }
+
+  async #purge(device: DeviceKey, chunks: DeviceChunks | undefined): Promise<void> {
+    const { turns, index, database } = this.#parts;
+    await this.#delete(chunks);
+    // A commit of unknown outcome before the removal may have left more.
+    await turns.run(() => this.#parts.settle());
+    await this.#delete(index.remove(device));
+    if (!this.#closed) await database.deleteFrom("purge").where("device", "=", device).execute();
+  }
+
+  async #delete(chunks: DeviceChunks | undefined): Promise<void> {
+    const { turns, writer } = this.#parts;
+    while (chunks !== undefined && chunks.length > 0 && !this.#closed) {
+      const seqs = chunks.newest(sliceRows);
+      await turns.run(() => writer.call("purge", seqs));
+      chunks.removeNewest(seqs.length);
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, retryMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

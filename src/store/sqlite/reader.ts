@@ -1,0 +1,95 @@
+import { DatabaseSync } from "node:sqlite";
+import type { DeviceKey } from "../../model/device.ts";
+import { ByteSink } from "../records/sink.ts";
+import { ChunkReader } from "./chunk-reader.ts";
+import type { ReaderCalls, StatesAnswer } from "./messages.ts";
+import { databaseFile, plain, serve } from "./serve.ts";
+import { Statements } from "./statements.ts";
+
+/** Reading never waits for the writer (WAL); only a log that is being recovered makes it wait, ms. */
+const busyTimeoutMs = 1000;
+/** Rows of one answer of a scan: a few megabytes of numbers at most. */
+const scanRows = 20_000;
+
+class Reader {
+  readonly database = new DatabaseSync(databaseFile(), { readOnly: true, timeout: busyTimeoutMs });
+  readonly statements = new Statements(this.database);
+  readonly chunks: ChunkReader;
+  readonly #scan = this.database.prepare(
+    "select seq, device, first, last, count from tail where seq >= ? order by seq limit ?",
+    { returnArrays: true },
+  );
+  readonly #states = this.database.prepare(
+    "select device, version, data from device_state where device in (select value from json_each(?))",
+    { returnArrays: true },
+  );
+
+  constructor() {
+    // 8 MB: a history's pages are read once, and the system's own cache has them; this is for the inner pages and the row tables.
+    this.database.exec("pragma cache_size = -8000");
+    this.chunks = new ChunkReader(this.database);
+  }
+
+  scan(from: number): Float64Array<ArrayBuffer> {
+    const rows = this.#scan.all(from, scanRows);
+    const numbers = new Float64Array(rows.length * 5);
+    let at = 0;
+    for (const row of rows) {
+      if (!Array.isArray(row)) continue;
+      for (let column = 0; column < 5; column++) numbers[at++] = Number(row[column]);
+    }
+    return numbers;
+  }
+
+  states(devices: readonly DeviceKey[]): StatesAnswer {
+    const rows = this.#states.all(JSON.stringify(devices));
+    const table = new Float64Array(rows.length * 4);
+    const sink = new ByteSink(rows.length * 256);
+    let at = 0;
+    for (const row of rows) {
+      if (!Array.isArray(row)) continue;
+      const data: unknown = row[2];
+      table[at++] = Number(row[0]);
+      table[at++] = Number(row[1]);
+      table[at++] = sink.length;
+      if (data instanceof Uint8Array) sink.copy(data, 0, data.byteLength);
+      table[at++] = sink.length;
+    }
+    return { table, bytes: sink.cut() };
+  }
+}
+
+let opened: Reader | undefined;
+/** Opened by a call, so that a failure to open is that call's answer. */
+function reader(): Reader {
+  opened ??= new Reader();
+  return opened;
+}
+
+serve<ReaderCalls>({
+  sql: (request) => plain(reader().statements.run(request)),
+  scan: (from) => {
+    const answer = reader().scan(from);
+    return { answer, transfer: [answer.buffer] };
+  },
+  states: (devices) => {
+    const answer = reader().states(devices);
+    return { answer, transfer: [answer.table.buffer, answer.bytes.buffer] };
+  },
+  history: (request) => {
+    const answer = reader().chunks.history(request, request.odometerStart);
+    return { answer, transfer: answer.map(({ json }) => json.buffer) };
+  },
+  records: (request) => {
+    const answer = reader().chunks.records(request);
+    return { answer, transfer: [answer.buffer] };
+  },
+  newestBefore: ({ seqs, time }) => {
+    const answer = reader().chunks.newestBefore(seqs, time);
+    return { answer, transfer: [answer.buffer] };
+  },
+  close: () => {
+    opened?.database.close();
+    return plain(null);
+  },
+});

@@ -1,0 +1,105 @@
+import { type Transferable, Worker } from "node:worker_threads";
+import type { Log } from "../../ports/log.ts";
+import { StoreUnavailable } from "../../ports/store.ts";
+import { storeError } from "./engine-errors.ts";
+import type { AnswerMessage, Calls, RequestMessage } from "./messages.ts";
+
+interface Waiting {
+  resolve(answer: never): void;
+  reject(error: Error): void;
+}
+
+/** Where a worker's code is, and what it may use. */
+export interface WorkerKind {
+  readonly name: string;
+  readonly file: URL;
+  /** Upper bound of its JavaScript heap, MB; buffers and SQLite's own memory are outside of it. */
+  readonly heapMb: number;
+}
+
+/** Calls to a worker that owns a database connection. A worker that died is started again by the next call. */
+export class WorkerLink<C extends Calls<C>> {
+  readonly #kind: WorkerKind;
+  readonly #database: string;
+  readonly #log: Log;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #nextId = 1;
+  #closing = false;
+  #closed = false;
+
+  constructor(kind: WorkerKind, database: string, log: Log) {
+    this.#kind = kind;
+    this.#database = database;
+    this.#log = log;
+  }
+
+  /** Rejects with `StoreUnavailable` where the engine can't be used, or where the worker died before it answered. */
+  call<K extends keyof C & string>(
+    name: K,
+    request: C[K]["request"],
+    transfer: readonly Transferable[] = [],
+  ): Promise<C[K]["answer"]> {
+    if (this.#closed) return Promise.reject(new StoreUnavailable("the store is closed"));
+    return new Promise((resolve, reject) => {
+      const worker = this.#running();
+      const id = this.#nextId++;
+      this.#waiting.set(id, { resolve, reject });
+      worker.postMessage({ id, name, request } satisfies RequestMessage, transfer);
+    });
+  }
+
+  #running(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    const { file, name, heapMb } = this.#kind;
+    const worker = new Worker(file, {
+      name,
+      workerData: this.#database,
+      // A young generation of 2 MB: what lives here lives for one call. The default of 16 MB and more is never given back.
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 2 },
+    });
+    worker.on("message", (message: AnswerMessage) => this.#answered(message));
+    worker.on("error", (error) => this.#log.error({ worker: name, error: String(error) }, "store worker failed"));
+    worker.on("exit", (code) => this.#exited(worker, code));
+    this.#worker = worker;
+    return worker;
+  }
+
+  #answered(message: AnswerMessage): void {
+    const waiting = this.#waiting.get(message.id);
+    this.#waiting.delete(message.id);
+    if (waiting === undefined) return;
+    if ("failure" in message) waiting.reject(storeError(message.failure.message, message.failure.code));
+    // The name of the call ties its answer's type; the worker's handlers are checked against the same types.
+    else waiting.resolve(message.answer as never);
+  }
+
+  #exited(worker: Worker, code: number): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    if (!this.#closing)
+      this.#log.error({ worker: this.#kind.name, code }, "store worker ended; the next call starts it again");
+    const error = new StoreUnavailable("the store's worker ended");
+    for (const waiting of this.#waiting.values()) waiting.reject(error);
+    this.#waiting.clear();
+  }
+
+  /** Ends the worker by its last call. */
+  async close(lastCall: () => Promise<unknown>): Promise<void> {
+    const worker = this.#worker;
+    this.#closing = true;
+    if (worker === undefined || this.#closed) {
+      this.#closed = true;
+      return;
+    }
+    const ended = new Promise((resolve) => worker.once("exit", resolve));
+    try {
+      await lastCall();
+    } catch (error) {
+      this.#log.error({ worker: this.#kind.name, error: String(error) }, "store worker could not close its database");
+      await worker.terminate();
+    }
+    this.#closed = true;
+    await ended;
+  }
+}

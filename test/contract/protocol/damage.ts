@@ -27,7 +27,13 @@ function decodeDamaged(protocol: AnyProtocol, vector: Vector, index: number, dam
   const replay = replayOf(protocol, vector);
   for (const message of vector.input.messages.slice(0, index)) replay.message(message);
   const effects = replay.message(damaged);
-  effects.forEach(assertWellFormed);
+  try {
+    effects.forEach(assertWellFormed);
+  } catch (error) {
+    assert.fail(
+      `${vector.name}, message ${index + 1} as ${damaged.toHex()}: ${error instanceof Error ? error.message : error}`,
+    );
+  }
   return effects;
 }
 

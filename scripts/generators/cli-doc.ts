@@ -20,9 +20,9 @@ function silentHost(): Host {
 }
 
 function helpOf(command: Command): string {
-  let text = "";
-  command.configureOutput({ writeOut: (part) => void (text += part), getOutHelpWidth: () => 110 }).outputHelp();
-  return text.trimEnd();
+  const parts: string[] = [];
+  command.configureOutput({ writeOut: (part) => void parts.push(part), getOutHelpWidth: () => 110 }).outputHelp();
+  return parts.join("").trimEnd();
 }
 
 function section(command: Command, path: string): string {

@@ -1,0 +1,278 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { type TestContext, test } from "node:test";
+import { CliError, exitCodes } from "./exit.ts";
+import type { Host, Service } from "./host.ts";
+import { run } from "./program.ts";
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly body: unknown;
+}
+
+interface Reply {
+  readonly status?: number;
+  readonly body: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** A stand-in for the API that answers as the test says, and remembers what it was asked. Token requests succeed. */
+async function api(context: TestContext, answer: (request: Request) => Reply) {
+  const requests: Request[] = [];
+  let tokens = 0;
+  const server = createServer(async (incoming: IncomingMessage, response) => {
+    const text = Buffer.concat(await incoming.toArray()).toString();
+    const { method = "", url = "", headers } = incoming;
+    const body: unknown = text === "" ? undefined : JSON.parse(text);
+    const request = { method, path: url, authorization: headers.authorization, body };
+    requests.push(request);
+    const isToken = url === "/api/Auth/Token";
+    const reply = isToken ? { body: { success: true, token: `token${++tokens}` } } : answer(request);
+    response.writeHead("status" in reply ? (reply.status ?? 200) : 200, "headers" in reply ? reply.headers : {});
+    response.end(JSON.stringify(reply.body));
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  context.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  assert.ok(address && typeof address === "object");
+  return { url: `http://127.0.0.1:${address.port}`, requests };
+}
+
+interface Setup {
+  readonly url?: string;
+  readonly env?: Record<string, string>;
+  readonly input?: string;
+  readonly data?: string;
+  readonly service?: Service;
+}
+
+async function waybeam(args: readonly string[], setup: Setup = {}) {
+  const interrupt = new AbortController();
+  let [out, err, monotonic] = ["", "", 0];
+  const host: Host = {
+    terminal: {
+      input: Readable.from([setup.input ?? ""]),
+      out: async (text) => {
+        out += text;
+      },
+      err: (text) => {
+        err += text;
+        if (text.includes("Waybeam is running")) interrupt.abort();
+      },
+      errIsTty: false,
+      columns: 100,
+    },
+    env: setup.env ?? { WAYBEAM_URL: setup.url ?? "", WAYBEAM_USER: "owner@example.com", WAYBEAM_API_KEY: "key" },
+    clock: { now: () => Date.UTC(2026, 10, 21), monotonic: () => (monotonic += 100) },
+    interrupted: interrupt.signal,
+    version: "1.2.3",
+    readConfig: async () => ({
+      data: setup.data ?? "/nowhere",
+      settings: [
+        { key: "http.port", value: 8080, from: "default", env: "WAYBEAM_HTTP_PORT", unit: "port", meaning: "port" },
+      ],
+    }),
+    startService: async () => {
+      if (!setup.service) throw new CliError("inUse", "the port is in use");
+      return setup.service;
+    },
+  };
+  const code = await run(args, host);
+  return { code, out, err };
+}
+
+const ok = (payload: object): Reply => ({ body: { success: true, error: null, ...payload } });
+const failure = (status: number, error: string, details?: string[], headers = {}): Reply => ({
+  status,
+  headers,
+  body: { success: false, error, details },
+});
+
+test("help and version are data, and end well; a mistake is told on standard error, and ends with 2", async () => {
+  const help = await waybeam(["device", "add", "--help"]);
+  assert.equal(help.code, 0);
+  assert.match(help.out, /Examples:\n {2}waybeam device add/);
+  assert.deepEqual(await waybeam(["--version"]), { code: 0, out: "1.2.3\n", err: "" });
+  for (const args of [["devic"], ["last"], ["history", "1", "--limit", "0"], ["simulate", "--devices", "x"]]) {
+    const { code, out, err } = await waybeam(args);
+    assert.deepEqual([code, out], [2, ""], args.join(" "));
+    assert.match(err, /--help/);
+  }
+});
+
+test("every command's help has an example", async () => {
+  for (const name of ["serve", "demo", "config", "last", "history", "trace", "decode", "simulate"])
+    assert.match((await waybeam([name, "--help"])).out, /Examples:/, name);
+  for (const name of ["add", "list", "remove", "unknown"])
+    assert.match((await waybeam(["device", name, "--help"])).out, /Examples:/, name);
+});
+
+test("device list gets one token and prints a table, or JSON Lines", async (context) => {
+  const devices = [
+    { id: "1", name: "Truck\u001b[2J", expires: null, min: null, tags: { plate: "A" } },
+    { id: "22", name: "Van", expires: "2027-01-01T00:00:00.000Z", min: "+57", tags: {} },
+  ];
+  const { url, requests } = await api(context, () => ok({ devices }));
+  const { code, out } = await waybeam(["device", "list"], { url });
+  assert.equal(code, 0);
+  assert.equal(
+    out,
+    "ID  NAME       EXPIRES                   PHONE  TAGS\n1   Truck?[2J  never                            plate=A\n22  Van        2027-01-01T00:00:00.000Z  +57\n",
+  );
+  assert.deepEqual(requests[0]?.body, { userName: "owner@example.com", apiKey: "key" });
+  assert.equal(requests[1]?.authorization, "Bearer token1");
+  const json = await waybeam(["device", "list", "--json"], { url });
+  assert.deepEqual(
+    json.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+    devices,
+  );
+});
+
+test("device add takes arguments and a file, and says of each that fails why", async (context) => {
+  const { url, requests } = await api(context, ({ body }) =>
+    JSON.stringify(body).includes('"2"') ? failure(409, "device already exists") : ok({ device: body }),
+  );
+  const one = await waybeam(["device", "add", "1", "--name", "Truck 12", "--tag", "plate=A=B", "--tag", "x=y"], {
+    url,
+  });
+  assert.equal(one.code, 0);
+  assert.deepEqual(requests[1]?.body, { name: "Truck 12", id: "1", tags: { plate: "A=B", x: "y" } });
+  const input = '2\n\n{"id":"3","name":"Van","tags":{"x":"own"}}\n';
+  const many = await waybeam(["device", "add", "--file", "-", "--tag", "x=y", "--json"], { url, input });
+  assert.equal(many.code, exitCodes.conflict.code);
+  assert.match(many.err, /^2: device already exists$/m);
+  assert.match(many.err, /^1 added, 1 not$/m);
+  assert.deepEqual(JSON.parse(many.out), { id: "3", name: "Van", tags: { x: "own" } });
+  assert.equal((await waybeam(["device", "add"], { url })).code, 2);
+});
+
+test("history follows cursors to the end, and its range is in UTC", async (context) => {
+  const location = (n: number) => ({ dateTime: `t${n}`, latitude: n, longitude: -n, attributes: {} });
+  const { url, requests } = await api(context, ({ body }) =>
+    JSON.stringify(body).includes("cursor")
+      ? ok({ locations: [location(3)] })
+      : ok({ locations: [location(1), location(2)], nextCursor: "next" }),
+  );
+  const { code, out } = await waybeam(["history", "a/b", "--from", "2h", "--json"], { url });
+  assert.equal(code, 0);
+  assert.deepEqual(
+    out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).dateTime),
+    ["t1", "t2", "t3"],
+  );
+  const range = { from: "2026-11-20T22:00:00.000Z", to: "2026-11-21T00:00:00.000Z", limit: 5000 };
+  assert.deepEqual(
+    requests.slice(1).map(({ path, body }) => [path, body]),
+    [
+      ["/api/devices/a%2Fb/locations", range],
+      ["/api/devices/a%2Fb/locations", { ...range, cursor: "next" }],
+    ],
+  );
+  const limited = await waybeam(["history", "1", "--limit", "2"], { url });
+  assert.match(limited.out, /^TIME .*\nt1 +1\.000000 +-1\.000000\nt2 /);
+  assert.match(limited.err, /there are more/);
+  assert.equal((await waybeam(["history", "1", "--from", "1h", "--to", "2h"], { url })).code, 2);
+});
+
+test("last prints what is known, and says so where nothing is", async (context) => {
+  let lastLocation: object | null = { dateTime: "t", latitude: 1.5, alerts: [], attributes: { satellites: "9" } };
+  const { url } = await api(context, () => ok({ lastLocation }));
+  const known = await waybeam(["last", "1"], { url });
+  assert.equal(known.out, "dateTime         t\nlatitude         1.5\nattributes       satellites=9\n");
+  lastLocation = null;
+  assert.equal((await waybeam(["last", "1", "--json"], { url })).out, "null\n");
+  assert.match((await waybeam(["last", "1"], { url })).err, /never reported/);
+});
+
+test("a failure's exit code says what kind it is, and standard error what to do", async (context) => {
+  let reply = ok({});
+  const { url } = await api(context, () => reply);
+  const cases: readonly [Reply, number][] = [
+    [failure(404, "device not found"), 3],
+    [failure(401, "authentication failed, invalid token"), 4],
+    [failure(403, "permission denied"), 4],
+    [failure(409, "no license available"), 6],
+    [failure(400, "Bad Request", ["id: too long"]), 2],
+    [failure(503, "Service Unavailable", [], { "Retry-After": "7" }), 7],
+    [failure(429, "daily results limit reached", [], { "Retry-After": "70" }), 7],
+    [failure(500, "Internal Server Error"), 1],
+  ];
+  for (const [answer, expected] of cases) {
+    reply = answer;
+    const { code, out, err } = await waybeam(["last", "1", "--json"], { url });
+    assert.deepEqual([code, out], [expected, ""]);
+    assert.match(err, /^waybeam: /);
+  }
+  const unreachable = await waybeam(["last", "1"], { url: "http://127.0.0.1:1" });
+  assert.equal(unreachable.code, 5);
+  assert.match(unreachable.err, /\.\/waybeam serve/);
+  assert.equal((await waybeam(["last", "1"], { url: "nonsense" })).code, 2);
+});
+
+test("over the limit of requests the client waits as it is told; a refused token is renewed once", async (context) => {
+  let asked = 0;
+  const { url, requests } = await api(context, () => {
+    asked += 1;
+    if (asked === 1) return failure(429, "Too Many Requests", [], { "Retry-After": "0" });
+    return asked === 2 ? failure(401, "authentication failed, invalid token") : ok({ lastLocation: null });
+  });
+  const { code } = await waybeam(["last", "1", "--json"], { url });
+  assert.equal(code, 0);
+  assert.deepEqual(
+    requests.map(({ authorization }) => authorization),
+    [undefined, "Bearer token1", "Bearer token1", undefined, "Bearer token2"],
+  );
+});
+
+test("credentials come from the data folder; a variable wins; without any it says what to do", async (context) => {
+  const { url, requests } = await api(context, () => ok({ devices: [] }));
+  const data = mkdtempSync(join(tmpdir(), "waybeam-"));
+  context.after(() => rmSync(data, { recursive: true }));
+  const none = await waybeam(["device", "list"], { env: {}, data });
+  assert.equal(none.code, 4);
+  assert.match(none.err, /waybeam serve/);
+  writeFileSync(join(data, "credentials.json"), JSON.stringify({ userName: "u", apiKey: "k", url }));
+  assert.equal((await waybeam(["device", "list"], { env: { WAYBEAM_USER: "v" }, data })).code, 0);
+  assert.deepEqual(requests[0]?.body, { userName: "v", apiKey: "k" });
+});
+
+test("serve says once who may use it, and stops when it is told to", async () => {
+  let stopped = 0;
+  const created = { userName: "owner", apiKey: "secret", credentialsFile: "data/credentials.json" };
+  const stop = async () => void stopped++;
+  const service = { url: "http://localhost:1", devicePort: 2, created, stop };
+  const { code, err } = await waybeam(["serve"], { service });
+  assert.deepEqual([code, stopped], [0, 1]);
+  assert.match(err, /API key +secret/);
+  const again = await waybeam(["serve"], { service: { url: service.url, devicePort: 2, stop } });
+  assert.doesNotMatch(again.err, /API key/);
+  assert.equal((await waybeam(["serve"])).code, exitCodes.inUse.code);
+});
+
+test("config prints what is in force", async () => {
+  assert.equal(
+    (await waybeam(["config"])).out,
+    "KEY        VALUE  FROM     VARIABLE\nhttp.port  8080   default  WAYBEAM_HTTP_PORT\n",
+  );
+  assert.equal(JSON.parse((await waybeam(["config", "--json"])).out).from, "default");
+});
+
+test("decode answers each line of standard input", async () => {
+  const { code, out } = await waybeam(["decode"], { input: 'nonsense\n{"messages":["00"]}\n' });
+  assert.equal(code, 0);
+  assert.equal(out.trim().split("\n").length, 2);
+});

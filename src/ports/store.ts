@@ -120,6 +120,8 @@ export interface UserStore {
   /** By e-mail address without regard to case. */
   findByEmail(email: string): Promise<User | undefined>;
   findByKey(key: number): Promise<User | undefined>;
+  /** All users of an account, in the order of their making. */
+  list(accountKey: number): Promise<readonly User[]>;
   setApiKey(key: number, apiKey: { readonly id: string; readonly hash: string } | null, now: number): Promise<void>;
   setLastLogin(key: number, now: number): Promise<void>;
   /** Adds to the counters; one commit for all. */

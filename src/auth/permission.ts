@@ -1,0 +1,39 @@
+import { ApiError } from "../errors/catalogue.ts";
+import type { User } from "../model/account.ts";
+
+/**
+ * What a route asks of its caller; every route declares one. `public`: nothing, not even a token · `see`: any active user (what it sees is
+ * narrowed to its devices) · `write`: editing what it can see · `admin`: all of the account · `service`: an admin of the first account, who runs
+ * the service.
+ */
+export const permissions = ["public", "see", "write", "admin", "service"] as const;
+export type Permission = (typeof permissions)[number];
+
+/** Whether the user holds everything of its account. */
+export function isAdmin(user: User): boolean {
+  return user.privileges.includes("admin");
+}
+
+/** Whether an active user may do what needs this permission. `serviceAccount`: key of the account that runs the service. */
+export function allows(permission: Permission, user: User, serviceAccount: number): boolean {
+  switch (permission) {
+    case "public":
+    case "see":
+      return true;
+    case "write":
+      return isAdmin(user) || user.privileges.includes("write");
+    case "admin":
+      return isAdmin(user);
+    case "service":
+      return isAdmin(user) && user.accountKey === serviceAccount;
+  }
+}
+
+/** Why a user may do nothing at present (403); undefined: it is active. */
+export function inactivity(user: User, now: number): ApiError | undefined {
+  const details = user.disabledMessage === null ? [] : [user.disabledMessage];
+  if (user.disabled) return new ApiError("userDisabled", details);
+  if ((user.from !== null && now < user.from) || (user.expires !== null && now >= user.expires))
+    return new ApiError("userExpired", details);
+  return undefined;
+}

@@ -1,0 +1,134 @@
+import Type, { type Static } from "typebox";
+import type { RefusedReport } from "../model/commit.ts";
+import { deviceIdPattern } from "../model/device.ts";
+import { success } from "./envelope.ts";
+import { Instant, NullableInstant, NullableNumber, NullableText, reference, Texts } from "./schema.ts";
+
+const example = {
+  id: "490154203237518",
+  name: "Truck 12",
+  description: null,
+  min: "+573001234567",
+  tags: { plate: "ABC-123" },
+  expires: "2027-12-31T00:00:00.000Z",
+  aliases: ["03237518"],
+  milleageStart: 120_000,
+};
+
+const { id: _, ...settableExample } = example;
+
+/** A device as answers show it; `aliases` and `milleageStart` are our own. */
+export const DeviceView = Type.Object(
+  {
+    id: Type.String({ description: "The identifier that the tracker reports (IMEI or other)." }),
+    name: Type.String(),
+    description: NullableText(),
+    min: NullableText({ description: "Phone number of its SIM." }),
+    tags: Texts({ description: "For the caller's own use." }),
+    expires: NullableInstant({ description: "From then on its data is refused and it uses no licence; null: never." }),
+    aliases: Type.Array(Type.String(), { description: "Other identifiers that the tracker may report." }),
+    milleageStart: Type.Number({ description: "Where `milleage` starts, km." }),
+  },
+  { $id: "Device", description: "A registered device.", examples: [example] },
+);
+export type DeviceView = Static<typeof DeviceView>;
+const deviceReference = reference<DeviceView>("Device");
+
+const deviceId = Type.String({ pattern: deviceIdPattern, description: "1 to 64 of letters, digits, - _ . :" });
+
+const settable = {
+  name: Type.Optional(NullableText({ maxLength: 256, description: "Unset: the id." })),
+  description: Type.Optional(NullableText({ maxLength: 4096 })),
+  min: Type.Optional(
+    NullableText({
+      pattern: "^[0-9+*#() ./-]{1,32}$",
+      description: "Phone number of its SIM.",
+      examples: ["+573001234567"],
+    }),
+  ),
+  tags: Type.Optional(
+    Type.Unsafe<Readonly<Record<string, string>> | null>({
+      type: ["object", "null"],
+      additionalProperties: { type: "string", maxLength: 1024 },
+      propertyNames: { type: "string", maxLength: 128 },
+      maxProperties: 100,
+      description: "Texts by name.",
+    }),
+  ),
+  expires: Type.Optional(NullableInstant()),
+  aliases: Type.Optional(
+    Type.Unsafe<readonly string[] | null>({
+      type: ["array", "null"],
+      items: { type: "string", pattern: deviceIdPattern },
+      uniqueItems: true,
+      maxItems: 16,
+      description: "Other identifiers that the tracker may report; unique in the whole service.",
+    }),
+  ),
+  milleageStart: Type.Optional(
+    NullableNumber({ minimum: 0, maximum: 100_000_000, description: "Where `milleage` starts, km." }),
+  ),
+};
+
+/** Body of POST /api/devices. What is unset or null takes its default. */
+export const NewDevice = Type.Object({ id: deviceId, ...settable }, { examples: [example] });
+export type NewDevice = Static<typeof NewDevice>;
+
+/** Body of PUT /api/devices/{deviceId}, and what the result of a PATCH must be. It resets what it leaves out. */
+export const DeviceReplacement = Type.Object(settable, { examples: [settableExample] });
+export type DeviceReplacement = Static<typeof DeviceReplacement>;
+
+/** Names of the fields that a caller may set. */
+export const settableDeviceFields: readonly string[] = Object.keys(settable);
+
+const highestLimit = 1_000_000;
+
+/** Body of PUT /api/devices/{deviceId}/limits (specification 8). It resets what it leaves out. */
+export const LimitsReplacement = Type.Object(
+  {
+    expires: Type.Optional(NullableInstant()),
+    dailyEmailLimit: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: highestLimit, description: "E-mails a UTC day. Unset: 50." }),
+    ),
+    dailySmsLimit: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: highestLimit, description: "SMS a UTC day. Unset: 10." }),
+    ),
+  },
+  { examples: [{ expires: "2027-12-31T00:00:00Z", dailyEmailLimit: 50, dailySmsLimit: 10 }] },
+);
+export type LimitsReplacement = Static<typeof LimitsReplacement>;
+
+/** Path of every call to one device. An id that no device can have is unknown, not a bad request. */
+export const DevicePath = Type.Object({
+  deviceId: Type.String({ description: "The device's id; upper and lower case differ.", examples: [example.id] }),
+});
+
+export const DevicesAnswer = success({ devices: Type.Array(deviceReference) });
+export const DeviceAnswer = success({ device: deviceReference });
+export const DoneAnswer = success({});
+
+export const LimitsAnswer = success({
+  expires: NullableInstant(),
+  dailyEmailLimit: Type.Integer(),
+  dailySmsLimit: Type.Integer(),
+  emailsSentToday: Type.Integer(),
+  smsSentToday: Type.Integer(),
+});
+
+const refusalCauses: readonly RefusedReport["cause"][] = ["future", "past", "position"];
+
+export const RefusedAnswer = success({
+  refused: Type.Array(
+    Type.Object({
+      dateTime: Instant({ description: "The time that the tracker gave." }),
+      receivedAt: Instant({ description: "When the report arrived." }),
+      cause: Type.Unsafe<RefusedReport["cause"]>({
+        type: "string",
+        enum: [...refusalCauses],
+        description: "Its time lies in the future or too far back, or its position is none on earth.",
+      }),
+      report: Type.Unknown({ description: "The report as it was decoded." }),
+    }),
+    { description: "Reports that were kept as evidence and are no location, newest first." },
+  ),
+});

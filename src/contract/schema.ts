@@ -1,0 +1,35 @@
+import Type, { type TSchemaOptions, type TUnsafe } from "typebox";
+
+/** A reference to the schema that the server knows by this `$id`; it stands as one component in the OpenAPI document. */
+export function reference<T>(id: string): TUnsafe<T> {
+  return Type.Unsafe<T>({ $ref: `${id}#` });
+}
+
+/** Text or null, as one type with two names: its errors read better than those of a union. */
+export function NullableText(options: TSchemaOptions = {}): TUnsafe<string | null> {
+  return Type.Unsafe<string | null>({ ...options, type: ["string", "null"] });
+}
+
+/** Number or null. */
+export function NullableNumber(options: TSchemaOptions = {}): TUnsafe<number | null> {
+  return Type.Unsafe<number | null>({ ...options, type: ["number", "null"] });
+}
+
+/** A moment: RFC 3339; in a body also without offset, which is UTC (see time.ts). */
+export function Instant(options: TSchemaOptions = {}) {
+  return Type.String({ format: "date-time", examples: ["2026-11-21T10:29:00.000Z"], ...options });
+}
+
+/** A moment or null. */
+export function NullableInstant(options: TSchemaOptions = {}): TUnsafe<string | null> {
+  return NullableText({ format: "date-time", examples: ["2027-12-31T00:00:00.000Z"], ...options });
+}
+
+/** Texts by name. (Not `Type.Record`: its pattern has no place for names with a line feed.) */
+export function Texts(options: TSchemaOptions = {}): TUnsafe<Readonly<Record<string, string>>> {
+  return Type.Unsafe<Readonly<Record<string, string>>>({
+    ...options,
+    type: "object",
+    additionalProperties: { type: "string" },
+  });
+}

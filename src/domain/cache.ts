@@ -1,0 +1,65 @@
+import type { Clock } from "../ports/clock.ts";
+
+/** How a cache of stored values behaves. */
+export interface CacheOptions<K, V> {
+  readonly clock: Clock;
+  readonly load: (key: K) => Promise<V | undefined>;
+  /** A value is read again after so many ms, since events that tell of changes may be lost. */
+  readonly maxAgeMs: number;
+  /** At most so many values; the oldest makes room. */
+  readonly capacity: number;
+}
+
+/** Values of the store kept in memory: answers at once for what it has, and reads what it has not (absence is not kept). */
+export interface Cache<K, V> {
+  get(key: K): V | undefined | Promise<V | undefined>;
+  /** Forgets a value; a read that is under way will not bring the old one back. */
+  drop(key: K): void;
+}
+
+interface Entry<V> {
+  readonly value: V;
+  readonly until: number;
+}
+
+export function createCache<K, V>({ clock, load, maxAgeMs, capacity }: CacheOptions<K, V>): Cache<K, V> {
+  const entries = new Map<K, Entry<V>>();
+  const loading = new Map<K, Promise<V | undefined>>();
+
+  function read(key: K): Promise<V | undefined> {
+    const reading = load(key).then(
+      (value) => {
+        // Where the key was dropped meanwhile, this value may be older than the change.
+        if (loading.get(key) === reading) {
+          loading.delete(key);
+          if (value !== undefined) keep(key, value);
+        }
+        return value;
+      },
+      (error: unknown) => {
+        if (loading.get(key) === reading) loading.delete(key);
+        throw error;
+      },
+    );
+    loading.set(key, reading);
+    return reading;
+  }
+
+  function keep(key: K, value: V): void {
+    entries.delete(key);
+    if (entries.size >= capacity) for (const oldest of entries.keys()) if (entries.delete(oldest)) break;
+    entries.set(key, { value, until: clock.monotonic() + maxAgeMs });
+  }
+
+  return {
+    get(key) {
+      const entry = entries.get(key);
+      if (entry !== undefined && clock.monotonic() < entry.until) return entry.value;
+      return loading.get(key) ?? read(key);
+    },
+    drop(key) {
+      entries.delete(key);
+      loading.delete(key);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type { DeviceReplacement, DeviceView } from "../contract/device.ts";
+import { settableDeviceFields } from "../contract/device.ts";
+import { formatInstant, parseInstant } from "../contract/time.ts";
+import { ApiError } from "../errors/catalogue.ts";
+import type { Device, DeviceFields } from "../model/device.ts";
+
+/** Limits of a new device (decisions page). */
+export const defaultDailyEmailLimit = 50;
+export const defaultDailySmsLimit = 10;
+
+/** What a caller set, and what of it was accepted and is probably a mistake. */
+export interface ReadFields {
+  readonly fields: DeviceFields;
+  readonly warnings: readonly string[];
+}
+
+/** A device as the API shows it. */
+export function deviceView(device: DeviceFields): DeviceView {
+  return {
+    id: device.id,
+    name: device.name,
+    description: device.description,
+    min: device.min,
+    tags: device.tags,
+    expires: device.expires === null ? null : formatInstant(device.expires),
+    aliases: [...device.aliases],
+    milleageStart: device.odometerStart,
+  };
+}
+
+/**
+ * The fields that a body sets on the device with this id. What the body leaves out takes its default; the e-mail and SMS limits, which
+ * it can't name, stay as they are. `body` has passed its schema; fields that the schema does not know are not used, and warned of.
+ */
+export function readFields(id: string, body: DeviceReplacement & { readonly id?: unknown }, kept?: Device): ReadFields {
+  const warnings: string[] = [];
+  for (const name in body)
+    if (name !== "id" && !settableDeviceFields.includes(name))
+      warnings.push(`body/${name}: not a field that can be set; ignored`);
+  if (body.id !== undefined && body.id !== id) warnings.push("body/id: the id of a device can't be changed; ignored");
+  const aliases = (body.aliases ?? []).filter((alias) => alias !== id);
+  if (aliases.length < (body.aliases ?? []).length)
+    warnings.push("body/aliases: the device's own id is no alias; left out");
+  return {
+    fields: {
+      id,
+      aliases,
+      name: body.name ?? id,
+      description: body.description ?? null,
+      min: body.min ?? null,
+      tags: body.tags ?? {},
+      expires: readExpiry(body.expires),
+      dailyEmailLimit: kept?.dailyEmailLimit ?? defaultDailyEmailLimit,
+      dailySmsLimit: kept?.dailySmsLimit ?? defaultDailySmsLimit,
+      odometerStart: body.milleageStart ?? 0,
+    },
+    warnings,
+  };
+}
+
+/** Epoch ms of an expiry; null where it is unset. */
+export function readExpiry(text: string | null | undefined): number | null {
+  if (text === null || text === undefined) return null;
+  const time = parseInstant(text);
+  if (time === undefined) throw new ApiError("badRequest", ["body/expires: must be an RFC 3339 date-time"]);
+  return time;
+}

@@ -1,0 +1,151 @@
+import type { DeviceReplacement, LimitsReplacement, NewDevice } from "../contract/device.ts";
+import { settableDeviceFields } from "../contract/device.ts";
+import type { PatchRequest } from "../contract/patch.ts";
+import { ApiError } from "../errors/catalogue.ts";
+import type { User } from "../model/account.ts";
+import type { Device, DeviceFields } from "../model/device.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Store } from "../ports/store.ts";
+import { type Cache, createCache } from "./cache.ts";
+import { defaultDailyEmailLimit, defaultDailySmsLimit, deviceView, readExpiry, readFields } from "./device-fields.ts";
+import { patched } from "./json-patch.ts";
+import { createLocks } from "./locks.ts";
+import { sees, visibleDevices } from "./visibility.ts";
+
+/** A device after a change, and what of the change is probably a mistake. */
+export interface ChangedDevice {
+  readonly device: Device;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The registered devices, as their users may see and change them. Calls that name a device fail with `deviceNotFound` where it is unknown, of
+ * another account, or not visible to the user: the three can't be told apart.
+ */
+export interface Devices {
+  /** Those that have not expired and the user may see, by id. */
+  list(user: User): Promise<readonly Device[]>;
+  /** From memory where it is there: for reading. */
+  find(user: User, id: string): Device | Promise<Device>;
+  create(user: User, body: NewDevice): Promise<ChangedDevice>;
+  replace(user: User, id: string, body: DeviceReplacement): Promise<ChangedDevice>;
+  /** `check` is the check of a PUT's body; it throws an ApiError. */
+  patch(
+    user: User,
+    id: string,
+    operations: PatchRequest,
+    check: (body: unknown) => DeviceReplacement,
+  ): Promise<ChangedDevice>;
+  setLimits(user: User, id: string, body: LimitsReplacement): Promise<Device>;
+  remove(user: User, id: string): Promise<void>;
+}
+
+/** Devices kept in memory: all of a service of the default size, some 1 KB each. */
+const keptDevices = 20_000;
+/** Age at which a kept device is read again, should the event of its change be lost. */
+const maxAgeMs = 30_000;
+
+const writable: ReadonlySet<string> = new Set(settableDeviceFields);
+
+/** What the devices need of the service. */
+export interface DevicesContext {
+  readonly store: Pick<Store, "devices">;
+  readonly bus: Bus;
+  readonly clock: Clock;
+}
+
+export function createDevices({ store: { devices: store }, bus, clock }: DevicesContext): Devices {
+  const cache = keptIn(store, bus, clock);
+  // A change is made from what was read before it, so the changes of one device follow each other.
+  const alone = createLocks<string>();
+
+  /** The device as the store has it now. */
+  async function current(user: User, id: string): Promise<Device> {
+    return visible(user, await store.find(id));
+  }
+
+  async function write(device: Device, fields: DeviceFields): Promise<Device> {
+    const result = await store.replace(device.key, fields, clock.now());
+    if (result === "missing") throw new ApiError("deviceNotFound");
+    return changed(result);
+  }
+
+  function changed(result: Device | "exists" | "noLicense"): Device {
+    if (result === "exists")
+      throw new ApiError("deviceExists", ["body: the id or an alias is a registered device's already"]);
+    if (result === "noLicense") throw new ApiError("noLicense");
+    bus.publish({ type: "deviceChanged", key: result.key, id: result.id });
+    return result;
+  }
+
+  return {
+    async list(user) {
+      const scope = visibleDevices(user);
+      const devices = scope.all
+        ? await store.list(user.accountKey)
+        : (await Promise.all(scope.ids.map((id) => store.find(id)))).filter((device) => device !== undefined);
+      const now = clock.now();
+      return devices.filter((device) => sees(user, device) && (device.expires === null || now < device.expires));
+    },
+    find(user, id) {
+      const device = cache.get(id);
+      return device instanceof Promise ? device.then((found) => visible(user, found)) : visible(user, device);
+    },
+    async create(user, body) {
+      const scope = visibleDevices(user);
+      if (!scope.all && !scope.ids.includes(body.id)) throw new ApiError("permissionDenied");
+      const { fields, warnings } = readFields(body.id, body);
+      return { device: changed(await store.create(user.accountKey, fields, clock.now())), warnings };
+    },
+    replace: (user, id, body) =>
+      alone(id, async () => {
+        const device = await current(user, id);
+        const { fields, warnings } = readFields(id, body, device);
+        return { device: await write(device, fields), warnings };
+      }),
+    patch: (user, id, operations, check) =>
+      alone(id, async () => {
+        const device = await current(user, id);
+        const { id: _, ...body } = patched({ ...deviceView(device) }, operations, writable);
+        const { fields, warnings } = readFields(id, check(body), device);
+        return { device: await write(device, fields), warnings };
+      }),
+    setLimits: (user, id, body) =>
+      alone(id, async () => {
+        const device = await current(user, id);
+        return write(device, limitedBy(device, body));
+      }),
+    remove: (user, id) =>
+      alone(id, async () => {
+        const device = await current(user, id);
+        if (!(await store.remove(device.key))) throw new ApiError("deviceNotFound");
+        bus.publish({ type: "deviceChanged", key: device.key, id: device.id });
+      }),
+  };
+}
+
+/** The device's fields with these limits; those that the body leaves out are reset. */
+function limitedBy(device: Device, body: LimitsReplacement): DeviceFields {
+  const { key: _key, accountKey: _account, creation: _creation, modification: _modification, ...fields } = device;
+  return {
+    ...fields,
+    expires: readExpiry(body.expires),
+    dailyEmailLimit: body.dailyEmailLimit ?? defaultDailyEmailLimit,
+    dailySmsLimit: body.dailySmsLimit ?? defaultDailySmsLimit,
+  };
+}
+
+function keptIn(store: Store["devices"], bus: Bus, clock: Clock): Cache<string, Device> {
+  const load = (id: string) => store.find(id);
+  const cache = createCache<string, Device>({ clock, load, maxAgeMs, capacity: keptDevices });
+  bus.subscribe((event) => {
+    if (event.type === "deviceChanged") cache.drop(event.id);
+  });
+  return cache;
+}
+
+function visible(user: User, device: Device | undefined): Device {
+  if (device === undefined || !sees(user, device)) throw new ApiError("deviceNotFound");
+  return device;
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { secondsToNextDay, Tally, type TallyDelta, utcDay } from "./tally.ts";
+
+const noon = Date.UTC(2026, 10, 21, 12);
+const dayMs = 86_400_000;
+
+/** Stored sums, as a store keeps them. */
+function storage() {
+  const days = new Map<string, number>();
+  const total = (key: number) =>
+    [...days].filter(([name]) => name.startsWith(`${key} `)).reduce((sum, [, count]) => sum + count, 0);
+  return {
+    load: async (key: number, day: string) => ({ total: total(key), daily: days.get(`${key} ${day}`) ?? 0 }),
+    write: (deltas: readonly TallyDelta[]) => {
+      for (const { key, day, count } of deltas) days.set(`${key} ${day}`, (days.get(`${key} ${day}`) ?? 0) + count);
+    },
+  };
+}
+
+test("counts go on from what is stored, and those of the day begin again at midnight UTC", async () => {
+  const store = storage();
+  store.write([{ key: 1, day: "2026-11-20", count: 5 }]);
+  store.write([{ key: 1, day: "2026-11-21", count: 2 }]);
+  const tally = new Tally(store.load);
+  const entry = await tally.entry(1, noon);
+  tally.add(entry, 1);
+  assert.deepEqual({ total: entry.total, daily: entry.daily }, { total: 8, daily: 3 });
+  const next = await tally.entry(1, noon + dayMs / 2);
+  tally.add(next, 1);
+  assert.deepEqual({ total: next.total, daily: next.daily }, { total: 9, daily: 1 });
+  assert.deepEqual(tally.drain(), [
+    { key: 1, day: "2026-11-21", count: 1 },
+    { key: 1, day: "2026-11-22", count: 1 },
+  ]);
+  assert.deepEqual(tally.drain(), []);
+});
+
+test("nothing is lost or counted twice, whatever the order of requests, flushes, failed flushes, days and restarts", async () => {
+  const action = fc.oneof(
+    fc.record({ do: fc.constant("add"), key: fc.integer({ min: 1, max: 3 }), ms: fc.integer({ min: 0, max: dayMs }) }),
+    fc.record({ do: fc.constantFrom("flush", "fail", "restart"), key: fc.constant(0), ms: fc.constant(0) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
+      const store = storage();
+      let tally = new Tally(store.load);
+      let now = noon;
+      const expected = new Map<number, number>();
+      for (const step of actions) {
+        now += step.ms;
+        if (step.do === "add") {
+          const entry = await tally.entry(step.key, now);
+          tally.add(entry, 1);
+          expected.set(step.key, (expected.get(step.key) ?? 0) + 1);
+          assert.equal(entry.total, expected.get(step.key));
+        } else if (step.do === "fail") tally.restore(tally.drain());
+        else {
+          store.write(tally.drain());
+          if (step.do === "restart") tally = new Tally(store.load);
+        }
+      }
+      store.write(tally.drain());
+      for (const [key, count] of expected) assert.equal((await store.load(key, utcDay(now))).total, count);
+    }),
+  );
+});
+
+test("a failed read is tried again, and readers at the same time share one entry", async () => {
+  let fail = true;
+  const tally = new Tally(async () => {
+    if (fail) throw new Error("store down");
+    return { total: 0, daily: 0 };
+  });
+  await assert.rejects(async () => tally.entry(1, noon));
+  fail = false;
+  const [first, second] = await Promise.all([tally.entry(1, noon), tally.entry(1, noon)]);
+  assert.equal(first, second);
+});
+
+test("the rest of a day is at least a second", () => {
+  assert.equal(secondsToNextDay(noon), 43_200);
+  assert.equal(secondsToNextDay(Date.UTC(2026, 10, 22) - 1), 1);
+  assert.equal(secondsToNextDay(Date.UTC(2026, 10, 22)), 86_400);
+});

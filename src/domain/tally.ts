@@ -1,0 +1,113 @@
+/** What one key has used: `total` ever, `daily` in its UTC day. `total` and `daily` hold what is stored and what is not stored yet. */
+export interface TallyEntry {
+  readonly key: number;
+  /** Days since 1970, UTC. */
+  day: number;
+  total: number;
+  daily: number;
+  /** Part of `daily` that is not stored yet. */
+  pending: number;
+}
+
+/** What is to be added to the store for a key and a day, `2026-11-21`. */
+export interface TallyDelta {
+  readonly key: number;
+  readonly day: string;
+  readonly count: number;
+}
+
+const dayMs = 86_400_000;
+
+/** The UTC day of a moment, `2026-11-21`. */
+export function utcDay(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+/** Whole seconds until the next UTC day begins, at least one. */
+export function secondsToNextDay(time: number): number {
+  return Math.max(1, Math.ceil((dayMs - (time % dayMs)) / 1000));
+}
+
+/**
+ * Counters kept in memory, exact: the stored sums are read once for each key, and what is added since goes to the store in deltas.
+ * `load` gives the stored sums of a key and a day.
+ */
+export class Tally {
+  readonly #entries = new Map<number, TallyEntry>();
+  readonly #loading = new Map<number, Promise<TallyEntry>>();
+  readonly #load: (key: number, day: string) => Promise<{ readonly total: number; readonly daily: number }>;
+  /** Deltas of days that have ended, and those whose storing failed. */
+  #owed: TallyDelta[] = [];
+
+  constructor(load: (key: number, day: string) => Promise<{ readonly total: number; readonly daily: number }>) {
+    this.#load = load;
+  }
+
+  /** The counters of a key as of now; at once where they are in memory. */
+  entry(key: number, now: number): TallyEntry | Promise<TallyEntry> {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return this.#loading.get(key) ?? this.#read(key, now);
+    const day = Math.floor(now / dayMs);
+    // A clock that was set back does not open a day again that has ended.
+    if (day > entry.day) {
+      if (entry.pending > 0) this.#owed.push(deltaOf(entry));
+      entry.day = day;
+      entry.daily = 0;
+      entry.pending = 0;
+    }
+    return entry;
+  }
+
+  /** Adds to an entry that `entry` has just given. */
+  add(entry: TallyEntry, count: number): void {
+    entry.total += count;
+    entry.daily += count;
+    entry.pending += count;
+  }
+
+  /** Takes everything that is not stored yet. Where storing it fails, `restore` gives it back. */
+  drain(): TallyDelta[] {
+    const deltas = this.#owed;
+    this.#owed = [];
+    for (const entry of this.#entries.values()) {
+      if (entry.pending === 0) continue;
+      deltas.push(deltaOf(entry));
+      entry.pending = 0;
+    }
+    return deltas;
+  }
+
+  restore(deltas: readonly TallyDelta[]): void {
+    this.#owed.push(...deltas);
+  }
+
+  /** Forgets a key whose owner is gone, and what is owed for it. */
+  forget(key: number): void {
+    this.#entries.delete(key);
+    this.#loading.delete(key);
+    this.#owed = this.#owed.filter((delta) => delta.key !== key);
+  }
+
+  #read(key: number, now: number): Promise<TallyEntry> {
+    const reading = this.#load(key, utcDay(now)).then(
+      ({ total, daily }) => {
+        const entry = { key, day: Math.floor(now / dayMs), total, daily, pending: 0 };
+        if (this.#loading.get(key) === reading) {
+          this.#loading.delete(key);
+          this.#entries.set(key, entry);
+        }
+        return entry;
+      },
+      (error: unknown) => {
+        this.#loading.delete(key);
+        throw error;
+      },
+    );
+    this.#loading.set(key, reading);
+    return reading;
+  }
+}
+
+function deltaOf(entry: TallyEntry): TallyDelta {
+  return { key: entry.key, day: utcDay(entry.day * dayMs), count: entry.pending };
+}

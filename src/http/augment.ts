@@ -1,0 +1,18 @@
+import type { Permission } from "../auth/permission.ts";
+import type { ErrorName } from "../errors/catalogue.ts";
+import type { Caller } from "./caller.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The user that the token names; null while the gate has let nobody in. */
+    caller: Caller | null;
+    /** When the request reached us, monotonic ms. */
+    startedAt: number;
+  }
+  interface FastifyContextConfig {
+    /** What the route asks of its caller. Every route declares it. */
+    permission?: Permission;
+    /** The failure that a bad body or parameter is, where it is not `badRequest`. */
+    invalid?: ErrorName;
+  }
+}

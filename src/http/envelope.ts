@@ -1,0 +1,38 @@
+import type { FastifyRequest } from "fastify";
+import { ApiError } from "../errors/catalogue.ts";
+import type { Caller } from "./caller.ts";
+
+/** The user that made this request. Only for routes that are not `public`: the gate has let it in. */
+export function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === null) throw new ApiError("invalidToken");
+  return request.caller;
+}
+
+/** A call's fields in the envelope of specification 2.1. */
+export function answer<P extends object>(caller: Caller, payload: P, warnings: readonly string[] = []) {
+  return {
+    success: true as const,
+    error: null,
+    apiUsage: caller.apiUsage,
+    apiDailyUsage: caller.apiDailyUsage,
+    ...payload,
+    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+  };
+}
+
+/** The same as text, open at its end: `{"success":true,...,"apiDailyUsage":7`. For answers whose fields are JSON text already. */
+export function answerHead(caller: Caller): string {
+  return `{"success":true,"error":null,"apiUsage":${caller.apiUsage},"apiDailyUsage":${caller.apiDailyUsage}`;
+}
+
+/** The envelope of a failure (specification 7). */
+export function failureText(error: ApiError, caller: Caller | null): string {
+  return JSON.stringify({
+    success: false,
+    error: error.kind.text,
+    ...(caller === null ? {} : { apiUsage: caller.apiUsage, apiDailyUsage: caller.apiDailyUsage }),
+    ...(error.details.length === 0 ? {} : { details: error.details }),
+  });
+}
+
+export const jsonType = "application/json; charset=utf-8";

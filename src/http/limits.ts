@@ -1,0 +1,56 @@
+/** Limits of the HTTP side that a service may set. Their defaults stand in `defaultLimits`, each with its reason. */
+export interface HttpLimits {
+  /** Largest body of a request, bytes. */
+  readonly bodyLimit: number;
+  /** Time in which a request must have arrived, and then its answer must begin. */
+  readonly timeoutSeconds: number;
+  /** Lifetime of an access token. */
+  readonly tokenSeconds: number;
+  /** Requests a minute for each user. */
+  readonly requestsPerMinute: number;
+  /** Token requests a minute for each address, and for each user name. */
+  readonly tokenRequestsPerMinute: number;
+  /** Records that can be read from each device in a UTC day. */
+  readonly dailyResults: number;
+}
+
+export const defaultLimits: HttpLimits = Object.freeze({
+  // Far above any sensible request (10,000 devices of a group are 0.2 MB), far below what would fill the memory.
+  bodyLimit: 1_048_576,
+  // Longer than any call that works takes, shorter than the patience of proxies and clients (often 60 s).
+  timeoutSeconds: 30,
+  // A working day and a night: a client renews once a day, and a token that leaked ends by itself.
+  tokenSeconds: 86_400,
+  // 50 a second: enough to poll every second and load pages beside it, and one client can't starve the others.
+  requestsPerMinute: 3000,
+  // A client needs one a day; API keys can't be guessed by trying.
+  tokenRequestsPerMinute: 30,
+  // A fix every second for two days; whoever copies whole histories does it with cursors, over days.
+  dailyResults: 200_000,
+});
+
+/** Limits that nobody needs to set. */
+export const fixedLimits = Object.freeze({
+  /** Connections at a time: a share of the 20,000 file descriptors of a usual process; trackers need the most of them. */
+  connections: 4000,
+  /** Headers must be there sooner than bodies: they are small, and slow ones are an old attack. */
+  headersTimeoutMs: 15_000,
+  /** How often connections are checked for the two timeouts. */
+  checkConnectionsMs: 2000,
+  /** Kept open between requests: longer than the usual 60 s of load balancers, so that these close first. */
+  keepAliveMs: 72_000,
+  /** A socket on which nothing moves in an answer (its reader is gone or stalls) is closed, and what feeds it ends. */
+  idleSocketMs: 120_000,
+  /** An answer under way when the service stops gets so long to end. */
+  closeGraceMs: 5000,
+  /** Longest path parameter: 64 characters of an id, percent-encoded, and some. */
+  parameterLength: 256,
+  /** Problems named in one answer. */
+  details: 20,
+  /** Addresses and user names whose token requests are counted: 10,000 of some 100 bytes. */
+  countedNames: 10_000,
+  /** Seconds after which to try again while the store is down. */
+  retryAfterSeconds: 5,
+  /** Refused reports that one answer shows. */
+  refusedReports: 100,
+});

@@ -1,0 +1,24 @@
+import type { Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { ApiError } from "../../errors/catalogue.ts";
+import { failureText, jsonType } from "../envelope.ts";
+
+/** What Node's parser refuses never becomes a request; it too is answered in the envelope, with a listed code. */
+export function answerConnectionErrors(server: Server): void {
+  server.removeAllListeners("clientError");
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
+    else refuse(socket, new ApiError(error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "requestTimeout" : "badRequest"));
+  });
+  server.on("connect", (_request, socket) => refuse(socket, new ApiError("notFound")));
+  // An expectation that we do not know is no reason to refuse (the standard's 417 is not a code of the API).
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+}
+
+function refuse(socket: Duplex, error: ApiError): void {
+  const { kind } = error;
+  const body = failureText(error, null);
+  socket.end(
+    `HTTP/1.1 ${kind.status} ${kind.text}\r\ncontent-type: ${jsonType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,46 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { ApiError } from "../../errors/catalogue.ts";
+import type { Log } from "../../ports/log.ts";
+import { StoreUnavailable } from "../../ports/store.ts";
+import { detailsOf } from "../details.ts";
+import { failureText, jsonType } from "../envelope.ts";
+import { fixedLimits } from "../limits.ts";
+
+/** Answers every failure of a route in the envelope, with a listed code. What nobody foresaw is a 500; its cause stands in the log alone. */
+export function answerFailures(app: FastifyInstance, log: Log): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => answerFailure(error, request, reply, log));
+}
+
+export function answerFailure(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+  const failure = toApiError(error, request);
+  if (failure.code === "internal")
+    log.error(
+      { request: request.id, method: request.method, route: request.routeOptions.url, error },
+      "unhandled error",
+    );
+  else if (failure.code === "unavailable")
+    log.warn({ request: request.id, route: request.routeOptions.url, error }, "store unavailable");
+  reply.code(failure.kind.status).header("content-type", jsonType);
+  if (failure.kind.status === 401) reply.header("www-authenticate", "Bearer");
+  if (failure.retryAfter !== undefined) reply.header("retry-after", failure.retryAfter);
+  return reply.send(failureText(failure, request.caller));
+}
+
+/** The failure of the catalogue that an error of a handler, of Fastify or of the store is. */
+function toApiError(error: unknown, request: FastifyRequest): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof StoreUnavailable) return new ApiError("unavailable", [], fixedLimits.retryAfterSeconds);
+  if (!(error instanceof Error)) return new ApiError("internal");
+  const { code, statusCode, validation, validationContext }: Partial<FastifyError> = error;
+  const invalid = request.routeOptions.config.invalid ?? "badRequest";
+  if (validation !== undefined) return new ApiError(invalid, detailsOf(validation, validationContext ?? "body"));
+  // The client went away before its body was complete; nobody reads this answer.
+  if (code === "ECONNRESET" || code === "ECONNABORTED") return new ApiError("badRequest");
+  if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return new ApiError("internal");
+  if (statusCode === 415) return new ApiError("unsupportedMediaType", ["content-type: must be application/json"]);
+  if (statusCode === 413) return new ApiError("badRequest", ["body: is larger than the service takes"]);
+  return new ApiError(
+    invalid,
+    code === "FST_ERR_BAD_URL" ? ["path: is not well-formed"] : ["body: must be well-formed JSON"],
+  );
+}

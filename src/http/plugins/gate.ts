@@ -1,0 +1,92 @@
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
+import { allows, inactivity, type Permission } from "../../auth/permission.ts";
+import type { Session } from "../../auth/tokens.ts";
+import type { TallyEntry } from "../../domain/tally.ts";
+import { ApiError } from "../../errors/catalogue.ts";
+import type { User } from "../../model/account.ts";
+import { within } from "../deadline.ts";
+import { RateLimit } from "../rate-limit.ts";
+import type { Services } from "../services.ts";
+
+/** The one place that decides who may call what. Each route is asked with the permission that it declares. */
+export interface Gate {
+  /** The hook that stands before every handler of a route with this permission. */
+  guard(permission: Permission): onRequestHookHandler;
+  /** For paths that no route has: a known user is counted and limited, anybody else is let through. */
+  recognise(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+}
+
+/** A user whose token is good, and its counters. */
+interface Known {
+  readonly user: User;
+  readonly entry: TallyEntry;
+}
+
+/** Users whose requests are counted by the minute. */
+const countedUsers = 100_000;
+
+export function createGate({ tokens, users, usage, clock, limits, serviceAccount }: Services): Gate {
+  const perUser = new RateLimit("user", limits.requestsPerMinute, countedUsers);
+  const timeoutMs = limits.timeoutSeconds * 1000;
+
+  /** The session's user. Undefined: deleted, or its key replaced. At once where both are in memory: the way of nearly every request. */
+  function known(session: Session): Known | undefined | Promise<Known | undefined> {
+    const user = users.get(session.userKey);
+    if (user instanceof Promise) return user.then((found) => withEntry(session, found));
+    return withEntry(session, user);
+  }
+
+  function withEntry(session: Session, user: User | undefined): Known | undefined | Promise<Known | undefined> {
+    if (user === undefined || user.apiKeyId !== session.apiKeyId) return undefined;
+    const entry = usage.requests.entry(user.key, clock.now());
+    return entry instanceof Promise ? entry.then((read) => ({ user, entry: read })) : { user, entry };
+  }
+
+  /** Counts the request to its user, and says what is left of the minute. */
+  function count(request: FastifyRequest, reply: FastifyReply, { user, entry }: Known): ApiError | undefined {
+    usage.requests.add(entry, 1);
+    request.caller = { user, apiUsage: entry.total, apiDailyUsage: entry.daily };
+    const allowance = perUser.take(user.key, request.startedAt);
+    reply.header("ratelimit-policy", perUser.policy);
+    reply.header("ratelimit", perUser.describe(allowance));
+    return allowance.allowed ? undefined : new ApiError("tooManyRequests", [], allowance.resetSeconds);
+  }
+
+  function decide(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Known | undefined,
+    permission: Permission,
+  ): ApiError | undefined {
+    if (caller === undefined) return new ApiError("invalidToken");
+    const refusal = count(request, reply, caller) ?? inactivity(caller.user, clock.now());
+    if (refusal !== undefined) return refusal;
+    return allows(permission, caller.user, serviceAccount) ? undefined : new ApiError("permissionDenied");
+  }
+
+  function begin(request: FastifyRequest, reply: FastifyReply): void {
+    request.startedAt = clock.monotonic();
+    reply.header("x-request-id", request.id);
+  }
+
+  return {
+    guard: (permission) => (request, reply, done) => {
+      begin(request, reply);
+      if (permission === "public") return done();
+      const session = tokens.session(request.headers.authorization);
+      const caller = session === undefined ? undefined : known(session);
+      if (!(caller instanceof Promise)) return done(decide(request, reply, caller, permission));
+      within(caller, timeoutMs).then(
+        (found) => done(decide(request, reply, found, permission)),
+        (error: Error) => done(error),
+      );
+    },
+    async recognise(request, reply) {
+      begin(request, reply);
+      const session = tokens.session(request.headers.authorization);
+      const caller = session === undefined ? undefined : await within(Promise.resolve(known(session)), timeoutMs);
+      const refusal = caller === undefined ? undefined : count(request, reply, caller);
+      if (refusal !== undefined) throw refusal;
+    },
+  };
+}

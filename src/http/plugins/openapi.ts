@@ -1,0 +1,47 @@
+import swagger from "@fastify/swagger";
+import swaggerUi from "@fastify/swagger-ui";
+import type { FastifyInstance } from "fastify";
+import { DeviceView } from "../../contract/device.ts";
+import { Location } from "../../contract/location.ts";
+
+/** Version of the interface, not of the program: it grows with what clients must know. */
+const apiVersion = "1.0.0";
+
+const description = `Device tracking: tokens, devices, positions.
+
+Every JSON answer carries \`success\`, \`error\` and, for a known user, \`apiUsage\` and \`apiDailyUsage\`. On failure \`error\` holds one of the texts below,
+and \`details\` may say what is wrong and where. Times are RFC 3339, in answers UTC with milliseconds; a time without offset is UTC. Paths match without regard
+to case, field names do not. Answers carry \`X-Request-Id\`, those to a user \`RateLimit\`; 429 and 503 carry \`Retry-After\`.`;
+
+/** The OpenAPI 3.1 document, made from the schemas of the routes that are registered after this, and the page that shows it. */
+export async function publishOpenApi(app: FastifyInstance): Promise<void> {
+  for (const schema of [DeviceView, Location]) app.addSchema(schema);
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: { title: "Waybeam", version: apiVersion, description },
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: "http",
+            scheme: "bearer",
+            bearerFormat: "JWT",
+            description: "Token of POST /api/Auth/Token.",
+          },
+        },
+      },
+      tags: [
+        { name: "Authentication" },
+        { name: "Devices" },
+        { name: "Account" },
+        { name: "Operation", description: "For those who run the service." },
+      ],
+    },
+    refResolver: { buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`) },
+  });
+}
+
+/** The page at /docs. */
+export async function showDocs(app: FastifyInstance): Promise<void> {
+  await app.register(swaggerUi, { routePrefix: "/docs", staticCSP: true, uiConfig: { deepLinking: true } });
+}

@@ -1,0 +1,72 @@
+import type { FastifyInstance, RouteOptions } from "fastify";
+import { permissions } from "../../auth/permission.ts";
+import { within } from "../deadline.ts";
+import type { Services } from "../services.ts";
+import type { Gate } from "./gate.ts";
+
+/** The API page of @fastify/swagger-ui: its routes are not ours to declare. It shows /openapi.json, which is public too. */
+const docsPath = "/docs";
+
+/** Upper bounds of the buckets of answer times, seconds: a cached answer takes well under a millisecond, a long history's first byte some. */
+const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
+
+/** Counts and times an answer when it begins to be sent. */
+export type Measure = (method: string, route: string, code: number, startedAt: number) => void;
+
+/** Stands before and after every route: the gate, the time limit, the metrics. A route that does not declare its permission stops the start. */
+export function wrapRoutes(app: FastifyInstance, gate: Gate, measure: Measure, timeoutMs: number): void {
+  app.addHook("onRoute", (route) => {
+    const permission = isDocs(route.url) ? "public" : route.config?.permission;
+    if (permission === undefined || !permissions.includes(permission))
+      throw new Error(`route ${String(route.method)} ${route.url} declares no permission`);
+    route.onRequest = [gate.guard(permission), ...[route.onRequest ?? []].flat()];
+    route.onSend = [
+      ...[route.onSend ?? []].flat(),
+      (request, reply, payload, done) => {
+        measure(request.method, route.url, reply.statusCode, request.startedAt);
+        done(null, payload);
+      },
+    ];
+    limitTime(route, timeoutMs);
+  });
+}
+
+function isDocs(url: string): boolean {
+  return url === docsPath || url.startsWith(`${docsPath}/`);
+}
+
+/** A handler that answers later is given so long. */
+function limitTime(route: RouteOptions, timeoutMs: number): void {
+  const { handler } = route;
+  route.handler = function limited(request, reply) {
+    const result = handler.call(this, request, reply);
+    return result instanceof Promise ? within(result, timeoutMs) : result;
+  };
+}
+
+/** Metrics of the API by route and code. */
+export function createMeasure({ metrics, clock }: Pick<Services, "metrics" | "clock">): Measure {
+  const requests = metrics.counter("waybeam_http_requests_total", "Requests answered", ["method", "route", "code"]);
+  const seconds = metrics.histogram("waybeam_http_seconds", "Time to the beginning of the answer", ["route"], buckets);
+  const series = new Map<string, Map<number, { add(count: number): void }>>();
+  const timings = new Map<string, { observe(value: number): void }>();
+
+  function counterOf(method: string, route: string, code: number) {
+    const name = `${method} ${route}`;
+    const codes = series.get(name) ?? new Map<number, { add(count: number): void }>();
+    series.set(name, codes);
+    const counter = codes.get(code) ?? requests({ method, route, code: String(code) });
+    codes.set(code, counter);
+    return counter;
+  }
+
+  return (method, route, code, startedAt) => {
+    counterOf(method, route, code).add(1);
+    let timing = timings.get(route);
+    if (timing === undefined) {
+      timing = seconds({ route });
+      timings.set(route, timing);
+    }
+    timing.observe((clock.monotonic() - startedAt) / 1000);
+  };
+}

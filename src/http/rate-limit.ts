@@ -1,0 +1,57 @@
+/** What is left of a limit after a request. */
+export interface Allowance {
+  readonly allowed: boolean;
+  readonly remaining: number;
+  /** Whole seconds until all of it is there again. */
+  readonly resetSeconds: number;
+}
+
+const windowMs = 60_000;
+
+interface Window {
+  readonly ends: number;
+  count: number;
+}
+
+/**
+ * So many requests in each minute for each key. The minute of a key begins with its first request. At most `capacity` keys are counted;
+ * the one that began first makes room.
+ */
+export class RateLimit {
+  readonly #windows = new Map<string | number, Window>();
+  readonly #limit: number;
+  readonly #capacity: number;
+  /** `RateLimit-Policy` of this limit (draft-ietf-httpapi-ratelimit-headers-10). */
+  readonly policy: string;
+  readonly #name: string;
+
+  constructor(name: string, limit: number, capacity: number) {
+    this.#name = name;
+    this.#limit = limit;
+    this.#capacity = capacity;
+    this.policy = `"${name}";q=${limit};w=${windowMs / 1000}`;
+  }
+
+  /** Counts one request. `now`: monotonic ms. */
+  take(key: string | number, now: number): Allowance {
+    let window = this.#windows.get(key);
+    if (window === undefined || now >= window.ends) {
+      window = { ends: now + windowMs, count: 0 };
+      this.#windows.delete(key);
+      if (this.#windows.size >= this.#capacity)
+        for (const first of this.#windows.keys()) if (this.#windows.delete(first)) break;
+      this.#windows.set(key, window);
+    }
+    window.count++;
+    return {
+      allowed: window.count <= this.#limit,
+      remaining: Math.max(0, this.#limit - window.count),
+      resetSeconds: Math.ceil((window.ends - now) / 1000),
+    };
+  }
+
+  /** `RateLimit` of an allowance. */
+  describe({ remaining, resetSeconds }: Allowance): string {
+    return `"${this.#name}";r=${remaining};t=${resetSeconds}`;
+  }
+}

@@ -1,0 +1,33 @@
+import { AccountAnswer } from "../../contract/account.ts";
+import { ApiError } from "../../errors/catalogue.ts";
+import type { App } from "../app.ts";
+import { call } from "../call.ts";
+import { answer, callerOf } from "../envelope.ts";
+import type { Services } from "../services.ts";
+
+/** GET /api/account. */
+export function accountRoute(app: App, { store, clock }: Services): void {
+  app.get(
+    "/api/account",
+    call({
+      operationId: "readAccount",
+      tag: "Account",
+      summary: "Read the account and its licences",
+      permission: "see",
+      input: {},
+      ok: { 200: AccountAnswer },
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const account = await store.accounts.find(caller.user.accountKey);
+      if (account === undefined) throw new ApiError("invalidToken");
+      const used = await store.accounts.licensesUsed(account.key, clock.now());
+      const total = account.licenses;
+      return answer(caller, {
+        name: account.name,
+        timeZone: account.timeZone,
+        licenses: { total, used, free: Math.max(0, total - used) },
+      });
+    },
+  );
+}

@@ -1,0 +1,103 @@
+import { DeviceAnswer, DevicePath, DeviceReplacement, DoneAnswer } from "../../contract/device.ts";
+import { PatchRequest } from "../../contract/patch.ts";
+import { deviceView } from "../../domain/device-fields.ts";
+import type { App } from "../app.ts";
+import { call } from "../call.ts";
+import { checkerOf } from "../check.ts";
+import { answer, callerOf } from "../envelope.ts";
+import type { Services } from "../services.ts";
+
+const path = "/api/devices/:deviceId";
+
+/** GET, PUT, PATCH and DELETE /api/devices/{deviceId}. */
+export function deviceRoutes(app: App, services: Services): void {
+  readRoute(app, services);
+  replaceRoute(app, services);
+  patchRoute(app, services);
+  removeRoute(app, services);
+}
+
+function readRoute(app: App, { devices }: Services): void {
+  app.get(
+    path,
+    call({
+      operationId: "readDevice",
+      tag: "Devices",
+      summary: "Read a device",
+      description: "Expired ones too.",
+      permission: "see",
+      input: { params: DevicePath },
+      ok: { 200: DeviceAnswer },
+      errors: ["deviceNotFound"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const device = await devices.find(caller.user, request.params.deviceId);
+      return answer(caller, { device: deviceView(device) });
+    },
+  );
+}
+
+function replaceRoute(app: App, { devices }: Services): void {
+  app.put(
+    path,
+    call({
+      operationId: "replaceDevice",
+      tag: "Devices",
+      summary: "Replace a device's fields",
+      description: "What the body leaves out is reset. The e-mail and SMS limits stay as they are.",
+      permission: "write",
+      input: { params: DevicePath, body: DeviceReplacement },
+      ok: { 200: DeviceAnswer },
+      errors: ["deviceNotFound", "deviceExists", "noLicense"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const { device, warnings } = await devices.replace(caller.user, request.params.deviceId, request.body);
+      return answer(caller, { device: deviceView(device) }, warnings);
+    },
+  );
+}
+
+function patchRoute(app: App, { devices }: Services): void {
+  app.patch(
+    path,
+    call({
+      operationId: "patchDevice",
+      tag: "Devices",
+      summary: "Change some of a device's fields",
+      description: "A JSON Patch (RFC 6902), all of it or nothing; its result is checked like the body of a PUT.",
+      permission: "write",
+      input: { params: DevicePath, body: PatchRequest },
+      ok: { 200: DeviceAnswer },
+      invalid: "invalidPatch",
+      errors: ["deviceNotFound", "deviceExists", "noLicense", "patchTestFailed"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const check = checkerOf(request, DeviceReplacement);
+      const { device, warnings } = await devices.patch(caller.user, request.params.deviceId, request.body, check);
+      return answer(caller, { device: deviceView(device) }, warnings);
+    },
+  );
+}
+
+function removeRoute(app: App, { devices }: Services): void {
+  app.delete(
+    path,
+    call({
+      operationId: "deleteDevice",
+      tag: "Devices",
+      summary: "Delete a device and its history",
+      permission: "write",
+      input: { params: DevicePath },
+      ok: { 200: DoneAnswer },
+      errors: ["deviceNotFound", "unsupportedMediaType"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      await devices.remove(caller.user, request.params.deviceId);
+      return answer(caller, {});
+    },
+  );
+}

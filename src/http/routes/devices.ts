@@ -1,0 +1,47 @@
+import { DeviceAnswer, DevicesAnswer, NewDevice } from "../../contract/device.ts";
+import { deviceView } from "../../domain/device-fields.ts";
+import type { App } from "../app.ts";
+import { call } from "../call.ts";
+import { answer, callerOf } from "../envelope.ts";
+import type { Services } from "../services.ts";
+
+/** GET and POST /api/devices. */
+export function devicesRoutes(app: App, { devices }: Services): void {
+  app.get(
+    "/api/devices",
+    call({
+      operationId: "listDevices",
+      tag: "Devices",
+      summary: "List the active devices",
+      description: "Those of the account that have not expired and that the user may see, by id.",
+      permission: "see",
+      input: {},
+      ok: { 200: DevicesAnswer },
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      return answer(caller, { devices: (await devices.list(caller.user)).map(deviceView) });
+    },
+  );
+
+  app.post(
+    "/api/devices",
+    call({
+      operationId: "createDevice",
+      tag: "Devices",
+      summary: "Register a device",
+      description:
+        "It uses a licence until it expires. A user without `admin` can register only a device that it may see.",
+      permission: "write",
+      input: { body: NewDevice },
+      ok: { 201: DeviceAnswer },
+      errors: ["deviceExists", "noLicense"],
+    }),
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const { device, warnings } = await devices.create(caller.user, request.body);
+      reply.code(201).header("location", `/api/devices/${encodeURIComponent(device.id)}`);
+      return answer(caller, { device: deviceView(device) }, warnings);
+    },
+  );
+}

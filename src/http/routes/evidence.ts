@@ -1,0 +1,96 @@
+import { DevicePath, RefusedAnswer } from "../../contract/device.ts";
+import { QuarantineAnswer, TraceAnswer, TraceRequest } from "../../contract/operation.ts";
+import { formatInstant } from "../../contract/time.ts";
+import type { App } from "../app.ts";
+import { call } from "../call.ts";
+import { answer, callerOf } from "../envelope.ts";
+import { fixedLimits } from "../limits.ts";
+import type { Services } from "../services.ts";
+
+/** What trackers sent that became no location: GET /api/quarantine, GET .../refused, POST .../trace. */
+export function evidenceRoutes(app: App, services: Services): void {
+  quarantineRoute(app, services);
+  refusedRoute(app, services);
+  traceRoute(app, services);
+}
+
+function quarantineRoute(app: App, { quarantine }: Services): void {
+  app.get(
+    "/api/quarantine",
+    call({
+      operationId: "listQuarantine",
+      tag: "Operation",
+      summary: "List trackers that connected and are not registered",
+      description: "They belong to no account, so only an admin of the first account, who runs the service, sees them.",
+      permission: "service",
+      input: {},
+      ok: { 200: QuarantineAnswer },
+    }),
+    async (request) => {
+      const entries = quarantine.list().map(({ ids, firstSeen, lastSeen, protocol, address, attempts }) => ({
+        ids: [...ids],
+        protocol,
+        address,
+        firstSeen: formatInstant(firstSeen),
+        lastSeen: formatInstant(lastSeen),
+        attempts,
+      }));
+      return answer(callerOf(request), { quarantine: entries });
+    },
+  );
+}
+
+function refusedRoute(app: App, { devices, store }: Services): void {
+  app.get(
+    "/api/devices/:deviceId/refused",
+    call({
+      operationId: "listRefused",
+      tag: "Devices",
+      summary: "List a device's refused reports",
+      description: "Those whose time can't be right: kept as evidence, the newest 100.",
+      permission: "see",
+      input: { params: DevicePath },
+      ok: { 200: RefusedAnswer },
+      errors: ["deviceNotFound"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const device = await devices.find(caller.user, request.params.deviceId);
+      const reports = await store.locations.refused(device.key, fixedLimits.refusedReports);
+      const refused = reports.map(({ time, receivedAt, cause, report }) => ({
+        dateTime: formatInstant(time),
+        receivedAt: formatInstant(receivedAt),
+        cause,
+        report: JSON.parse(report) as unknown,
+      }));
+      return answer(caller, { refused });
+    },
+  );
+}
+
+function traceRoute(app: App, { devices, trace }: Services): void {
+  app.post(
+    "/api/devices/:deviceId/trace",
+    call({
+      operationId: "traceDevice",
+      tag: "Operation",
+      summary: "Trace a device's messages",
+      description:
+        "Starts the trace, or keeps it on, and gives what it holds after `after`. Nothing is kept of a device that nobody asks for.",
+      permission: "admin",
+      input: { params: DevicePath, body: TraceRequest },
+      ok: { 200: TraceAnswer },
+      errors: ["deviceNotFound"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const device = await devices.find(caller.user, request.params.deviceId);
+      const entries = trace.follow(device.id, request.body.after ?? 0).map(({ time, effects, ...entry }) => ({
+        ...entry,
+        effects: [...effects],
+        dateTime: formatInstant(time),
+      }));
+      return answer(caller, { entries });
+    },
+  );
+}

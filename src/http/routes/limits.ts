@@ -1,0 +1,58 @@
+import { DevicePath, LimitsAnswer, LimitsReplacement } from "../../contract/device.ts";
+import { formatInstant } from "../../contract/time.ts";
+import type { Device } from "../../model/device.ts";
+import type { App } from "../app.ts";
+import { call } from "../call.ts";
+import { answer, callerOf } from "../envelope.ts";
+import type { Services } from "../services.ts";
+
+const path = "/api/devices/:deviceId/limits";
+
+/** GET and PUT /api/devices/{deviceId}/limits (specification 8). */
+export function limitsRoutes(app: App, { devices }: Services): void {
+  app.get(
+    path,
+    call({
+      operationId: "readLimits",
+      tag: "Devices",
+      summary: "Read a device's limits",
+      permission: "see",
+      input: { params: DevicePath },
+      ok: { 200: LimitsAnswer },
+      errors: ["deviceNotFound"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      return answer(caller, limitsView(await devices.find(caller.user, request.params.deviceId)));
+    },
+  );
+
+  app.put(
+    path,
+    call({
+      operationId: "replaceLimits",
+      tag: "Devices",
+      summary: "Replace a device's limits",
+      description: "What the body leaves out is reset: no expiry, 50 e-mails, 10 SMS.",
+      permission: "write",
+      input: { params: DevicePath, body: LimitsReplacement },
+      ok: { 200: LimitsAnswer },
+      errors: ["deviceNotFound", "noLicense"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      return answer(caller, limitsView(await devices.setLimits(caller.user, request.params.deviceId, request.body)));
+    },
+  );
+}
+
+function limitsView(device: Device) {
+  return {
+    expires: device.expires === null ? null : formatInstant(device.expires),
+    dailyEmailLimit: device.dailyEmailLimit,
+    dailySmsLimit: device.dailySmsLimit,
+    // Nothing sends either yet.
+    emailsSentToday: 0,
+    smsSentToday: 0,
+  };
+}

@@ -1,0 +1,68 @@
+import type { FastifyInstance } from "fastify";
+import Type from "typebox";
+import type { Services } from "../services.ts";
+
+const config = { permission: "public" } as const;
+const tags = ["Operation"];
+
+const Ready = Type.Object({ ready: Type.Boolean(), checks: Type.Record(Type.String(), Type.String()) });
+
+/** What is not part of the API: health for load balancers, metrics for Prometheus, the OpenAPI document. No tokens: they say nothing of any account. */
+export function operationRoutes(app: FastifyInstance, { readiness, metricsText }: Services): void {
+  app.get(
+    "/health/live",
+    {
+      config,
+      exposeHeadRoute: true,
+      schema: {
+        operationId: "live",
+        tags,
+        summary: "Whether the process answers at all",
+        response: { 200: Type.Object({ live: Type.Literal(true) }, { description: "It does." }) },
+      },
+    },
+    () => Promise.resolve({ live: true }),
+  );
+
+  app.get(
+    "/health/ready",
+    {
+      config,
+      exposeHeadRoute: true,
+      schema: {
+        operationId: "ready",
+        tags,
+        summary: "Whether the service can do its work now",
+        response: {
+          200: { ...Ready, description: "It can." },
+          503: { ...Ready, description: "It can't; which check failed." },
+        },
+      },
+    },
+    async (_request, reply) => {
+      const result = await readiness();
+      return reply.code(result.ready ? 200 : 503).send({ ready: result.ready, checks: result.checks });
+    },
+  );
+
+  app.get(
+    "/metrics",
+    {
+      config,
+      schema: {
+        operationId: "metrics",
+        tags,
+        summary: "Metrics for Prometheus",
+        produces: ["text/plain"],
+        response: { 200: Type.String({ description: "Text exposition format." }) },
+      },
+    },
+    async (_request, reply) => reply.type("text/plain; version=0.0.4; charset=utf-8").send(await metricsText()),
+  );
+
+  let document: string | undefined;
+  app.get("/openapi.json", { config, schema: { hide: true } }, async (_request, reply) => {
+    document ??= JSON.stringify(app.swagger());
+    return reply.type("application/json; charset=utf-8").send(document);
+  });
+}

@@ -1,0 +1,137 @@
+import "./augment.ts";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import Fastify, { type FastifyInstance } from "fastify";
+import { parseInstant } from "../contract/time.ts";
+import { ApiError } from "../errors/catalogue.ts";
+import type { HttpLimits } from "./limits.ts";
+import { fixedLimits } from "./limits.ts";
+import { answerConnectionErrors } from "./plugins/connection-errors.ts";
+import { answerFailure, answerFailures } from "./plugins/failures.ts";
+import { createGate, type Gate } from "./plugins/gate.ts";
+import { parseJsonOnly } from "./plugins/json.ts";
+import { publishOpenApi, showDocs } from "./plugins/openapi.ts";
+import { requestIds } from "./plugins/request-ids.ts";
+import { createMeasure, type Measure, wrapRoutes } from "./plugins/routes.ts";
+import { accountRoute } from "./routes/account.ts";
+import { deviceRoutes } from "./routes/device.ts";
+import { devicesRoutes } from "./routes/devices.ts";
+import { evidenceRoutes } from "./routes/evidence.ts";
+import { lastLocationRoute } from "./routes/last-location.ts";
+import { limitsRoutes } from "./routes/limits.ts";
+import { locationsRoute } from "./routes/locations.ts";
+import { operationRoutes } from "./routes/operation.ts";
+import { tokenRoute } from "./routes/token.ts";
+import { createServices, type HttpDeps, type Services } from "./services.ts";
+
+/** Where the HTTP side listens, and its limits. */
+export interface HttpOptions {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly limits: HttpLimits;
+}
+
+/** The HTTP side of the service. */
+export interface HttpServer {
+  /** Listens from now on; gives the port. */
+  start(): Promise<{ readonly port: number }>;
+  /** Takes no more connections, lets answers under way end for some seconds, and stores the usage counters. */
+  stop(): Promise<void>;
+  /** Sends a request without a socket: for tests. */
+  readonly inject: FastifyInstance["inject"];
+  /** The OpenAPI document. */
+  openApi(): object;
+}
+
+/** Builds the HTTP side over its ports. Nothing listens before `start`. */
+export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<HttpServer> {
+  const services = await createServices(options.limits, deps);
+  const app = await buildApp(services);
+  return {
+    async start() {
+      await app.listen({ host: options.host, port: options.port });
+      services.usage.start();
+      const address = app.server.address();
+      return { port: typeof address === "object" && address !== null ? address.port : options.port };
+    },
+    async stop() {
+      const timer = setTimeout(() => app.server.closeAllConnections(), fixedLimits.closeGraceMs);
+      await app.close();
+      clearTimeout(timer);
+      await services.usage.stop();
+    },
+    inject: app.inject.bind(app),
+    openApi: () => app.swagger(),
+  };
+}
+
+async function buildApp(services: Services): Promise<FastifyInstance> {
+  const gate = createGate(services);
+  const measure = createMeasure(services);
+  const app = newFastify(services, gate, measure);
+  app.decorateRequest("caller", null);
+  app.decorateRequest("startedAt", 0);
+  parseJsonOnly(app);
+  answerFailures(app, services.log);
+  answerConnectionErrors(app.server);
+  app.server.maxConnections = fixedLimits.connections;
+  app.setNotFoundHandler(async (request, reply) => {
+    await gate.recognise(request, reply);
+    measure(request.method, "unknown", 404, request.startedAt);
+    throw new ApiError("notFound");
+  });
+  await publishOpenApi(app);
+  wrapRoutes(app, gate, measure, services.limits.timeoutSeconds * 1000);
+  await showDocs(app);
+  registerRoutes(app, services);
+  await app.ready();
+  return app;
+}
+
+function newFastify({ limits, log, ids }: Services, gate: Gate, measure: Measure): FastifyInstance {
+  return Fastify({
+    bodyLimit: limits.bodyLimit,
+    requestTimeout: limits.timeoutSeconds * 1000,
+    connectionTimeout: fixedLimits.idleSocketMs,
+    keepAliveTimeout: fixedLimits.keepAliveMs,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    routerOptions: { caseSensitive: false, ignoreTrailingSlash: true, maxParamLength: fixedLimits.parameterLength },
+    http: {
+      headersTimeout: Math.min(fixedLimits.headersTimeoutMs, limits.timeoutSeconds * 1000),
+      connectionsCheckingInterval: fixedLimits.checkConnectionsMs,
+      // Without Host the request is answered like any other, in the envelope.
+      requireHostHeader: false,
+    },
+    genReqId: requestIds(ids),
+    ajv: {
+      customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true },
+      onCreate: (ajv) => ajv.addFormat("date-time", (text: string) => parseInstant(text) !== undefined),
+    },
+    // A path that can't be decoded or is too long for any id reaches no route.
+    frameworkErrors: (error, request, reply) => {
+      const failure = error.code === "FST_ERR_BAD_URL" ? error : new ApiError("notFound");
+      gate.recognise(request, reply).then(
+        () => {
+          answerFailure(failure, request, reply, log);
+          measure(request.method, "unknown", reply.statusCode, request.startedAt);
+        },
+        (refusal: unknown) => answerFailure(refusal, request, reply, log),
+      );
+    },
+  });
+}
+
+function registerRoutes(instance: FastifyInstance, services: Services): void {
+  const app = instance.withTypeProvider<TypeBoxTypeProvider>();
+  tokenRoute(app, services);
+  accountRoute(app, services);
+  devicesRoutes(app, services);
+  deviceRoutes(app, services);
+  limitsRoutes(app, services);
+  lastLocationRoute(instance, services);
+  locationsRoute(instance, services);
+  evidenceRoutes(app, services);
+  operationRoutes(instance, services);
+}

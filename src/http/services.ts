@@ -1,0 +1,81 @@
+import { createTokens, type Tokens } from "../auth/tokens.ts";
+import { type Cache, createCache } from "../domain/cache.ts";
+import { createDevices, type Devices } from "../domain/devices.ts";
+import { createHistory, type History } from "../domain/history.ts";
+import { createUsage, type Usage } from "../domain/usage.ts";
+import type { User } from "../model/account.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { LastLocations } from "../ports/last-location.ts";
+import type { Log } from "../ports/log.ts";
+import type { Metrics } from "../ports/metrics.ts";
+import type { Quarantine } from "../ports/quarantine.ts";
+import type { Store } from "../ports/store.ts";
+import type { Trace } from "../ports/trace.ts";
+import type { HttpLimits } from "./limits.ts";
+
+/** What the HTTP side needs of the rest of the service. */
+export interface HttpDeps {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly lastLocations: LastLocations;
+  readonly quarantine: Quarantine;
+  readonly trace: Trace;
+  /** Whether the service can do its work now: /health/ready. */
+  readonly readiness: () => Promise<{ readonly ready: boolean; readonly checks: Readonly<Record<string, string>> }>;
+  /** The text of /metrics, in Prometheus's format. */
+  readonly metricsText: () => Promise<string>;
+}
+
+/** The parts that the routes call. */
+export interface Services extends HttpDeps {
+  readonly limits: HttpLimits;
+  readonly tokens: Tokens;
+  readonly users: Cache<number, User>;
+  readonly usage: Usage;
+  readonly devices: Devices;
+  readonly history: History;
+  /** Key of the account that runs the service: the first one. */
+  readonly serviceAccount: number;
+}
+
+/** Users kept in memory: some 1 KB each. */
+const keptUsers = 20_000;
+/** Age at which a kept user is read again, should the event of its change be lost: how long a privilege taken away can last then. */
+const userMaxAgeMs = 10_000;
+
+/** Builds them. The key that signs tokens is made on the first start and kept in the store. */
+export async function createServices(limits: HttpLimits, deps: HttpDeps): Promise<Services> {
+  const { store, bus, clock, ids, log } = deps;
+  const tokenKey = await store.accounts.setting("tokenKey", () => ids.secret(64));
+  const users = createCache<number, User>({
+    clock,
+    load: (key) => store.users.findByKey(key),
+    maxAgeMs: userMaxAgeMs,
+    capacity: keptUsers,
+  });
+  bus.subscribe((event) => {
+    if (event.type === "userChanged") users.drop(event.key);
+  });
+  const usage = createUsage(store.users, log);
+  return {
+    ...deps,
+    limits,
+    tokens: createTokens(tokenKey, limits.tokenSeconds, clock),
+    users,
+    usage,
+    devices: createDevices(deps),
+    history: createHistory({
+      locations: store.locations,
+      results: usage.results,
+      clock,
+      dailyResults: limits.dailyResults,
+    }),
+    serviceAccount: (await store.accounts.list())[0]?.key ?? 0,
+  };
+}

@@ -58,7 +58,25 @@ async function readConfig(configFile: string | undefined): Promise<ConfigView> {
 async function startService(configFile: string | undefined): Promise<Service> {
   const { config } = await load(configFile);
   const { startApp } = await import("./app.ts");
-  return startApp(config);
+  try {
+    return await startApp(config);
+  } catch (error) {
+    throw startFailure(error);
+  }
+}
+
+/** Why the service can't start, where that is for the user to mend; a defect stays what it is. */
+function startFailure(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = "code" in error ? error.code : undefined;
+  if (error.name === "DataFolderInUse") return new CliError("inUse", error.message);
+  if (error.name === "StoreTooNew") return new CliError("failure", error.message);
+  if (code === "EADDRINUSE")
+    return new CliError("inUse", error.message, "End what uses it, or set WAYBEAM_HTTP_PORT and WAYBEAM_DEVICE_PORT.");
+  const system = typeof code === "string" && /^E[A-Z]+$/.test(code);
+  return system
+    ? new CliError("failure", error.message, "`waybeam config` shows the folder and the addresses in force.")
+    : error;
 }
 
 const packageFile: unknown = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));

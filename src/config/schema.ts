@@ -21,9 +21,10 @@ function text(fallback: string, about: About & { pattern?: string; example?: str
 }
 
 const http = Type.Object({
-  host: text("::", {
+  host: text("0.0.0.0", {
     env: "WAYBEAM_HTTP_HOST",
-    description: "Address that the REST API listens on; :: is every address of the machine, IPv6 and IPv4.",
+    description:
+      "Address that the REST API listens on. 0.0.0.0: every IPv4 address of the machine; :: IPv6 as well, where the machine has it.",
   }),
   port: integer(8080, {
     ...port,
@@ -78,9 +79,10 @@ const api = Type.Object({
 });
 
 const device = Type.Object({
-  host: text("::", {
+  host: text("0.0.0.0", {
     env: "WAYBEAM_DEVICE_HOST",
-    description: "Address that trackers connect to; :: is every address of the machine, IPv6 and IPv4.",
+    description:
+      "Address that trackers connect to. 0.0.0.0: every IPv4 address of the machine; :: IPv6 as well, where the machine has it.",
   }),
   port: integer(8888, {
     ...port,

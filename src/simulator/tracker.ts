@@ -137,7 +137,7 @@ export class Tracker {
     let rest = this.#received.length === 0 ? bytes : Buffer.concat([this.#received, bytes]);
     while (rest.length > 0) {
       const read = answer(rest);
-      if (read === "more") break;
+      if (read === "more" || read.length <= 0) break;
       rest = rest.subarray(read.length);
       this.#answered(read.accepted, read.reports);
       if (!this.#socket) return;

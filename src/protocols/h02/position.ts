@@ -1,0 +1,181 @@
+import type { Fix, ReadingsReport } from "../../model/effects.ts";
+import {
+  ddmmyy,
+  decimal,
+  degreesMinutes,
+  degreesOf,
+  digitsValue,
+  type Field,
+  grammar,
+  hemisphere,
+  hex,
+  hhmmss,
+  Mismatch,
+  mismatch,
+  optional,
+  parseDecimal,
+} from "../../wire/text.ts";
+import { kmhOfKnots } from "../../wire/units.ts";
+import { iccidOf, readExtra } from "./extra.ts";
+import { batteryCharge, vehicleStatus } from "./status.ts";
+
+/** What a report holds beside its position. */
+interface Parts extends Pick<Fix, "alarms" | "readings" | "attributes"> {
+  readonly altitude?: number;
+}
+
+/** What follows the name of a position sentence, up to the date. */
+const head = grammar({
+  time: optional(hhmmss),
+  validity: optional(validity()),
+  latitude: coordinate("N", "S", 90),
+  longitude: coordinate("E", "W", 180),
+  speed: optional(decimal),
+  course: optional(decimal),
+});
+
+/** Where something was, as its fields say. */
+interface Place {
+  readonly latitude: number | undefined;
+  readonly longitude: number | undefined;
+  readonly validity: boolean | undefined;
+  readonly speed: number | undefined;
+  readonly course: number | undefined;
+}
+
+/** How many fields a position takes at the least: those of the head. */
+export const positionWidth = head.width;
+
+const status32 = hex(8);
+
+/** `A` valid, `V` not, `B` valid by another satellite system; firmware for maps with shifted coordinates sends that coding's number instead. */
+function validity(): Field<boolean> {
+  return {
+    width: 1,
+    read: (fields, at) => {
+      const text = fields[at] ?? "";
+      if (text === "A" || text === "V") return text === "A";
+      return text === "B" ? false : digitsValue(text, 0, text.length) === mismatch ? mismatch : true;
+    },
+  };
+}
+
+/** A coordinate in one of the three ways that trackers write it; undefined where there is none (empty, or zeros without a hemisphere). */
+function coordinate(positive: string, negative: string, limit: number): Field<number | undefined> {
+  const written = hemisphere(positive, negative, limit, degreesText);
+  return {
+    width: 2,
+    read: (fields, at) => {
+      const text = fields[at] ?? "";
+      if (text === "" || fields[at + 1] === "0") return undefined;
+      return written.read(fields, at);
+    },
+  };
+}
+
+/** `ddmm.mmmm`; `ddmmmmmm` without the point; `-dd-mm.mmmm`, where the hemisphere alone gives the sign. */
+function degreesText(text: string): number | typeof mismatch {
+  if (text.startsWith("-")) {
+    const split = text.indexOf("-", 1);
+    const degrees = split > 1 ? digitsValue(text, 1, split) : mismatch;
+    return degrees === mismatch ? mismatch : degreesOf(degrees, parseDecimal(text.slice(split + 1)));
+  }
+  if (text.includes(".") || text.length < 7) return degreesMinutes(text);
+  const degrees = digitsValue(text, 0, text.length - 6);
+  const minutes = digitsValue(text, text.length - 6, text.length);
+  return degrees === mismatch || minutes === mismatch ? mismatch : degreesOf(degrees, minutes / 10_000);
+}
+
+/**
+ * The report of a position sentence whose time stands in `fields[at]`: a fix, or readings where it has no coordinates. Undefined: malformed.
+ * hhmmss, validity, latitude, hemisphere, longitude, hemisphere, speed (knots), course, [battery,] ddmmyy, [-, phone, ICCID,]
+ * vehicle_status, then the network cell and what each maker adds. (GPRS Protocol, 1; Protocol, 3)
+ */
+export function readPosition(
+  fields: readonly string[],
+  at: number,
+  receivedAt: number,
+): Fix | ReadingsReport | undefined {
+  const values = head.read(fields, at);
+  if (values instanceof Mismatch) return undefined;
+  const tail = readTail(fields, at + head.width);
+  if (tail === undefined) return undefined;
+  const time = tail.date === undefined ? receivedAt : tail.date + (values.time ?? 0);
+  return reportOf(values, time, tail.date !== undefined, tail);
+}
+
+/** A fix of what was read, or readings where there is no position. `dated`: the time is the tracker's own. */
+export function reportOf(
+  { latitude, longitude, validity: valid, speed, course }: Place,
+  time: number,
+  dated: boolean,
+  { altitude, alarms, readings, attributes }: Parts,
+): Fix | ReadingsReport | undefined {
+  if (latitude === undefined || longitude === undefined)
+    return { type: "readings", ...(dated && { time }), alarms, readings, attributes };
+  if ((speed ?? 0) < 0 || (course ?? 0) < 0 || (course ?? 0) > 360) return undefined;
+  return {
+    type: "fix",
+    time,
+    valid: valid ?? false,
+    latitude,
+    longitude,
+    ...(altitude !== undefined && { altitude }),
+    ...(speed !== undefined && { speed: kmhOfKnots(speed) }),
+    ...(course !== undefined && { course }),
+    alarms,
+    readings,
+    attributes,
+  };
+}
+
+interface Tail extends Parts {
+  readonly date: number | undefined;
+}
+
+function readTail(fields: readonly string[], at: number): Tail | undefined {
+  let date = ddmmyy.read(fields, at);
+  let next = at + 1;
+  let battery: number | undefined;
+  if (date === mismatch) {
+    const dateBehind = ddmmyy.read(fields, at + 1);
+    if (dateBehind !== mismatch) {
+      // Some firmware puts its battery code before the date.
+      battery = batteryCharge(Number(fields[at]));
+      date = dateBehind;
+      next = at + 2;
+    } else if (!isNoDate(fields[at] ?? "")) return undefined;
+  }
+  const sim = status32.read(fields, next) === mismatch && status32.read(fields, next + 3) !== mismatch;
+  const status = sim ? next + 3 : next;
+  const word = status32.read(fields, status);
+  if (word === mismatch && (fields[next] ?? "") !== "") return undefined;
+  const extra = readExtra(fields, status + 1);
+  const vehicle = word === mismatch ? undefined : vehicleStatus(word);
+  return {
+    date: date === mismatch ? undefined : date,
+    ...(extra.altitude !== undefined && { altitude: extra.altitude }),
+    alarms: vehicle?.alarms ?? [],
+    readings: {
+      ...(battery !== undefined && { battery }),
+      ...vehicle?.readings,
+      ...(sim && iccidReading(fields[next + 2] ?? "")),
+      ...extra.readings,
+    },
+    attributes: {
+      ...vehicle?.attributes,
+      ...(sim && fields[next + 1] !== "" && { sim: fields[next + 1] ?? "" }),
+      ...extra.attributes,
+    },
+  };
+}
+
+function iccidReading(text: string): { readonly iccid?: string } {
+  const iccid = iccidOf(text);
+  return iccid === undefined ? {} : { iccid };
+}
+
+/** No date at all, or the zeros of a clock that was never set. */
+function isNoDate(text: string): boolean {
+  return text === "" || text === "000000";
+}

@@ -1,0 +1,150 @@
+import type { ReadingsReport } from "../../model/effects.ts";
+import type { Readings } from "../../model/readings.ts";
+import {
+  anyText,
+  ddmmyy,
+  decimal,
+  grammar,
+  hex,
+  hhmmss,
+  integer,
+  Mismatch,
+  mismatch,
+  optional,
+} from "../../wire/text.ts";
+import { cellsText } from "./cells.ts";
+import { batteryCharge, vehicleStatus } from "./status.ts";
+
+/** Most cells of one sentence: a modem sees seven. */
+const maximumCells = 16;
+
+/** A report without position, at the tracker's own time where it has one. */
+function report(
+  clock: { readonly date: number | undefined; readonly time: number | undefined },
+  status: number | undefined,
+  readings: Readings,
+  attributes: ReadingsReport["attributes"],
+): ReadingsReport {
+  const vehicle = status === undefined ? undefined : vehicleStatus(status);
+  const dated = clock.date !== undefined && clock.time !== undefined;
+  return {
+    type: "readings",
+    ...(dated && { time: (clock.date ?? 0) + (clock.time ?? 0) }),
+    alarms: vehicle?.alarms ?? [],
+    readings: { ...readings, ...vehicle?.readings },
+    attributes: { ...vehicle?.attributes, ...attributes },
+  };
+}
+
+/** A field's value, or undefined where it is not of its form: for what a report is good without. */
+function value<T>(read: T | typeof mismatch): T | undefined {
+  return read === mismatch ? undefined : read;
+}
+
+const nbrHead = grammar({ time: anyText, country: integer, network: integer, timingAdvance: anyText, count: integer });
+
+/** NBR, network cells: hhmmss, mcc, mnc, timing advance, count, (area, cell, signal) each, ddmmyy, vehicle_status[, battery code]. */
+export function readNbr(fields: readonly string[], at: number): ReadingsReport | undefined {
+  const head = nbrHead.read(fields, at);
+  if (head instanceof Mismatch || head.count > maximumCells) return undefined;
+  const cells: (readonly number[])[] = [];
+  let next = at + nbrHead.width;
+  for (let index = 0; index < head.count; index++, next += 3) {
+    const area = integer.read(fields, next);
+    const cell = integer.read(fields, next + 1);
+    const signal = decimal.read(fields, next + 2);
+    if (area === mismatch || cell === mismatch || signal === mismatch) return undefined;
+    cells.push([head.country, head.network, area, cell, signal]);
+  }
+  const status = hex(8).read(fields, next + 1);
+  if (status === mismatch) return undefined;
+  const battery = batteryCharge(value(integer.read(fields, next + 2)) ?? 0);
+  const clock = { date: value(ddmmyy.read(fields, next)), time: value(hhmmss.read([head.time], 0)) };
+  return report(clock, status, battery === undefined ? {} : { battery }, { cells: cellsText(cells) });
+}
+
+const link = grammar({
+  time: hhmmss,
+  signal: integer,
+  satellites: integer,
+  battery: integer,
+  steps: integer,
+  turnovers: integer,
+  date: ddmmyy,
+  status: hex(8),
+});
+
+/** LINK, state of the tracker: hhmmss, GSM signal %, satellites, battery %, steps, turn-overs, ddmmyy, vehicle_status. */
+export function readLink(fields: readonly string[], at: number): ReadingsReport | undefined {
+  const values = link.read(fields, at);
+  if (values instanceof Mismatch) return undefined;
+  const { signal, satellites, battery, steps, turnovers } = values;
+  if (signal > 100 || battery > 100) return undefined;
+  return report(values, values.status, { battery, satellites, signal, steps }, { turnovers });
+}
+
+const v3Head = grammar({ time: hhmmss, network: anyText, count: integer });
+const v3Tail = grammar({ battery: hex(4), restart: integer, mark: anyText, date: ddmmyy, status: hex(8) });
+
+/**
+ * V3, network cells: hhmmss, mcc and mnc in one, count, (area, cell, signal, -) each, battery as the converter reads it (hex), restart
+ * information, X, ddmmyy, vehicle_status.
+ */
+export function readV3(fields: readonly string[], at: number): ReadingsReport | undefined {
+  const head = v3Head.read(fields, at);
+  if (head instanceof Mismatch || head.count > maximumCells || !/^\d{5,6}$/.test(head.network)) return undefined;
+  const country = Number(head.network.slice(0, 3));
+  const network = Number(head.network.slice(3));
+  const cells: (readonly number[])[] = [];
+  let next = at + v3Head.width;
+  for (let index = 0; index < head.count; index++, next += 4) {
+    const area = integer.read(fields, next);
+    const cell = integer.read(fields, next + 1);
+    const signal = decimal.read(fields, next + 2);
+    if (area === mismatch || cell === mismatch || signal === mismatch) return undefined;
+    cells.push([country, network, area, cell, signal]);
+  }
+  const tail = v3Tail.read(fields, next);
+  if (tail instanceof Mismatch || tail.mark !== "X") return undefined;
+  const clock = { date: tail.date, time: head.time };
+  return report(clock, tail.status, {}, { batteryRaw: tail.battery, restart: tail.restart, cells: cellsText(cells) });
+}
+
+const base = grammar({
+  time: optional(hhmmss),
+  country: integer,
+  network: integer,
+  area: integer,
+  cell: integer,
+  date: optional(ddmmyy),
+  status: hex(8),
+});
+
+/** BASE, the serving cell: hhmmss, mcc, mnc, area, cell, ddmmyy, vehicle_status. */
+export function readBase(fields: readonly string[], at: number): ReadingsReport | undefined {
+  const values = base.read(fields, at);
+  if (values instanceof Mismatch) return undefined;
+  const { country, network, area, cell } = values;
+  const cells = country === 0 ? {} : { cells: cellsText([[country, network, area, cell]]) };
+  return report(values, values.status, {}, cells);
+}
+
+const bsHead = grammar({ time: optional(hhmmss), country: hex(1, 4), network: hex(1, 4) });
+const bsCell = grammar({ area: hex(1, 8), cell: hex(1, 8), signal: decimal });
+const bsTail = grammar({ date: optional(ddmmyy), status: hex(8), battery: integer });
+const bsCells = 3;
+
+/** BS, three cells in hex: hhmmss, mcc, mnc, (area, cell, signal) each, ddmmyy, vehicle_status, battery %. */
+export function readBs(fields: readonly string[], at: number): ReadingsReport | undefined {
+  const head = bsHead.read(fields, at);
+  const tail = bsTail.read(fields, at + bsHead.width + bsCells * bsCell.width);
+  if (head instanceof Mismatch || tail instanceof Mismatch || tail.battery > 100) return undefined;
+  const cells: (readonly number[])[] = [];
+  for (let index = 0; index < bsCells; index++) {
+    const values = bsCell.read(fields, at + bsHead.width + index * bsCell.width);
+    if (values instanceof Mismatch) return undefined;
+    if (values.area !== 0) cells.push([head.country, head.network, values.area, values.cell, values.signal]);
+  }
+  const attributes = cells.length === 0 ? {} : { cells: cellsText(cells) };
+  return report({ date: tail.date, time: head.time }, tail.status, { battery: tail.battery }, attributes);
+}

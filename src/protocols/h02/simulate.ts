@@ -1,0 +1,39 @@
+import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
+import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
+import { knotsOfKmh } from "../../wire/units.ts";
+import { timeOfDay } from "./session.ts";
+
+/** Longest answer that a device reads: a confirmation has about 45 characters. */
+const maximumAnswer = 128;
+
+/** A tracker that sends one V1 sentence for each report and waits for `*HQ,identifier,V4,V1,...#`. */
+export const simulate: SimulatedDevice = {
+  report: (device, reports) => bytesOfLatin1(reports.map((report) => sentence(device, report)).join("")),
+  answer(bytes) {
+    const end = bytes.indexOf(0x23);
+    if (end < 0) return bytes.length < maximumAnswer ? "more" : { length: bytes.length, accepted: false, reports: 0 };
+    const [maker, , name, confirmed] = latin1Of(bytes.subarray(0, end)).split(",");
+    const accepted = maker === "*HQ" && name === "V4" && confirmed === "V1";
+    return { length: end + 1, accepted, reports: accepted ? 1 : 0 };
+  },
+};
+
+function sentence(device: string, report: SimulatedReport): string {
+  const iso = new Date(report.time).toISOString();
+  const date = `${iso.slice(8, 10)}${iso.slice(5, 7)}${iso.slice(2, 4)}`;
+  const latitude = degreesMinutes(report.latitude, 2, "N", "S");
+  const longitude = degreesMinutes(report.longitude, 3, "E", "W");
+  const speed = knotsOfKmh(report.speed).toFixed(2).padStart(6, "0");
+  const course = String(Math.round(report.course) % 360).padStart(3, "0");
+  // Bit 10, in negative logic: the ignition is off.
+  const status = report.ignition ? "FFFFFFFF" : "FFFFFBFF";
+  return `*HQ,${device},V1,${timeOfDay(report.time)},A,${latitude},${longitude},${speed},${course},${date},${status}#`;
+}
+
+/** `ddmm.mmmm,N`. */
+function degreesMinutes(degrees: number, width: number, positive: string, negative: string): string {
+  const tenThousandths = Math.round(Math.abs(degrees) * 600_000);
+  const whole = Math.floor(tenThousandths / 600_000);
+  const minutes = ((tenThousandths % 600_000) / 10_000).toFixed(4).padStart(7, "0");
+  return `${String(whole).padStart(width, "0")}${minutes},${degrees < 0 ? negative : positive}`;
+}

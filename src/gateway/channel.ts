@@ -1,0 +1,21 @@
+import type { Exchange } from "./exchange.ts";
+import type { CloseCause } from "./types.ts";
+
+/** A session's way back to its peer: a TCP connection, one that carries HTTP, or a UDP peer. */
+export interface Channel {
+  /** Names the connection in logs and traces. */
+  readonly id: string;
+  /** The peer's address, without its port. */
+  readonly address: string;
+  /** Sends bytes. Whether the peer is still there shows later. */
+  write(bytes: Uint8Array): void;
+  /** All that the exchange waited for is done: its replies (HTTP: its response) are to be sent. */
+  finish(exchange: Exchange): void;
+  /** A registered device speaks on it. */
+  identified(): void;
+  /** Whoever speaks on it is refused: it is to be closed soon, if no other device identifies. */
+  refused(cause: "unknown" | "expired"): void;
+  /** The session, which was not ready for further messages, is again. */
+  resume(): void;
+  close(cause: CloseCause): void;
+}

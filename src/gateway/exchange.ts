@@ -1,0 +1,47 @@
+import type { Effect, Report } from "../model/effects.ts";
+
+/** Why a message's data was not taken. */
+export type Refusal = "unknown" | "expired" | "notIdentified" | "changed";
+
+/** What the trace is to show of a message. */
+export interface Traced {
+  readonly device: string;
+  readonly message: Uint8Array;
+  readonly effects: readonly Effect[];
+}
+
+/** One message and all that is to happen before the tracker hears of it. */
+export class Exchange {
+  readonly receivedAt: number;
+  /** Reports of the present device that are not submitted yet. */
+  reports: Report[] | undefined;
+  /** Replies that wait until everything before them is stored. */
+  replies: Uint8Array[] | undefined;
+  /** Submissions whose outcome is not known. */
+  outstanding = 0;
+  /** All its effects were interpreted. */
+  sealed = false;
+  /** Waits in its session's queue. */
+  queued = false;
+  refusal: Refusal | undefined;
+  /** The store or the intake can't be used at present. */
+  unavailable = false;
+  /** The message could not be used. */
+  failed = false;
+  /** Something of it was submitted. */
+  submitted = false;
+  next: Exchange | undefined;
+  traced: Traced | undefined;
+
+  constructor(receivedAt: number) {
+    this.receivedAt = receivedAt;
+  }
+
+  /** What became of it, in a word. */
+  get outcome(): string {
+    if (this.unavailable) return "unavailable";
+    if (this.refusal !== undefined) return this.refusal;
+    if (this.failed) return "failed";
+    return this.submitted ? "stored" : "nothing to store";
+  }
+}

@@ -1,0 +1,136 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { createCounters } from "./counters.ts";
+import { defaultLimits } from "./limits.ts";
+import { Registry } from "./registry.ts";
+import type { Shared } from "./shared.ts";
+import { TcpListener } from "./tcp-listener.ts";
+import type { BoundAddress, ConnectionFigures, Gateway, GatewayDeps, GatewayOptions } from "./types.ts";
+import { UdpListener } from "./udp-listener.ts";
+
+/** How often a free port is looked for that TCP and UDP both can have. */
+const portAttempts = 10;
+/** How often `stop` looks whether all is settled, ms. */
+const stopPollMs = 10;
+/** Time that peers have to take their last replies, ms. */
+const lastRepliesMs = 1000;
+
+/** A gateway that does not listen yet. */
+export function createGateway(options: GatewayOptions, deps: GatewayDeps): Gateway {
+  return new SocketGateway(options, deps);
+}
+
+class SocketGateway implements Gateway {
+  readonly #options: GatewayOptions;
+  readonly #shared: Shared;
+  #tcp: TcpListener | undefined;
+  #udp: UdpListener | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #unsubscribe: (() => void) | undefined;
+  #stopped: Promise<void> | undefined;
+
+  constructor(options: GatewayOptions, deps: GatewayDeps) {
+    this.#options = options;
+    this.#shared = {
+      deps,
+      limits: { ...defaultLimits, ...options.limits },
+      counters: createCounters(deps.metrics),
+      registry: new Registry(),
+      context: { receivedAt: 0, transport: "tcp", identified: false, options: options.decode ?? {} },
+      prefix: deps.ids.secret(3),
+      tick: 0,
+      inFlight: 0,
+      stopping: false,
+    };
+    deps.metrics.gauge("waybeam_connections", "TCP connections of trackers.", () => this.connections.tcp);
+    deps.metrics.gauge(
+      "waybeam_connections_half_open",
+      "Connections without a known device.",
+      () => this.connections.halfOpen,
+    );
+    deps.metrics.gauge("waybeam_udp_sessions", "UDP peers that are remembered.", () => this.connections.udp);
+    deps.metrics.gauge("waybeam_devices_connected", "Devices that can be reached.", () => this.connections.devices);
+    deps.metrics.gauge(
+      "waybeam_messages_in_flight",
+      "Messages that wait for their commit.",
+      () => this.#shared.inFlight,
+    );
+  }
+
+  get connections(): ConnectionFigures {
+    return {
+      tcp: this.#tcp?.size ?? 0,
+      halfOpen: this.#tcp?.halfOpen ?? 0,
+      udp: this.#udp?.size ?? 0,
+      devices: this.#shared.registry.size,
+    };
+  }
+
+  async start(): Promise<readonly BoundAddress[]> {
+    const port = await this.#listen();
+    const { intake, bus } = this.#shared.deps;
+    intake.onDrained(() => {
+      this.#tcp?.drained();
+      this.#udp?.drained();
+    });
+    this.#unsubscribe = bus.subscribe((event) => {
+      if (event.type === "deviceChanged") this.#shared.registry.find(event.id)?.deviceChanged();
+    });
+    this.#timer = setInterval(() => this.#tick(), 1000);
+    const { host } = this.#options;
+    return [
+      { transport: "tcp", host, port },
+      { transport: "udp", host, port },
+    ];
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    const shared = this.#shared;
+    shared.stopping = true;
+    this.#tcp?.stopReading();
+    const polls = (shared.limits.stopSeconds * 1000) / stopPollMs;
+    for (let poll = 0; shared.inFlight > 0 && poll < polls; poll++) await delay(stopPollMs);
+    if (shared.inFlight > 0)
+      shared.deps.log.warn({ messages: shared.inFlight }, "stopped before all was stored; it is not acknowledged");
+    this.#udp?.close();
+    this.#tcp?.closeAll();
+    for (let poll = 0; this.connections.tcp > 0 && poll < lastRepliesMs / stopPollMs; poll++) await delay(stopPollMs);
+    this.#tcp?.destroyAll();
+    clearInterval(this.#timer);
+    this.#unsubscribe?.();
+  }
+
+  /** Takes the port for TCP and UDP; any port means one that both can have. */
+  async #listen(): Promise<number> {
+    const { host, port } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      const tcp = new TcpListener(this.#shared);
+      const bound = await tcp.listen(host, port);
+      const udp = new UdpListener(this.#shared, host);
+      try {
+        await udp.listen(host, bound);
+        this.#tcp = tcp;
+        this.#udp = udp;
+        return bound;
+      } catch (error) {
+        tcp.closeAll();
+        udp.close();
+        if (port !== 0 || attempt === portAttempts) throw error;
+      }
+    }
+  }
+
+  #tick(): void {
+    this.#shared.tick++;
+    try {
+      this.#tcp?.sweep();
+      this.#udp?.sweep();
+    } catch (error) {
+      this.#shared.deps.log.error({ error }, "defect");
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Every bound that the gateway keeps, each with its reason. Sizes are bytes, times seconds. The longest frame is the protocol's own
+ * affair (`Framer.maximum`); everything else that a peer could make grow is here.
+ */
+export interface GatewayLimits {
+  /** Connections at a time. Bounds memory and file descriptors. When all are taken, the longest silent about its device makes room. */
+  readonly connections: number;
+  /** Connections from one address: high, since mobile networks and private APNs put whole fleets behind one. */
+  readonly connectionsPerAddress: number;
+  /** Connections that did not say yet which device they are. A fleet that reconnects at once is half-open all together, so it is high. */
+  readonly halfOpen: number;
+  /** Time to say which registered device it is. Trackers do so at once; scanners and slow senders never. */
+  readonly identifySeconds: number;
+  /** Silence after which a connection is dead: above the usual heartbeat intervals, since reconnecting costs a tracker's battery and data. */
+  readonly idleSeconds: number;
+  /** What a refused device (unknown, expired) may still send before it is closed: another of its connection's devices may be known. */
+  readonly refusedMessages: number;
+  /** And how long: closed at once, many trackers would connect again at once. */
+  readonly refusedSeconds: number;
+  /** Messages that wait for their commit; then the socket is not read. Enough for a backlog at full speed, no more than memory bears. */
+  readonly messagesInFlight: number;
+  /** Messages a second, on average over a few; faster senders are read more slowly. Far above any tracker, below what harms the others. */
+  readonly messagesPerSecond: number;
+  /** Bytes in a row that belong to no usable message: line noise is shorter, another protocol or an attack is not. */
+  readonly junkBytes: number;
+  /** Replies that the peer does not read: every healthy tracker reads its few bytes at once. */
+  readonly unsentBytes: number;
+  /** Identifiers that one connection may stand for (a gateway of several devices); the ones longest not heard make room. */
+  readonly devicesPerConnection: number;
+  /** Time for a whole HTTP request to be answered; then 503, and the sender tries again. */
+  readonly answerSeconds: number;
+  /** Peers that are known by address and port and sent a registered device's datagram; the one silent for longest makes room. */
+  readonly udpSessions: number;
+  /** Silence after which such a peer is forgotten: mobile networks give its port to somebody else by then. */
+  readonly udpIdleSeconds: number;
+  /** Longest datagram: what crosses a mobile network in few fragments; more is not sent by a tracker. */
+  readonly datagramBytes: number;
+  /** Datagrams of one peer that wait until its device is known or earlier ones are stored; the rest is dropped, and sent again. */
+  readonly datagramsWaiting: number;
+  /** Time that `stop` waits for what was submitted; what is not stored by then is not acknowledged. */
+  readonly stopSeconds: number;
+}
+
+/** Limits that fit one process with 20,000 file descriptors. */
+export const defaultLimits: GatewayLimits = Object.freeze({
+  connections: 18_000,
+  connectionsPerAddress: 18_000,
+  halfOpen: 16_000,
+  identifySeconds: 60,
+  idleSeconds: 1800,
+  refusedMessages: 8,
+  refusedSeconds: 10,
+  messagesInFlight: 64,
+  messagesPerSecond: 2000,
+  junkBytes: 4096,
+  unsentBytes: 65_536,
+  devicesPerConnection: 256,
+  answerSeconds: 30,
+  udpSessions: 50_000,
+  udpIdleSeconds: 1800,
+  datagramBytes: 8192,
+  datagramsWaiting: 16,
+  stopSeconds: 10,
+});

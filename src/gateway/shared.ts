@@ -1,0 +1,36 @@
+import type { DecodeOptions, Transport } from "../wire/protocol.ts";
+import type { Counters } from "./counters.ts";
+import type { GatewayLimits } from "./limits.ts";
+import type { Registry } from "./registry.ts";
+import type { GatewayDeps } from "./types.ts";
+
+/** What all connections of a gateway have in common: one object, so that a connection holds one reference. */
+export interface Shared {
+  readonly deps: GatewayDeps;
+  readonly limits: GatewayLimits;
+  readonly counters: Counters;
+  readonly registry: Registry;
+  readonly context: ReusedContext;
+  /** Begins the names of this start's connections, so that those of two starts differ in the logs. */
+  readonly prefix: string;
+  /** Whole seconds since the start; moved by the sweep, so that no message asks a clock for its timeouts. */
+  tick: number;
+  /** Messages whose commit is waited for. */
+  inFlight: number;
+  /** No more is read or accepted. */
+  stopping: boolean;
+}
+
+/** The decode context of the message at hand. Decoding is synchronous and keeps nothing of it, so one object serves all messages. */
+export interface ReusedContext {
+  receivedAt: number;
+  transport: Transport;
+  identified: boolean;
+  readonly options: DecodeOptions;
+}
+
+/** Text of an address for people and counting: an IPv4 peer of a dual-stack socket is written as IPv4. */
+export function plainAddress(address: string | undefined): string {
+  if (address === undefined) return "unknown";
+  return address.startsWith("::ffff:") ? address.slice(7) : address;
+}

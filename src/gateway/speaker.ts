@@ -1,0 +1,84 @@
+import type { Admission, Admitted } from "../ports/intake.ts";
+import type { Refusal } from "./exchange.ts";
+import type { Reachable } from "./registry.ts";
+import type { Shared } from "./shared.ts";
+
+/** Who speaks on a connection: the device that reported its identifiers last, and the others that the connection stands for. */
+export class Speaker {
+  device: Admitted | undefined;
+  /** The identifiers that were reported last, whether or not a registered device has them. */
+  ids: readonly string[] | undefined;
+  /** The device was changed: it must be admitted again. */
+  changed = false;
+  #refusal: "unknown" | "expired" | undefined;
+  /** Ids that the registry has for this connection: one as it is, several in the order in which they were last heard. */
+  #reachable: string | Set<string> | undefined;
+
+  /** Whether the device may go on as it is. */
+  get current(): boolean {
+    return this.device?.live === true && !this.changed;
+  }
+
+  /** Why reports are not taken, while there is no device. */
+  get refusal(): Refusal {
+    return this.#refusal ?? "notIdentified";
+  }
+
+  /** Whether the device is admitted under these identifiers already. */
+  speaksAs(ids: readonly string[]): boolean {
+    const known = this.ids;
+    if (!this.current || known === undefined || known.length !== ids.length) return false;
+    for (let index = 0; index < ids.length; index++) if (known[index] !== ids[index]) return false;
+    return true;
+  }
+
+  /** Nobody is known to speak: another device may, or the same one is asked for again. */
+  forget(session: Reachable, shared: Shared): void {
+    const device = this.device;
+    if (device !== undefined && !this.current) this.#unreach(device.id, session, shared);
+    this.device = undefined;
+    this.ids = undefined;
+    this.#refusal = undefined;
+    this.changed = false;
+  }
+
+  /** What the intake said of these identifiers. */
+  become(ids: readonly string[], admission: Admission): void {
+    this.ids = ids;
+    this.changed = false;
+    this.device = admission.status === "admitted" ? admission : undefined;
+    this.#refusal = admission.status === "admitted" ? undefined : admission.status;
+  }
+
+  /** Makes the connection the one on which the device is reached. */
+  reach(id: string, session: Reachable, shared: Shared): void {
+    shared.registry.set(id, session);
+    if (this.#reachable === undefined || this.#reachable === id) {
+      this.#reachable = id;
+      return;
+    }
+    const reachable = typeof this.#reachable === "string" ? new Set([this.#reachable]) : this.#reachable;
+    this.#reachable = reachable;
+    reachable.delete(id);
+    reachable.add(id);
+    if (reachable.size <= shared.limits.devicesPerConnection) return;
+    for (const oldest of reachable) {
+      this.#unreach(oldest, session, shared);
+      return;
+    }
+  }
+
+  /** The connection is gone. */
+  unreachAll(session: Reachable, shared: Shared): void {
+    const reachable = this.#reachable;
+    this.#reachable = undefined;
+    if (typeof reachable === "string") shared.registry.remove(reachable, session);
+    else for (const id of reachable ?? []) shared.registry.remove(id, session);
+  }
+
+  #unreach(id: string, session: Reachable, shared: Shared): void {
+    shared.registry.remove(id, session);
+    if (this.#reachable === id) this.#reachable = undefined;
+    else if (typeof this.#reachable === "object") this.#reachable.delete(id);
+  }
+}

@@ -1,0 +1,363 @@
+import type { Socket } from "node:net";
+import { detectionBytes, detectProtocol } from "../wire/detect.ts";
+import { httpFramer, startsHttp } from "../wire/http.ts";
+import type { AnyProtocol, Transport } from "../wire/protocol.ts";
+import { FrameStream } from "../wire/stream.ts";
+import type { Channel } from "./channel.ts";
+import type { Exchange } from "./exchange.ts";
+import { isLastRequest, ownResponse, statusOf } from "./http.ts";
+import { Session } from "./session.ts";
+import { plainAddress, type Shared } from "./shared.ts";
+import type { CloseCause } from "./types.ts";
+
+/** What a connection tells those who count and sweep all of them. */
+export interface TcpGroup {
+  identified(connection: TcpConnection): void;
+  refused(connection: TcpConnection): void;
+  /** It is not read because the intake is full. */
+  congested(connection: TcpConnection): void;
+  /** It is not read because it was too fast. */
+  throttled(connection: TcpConnection): void;
+  closed(connection: TcpConnection, cause: CloseCause): void;
+}
+
+/** Seconds that a peer has to take our last bytes and close. */
+const closingSeconds = 5;
+/** Seconds of its message rate that a connection may use at once: trackers send their backlog in bursts. */
+const burstSeconds = 2;
+
+const owner = Symbol("connection");
+
+/** A socket that knows its connection, so that four functions serve all sockets and none needs closures of its own. */
+interface OwnedSocket extends Socket {
+  [owner]?: TcpConnection | undefined;
+}
+
+function onData(this: OwnedSocket, chunk: Buffer): void {
+  this[owner]?.received(chunk);
+}
+function onEnd(this: OwnedSocket): void {
+  this[owner]?.ended();
+}
+function onError(this: OwnedSocket): void {
+  this[owner]?.close("error");
+}
+function onClose(this: OwnedSocket): void {
+  this[owner]?.close("peer");
+}
+
+/**
+ * One accepted socket: bytes in, messages to its session, replies out. Idle, it holds no buffer, timer or closure.
+ *
+ * It is "blocked" while its session takes no message. Bytes that arrive then are kept, and the socket is paused; so at most a chunk more
+ * than the longest frame waits in memory.
+ */
+export class TcpConnection implements Channel {
+  readonly address: string;
+  readonly #number: number;
+  readonly #socket: OwnedSocket;
+  readonly #shared: Shared;
+  readonly #group: TcpGroup;
+  /** First bytes, while they do not tell the protocol. */
+  #head: Uint8Array | undefined;
+  #stream: FrameStream | undefined;
+  #session: Session | undefined;
+  #http = false;
+  /** The peer wants the connection closed after the present answer (HTTP). */
+  #lastRequest = false;
+  #blocked = false;
+  #paused = false;
+  #ended = false;
+  #closing = false;
+  #closed = false;
+  #skipped = 0;
+  #tokens: number;
+  #tokensAt: number;
+  /** When the last byte came, in ticks. */
+  lastTick: number;
+  /** When it is closed unless its device is known by then, or has taken our last bytes: in ticks. */
+  deadline: number;
+  #refusal: "unknown" | "expired" | undefined;
+
+  constructor(socket: Socket, number: number, shared: Shared, group: TcpGroup) {
+    this.#socket = socket;
+    this.#number = number;
+    this.#shared = shared;
+    this.#group = group;
+    this.address = plainAddress(socket.remoteAddress);
+    this.lastTick = this.#tokensAt = shared.tick;
+    this.deadline = shared.tick + shared.limits.identifySeconds;
+    this.#tokens = shared.limits.messagesPerSecond * burstSeconds;
+    this.#socket[owner] = this;
+    socket.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
+  }
+
+  get id(): string {
+    return `${this.#shared.prefix}-${this.#number.toString(36)}`;
+  }
+
+  get busy(): boolean {
+    return this.#session?.busy === true;
+  }
+
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  /** Whether it waits for us rather than we for it. */
+  get waiting(): boolean {
+    return this.#blocked || this.busy;
+  }
+
+  /** Why it is closed when its time to identify is over. */
+  get overdue(): CloseCause {
+    return this.#refusal ?? "notIdentified";
+  }
+
+  /** A request that waits for its answer. */
+  get answering(): boolean {
+    return this.#http && this.busy;
+  }
+
+  received(chunk: Uint8Array): void {
+    if (this.#closing || this.#closed) return;
+    this.#shared.counters.received.tcp.add(chunk.length);
+    this.lastTick = this.#shared.tick;
+    try {
+      if (this.#stream === undefined) this.#detect(chunk);
+      else this.#stream.push(chunk);
+      if (this.#blocked) this.pause();
+      else this.#pump();
+    } catch (error) {
+      this.#defect(error);
+    }
+  }
+
+  ended(): void {
+    this.#ended = true;
+    this.#endWhenDone();
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.#closed || this.#closing) return;
+    this.#socket.write(bytes);
+    if (this.#socket.writableLength > this.#shared.limits.unsentBytes) this.close("unread");
+  }
+
+  finish(exchange: Exchange): void {
+    const status = statusOf(exchange);
+    if (this.#http) {
+      this.#respond(exchange, status);
+      return;
+    }
+    if (exchange.replies === undefined || exchange.unavailable || exchange.refusal !== undefined) return;
+    for (const reply of exchange.replies) this.write(reply);
+  }
+
+  identified(): void {
+    this.#refusal = undefined;
+    this.#group.identified(this);
+  }
+
+  refused(cause: "unknown" | "expired"): void {
+    if (this.#http) return;
+    if (this.#refusal === undefined)
+      this.deadline = Math.min(this.#shared.tick + this.#shared.limits.refusedSeconds, this.deadline);
+    this.#refusal = cause;
+    this.#group.refused(this);
+  }
+
+  resume(): void {
+    if (this.#blocked) {
+      this.#blocked = false;
+      this.#guardedPump();
+    } else if (this.#ended) this.#endWhenDone();
+  }
+
+  close(cause: CloseCause): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#session?.close();
+    this.#stream = undefined;
+    this.#head = undefined;
+    this.#socket[owner] = undefined;
+    this.#socket.destroy();
+    this.#group.closed(this, this.#closing ? "finished" : cause);
+  }
+
+  /** Says the last word and closes once the peer took it. */
+  end(bytes?: Uint8Array): void {
+    if (this.#closed || this.#closing) return;
+    if (bytes !== undefined) this.write(bytes);
+    this.#closing = true;
+    this.deadline = this.#shared.tick + closingSeconds;
+    this.#socket.end();
+    // What still comes is passed over; unread, it would hide that the peer has closed.
+    this.#socket.resume();
+  }
+
+  /** A request that could not be answered in time. */
+  giveUp(): void {
+    this.end(ownResponse(503, false));
+    this.#session?.close();
+  }
+
+  /** Stops reading. */
+  pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#shared.counters.paused.busy.add(1);
+    this.#socket.pause();
+  }
+
+  #detect(chunk: Uint8Array): void {
+    const bytes = this.#head === undefined ? chunk : concatenated(this.#head, chunk);
+    const http = startsHttp(bytes);
+    if (http === "sure") {
+      this.#http = true;
+      this.#stream = new FrameStream(httpFramer, this.#shared.limits.junkBytes);
+      this.#stream.push(bytes);
+      return;
+    }
+    const first = bytes.subarray(0, detectionBytes);
+    const found = detectProtocol(this.#shared.deps.protocols, first, "tcp", this.#ended);
+    if (found === "none" && http === "no") {
+      this.close("unknownProtocol");
+      return;
+    }
+    if (found === "none" || found === "undecided") this.#head = bytes.slice();
+    else {
+      this.#head = undefined;
+      this.#speak(found, "tcp");
+      this.#stream = new FrameStream(found.framer, this.#shared.limits.junkBytes);
+      this.#stream.push(bytes);
+    }
+  }
+
+  #speak(protocol: AnyProtocol, transport: Transport): Session {
+    this.#session = new Session(this.#shared, this, protocol, transport);
+    return this.#session;
+  }
+
+  /** Gives messages to the session as long as it takes them. */
+  #pump(): void {
+    const stream = this.#stream;
+    if (stream === undefined) return;
+    const receivedAt = this.#shared.deps.clock.now();
+    while (!this.#closed && !this.#closing) {
+      if (this.#shared.stopping) {
+        this.pause();
+        return;
+      }
+      if (this.#session?.ready === false) {
+        this.#waitForSession(this.#session);
+        return;
+      }
+      if (this.#tokens <= 0 && !this.#refill()) {
+        this.#throttle();
+        return;
+      }
+      const frame = stream.next();
+      if (frame === "junk") {
+        this.#junk(stream);
+        return;
+      }
+      if (frame === "more") {
+        this.#drained(stream);
+        return;
+      }
+      this.#tokens--;
+      if (this.#http) this.#lastRequest = isLastRequest(frame);
+      (this.#session ?? this.#recognise(frame))?.take(frame, receivedAt);
+    }
+  }
+
+  #guardedPump(): void {
+    try {
+      this.#pump();
+    } catch (error) {
+      this.#defect(error);
+    }
+  }
+
+  /** The protocol of a connection's first HTTP request. */
+  #recognise(request: Uint8Array): Session | undefined {
+    const found = detectProtocol(this.#shared.deps.protocols, request, "http", true);
+    if (found !== "none" && found !== "undecided") return this.#speak(found, "http");
+    this.end(ownResponse(404, false));
+    return undefined;
+  }
+
+  #respond(exchange: Exchange, status: ReturnType<typeof statusOf>): void {
+    if (status !== undefined || exchange.replies === undefined)
+      this.write(ownResponse(status ?? 200, !this.#lastRequest));
+    else for (const reply of exchange.replies) this.write(reply);
+    if (this.#lastRequest) this.end();
+  }
+
+  /** Everything that arrived is with the session. */
+  #drained(stream: FrameStream): void {
+    if (stream.skipped !== this.#skipped) {
+      // Where a malformed request ends, nobody can tell.
+      if (this.#http) {
+        this.#junk(stream);
+        return;
+      }
+      this.#countSkipped(stream);
+    }
+    if (this.#paused) {
+      this.#paused = false;
+      this.#socket.resume();
+    }
+    if (this.#ended) this.#endWhenDone();
+  }
+
+  #junk(stream: FrameStream): void {
+    this.#countSkipped(stream);
+    if (this.#http) this.end(ownResponse(400, false));
+    else this.close("junk");
+  }
+
+  #countSkipped(stream: FrameStream): void {
+    this.#session?.skipped(stream.skipped - this.#skipped);
+    this.#skipped = stream.skipped;
+  }
+
+  #waitForSession(session: Session): void {
+    this.#blocked = true;
+    // The message at hand must stay as it is until its device is known; otherwise it is enough to pause when more arrives.
+    if (session.suspended) this.pause();
+    else if (this.#shared.deps.intake.congested) this.#group.congested(this);
+  }
+
+  #refill(): boolean {
+    const { messagesPerSecond } = this.#shared.limits;
+    const earned = (this.#shared.tick - this.#tokensAt) * messagesPerSecond;
+    this.#tokensAt = this.#shared.tick;
+    this.#tokens = Math.min(this.#tokens + earned, messagesPerSecond * burstSeconds);
+    return this.#tokens > 0;
+  }
+
+  #throttle(): void {
+    this.#blocked = true;
+    this.#shared.counters.paused.rate.add(1);
+    this.#group.throttled(this);
+  }
+
+  #endWhenDone(): void {
+    if (this.#closed || this.#closing || this.#blocked || this.busy) return;
+    this.close("peer");
+  }
+
+  #defect(error: unknown): void {
+    this.#shared.deps.log.error({ connection: this.id, address: this.address, error }, "defect");
+    this.close("internal");
+  }
+}
+
+function concatenated(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}

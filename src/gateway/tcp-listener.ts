@@ -1,0 +1,161 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { plainAddress, type Shared } from "./shared.ts";
+import { TcpConnection, type TcpGroup } from "./tcp-connection.ts";
+import type { CloseCause } from "./types.ts";
+
+/** Seconds between two looks at all connections; half-open ones are looked at each second. */
+const sweepSeconds = 5;
+/** Silence after which the operating system asks whether the peer is still there, ms. */
+const keepAliveDelayMs = 120_000;
+/** Connections that may wait to be accepted: a fleet that comes back at once. The system may have a lower limit. */
+const backlog = 4096;
+
+/** The TCP port: accepts within the limits, and sweeps what is idle. One timer looks after all connections. */
+export class TcpListener implements TcpGroup {
+  readonly #shared: Shared;
+  readonly #server: Server;
+  readonly #connections = new Set<TcpConnection>();
+  /** In the order of their opening, but for those that were refused later. */
+  readonly #halfOpen = new Set<TcpConnection>();
+  readonly #perAddress = new Map<string, number>();
+  #congested = new Set<TcpConnection>();
+  #throttled = new Set<TcpConnection>();
+  #accepted = 0;
+
+  constructor(shared: Shared) {
+    this.#shared = shared;
+    // Half-open in the other sense: a peer that has sent its last byte still gets the answers that become due.
+    const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs };
+    this.#server = createServer(options, (socket) => this.#accept(socket));
+  }
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  get halfOpen(): number {
+    return this.#halfOpen.size;
+  }
+
+  /** Listens; gives the port. */
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen({ host, port, backlog }, () => {
+        this.#server.off("error", reject);
+        this.#server.on("error", (error) =>
+          this.#shared.deps.log.warn({ error }, "a connection could not be accepted"),
+        );
+        const address = this.#server.address();
+        if (typeof address === "object" && address !== null) resolve(address.port);
+        else reject(new Error("the listener has no address"));
+      });
+    });
+  }
+
+  /** Accepts no more, and reads no more. */
+  stopReading(): void {
+    this.#server.close();
+    for (const connection of this.#connections) connection.pause();
+  }
+
+  /** Closes every connection once its last replies are sent. */
+  closeAll(): void {
+    this.#server.close();
+    for (const connection of this.#connections) connection.end();
+  }
+
+  /** Closes what is still there. */
+  destroyAll(): void {
+    for (const connection of this.#connections) connection.close("stopped");
+  }
+
+  identified(connection: TcpConnection): void {
+    this.#halfOpen.delete(connection);
+  }
+
+  refused(connection: TcpConnection): void {
+    this.#halfOpen.add(connection);
+  }
+
+  congested(connection: TcpConnection): void {
+    this.#congested.add(connection);
+  }
+
+  throttled(connection: TcpConnection): void {
+    this.#throttled.add(connection);
+  }
+
+  closed(connection: TcpConnection, cause: CloseCause): void {
+    this.#connections.delete(connection);
+    this.#halfOpen.delete(connection);
+    this.#congested.delete(connection);
+    this.#throttled.delete(connection);
+    const left = (this.#perAddress.get(connection.address) ?? 1) - 1;
+    if (left === 0) this.#perAddress.delete(connection.address);
+    else this.#perAddress.set(connection.address, left);
+    this.#shared.counters.closed(cause).add(1);
+    this.#shared.deps.log.debug({ connection: connection.id, cause }, "closed");
+  }
+
+  /** The intake takes messages again. */
+  drained(): void {
+    const waiting = this.#congested;
+    this.#congested = new Set();
+    for (const connection of waiting) connection.resume();
+  }
+
+  /** Called once a second. */
+  sweep(): void {
+    const { tick, limits } = this.#shared;
+    const throttled = this.#throttled;
+    this.#throttled = new Set();
+    for (const connection of throttled) connection.resume();
+    if (!this.#shared.deps.intake.congested && this.#congested.size > 0) this.drained();
+    for (const connection of this.#halfOpen)
+      if (tick > connection.deadline && !connection.waiting) connection.close(connection.overdue);
+    if (tick % sweepSeconds !== 0) return;
+    for (const connection of this.#connections) {
+      const silent = tick - connection.lastTick;
+      if (connection.closing) {
+        if (tick > connection.deadline) connection.close("finished");
+      } else if (connection.answering && silent > limits.answerSeconds) connection.giveUp();
+      else if (silent > limits.idleSeconds && !connection.waiting) connection.close("idle");
+    }
+  }
+
+  #accept(socket: Socket): void {
+    const { counters, limits } = this.#shared;
+    const address = plainAddress(socket.remoteAddress);
+    const fromAddress = this.#perAddress.get(address) ?? 0;
+    const refusal = this.#refusalOf(fromAddress);
+    if (refusal !== undefined) {
+      counters.closed(refusal).add(1);
+      socket.on("error", () => {});
+      socket.destroy();
+      return;
+    }
+    if (this.#halfOpen.size >= limits.halfOpen || this.#connections.size >= limits.connections) this.#makeRoom();
+    this.#perAddress.set(address, fromAddress + 1);
+    counters.opened.tcp.add(1);
+    const connection = new TcpConnection(socket, ++this.#accepted, this.#shared, this);
+    this.#connections.add(connection);
+    this.#halfOpen.add(connection);
+    this.#shared.deps.log.debug({ connection: connection.id, address }, "connected");
+  }
+
+  #refusalOf(fromAddress: number): CloseCause | undefined {
+    const { limits, stopping } = this.#shared;
+    if (stopping) return "stopped";
+    if (fromAddress >= limits.connectionsPerAddress) return "perAddress";
+    return this.#connections.size >= limits.connections && this.#halfOpen.size === 0 ? "full" : undefined;
+  }
+
+  /** Closes the connection that is half-open for longest. */
+  #makeRoom(): void {
+    for (const connection of this.#halfOpen) {
+      connection.close("full");
+      return;
+    }
+  }
+}

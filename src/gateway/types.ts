@@ -1,0 +1,105 @@
+import type { CommandResult } from "../model/effects.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Intake } from "../ports/intake.ts";
+import type { Log } from "../ports/log.ts";
+import type { Metrics } from "../ports/metrics.ts";
+import type { Quarantine } from "../ports/quarantine.ts";
+import type { Trace } from "../ports/trace.ts";
+import type { AnyProtocol, DecodeOptions } from "../wire/protocol.ts";
+import type { GatewayLimits } from "./limits.ts";
+
+/** Where the gateway listens, and what it bears. */
+export interface GatewayOptions {
+  /** Address to listen on; `::` is every address of the machine, IPv6 and IPv4. */
+  readonly host: string;
+  /** One port for all protocols over TCP, UDP and HTTP; 0 takes one that is free for both TCP and UDP. */
+  readonly port: number;
+  /** Limits that differ from `defaultLimits`. */
+  readonly limits?: Partial<GatewayLimits>;
+  /** Options given to every decoder. */
+  readonly decode?: DecodeOptions;
+}
+
+/** What the gateway is made of. */
+export interface GatewayDeps {
+  /** Every protocol that is spoken, in the order of detection. */
+  readonly protocols: readonly AnyProtocol[];
+  readonly intake: Intake;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly trace: Trace;
+  readonly quarantine: Quarantine;
+  readonly bus: Bus;
+  /** Gets what an admitted device answered to a command. */
+  readonly onCommandResult?: (device: string, result: CommandResult) => void;
+}
+
+/** An address that is listened on. */
+export interface BoundAddress {
+  readonly transport: "tcp" | "udp";
+  readonly host: string;
+  readonly port: number;
+}
+
+/** How many are connected now. */
+export interface ConnectionFigures {
+  readonly tcp: number;
+  /** Those among `tcp` that no registered device has identified. */
+  readonly halfOpen: number;
+  /** Peers known by their datagrams. */
+  readonly udp: number;
+  /** Devices that can be reached. */
+  readonly devices: number;
+}
+
+/** Owner of all device sockets. */
+export interface Gateway {
+  /** Listens. Rejects where an address can't be had; nothing is left open then. */
+  start(): Promise<readonly BoundAddress[]>;
+  /**
+   * Accepts and reads no more, waits (bounded) for what was submitted, sends the replies that became due, closes. Never rejects.
+   */
+  stop(): Promise<void>;
+  readonly connections: ConnectionFigures;
+}
+
+/** Why a connection ended: the label `cause` of `waybeam_connections_closed_total`. */
+export type CloseCause =
+  | "peer"
+  | "error"
+  | "idle"
+  | "notIdentified"
+  | "unknown"
+  | "expired"
+  | "unavailable"
+  | "unknownProtocol"
+  | "junk"
+  | "unread"
+  | "finished"
+  | "full"
+  | "perAddress"
+  | "internal"
+  | "stopped";
+
+/** All close causes, for the metrics. */
+export const closeCauses: readonly CloseCause[] = [
+  "peer",
+  "error",
+  "idle",
+  "notIdentified",
+  "unknown",
+  "expired",
+  "unavailable",
+  "unknownProtocol",
+  "junk",
+  "unread",
+  "finished",
+  "full",
+  "perAddress",
+  "internal",
+  "stopped",
+];

@@ -1,0 +1,127 @@
+import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
+import { isIPv6 } from "node:net";
+import { detectProtocol } from "../wire/detect.ts";
+import { plainAddress, type Shared } from "./shared.ts";
+import type { CloseCause } from "./types.ts";
+import { type UdpGroup, UdpPeer } from "./udp-peer.ts";
+
+/** Seconds between two looks for peers that are silent. */
+const sweepSeconds = 5;
+/** Bytes of replies that wait in the socket: beyond them replies are lost, as any datagram may be. */
+const maximumUnsent = 1 << 20;
+
+/**
+ * The UDP port. A peer is remembered only once a registered device spoke (or while it is being asked for), so that datagrams with forged
+ * senders take no memory from those that are.
+ */
+export class UdpListener implements UdpGroup {
+  readonly #shared: Shared;
+  readonly #socket: Socket;
+  /** In the order in which they were last heard. */
+  readonly #peers = new Map<string, UdpPeer>();
+  #received = 0;
+
+  constructor(shared: Shared, host: string) {
+    this.#shared = shared;
+    this.#socket = createSocket({ type: isIPv6(host) ? "udp6" : "udp4" });
+    this.#socket.on("message", (message, source) => this.#message(message, source));
+  }
+
+  get size(): number {
+    return this.#peers.size;
+  }
+
+  listen(host: string, port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#socket.once("error", reject);
+      this.#socket.bind({ address: host, port }, () => {
+        this.#socket.off("error", reject);
+        this.#socket.on("error", (error) => this.#shared.deps.log.warn({ error }, "UDP socket"));
+        resolve();
+      });
+    });
+  }
+
+  close(): void {
+    for (const peer of this.#peers.values()) peer.close("stopped");
+    this.#socket.close();
+  }
+
+  send(bytes: Uint8Array, port: number, host: string): void {
+    if (this.#socket.getSendQueueSize() > maximumUnsent) return;
+    this.#socket.send(bytes, port, host, ignore);
+  }
+
+  identified(peer: UdpPeer): void {
+    this.#remember(peer);
+  }
+
+  closed(peer: UdpPeer, cause: CloseCause): void {
+    if (this.#peers.get(peer.key) === peer) this.#peers.delete(peer.key);
+    this.#shared.counters.closed(cause).add(1);
+  }
+
+  /** The intake takes messages again. */
+  drained(): void {
+    for (const peer of this.#peers.values()) peer.resume();
+  }
+
+  /** Called once a second. */
+  sweep(): void {
+    const { tick, limits } = this.#shared;
+    if (tick % sweepSeconds !== 0) return;
+    for (const peer of this.#peers.values()) {
+      if (tick - peer.lastTick <= limits.udpIdleSeconds) break;
+      if (!peer.busy) peer.close("idle");
+    }
+  }
+
+  #message(message: Uint8Array, { address: host, port }: RemoteInfo): void {
+    const { counters, deps, limits, stopping } = this.#shared;
+    counters.received.udp.add(message.length);
+    if (stopping) {
+      counters.dropped.stopping.add(1);
+      return;
+    }
+    if (message.length > limits.datagramBytes) {
+      counters.dropped.tooLong.add(1);
+      return;
+    }
+    const address = plainAddress(host);
+    const key = `${address} ${port}`;
+    const known = this.#peers.get(key);
+    if (known !== undefined) {
+      this.#remember(known);
+      known.received(message);
+      return;
+    }
+    // A datagram that is not read is sent again, or would have been lost anyway; memory is not for those whom nobody knows.
+    if (deps.intake.congested) {
+      counters.dropped.congested.add(1);
+      return;
+    }
+    const protocol = detectProtocol(deps.protocols, message, "udp", true);
+    if (protocol === "none" || protocol === "undecided") {
+      counters.dropped.unknownProtocol.add(1);
+      return;
+    }
+    const peer = new UdpPeer({ key, address, host, port }, ++this.#received, this.#shared, this, protocol);
+    counters.opened.udp.add(1);
+    peer.received(message);
+    if (peer.busy) this.#remember(peer);
+    else if (this.#peers.get(key) !== peer) peer.close("notIdentified");
+  }
+
+  #remember(peer: UdpPeer): void {
+    this.#peers.delete(peer.key);
+    this.#peers.set(peer.key, peer);
+    if (this.#peers.size > this.#shared.limits.udpSessions)
+      for (const oldest of this.#peers.values()) {
+        oldest.close("full");
+        return;
+      }
+  }
+}
+
+/** A reply that can't be sent is a reply that is lost: the tracker sends its data again. */
+function ignore(): void {}

@@ -1,0 +1,473 @@
+import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { test } from "node:test";
+import type { GatewayLimits } from "../../src/gateway/index.ts";
+import { metricOf, Peer, startGateway, until } from "../support/gateway.ts";
+
+type World = Awaited<ReturnType<typeof startGateway>>;
+
+/** Runs a test against a gateway that knows the device "one", and stops it. */
+function withGateway(name: string, limits: Partial<GatewayLimits>, run: (world: World) => Promise<void>): void {
+  test(name, { timeout: 20_000 }, async () => {
+    const world = await startGateway(limits);
+    world.intake.register("one");
+    try {
+      await run(world);
+    } finally {
+      await world.gateway.stop();
+    }
+    assert.deepEqual(
+      world.logged.filter((line) => line.includes("defect")),
+      [],
+    );
+  });
+}
+
+const times = (world: World, device: string) =>
+  (world.intake.stored.get(device) ?? []).map((report) => Number(report.time) / 1000);
+
+withGateway("a fix is acknowledged once it is stored, and not before", {}, async ({ port, intake, gateway }) => {
+  intake.hold = true;
+  const peer = new Peer(port);
+  peer.send("#I,one\n#P,1\n#T\n");
+  await peer.expect("#I\n#T\n");
+  await until(() => intake.waiting === 1);
+  assert.equal(peer.received, "");
+  assert.deepEqual(gateway.connections, { tcp: 1, halfOpen: 0, udp: 0, devices: 1 });
+  intake.commit();
+  await peer.expect("#P,1\n");
+  peer.end();
+  await until(() => gateway.connections.devices === 0);
+});
+
+withGateway("messages come whole, whatever the pieces", {}, async (world) => {
+  const peer = new Peer(world.port);
+  for (const byte of "#I,one\n#P,1\n\r\n#P,2\n") {
+    peer.send(byte);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await peer.expect("#I\n#P,1\n#P,2\n");
+  assert.deepEqual(times(world, "one"), [1, 2]);
+  assert.equal(await metricOf(world.metrics, 'waybeam_skipped_bytes_total{protocol="fixture"}'), 2);
+  peer.end();
+});
+
+withGateway("an answer without reports waits for all reports before it", {}, async ({ port, intake }) => {
+  intake.hold = true;
+  const peer = new Peer(port);
+  peer.send("#I,one\n#H\n#P,1\n#H\n#T\n");
+  await peer.expect("#I\n#H\n#T\n");
+  assert.equal(peer.received, "");
+  intake.commit();
+  await peer.expect("#P,1\n#H\n");
+  peer.end();
+});
+
+withGateway("frames wait while the device is being asked for", {}, async (world) => {
+  world.intake.slow = true;
+  const peer = new Peer(world.port);
+  peer.send("#I,one\n#P,1\n#P,2\n#T\n");
+  await peer.expect("#I\n#P,1\n#P,2\n#T\n");
+  assert.deepEqual(times(world, "one"), [1, 2]);
+  peer.end();
+});
+
+withGateway(
+  "an unknown device is quarantined, gets nothing positive and is closed",
+  { refusedMessages: 2 },
+  async (world) => {
+    const peer = new Peer(world.port);
+    peer.send("#I,two\n#P,1\n#H\n");
+    await peer.closed;
+    assert.equal(peer.received, "");
+    assert.equal(world.intake.stored.size, 0);
+    const [entry] = world.quarantine.list();
+    assert.deepEqual([entry?.ids, entry?.protocol, entry?.address], [["two"], "fixture", "127.0.0.1"]);
+    assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="unknown"}'), 1);
+    assert.equal(await metricOf(world.metrics, 'waybeam_reports_refused_total{protocol="fixture",cause="unknown"}'), 1);
+  },
+);
+
+withGateway(
+  "an unknown device that says no more is closed after a short time",
+  { refusedSeconds: 0 },
+  async ({ port }) => {
+    const peer = new Peer(port);
+    peer.send("#I,two\n");
+    await peer.closed;
+  },
+);
+
+withGateway("an expired device's data is refused", { refusedMessages: 1 }, async (world) => {
+  world.intake.register("old", true);
+  const peer = new Peer(world.port);
+  peer.send("#I,old\n#P,1\n");
+  await peer.closed;
+  assert.equal(peer.received, "");
+  assert.deepEqual(world.quarantine.list(), []);
+  assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="expired"}'), 1);
+});
+
+withGateway("several devices speak on one connection", {}, async (world) => {
+  world.intake.register("two");
+  world.intake.slow = true;
+  const peer = new Peer(world.port);
+  peer.send("#A,one,1\n#A,two,2\n#A,one,3\n#A,nobody,4\n#A,two,5\n");
+  await peer.expect("#A,1\n#A,2\n#A,3\n#A,5\n");
+  assert.deepEqual(
+    [times(world, "one"), times(world, "two")],
+    [
+      [1, 3],
+      [2, 5],
+    ],
+  );
+  assert.equal(world.gateway.connections.devices, 2);
+  peer.end();
+  await until(() => world.gateway.connections.devices === 0);
+});
+
+withGateway("a deleted device must be admitted again before anything else is taken", {}, async (world) => {
+  const peer = new Peer(world.port);
+  peer.send("#I,one\n#P,1\n");
+  await peer.expect("#I\n#P,1\n");
+  world.intake.remove("one");
+  peer.send("#P,2\n#T\n");
+  await peer.expect("#T\n");
+  assert.deepEqual(times(world, "one"), [1]);
+  world.intake.register("one");
+  peer.send("#I,one\n#P,3\n");
+  await peer.expect("#I\n#P,3\n");
+  peer.end();
+});
+
+withGateway("a changed device is asked for again and goes on", {}, async (world) => {
+  const peer = new Peer(world.port);
+  peer.send("#I,one\n");
+  await peer.expect("#I\n");
+  world.bus.publish({ type: "deviceChanged", key: 1, id: "one" });
+  world.intake.register("one");
+  world.intake.slow = true;
+  peer.send("#P,1\n#P,2\n");
+  await peer.expect("#P,1\n#P,2\n");
+  peer.end();
+});
+
+withGateway("a device that is deleted while its fix waits gets no answer", { refusedMessages: 0 }, async (world) => {
+  world.intake.hold = true;
+  const peer = new Peer(world.port);
+  peer.send("#I,one\n#P,1\n");
+  await until(() => world.intake.waiting === 1);
+  world.intake.remove("one");
+  world.intake.commit();
+  peer.send("#H\n");
+  await peer.closed;
+  assert.equal(peer.received, "#I\n");
+});
+
+withGateway("while the store is down nothing is answered", {}, async (world) => {
+  world.intake.down = true;
+  const peer = new Peer(world.port);
+  peer.send("#I,one\n#P,1\n");
+  await peer.closed;
+  assert.equal(peer.received, "");
+  assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="unavailable"}'), 1);
+});
+
+withGateway("a congested intake stops reading, and goes on when drained", {}, async (world) => {
+  const peer = new Peer(world.port);
+  peer.send("#I,one\n");
+  await peer.expect("#I\n");
+  world.intake.congested = true;
+  let sent = "";
+  for (let index = 0; index < 200; index++) sent += `#P,${index}\n`;
+  peer.send(sent);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.equal(world.intake.stored.size, 0);
+  world.intake.drain();
+  await peer.expect(sent);
+  peer.end();
+});
+
+withGateway("a bounded number of messages waits for its commit", { messagesInFlight: 4 }, async (world) => {
+  world.intake.hold = true;
+  const peer = new Peer(world.port);
+  peer.send("#I,one\n#P,1\n#P,2\n#P,3\n#P,4\n#P,5\n#P,6\n");
+  await until(() => world.intake.waiting === 4);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(world.intake.waiting, 4);
+  world.intake.commit();
+  await until(() => world.intake.waiting === 2);
+  world.intake.commit();
+  await peer.expect("#I\n#P,1\n#P,2\n#P,3\n#P,4\n#P,5\n#P,6\n");
+  peer.end();
+});
+
+withGateway(
+  "a sender that is too fast is read more slowly and loses nothing",
+  { messagesPerSecond: 10 },
+  async (world) => {
+    const peer = new Peer(world.port);
+    let sent = "#I,one\n";
+    let answers = "#I\n";
+    for (let index = 0; index < 25; index++) {
+      sent += `#P,${index}\n`;
+      answers += `#P,${index}\n`;
+    }
+    peer.send(sent);
+    await peer.expect(answers);
+    assert.equal(await metricOf(world.metrics, 'waybeam_socket_pauses_total{cause="rate"}'), 1);
+    peer.end();
+  },
+);
+
+withGateway(
+  "a peer that does not read its answers is closed",
+  { unsentBytes: 1000, messagesPerSecond: 1e6 },
+  async (world) => {
+    const peer = new Peer(world.port);
+    peer.socket.pause();
+    peer.send("#I,one\n");
+    const flood = "#T\n".repeat(20_000);
+    const timer = setInterval(() => peer.send(flood), 1);
+    await until(() => world.gateway.connections.tcp === 0);
+    clearInterval(timer);
+    peer.end();
+    assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="unread"}'), 1);
+  },
+);
+
+withGateway("junk, unknown protocols and undecodable messages end a connection", { junkBytes: 100 }, async (world) => {
+  const junk = new Peer(world.port);
+  junk.send(`#I,one\n${"x".repeat(200)}`);
+  const unknown = new Peer(world.port);
+  unknown.send("\x01\x02\x03");
+  const broken = new Peer(world.port);
+  broken.send(`#I,one\n${"#X,aaaaaaa\n".repeat(20)}`);
+  await Promise.all([junk.closed, unknown.closed, broken.closed]);
+  assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="junk"}'), 2);
+  assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="unknownProtocol"}'), 1);
+  assert.ok(
+    (await metricOf(world.metrics, 'waybeam_decode_failures_total{protocol="fixture",cause="badChecksum"}')) > 9,
+  );
+});
+
+withGateway(
+  "connections that never identify, or are silent, are closed",
+  { identifySeconds: 1, idleSeconds: 1 },
+  async (world) => {
+    const silent = new Peer(world.port);
+    const idle = new Peer(world.port);
+    idle.send("#I,one\n");
+    await Promise.all([silent.closed, idle.closed]);
+    assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="notIdentified"}'), 1);
+    assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="idle"}'), 1);
+  },
+);
+
+withGateway("connections per address are bounded", { connectionsPerAddress: 2 }, async (world) => {
+  const first = [new Peer(world.port), new Peer(world.port)];
+  await until(() => world.gateway.connections.tcp === 2);
+  const third = new Peer(world.port);
+  await third.closed;
+  assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="perAddress"}'), 1);
+  for (const peer of first) peer.end();
+  await until(() => world.gateway.connections.tcp === 0);
+  const later = new Peer(world.port);
+  later.send("#I,one\n");
+  await later.expect("#I\n");
+  later.end();
+});
+
+withGateway(
+  "when all places are taken, the longest half-open connection makes room",
+  { connections: 2 },
+  async (world) => {
+    const known = new Peer(world.port);
+    known.send("#I,one\n");
+    await known.expect("#I\n");
+    const halfOpen = new Peer(world.port);
+    await until(() => world.gateway.connections.tcp === 2);
+    world.intake.register("two");
+    const later = new Peer(world.port);
+    later.send("#I,two\n");
+    await halfOpen.closed;
+    await later.expect("#I\n");
+    const refused = new Peer(world.port);
+    await refused.closed;
+    known.send("#T\n");
+    await known.expect("#T\n");
+    known.end();
+    later.end();
+  },
+);
+
+withGateway("a peer that ends its side still gets what becomes due", {}, async ({ port, intake }) => {
+  intake.hold = true;
+  const peer = new Peer(port);
+  peer.socket.end("#I,one\n#P,1\n");
+  await until(() => intake.waiting === 1);
+  intake.commit();
+  await peer.expect("#I\n#P,1\n");
+  await peer.closed;
+});
+
+withGateway("command results go to who asked for them", {}, async ({ port, results }) => {
+  const peer = new Peer(port);
+  peer.send("#I,one\n#C,done\n");
+  await until(() => results.length === 1);
+  assert.deepEqual(results, [{ device: "one", result: { type: "commandResult", text: "done" } }]);
+  peer.end();
+});
+
+withGateway("a followed device's messages are traced with what became of them", {}, async ({ port, trace, intake }) => {
+  trace.follow("one", 0);
+  intake.slow = true;
+  const peer = new Peer(port);
+  peer.send("#I,one\n#P,1\n");
+  await peer.expect("#I\n#P,1\n");
+  const entries = trace.follow("one", 0);
+  assert.deepEqual(
+    entries.map(({ message, outcome, protocol }) => [Buffer.from(message, "hex").toString(), outcome, protocol]),
+    [
+      ["#I,one", "nothing to store", "fixture"],
+      ["#P,1", "stored", "fixture"],
+    ],
+  );
+  assert.partialDeepStrictEqual(entries[1]?.effects[0], { type: "fix", time: "1970-01-01T00:00:01.000Z" });
+  peer.end();
+});
+
+const ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n";
+
+withGateway("HTTP on the same port: answers in order, kept alive, once stored", {}, async (world) => {
+  world.intake.hold = true;
+  const peer = new Peer(world.port);
+  peer.send("GET /?id=one&n=1 HTTP/1.1\r\nHost: a\r\n\r\nGET /?id=one&n=2&body=hi HTTP/1.1\r\nHost: a\r\n\r\n");
+  await until(() => world.intake.waiting === 1);
+  assert.equal(peer.received, "");
+  world.intake.commit();
+  await peer.expect(ok);
+  await until(() => world.intake.waiting === 1);
+  world.intake.commit();
+  await peer.expect("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+  world.intake.hold = false;
+  peer.send("GET /?id=one&n=3 HTTP/1.1\r\nConnection: close\r\n\r\n");
+  await peer.expect("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  await peer.closed;
+  assert.deepEqual(times(world, "one"), [1, 2, 3]);
+});
+
+withGateway("HTTP: each refusal has its status", {}, async (world) => {
+  world.intake.register("old", true);
+  const statusOf = async (request: string) => {
+    const peer = new Peer(world.port);
+    peer.send(`${request}\r\nConnection: close\r\n\r\n`);
+    await peer.closed;
+    return peer.received;
+  };
+  assert.match(await statusOf("GET /?id=nobody HTTP/1.1"), /^HTTP\/1.1 404 /);
+  assert.match(await statusOf("GET /?id=old HTTP/1.1"), /^HTTP\/1.1 403 /);
+  assert.match(await statusOf("GET / HTTP/1.1"), /^HTTP\/1.1 400 /);
+  assert.match(await statusOf("GET / nonsense"), /^HTTP\/1.1 400 /);
+  world.intake.congested = true;
+  assert.match(await statusOf("GET /?id=one&n=1 HTTP/1.1"), /^HTTP\/1.1 503 [\s\S]*Retry-After: /);
+  world.intake.congested = false;
+  world.intake.down = true;
+  assert.match(await statusOf("GET /?id=one&n=1 HTTP/1.1"), /^HTTP\/1.1 503 [\s\S]*Retry-After: /);
+  assert.equal(world.intake.stored.size, 0);
+});
+
+withGateway(
+  "HTTP: a request that is not stored in time is answered 503",
+  { answerSeconds: 1 },
+  async ({ port, intake }) => {
+    intake.hold = true;
+    const peer = new Peer(port);
+    peer.send("GET /?id=one&n=1 HTTP/1.1\r\n\r\n");
+    await peer.closed;
+    assert.match(peer.received, /^HTTP\/1.1 503 /);
+  },
+);
+
+withGateway("HTTP: requests of several phones over one connection are kept apart", {}, async (world) => {
+  const peer = new Peer(world.port);
+  peer.send("GET /?id=one&n=1 HTTP/1.1\r\n\r\n");
+  await peer.expect(ok);
+  peer.send("GET /?n=2 HTTP/1.1\r\n\r\n");
+  await peer.expect("HTTP/1.1 400 Bad Request\r\n");
+  peer.end();
+  assert.deepEqual(times(world, "one"), [1]);
+});
+
+withGateway(
+  "UDP: answered once stored; only registered devices are remembered",
+  { datagramBytes: 100 },
+  async (world) => {
+    const socket = createSocket("udp4");
+    const answers: string[] = [];
+    socket.on("message", (message) => answers.push(message.toString()));
+    const send = (text: string) => socket.send(text, world.port, "127.0.0.1");
+    send("#A,nobody,1\n");
+    send("?");
+    send("#".repeat(101));
+    await until(() => world.quarantine.list().length === 1);
+    assert.equal(world.gateway.connections.udp, 0);
+    world.intake.slow = true;
+    send("#I,one\n");
+    send("#P,1\n");
+    await until(() => answers.length === 2);
+    assert.deepEqual(answers, ["#I\n", "#P,1\n"]);
+    assert.deepEqual(times(world, "one"), [1]);
+    assert.equal(world.gateway.connections.udp, 1);
+    assert.equal(await metricOf(world.metrics, 'waybeam_datagrams_dropped_total{cause="tooLong"}'), 1);
+    assert.equal(await metricOf(world.metrics, 'waybeam_datagrams_dropped_total{cause="unknownProtocol"}'), 1);
+    socket.close();
+  },
+);
+
+withGateway(
+  "UDP peers are bounded, and forgotten when silent",
+  { udpSessions: 2, udpIdleSeconds: 2 },
+  async (world) => {
+    const sockets = [createSocket("udp4"), createSocket("udp4"), createSocket("udp4")];
+    for (const socket of sockets) {
+      socket.send("#I,one\n", world.port, "127.0.0.1");
+      await once(socket, "message");
+    }
+    assert.equal(world.gateway.connections.udp, 2);
+    await until(() => world.gateway.connections.udp === 0);
+    for (const socket of sockets) socket.close();
+  },
+);
+
+test("stop reads no more, waits for what was submitted, and sends the answers that became due", {
+  timeout: 10_000,
+}, async () => {
+  const world = await startGateway();
+  world.intake.register("one");
+  world.intake.hold = true;
+  const peer = new Peer(world.port);
+  peer.send("#I,one\n#P,1\n");
+  await until(() => world.intake.waiting === 1);
+  const stopped = world.gateway.stop();
+  peer.send("#P,2\n");
+  await assert.rejects(once(new Peer(world.port).socket, "connect"));
+  world.intake.commit();
+  await Promise.all([stopped, peer.closed]);
+  assert.equal(peer.received, "#I\n#P,1\n");
+  assert.deepEqual(times(world, "one"), [1]);
+});
+
+test("stop is bounded while the store is down, and acknowledges nothing", { timeout: 10_000 }, async () => {
+  const world = await startGateway({ stopSeconds: 0.1 });
+  world.intake.register("one");
+  world.intake.hold = true;
+  const peer = new Peer(world.port);
+  peer.send("#I,one\n#P,1\n");
+  await until(() => world.intake.waiting === 1);
+  await world.gateway.stop();
+  world.intake.commit();
+  await peer.closed;
+  assert.equal(peer.received, "#I\n");
+});

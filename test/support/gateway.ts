@@ -1,0 +1,113 @@
+import { connect, type Socket } from "node:net";
+import { createGateway, type Gateway, type GatewayLimits } from "../../src/gateway/index.ts";
+import type { CommandResult } from "../../src/model/effects.ts";
+import {
+  createLog,
+  createMetrics,
+  createQuarantine,
+  createTrace,
+  systemClock,
+  systemIds,
+} from "../../src/observe/index.ts";
+import type { Bus, BusEvent } from "../../src/ports/bus.ts";
+import { fixtureProtocol } from "./fixture-protocol.ts";
+import { MemoryIntake } from "./memory-intake.ts";
+
+/** A gateway on a free port, with all its parts real but for what is behind the intake. */
+export async function startGateway(limits: Partial<GatewayLimits> = {}) {
+  const intake = new MemoryIntake();
+  const metrics = createMetrics({ processMetrics: false });
+  const trace = createTrace(systemClock);
+  const quarantine = createQuarantine(systemClock);
+  const results: { readonly device: string; readonly result: CommandResult }[] = [];
+  const logged: string[] = [];
+  const listeners = new Set<(event: BusEvent) => void>();
+  const bus: Bus = {
+    publish: (event) =>
+      listeners.forEach((listener) => {
+        listener(event);
+      }),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: async () => {},
+  };
+  const gateway: Gateway = createGateway(
+    { host: "127.0.0.1", port: 0, limits },
+    {
+      protocols: [fixtureProtocol],
+      intake,
+      clock: systemClock,
+      ids: systemIds,
+      log: createLog("info", { write: (text) => logged.push(text) }),
+      metrics,
+      trace,
+      quarantine,
+      bus,
+      onCommandResult: (device, result) => results.push({ device, result }),
+    },
+  );
+  const port = (await gateway.start())[0]?.port ?? 0;
+  return { gateway, port, intake, metrics, trace, quarantine, bus, results, logged };
+}
+
+/** A peer that a test drives by hand. */
+export class Peer {
+  readonly socket: Socket;
+  /** Resolves when the connection is closed, whoever did it. */
+  readonly closed: Promise<void>;
+  #received = "";
+  #changed: () => void = () => {};
+  #isClosed = false;
+
+  constructor(port: number) {
+    this.socket = connect({ port, host: "127.0.0.1", noDelay: true });
+    this.socket.on("data", (chunk: Buffer) => {
+      this.#received += chunk.toString("latin1");
+      this.#changed();
+    });
+    this.socket.on("error", () => {});
+    this.closed = new Promise((resolve) => {
+      this.socket.on("close", () => {
+        this.#isClosed = true;
+        this.#changed();
+        resolve();
+      });
+    });
+  }
+
+  get received(): string {
+    return this.#received;
+  }
+
+  send(text: string | Uint8Array): void {
+    this.socket.write(text);
+  }
+
+  /** Waits until so much was received, and takes it. Throws what was received where the connection ends before. */
+  async expect(text: string): Promise<void> {
+    while (this.#received.length < text.length && !this.#isClosed)
+      await new Promise<void>((resolve) => {
+        this.#changed = resolve;
+      });
+    const got = this.#received.slice(0, text.length);
+    if (got !== text) throw new Error(`expected ${JSON.stringify(text)}, received ${JSON.stringify(this.#received)}`);
+    this.#received = this.#received.slice(text.length);
+  }
+
+  end(): void {
+    this.socket.destroy();
+  }
+}
+
+/** Waits until something holds; the test's own time limit ends a wait in vain. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** Value of a metric's series, as /metrics shows it; 0 where there is none. */
+export async function metricOf(metrics: { text(): Promise<string> }, series: string): Promise<number> {
+  const found = (await metrics.text()).split("\n").find((text) => text.startsWith(`${series} `));
+  return Number(found?.slice(series.length + 1) ?? 0);
+}

@@ -1,0 +1,86 @@
+import type { Report } from "../../src/model/effects.ts";
+import type { Admission, Admitted, Intake, Outcome } from "../../src/ports/intake.ts";
+
+interface Waiting {
+  readonly device: Admitted;
+  readonly reports: readonly Report[];
+  readonly done: (outcome: Outcome) => void;
+}
+
+/** A registered device whose `live` the test ends. */
+class MemoryDevice implements Admitted {
+  readonly status = "admitted";
+  readonly key: number;
+  readonly id: string;
+  live = true;
+
+  constructor(key: number, id: string) {
+    this.key = key;
+    this.id = id;
+  }
+}
+
+/** An intake that keeps everything in memory and commits at once, or when the test says so. */
+export class MemoryIntake implements Intake {
+  /** What is stored, by device. */
+  readonly stored = new Map<string, Report[]>();
+  /** Whether submissions wait for `commit`. */
+  hold = false;
+  /** Whether identification takes a turn of the event loop. */
+  slow = false;
+  /** Whether the store is down: identification rejects. */
+  down = false;
+  congested = false;
+  readonly #devices = new Map<string, MemoryDevice | "expired">();
+  readonly #listeners: (() => void)[] = [];
+  #waiting: Waiting[] = [];
+
+  /** Registers a device, or renews it: who holds the old one must ask again. */
+  register(id: string, expired = false): void {
+    this.remove(id);
+    this.#devices.set(id, expired ? "expired" : new MemoryDevice(this.#devices.size + 1, id));
+  }
+
+  remove(id: string): void {
+    const device = this.#devices.get(id);
+    if (device instanceof MemoryDevice) device.live = false;
+    this.#devices.delete(id);
+  }
+
+  admit(ids: readonly string[]): Admission | Promise<Admission> {
+    if (this.down) return Promise.reject(new Error("the store is down"));
+    const found = ids.map((id) => this.#devices.get(id)).find((device) => device !== undefined);
+    const admission: Admission = found instanceof MemoryDevice ? found : { status: found ?? "unknown" };
+    return this.slow ? new Promise((resolve) => setImmediate(resolve, admission)) : admission;
+  }
+
+  submit(device: Admitted, reports: readonly Report[], _receivedAt: number, done: (outcome: Outcome) => void): void {
+    this.#waiting.push({ device, reports, done });
+    if (!this.hold) this.commit();
+  }
+
+  /** How many submissions wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Stores what waits and tells so. */
+  commit(): void {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    for (const { device, reports, done } of batch) {
+      if (device.live) this.stored.set(device.id, [...(this.stored.get(device.id) ?? []), ...reports]);
+      done(device.live ? "stored" : "refused");
+    }
+  }
+
+  onDrained(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Takes messages again. */
+  drain(): void {
+    this.congested = false;
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -119,6 +119,8 @@ class RecordParser {
     if (satellites === 0 && speed === 0 && course === 0)
       return { type: "fix", time, valid: false, latitude, longitude, altitude, alarms, readings, attributes };
     const valid = satellites > 0;
+    if (course > 360)
+      return { type: "fix", time, valid, latitude, longitude, altitude, speed, alarms, readings, attributes };
     return { type: "fix", time, valid, latitude, longitude, altitude, speed, course, alarms, readings, attributes };
   }
 

@@ -3,9 +3,13 @@ import type { Readings } from "../../model/readings.ts";
 
 type NamesOf<T> = { [K in keyof Readings]-?: NonNullable<Readings[K]> extends T ? K : never }[keyof Readings];
 
+/** Readings that are numbers. */
 export type NumberReading = NamesOf<number>;
+/** Readings that are yes or no. */
 export type FlagReading = NamesOf<boolean>;
+/** Readings while a record is read. */
 export type MutableReadings = { -readonly [K in keyof Readings]: Readings[K] };
+/** Attributes while a record is read. */
 export type MutableAttributes = { -readonly [K in keyof Attributes]: Attributes[K] };
 
 /** What the IO elements of one record add up to; the parser makes a fresh pair of objects for each record. */

@@ -61,6 +61,7 @@ function next(buffer: Uint8Array, offset: number): Framing {
   return end <= buffer.length ? frame(offset, end) : more;
 }
 
+/** Cuts keep-alive bytes, logins and data packets out of a stream. */
 export const framer: Framer = { maximum: envelope + longestData, next };
 
 /** Keys: "ping", "login", "datagram", or the codec id of a data packet. */

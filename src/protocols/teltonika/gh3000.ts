@@ -58,8 +58,8 @@ function gps(reader: Reader, sink: Sink): Position {
   const mask = reader.u8();
   const position: Position = {};
   if (bit(mask, 0)) {
-    position.latitude = reader.f32();
-    position.longitude = reader.f32();
+    position.latitude = degrees(reader.f32());
+    position.longitude = degrees(reader.f32());
   }
   if (bit(mask, 1)) position.altitude = reader.i16();
   if (bit(mask, 2)) position.course = (reader.u8() * 360) / 256;
@@ -72,6 +72,11 @@ function gps(reader: Reader, sink: Sink): Position {
   if (bit(mask, 6)) sink.attributes.gsmSignalQuality = reader.u8();
   if (bit(mask, 7)) sink.attributes.activeGsmOperator = reader.u32();
   return position;
+}
+
+/** A 32-bit float is good for six digits behind the point at most; those that follow are noise. */
+function degrees(float: number): number {
+  return Math.round(float * 1e6) / 1e6;
 }
 
 function group(reader: Reader, width: 1 | 2 | 4, sink: Sink, alarms: Alarm[]): void {

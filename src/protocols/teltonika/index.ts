@@ -153,6 +153,7 @@ const codec12Command: CommandForm<Session> = {
   },
 };
 
+/** Trackers of Teltonika: FMB, FMC, FMM, FMU, FMT, FMx6yz, TAT, TMT250, GH5200, GH3000 and those before them. */
 export const teltonika = defineProtocol<Session>({
   id: "teltonika",
   title: "Teltonika (Codec 7, 8, 8 Extended, 12 to 16)",

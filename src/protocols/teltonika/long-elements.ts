@@ -34,6 +34,14 @@ const part =
     if (value) sink.readings[name] = (sink.readings[name] ?? "") + value;
   };
 
+/** The last character of the tachograph's VIN is an element of one byte, which comes before the others. */
+const vinMiddle: Take = (bytes, sink) => {
+  part("vin")(bytes, sink);
+  const last = sink.attributes.vehicleIdentificationNumberPart3;
+  if (sink.readings.vin !== undefined && typeof last === "number" && last > 0x20 && last < 0x7f)
+    sink.readings.vin += String.fromCharCode(last);
+};
+
 const vin: Take = (bytes, sink) => {
   const value = printable(bytes);
   if (value) sink.readings.vin ??= value;
@@ -107,7 +115,7 @@ const professionalEight: { readonly [id: number]: Take } = {
   231: text("vehicleRegistrationNumber1"),
   232: text("vehicleRegistrationNumber2"),
   233: part("vin"),
-  234: part("vin"),
+  234: vinMiddle,
 };
 
 const variable: { readonly [id: number]: Take } = {

@@ -43,6 +43,7 @@ function answer(bytes: Uint8Array): ReturnType<NonNullable<SimulatedDevice["answ
   return bytes.length < length ? "more" : { length, accepted: true, reports: 0 };
 }
 
+/** A tracker that logs in and sends Codec 8 packets. */
 export const simulate: SimulatedDevice = {
   login: (device) => login(device),
   report: (_device, reports) => codec8Packet(reports.map(recordOf)),

@@ -26,6 +26,8 @@ const common: readonly Element[] = [
 
 /** Dallas probes: 0.1 °C from -55 to +115; 850 is the power-on value, 2000 to 5000 are faults. */
 const dallas = { min: -550, max: 1150, errors: [850] };
+/** More is "not available". */
+const percent = { max: 100 };
 /** BLE sensors: 0.01 °C; 2000, 3000, 4000 (old firmware) and 32765 to 32767 are faults. */
 const bleTemperature = { min: -4000, max: 12_500, errors: [2000, 3000, 4000] };
 /** BLE sensors: 0.1 %; 2000 and more are faults. */
@@ -47,7 +49,7 @@ function zones(ids: readonly number[]): Element[] {
 const fmbPermanent: readonly Element[] = [
   ...flags("u1", { 380: "output3", 262: "input4", 116: "charging" }),
   ...numbers("u2", 1000, { 9: "analog1", 6: "analog2" }),
-  ...numbers("u1", 1, { 113: "battery" }, { max: 100 }),
+  ...numbers("u1", 1, { 113: "battery" }, percent),
   ...numbers("u4", 1000, { 16: ["odometer", "totalOdometer"] }),
   ...numbers(
     "s4",
@@ -106,8 +108,8 @@ const fmbBluetooth: readonly Element[] = [
     },
     { min: -4000, max: 12_500 },
   ),
-  ...numbers("u1", 1, { 10804: ["humidity", "eyeHumidity1"] }, { max: 100 }),
-  ...attributes("u1", 1, { 10805: "eyeHumidity2", 10806: "eyeHumidity3", 10807: "eyeHumidity4" }, { max: 100 }),
+  ...numbers("u1", 1, { 10804: ["humidity", "eyeHumidity1"] }, percent),
+  ...attributes("u1", 1, { 10805: "eyeHumidity2", 10806: "eyeHumidity3", 10807: "eyeHumidity4" }, percent),
   ...attributes("u1", 1, { ...series(10808, "eyeMagnet", 4), ...series(10820, "eyeLowBattery", 4) }),
   ...attributes("u2", 1, { ...series(10812, "eyeMovement", 4), ...series(10836, "eyeMovementCount", 4) }),
   ...attributes("s1", 1, series(10816, "eyePitch", 4)),
@@ -118,8 +120,9 @@ const fmbBluetooth: readonly Element[] = [
 
 /** "OBD elements" and "OBD OEM elements". */
 const fmbObd: readonly Element[] = [
-  ...numbers("u1", 1, { 31: ["engineLoad", "obdEngineLoad"], 37: ["vehicleSpeed", "obdVehicleSpeed"] }),
-  ...numbers("u1", 1, { 41: ["throttle", "obdThrottlePosition"], 48: ["fuel", "obdFuelLevel"] }),
+  ...numbers("u1", 1, { 37: ["vehicleSpeed", "obdVehicleSpeed"] }),
+  ...numbers("u1", 1, { 31: ["engineLoad", "obdEngineLoad"], 41: ["throttle", "obdThrottlePosition"] }, percent),
+  ...numbers("u1", 1, { 48: ["fuel", "obdFuelLevel"] }, percent),
   ...numbers("s1", 1, { 32: ["coolantTemperature", "obdCoolantTemperature"] }),
   ...numbers("u2", 1, { 36: ["rpm", "obdEngineRpm"] }),
   ...numbers("u4", 10, { 390: ["fuelVolume", "obdOemFuelLevel"] }),
@@ -146,8 +149,8 @@ const fmbObd: readonly Element[] = [
 
 /** "CAN adapters elements" (LV-CAN200, ALL-CAN300, CAN-CONTROL). */
 const fmbCan: readonly Element[] = [
-  ...numbers("u1", 1, { 81: ["vehicleSpeed", "canVehicleSpeed"], 82: ["throttle", "acceleratorPedalPosition"] }),
-  ...numbers("u1", 1, { 89: ["fuel", "canFuelLevel"], 114: ["engineLoad", "canEngineLoad"] }),
+  ...numbers("u1", 1, { 81: ["vehicleSpeed", "canVehicleSpeed"], 114: ["engineLoad", "canEngineLoad"] }),
+  ...numbers("u1", 1, { 82: ["throttle", "acceleratorPedalPosition"], 89: ["fuel", "canFuelLevel"] }, percent),
   ...numbers("u2", 1, { 85: ["rpm", "canEngineRpm"] }),
   ...numbers("u2", 10, { 84: ["fuelVolume", "canFuelVolume"] }),
   ...numbers("u4", 10, { 83: ["fuelUsed", "fuelConsumed"], 107: ["fuelUsed", "fuelConsumedCounted"] }),
@@ -191,12 +194,13 @@ const professionalOther: readonly Element[] = [
   ...numbers("u4", 1 / 60, { 14: ["engineSeconds", "engineWorktime"], 15: ["engineSeconds", "engineWorktimeCounted"] }),
   ...numbers("u4", 10, { 33: ["fuelUsed", "fuelConsumed"], 17: ["fuelUsed", "fuelConsumedCounted"] }),
   ...numbers("u4", 1, { 86: ["fuelUsed", "engineTotalFuelUsed"], 88: ["rpm", "engineSpeed"] }),
-  ...numbers("u4", 1, { 80: ["vehicleSpeed", "wheelBasedSpeed"], 87: ["fuel", "fmsFuelLevel"] }),
+  ...numbers("u4", 1, { 80: ["vehicleSpeed", "wheelBasedSpeed"] }),
   ...numbers("u4", 1 / 3600, { 104: ["engineSeconds", "engineTotalHours"] }),
-  ...numbers("u4", 1, { 84: ["throttle", "accelerationPedalPosition"] }),
+  ...numbers("u4", 1, { 84: ["throttle", "accelerationPedalPosition"], 87: ["fuel", "fmsFuelLevel"] }, percent),
   ...numbers("u1", 1, { 30: ["vehicleSpeed", "canVehicleSpeed"], 23: ["engineLoad", "canEngineLoad"] }),
-  ...numbers("u1", 1, { 31: ["throttle", "acceleratorPedalPosition"], 37: ["fuel", "canFuelLevel"] }),
-  ...numbers("u1", 1, { 85: ["engineLoad", "engineCurrentLoad"], 10348: "fuel2" }),
+  ...numbers("u1", 1, { 31: ["throttle", "acceleratorPedalPosition"], 37: ["fuel", "canFuelLevel"] }, percent),
+  ...numbers("u1", 1, { 10348: "fuel2" }, percent),
+  ...numbers("u1", 1, { 85: ["engineLoad", "engineCurrentLoad"] }),
   ...numbers("u2", 10, { 34: ["fuelVolume", "canFuelVolume"] }),
   ...numbers("u2", 1, { 35: ["rpm", "canEngineRpm"], 191: ["vehicleSpeed", "tachographVehicleSpeed"] }),
   ...numbers("s2", 10, { 25: ["coolantTemperature", "engineTemperature"] }),
@@ -212,7 +216,7 @@ const professionalOther: readonly Element[] = [
   ...attributes("u1", 1, { 81: "cruiseControlActive", 83: "ptoState", 184: "driver1WorkingState" }),
   ...attributes("u1", 1, { 185: "driver2WorkingState", 186: "tachographOverSpeed", 187: "driver1CardPresence" }),
   ...attributes("u1", 1, { 188: "driver2CardPresence", 189: "driver1TimeRelatedStates" }),
-  ...attributes("u1", 1, { 190: "driver2TimeRelatedStates" }),
+  ...attributes("u1", 1, { 190: "driver2TimeRelatedStates", 235: "vehicleIdentificationNumberPart3" }),
   ...attributes("u2", 10, { 18: "fuelRate", 20: "adBlueLevel" }),
   ...attributes("u2", 1, { 12: "programNumber", 56: "driver1ContinuousDrivingTime" }),
   ...attributes("u2", 1, { 57: "driver2ContinuousDrivingTime", 69: "driver1CumulativeDrivingTime" }),
@@ -229,6 +233,7 @@ const professionalOther: readonly Element[] = [
 /** Names that tell a model of the professional family, in capitals. */
 const professionalModels: readonly string[] = ["FMB63", "FM63", "FMB64", "FMC64", "FMM64", "FMB65", "FMC65", "FMM65"];
 
+/** The professional family. */
 export const professional: Family = family(common, zones(professionalZones), professionalPermanent, professionalOther);
 
 /**

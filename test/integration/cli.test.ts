@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { exitCodes } from "../../src/cli/exit.ts";
+import { dataFolder, end, freePorts, removeFolder, type Service, startService } from "../support/service.ts";
+
+const program = join(import.meta.dirname, "../../src/main.ts");
+const directory = dataFolder();
+let service: Service;
+
+before(async () => {
+  service = await startService(directory);
+});
+
+after(async () => {
+  await service?.stop();
+  removeFolder(directory);
+});
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+  return spawn(process.execPath, [program, ...args], { env: { ...process.env, WAYBEAM_DATA: directory, ...env } });
+}
+
+async function ended(child: ChildProcess): Promise<Ended> {
+  const collect = async (stream: NodeJS.ReadableStream | null) => {
+    let text = "";
+    for await (const chunk of stream ?? []) text += String(chunk);
+    return text;
+  };
+  const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const [code, out, err] = await Promise.all([exit, collect(child.stdout), collect(child.stderr)]);
+  return { code, out, err };
+}
+
+async function waybeam(
+  args: readonly string[],
+  input = "",
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  const child = start(args, env);
+  child.stdin?.end(input);
+  return await ended(child);
+}
+
+function jsonLines(text: string): Record<string, unknown>[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}
+
+test("the first start leaves credentials that only their owner can read, and the commands find them", async () => {
+  const file = join(directory, "credentials.json");
+  assert.equal(statSync(file).mode & 0o077, 0);
+  assert.deepEqual(Object.keys(JSON.parse(readFileSync(file, "utf8"))).sort(), ["apiKey", "url", "userName"]);
+  const { code, err } = await waybeam(["device", "list"]);
+  assert.deepEqual([code, err.includes("no device yet")], [0, true]);
+});
+
+test("devices are added, listed and removed; exit codes tell the failures apart", async () => {
+  const added = await waybeam(["device", "add", "cli-1", "--name", "Truck", "--tag", "plate=A", "--json"]);
+  assert.equal(added.code, 0, added.err);
+  assert.equal(jsonLines(added.out)[0]?.name, "Truck");
+  const many = await waybeam(["device", "add", "--file", "-"], "cli-2\ncli-1\n");
+  assert.equal(many.code, exitCodes.conflict.code);
+  const listed = jsonLines((await waybeam(["device", "list", "--json"])).out).map(({ id }) => id);
+  assert.deepEqual(listed, ["cli-1", "cli-2"]);
+  assert.equal((await waybeam(["device", "add", "no/slash"])).code, exitCodes.usage.code);
+  assert.equal((await waybeam(["device", "remove", "cli-1", "cli-2"])).code, 0);
+  assert.equal((await waybeam(["last", "cli-1"])).code, exitCodes.notFound.code);
+  assert.equal((await waybeam(["device", "list"], "", { WAYBEAM_API_KEY: "wrong" })).code, exitCodes.denied.code);
+  assert.equal(
+    (await waybeam(["device", "list"], "", { WAYBEAM_URL: "http://127.0.0.1:1" })).code,
+    exitCodes.unreachable.code,
+  );
+});
+
+test("a simulated fleet of every protocol: each report that was acknowledged is in the history", async () => {
+  const port = String(service.devicePort);
+  const size = ["--devices", "8", "--interval", "0.2", "--count", "5", "--seed", "cli"];
+  const { code, out, err } = await waybeam(["simulate", ...size, "--device-port", port, "--json"]);
+  assert.equal(code, 0, err);
+  const [summary] = jsonLines(out);
+  assert.deepEqual([summary?.acked, summary?.refused, summary?.waiting], [40, 0, 0], out);
+  const devices = jsonLines((await waybeam(["device", "list", "--json"])).out);
+  assert.equal(devices.length, 8);
+  for (const { id, name } of devices) {
+    const history = jsonLines((await waybeam(["history", String(id), "--from", "10m", "--to", "now", "--json"])).out);
+    assert.equal(history.length, 5, String(name));
+    const last: unknown = JSON.parse((await waybeam(["last", String(id), "--json"])).out);
+    assert.deepEqual(last, history.at(-1), String(name));
+  }
+});
+
+test("trace shows what a device sends, and ends well with Ctrl-C", async () => {
+  const registered = async () =>
+    jsonLines((await waybeam(["device", "list", "--json"])).out).map(({ id }) => String(id));
+  const before = new Set(await registered());
+  const size = ["--devices", "1", "--interval", "0.2", "--seed", "trace", "--protocol", "teltonika"];
+  const fleet = start(["simulate", ...size, "--device-port", String(service.devicePort)]);
+  try {
+    let device: string | undefined;
+    while (device === undefined) device = (await registered()).find((id) => !before.has(id));
+    const trace = start(["trace", device, "--json"]);
+    const result = ended(trace);
+    await new Promise((resolve) => trace.stdout?.once("data", resolve));
+    trace.kill("SIGINT");
+    const { code, out, err } = await result;
+    assert.equal(code, 0, err);
+    const [entry] = jsonLines(out);
+    assert.equal(entry?.protocol, "teltonika");
+    assert.match(String(entry?.message), /^[0-9a-f]+$/);
+  } finally {
+    assert.equal(await end(fleet), 0);
+  }
+});
+
+test("a second process on the same data says so and ends; so does one whose port is taken", async () => {
+  const { httpPort, devicePort } = freePorts();
+  const ports = { WAYBEAM_HTTP_PORT: String(httpPort), WAYBEAM_DEVICE_PORT: String(devicePort) };
+  const sameData = await waybeam(["serve"], "", ports);
+  assert.equal(sameData.code, exitCodes.inUse.code, sameData.err);
+  const other = dataFolder();
+  const samePort = await waybeam(["serve"], "", {
+    ...ports,
+    WAYBEAM_DATA: other,
+    WAYBEAM_HTTP_PORT: new URL(service.url).port,
+  });
+  assert.equal(samePort.code, exitCodes.inUse.code, samePort.err);
+  removeFolder(other);
+});
+
+test("a wrong configuration stops the start with every problem listed", async () => {
+  const { code, err } = await waybeam(["serve"], "", { WAYBEAM_HTTP_PROT: "1", WAYBEAM_LICENSES: "many" });
+  assert.equal(code, exitCodes.usage.code);
+  assert.match(err, /WAYBEAM_HTTP_PORT\?/);
+  assert.match(err, /licenses/);
+});
+
+test("decode needs no service", async () => {
+  const line = '{"protocol":"teltonika","transport":"tcp","messages":["000f393930303030303030303030303030"]}\n';
+  const { code, out } = await waybeam(["decode"], line, { WAYBEAM_URL: "http://127.0.0.1:1" });
+  assert.equal(code, 0);
+  assert.deepEqual(jsonLines(out)[0]?.effects, [
+    [
+      { type: "identify", ids: ["990000000000000"] },
+      { type: "reply", bytes: "01", when: "identified" },
+    ],
+  ]);
+});

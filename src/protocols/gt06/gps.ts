@@ -1,0 +1,69 @@
+import type { Reader } from "../../wire/reader.ts";
+import { utc } from "../../wire/time.ts";
+import type { Draft, Position } from "./report.ts";
+import { clockOffset, observeClock, type Session } from "./session.ts";
+
+/** Coordinates come in 1/30000 of a minute (GT06 v1.8.1, 5.2.1.6). */
+const perDegree = 1_800_000;
+
+/** Bytes that `readGps` reads. */
+export const gpsSize = 18;
+
+/** Six bytes: year, month, day, hour, minute, second. Undefined where that is no date. */
+export function readDate(reader: Reader): number | undefined {
+  return utc(reader.u8(), reader.u8(), reader.u8(), reader.u8(), reader.u8(), reader.u8());
+}
+
+/** A position from its parts. Course and status: bits 0 to 9 course, 10 north, 11 west, 12 positioned (5.2.1.9). */
+export function positionOf(
+  time: number | undefined,
+  latitude: number,
+  longitude: number,
+  speed: number | undefined,
+  status: number,
+): Position {
+  if (latitude > 90 * perDegree || longitude > 180 * perDegree) throw new RangeError("no place on earth");
+  return {
+    time,
+    valid: (status & 0x1000) !== 0,
+    // Adding zero makes a minus zero plain.
+    latitude: (status & 0x0400 ? latitude : -latitude) / perDegree + 0,
+    longitude: (status & 0x0800 ? -longitude : longitude) / perDegree + 0,
+    speed,
+    course: status & 0x03ff,
+  };
+}
+
+/** ACC in bits 14 (known) and 15 (on) of course and status, which later versions define. */
+export function readAcc(report: Draft, status: number): void {
+  if (status & 0x4000) report.readings.ignition = (status & 0x8000) !== 0;
+}
+
+/** Satellites, latitude, longitude, speed, course and status: what follows the date. */
+export function readPlace(reader: Reader, report: Draft, time: number | undefined): Position {
+  report.readings.satellites = reader.u8() & 0x0f;
+  const latitude = reader.u32();
+  const longitude = reader.u32();
+  const speed = reader.u8();
+  const status = reader.u16();
+  readAcc(report, status);
+  return positionOf(time, latitude, longitude, speed, status);
+}
+
+/** The GPS part of a message whose date is UTC. */
+export function readGps(reader: Reader, report: Draft): Position {
+  return readPlace(reader, report, readDate(reader));
+}
+
+/** The GPS part of an older message, whose date may be local; and the session, which may have learnt which. */
+export function readOlderGps(
+  reader: Reader,
+  report: Draft,
+  session: Session,
+  receivedAt: number,
+): { readonly position: Position; readonly session: Session } {
+  const date = readDate(reader);
+  if (date === undefined) return { position: readPlace(reader, report, undefined), session };
+  const next = observeClock(session, date, receivedAt);
+  return { position: readPlace(reader, report, date - clockOffset(next)), session: next };
+}

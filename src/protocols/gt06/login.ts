@@ -1,0 +1,88 @@
+import type { MessageRow } from "../../wire/protocol.ts";
+import { Writer } from "../../wire/writer.ts";
+import { acknowledgement, open, seal } from "./envelope.ts";
+import { type Handler, row } from "./row.ts";
+import type { Session } from "./session.ts";
+
+const minute = 60_000;
+
+/** Zone in the upper 12 bits as hours * 100 + minutes, bit 3 west (JM-VL03 v1.1.2, login packet). ms east of UTC. */
+export function zoneOf(extension: number): number {
+  const hundreds = extension >> 4;
+  const offset = (Math.floor(hundreds / 100) * 60 + (hundreds % 100)) * minute;
+  return extension & 0x08 ? -offset + 0 : offset;
+}
+
+/** The IMEI of eight bytes of digits: 15 behind a zero. Clones fill all 16, of which the last 15 are the IMEI. */
+function identifiers(hex: string): readonly string[] {
+  const imei = hex.slice(1);
+  return hex.startsWith("0") ? [imei] : [hex, imei];
+}
+
+/**
+ * 0x01: terminal number; type; zone and language. It begins the session anew.
+ * This one row needs no known device, so it opens its frame itself.
+ */
+const login: MessageRow<Session> = {
+  name: "login",
+  keys: [0x01],
+  handle: (frame, session) => {
+    const message = open(frame);
+    if (message === undefined) return { session, effects: [{ type: "failure", cause: "badChecksum" }] };
+    const ids = identifiers(message.reader.hex(8));
+    const next: { zone?: number } = {};
+    if (message.size >= 12) {
+      message.reader.skip(2);
+      next.zone = zoneOf(message.reader.u16());
+    }
+    return {
+      session: next,
+      effects: [
+        { type: "identify", ids },
+        { type: "reply", bytes: acknowledgement(message.type, message.serial), when: "identified" },
+      ],
+    };
+  },
+};
+
+/** 0x8A: the tracker asks for the time (JM-VL03 v1.1.2); UTC, at whole seconds of its arrival. */
+const clock: Handler = (message, session, context) => {
+  const now = new Date(context.receivedAt);
+  const date = new Writer(6)
+    .u8(now.getUTCFullYear() - 2000)
+    .u8(now.getUTCMonth() + 1)
+    .u8(now.getUTCDate())
+    .u8(now.getUTCHours())
+    .u8(now.getUTCMinutes())
+    .u8(now.getUTCSeconds());
+  return {
+    session,
+    effects: [
+      { type: "ignored", reason: "time request" },
+      { type: "reply", bytes: seal(message.type, message.serial, date.done()), when: "identified" },
+    ],
+  };
+};
+
+/** What an address request is answered with: no alarm, no address, no telephone number (JM-VL03 v1.1.2, 0x97). */
+const noAddress = "NA&&NA&&0##";
+
+/** 0x2A, and with a cell 0x17: a telephone number asks for an address, which this service does not look up. */
+const address: Handler = (_message, session) => {
+  const content = new Writer(16).u8(noAddress.length).u32(0).latin1(noAddress).done();
+  return {
+    session,
+    effects: [
+      { type: "ignored", reason: "address request" },
+      { type: "reply", bytes: seal(0x97, 0, content, true), when: "identified" },
+    ],
+  };
+};
+
+/** What a connection begins with and what the tracker asks the server for. */
+export const loginRows: readonly MessageRow<Session>[] = [
+  login,
+  row("time request", [0x8a], clock),
+  row("address request", [0x2a], address),
+  row("address request (cell)", [0x17], address),
+];

@@ -1,0 +1,72 @@
+import type { Alarm } from "../../model/alarms.ts";
+import type { Effect, Fix, ReadingsReport } from "../../model/effects.ts";
+import type { Readings } from "../../model/readings.ts";
+
+/** Readings while they are gathered. */
+export type ReadingsDraft = { -readonly [K in keyof Readings]: Readings[K] };
+
+/** Everything that a message reports beside its position, while it is gathered. */
+export interface Draft {
+  readonly alarms: Alarm[];
+  readonly readings: ReadingsDraft;
+  readonly attributes: { [name: string]: string | number | boolean };
+}
+
+/** A position as `readGps` gives it. */
+export interface Position {
+  /** Epoch ms by the tracker's clock; absent where the date is none. */
+  readonly time: number | undefined;
+  readonly valid: boolean;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly speed: number | undefined;
+  readonly course: number;
+}
+
+export function draft(): Draft {
+  return { alarms: [], readings: {}, attributes: {} };
+}
+
+/** Adds an alarm once. */
+export function raise(report: Draft, alarm: Alarm): void {
+  if (!report.alarms.includes(alarm)) report.alarms.push(alarm);
+}
+
+/** A fix of a position and what came with it; without a date it can be placed in no history and only its readings count. */
+export function fixOf(position: Position, report: Draft, altitude?: number): Fix | ReadingsReport {
+  if (position.time === undefined) return readingsOf(report);
+  const fix: { -readonly [K in keyof Fix]: Fix[K] } = {
+    type: "fix",
+    time: position.time,
+    valid: position.valid,
+    latitude: position.latitude,
+    longitude: position.longitude,
+    course: position.course,
+    alarms: report.alarms,
+    readings: report.readings,
+    attributes: report.attributes,
+  };
+  if (position.speed !== undefined) fix.speed = position.speed;
+  if (altitude !== undefined) fix.altitude = altitude;
+  return fix;
+}
+
+/** Readings without a position of their own. */
+export function readingsOf(report: Draft, time?: number): ReadingsReport {
+  return {
+    type: "readings",
+    ...(time !== undefined && { time }),
+    alarms: report.alarms,
+    readings: report.readings,
+    attributes: report.attributes,
+  };
+}
+
+/** Readings, or `ignored` where there are none to store. */
+export function readingsOrNothing(report: Draft, reason: string, time?: number): Effect {
+  const empty =
+    report.alarms.length === 0 &&
+    Object.keys(report.readings).length === 0 &&
+    Object.keys(report.attributes).length === 0;
+  return empty ? { type: "ignored", reason } : readingsOf(report, time);
+}

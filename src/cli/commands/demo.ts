@@ -8,7 +8,7 @@ import type { Host, Service } from "../host.ts";
 import { Progress } from "../progress.ts";
 import { registerDevices } from "../register.ts";
 import { startSummary, untilInterrupted } from "./serve.ts";
-import { describe, protocolsOf } from "./simulate.ts";
+import { describe, hostOf, protocolsOf } from "./simulate.ts";
 
 /** Cars of the demonstration, and seconds between their reports. */
 const devices = 25;
@@ -41,7 +41,7 @@ async function run(host: Host, service: Service, credentialsFile: string): Promi
     interval,
     protocols: await protocolsOf("all"),
     seed: "demo",
-    host: "localhost",
+    host: hostOf(service.url),
     port: service.devicePort,
     clock: host.clock,
     register: (list) => registerDevices(host, client, list),

@@ -66,7 +66,7 @@ async function simulate(host: Host, options: SimulateOptions, command: Command):
     protocols,
     seed: options.seed,
     ...(options.count !== undefined && { count: options.count }),
-    host: options.deviceHost ?? new URL(client.url).hostname.replace(/^\[(.*)\]$/, "$1"),
+    host: options.deviceHost ?? hostOf(client.url),
     port: options.devicePort,
     connectsPerSecond: options.connects,
     clock: host.clock,
@@ -108,6 +108,11 @@ export function describe(stats: FleetStats): string {
   const always = `${connected} of ${devices} connected, ${sent} sent, ${acked} acked, ${refused} refused, ${waiting} waiting`;
   const rare = Object.entries({ resent, dropped, reconnects }).filter(([, count]) => count > 0);
   return [always, ...rare.map(([name, count]) => `${count} ${name}`)].join(", ");
+}
+
+/** The host of an address, as sockets take it: an IPv6 address without its brackets. */
+export function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
 /** The protocols that a list of ids names. */

@@ -20,7 +20,10 @@ export function idBytes(bytes: Uint8Array, at: number, whole?: number): IdBytes 
 
 /** Whether an identifier of so many bytes, a time and a date in BCD stand behind the marker. */
 function hasHead(bytes: Uint8Array, at: number, id: IdBytes): boolean {
-  for (let index = 1; index <= id; index++) if (!(digits(bytes[at + index]) <= 99)) return false;
+  // An IMEI has 15 digits; what fills its last byte may be anything.
+  const whole = id === 8 ? 7 : id;
+  for (let index = 1; index <= whole; index++) if (!(digits(bytes[at + index]) <= 99)) return false;
+  if (id === 8 && (bytes[at + 8] ?? 0xff) >> 4 > 9) return false;
   const clock = at + 1 + id;
   return (
     digits(bytes[clock]) <= 23 &&

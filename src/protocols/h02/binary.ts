@@ -13,7 +13,7 @@ const noTail: Tail = { readings: {}, attributes: {} };
 
 /**
  * Binary message: marker, identifier, time, date, latitude, battery code, longitude and flags, speed and course, vehicle status, and what
- * each length adds. Digits are BCD. (LK210 and ICAR protocols, "binary data")
+ * each length adds. Digits are BCD. No manual of it is public in English; this is what trackers send.
  */
 export function handleBinary(
   frame: Uint8Array,
@@ -87,7 +87,7 @@ function signed(degrees: number, positive: boolean): number {
 
 /**
  * What messages of 45 and 47 bytes add: user alarm, no-operation flag, GSM signal, satellites, mileage, mobile country and network code,
- * area, cell; with 47 bytes the supply's voltage; record number. (ICAR GPS protocol)
+ * area, cell; with 47 bytes the supply's voltage (its unit differs between makers); record number.
  */
 function readTail(reader: Reader): Tail {
   reader.skip(2);

@@ -24,9 +24,9 @@ function detect(bytes: Uint8Array): Certainty {
   return idBytes(bytes, 0) === undefined ? "no" : "sure";
 }
 
-/** Identifier, time and date are BCD, so every byte that came so far must be. */
+/** Identifier, time and date are BCD, so every byte that came so far must be; but for the digit that fills an IMEI. */
 function isPartOfHead(bytes: Uint8Array): boolean {
-  return bytes.subarray(1).every((byte) => byte >> 4 <= 9 && (byte & 0x0f) <= 9);
+  return bytes.every((byte, index) => index === 0 || (byte >> 4 <= 9 && (index === 8 || (byte & 0x0f) <= 9)));
 }
 
 /** `*XX,` and then the identifier's first character, or a comma where it is left out. */
@@ -60,7 +60,6 @@ export const h02 = defineProtocol({
     { title: "SinoTrack Protocol (TQ GPRS transport protocol)" },
     { title: "GPRS Protocol (location data and heartbeat, status appendix)" },
     { title: "Communication Protocol", version: "1.0.3" },
-    { title: "ICAR GPS Protocol" },
   ],
   detect,
   framer,

@@ -106,7 +106,7 @@ const dayPosition = grammar({
 
 const dayMs = 86_400_000;
 
-/** VP1: validity, position, speed (knots), course, ddmmyy; or V, mcc, mnc, then (area, cell, signal) of each cell, joined by Y. (Communication Protocol V1.0.3, 3.1) */
+/** VP1: validity, position, speed (knots), course, ddmmyy; or V, mcc, mnc, then (area, cell, signal) of each cell, joined by Y. (Communication Protocol V1.0.3) */
 function understandDayPosition({ fields }: Sentence, { receivedAt }: DecodeContext): Meaning | undefined {
   if (fields[bodyAt] === "V") return cellReport(fields);
   const values = dayPosition.read(fields, bodyAt);

@@ -68,9 +68,9 @@ export const framer: Framer = { maximum: envelope + longestData, next };
 export function classify(message: Uint8Array): MessageKey | undefined {
   if (message.length === 1 && message[0] === keepAlive) return "ping";
   if (message.length >= envelope + shortestData && u32(message, 0) === 0) return message[8];
-  if (message.length < 3 || u16(message, 0) !== message.length - 2) return undefined;
-  if (message.length - 2 <= longestLogin && isIdentifier(message, 2, message.length)) return "login";
-  return "datagram";
+  const whole = message.length > 2 && u16(message, 0) === message.length - 2;
+  if (whole && message.length - 2 <= longestLogin && isIdentifier(message, 2, message.length)) return "login";
+  return datagramHeader(message) === undefined ? undefined : "datagram";
 }
 
 /** What is wrong with a data packet: its length or its CRC ("CRC-16" of the manual); undefined where it is whole. */
@@ -81,14 +81,17 @@ export function defect(packet: Uint8Array): FailureCause | undefined {
   return crc16Arc(packet, 8, end) === u32(packet, end) ? undefined : "badChecksum";
 }
 
-/** The header of a datagram ("UDP channel protocol"); undefined where it does not hold. */
+/**
+ * The header of a datagram ("UDP channel protocol"); undefined where it has none. Its length field says what the datagram tells itself, and
+ * is wrong even in the manual's example, so it is not asked: the records must fill the datagram.
+ */
 export function datagramHeader(
   datagram: Uint8Array,
 ):
   | { readonly packetId: number; readonly avlPacketId: number; readonly imei: Uint8Array; readonly data: number }
   | undefined {
   const data = 8 + u16(datagram, 6);
-  if (u16(datagram, 0) !== datagram.length - 2 || data + shortestData > datagram.length) return undefined;
+  if (data + shortestData > datagram.length) return undefined;
   if (data === 8 || data - 8 > longestLogin || !isIdentifier(datagram, 8, data)) return undefined;
   return { packetId: u16(datagram, 2), avlPacketId: datagram[5] ?? 0, imei: datagram.subarray(8, data), data };
 }
@@ -99,7 +102,8 @@ const codecs: ReadonlySet<number> = new Set([0x07, 0x08, 0x8e, 0x10, 0x0c, 0x0d,
 export function detect(bytes: Uint8Array, transport: Transport): Certainty {
   if (transport === "udp") {
     const header = datagramHeader(bytes);
-    return header !== undefined && codecs.has(bytes[header.data] ?? 0) ? "sure" : "no";
+    if (header === undefined || !codecs.has(bytes[header.data] ?? 0)) return "no";
+    return u16(bytes, 0) === bytes.length - 2 ? "sure" : "maybe";
   }
   let start = 0;
   while (bytes[start] === keepAlive) start++;

@@ -30,6 +30,7 @@ type Session = Readonly<Record<string, never>>;
 type Handle = MessageRow<Session>["handle"];
 
 const codec7 = 0x07;
+const avlCodecs: ReadonlySet<number> = new Set([codec7, codec8, codec8Extended, codec16]);
 
 const session: Session = Object.freeze({});
 
@@ -87,8 +88,15 @@ function acknowledged(packet: Uint8Array, effects: Effect[] | undefined): readon
   return effects;
 }
 
-function avlPacket(packet: Uint8Array, context: DecodeContext): readonly Effect[] {
-  return acknowledged(packet, avlRecords(packet, 8, packet.length - 4, context.options.model));
+/** Records of a data field, whatever its codec; undefined where they do not fill it, or the codec has no records. */
+function recordsOf(packet: Uint8Array, start: number, end: number, context: DecodeContext): Effect[] | undefined {
+  const codec = packet[start] ?? 0;
+  if (codec === codec7) return ghRecords(packet, start, end);
+  return avlCodecs.has(codec) ? avlRecords(packet, start, end, context.options.model) : undefined;
+}
+
+function recordPacket(packet: Uint8Array, context: DecodeContext): readonly Effect[] {
+  return acknowledged(packet, recordsOf(packet, 8, packet.length - 4, context));
 }
 
 /** "UDP channel protocol": each datagram names its device; the answer repeats both packet ids and tells the number of records. */
@@ -98,10 +106,8 @@ const datagramRow: MessageRow<Session> = {
   handle: (datagram, _session, context) => {
     const header = datagramHeader(datagram);
     if (header === undefined) return failure("malformed");
-    const codec = datagram[header.data];
-    if (codec !== codec8 && codec !== codec8Extended && codec !== codec16) return failure("unsupported");
-    const records = avlRecords(datagram, header.data, datagram.length, context.options.model);
-    if (records === undefined) return failure("malformed");
+    const records = recordsOf(datagram, header.data, datagram.length, context);
+    if (records === undefined) return failure(avlCodecs.has(datagram[header.data] ?? 0) ? "malformed" : "unsupported");
     const id = header.packetId;
     const bytes = Uint8Array.of(0, 5, id >> 8, id & 0xff, 1, header.avlPacketId, records.length);
     if (records.length === 0) records.push({ type: "ignored", reason: "no records" });
@@ -114,10 +120,10 @@ const datagramRow: MessageRow<Session> = {
 };
 
 const messages: readonly MessageRow<Session>[] = [
-  packetRow("Codec 8", codec8, avlPacket),
-  packetRow("Codec 8 Extended", codec8Extended, avlPacket),
-  packetRow("Codec 16", codec16, avlPacket),
-  packetRow("Codec 7 (GH3000)", codec7, (packet) => acknowledged(packet, ghRecords(packet, 8, packet.length - 4))),
+  packetRow("Codec 8", codec8, recordPacket),
+  packetRow("Codec 8 Extended", codec8Extended, recordPacket),
+  packetRow("Codec 16", codec16, recordPacket),
+  packetRow("Codec 7 (GH3000)", codec7, recordPacket),
   datagramRow,
   loginRow,
   pingRow,

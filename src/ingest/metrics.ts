@@ -20,20 +20,20 @@ const seconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1
 export function ingestMetrics(metrics: Metrics): IngestMetrics {
   const counter = (name: string, help: string) => metrics.counter(name, help, [])({});
   return {
-    batchMessages: metrics.histogram("ingest_batch_messages", "Messages in one commit.", [], sizes)({}),
-    batchReports: metrics.histogram("ingest_batch_reports", "Reports in one commit.", [], sizes)({}),
-    commitSeconds: metrics.histogram("ingest_commit_seconds", "Time of one durable commit.", [], seconds)({}),
-    stored: counter("ingest_locations_stored_total", "Locations committed."),
+    batchMessages: metrics.histogram("waybeam_ingest_batch_messages", "Messages in one commit.", [], sizes)({}),
+    batchReports: metrics.histogram("waybeam_ingest_batch_reports", "Reports in one commit.", [], sizes)({}),
+    commitSeconds: metrics.histogram("waybeam_ingest_commit_seconds", "Time of one durable commit.", [], seconds)({}),
+    stored: counter("waybeam_ingest_locations_stored_total", "Locations committed."),
     repeats: counter(
-      "ingest_repeats_total",
+      "waybeam_ingest_repeats_total",
       "Reports dropped because the same one is stored already, or that hold no location.",
     ),
     refusedReports: counter(
-      "ingest_reports_refused_total",
+      "waybeam_ingest_reports_refused_total",
       "Reports whose clock or position can't be right, kept as evidence.",
     ),
-    conflicts: counter("ingest_conflicts_total", "Devices planned again because another commit came first."),
-    failed: counter("ingest_messages_failed_total", "Messages that could not be committed and were not acknowledged."),
-    unavailable: counter("ingest_store_unavailable_total", "Commits that failed because the store was unavailable."),
+    conflicts: counter("waybeam_ingest_conflicts_total", "Devices planned again because another commit came first."),
+    failed: counter("waybeam_ingest_messages_failed_total", "Messages that could not be committed and were not acknowledged."),
+    unavailable: counter("waybeam_ingest_store_unavailable_total", "Commits that failed because the store was unavailable."),
   };
 }

@@ -1,0 +1,137 @@
+import { makeApiKey } from "./auth/api-key.ts";
+import { createMemoryBus } from "./bus/memory.ts";
+import type { Config } from "./config/index.ts";
+import { credentialsFile, updateUrl, writeCredentials } from "./credentials-file.ts";
+import { bootstrap } from "./domain/accounts.ts";
+import { createGateway, type Gateway } from "./gateway/index.ts";
+import { createHttp, type HttpServer } from "./http/server.ts";
+import { Ingest } from "./ingest/ingest.ts";
+import { ingestMetrics } from "./ingest/metrics.ts";
+import {
+  createHealth,
+  createLog,
+  createMetrics,
+  createQuarantine,
+  createTrace,
+  type Health,
+  systemClock,
+  systemIds,
+} from "./observe/index.ts";
+import type { Log } from "./ports/log.ts";
+import type { Store } from "./ports/store.ts";
+import { protocols } from "./protocols/index.ts";
+import { openSqliteStore } from "./store/sqlite/open.ts";
+
+/** The running service. */
+export interface App {
+  /** Address of the REST API, as a client on this machine reaches it. */
+  readonly url: string;
+  readonly devicePort: number;
+  /** What the first start made: the owner's way in, known only now. */
+  readonly created?: { readonly userName: string; readonly apiKey: string; readonly credentialsFile: string };
+  /** Takes no more, commits and acknowledges what was received, closes. */
+  stop(): Promise<void>;
+}
+
+/** Builds every part from the configuration, starts them in the order of their needs, and stops them in the other. */
+export async function startApp(config: Config): Promise<App> {
+  const log = createLog(config.log.level);
+  const store = await openSqliteStore({ directory: config.data, log, pid: process.pid });
+  try {
+    const app = await startParts(config, log, store);
+    return {
+      ...app,
+      async stop() {
+        await app.stop();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function startParts(config: Config, log: Log, store: Store): Promise<App> {
+  const clock = systemClock;
+  const ids = systemIds;
+  const metrics = createMetrics({ processMetrics: true });
+  const bus = createMemoryBus((error) => log.error({ err: error }, "a listener of the bus failed"));
+  const quarantine = createQuarantine(clock);
+  const trace = createTrace(clock);
+
+  const created = await firstAccount(config, store);
+  const ingest = new Ingest(
+    { maxFutureMs: config.ingest.maxFutureSeconds * 1000 },
+    { store, bus, clock, log, metrics: ingestMetrics(metrics) },
+  );
+  metrics.gauge("waybeam_ingest_reports_waiting", "Reports that wait for a commit or are in one.", () => ingest.waiting);
+  const gateway = createGateway(
+    { host: config.device.host, port: config.device.port, limits: config.device },
+    { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus },
+  );
+  const health = createHealth({ store: () => store.check() }, log);
+  const http = await createHttp(
+    { host: config.http.host, port: config.http.port, limits: { ...config.api, ...config.http } },
+    {
+      store,
+      bus,
+      clock,
+      ids,
+      log,
+      metrics,
+      quarantine,
+      trace,
+      lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
+      readiness: () => health.ready(),
+      metricsText: () => metrics.text(),
+    },
+  );
+
+  const stop = () => stopInOrder({ health, gateway, ingest, http });
+  try {
+    const [tracker] = await gateway.start();
+    const { port } = await http.start();
+    const url = `http://localhost:${port}`;
+    await updateUrl(config.data, url);
+    return {
+      url,
+      devicePort: tracker?.port ?? config.device.port,
+      ...(created && { created: { ...created, credentialsFile: credentialsFile(config.data) } }),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The first start's account and owner; undefined where they are there. */
+function firstAccount(config: Config, store: Store): ReturnType<typeof bootstrap> {
+  const url = `http://localhost:${config.http.port}`;
+  return bootstrap(
+    {
+      store,
+      clock: systemClock,
+      ids: systemIds,
+      makeApiKey,
+      keep: (credentials) => writeCredentials(config.data, { ...credentials, url }),
+    },
+    { name: "Default", timeZone: "Etc/UTC", licenses: config.licenses, ownerEmail: config.owner.email },
+  );
+}
+
+interface Parts {
+  readonly health: Health;
+  readonly gateway: Gateway;
+  readonly ingest: Ingest;
+  readonly http: HttpServer;
+}
+
+/** Trackers first, so that what they sent is committed and acknowledged. */
+async function stopInOrder({ health, gateway, ingest, http }: Parts): Promise<void> {
+  health.stopping();
+  await gateway.stop();
+  await ingest.stop();
+  await http.stop();
+}

@@ -60,7 +60,9 @@ function frameDecoder(protocol: AnyProtocol, line: RecordedLine): readonly strin
   const { expected } = line;
   if (bytes === undefined || expected?.message === undefined) return undefined;
   const wanted = textOrHex(expected.encoding, expected.message).toHex();
-  const framing = protocol.framer.next(bytes, 0);
+  const { next, settle } = protocol.framer;
+  const cut = next(bytes, 0);
+  const framing = cut.type === "more" && settle !== undefined ? settle(bytes, 0) : cut;
   if (framing.type === "more") return ["the framer wants more"];
   const [start, stop, end] =
     framing.type === "frame" ? [framing.start, framing.stop, framing.end] : [0, framing.length, framing.length];

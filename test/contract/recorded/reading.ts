@@ -90,9 +90,12 @@ function same(actual: Value | undefined, expected: Value | null): boolean {
   return String(actual).toLowerCase() === String(expected).toLowerCase();
 }
 
-/** Whether the value stands under any name; of a number also its thousandth, since that server keeps some values in mV or m. */
+/**
+ * Whether the value stands under any name; of a number also its thousandth, since that server keeps some values in mV or m, and its hex, since
+ * manuals give bit fields so.
+ */
 function anywhere(report: Report, value: Value): boolean {
+  const forms = typeof value === "number" ? [value, value / 1000, value.toString(16)] : [value];
   const given = [...Object.values(report.attributes), ...Object.values(report.readings)];
-  const thousandth = typeof value === "number" ? value / 1000 : value;
-  return given.some((each) => same(each, value) || same(each, thousandth));
+  return given.some((each) => forms.some((form) => same(each, form)));
 }

@@ -2,7 +2,6 @@ import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
 import { hasWideMnc, readCell } from "./cells.ts";
 import { readCard } from "./clones.ts";
-import { long } from "./envelope.ts";
 import { readGps, readOlderGps } from "./gps.ts";
 import { readVoltageStatus } from "./heartbeat.ts";
 import { cell4gSize, cellSize, readCellOfNetwork } from "./location.ts";
@@ -26,17 +25,18 @@ const statusSize = 5;
  * The cell behind its length byte, which some trackers count with and some without itself, and which is 0 where no cell follows.
  * `behind`: bytes of status and fence behind it. What is left over is at most a mileage of four bytes and a card of eight.
  */
-function readLengthAndCell(reader: Reader, report: Draft, behind: number): void {
+function readLengthAndCell(reader: Reader, report: Draft, behind: number, recent = false): void {
+  if (reader.remaining === 0) return;
   if (reader.u8() === 0) {
     // Firmware without a cell leaves the places of seven empty cells instead of none.
     if (reader.remaining >= 45 + behind) reader.skip(45);
     return;
   }
   const space = reader.remaining - behind;
-  const wide = hasWideMnc(reader);
-  if (space >= cell4gSize && space !== cellSize + 8) readCell(reader, report, wide ? cell4gSize + 1 : cell4gSize);
-  else if (space === 9 || space === 13) readCell(reader, report, cellSize + 1);
-  else readCell(reader, report, wide ? cellSize + 1 : cellSize);
+  const wide = hasWideMnc(reader) ? 1 : 0;
+  const longCell = space === 9 || space === 13 ? 1 : wide;
+  const size = recent ? cell4gSize + wide : cellSize + longCell;
+  if (space >= size) readCell(reader, report, size);
 }
 
 /** Behind the status: mileage (0x26, JM-VL03 v1.1.2), or the card that TRX16i adds. */
@@ -46,6 +46,7 @@ function readRest(reader: Reader, report: Draft): void {
 }
 
 function readLevels(reader: Reader, report: Draft): void {
+  if (reader.remaining < 3) return;
   readTerminal(reader, report);
   readBattery(reader, report);
   readSignal(reader, report);
@@ -76,13 +77,13 @@ const vxt01: Handler = (message, session, context) => {
   return acknowledged(message, gps.session, fixOf(gps.position, report));
 };
 
-/** 0x27, and with a 4G cell 0xA3 and 0xA4: as 0x26, then the number of the fence (0xFF: none). */
-function fenced(fence: boolean): Handler {
+/** 0x27, and with a 4G cell 0xA3 and 0xA4: as 0x26; 0x27 and 0xA4 with the number of the fence behind (0xFF: none). */
+function fenced(fence: boolean, recent: boolean): Handler {
   return (message, session, context) => {
     const { reader } = message;
     const report = draft();
     const position = readGps(reader, report);
-    readLengthAndCell(reader, report, statusSize + (fence ? 1 : 0));
+    readLengthAndCell(reader, report, statusSize + (fence ? 1 : 0), recent);
     readLevels(reader, report);
     readWideAlarm(reader, report, context.options.model);
     if (fence && reader.remaining > 0) {
@@ -141,11 +142,11 @@ const space10x: Handler = (_message, session) => silent(session, { type: "ignore
 export const alarmRows: readonly MessageRow<Session>[] = [
   row("alarm (VXT01)", [0x16], vxt01, (size) => size === 31),
   row("alarm", [0x16, 0x26], alarm),
-  row("alarm with fence", [0x27], fenced(true)),
-  row("alarm with fence (4G)", [0xa4], fenced(true)),
-  row("alarm (4G)", [0xa3], fenced(false), (size) => size >= 30),
+  row("alarm with fence", [0x27], fenced(true, false)),
+  row("alarm with fence (4G)", [0xa4], fenced(true, true)),
+  row("alarm (4G)", [0xa3], fenced(false, true), (size) => size >= 30),
   row("alarm (AZ735, SL4X)", [0x32], az735),
-  row("alarm with modules", [0x39, long | 0x39], modular),
+  row("alarm with modules", [0x39], modular),
   row("cells (Space10X)", [0x19], space10x, (size) => size >= 18),
   row("cell alarm", [0x19], withoutLocation(cellSize)),
   row("cell alarm (4G)", [0xa5], withoutLocation(cell4gSize)),

@@ -8,8 +8,9 @@ import { isBare, isWifi } from "./unsealed.ts";
 export const shortStart = 0x78;
 export const longStart = 0x79;
 
-/** Adds to the key of a message with the long start bits: the same protocol number means another message there. */
+/** Added to the key of a message with long start bits, for the numbers that mean another message there. */
 export const long = 0x100;
+const otherWhenLong: readonly number[] = [0x32, 0x33, 0x36, 0x94];
 
 /** One message between its start and stop bits (GT06 manual v1.8.1, 4). */
 export interface Message {
@@ -60,9 +61,13 @@ export function contentSize(frame: Uint8Array): number {
   return serialOffset(frame) - headLength(frame) - 1;
 }
 
-/** Key of a frame: its protocol number, `long` added for long start bits, or the name of an unsealed message. */
+/** Key of a frame: its protocol number, with `long` where that matters, or the name of an unsealed message. */
 export function classify(frame: Uint8Array): MessageKey | undefined {
-  if (serialOffset(frame) >= 0) return frame[0] === longStart ? long | (frame[4] ?? 0) : (frame[3] ?? 0);
+  if (serialOffset(frame) >= 0) {
+    if (frame[0] === shortStart) return frame[3];
+    const type = frame[4] ?? 0;
+    return otherWhenLong.includes(type) ? long | type : type;
+  }
   if (isWifi(frame)) return "wifi";
   return isBare(frame);
 }

@@ -1,7 +1,6 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
-import { long } from "./envelope.ts";
 import { positionOf, readAcc, readDate } from "./gps.ts";
 import { type Draft, draft, fixOf, raise, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row } from "./row.ts";
@@ -21,10 +20,11 @@ const events: ReadonlyMap<number, Alarm> = new Map<number, Alarm>([
   [0x93, "accident"],
 ]);
 
-function readEvent(reader: Reader, report: Draft): void {
+/** `placed`: code 1 is the SOS key only in the messages with a place. */
+function readEvent(reader: Reader, report: Draft, placed: boolean): void {
   const event = reader.u8();
   report.attributes.event = event;
-  const alarm = events.get(event);
+  const alarm = event === 0x01 && !placed ? undefined : events.get(event);
   raise(report, alarm ?? "general");
   if (alarm === undefined) report.attributes.alarmCode = event;
 }
@@ -40,7 +40,7 @@ function readFiles(reader: Reader, report: Draft): void {
 const event: Handler = (message, session) => {
   const report = draft();
   const time = readDate(message.reader);
-  readEvent(message.reader, report);
+  readEvent(message.reader, report, false);
   readFiles(message.reader, report);
   return acknowledged(message, session, readingsOf(report, time));
 };
@@ -55,7 +55,7 @@ const placed: Handler = (message, session) => {
   const status = reader.u16();
   readAcc(report, status);
   const position = positionOf(time, latitude, longitude, undefined, status);
-  readEvent(reader, report);
+  readEvent(reader, report, true);
   readFiles(reader, report);
   return acknowledged(message, session, fixOf(position, report));
 };
@@ -74,7 +74,7 @@ const jc400: Handler = (message, session) => {
   readAcc(report, status);
   report.readings.externalVoltage = reader.u16() / 10;
   const position = positionOf(time, latitude, longitude, speed, status);
-  readEvent(reader, report);
+  readEvent(reader, report, true);
   readFiles(reader, report);
   return acknowledged(message, session, fixOf(position, report));
 };
@@ -85,7 +85,7 @@ function isMarked(frame: Uint8Array): boolean {
   return frame[at] === 0xff && frame[at + 1] === 0xff;
 }
 
-const keys = [0x95, long | 0x95];
+const keys = [0x95];
 
 /** 0x95: events of car cameras. */
 export const eventRows: readonly MessageRow<Session>[] = [

@@ -1,7 +1,7 @@
 import { type Framer, type Framing, frame, more, skip } from "../../wire/framing.ts";
 import type { Certainty } from "../../wire/protocol.ts";
 import { longStart, shortStart } from "./envelope.ts";
-import { bareLength, wifiLength } from "./unsealed.ts";
+import { bareLength, isBareLogin, wifiLength } from "./unsealed.ts";
 
 /** Longest message taken, 10 KiB: pieces of pictures are the longest that the manuals know, at some 1 KiB of data or less. */
 const maximum = 10_240;
@@ -54,6 +54,7 @@ function next(buffer: Uint8Array, offset: number): Framing {
     if (end > buffer.length) return more;
     return stopsAt(buffer, end - 2) ? frame(offset, end) : otherLength(buffer, offset, end);
   }
+  if (isBareLogin(buffer, offset)) return frame(offset, offset + 15);
   const end = offset + 5 + (buffer[offset + 2] ?? 0);
   if (end > buffer.length) return more;
   return end - offset >= 5 + leastLength && stopsAt(buffer, end - 2)

@@ -1,7 +1,6 @@
 import type { DecodeContext, MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
 import { alarmOf, raiseCode } from "./alarm-codes.ts";
-import { long } from "./envelope.ts";
 import { readDate } from "./gps.ts";
 import { type Draft, draft, raise, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, modelIs, row } from "./row.ts";
@@ -175,5 +174,5 @@ export const heartbeatRows: readonly MessageRow<Session>[] = [
   row("heartbeat with battery voltage", [0x23], battery),
   row("heartbeat with modules", [0x36], modular),
   row("status (GL21L)", [0xa3], gl21l, (size) => size < 30),
-  row("Bluetooth clock", [0xb2, long | 0xb2], tag),
+  row("Bluetooth clock", [0xb2], tag),
 ];

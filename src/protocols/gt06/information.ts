@@ -145,5 +145,5 @@ const serialData: Handler = (message, session) => {
 export const informationRows: readonly MessageRow<Session>[] = [
   row("information", [long | 0x94], information),
   row("supply", [0x94], shortInformation),
-  row("serial data", [0x9b, long | 0x9b], serialData),
+  row("serial data", [0x9b], serialData),
 ];

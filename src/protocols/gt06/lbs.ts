@@ -3,7 +3,6 @@ import { bcd, Reader } from "../../wire/reader.ts";
 import { utc } from "../../wire/time.ts";
 import { Writer } from "../../wire/writer.ts";
 import { type CellList, readAccessPoints, readCells, readOperator } from "./cells.ts";
-import { long } from "./envelope.ts";
 import { positionOf, readAcc, readDate } from "./gps.ts";
 import { draft, fixOf, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row, unsealedRow } from "./row.ts";
@@ -164,9 +163,9 @@ export const lbsRows: readonly MessageRow<Session>[] = [
   row("cells and access points (4G)", [0xa2], cells(cells4g, true)),
   row("cells and access points (AZ735)", [0x33], wifiOfAz735),
   row("cells (SL4X)", [0x34], cellsOfSl4x),
-  row("alarm with access points", [0xa9, long | 0xa9], alarmWithWifi),
+  row("alarm with access points", [0xa9], alarmWithWifi),
   row("cell with phone number", [0xa7], cellWithPhone),
-  row("access points", [0xf3, long | 0xf3], accessPoints),
+  row("access points", [0xf3], accessPoints),
   unsealedWifi,
   unsealedLocation,
   unsealedHeartbeat,

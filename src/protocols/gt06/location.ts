@@ -1,7 +1,6 @@
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
 import { hasWideMnc, readCell } from "./cells.ts";
-import { long } from "./envelope.ts";
 import { gpsSize, readGps, readOlderGps } from "./gps.ts";
 import { type Draft, draft, fixOf, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row, silent } from "./row.ts";
@@ -24,7 +23,8 @@ function located(size: number): Handler {
     const { reader } = message;
     const report = draft();
     const position = readGps(reader, report);
-    if (reader.remaining >= size) readCell(reader, report, hasWideMnc(reader) ? size + 1 : size);
+    const cell = hasWideMnc(reader) ? size + 1 : size;
+    if (reader.remaining >= cell) readCell(reader, report, cell);
     readTail(reader, report);
     return acknowledged(message, session, fixOf(position, report));
   };
@@ -36,7 +36,8 @@ const older: Handler = (message, session, context) => {
   const report = draft();
   const gps = readOlderGps(reader, report, session, context.receivedAt);
   if (message.type === 0x12) {
-    if (reader.remaining >= cellSize) readCell(reader, report, hasWideMnc(reader) ? cellSize + 1 : cellSize);
+    const cell = hasWideMnc(reader) ? cellSize + 1 : cellSize;
+    if (reader.remaining >= cell) readCell(reader, report, cell);
     readTail(reader, report);
   }
   return acknowledged(message, gps.session, fixOf(gps.position, report));
@@ -64,6 +65,7 @@ function readModules(reader: Reader, report: Draft): number | undefined {
   while (reader.remaining >= 3) {
     const id = reader.u16();
     const length = reader.u8();
+    if (length > reader.remaining) break;
     const next = reader.offset + length;
     if (id === 0x27 && length === 2) report.readings.externalVoltage = reader.u16() / 100;
     else if (id === 0x2e && length === 4) readMileage(reader, report);
@@ -128,7 +130,7 @@ export const locationRows: readonly MessageRow<Session>[] = [
   row("location with wide cell", [0x11], locationWideCell),
   row("location", [0x10, 0x12], older),
   row("location with modules", [0x37], modular),
-  row("location with modules (4G)", [0x38, long | 0x38], modular4g),
+  row("location with modules (4G)", [0x38], modular4g),
   row("location with phone number", [0x1a], withPhone),
   row("location with extension", [0x1e], plain),
 ];

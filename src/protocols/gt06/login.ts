@@ -45,6 +45,19 @@ const login: MessageRow<Session> = {
   },
 };
 
+/** 0x01 without serial number: a reserved byte for the length, the IMEI, a version (ZhongXun Topin 180612). */
+const bareLogin: MessageRow<Session> = {
+  name: "login (unsealed)",
+  keys: ["bareLogin"],
+  handle: (frame) => ({
+    session: {},
+    effects: [
+      { type: "identify", ids: identifiers(frame.subarray(4, 12).toHex()) },
+      { type: "reply", bytes: Uint8Array.of(0x78, 0x78, 0x01, 0x01, 0x0d, 0x0a), when: "identified" },
+    ],
+  }),
+};
+
 /** 0x8A: the tracker asks for the time (JM-VL03 v1.1.2); UTC, at whole seconds of its arrival. */
 const clock: Handler = (message, session, context) => {
   const now = new Date(context.receivedAt);
@@ -82,6 +95,7 @@ const address: Handler = (_message, session) => {
 /** What a connection begins with and what the tracker asks the server for. */
 export const loginRows: readonly MessageRow<Session>[] = [
   login,
+  bareLogin,
   row("time request", [0x8a], clock),
   row("address request", [0x2a], address),
   row("address request (cell)", [0x17], address),

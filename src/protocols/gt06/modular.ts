@@ -1,7 +1,6 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
-import { long } from "./envelope.ts";
 import { positionOf } from "./gps.ts";
 import { type Draft, draft, fixOf, type Position, raise, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row } from "./row.ts";
@@ -111,4 +110,4 @@ const modular: Handler = (message, session) => {
 };
 
 /** 0x70 of asset trackers, with either start bits; the answer has the short ones. */
-export const modularRows: readonly MessageRow<Session>[] = [row("modules", [0x70, long | 0x70], modular)];
+export const modularRows: readonly MessageRow<Session>[] = [row("modules", [0x70], modular)];

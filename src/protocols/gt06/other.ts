@@ -130,10 +130,10 @@ const unknown: Handler = (message, session) =>
 /** Messages of few models, and at the end everything else. */
 export const otherRows: readonly MessageRow<Session>[] = [
   row("location (AZ735)", [long | 0x32, long | 0x33], az735),
-  row("vehicle bus", [0x8c, long | 0x8c], obd),
-  row("battery (WD-209)", [0x40, long | 0x40], battery),
-  row("multimedia (WD-209)", [0x41, long | 0x41], multimedia),
-  row("picture (X1)", [0x35, long | 0x35, long | 0x36], picture),
+  row("vehicle bus", [0x8c], obd),
+  row("battery (WD-209)", [0x40], battery),
+  row("multimedia (WD-209)", [0x41], multimedia),
+  row("picture (X1)", [0x35, long | 0x36], picture),
   row("command echo", [0x80, 0x81, 0x82], echo),
   row("other", undefined, unknown),
 ];

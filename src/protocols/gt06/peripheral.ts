@@ -1,6 +1,5 @@
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
-import { long } from "./envelope.ts";
 import { type Draft, draft, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row } from "./row.ts";
 import type { Session } from "./session.ts";
@@ -71,6 +70,6 @@ const peripheral: Handler = (message, session) => {
 
 /** States of the tracker and of what is connected to it. */
 export const peripheralRows: readonly MessageRow<Session>[] = [
-  row("state items", [0xf1, long | 0xf1], state),
-  row("peripheral items", [0xf2, long | 0xf2], peripheral),
+  row("state items", [0xf1], state),
+  row("peripheral items", [0xf2], peripheral),
 ];

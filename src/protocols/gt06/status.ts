@@ -63,12 +63,13 @@ export function readBatteryVoltage(reader: Reader, report: Draft): void {
 
 /** Alarm and language (5.3.1.17). The language asks for a text that no answer of ours carries. */
 export function readAlarm(reader: Reader, report: Draft, model: string | undefined): void {
-  raiseCode(report, reader.u8(), model);
+  if (reader.remaining > 0) raiseCode(report, reader.u8(), model);
   if (reader.remaining > 0) reader.skip(1);
 }
 
 /** Alarm and language where the language's high half carries on the alarm's number (multi-fence and 4G alarms). */
 export function readWideAlarm(reader: Reader, report: Draft, model: string | undefined): void {
+  if (reader.remaining < 2) return;
   const code = reader.u8();
   raiseCode(report, code | ((reader.u8() >> 4) << 8), model);
 }
@@ -90,6 +91,7 @@ export function readModulesOfStatus(reader: Reader, report: Draft): void {
   while (reader.remaining >= 3) {
     const id = reader.u16();
     const length = reader.u8();
+    if (length > reader.remaining) return;
     const next = reader.offset + length;
     if (id === 0x18 && length === 2) report.readings.batteryVoltage = reader.u16() / 100;
     else if (id === 0x27 && length === 2) readSupply(reader, report);

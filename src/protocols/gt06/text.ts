@@ -1,7 +1,6 @@
 import type { Effect, Fix } from "../../model/effects.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
-import { long } from "./envelope.ts";
 import { draft, fixOf, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row, silent } from "./row.ts";
 import type { Session } from "./session.ts";
@@ -67,5 +66,5 @@ const oldAnswer: Handler = (message, session) => {
 /** Answers to commands. */
 export const textRows: readonly MessageRow<Session>[] = [
   row("command answer (old)", [0x15], oldAnswer),
-  row("command answer", [0x21, long | 0x21], answer),
+  row("command answer", [0x21], answer),
 ];

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { cursorOf, parseCursor } from "./cursor.ts";
+import { deviceView, readFields } from "./device-fields.ts";
+import { createLocks } from "./locks.ts";
+
+test("a cursor names its record, and nothing else is a cursor", () => {
+  const keys = fc.record({ time: fc.maxSafeInteger(), hash: fc.nat({ max: 2 ** 52 - 1 }) }, { noNullPrototype: true });
+  fc.assert(fc.property(keys, (key) => assert.deepEqual(parseCursor(cursorOf(key)), key)));
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const key = parseCursor(text);
+      assert.ok(key === undefined || cursorOf(key) === text);
+    }),
+  );
+  for (const text of ["", "x", `${cursorOf({ time: 1, hash: 2 })}=`]) assert.equal(parseCursor(text), undefined);
+});
+
+test("what a body leaves out takes its default, and what it sets is shown again", () => {
+  const plain = readFields("a1", {});
+  assert.deepEqual(plain, {
+    warnings: [],
+    fields: {
+      id: "a1",
+      aliases: [],
+      name: "a1",
+      description: null,
+      min: null,
+      tags: {},
+      expires: null,
+      dailyEmailLimit: 50,
+      dailySmsLimit: 10,
+      odometerStart: 0,
+    },
+  });
+  const view = {
+    id: "a1",
+    name: "Truck",
+    description: "d",
+    min: "+57",
+    tags: { a: "b" },
+    expires: "2027-01-01T00:00:00.000Z",
+    aliases: ["x"],
+    milleageStart: 12.5,
+  };
+  assert.deepEqual(deviceView(readFields("a1", view).fields), view);
+  assert.deepEqual(
+    readFields("a1", { tags: null, aliases: null, name: null, milleageStart: null }).fields,
+    plain.fields,
+  );
+});
+
+test("what is accepted and probably a mistake is warned of", () => {
+  const body = { id: "b", aliases: ["a1", "x"], Name: "n" };
+  const { fields, warnings } = readFields("a1", body);
+  assert.deepEqual(fields.aliases, ["x"]);
+  assert.equal(fields.id, "a1");
+  assert.deepEqual(warnings, [
+    "body/Name: not a field that can be set; ignored",
+    "body/id: the id of a device can't be changed; ignored",
+    "body/aliases: the device's own id is no alias; left out",
+  ]);
+});
+
+test("works of one key follow each other, also after a failure", async () => {
+  const alone = createLocks<string>();
+  const order: string[] = [];
+  const work =
+    (name: string, fail = false) =>
+    async () => {
+      order.push(`${name} begins`);
+      await new Promise((resolve) => setImmediate(resolve));
+      order.push(`${name} ends`);
+      if (fail) throw new Error(name);
+    };
+  const results = await Promise.allSettled([alone("a", work("1", true)), alone("a", work("2")), alone("b", work("3"))]);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ["rejected", "fulfilled", "fulfilled"],
+  );
+  assert.deepEqual(
+    order.filter((entry) => !entry.startsWith("3")),
+    ["1 begins", "1 ends", "2 begins", "2 ends"],
+  );
+  assert.ok(order.indexOf("3 begins") < order.indexOf("1 ends"));
+});

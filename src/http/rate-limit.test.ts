@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RateLimit } from "./rate-limit.ts";
+
+test("so many requests in a minute that begins with the first one", () => {
+  const limit = new RateLimit("user", 2, 10);
+  assert.equal(limit.policy, '"user";q=2;w=60');
+  const first = limit.take(1, 5000);
+  assert.deepEqual(first, { allowed: true, remaining: 1, resetSeconds: 60 });
+  assert.equal(limit.describe(first), '"user";r=1;t=60');
+  assert.deepEqual(limit.take(1, 35_000), { allowed: true, remaining: 0, resetSeconds: 30 });
+  assert.deepEqual(limit.take(1, 64_999), { allowed: false, remaining: 0, resetSeconds: 1 });
+  assert.equal(limit.take(2, 64_999).allowed, true);
+  assert.deepEqual(limit.take(1, 65_000), { allowed: true, remaining: 1, resetSeconds: 60 });
+});
+
+test("it remembers no more keys than its capacity", () => {
+  const limit = new RateLimit("name", 1, 2);
+  for (const key of ["a", "b", "c"]) assert.equal(limit.take(key, 0).allowed, true);
+  assert.equal(limit.take("c", 0).allowed, false);
+  assert.equal(limit.take("b", 0).allowed, false);
+  assert.equal(limit.take("a", 0).allowed, true);
+});

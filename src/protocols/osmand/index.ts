@@ -1,0 +1,108 @@
+import type { Effect } from "../../model/effects.ts";
+import {
+  type HttpRequest,
+  httpFramer,
+  httpResponse,
+  parseHttpRequest,
+  parseParameters,
+  startsHttp,
+} from "../../wire/http.ts";
+import { type DecodeContext, type Decoded, defineProtocol, type MessageRow } from "../../wire/protocol.ts";
+import { type JsonReport, readJson } from "./json.ts";
+import { deviceOf, readParameters } from "./parameters.ts";
+import { simulate } from "./simulate.ts";
+
+/** Each request names its device and is answered by itself: nothing is remembered of a connection. */
+type Session = Readonly<Record<string, never>>;
+const session: Session = Object.freeze({});
+
+const accepted = { true: httpResponse(200, true), false: httpResponse(200, false) };
+const refused = { true: httpResponse(400, true), false: httpResponse(400, false) };
+
+const idPattern = /^[A-Za-z0-9._:-]{1,64}$/;
+
+/** Where a request has its report. */
+type Kind = "query" | "form" | "json";
+
+function kindOf({ headers, body, query }: HttpRequest): Kind {
+  const first = body.find((byte) => byte > 0x20);
+  const json = (headers.get("content-type") ?? "").toLowerCase().startsWith("application/json");
+  if (body.length > 0 && (json || first === 0x7b)) return "json";
+  const form = headers.get("content-type")?.toLowerCase().startsWith("application/x-www-form-urlencoded") ?? false;
+  return body.length > 0 && (form || query.size === 0) ? "form" : "query";
+}
+
+/** A row for one kind of request. `read` gives undefined where it is malformed. */
+function row(
+  kind: Kind,
+  read: (request: HttpRequest, receivedAt: number) => JsonReport | undefined,
+): MessageRow<Session> {
+  return {
+    name: kind,
+    keys: [kind],
+    handle(frame, _, { receivedAt }: DecodeContext): Decoded<Session> {
+      const request = parseHttpRequest(frame);
+      if ("refused" in request) return refusal("malformed", false);
+      const report = read(request, receivedAt);
+      if (report === undefined) return refusal("malformed", request.keepAlive);
+      if (report.device === undefined || !idPattern.test(report.device))
+        return refusal("notIdentified", request.keepAlive);
+      return {
+        session,
+        effects: [
+          { type: "identify", ids: [report.device] },
+          ...report.effects,
+          { type: "reply", bytes: accepted[`${request.keepAlive}`], when: "stored" },
+        ],
+      };
+    },
+  };
+}
+
+function refusal(cause: "malformed" | "notIdentified", keepAlive: boolean): Decoded<Session> {
+  const effects: readonly Effect[] = [
+    { type: "failure", cause },
+    { type: "reply", bytes: refused[`${keepAlive}`], when: "now" },
+  ];
+  return { session, effects };
+}
+
+/** Parameters of a query or form as a report. */
+function reportOf(parameters: HttpRequest["query"], receivedAt: number): JsonReport | undefined {
+  const effect = readParameters(parameters, receivedAt);
+  return effect && { device: deviceOf(parameters), effects: [effect] };
+}
+
+/**
+ * The HTTP form in which phone apps report: OsmAnd, Traccar Client and others, by query string, form or JSON. A request is answered with 200
+ * once it is stored, with 400 where it is malformed or names no device.
+ */
+export const osmand = defineProtocol<Session>({
+  id: "osmand",
+  title: "OsmAnd (phone apps over HTTP)",
+  transports: ["http"],
+  defaultPort: 5055,
+  manuals: [{ title: "OsmAnd protocol: JSON format, query / form format" }],
+  detect: (bytes, transport) => (transport === "http" ? startsHttp(bytes) : "no"),
+  framer: httpFramer,
+  session,
+  classify(frame) {
+    const request = parseHttpRequest(frame);
+    return "refused" in request ? "refused" : kindOf(request);
+  },
+  messages: [
+    row("query", ({ query }, receivedAt) => reportOf(query, receivedAt)),
+    // Some apps keep the identifier in the URL and the rest in the form.
+    row("form", ({ body, query }, receivedAt) => {
+      const form = parseParameters(new TextDecoder().decode(body).trim());
+      return form && reportOf(new Map([...query, ...form]), receivedAt);
+    }),
+    // The identifier may stand in the URL that was set up in the app.
+    row("json", ({ body, query }, receivedAt) => {
+      const report = readJson(body, receivedAt);
+      return report && { ...report, device: report.device ?? deviceOf(query) };
+    }),
+    { name: "refused", keys: ["refused"], handle: () => refusal("malformed", false) },
+  ],
+  simulate,
+});

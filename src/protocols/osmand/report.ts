@@ -1,0 +1,69 @@
+import { type Alarm, alarmNames } from "../../model/alarms.ts";
+import type { Attributes, Effect } from "../../model/effects.ts";
+import type { Readings } from "../../model/readings.ts";
+
+/** What one location of a request says, before it is an effect. Fields that were not sent are undefined. */
+export interface Location {
+  readonly time: number | undefined;
+  readonly valid: boolean;
+  readonly latitude: number | undefined;
+  readonly longitude: number | undefined;
+  readonly altitude: number | undefined;
+  /** km/h */
+  readonly speed: number | undefined;
+  readonly course: number | undefined;
+  readonly alarms: readonly Alarm[];
+  readonly readings: Readings;
+  readonly attributes: Attributes;
+}
+
+const alarms: ReadonlyMap<string, Alarm> = new Map(alarmNames.map((name) => [name.toLowerCase(), name]));
+
+/** Alarms of a comma-separated text; one that the catalogue does not have is "general". */
+export function alarmsOf(text: string): readonly Alarm[] {
+  const names = text.split(",").map((name) => name.trim().toLowerCase());
+  return [...new Set(names.filter((name) => name !== "").map((name) => alarms.get(name) ?? "general"))];
+}
+
+/**
+ * The effect of a location: a fix; readings where it has no position; or nothing to store. Undefined: half a position, or one that is
+ * nowhere on earth.
+ */
+export function effectOf(location: Location, receivedAt: number): Effect | undefined {
+  const { time, latitude, longitude, altitude, speed, course, alarms: raised, readings, attributes } = location;
+  if ((latitude === undefined) !== (longitude === undefined)) return undefined;
+  if (latitude === undefined || longitude === undefined) {
+    if (raised.length + Object.keys(readings).length + Object.keys(attributes).length === 0)
+      return { type: "ignored", reason: "neither position nor readings" };
+    return { type: "readings", ...(time !== undefined && { time }), alarms: raised, readings, attributes };
+  }
+  if (Math.abs(latitude) > 90 || Math.abs(longitude) > 180) return undefined;
+  return {
+    type: "fix",
+    time: time ?? receivedAt,
+    valid: location.valid,
+    latitude,
+    longitude,
+    ...(altitude !== undefined && { altitude }),
+    ...(speed !== undefined && { speed }),
+    ...(course !== undefined && { course }),
+    alarms: raised,
+    readings,
+    attributes,
+  };
+}
+
+/** A speed in km/h that can be one; apps send -1 where they have none. */
+export function speedOf(kmh: number): number | undefined {
+  return kmh >= 0 && kmh < 100_000 ? Math.round(kmh * 1000) / 1000 : undefined;
+}
+
+/** A course from 0 to below 360; apps send -1 where they have none. */
+export function courseOf(degrees: number): number | undefined {
+  return degrees >= 0 && degrees <= 360 ? degrees % 360 : undefined;
+}
+
+/** An altitude in m that can be one. */
+export function altitudeOf(meters: number): number | undefined {
+  return Math.abs(meters) < 100_000 ? meters : undefined;
+}

@@ -1,0 +1,37 @@
+import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
+import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
+import { knotsOfKmh } from "../../wire/units.ts";
+
+/** Longest head of a response that a device reads. */
+const maximumHead = 1024;
+
+/** A phone that sends one GET for each report; each 200 is the acknowledgement of one. */
+export const simulate: SimulatedDevice = {
+  report: (device, reports) => bytesOfLatin1(reports.map((report) => request(device, report)).join("")),
+  answer(bytes) {
+    const head = latin1Of(bytes.subarray(0, maximumHead));
+    const end = head.indexOf("\r\n\r\n");
+    if (end < 0) return bytes.length < maximumHead ? "more" : { length: bytes.length, accepted: false, reports: 0 };
+    const body = Number(/\r\ncontent-length: *(\d{1,6})\r\n/i.exec(head.slice(0, end + 2))?.[1] ?? 0);
+    const length = end + 4 + body;
+    if (bytes.length < length) return "more";
+    const accepted = /^HTTP\/1\.1 200 /.test(head);
+    return { length, accepted, reports: accepted ? 1 : 0 };
+  },
+};
+
+function request(device: string, report: SimulatedReport): string {
+  const query = [
+    `id=${encodeURIComponent(device)}`,
+    `timestamp=${report.time}`,
+    `lat=${report.latitude.toFixed(7)}`,
+    `lon=${report.longitude.toFixed(7)}`,
+    `speed=${knotsOfKmh(report.speed).toFixed(3)}`,
+    `bearing=${report.course.toFixed(1)}`,
+    `altitude=${report.altitude.toFixed(1)}`,
+    `batt=${report.battery}`,
+    `sat=${report.satellites}`,
+    `ignition=${report.ignition}`,
+  ].join("&");
+  return `GET /?${query} HTTP/1.1\r\nHost: waybeam\r\n\r\n`;
+}

@@ -44,7 +44,7 @@ export async function startService(directory: string, environment: Record<string
   const child = fork(join(root, "src/main.ts"), ["serve"], {
     cwd: root,
     execArgv: [],
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
     env: {
       ...process.env,
       WAYBEAM_DATA: directory,
@@ -56,8 +56,9 @@ export async function startService(directory: string, environment: Record<string
       ...environment,
     },
   });
+  const said = listen(child);
   const url = `http://127.0.0.1:${httpPort}`;
-  const readyAfter = await untilReady(url, child, began);
+  const readyAfter = await untilReady(url, child, began, said);
   return {
     child,
     url,
@@ -72,9 +73,20 @@ export async function startService(directory: string, environment: Record<string
   };
 }
 
-async function untilReady(url: string, child: ChildProcess, began: number): Promise<number> {
+/** Keeps what the service says, for the message of a test that fails; warnings and errors of its log are shown at once. */
+function listen(child: ChildProcess): () => string {
+  let said = "";
+  child.stdout?.on("data", (chunk: Buffer) => process.stderr.write(chunk));
+  child.stderr?.on("data", (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-10_000);
+  });
+  return () => said;
+}
+
+async function untilReady(url: string, child: ChildProcess, began: number, said: () => string): Promise<number> {
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode} before it was ready`);
+    if (child.exitCode !== null)
+      throw new Error(`the service ended with ${child.exitCode} before it was ready:\n${said()}`);
     const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
     if (answer?.ok) return performance.now() - began;
     await new Promise((resolve) => setTimeout(resolve, 10));

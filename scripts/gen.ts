@@ -8,10 +8,11 @@ import { cliDoc } from "./generators/cli-doc.ts";
 import { configDoc } from "./generators/config-doc.ts";
 import { errorsDoc } from "./generators/errors.ts";
 import type { Generator } from "./generators/generator.ts";
+import { openApi } from "./generators/openapi.ts";
 import { protocolIndex } from "./generators/protocol-index.ts";
 import { protocolsDoc } from "./generators/protocols-doc.ts";
 
-const generators: readonly Generator[] = [protocolIndex, protocolsDoc, configDoc, cliDoc, errorsDoc];
+const generators: readonly Generator[] = [protocolIndex, protocolsDoc, configDoc, cliDoc, errorsDoc, openApi];
 
 /** Files that are not what their generator gives; written anew unless `check`. */
 async function generate(root: string, check: boolean): Promise<readonly string[]> {

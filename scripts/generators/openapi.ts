@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createMemoryBus } from "../../src/bus/memory.ts";
+import { defaultLimits } from "../../src/http/limits.ts";
+import { createHttp } from "../../src/http/server.ts";
+import {
+  createLog,
+  createMetrics,
+  createQuarantine,
+  createTrace,
+  systemClock,
+  systemIds,
+} from "../../src/observe/index.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import type { Generator } from "./generator.ts";
+
+/** The API's description, as a running service gives it at /openapi.json: the HTTP side is built over an empty store, and nothing listens. */
+export const openApi: Generator = {
+  file: "docs/generated/openapi.json",
+  async render() {
+    const log = createLog("silent");
+    const directory = await mkdtemp(join(tmpdir(), "waybeam-openapi-"));
+    try {
+      const store = await openSqliteStore({ directory, log, pid: process.pid });
+      try {
+        const document = await documentOver({ store, log });
+        return `${JSON.stringify(document, null, 2)}\n`;
+      } finally {
+        await store.close();
+      }
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  },
+};
+
+async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store" | "log">): Promise<object> {
+  const http = await createHttp(
+    { host: "localhost", port: 0, limits: defaultLimits },
+    {
+      ...parts,
+      bus: createMemoryBus((error) => {
+        throw error;
+      }),
+      clock: systemClock,
+      ids: systemIds,
+      metrics: createMetrics({ processMetrics: false }),
+      quarantine: createQuarantine(systemClock),
+      trace: createTrace(systemClock),
+      lastLocations: { lastLocation: () => undefined },
+      readiness: async () => ({ ready: true, checks: {} }),
+      metricsText: async () => "",
+    },
+  );
+  const document = http.openApi();
+  await http.stop();
+  return document;
+}

@@ -12,7 +12,7 @@ export const first: Migration = {
     await createAccount(database, engine).execute();
     await createUser(database, engine).execute();
     await createDevice(database, engine).execute();
-    await database.schema.createIndex("device_account").on("device").columns(["account", "id"]).execute();
+    await database.schema.createIndex("device_account").on("device").columns(["account", "id", "expires"]).execute();
     for (const table of [...deviceTables(database, engine), ...otherTables(database, engine)]) await table.execute();
     await database.schema.createIndex("device_identifier_device").on("device_identifier").column("device").execute();
     await database.schema.createIndex("refused_device").on("refused").columns(["device", "seq"]).execute();

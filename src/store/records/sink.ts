@@ -49,6 +49,17 @@ export class ByteSink {
     this.length += end - start;
   }
 
+  append(bytes: Uint8Array): void {
+    this.reserve(bytes.byteLength);
+    this.bytes.set(bytes, this.length);
+    this.length += bytes.byteLength;
+  }
+
+  /** Gives memory back where the buffer has grown over a size; what was written is gone then. */
+  shrink(size: number): void {
+    if (this.bytes.length > size) this.restore(new ArrayBuffer(size));
+  }
+
   /** What was written, in an ArrayBuffer of its own. */
   cut(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.bytes.buffer.slice(0, this.length));

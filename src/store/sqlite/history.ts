@@ -29,7 +29,7 @@ export async function* readHistory(
     // Whether it failed is told when its turn comes; a consumer that left early never asks.
     answer.catch(() => undefined);
     // All before the bound has been given then, whatever the pieces are.
-    begin = step.bound;
+    begin = Math.max(begin, step.bound);
     return answer;
   };
   for (let pending = ask(); pending !== undefined; ) {

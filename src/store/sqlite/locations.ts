@@ -135,7 +135,7 @@ export class SqliteLocations implements LocationStore {
       if (step === undefined) break;
       const request = { ...step, from, to, after: undefined, limit: limit - records.length };
       for (const record of readRecords(await this.#parts.reader.call("records", request))) records.push(record);
-      from = step.bound;
+      from = Math.max(from, step.bound);
     }
     return records;
   }

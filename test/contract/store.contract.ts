@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Store } from "../../src/ports/store.ts";
+import { makeAccount, makeDevice, now, type StoreHarness, unique, userFields } from "./store/harness.ts";
+import { commitContract, historyContract } from "./store/locations.ts";
+import { propertyContract } from "./store/property.ts";
+import { append, batchOf, readAll, record } from "./store/records.ts";
+import { accountContract, deviceContract } from "./store/rows.ts";
+
+/**
+ * Everything that the port promises, for any engine. `make` gives a place without data; its stores are opened one after the other.
+ * What only one engine can be brought to (a full disk, a lost connection) is in that engine's own tests.
+ */
+export function storeContract(engine: string, make: () => Promise<StoreHarness>): void {
+  describe(`store contract: ${engine}`, () => {
+    let harness: StoreHarness | undefined;
+    let opened: Store | undefined;
+    const store = (): Store => {
+      assert.ok(opened, "the store is open");
+      return opened;
+    };
+    const reopen = async (): Promise<void> => {
+      await opened?.close();
+      opened = await harness?.open();
+    };
+    before(async () => {
+      harness = await make();
+      opened = await harness.open();
+    });
+    after(async () => {
+      await opened?.close();
+      await harness?.dispose();
+    });
+
+    accountContract(store);
+    deviceContract(store);
+    commitContract(store);
+    historyContract(store);
+    propertyContract(store, reopen);
+    restartContract(store, reopen);
+  });
+}
+
+function restartContract(store: () => Store, reopen: () => Promise<void>): void {
+  describe("a restart", () => {
+    it("finds everything again", async () => {
+      const account = await makeAccount(store());
+      const device = await makeDevice(store(), account.key, { aliases: [unique("alias-")] });
+      const gone = await makeDevice(store(), account.key);
+      const user = await store().users.create(userFields(account.key), now);
+      assert.ok(typeof user !== "string");
+      const setting = unique("setting-");
+      await store().accounts.setting(setting, () => "kept");
+      await store().users.addUsage([{ userKey: user.key, day: "2026-11-21", requests: 2 }], []);
+      const refused = [{ device: device.key, receivedAt: now, time: 1, cause: "future" as const, report: "{}" }];
+      const commit = append(device.key, 1, [record(1), record(2)]);
+      await store().locations.commit({ devices: [commit, append(gone.key, 1, [record(1)])], refused });
+      await store().devices.remove(gone.key);
+      const before = await readAll(store(), device.key);
+      await reopen();
+      await store().check();
+      assert.deepEqual(await store().accounts.find(account.key), account);
+      assert.deepEqual(await store().devices.list(account.key), [device]);
+      assert.deepEqual(await store().users.findByEmail(user.email), user);
+      assert.deepEqual(await store().users.usage(user.key, "2026-11-21"), { total: 2, daily: 2 });
+      assert.equal(await store().accounts.setting(setting, () => "other"), "kept");
+      assert.deepEqual(await store().locations.states([device.key]), [commit.state]);
+      assert.deepEqual(await store().locations.refused(device.key, 5), refused);
+      assert.deepEqual(await readAll(store(), device.key), before);
+      assert.equal((await readAll(store(), gone.key)).count, 0);
+      assert.equal(await store().locations.commit(batchOf(append(device.key, 2, [record(3)]))), undefined);
+      assert.equal((await readAll(store(), device.key)).count, 3);
+    });
+  });
+}

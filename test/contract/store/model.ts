@@ -1,0 +1,129 @@
+import fc from "fast-check";
+import type { DeviceCommit, TotalsPatch, TotalsShift } from "../../../src/model/commit.ts";
+import type { DeviceKey } from "../../../src/model/device.ts";
+import type { DeviceState, LocationRecord, Totals } from "../../../src/model/location.ts";
+import type { HistoryContext, HistoryRange, RecordKey } from "../../../src/ports/store.ts";
+import { someHash, someRecord, someTime, someTotals } from "./records.ts";
+
+/** Order of (time, hash). */
+export function byKey(a: RecordKey, b: RecordKey): number {
+  return a.time - b.time || a.hash - b.hash;
+}
+
+/** What one device does in one batch, before it is known what is stored. */
+export interface Step {
+  readonly records: readonly LocationRecord[];
+  /** New totals for stored records, chosen by place. */
+  readonly patches: readonly { readonly place: number; readonly totals: Totals }[];
+  readonly shift: TotalsShift | undefined;
+  readonly pending: string | undefined;
+}
+
+export const someStep: fc.Arbitrary<Step> = fc.record({
+  records: fc.oneof(
+    { weight: 4, arbitrary: fc.array(someRecord, { maxLength: 6 }) },
+    { weight: 1, arbitrary: fc.tuple(someRecord, fc.integer({ min: 250, max: 600 })).map(spread) },
+  ),
+  patches: fc.array(fc.record({ place: fc.nat(), totals: someTotals }), { maxLength: 3 }),
+  shift: fc.option(
+    fc.record({
+      afterTime: someTime,
+      afterHash: someHash,
+      odometer: fc.double({ min: -1000, max: 1000, noNaN: true }),
+      sensorSeconds: fc.tuple(fc.integer(), fc.integer(), fc.integer(), fc.integer()),
+    }),
+    { nil: undefined, freq: 3 },
+  ),
+  pending: fc.option(fc.constant(',"attributes":{"battery":"5"'), { nil: undefined }),
+});
+
+/** Many records from one: more than a chunk of any engine holds. */
+function spread([record, count]: readonly [LocationRecord, number]): readonly LocationRecord[] {
+  return Array.from({ length: count }, (_, index) => ({ ...record, time: record.time + index * 250, hash: index }));
+}
+
+/** What a store has to keep of one device, in the plainest form. */
+export class DeviceModel {
+  readonly device: DeviceKey;
+  records: LocationRecord[] = [];
+  state: DeviceState | undefined;
+
+  constructor(device: DeviceKey) {
+    this.device = device;
+  }
+
+  /** Makes a step's commit and takes it as done. Repeats are left out: a store is never given them. */
+  apply(step: Step): DeviceCommit {
+    const known = new Set(this.records.map(keyText));
+    const fresh: LocationRecord[] = [];
+    for (const record of step.records.toSorted(byKey)) {
+      if (known.has(keyText(record))) continue;
+      known.add(keyText(record));
+      fresh.push(record);
+    }
+    const patches: TotalsPatch[] = [];
+    const patched = new Set<string>();
+    for (const { place, totals } of step.patches) {
+      const record = this.records[place % Math.max(1, this.records.length)];
+      if (record === undefined || patched.has(keyText(record))) continue;
+      patched.add(keyText(record));
+      patches.push({ time: record.time, hash: record.hash, totals });
+    }
+    this.records = this.records.map((record) => changed(record, patches, step.shift));
+    this.records = this.records.concat(fresh).sort(byKey);
+    const last = this.records.at(-1);
+    this.state = {
+      version: (this.state?.version ?? 0) + 1,
+      time: last?.time ?? 0,
+      totals: step.patches[0]?.totals ?? last?.totals ?? zero,
+      ...(last && { last }),
+      ...(step.pending !== undefined && { pending: step.pending }),
+    };
+    return {
+      device: this.device,
+      records: fresh,
+      patches: patches.sort(byKey),
+      state: this.state,
+      ...(step.shift && { shift: step.shift }),
+    };
+  }
+
+  history(range: HistoryRange): readonly LocationRecord[] {
+    const { from, to, after, limit } = range;
+    return this.records
+      .filter((record) => record.time >= from && record.time <= to && (after === undefined || byKey(record, after) > 0))
+      .slice(0, limit);
+  }
+
+  context(time: number, limit: number): HistoryContext {
+    const before = this.records.findLast((record) => record.time < time);
+    const from = this.records.filter((record) => record.time >= time);
+    return { ...(before && { before }), from: from.slice(0, limit), more: from.length > limit };
+  }
+}
+
+const zero: Totals = { odometer: 0, sensorSeconds: [0, 0, 0, 0], movedAt: 0, inputsKnown: 0, inputsActive: 0 };
+
+function keyText({ time, hash }: RecordKey): string {
+  return `${time}/${hash}`;
+}
+
+function changed(
+  record: LocationRecord,
+  patches: readonly TotalsPatch[],
+  shift: TotalsShift | undefined,
+): LocationRecord {
+  const totals = patches.find((patch) => byKey(patch, record) === 0)?.totals ?? record.totals;
+  if (shift === undefined || byKey(record, { time: shift.afterTime, hash: shift.afterHash }) <= 0)
+    return { ...record, totals };
+  const [first, second, third, fourth] = totals.sensorSeconds;
+  const [add1, add2, add3, add4] = shift.sensorSeconds;
+  return {
+    ...record,
+    totals: {
+      ...totals,
+      odometer: totals.odometer + shift.odometer,
+      sensorSeconds: [first + add1, second + add2, third + add3, fourth + add4],
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import type { LocationRecord } from "../../../src/model/location.ts";
+import { locationJson } from "../../../src/model/location-json.ts";
+import type { Store } from "../../../src/ports/store.ts";
+import { makeAccount, makeDevice } from "./harness.ts";
+import { DeviceModel, type Step, someStep } from "./model.ts";
+import { batchOf, everything, readAll, someHash, someTime } from "./records.ts";
+
+/** A batch: what each of two devices does; where it is undefined, the store is closed and opened again. */
+const someBatches = fc.array(
+  fc.oneof(
+    { weight: 9, arbitrary: fc.tuple(someStep, fc.option(someStep, { nil: undefined })) },
+    { weight: 1, arbitrary: fc.constant(undefined) },
+  ),
+  { minLength: 1, maxLength: 10 },
+);
+
+const someQuestion = fc.record({
+  from: someTime,
+  to: someTime,
+  after: fc.option(fc.record({ time: someTime, hash: someHash }), { nil: undefined }),
+  limit: fc.integer({ min: 0, max: 700 }),
+  odometerStart: fc.double({ min: 0, max: 1e6, noNaN: true }),
+});
+
+function jsonOf(records: readonly LocationRecord[], odometerStart: number): string {
+  return records.map((record) => locationJson(record, odometerStart)).join(",");
+}
+
+async function check(
+  store: Store,
+  model: DeviceModel,
+  questions: readonly (typeof someQuestion extends fc.Arbitrary<infer T> ? T : never)[],
+) {
+  const whole = await readAll(store, model.device);
+  assert.equal(whole.json, jsonOf(model.records, 0));
+  assert.equal(whole.count, model.records.length);
+  const [state] = await store.locations.states([model.device]);
+  if (model.state !== undefined) assert.deepEqual(state, model.state);
+  for (const { after, ...question } of questions) {
+    const range = { ...question, ...(after && { after }) };
+    const read = await readAll(store, model.device, range);
+    const expected = model.history(range);
+    assert.equal(read.json, jsonOf(expected, range.odometerStart));
+    const last = expected.at(-1);
+    assert.deepEqual(read.last, last && { time: last.time, hash: last.hash });
+    const context = await store.locations.context(model.device, question.from, question.limit);
+    assert.deepEqual(context, model.context(question.from, question.limit));
+  }
+  assert.equal((await readAll(store, model.device, { ...everything, from: 1, to: 2 })).count, 0);
+}
+
+/** Random batches of late and repeated records, patches and shifts against the plainest model, with restarts in between. */
+export function propertyContract(store: () => Store, reopen: () => Promise<void>): void {
+  describe("any history", () => {
+    it("is what was committed, in any order, range and slice", async () => {
+      const account = await makeAccount(store(), 1_000_000);
+      await fc.assert(
+        fc.asyncProperty(someBatches, fc.array(someQuestion, { maxLength: 4 }), async (batches, questions) => {
+          const one = new DeviceModel((await makeDevice(store(), account.key)).key);
+          const other = new DeviceModel((await makeDevice(store(), account.key)).key);
+          for (const batch of batches) {
+            if (batch === undefined) await reopen();
+            else await commit(store(), [one, other], batch);
+          }
+          await check(store(), one, questions);
+          await check(store(), other, questions);
+        }),
+        // A run takes some 30 ms; shrinking may take a thousand of them.
+        { numRuns: 40, interruptAfterTimeLimit: 60_000, markInterruptAsFailure: false },
+      );
+    });
+  });
+}
+
+async function commit(store: Store, models: readonly DeviceModel[], steps: readonly (Step | undefined)[]) {
+  const devices = steps.flatMap((step, index) => (step && models[index] ? [models[index].apply(step)] : []));
+  assert.equal(await store.locations.commit(batchOf(...devices)), undefined);
+}

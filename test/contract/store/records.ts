@@ -1,0 +1,123 @@
+import fc from "fast-check";
+import type { CommitBatch, DeviceCommit } from "../../../src/model/commit.ts";
+import type { DeviceKey } from "../../../src/model/device.ts";
+import type { DeviceState, LocationRecord, Totals } from "../../../src/model/location.ts";
+import type { HistoryRange, Store } from "../../../src/ports/store.ts";
+import { now } from "./harness.ts";
+
+/** A range that has everything. */
+export const everything: HistoryRange = { from: 0, to: 8e15, limit: 1_000_000, odometerStart: 0 };
+
+/** A record at so many seconds, as a tracker in motion reports. */
+export function record(seconds: number, changes: Partial<LocationRecord> = {}): LocationRecord {
+  const time = now + seconds * 1000;
+  return {
+    time,
+    hash: seconds * 7 + 1,
+    receivedAt: time + 800,
+    valid: true,
+    latitude: 4.5 + seconds / 1000,
+    longitude: -74.1,
+    speed: 42,
+    course: 270.5,
+    extras: `,"battery":85,"attributes":{"satellites":"${seconds % 12}"`,
+    totals: {
+      odometer: seconds / 10,
+      sensorSeconds: [0, 0, 0, 0],
+      movedAt: time,
+      inputsKnown: 0,
+      inputsActive: 0,
+      anchor: { time, latitude: 4.5 + seconds / 1000, longitude: -74.1 },
+    },
+    ...changes,
+  };
+}
+
+/** A commit of new records at the end. */
+export function append(
+  device: DeviceKey,
+  version: number,
+  records: readonly LocationRecord[],
+  changes: Partial<DeviceCommit> = {},
+): DeviceCommit {
+  const last = records.at(-1);
+  const state: DeviceState = {
+    version,
+    time: last?.time ?? 0,
+    totals: last?.totals ?? record(0).totals,
+    ...(last && { last }),
+  };
+  return { device, records, patches: [], state, ...changes };
+}
+
+export function batchOf(...devices: readonly DeviceCommit[]): CommitBatch {
+  return { devices, refused: [] };
+}
+
+/** A whole history as text, and the pieces' sizes and keys. */
+export async function readAll(store: Store, device: DeviceKey, range: HistoryRange = everything) {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const texts: string[] = [];
+  let count = 0;
+  let last: { readonly time: number; readonly hash: number } | undefined;
+  for await (const piece of store.locations.history(device, range)) {
+    texts.push(decoder.decode(piece.json));
+    count += piece.count;
+    last = piece.last;
+  }
+  return { json: texts.join(","), pieces: texts.length, count, last };
+}
+
+const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
+const seconds = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e9, noNaN: true }));
+
+/** Event times close to each other, so that records meet, overlap and come late. */
+export const someTime = fc.integer({ min: 0, max: 300 }).map((tick) => now + tick * 500);
+
+export const someHash = fc.integer({ min: 0, max: 2 ** 52 - 1 });
+
+export const someTotals: fc.Arbitrary<Totals> = fc
+  .record(
+    {
+      odometer: fc.double({ min: 0, max: 1e7, noNaN: true }),
+      sensorSeconds: fc.tuple(seconds, seconds, seconds, seconds),
+      movedAt: someTime,
+      inputsKnown: fc.integer({ min: 0, max: 15 }),
+      inputsActive: fc.integer({ min: 0, max: 15 }),
+      anchor: fc.record({ time: someTime, latitude: finite, longitude: finite }, { noNullPrototype: true }),
+    },
+    { requiredKeys: ["odometer", "sensorSeconds", "movedAt", "inputsKnown", "inputsActive"], noNullPrototype: true },
+  )
+  .map((totals) => totals);
+
+/** Any record that the model allows, with fields missing and text of any script. */
+export const someRecord: fc.Arbitrary<LocationRecord> = fc
+  .record(
+    {
+      time: someTime,
+      hash: someHash,
+      delay: fc.oneof(fc.integer({ min: -5000, max: 100_000 }), fc.integer({ min: 0, max: 2 ** 40 })),
+      valid: fc.boolean(),
+      latitude: finite,
+      longitude: finite,
+      speed: fc.oneof(fc.integer({ min: 0, max: 300 }), finite),
+      course: fc.oneof(fc.integer({ min: 0, max: 359 }), finite),
+      positionTime: someTime,
+      note: fc.oneof(fc.constant(undefined), fc.string({ unit: "grapheme", maxLength: 40 })),
+      totals: someTotals,
+      ownAnchor: fc.boolean(),
+    },
+    {
+      requiredKeys: ["time", "hash", "delay", "valid", "latitude", "longitude", "note", "totals", "ownAnchor"],
+      noNullPrototype: true,
+    },
+  )
+  .map(({ delay, note, ownAnchor, ...fields }) => {
+    const { time, latitude, longitude } = fields;
+    return {
+      ...fields,
+      receivedAt: time + delay,
+      extras: note === undefined ? ',"attributes":{' : `,"attributes":{"note":${JSON.stringify(note)}`,
+      totals: ownAnchor ? { ...fields.totals, movedAt: time, anchor: { time, latitude, longitude } } : fields.totals,
+    };
+  });

@@ -22,7 +22,9 @@ export interface Counters {
   readonly received: Readonly<Record<"tcp" | "udp", Counter>>;
   readonly closed: (cause: CloseCause) => Counter;
   /** Datagrams that were not even decoded. */
-  readonly dropped: Readonly<Record<"tooLong" | "unknownProtocol" | "congested" | "waiting" | "stopping", Counter>>;
+  readonly dropped: Readonly<
+    Record<"tooLong" | "unknownProtocol" | "congested" | "waiting" | "rate" | "stopping", Counter>
+  >;
   /** How often a connection was left unread for a while. */
   readonly paused: Readonly<Record<"busy" | "rate", Counter>>;
 }
@@ -55,6 +57,7 @@ export function createCounters(metrics: Metrics): Counters {
       unknownProtocol: dropped({ cause: "unknownProtocol" }),
       congested: dropped({ cause: "congested" }),
       waiting: dropped({ cause: "waiting" }),
+      rate: dropped({ cause: "rate" }),
       stopping: dropped({ cause: "stopping" }),
     },
     paused: { busy: paused({ cause: "busy" }), rate: paused({ cause: "rate" }) },

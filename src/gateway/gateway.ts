@@ -39,6 +39,7 @@ class SocketGateway implements Gateway {
       prefix: deps.ids.secret(3),
       tick: 0,
       inFlight: 0,
+      warnedAt: -1,
       stopping: false,
     };
     deps.metrics.gauge("waybeam_connections", "TCP connections of trackers.", () => this.connections.tcp);

@@ -19,7 +19,7 @@ export interface GatewayLimits {
   readonly refusedSeconds: number;
   /** Messages that wait for their commit; then the socket is not read. Enough for a backlog at full speed, no more than memory bears. */
   readonly messagesInFlight: number;
-  /** Messages a second, on average over a few; faster senders are read more slowly. Far above any tracker, below what harms the others. */
+  /** Messages a second, on average over a few; faster senders are read more slowly (datagrams: dropped). Far above any tracker, below what harms the others. */
   readonly messagesPerSecond: number;
   /** Bytes in a row that belong to no usable message: line noise is shorter, another protocol or an attack is not. */
   readonly junkBytes: number;

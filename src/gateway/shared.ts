@@ -17,6 +17,8 @@ export interface Shared {
   tick: number;
   /** Messages whose commit is waited for. */
   inFlight: number;
+  /** When a trouble of the listeners was last logged, in ticks. */
+  warnedAt: number;
   /** No more is read or accepted. */
   stopping: boolean;
 }
@@ -33,4 +35,11 @@ export interface ReusedContext {
 export function plainAddress(address: string | undefined): string {
   if (address === undefined) return "unknown";
   return address.startsWith("::ffff:") ? address.slice(7) : address;
+}
+
+/** Logs a trouble that may come with each connection (no file descriptors left): once a second is enough. */
+export function warn(shared: Shared, error: Error, message: string): void {
+  if (shared.warnedAt === shared.tick) return;
+  shared.warnedAt = shared.tick;
+  shared.deps.log.warn({ error }, message);
 }

@@ -6,6 +6,7 @@ import { FrameStream } from "../wire/stream.ts";
 import type { Channel } from "./channel.ts";
 import type { Exchange } from "./exchange.ts";
 import { isLastRequest, ownResponse, statusOf } from "./http.ts";
+import { MessageRate } from "./message-rate.ts";
 import { Session } from "./session.ts";
 import { plainAddress, type Shared } from "./shared.ts";
 import type { CloseCause } from "./types.ts";
@@ -23,8 +24,6 @@ export interface TcpGroup {
 
 /** Seconds that a peer has to take our last bytes and close. */
 const closingSeconds = 5;
-/** Seconds of its message rate that a connection may use at once: trackers send their backlog in bursts. */
-const burstSeconds = 2;
 
 const owner = Symbol("connection");
 
@@ -58,6 +57,7 @@ export class TcpConnection implements Channel {
   readonly #socket: OwnedSocket;
   readonly #shared: Shared;
   readonly #group: TcpGroup;
+  readonly #rate: MessageRate;
   /** First bytes, while they do not tell the protocol. */
   #head: Uint8Array | undefined;
   #stream: FrameStream | undefined;
@@ -71,8 +71,6 @@ export class TcpConnection implements Channel {
   #closing = false;
   #closed = false;
   #skipped = 0;
-  #tokens: number;
-  #tokensAt: number;
   /** When the last byte came, in ticks. */
   lastTick: number;
   /** When it is closed unless its device is known by then, or has taken our last bytes: in ticks. */
@@ -85,9 +83,9 @@ export class TcpConnection implements Channel {
     this.#shared = shared;
     this.#group = group;
     this.address = plainAddress(socket.remoteAddress);
-    this.lastTick = this.#tokensAt = shared.tick;
+    this.lastTick = shared.tick;
     this.deadline = shared.tick + shared.limits.identifySeconds;
-    this.#tokens = shared.limits.messagesPerSecond * burstSeconds;
+    this.#rate = new MessageRate(shared.limits.messagesPerSecond, shared.tick);
     this.#socket[owner] = this;
     socket.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
   }
@@ -244,32 +242,28 @@ export class TcpConnection implements Channel {
     const stream = this.#stream;
     if (stream === undefined) return;
     const receivedAt = this.#shared.deps.clock.now();
-    while (!this.#closed && !this.#closing) {
-      if (this.#shared.stopping) {
-        this.pause();
-        return;
-      }
-      if (this.#session?.ready === false) {
-        this.#waitForSession(this.#session);
-        return;
-      }
-      if (this.#tokens <= 0 && !this.#refill()) {
-        this.#throttle();
-        return;
-      }
+    while (this.#mayTake()) {
       const frame = stream.next();
-      if (frame === "junk") {
-        this.#junk(stream);
+      if (typeof frame === "string") {
+        if (frame === "junk") this.#junk(stream);
+        else this.#drained(stream);
         return;
       }
-      if (frame === "more") {
-        this.#drained(stream);
-        return;
-      }
-      this.#tokens--;
+      this.#rate.spend();
       if (this.#http) this.#lastRequest = isLastRequest(frame);
       (this.#session ?? this.#recognise(frame))?.take(frame, receivedAt);
     }
+  }
+
+  /** Whether a further message may be taken now; where not, whoever makes it possible again calls `resume`. */
+  #mayTake(): boolean {
+    if (this.#closed || this.#closing) return false;
+    const session = this.#session;
+    if (this.#shared.stopping) this.pause();
+    else if (session?.ready === false) this.#waitForSession(session);
+    else if (this.#rate.allows(this.#shared.tick)) return true;
+    else this.#throttle();
+    return false;
   }
 
   #guardedPump(): void {
@@ -328,14 +322,6 @@ export class TcpConnection implements Channel {
     // The message at hand must stay as it is until its device is known; otherwise it is enough to pause when more arrives.
     if (session.suspended) this.pause();
     else if (this.#shared.deps.intake.congested) this.#group.congested(this);
-  }
-
-  #refill(): boolean {
-    const { messagesPerSecond } = this.#shared.limits;
-    const earned = (this.#shared.tick - this.#tokensAt) * messagesPerSecond;
-    this.#tokensAt = this.#shared.tick;
-    this.#tokens = Math.min(this.#tokens + earned, messagesPerSecond * burstSeconds);
-    return this.#tokens > 0;
   }
 
   #throttle(): void {

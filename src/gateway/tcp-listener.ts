@@ -1,10 +1,8 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { plainAddress, type Shared } from "./shared.ts";
+import { plainAddress, type Shared, warn } from "./shared.ts";
 import { TcpConnection, type TcpGroup } from "./tcp-connection.ts";
 import type { CloseCause } from "./types.ts";
 
-/** Seconds between two looks at all connections; half-open ones are looked at each second. */
-const sweepSeconds = 5;
 /** Silence after which the operating system asks whether the peer is still there, ms. */
 const keepAliveDelayMs = 120_000;
 /** Connections that may wait to be accepted: a fleet that comes back at once. The system may have a lower limit. */
@@ -43,9 +41,7 @@ export class TcpListener implements TcpGroup {
       this.#server.once("error", reject);
       this.#server.listen({ host, port, backlog }, () => {
         this.#server.off("error", reject);
-        this.#server.on("error", (error) =>
-          this.#shared.deps.log.warn({ error }, "a connection could not be accepted"),
-        );
+        this.#server.on("error", (error) => warn(this.#shared, error, "a connection could not be accepted"));
         const address = this.#server.address();
         if (typeof address === "object" && address !== null) resolve(address.port);
         else reject(new Error("the listener has no address"));
@@ -114,7 +110,6 @@ export class TcpListener implements TcpGroup {
     if (!this.#shared.deps.intake.congested && this.#congested.size > 0) this.drained();
     for (const connection of this.#halfOpen)
       if (tick > connection.deadline && !connection.waiting) connection.close(connection.overdue);
-    if (tick % sweepSeconds !== 0) return;
     for (const connection of this.#connections) {
       const silent = tick - connection.lastTick;
       if (connection.closing) {

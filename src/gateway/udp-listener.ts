@@ -1,12 +1,10 @@
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import { detectProtocol } from "../wire/detect.ts";
-import { plainAddress, type Shared } from "./shared.ts";
+import { plainAddress, type Shared, warn } from "./shared.ts";
 import type { CloseCause } from "./types.ts";
 import { type UdpGroup, UdpPeer } from "./udp-peer.ts";
 
-/** Seconds between two looks for peers that are silent. */
-const sweepSeconds = 5;
 /** Bytes of replies that wait in the socket: beyond them replies are lost, as any datagram may be. */
 const maximumUnsent = 1 << 20;
 
@@ -36,7 +34,7 @@ export class UdpListener implements UdpGroup {
       this.#socket.once("error", reject);
       this.#socket.bind({ address: host, port }, () => {
         this.#socket.off("error", reject);
-        this.#socket.on("error", (error) => this.#shared.deps.log.warn({ error }, "UDP socket"));
+        this.#socket.on("error", (error) => warn(this.#shared, error, "a datagram could not be received or sent"));
         resolve();
       });
     });
@@ -69,7 +67,6 @@ export class UdpListener implements UdpGroup {
   /** Called once a second. */
   sweep(): void {
     const { tick, limits } = this.#shared;
-    if (tick % sweepSeconds !== 0) return;
     for (const peer of this.#peers.values()) {
       if (tick - peer.lastTick <= limits.udpIdleSeconds) break;
       if (!peer.busy) peer.close("idle");

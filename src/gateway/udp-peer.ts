@@ -1,6 +1,7 @@
 import type { AnyProtocol } from "../wire/protocol.ts";
 import type { Channel } from "./channel.ts";
 import type { Exchange } from "./exchange.ts";
+import { MessageRate } from "./message-rate.ts";
 import { Session } from "./session.ts";
 import type { Shared } from "./shared.ts";
 import type { CloseCause } from "./types.ts";
@@ -23,6 +24,7 @@ export class UdpPeer implements Channel {
   readonly #shared: Shared;
   readonly #group: UdpGroup;
   readonly #session: Session;
+  readonly #rate: MessageRate;
   /** Datagrams that came while the session was not ready. */
   #waiting: Uint8Array[] | undefined;
   #closed = false;
@@ -43,6 +45,7 @@ export class UdpPeer implements Channel {
     this.#shared = shared;
     this.#group = group;
     this.lastTick = shared.tick;
+    this.#rate = new MessageRate(shared.limits.messagesPerSecond, shared.tick);
     this.#session = new Session(shared, this, protocol, "udp");
   }
 
@@ -63,6 +66,11 @@ export class UdpPeer implements Channel {
   received(message: Uint8Array): void {
     if (this.#closed) return;
     this.lastTick = this.#shared.tick;
+    if (!this.#rate.allows(this.lastTick)) {
+      this.#shared.counters.dropped.rate.add(1);
+      return;
+    }
+    this.#rate.spend();
     if (this.#session.ready && this.#waiting === undefined) this.#take(message);
     else if ((this.#waiting?.length ?? 0) >= this.#shared.limits.datagramsWaiting)
       this.#shared.counters.dropped.waiting.add(1);

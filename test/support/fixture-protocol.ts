@@ -10,7 +10,7 @@ const maximum = 1024;
 /**
  * A protocol of lines, for tests of what is around protocols. Fields are separated by commas:
  * `#I,id` logs in, answered `#I` once admitted · `#P,n` a fix at second n, answered `#P,n` once stored · `#A,id,n` both in one, answered `#A,n` ·
- * `#H` a heartbeat, answered `#H` once all before is stored · `#T` answered `#T` at once · `#C,text` a command's result · `#X` a bad checksum.
+ * `#B,n` answered at once with n bytes · `#H` a heartbeat, answered `#H` once all before is stored · `#T` answered `#T` at once · `#C,text` a command's result · `#X` a bad checksum.
  * Over HTTP: `GET /?id=ID&n=N`, answered by the gateway's own 200, or with `&body=TEXT` by the protocol's.
  */
 export const fixtureProtocol: AnyProtocol = defineProtocol<number>({
@@ -47,6 +47,7 @@ export const fixtureProtocol: AnyProtocol = defineProtocol<number>({
       handle: line(() => [{ type: "ignored", reason: "heartbeat" }, answer("#H", "stored")]),
     },
     { name: "time", keys: ["T"], handle: line(() => [answer("#T", "now")]) },
+    { name: "bytes", keys: ["B"], handle: line(([, n = "0"]) => [answer("B".repeat(Number(n)), "now")]) },
     { name: "result", keys: ["C"], handle: line(([, text = ""]) => [{ type: "commandResult", text }]) },
     { name: "broken", keys: ["X"], handle: line(() => [{ type: "failure", cause: "badChecksum" }]) },
     { name: "request", keys: ["http"], handle: (bytes, session) => ({ session, effects: request(bytes) }) },

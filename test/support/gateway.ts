@@ -10,11 +10,15 @@ import {
   systemIds,
 } from "../../src/observe/index.ts";
 import type { Bus, BusEvent } from "../../src/ports/bus.ts";
+import type { AnyProtocol } from "../../src/wire/protocol.ts";
 import { fixtureProtocol } from "./fixture-protocol.ts";
 import { MemoryIntake } from "./memory-intake.ts";
 
 /** A gateway on a free port, with all its parts real but for what is behind the intake. */
-export async function startGateway(limits: Partial<GatewayLimits> = {}) {
+export async function startGateway(
+  limits: Partial<GatewayLimits> = {},
+  protocols: readonly AnyProtocol[] = [fixtureProtocol],
+) {
   const intake = new MemoryIntake();
   const metrics = createMetrics({ processMetrics: false });
   const trace = createTrace(systemClock);
@@ -36,7 +40,7 @@ export async function startGateway(limits: Partial<GatewayLimits> = {}) {
   const gateway: Gateway = createGateway(
     { host: "127.0.0.1", port: 0, limits },
     {
-      protocols: [fixtureProtocol],
+      protocols,
       intake,
       clock: systemClock,
       ids: systemIds,

@@ -4,7 +4,11 @@ import { protocolById } from "../../src/protocols/index.ts";
 import { AckedTracker, numberedReport } from "../support/acked-tracker.ts";
 import { call, dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
 
-const rounds = 6;
+/** How each round of a test ends the service: SIGKILL as a crash does, SIGTERM as Ctrl-C does. */
+const endings = {
+  "killed at random moments under load": ["SIGKILL", "SIGKILL", "SIGKILL", "SIGKILL", "SIGKILL", "SIGKILL"],
+  "stopped and killed in turn under load": ["SIGTERM", "SIGKILL", "SIGTERM"],
+} as const;
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 interface Location {
@@ -62,38 +66,47 @@ function check(tracker: AckedTracker, locations: readonly Location[]): void {
   }
 }
 
-test("killed at random moments under load, every acknowledged position is stored, and none twice", async (context) => {
-  const directory = dataFolder();
-  const trackers = fleet();
-  context.after(() => removeFolder(directory));
-  for (let round = 0; round < rounds; round++) {
-    const service = await startService(directory, { WAYBEAM_API_DAILY_RESULTS: "1000000000" });
-    if (round === 0)
-      await register(
-        service,
-        trackers.map((tracker) => tracker.device),
-      );
-    for (const tracker of trackers) tracker.run(service.devicePort);
-    const moment = 150 + Math.random() * 1200;
-    await wait(moment);
-    await service.kill();
-    // What the kernel still holds of an acknowledgement may arrive now; it was sent by the service, so it counts.
-    await wait(50);
-    for (const tracker of trackers) tracker.drop();
-    context.diagnostic(
-      `killed after ${moment.toFixed(0)} ms; ${trackers.reduce((sum, { acked }) => sum + acked, 0)} acknowledged`,
-    );
-  }
-  const service = await startService(directory, { WAYBEAM_API_DAILY_RESULTS: "1000000000" });
-  try {
-    let total = 0;
-    for (const tracker of trackers) {
-      check(tracker, await stored(service, tracker));
-      total += tracker.acked;
+async function round(
+  service: Service,
+  trackers: readonly AckedTracker[],
+  signal: "SIGKILL" | "SIGTERM",
+): Promise<string> {
+  for (const tracker of trackers) tracker.run(service.devicePort);
+  const moment = 150 + Math.random() * 1200;
+  await wait(moment);
+  if (signal === "SIGKILL") await service.kill();
+  else assert.equal(await service.stop(), 0, "a clean stop ends with exit code 0");
+  // What the kernel still holds of an acknowledgement may arrive now; it was sent by the service, so it counts.
+  await wait(50);
+  for (const tracker of trackers) tracker.drop();
+  const acked = trackers.reduce((sum, tracker) => sum + tracker.acked, 0);
+  return `${signal} after ${moment.toFixed(0)} ms; ${acked} acknowledged`;
+}
+
+for (const [how, signals] of Object.entries(endings))
+  test(`${how}, every acknowledged position is stored, and none twice`, async (context) => {
+    const directory = dataFolder();
+    const trackers = fleet();
+    context.after(() => removeFolder(directory));
+    for (const [index, signal] of signals.entries()) {
+      const service = await startService(directory);
+      if (index === 0)
+        await register(
+          service,
+          trackers.map((tracker) => tracker.device),
+        );
+      context.diagnostic(await round(service, trackers, signal));
     }
-    assert.ok(total > 100, `only ${total} positions were acknowledged: the load did not run`);
-    context.diagnostic(`${total} acknowledged positions compared with what is stored`);
-  } finally {
-    await service.stop();
-  }
-});
+    const service = await startService(directory);
+    try {
+      let total = 0;
+      for (const tracker of trackers) {
+        check(tracker, await stored(service, tracker));
+        total += tracker.acked;
+      }
+      assert.ok(total > 100, `only ${total} positions were acknowledged: the load did not run`);
+      context.diagnostic(`${total} acknowledged positions compared with what is stored`);
+    } finally {
+      await service.stop();
+    }
+  });

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { createMemoryBus } from "../../src/bus/memory.ts";
+import { Ingest } from "../../src/ingest/ingest.ts";
+import { ingestMetrics } from "../../src/ingest/metrics.ts";
+import type { DeviceFields } from "../../src/model/device.ts";
+import type { Fix, Report } from "../../src/model/effects.ts";
+import { createLog, createMetrics, systemClock } from "../../src/observe/index.ts";
+import type { Admitted } from "../../src/ports/intake.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { dataFolder, removeFolder } from "../support/service.ts";
+
+const log = createLog("silent");
+const start = Date.UTC(2026, 5, 1);
+
+function newIngest(store: Store): Ingest {
+  const metrics = ingestMetrics(createMetrics({ processMetrics: false }));
+  const bus = createMemoryBus((error) => assert.fail(String(error)));
+  return new Ingest({ maxFutureMs: 600_000 }, { store, bus, clock: systemClock, log, metrics });
+}
+
+const fields = (id: string): DeviceFields => ({
+  id,
+  aliases: [],
+  name: id,
+  description: null,
+  min: null,
+  tags: {},
+  expires: null,
+  dailyEmailLimit: 50,
+  dailySmsLimit: 10,
+  odometerStart: 100,
+});
+
+async function admitted(ingest: Ingest, store: Store, id: string): Promise<Admitted> {
+  const [account] = await store.accounts.list();
+  assert.ok(account);
+  await store.devices.create(account.key, fields(id), Date.now());
+  const admission = await ingest.admit([id]);
+  assert.ok(admission.status === "admitted");
+  return admission;
+}
+
+function submit(ingest: Ingest, device: Admitted, reports: readonly Report[]): Promise<string> {
+  return new Promise((resolve) => ingest.submit(device, reports, start + 86_400_000, resolve));
+}
+
+async function history(store: Store, device: Admitted): Promise<readonly object[]> {
+  const chunks: string[] = [];
+  const range = { from: 0, to: Date.UTC(2100, 0, 1), limit: 1e9, odometerStart: 100 };
+  for await (const chunk of store.locations.history(device.key, range)) chunks.push(Buffer.from(chunk.json).toString());
+  return JSON.parse(`[${chunks.join(",")}]`);
+}
+
+const report: fc.Arbitrary<Fix> = fc
+  .record({
+    minute: fc.integer({ min: 0, max: 300 }),
+    valid: fc.integer({ min: 0, max: 5 }).map((choice) => choice > 0),
+    step: fc.integer({ min: 0, max: 40 }),
+    speed: fc.constantFrom(undefined, 0, 50),
+    input1: fc.constantFrom(undefined, true, false),
+  })
+  .map(({ minute, valid, step, speed, input1 }) => ({
+    type: "fix",
+    time: start + minute * 60_000,
+    valid,
+    latitude: 48 + step / 1000,
+    longitude: 11,
+    ...(speed !== undefined && { speed }),
+    alarms: [],
+    readings: input1 === undefined ? {} : { input1 },
+    attributes: {},
+  }));
+
+test("whatever the order of arrival, the store answers the same history and last location", async (context) => {
+  const directory = dataFolder();
+  const store = await openSqliteStore({ directory, log, pid: process.pid });
+  const ingest = newIngest(store);
+  context.after(async () => {
+    await ingest.stop();
+    await store.close();
+    removeFolder(directory);
+  });
+  await store.accounts.create({ name: "Test", timeZone: "Etc/UTC", licenses: 100_000 }, Date.now());
+  let devices = 0;
+  const cases = fc
+    .array(report, { minLength: 1, maxLength: 60 })
+    .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray([...all, ...all], { minLength: all.length * 2 })));
+  await fc.assert(
+    fc.asyncProperty(cases, fc.integer({ min: 1, max: 9 }), async ([all, shuffled], size) => {
+      const inOrder = await admitted(ingest, store, `in-order-${devices}`);
+      const anyOrder = await admitted(ingest, store, `any-order-${devices++}`);
+      const sorted = all.toSorted((one, other) => one.time - other.time);
+      assert.equal(await submit(ingest, inOrder, sorted), "stored");
+      const waiting: Promise<string>[] = [];
+      for (let at = 0; at < shuffled.length; at += size) {
+        waiting.push(submit(ingest, anyOrder, shuffled.slice(at, at + size)));
+        // Some submissions share a batch, some do not.
+        if (at % (size * 3) === 0) await waiting.at(-1);
+      }
+      for (const outcome of await Promise.all(waiting)) assert.equal(outcome, "stored");
+      assert.deepEqual(await history(store, anyOrder), await history(store, inOrder));
+      const last = await ingest.states.lastLocation(anyOrder.key, 100);
+      assert.equal(last, await ingest.states.lastLocation(inOrder.key, 100));
+      const fresh = newIngest(store);
+      assert.equal(await fresh.states.lastLocation(anyOrder.key, 100), last, "a restarted service answers the same");
+      await fresh.stop();
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("a clock that can't be right is kept as evidence, acknowledged, and no location", async (context) => {
+  const directory = dataFolder();
+  const store = await openSqliteStore({ directory, log, pid: process.pid });
+  const ingest = newIngest(store);
+  context.after(async () => {
+    await ingest.stop();
+    await store.close();
+    removeFolder(directory);
+  });
+  await store.accounts.create({ name: "Test", timeZone: "Etc/UTC", licenses: 10 }, Date.now());
+  const device = await admitted(ingest, store, "clockless");
+  const fix = (time: number, latitude = 48): Fix => ({
+    type: "fix",
+    time,
+    valid: true,
+    latitude,
+    longitude: 11,
+    alarms: [],
+    readings: {},
+    attributes: {},
+  });
+  const reports = [fix(start), fix(Date.UTC(2040, 0, 1)), fix(Date.UTC(1999, 0, 1)), fix(start + 1000, 123)];
+  assert.equal(await submit(ingest, device, reports), "stored");
+  assert.equal((await history(store, device)).length, 1);
+  const refused = await store.locations.refused(device.key, 10);
+  assert.deepEqual(refused.map(({ cause }) => cause).sort(), ["future", "past", "position"]);
+});

@@ -33,10 +33,10 @@ export interface App {
   stop(): Promise<void>;
 }
 
-/** Builds every part from the configuration, starts them in the order of their needs, and stops them in the other. */
-export async function startApp(config: Config): Promise<App> {
+/** Builds every part from the configuration, starts them in the order of their needs, and stops them in the other. `pid`: this process, for the store's lock. */
+export async function startApp(config: Config, pid: number): Promise<App> {
   const log = createLog(config.log.level);
-  const store = await openSqliteStore({ directory: config.data, log, pid: process.pid });
+  const store = await openSqliteStore({ directory: config.data, log, pid });
   try {
     const app = await startParts(config, log, store);
     return {
@@ -65,7 +65,11 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
     { maxFutureMs: config.ingest.maxFutureSeconds * 1000 },
     { store, bus, clock, log, metrics: ingestMetrics(metrics) },
   );
-  metrics.gauge("waybeam_ingest_reports_waiting", "Reports that wait for a commit or are in one.", () => ingest.waiting);
+  metrics.gauge(
+    "waybeam_ingest_reports_waiting",
+    "Reports that wait for a commit or are in one.",
+    () => ingest.waiting,
+  );
   const gateway = createGateway(
     { host: config.device.host, port: config.device.port, limits: config.device },
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus },

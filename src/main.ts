@@ -59,7 +59,7 @@ async function startService(configFile: string | undefined): Promise<Service> {
   const { config } = await load(configFile);
   const { startApp } = await import("./app.ts");
   try {
-    return await startApp(config);
+    return await startApp(config, process.pid);
   } catch (error) {
     throw startFailure(error);
   }

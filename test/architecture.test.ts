@@ -24,8 +24,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   simulator: ["protocols/index", "wire", "geo", "model", "ports"],
 };
 
-/** They put the parts together, so they see all of them. */
-const compositionRoots: readonly string[] = ["app.ts", "main.ts"];
+/** They put the parts together, so they see all of them; the credentials file is what the first start leaves for the command line. */
+const compositionRoots: readonly string[] = ["app.ts", "credentials-file.ts", "main.ts"];
 
 /** Rooms of pure functions: neither packages nor the runtime's modules. */
 const pure: readonly string[] = ["model", "errors", "geo", "wire", "protocols"];

@@ -103,10 +103,12 @@ export const DevicePath = Type.Object({
   deviceId: Type.String({ description: "The device's id; upper and lower case differ.", examples: [example.id] }),
 });
 
+/** Answer of GET devices: those that the user may see, without the expired ones. */
 export const DevicesAnswer = success({ devices: Type.Array(deviceReference) });
 export const DeviceAnswer = success({ device: deviceReference });
 export const DoneAnswer = success({});
 
+/** Answer of GET and PUT devices/{id}/limits: the limits, and what of them is used today. */
 export const LimitsAnswer = success({
   expires: NullableInstant(),
   dailyEmailLimit: Type.Integer(),
@@ -117,6 +119,7 @@ export const LimitsAnswer = success({
 
 const refusalCauses: readonly RefusedReport["cause"][] = ["future", "past", "position"];
 
+/** Answer with the newest reports of a device that were kept as evidence and are no locations. */
 export const RefusedAnswer = success({
   refused: Type.Array(
     Type.Object({

@@ -82,12 +82,14 @@ export const LocationsRequest = Type.Object(
 );
 export type LocationsRequest = Static<typeof LocationsRequest>;
 
+/** Answer of GET devices/{id}/lastLocation. */
 export const LastLocationAnswer = success({
   lastLocation: Type.Union([locationReference, Type.Null()], {
     description: "null while the device has never reported.",
   }),
 });
 
+/** Answer of POST devices/{id}/locations. */
 export const LocationsAnswer = success({
   locations: Type.Array(locationReference, { description: "By time." }),
   nextCursor: Type.Optional(Type.String({ description: "Present where more follow; absent at the end." })),

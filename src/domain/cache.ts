@@ -22,6 +22,7 @@ interface Entry<V> {
   readonly until: number;
 }
 
+/** A cache that reads each missing value once, however many ask for it meanwhile, and forgets the oldest beyond its capacity. */
 export function createCache<K, V>({ clock, load, maxAgeMs, capacity }: CacheOptions<K, V>): Cache<K, V> {
   const entries = new Map<K, Entry<V>>();
   const loading = new Map<K, Promise<V | undefined>>();

@@ -55,6 +55,7 @@ export interface DevicesContext {
   readonly clock: Clock;
 }
 
+/** The devices over their store; what is read often is kept in memory until the bus says that it changed. */
 export function createDevices({ store: { devices: store }, bus, clock }: DevicesContext): Devices {
   const cache = keptIn(store, bus, clock);
   // A change is made from what was read before it, so the changes of one device follow each other.

@@ -34,6 +34,7 @@ export interface HistoryContext {
   readonly dailyResults: number;
 }
 
+/** Histories over their store, within each device's daily results. */
 export function createHistory(context: HistoryContext): History {
   const { locations, results, clock, dailyResults } = context;
 

@@ -17,6 +17,7 @@ export interface Usage {
 /** A process that is killed forgets at most so many ms of counts. */
 const flushEveryMs = 1000;
 
+/** The counters over their store. Nothing is written before `start`. */
 export function createUsage(users: UserStore, log: Log): Usage {
   const requests = new Tally((key, day) => users.usage(key, day));
   const results = new Tally(async (key, day) => ({ total: 0, daily: await users.results(key, day) }));

@@ -35,4 +35,5 @@ export function failureText(error: ApiError, caller: Caller | null): string {
   });
 }
 
+/** Content type of every JSON answer. */
 export const jsonType = "application/json; charset=utf-8";

@@ -14,6 +14,7 @@ export interface HttpLimits {
   readonly dailyResults: number;
 }
 
+/** The limits that are in force unless set otherwise, each with its reason. */
 export const defaultLimits: HttpLimits = Object.freeze({
   // Far above any sensible request (10,000 devices of a group are 0.2 MB), far below what would fill the memory.
   bodyLimit: 1_048_576,
@@ -43,8 +44,8 @@ export const fixedLimits = Object.freeze({
   idleSocketMs: 120_000,
   /** An answer under way when the service stops gets so long to end. */
   closeGraceMs: 5000,
-  /** Longest path parameter: 64 characters of an id, percent-encoded, and some. */
-  parameterLength: 256,
+  /** Longest path parameter: all that fits the 16 KB of headers, so that too long an id is an unknown device like any other. */
+  parameterLength: 16_384,
   /** Problems named in one answer. */
   details: 20,
   /** Addresses and user names whose token requests are counted: 10,000 of some 100 bytes. */

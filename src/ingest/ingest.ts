@@ -18,11 +18,13 @@ const retryDelays = [50, 100, 250, 500, 1000, 2000];
 /** A device that loses the race for its version so often in a row is in trouble of another kind. */
 const mostConflicts = 10;
 
+/** What of ingest is configured. */
 export interface IngestOptions {
   /** How far ahead of ours a tracker's clock may be, ms. */
   readonly maxFutureMs: number;
 }
 
+/** What ingest needs of the service. */
 export interface IngestDeps {
   readonly store: Store;
   readonly bus: Bus;

@@ -6,6 +6,8 @@ import type { Generated, Insertable, Selectable } from "kysely";
  * so that this page tells all there is.
  */
 
+/** Accounts. */
+/** Tenants. */
 export interface AccountTable {
   key: Generated<number>;
   name: string;
@@ -14,6 +16,8 @@ export interface AccountTable {
   creation: number;
 }
 
+/** Users of the accounts. */
+/** Users of all accounts. */
 export interface UserTable {
   key: Generated<number>;
   id: string;
@@ -43,6 +47,8 @@ export interface UserTable {
   last_login: number | null;
 }
 
+/** Registered devices. */
+/** Registered devices. */
 export interface DeviceTable {
   key: Generated<number>;
   account: number;
@@ -84,6 +90,8 @@ export interface TailTable {
   data: Uint8Array;
 }
 
+/** Reports that are kept as evidence and are no locations. */
+/** Reports that are kept as evidence, a bounded number of each device. */
 export interface RefusedTable {
   seq: Generated<number>;
   device: number;
@@ -98,18 +106,24 @@ export interface PurgeTable {
   device: number;
 }
 
+/** Requests of each user, ever and by UTC day. */
+/** Requests of a user on a UTC day. */
 export interface UserUsageTable {
   user: number;
   day: string;
   requests: number;
 }
 
+/** Results read from each device, by UTC day. */
+/** Records read of a device on a UTC day. */
 export interface DeviceResultsTable {
   device: number;
   day: string;
   results: number;
 }
 
+/** Settings of the whole service. */
+/** Settings of the whole service. */
 export interface SettingTable {
   name: string;
   value: string;
@@ -121,6 +135,8 @@ export interface MigrationTable {
   name: string;
 }
 
+/** Every table by its name. */
+/** All tables by name. */
 export interface Schema {
   account: AccountTable;
   user: UserTable;
@@ -136,7 +152,15 @@ export interface Schema {
   migration: MigrationTable;
 }
 
+/** An account as it is read. */
+/** An account as read. */
 export type AccountRow = Selectable<AccountTable>;
+/** A user as it is read. */
+/** A user as read. */
 export type UserRow = Selectable<UserTable>;
+/** A user as it is written. */
+/** A user as written. */
 export type NewUserRow = Insertable<UserTable>;
+/** A device as it is read. */
+/** A device as read. */
 export type DeviceRow = Selectable<DeviceTable>;

@@ -11,6 +11,7 @@ export function answerFailures(app: FastifyInstance, log: Log): void {
   app.setErrorHandler((error: FastifyError, request, reply) => answerFailure(error, request, reply, log));
 }
 
+/** Answers a failure with its envelope, status and headers; one that nobody foresaw as an internal error, its cause in the log only. */
 export function answerFailure(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
   const failure = toApiError(error, request);
   if (failure.code === "internal")

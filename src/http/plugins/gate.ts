@@ -25,6 +25,7 @@ interface Known {
 /** Users whose requests are counted by the minute. */
 const countedUsers = 100_000;
 
+/** The one permission gate: who asks, whether they may, and how often. */
 export function createGate({ tokens, users, usage, clock, limits, serviceAccount }: Services): Gate {
   const perUser = new RateLimit("user", limits.requestsPerMinute, countedUsers);
   const timeoutMs = limits.timeoutSeconds * 1000;

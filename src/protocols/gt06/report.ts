@@ -20,9 +20,10 @@ export interface Position {
   readonly latitude: number;
   readonly longitude: number;
   readonly speed: number | undefined;
-  readonly course: number;
+  readonly course: number | undefined;
 }
 
+/** An empty report, to be filled by a message's readers. */
 export function draft(): Draft {
   return { alarms: [], readings: {}, attributes: {} };
 }
@@ -41,12 +42,12 @@ export function fixOf(position: Position, report: Draft, altitude?: number): Fix
     valid: position.valid,
     latitude: position.latitude,
     longitude: position.longitude,
-    course: position.course,
     alarms: report.alarms,
     readings: report.readings,
     attributes: report.attributes,
   };
   if (position.speed !== undefined) fix.speed = position.speed;
+  if (position.course !== undefined) fix.course = position.course;
   if (altitude !== undefined) fix.altitude = altitude;
   return fix;
 }

@@ -2,8 +2,8 @@
 export const minimumBinary = 32;
 /** Longest binary message taken: the longest known has 48 bytes; lists of cells or access points add 7 or 8 for each. */
 export const maximumBinary = 128;
-/** Lengths that manuals and trackers show; where a stream stops short within the next message's head, an end there is believed. */
-export const knownLengths: ReadonlySet<number> = new Set([32, 42, 45, 47, 48]);
+/** Lengths that trackers show, the shortest first; where a stream stops within the next message's head, an end there is believed. */
+export const knownLengths: readonly number[] = [32, 42, 45, 47, 48];
 /** Bytes of a head that carries the longer identifier: marker, 8 bytes identifier, time, date. */
 export const headLength = 15;
 

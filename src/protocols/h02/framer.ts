@@ -6,6 +6,12 @@ const maximumSentence = 1024;
 /** Bytes of a message that begins with `X`, whose meaning no manual tells. */
 const unknownLength = 32;
 
+/** Every length that a binary message may have. */
+const allLengths: readonly number[] = Array.from(
+  { length: maximumBinary - minimumBinary },
+  (_, index) => minimumBinary + index,
+);
+
 const asterisk = 0x2a;
 const dollar = 0x24;
 const hash = 0x23;
@@ -46,29 +52,49 @@ function cutBinary(buffer: Uint8Array, offset: number, ended: boolean): Framing 
   if (waiting < headLength) return more;
   if (idBytes(buffer, offset) === undefined) return skip(junkLength(buffer, offset), "binary message without head");
   if (waiting < minimumBinary) return more;
-  const last = Math.min(waiting, maximumBinary);
-  for (let length = minimumBinary; length < last; length++) {
-    const start = afterLineEnd(buffer, offset + length);
-    const begins = messageBegins(buffer, start, ended, knownLengths.has(length));
-    if (begins === "more") return more;
-    if (begins) return frame(offset, offset + length, start);
-  }
-  if (waiting <= maximumBinary) return ended ? frame(offset, buffer.length) : more;
-  // Whatever follows is no message: what every kind begins with is good for a fix.
-  return frame(offset, offset + minimumBinary);
+  // The known lengths first: a record number of 0x24 before the next marker may look like a message that begins a byte earlier.
+  return (
+    cutBefore(buffer, offset, knownLengths, ended ? "nothing" : "more") ??
+    (ended ? cutBefore(buffer, offset, knownLengths, "part") : undefined) ??
+    cutBefore(buffer, offset, allLengths, ended ? "nothing" : "more") ??
+    cutAlone(offset, waiting, ended)
+  );
 }
 
-/** Whether a message begins at `at`. "more": the bytes that tell have not arrived. `believed`: a message may well end before it. */
-function messageBegins(buffer: Uint8Array, at: number, ended: boolean, believed: boolean): boolean | "more" {
-  const marker = buffer[at];
-  if (marker === undefined) return ended ? at === buffer.length : "more";
-  if (marker === asterisk) {
-    if (buffer.length - at < 4) return ended ? believed : "more";
-    return isLetter(buffer[at + 1]) && isLetter(buffer[at + 2]) && buffer[at + 3] === comma;
+/** A message that no other one follows. Where too much follows, what every kind begins with is still good for a fix. */
+function cutAlone(offset: number, waiting: number, ended: boolean): Framing {
+  if (waiting > maximumBinary) return frame(offset, offset + minimumBinary);
+  return ended ? frame(offset, offset + waiting) : more;
+}
+
+/** What follows the last byte: more to come; nothing; or nothing, though the bytes may end within a message. */
+type Following = "more" | "nothing" | "part";
+
+/** The message of one of these lengths, where another one, or nothing, follows it. Undefined: there is none. */
+function cutBefore(
+  buffer: Uint8Array,
+  offset: number,
+  lengths: readonly number[],
+  following: Following,
+): Framing | undefined {
+  for (const length of lengths) {
+    const next = afterLineEnd(buffer, offset + length);
+    const begins = messageBegins(buffer, next, following);
+    if (begins === "more") return more;
+    if (begins) return frame(offset, offset + length, next);
   }
-  if (marker !== dollar) return false;
-  if (buffer.length - at < headLength) return ended ? believed : "more";
-  return idBytes(buffer, at) !== undefined;
+  return undefined;
+}
+
+/** Whether a message begins at `at`, or nothing. "more": the bytes that tell have not arrived. */
+function messageBegins(buffer: Uint8Array, at: number, following: Following): boolean | "more" {
+  if (at >= buffer.length) return following === "more" ? "more" : at === buffer.length;
+  const marker = buffer[at];
+  const needed = marker === asterisk ? 4 : marker === dollar ? headLength : 0;
+  if (needed === 0) return false;
+  if (buffer.length - at < needed) return following === "more" ? "more" : following === "part";
+  if (marker === dollar) return idBytes(buffer, at) !== undefined;
+  return isLetter(buffer[at + 1]) && isLetter(buffer[at + 2]) && buffer[at + 3] === comma;
 }
 
 function isLetter(byte: number | undefined): boolean {

@@ -5,6 +5,9 @@ import type { DeviceRow, Schema } from "../schema.ts";
 import { stringList, stringMap } from "./json-columns.ts";
 import { hasFreeLicense } from "./licenses.ts";
 
+/** Rows of one question of a list: what the engine's thread holds at once, and how long other questions wait. */
+const listRows = 1000;
+
 function deviceOf(row: DeviceRow): Device {
   return {
     key: row.key,
@@ -95,13 +98,19 @@ export class DeviceRows implements DeviceStore {
   }
 
   async list(accountKey: number): Promise<readonly Device[]> {
-    const rows = await this.#database
-      .selectFrom("device")
-      .selectAll()
-      .where("account", "=", accountKey)
-      .orderBy("id")
-      .execute();
-    return rows.map(deviceOf);
+    const devices: Device[] = [];
+    for (let rows: DeviceRow[] | undefined; rows === undefined || rows.length === listRows; ) {
+      rows = await this.#database
+        .selectFrom("device")
+        .selectAll()
+        .where("account", "=", accountKey)
+        .where("id", ">", devices.at(-1)?.id ?? "")
+        .orderBy("id")
+        .limit(listRows)
+        .execute();
+      for (const row of rows) devices.push(deviceOf(row));
+    }
+    return devices;
   }
 
   replace(key: DeviceKey, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense" | "missing"> {

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { append, someRecord, someTotals } from "../../../test/contract/store/records.ts";
+import type { DeviceState } from "../../model/location.ts";
+import { locationJson } from "../../model/location-json.ts";
+import { chunkRecords, packBatch, unpackBatch } from "./batch.ts";
+import { LocationRenderer } from "./location-bytes.ts";
+import { RecordCursor, readRecords, writeRecord } from "./record-codec.ts";
+import { ByteSink } from "./sink.ts";
+import { readState, writeState } from "./state-codec.ts";
+
+const someTimes = fc.oneof(
+  fc.constantFrom(-1, 0, 0.5, 86_399_999, 86_400_000, 1_795_219_199_999.5, 253_402_300_800_000, -62_200_000_000_000),
+  fc.date({ noInvalidDate: true }).map((date) => date.getTime()),
+);
+
+/** Records with times of all ages beside those that a tracker gives. */
+const anyRecord = fc
+  .tuple(someRecord, fc.option(someTimes, { nil: undefined }), fc.option(someTimes, { nil: undefined }))
+  .map(([record, time, receivedAt]) => ({
+    ...record,
+    time: time ?? record.time,
+    receivedAt: receivedAt ?? record.receivedAt,
+  }));
+
+describe("packed records", () => {
+  it("come back as they were", () => {
+    fc.assert(
+      fc.property(fc.array(anyRecord, { maxLength: 5 }), (records) => {
+        const sink = new ByteSink(0);
+        for (const record of records) writeRecord(sink, record);
+        assert.deepEqual(readRecords(sink.cut()), records);
+      }),
+    );
+  });
+
+  it("are rendered byte for byte as the model's locationJson", () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyRecord, { minLength: 1, maxLength: 5 }),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        (records, odometerStart) => {
+          const packed = new ByteSink(16);
+          for (const record of records) writeRecord(packed, record);
+          const cursor = new RecordCursor(packed.cut());
+          const renderer = new LocationRenderer(odometerStart);
+          const json = new ByteSink(16);
+          for (let at = 0; at < packed.length; at = cursor.end) {
+            cursor.read(at);
+            renderer.render(cursor, json);
+          }
+          const text = new TextDecoder().decode(json.cut());
+          assert.equal(text, records.map((record) => locationJson(record, odometerStart)).join(""));
+        },
+      ),
+    );
+  });
+});
+
+describe("packed states", () => {
+  it("come back as they were, whether totals are the last record's or not", () => {
+    const someState = fc
+      .record(
+        {
+          version: fc.nat(),
+          time: fc.nat(),
+          totals: someTotals,
+          last: someRecord,
+          pending: fc.string({ unit: "grapheme" }),
+        },
+        { requiredKeys: ["version", "time", "totals"], noNullPrototype: true },
+      )
+      .chain((state): fc.Arbitrary<DeviceState> => {
+        const { last } = state;
+        return last === undefined ? fc.constant(state) : fc.constantFrom(state, { ...state, totals: last.totals });
+      });
+    fc.assert(
+      fc.property(someState, (state) => {
+        const sink = new ByteSink(0);
+        writeState(sink, state);
+        assert.deepEqual(readState(sink.cut(), state.version), state);
+      }),
+    );
+  });
+});
+
+describe("packed batches", () => {
+  it("give each device's state and chunks in order, no chunk longer than it may be", () => {
+    const lists = fc.array(
+      fc.oneof(
+        fc.array(someRecord, { maxLength: 3 }),
+        someRecord.map((one) => Array(600).fill(one)),
+      ),
+    );
+    fc.assert(
+      fc.property(lists, (devices) => {
+        const sink = new ByteSink(8);
+        const commits = devices.map((records, index) => append(index + 1, index + 7, records));
+        const chunks = packBatch(sink, { devices: commits, refused: [] });
+        const states: DeviceState[] = [];
+        const found: unknown[] = [];
+        const records = new Map<number, unknown[]>(commits.map(({ device }) => [device, []]));
+        unpackBatch(sink.take(), {
+          device: (_, version, state) => states.push(readState(state, version)),
+          chunk(device, first, last, count, bytes) {
+            found.push({ device, first, last, count });
+            assert.ok(count > 0 && count <= chunkRecords);
+            const read = readRecords(bytes);
+            assert.equal(read.length, count);
+            records.get(device)?.push(...read);
+          },
+        });
+        assert.deepEqual(found, chunks);
+        assert.deepEqual(
+          states,
+          commits.map(({ state }) => state),
+        );
+        assert.deepEqual([...records.values()], devices);
+      }),
+    );
+  });
+});

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { DeviceChunks } from "./chunk-index.ts";
+import { Sweep } from "./sweep.ts";
+
+interface Chunk {
+  readonly seq: number;
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+}
+
+const someChunks: fc.Arbitrary<readonly Chunk[]> = fc
+  .array(
+    fc.tuple(
+      fc.integer({ min: 0, max: 50 }),
+      fc.oneof(fc.constant(0), fc.nat(5), fc.nat(60)),
+      fc.integer({ min: 1, max: 5 }),
+    ),
+  )
+  .map((list) => list.map(([first, span, count], index) => ({ seq: index + 1, first, last: first + span, count })));
+
+function indexOf(chunks: readonly Chunk[]): DeviceChunks {
+  const index = new DeviceChunks();
+  for (const { seq, first, last, count } of chunks) index.insert(seq, first, last, count);
+  return index;
+}
+
+const moment = fc.integer({ min: -5, max: 120 });
+const bySeq = (a: number, b: number) => a - b;
+
+describe("DeviceChunks", () => {
+  it("finds the chunks that overlap a range", () => {
+    fc.assert(
+      fc.property(someChunks, moment, moment, (chunks, from, to) => {
+        const expected = chunks.filter(({ first, last }) => first <= to && last >= from).map(({ seq }) => seq);
+        assert.deepEqual(indexOf(chunks).overlapping(from, to).sort(bySeq), expected);
+      }),
+    );
+  });
+
+  it("finds every chunk that may hold the newest record before a moment", () => {
+    fc.assert(
+      fc.property(someChunks, moment, (chunks, time) => {
+        const found = new Set(indexOf(chunks).newestBefore(time));
+        // The worst case: a chunk that reaches past the moment has its newest record just before it.
+        const ends = chunks
+          .filter(({ first }) => first < time)
+          .map(({ seq, last }) => ({ seq, end: Math.min(last, time - 1) }));
+        const newest = Math.max(...ends.map(({ end }) => end));
+        for (const { seq, end } of ends) if (end === newest) assert.ok(found.has(seq));
+        assert.equal(found.size === 0, ends.length === 0);
+      }),
+    );
+  });
+
+  it("gives up its chunks from the end", () => {
+    fc.assert(
+      fc.property(someChunks, fc.integer({ min: 1, max: 7 }), (chunks, slice) => {
+        const index = indexOf(chunks);
+        const seqs: number[] = [];
+        while (index.length > 0) {
+          const newest = index.newest(slice);
+          index.removeNewest(newest.length);
+          seqs.push(...newest);
+        }
+        assert.deepEqual(
+          seqs.sort(bySeq),
+          chunks.map(({ seq }) => seq),
+        );
+      }),
+    );
+  });
+});
+
+describe("Sweep", () => {
+  it("reads each chunk in every step in which it has records, and bounds grow", () => {
+    fc.assert(
+      fc.property(someChunks, moment, moment, fc.integer({ min: 1, max: 9 }), (chunks, from, to, records) => {
+        const sweep = new Sweep(indexOf(chunks), from, to);
+        const overlapping = chunks.filter(({ first, last }) => first <= to && last >= from);
+        let begin = from;
+        for (let step = sweep.next(records); step !== undefined; step = sweep.next(records)) {
+          const { bound } = step;
+          assert.ok(bound >= begin || bound < from);
+          const read = new Set(step.seqs);
+          // All that has records from where the last step ended to this one's bound is read in this step.
+          for (const { seq, first, last } of overlapping)
+            if (first < bound && first <= to && last >= begin) assert.ok(read.has(seq), `chunk ${seq} is read`);
+          begin = Math.max(begin, bound);
+        }
+        assert.ok(overlapping.length === 0 || begin === Number.POSITIVE_INFINITY);
+      }),
+    );
+  });
+});

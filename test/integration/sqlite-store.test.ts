@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
+import { StoreTooNew } from "../../src/store/migrations/migrations.ts";
+import { packBatch, unpackBatch } from "../../src/store/records/batch.ts";
+import { ByteSink } from "../../src/store/records/sink.ts";
+import { DataFolderInUse } from "../../src/store/sqlite/lock.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { makeAccount, makeDevice } from "../contract/store/harness.ts";
+import { append, batchOf, readAll, record } from "../contract/store/records.ts";
+import { silentLog } from "../support/silent-log.ts";
+
+const open = (directory: string) => openSqliteStore({ directory, log: silentLog, pid: process.pid });
+const unavailable = (error: unknown) => error instanceof StoreUnavailable;
+
+/** What only this engine can be brought to: its locks, its disk, its process. */
+describe("SQLite store", () => {
+  let directory = "";
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), "waybeam-sqlite-"));
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  it("is for one process at a time, and free again when that is killed, with all that was answered", async () => {
+    const holder = spawn(process.execPath, [join(import.meta.dirname, "../support/store-holder.ts"), directory]);
+    const lines: string[] = [];
+    const printed = Promise.withResolvers<void>();
+    holder.stdout.setEncoding("utf8").on("data", (text: string) => {
+      lines.push(...text.split("\n").filter(Boolean));
+      if (lines.length > 20) printed.resolve();
+    });
+    const ended = new Promise((resolve) => holder.once("exit", resolve));
+    await printed.promise;
+    await assert.rejects(
+      open(directory),
+      (error) =>
+        error instanceof DataFolderInUse && error.pid === holder.pid && error.message.includes(`${holder.pid}`),
+    );
+    holder.kill("SIGKILL");
+    await ended;
+    const store = await open(directory);
+    const [device = 0, ...versions] = lines.map(Number);
+    const { count } = await readAll(store, device);
+    const [state] = await store.locations.states([device]);
+    assert.equal(state?.version, count);
+    // Its last commit may be on disk without an answer.
+    assert.ok(count === versions.length || count === versions.length + 1, `${count} of ${versions.length}`);
+    await store.close();
+  });
+
+  it("is refused to a second store of the same process, until the first is closed", async () => {
+    const store = await open(directory);
+    await assert.rejects(open(directory), DataFolderInUse);
+    await store.close();
+    await assert.rejects(store.check(), unavailable);
+    await (await open(directory)).close();
+  });
+
+  it("refuses data of a newer program", async () => {
+    await (await open(directory)).close();
+    const database = new DatabaseSync(join(directory, "waybeam.db"));
+    database.exec("insert into migration values (999, 'from the future')");
+    database.close();
+    await assert.rejects(open(directory), StoreTooNew);
+  });
+
+  it("is unavailable while another locks the database, still reads, and goes on by itself", async () => {
+    const store = await open(directory);
+    const account = await makeAccount(store);
+    const device = await makeDevice(store, account.key);
+    await store.locations.commit(batchOf(append(device.key, 1, [record(1)])));
+    const other = new DatabaseSync(join(directory, "waybeam.db"));
+    other.exec("begin immediate");
+    const commit = batchOf(append(device.key, 2, [record(2)]));
+    await assert.rejects(store.locations.commit(commit), unavailable);
+    await assert.rejects(store.check(), unavailable);
+    await assert.rejects(
+      store.accounts.setting("key", () => "value"),
+      unavailable,
+    );
+    await assert.rejects(makeDevice(store, account.key), unavailable);
+    await assert.rejects(store.devices.remove(device.key), unavailable);
+    assert.equal((await readAll(store, device.key)).count, 1);
+    assert.equal((await store.locations.states([device.key]))[0]?.version, 1);
+    other.exec("rollback");
+    other.close();
+    await store.check();
+    assert.equal(await store.locations.commit(commit), undefined);
+    assert.equal((await readAll(store, device.key)).count, 2);
+    await makeDevice(store, account.key);
+    await store.close();
+  });
+
+  it("finds out what became of a commit whose answer was lost", async () => {
+    const store = await open(directory);
+    const device = await makeDevice(store, (await makeAccount(store)).key);
+    await store.locations.commit(batchOf(append(device.key, 1, [record(1)])));
+    const other = new DatabaseSync(join(directory, "waybeam.db"));
+    other.exec("begin immediate");
+    const lost = batchOf(append(device.key, 2, [record(2)]));
+    await assert.rejects(store.locations.commit(lost), unavailable);
+    // As if it had reached the disk before the failure.
+    const sink = new ByteSink(1000);
+    packBatch(sink, lost);
+    unpackBatch(sink.take(), {
+      device: (key, version, state) =>
+        other.prepare("update device_state set version = ?, data = ? where device = ?").run(version, state, key),
+      chunk: (key, first, last, count, bytes) =>
+        other.prepare("insert into tail values (2, ?, ?, ?, ?, ?)").run(key, first, last, count, bytes),
+    });
+    other.exec("commit");
+    other.close();
+    assert.deepEqual(await store.locations.commit(lost), { conflicts: [device.key] });
+    assert.equal((await readAll(store, device.key)).count, 2);
+    assert.equal(await store.locations.commit(batchOf(append(device.key, 3, [record(3)]))), undefined);
+    assert.equal((await readAll(store, device.key)).count, 3);
+    await store.close();
+  });
+
+  it("deletes a removed device's records in the background, also after a restart", async () => {
+    let store = await open(directory);
+    const account = await makeAccount(store);
+    const gone = await makeDevice(store, account.key);
+    const kept = await makeDevice(store, account.key);
+    for (let version = 1; version <= 30; version++) {
+      const records = Array.from({ length: 256 * 40 }, (_, index) => record(version * 20_000 + index));
+      await store.locations.commit(
+        batchOf(append(gone.key, version, records), append(kept.key, version, [record(version)])),
+      );
+    }
+    await store.devices.remove(gone.key);
+    await store.close();
+    const database = new DatabaseSync(join(directory, "waybeam.db"));
+    const rows = (sql: string) => Number(database.prepare(sql).get()?.n);
+    const left = rows(`select count(*) as n from tail where device = ${gone.key}`);
+    assert.ok(left > 0 && left <= 1200, `${left} rows are left when it is closed at once`);
+    store = await open(directory);
+    while (rows("select count(*) as n from purge") > 0) await sleep(10);
+    assert.equal(rows(`select count(*) as n from tail where device = ${gone.key}`), 0);
+    database.close();
+    assert.equal((await readAll(store, kept.key)).count, 30);
+    await store.close();
+  });
+});
+
+/** A file system of its own can only be had by root; elsewhere the locked database stands for all that makes a store unavailable. */
+const small = join(tmpdir(), `waybeam-small-disk-${process.pid}`);
+
+function mounted(): boolean {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
+  mkdirSync(small);
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=6m", "tmpfs", small], { stdio: "ignore" });
+    return true;
+  } catch {
+    rmSync(small, { recursive: true });
+    return false;
+  }
+}
+
+const disk = mounted();
+
+describe("SQLite store on a full disk", { skip: disk ? false : "needs root to make a small file system" }, () => {
+  let store: Store | undefined;
+  before(async () => {
+    store = await open(join(small, "data"));
+  });
+  after(async () => {
+    await store?.close();
+    execFileSync("umount", [small]);
+    rmSync(small, { recursive: true });
+  });
+
+  it("answers unavailable, keeps what it answered for, and goes on by itself", async () => {
+    assert.ok(store);
+    const device = await makeDevice(store, (await makeAccount(store)).key);
+    writeFileSync(join(small, "filler"), Buffer.alloc(2_000_000));
+    let version = 1;
+    const commit = () => {
+      const records = Array.from({ length: 500 }, (_, index) => record(version * 500 + index));
+      return store?.locations.commit(batchOf(append(device.key, version, records)));
+    };
+    await assert.rejects(async () => {
+      for (; version < 1000; version++) assert.equal(await commit(), undefined);
+    }, unavailable);
+    await assert.rejects(async () => commit(), unavailable);
+    const full = await readAll(store, device.key);
+    assert.equal(full.count, (version - 1) * 500);
+    rmSync(join(small, "filler"));
+    await store.check();
+    assert.equal(await commit(), undefined);
+    assert.equal((await readAll(store, device.key)).count, version * 500);
+  });
+});

@@ -6,7 +6,6 @@ import type { Generated, Insertable, Selectable } from "kysely";
  * so that this page tells all there is.
  */
 
-/** Accounts. */
 /** Tenants. */
 export interface AccountTable {
   key: Generated<number>;
@@ -16,7 +15,6 @@ export interface AccountTable {
   creation: number;
 }
 
-/** Users of the accounts. */
 /** Users of all accounts. */
 export interface UserTable {
   key: Generated<number>;
@@ -47,7 +45,6 @@ export interface UserTable {
   last_login: number | null;
 }
 
-/** Registered devices. */
 /** Registered devices. */
 export interface DeviceTable {
   key: Generated<number>;
@@ -90,7 +87,6 @@ export interface TailTable {
   data: Uint8Array;
 }
 
-/** Reports that are kept as evidence and are no locations. */
 /** Reports that are kept as evidence, a bounded number of each device. */
 export interface RefusedTable {
   seq: Generated<number>;
@@ -106,7 +102,6 @@ export interface PurgeTable {
   device: number;
 }
 
-/** Requests of each user, ever and by UTC day. */
 /** Requests of a user on a UTC day. */
 export interface UserUsageTable {
   user: number;
@@ -114,7 +109,6 @@ export interface UserUsageTable {
   requests: number;
 }
 
-/** Results read from each device, by UTC day. */
 /** Records read of a device on a UTC day. */
 export interface DeviceResultsTable {
   device: number;
@@ -122,7 +116,6 @@ export interface DeviceResultsTable {
   results: number;
 }
 
-/** Settings of the whole service. */
 /** Settings of the whole service. */
 export interface SettingTable {
   name: string;
@@ -135,7 +128,6 @@ export interface MigrationTable {
   name: string;
 }
 
-/** Every table by its name. */
 /** All tables by name. */
 export interface Schema {
   account: AccountTable;
@@ -152,15 +144,11 @@ export interface Schema {
   migration: MigrationTable;
 }
 
-/** An account as it is read. */
 /** An account as read. */
 export type AccountRow = Selectable<AccountTable>;
-/** A user as it is read. */
 /** A user as read. */
 export type UserRow = Selectable<UserTable>;
-/** A user as it is written. */
 /** A user as written. */
 export type NewUserRow = Insertable<UserTable>;
-/** A device as it is read. */
 /** A device as read. */
 export type DeviceRow = Selectable<DeviceTable>;

@@ -12,7 +12,6 @@ export interface SqlRequest {
   readonly parameters: readonly SqlValue[];
 }
 
-/** What a statement gave. */
 /** What a statement gave: its rows, and how many it changed. */
 export interface SqlAnswer {
   readonly rows: readonly Record<string, SqlValue>[];
@@ -25,7 +24,6 @@ interface Call<Request, Answer> {
   readonly answer: Answer;
 }
 
-/** One batch for one transaction. */
 /** A batch on its way to the writer. */
 export interface CommitRequest {
   /** A packed batch; it comes back with the answer. */
@@ -36,7 +34,6 @@ export interface CommitRequest {
   readonly refused: readonly RefusedReport[];
 }
 
-/** What became of a batch. */
 /** What became of a batch. */
 export interface CommitAnswer {
   /** Not empty: nothing was written. */

@@ -19,3 +19,9 @@ export interface Channel {
   resume(): void;
   close(cause: CloseCause): void;
 }
+
+/** Sends what the exchange held back, where its data was taken. */
+export function writeReplies(channel: Pick<Channel, "write">, exchange: Exchange): void {
+  if (exchange.replies === undefined || exchange.unavailable || exchange.refusal !== undefined) return;
+  for (const reply of exchange.replies) channel.write(reply);
+}

@@ -3,7 +3,7 @@ import { detectionBytes, detectProtocol } from "../wire/detect.ts";
 import { httpFramer, startsHttp } from "../wire/http.ts";
 import type { AnyProtocol, Transport } from "../wire/protocol.ts";
 import { FrameStream } from "../wire/stream.ts";
-import type { Channel } from "./channel.ts";
+import { type Channel, writeReplies } from "./channel.ts";
 import type { Exchange } from "./exchange.ts";
 import { isLastRequest, ownResponse, statusOf } from "./http.ts";
 import { MessageRate } from "./message-rate.ts";
@@ -143,13 +143,8 @@ export class TcpConnection implements Channel {
   }
 
   finish(exchange: Exchange): void {
-    const status = statusOf(exchange);
-    if (this.#http) {
-      this.#respond(exchange, status);
-      return;
-    }
-    if (exchange.replies === undefined || exchange.unavailable || exchange.refusal !== undefined) return;
-    for (const reply of exchange.replies) this.write(reply);
+    if (this.#http) this.#respond(exchange, statusOf(exchange));
+    else writeReplies(this, exchange);
   }
 
   identified(): void {

@@ -1,5 +1,5 @@
 import type { AnyProtocol } from "../wire/protocol.ts";
-import type { Channel } from "./channel.ts";
+import { type Channel, writeReplies } from "./channel.ts";
 import type { Exchange } from "./exchange.ts";
 import { MessageRate } from "./message-rate.ts";
 import { Session } from "./session.ts";
@@ -83,8 +83,7 @@ export class UdpPeer implements Channel {
   }
 
   finish(exchange: Exchange): void {
-    if (exchange.replies === undefined || exchange.unavailable || exchange.refusal !== undefined) return;
-    for (const reply of exchange.replies) this.write(reply);
+    writeReplies(this, exchange);
   }
 
   identified(): void {

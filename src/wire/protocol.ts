@@ -100,7 +100,7 @@ export interface Protocol<S = unknown> {
   readonly manuals: readonly Manual[];
   /** Recognises a connection by its first bytes (at most a few hundred; perhaps only one). */
   readonly detect: (bytes: Uint8Array, transport: Transport) => Certainty;
-  /** Cuts a byte stream into messages. Not used for http, whose requests are cut by the service. */
+  /** Cuts a byte stream into messages. Not used for http, whose requests are cut by the service, nor for udp, where a datagram is one message. */
   readonly framer: Framer;
   readonly session: S;
   /** The key of a whole frame for the table of messages; a frame that can't be keyed is a failure. */

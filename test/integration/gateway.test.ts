@@ -470,3 +470,15 @@ test("stop is bounded while the store is down, and acknowledges nothing", { time
   await peer.closed;
   assert.equal(peer.received, "#I\n");
 });
+
+test("where the port can't be had for UDP, start fails and leaves TCP free", { timeout: 10_000 }, async () => {
+  const taken = createSocket("udp4");
+  taken.bind(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address();
+  await assert.rejects(startGateway({}, undefined, port), { code: "EADDRINUSE" });
+  taken.close();
+  const world = await startGateway({}, undefined, port);
+  assert.equal(world.port, port);
+  await world.gateway.stop();
+});

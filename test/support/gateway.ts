@@ -14,10 +14,11 @@ import type { AnyProtocol } from "../../src/wire/protocol.ts";
 import { fixtureProtocol } from "./fixture-protocol.ts";
 import { MemoryIntake } from "./memory-intake.ts";
 
-/** A gateway on a free port, with all its parts real but for what is behind the intake. */
+/** A gateway on a free port (or `at` the given one), with all its parts real but for what is behind the intake. */
 export async function startGateway(
   limits: Partial<GatewayLimits> = {},
   protocols: readonly AnyProtocol[] = [fixtureProtocol],
+  at = 0,
 ) {
   const intake = new MemoryIntake();
   const metrics = createMetrics({ processMetrics: false });
@@ -38,7 +39,7 @@ export async function startGateway(
     close: async () => {},
   };
   const gateway: Gateway = createGateway(
-    { host: "127.0.0.1", port: 0, limits },
+    { host: "127.0.0.1", port: at, limits },
     {
       protocols,
       intake,

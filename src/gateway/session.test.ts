@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { fixtureProtocol } from "../../test/support/fixture-protocol.ts";
+import { MemoryIntake } from "../../test/support/memory-intake.ts";
+import { createLog, createMetrics, createQuarantine, createTrace, systemClock, systemIds } from "../observe/index.ts";
+import { bytesOfLatin1, latin1Of } from "../wire/reader.ts";
+import { type Channel, writeReplies } from "./channel.ts";
+import { createCounters } from "./counters.ts";
+import type { Exchange } from "./exchange.ts";
+import { defaultLimits } from "./limits.ts";
+import { Registry } from "./registry.ts";
+import { Session } from "./session.ts";
+import type { Shared } from "./shared.ts";
+
+/** A peer whose messages wait like those in a socket, and who checks that no answer comes too early. */
+class QueueingChannel implements Channel {
+  readonly id = "c1";
+  readonly address = "192.0.2.1";
+  readonly written: string[] = [];
+  readonly session: Session;
+  readonly #intake: MemoryIntake;
+  readonly #inbox: string[] = [];
+  isClosed = false;
+
+  constructor(shared: Shared, intake: MemoryIntake) {
+    this.#intake = intake;
+    this.session = new Session(shared, this, fixtureProtocol, "tcp");
+  }
+
+  send(message: string): void {
+    this.#inbox.push(message);
+    this.resume();
+  }
+  write(bytes: Uint8Array): void {
+    assert.ok(!this.isClosed);
+    const text = latin1Of(bytes).trimEnd();
+    this.written.push(text);
+    const [kind, n] = text.split(",");
+    if (kind !== "#P" && kind !== "#A") return;
+    const stored = [...this.#intake.stored.values()].flat();
+    assert.ok(
+      stored.some(({ time }) => time === Number(n) * 1000),
+      `${text} is answered and not stored`,
+    );
+  }
+  finish(exchange: Exchange): void {
+    writeReplies(this, exchange);
+  }
+  identified(): void {}
+  refused(): void {}
+  resume(): void {
+    while (this.session.ready) {
+      const message = this.#inbox.shift();
+      if (message === undefined) return;
+      this.session.take(bytesOfLatin1(message), 1);
+    }
+  }
+  close(): void {
+    this.isClosed = true;
+    this.session.close();
+  }
+}
+
+function world() {
+  const intake = new MemoryIntake();
+  intake.hold = true;
+  const shared: Shared = {
+    deps: {
+      protocols: [fixtureProtocol],
+      intake,
+      clock: systemClock,
+      ids: systemIds,
+      log: createLog("silent", { write: () => {} }),
+      metrics: createMetrics({ processMetrics: false }),
+      trace: createTrace(systemClock),
+      quarantine: createQuarantine(systemClock),
+      bus: { publish: () => {}, subscribe: () => () => {}, close: async () => {} },
+    },
+    limits: { ...defaultLimits, messagesInFlight: 3, refusedMessages: 1000 },
+    counters: createCounters(createMetrics({ processMetrics: false })),
+    registry: new Registry(),
+    context: { receivedAt: 0, transport: "tcp", identified: false, options: {} },
+    prefix: "t",
+    tick: 0,
+    inFlight: 0,
+    warnedAt: -1,
+    stopping: false,
+  };
+  return { intake, shared, channel: new QueueingChannel(shared, intake) };
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const device = fc.constantFrom("one", "two", "three");
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("fix" as const) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("all" as const, "login" as const), device }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom("heartbeat" as const, "commit" as const, "turn" as const) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("register" as const, "remove" as const), device }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("slow" as const, "fast" as const) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+async function play(steps: readonly Step[]): Promise<ReturnType<typeof world>> {
+  const played = world();
+  const { intake, channel } = played;
+  intake.register("one");
+  for (const [n, next] of steps.entries()) {
+    if (next.do === "fix") channel.send(`#P,${n}`);
+    else if (next.do === "all") channel.send(`#A,${next.device},${n}`);
+    else if (next.do === "login") channel.send(`#I,${next.device}`);
+    else if (next.do === "heartbeat") channel.send("#H");
+    else if (next.do === "commit") intake.commit();
+    else if (next.do === "register") intake.register(next.device);
+    else if (next.do === "remove") intake.remove(next.device);
+    else if (next.do === "turn") await turn();
+    else intake.slow = next.do === "slow";
+  }
+  return played;
+}
+
+test("whatever happens in whatever order: answered is stored, answers keep their order, nothing is left over", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const { intake, shared, channel } = await play(steps);
+      for (let rest = 0; rest < 2 * steps.length + 2; rest++) {
+        intake.commit();
+        await turn();
+      }
+      const order = channel.written.flatMap((text) => (/^#[PA],/.test(text) ? [Number(text.slice(3))] : []));
+      assert.deepEqual(
+        order,
+        order.toSorted((a, b) => a - b),
+      );
+      assert.equal(channel.session.busy, false);
+      assert.equal(shared.inFlight, 0);
+      channel.close();
+      assert.equal(shared.registry.size, 0);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a connection that closes at any moment writes nothing more and leaves nothing behind", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const { intake, shared, channel } = await play(steps);
+      channel.close();
+      intake.commit();
+      await turn();
+      await turn();
+      intake.commit();
+      assert.equal(shared.inFlight, 0);
+      assert.equal(shared.registry.size, 0);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a connection stands for a bounded number of devices: the ones longest not heard make room", async () => {
+  const { intake, shared, channel } = world();
+  for (let index = 0; index < 300; index++) intake.register(`d${index}`);
+  for (let index = 0; index < 300; index++) channel.send(`#I,d${index}`);
+  await turn();
+  assert.equal(shared.registry.size, defaultLimits.devicesPerConnection);
+  assert.equal(shared.registry.find("d43"), undefined);
+  assert.equal(shared.registry.find("d44"), channel.session);
+});

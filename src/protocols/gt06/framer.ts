@@ -3,7 +3,7 @@ import type { Certainty } from "../../wire/protocol.ts";
 import { longStart, shortStart } from "./envelope.ts";
 import { bareLength, isBareLogin, wifiLength } from "./unsealed.ts";
 
-/** Longest message taken, 10 KiB: pieces of pictures are the longest that the manuals know, at some 1 KiB of data or less. */
+/** Longest message taken, 10 KiB: pieces of pictures are the longest that the manuals know, with some 1 KiB of data. */
 const maximum = 10_240;
 
 /** Number, serial number and checksum. */
@@ -50,7 +50,8 @@ function next(buffer: Uint8Array, offset: number): Framing {
   if (start === longStart) {
     const length = ((buffer[offset + 2] ?? 0) << 8) | (buffer[offset + 3] ?? 0);
     const end = offset + 6 + length;
-    if (length < leastLength || end - offset > maximum) return resync(buffer, offset, offset + 1, "impossible length");
+    if (length < leastLength || end + 2 - offset > maximum)
+      return resync(buffer, offset, offset + 1, "impossible length");
     if (end > buffer.length) return more;
     return stopsAt(buffer, end - 2) ? frame(offset, end) : otherLength(buffer, offset, end);
   }

@@ -23,6 +23,7 @@ export function positionOf(
   status: number,
 ): Position {
   if (latitude > 90 * perDegree || longitude > 180 * perDegree) throw new RangeError("no place on earth");
+  const course = status & 0x03ff;
   return {
     time,
     valid: (status & 0x1000) !== 0,
@@ -30,7 +31,7 @@ export function positionOf(
     latitude: (status & 0x0400 ? latitude : -latitude) / perDegree + 0,
     longitude: (status & 0x0800 ? -longitude : longitude) / perDegree + 0,
     speed,
-    course: status & 0x03ff,
+    course: course <= 360 ? course : undefined,
   };
 }
 

@@ -111,9 +111,9 @@ const accessPoints: Handler = (message, session) => {
   return { session, effects: [readingsOf(report, date)] };
 };
 
-/** The answer to a message without serial number: its number and its date (ZhongXun Topin 180612). */
-function dated(type: number, date: Uint8Array): Uint8Array {
-  return new Writer(12).u16(0x7878).u8(0).u8(type).raw(date).u16(0x0d0a).done();
+/** The answer to a message without serial number: its number and its date; `length` is 0 to access points (ZhongXun Topin 180612). */
+function dated(length: number, type: number, date: Uint8Array): Uint8Array {
+  return new Writer(12).u16(0x7878).u8(length).u8(type).raw(date).u16(0x0d0a).done();
 }
 
 /** 0x17 and 0x69 without serial number: as many access points as the length says, then cells. */
@@ -125,7 +125,7 @@ const unsealedWifi = unsealedRow("access points (unsealed)", "wifi", (frame, ses
   const count = reader.u8();
   const mcc = reader.u16();
   readCells(reader, report, mcc, reader.u8(), { count, lac: 2, cell: 2 });
-  const reply = dated(frame[3] ?? 0, date);
+  const reply = dated(0, frame[3] ?? 0, date);
   return {
     session,
     effects: [readingsOf(report, packedDate(date)), { type: "reply", bytes: reply, when: "stored" }],
@@ -145,7 +145,7 @@ const unsealedLocation = unsealedRow("location (unsealed)", "bareLocation", (fra
   const status = reader.u16();
   readAcc(report, status);
   const fix = fixOf(positionOf(time, latitude, longitude, speed, status), report);
-  return { session, effects: [fix, { type: "reply", bytes: dated(frame[3] ?? 0, date), when: "stored" }] };
+  return { session, effects: [fix, { type: "reply", bytes: dated(7, frame[3] ?? 0, date), when: "stored" }] };
 });
 
 /** 0x08 without serial number keeps the connection; the manual does not count it among those to be answered. */

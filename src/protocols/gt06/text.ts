@@ -34,7 +34,7 @@ function placeOf(text: string): Fix | undefined {
     Math.abs(position.latitude) <= 90 &&
     Math.abs(position.longitude) <= 180 &&
     position.speed >= 0 &&
-    position.course >= 0;
+    position.course <= 360;
   const fix = sound ? fixOf(position, draft()) : undefined;
   return fix?.type === "fix" ? fix : undefined;
 }

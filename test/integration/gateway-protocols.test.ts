@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { protocols } from "../../src/protocols/index.ts";
+import { bytesOfLatin1 } from "../../src/wire/reader.ts";
+import { Peer, startGateway, until } from "../support/gateway.ts";
+
+const device = "100000000000001";
+const report = {
+  time: 1_700_000_000_000,
+  latitude: 4.5,
+  longitude: -74.25,
+  altitude: 2600,
+  speed: 30,
+  course: 90,
+  satellites: 8,
+  ignition: true,
+  battery: 70,
+};
+
+for (const protocol of protocols) {
+  const { simulate } = protocol;
+  if (simulate === undefined) continue;
+  test(`${protocol.id}: recognised among all on the one port, and acknowledged only for what is stored`, {
+    timeout: 10_000,
+  }, async () => {
+    const world = await startGateway({}, protocols);
+    // A protocol may know its devices by the last digits of the identifier only.
+    for (let digits = 10; digits <= device.length; digits++) world.intake.register(device.slice(-digits));
+    world.intake.register(`0${device}`);
+    world.intake.hold = true;
+    const peer = new Peer(world.port);
+    let answered = 0;
+    const answers = (): number => {
+      let bytes = bytesOfLatin1(peer.received);
+      for (answered = 0; bytes.length > 0; ) {
+        const answer = simulate.answer?.(bytes) ?? "more";
+        if (answer === "more") break;
+        assert.ok(answer.accepted);
+        answered += answer.reports;
+        bytes = bytes.slice(answer.length);
+      }
+      return answered;
+    };
+    if (simulate.login !== undefined) {
+      peer.send(simulate.login(device, 1));
+      await until(() => world.gateway.connections.devices === 1);
+    }
+    peer.send(simulate.report(device, [report], 2));
+    await until(() => world.intake.waiting === 1);
+    assert.equal(answers(), 0);
+    world.intake.commit();
+    const [stored] = [...world.intake.stored.values()].flat();
+    assert.partialDeepStrictEqual(stored, { type: "fix", time: report.time, valid: true });
+    if (simulate.answer !== undefined) await until(() => answers() > 0);
+    peer.end();
+    await world.gateway.stop();
+  });
+}

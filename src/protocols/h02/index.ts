@@ -13,6 +13,9 @@ const makers: ReadonlySet<string> = new Set(["HQ", "hq", "TH", "DC", "XY", "XM"]
 /** Sentences of the form `V` and a number that have a row of their own. */
 const ownNames: ReadonlySet<string> = new Set(["V0", "V1", "V3", "V4"]);
 
+/** Names by which a sentence of an unknown maker is known. */
+const knownNames: ReadonlySet<string> = new Set(["NBR", "LINK", "VP1", "VI1", "HTBT", "XT"]);
+
 const asterisk = 0x2a;
 const dollar = 0x24;
 const letterX = 0x58;
@@ -38,7 +41,14 @@ function detectSentence(bytes: Uint8Array): Certainty {
   const first = bytes[4] ?? 0;
   const digit = first >= 0x30 && first <= 0x39;
   if (!digit && first !== 0x2c) return "no";
-  return makers.has(String.fromCharCode(...letters)) ? "sure" : "maybe";
+  return makers.has(String.fromCharCode(...letters)) || hasKnownName(bytes) ? "sure" : "maybe";
+}
+
+/** Whether the sentence's name has arrived whole and is one of ours. */
+function hasKnownName(bytes: Uint8Array): boolean {
+  const third = bytes.indexOf(0x2c, bytes.indexOf(0x2c, 4) + 1);
+  const name = third < 0 && !bytes.includes(0x23) ? "" : (nameOf(bytes) ?? "");
+  return /^V\d+$/.test(name) || knownNames.has(name);
 }
 
 function classify(frame: Uint8Array): MessageKey | undefined {

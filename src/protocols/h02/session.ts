@@ -1,4 +1,4 @@
-import type { Effect, Ignored, Report } from "../../model/effects.ts";
+import type { Effect } from "../../model/effects.ts";
 import type { DecodeContext, Decoded } from "../../wire/protocol.ts";
 import { bytesOfLatin1 } from "../../wire/reader.ts";
 
@@ -25,7 +25,7 @@ export function isId(text: string): boolean {
 
 /** What a message asks for beside saying who sent it. */
 export interface Meaning {
-  readonly effects: readonly (Report | Ignored | Effect)[];
+  readonly effects: readonly Effect[];
   /** Sentence name that the server confirms, `*XX,id,V4,<name>,<time>#`, once everything is stored. */
   readonly confirm?: string;
   /** Bytes that answer the message itself, sent once what it reported is stored. */
@@ -58,11 +58,14 @@ function reply(text: string): Effect {
 /** `yyyymmddhhmmss`, UTC. */
 function dateTime(time: number): string {
   const iso = new Date(time).toISOString();
-  return `${iso.slice(0, 4)}${iso.slice(5, 7)}${iso.slice(8, 10)}${timeOfDay(time)}`;
+  return iso.slice(0, 4) + iso.slice(5, 7) + iso.slice(8, 10) + clockOf(iso);
 }
 
 /** `hhmmss`, UTC. */
 export function timeOfDay(time: number): string {
-  const iso = new Date(time).toISOString();
-  return `${iso.slice(11, 13)}${iso.slice(14, 16)}${iso.slice(17, 19)}`;
+  return clockOf(new Date(time).toISOString());
+}
+
+function clockOf(iso: string): string {
+  return iso.slice(11, 13) + iso.slice(14, 16) + iso.slice(17, 19);
 }

@@ -109,9 +109,8 @@ function newFastify({ limits, log, ids }: Services, gate: Gate, measure: Measure
       customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true },
       onCreate: (ajv) => ajv.addFormat("date-time", (text: string) => parseInstant(text) !== undefined),
     },
-    // A path that can't be decoded or is too long for any id reaches no route.
-    frameworkErrors: (error, request, reply) => {
-      const failure = error.code === "FST_ERR_BAD_URL" ? error : new ApiError("notFound");
+    // A path that can't be decoded reaches no route.
+    frameworkErrors: (failure, request, reply) => {
       gate.recognise(request, reply).then(
         () => {
           answerFailure(failure, request, reply, log);

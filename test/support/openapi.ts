@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { Ajv2020 } from "ajv/dist/2020.js";
+
+/** An answer as it came, whatever sent the request. */
+export interface Answered {
+  readonly status: number;
+  readonly contentType: string | undefined;
+  readonly body: string;
+}
+
+type Check = (method: string, url: string, answer: Answered) => void;
+type Json = { readonly [name: string]: unknown };
+
+const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/**
+ * A check of answers against an OpenAPI document: the call, the code and the media type must be in it, and the body must be what it says;
+ * fields that it does not name are errors too. What no path of the document has must be a 404 or a 400 in the envelope.
+ */
+export function openApiCheck(document: object): Check {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  ajv.addFormat("date-time", dateTime);
+  const closed = JSON.parse(JSON.stringify(document), (_key, value: unknown) => close(value)) as Json;
+  ajv.addSchema({ $id: "api", ...closed });
+  const paths = Object.keys(at(closed, "paths"));
+  return (method, url, answer) => {
+    const path = paths.find((template) => patternOf(template).test(url.split("?")[0] ?? ""));
+    const operation = path === undefined ? undefined : at(at(closed, "paths"), path)[method.toLowerCase()];
+    if (path === undefined || !isJson(operation)) return checkUnknown(method, url, answer);
+    const response = at(operation, "responses")[String(answer.status)];
+    assert.ok(isJson(response), `${method} ${path} answered ${answer.status}, which its document does not have`);
+    if (method === "HEAD") return;
+    const [media] = Object.keys(at(response, "content"));
+    assert.equal(answer.contentType?.split(";")[0], media, `${method} ${path}: media type`);
+    if (media !== "application/json") return;
+    const place = ["paths", path, method.toLowerCase(), "responses", String(answer.status), "content", media, "schema"];
+    const validate = ajv.getSchema(`api#/${place.map(escaped).join("/")}`);
+    assert.ok(validate, place.join(" "));
+    assert.ok(
+      validate(JSON.parse(answer.body)),
+      `${method} ${path} ${answer.status}: ${ajv.errorsText(validate.errors)}\n${answer.body.slice(0, 500)}`,
+    );
+  };
+}
+
+function checkUnknown(method: string, url: string, { status, contentType, body }: Answered): void {
+  assert.ok(status === 404 || status === 400, `${method} ${url} is not in the document and answered ${status}`);
+  assert.match(contentType ?? "", /^application\/json/);
+  if (method === "HEAD") return;
+  const answer: unknown = JSON.parse(body);
+  assert.ok(isJson(answer) && answer.success === false, body);
+  assert.equal(answer.error, status === 404 ? "Not Found" : "Bad Request");
+}
+
+/** An object schema that names its fields has no others. */
+function close(value: unknown): unknown {
+  if (isJson(value) && value.type === "object" && isJson(value.properties) && value.additionalProperties === undefined)
+    return { ...value, additionalProperties: false };
+  return value;
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function at(value: Json, name: string): Json {
+  const member = value[name];
+  assert.ok(isJson(member), `the document has no ${name}`);
+  return member;
+}
+
+function patternOf(template: string): RegExp {
+  return new RegExp(`^${template.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{\w+\}/g, "[^/]+")}/?$`, "i");
+}
+
+function escaped(token: string): string {
+  return encodeURIComponent(token.replaceAll("~", "~0").replaceAll("/", "~1"));
+}

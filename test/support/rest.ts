@@ -1,0 +1,201 @@
+import { makeApiKey } from "../../src/auth/api-key.ts";
+import { createMemoryBus } from "../../src/bus/memory.ts";
+import { bootstrap } from "../../src/domain/accounts.ts";
+import { defaultLimits, type HttpLimits } from "../../src/http/limits.ts";
+import { createHttp, type HttpServer } from "../../src/http/server.ts";
+import { Ingest } from "../../src/ingest/ingest.ts";
+import { ingestMetrics } from "../../src/ingest/metrics.ts";
+import type { User } from "../../src/model/account.ts";
+import type { Report } from "../../src/model/effects.ts";
+import {
+  createLog,
+  createMetrics,
+  createQuarantine,
+  createTrace,
+  systemClock,
+  systemIds,
+} from "../../src/observe/index.ts";
+import type { Bus } from "../../src/ports/bus.ts";
+import type { Quarantine } from "../../src/ports/quarantine.ts";
+import type { Store } from "../../src/ports/store.ts";
+import type { Trace } from "../../src/ports/trace.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { type Answered, openApiCheck } from "./openapi.ts";
+import { dataFolder, removeFolder } from "./service.ts";
+
+/** A clock that a test sets forward. */
+export class TestClock {
+  #ahead = 0;
+  now = () => systemClock.now() + this.#ahead;
+  monotonic = () => systemClock.monotonic() + this.#ahead;
+  pass(ms: number): void {
+    this.#ahead += ms;
+  }
+}
+
+/** An answer with its headers, its body read as JSON where it is JSON. */
+export interface Answer extends Answered {
+  readonly headers: Readonly<Record<string, unknown>>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and the OpenAPI check has looked before them
+  readonly json: any;
+}
+
+/** What a test may send. A string body is sent as it is. */
+export interface Sent {
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The HTTP side over a real store and real ingest. Every answer of `call` is checked against the OpenAPI document. */
+export interface Rest {
+  readonly http: HttpServer;
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: TestClock;
+  readonly quarantine: Quarantine;
+  readonly trace: Trace;
+  readonly directory: string;
+  /** Lines of the log at level warn and above. */
+  readonly logged: readonly string[];
+  /** Undefined on a second start. */
+  readonly owner: { readonly userName: string; readonly apiKey: string } | undefined;
+  call(method: string, url: string, sent?: Sent): Promise<Answer>;
+  /** A token of a new user of an account (the first one unless said). */
+  userToken(fields: Partial<User>): Promise<string>;
+  ownerToken(): Promise<string>;
+  /** Stores what a tracker reports. */
+  report(id: string, ...reports: Report[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What a test sets: limits, a folder that is there already, and parts of the store that misbehave. */
+export interface RestOptions {
+  readonly limits?: Partial<HttpLimits>;
+  readonly directory?: string;
+  readonly spoil?: (store: Store) => Store;
+  readonly ready?: boolean;
+}
+
+export async function startRest({
+  limits = {},
+  directory = dataFolder(),
+  spoil,
+  ready = true,
+}: RestOptions = {}): Promise<Rest> {
+  const logged: string[] = [];
+  const log = createLog("warn", { write: (line) => logged.push(line) });
+  const clock = new TestClock();
+  const store = await openSqliteStore({ directory, log, pid: process.pid });
+  const bus = createMemoryBus((error) => log.error({ error }, "bus"));
+  const metrics = createMetrics({ processMetrics: false });
+  const [quarantine, trace] = [createQuarantine(clock), createTrace(clock)];
+  const ids = systemIds;
+  const owner = await bootstrap(
+    { store, clock, ids, makeApiKey, keep: async () => {} },
+    { name: "First", timeZone: "Etc/UTC", licenses: 20, ownerEmail: "Owner@Example.com" },
+  );
+  const ingest = new Ingest({ maxFutureMs: 600_000 }, { store, bus, clock, log, metrics: ingestMetrics(metrics) });
+  const http = await createHttp(
+    { host: "127.0.0.1", port: 0, limits: { ...defaultLimits, ...limits } },
+    {
+      store: spoil?.(store) ?? store,
+      bus,
+      clock,
+      ids,
+      log,
+      metrics,
+      quarantine,
+      trace,
+      lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
+      readiness: async () => ({ ready, checks: { store: ready ? "ok" : "failed" } }),
+      metricsText: () => metrics.text(),
+    },
+  );
+  const check = openApiCheck(http.openApi());
+
+  async function call(method: string, url: string, { token, body, headers = {} }: Sent = {}): Promise<Answer> {
+    const response = await http.inject({
+      // biome-ignore lint/suspicious/noExplicitAny: methods that the type does not list are what some tests are about
+      method: method as any,
+      url,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const contentType = response.headers["content-type"]?.toString();
+    const answer = { status: response.statusCode, contentType, body: response.body };
+    check(method, url, answer);
+    const isJson = contentType?.startsWith("application/json") === true && method !== "HEAD";
+    return { ...answer, headers: response.headers, json: isJson ? JSON.parse(response.body) : undefined };
+  }
+
+  async function tokenFor(userName: string, apiKey: string): Promise<string> {
+    const { json } = await call("POST", "/api/Auth/Token", { body: { userName, apiKey } });
+    return json.token;
+  }
+
+  return {
+    http,
+    store,
+    bus,
+    clock,
+    quarantine,
+    trace,
+    directory,
+    logged,
+    owner,
+    call,
+    ownerToken: async () => (owner === undefined ? "" : tokenFor(owner.userName, owner.apiKey)),
+    async userToken(fields) {
+      const key = makeApiKey(ids);
+      const account = fields.accountKey ?? (await store.accounts.list())[0]?.key ?? 0;
+      const email = fields.email ?? `${ids.secret(6)}@example.com`;
+      const user = await store.users.create(
+        { ...plainUser, ...fields, id: ids.uuid(), email, accountKey: account, apiKeyHash: key.hash, apiKeyId: key.id },
+        clock.now(),
+      );
+      return user === "emailInUse" ? "" : tokenFor(email, key.secret);
+    },
+    async report(id, ...reports) {
+      const device = await ingest.admit([id]);
+      if (device.status !== "admitted") throw new Error(`${id} is ${device.status}`);
+      await new Promise<void>((resolve) => ingest.submit(device, reports, clock.now(), () => resolve()));
+    },
+    async stop() {
+      await ingest.stop();
+      await http.stop();
+      await store.close();
+    },
+  };
+}
+
+/** Stops it and removes its data. */
+export async function endRest(rest: Rest): Promise<void> {
+  await rest.stop();
+  removeFolder(rest.directory);
+}
+
+const plainUser: Omit<
+  User,
+  "key" | "id" | "accountKey" | "email" | "apiKeyHash" | "apiKeyId" | "creation" | "modification" | "lastLogin"
+> = {
+  owner: false,
+  name: "Somebody",
+  country: "CO",
+  timeZone: "America/Bogota",
+  description: null,
+  message: null,
+  disabled: false,
+  disabledMessage: null,
+  tags: {},
+  privileges: [],
+  group: null,
+  deviceId: null,
+  adminDevices: null,
+  from: null,
+  expires: null,
+};

@@ -60,7 +60,7 @@ export function acknowledged(message: Message, session: Session, effect: Effect)
   return { session, effects: [effect, { type: "reply", bytes, when: "stored" }] };
 }
 
-/** An effect that is known by its model: names without regard to case. */
+/** Whether the device's configured model is one of these (in capitals); its own case does not matter. */
 export function modelIs(context: DecodeContext, ...models: readonly string[]): boolean {
   const model = context.options.model;
   return model !== undefined && models.includes(model.toUpperCase());

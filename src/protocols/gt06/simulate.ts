@@ -8,9 +8,6 @@ const perDegree = 1_800_000;
 const terminalType = 0x0001;
 const utcAndEnglish = 0x0002;
 
-/** Bytes of an acknowledgement, which has no content. */
-const answerLength = 10;
-
 /** The terminal number: an IMEI's digits, zeros ahead to sixteen. */
 function terminalNumber(device: string): Uint8Array {
   if (!/^\d{1,16}$/.test(device)) throw new RangeError("a GT06 tracker's number has at most 16 digits");
@@ -58,8 +55,12 @@ export const simulate: SimulatedDevice = {
     return writer.done();
   },
   answer: (bytes) => {
-    if (bytes.length < answerLength) return "more";
-    const type = bytes[3];
-    return { length: answerLength, accepted: type === 0x01 || type === 0x22, reports: type === 0x22 ? 1 : 0 };
+    const extended = bytes[0] === 0x79;
+    const head = extended ? 4 : 3;
+    if (bytes.length <= head) return "more";
+    const length = head + (extended ? ((bytes[2] ?? 0) << 8) | (bytes[3] ?? 0) : (bytes[2] ?? 0)) + 2;
+    if (bytes.length < length) return "more";
+    // Whatever else comes is a command, which acknowledges nothing.
+    return { length, accepted: true, reports: bytes[head] === 0x22 ? 1 : 0 };
   },
 };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { protocols } from "../../src/protocols/index.ts";
+import type { SimulatedDevice } from "../../src/wire/protocol.ts";
 import { bytesOfLatin1 } from "../../src/wire/reader.ts";
 import { Peer, startGateway, until } from "../support/gateway.ts";
 
@@ -17,6 +18,19 @@ const report = {
   battery: 70,
 };
 
+/** How many reports the answers so far acknowledge. */
+function answeredReports(simulate: SimulatedDevice, received: string): number {
+  let reports = 0;
+  for (let bytes = bytesOfLatin1(received); bytes.length > 0; ) {
+    const answer: ReturnType<NonNullable<SimulatedDevice["answer"]>> = simulate.answer?.(bytes) ?? "more";
+    if (answer === "more") break;
+    assert.ok(answer.accepted);
+    reports += answer.reports;
+    bytes = bytes.slice(answer.length);
+  }
+  return reports;
+}
+
 for (const protocol of protocols) {
   const { simulate } = protocol;
   if (simulate === undefined) continue;
@@ -29,18 +43,7 @@ for (const protocol of protocols) {
     world.intake.register(`0${device}`);
     world.intake.hold = true;
     const peer = new Peer(world.port);
-    let answered = 0;
-    const answers = (): number => {
-      let bytes = bytesOfLatin1(peer.received);
-      for (answered = 0; bytes.length > 0; ) {
-        const answer = simulate.answer?.(bytes) ?? "more";
-        if (answer === "more") break;
-        assert.ok(answer.accepted);
-        answered += answer.reports;
-        bytes = bytes.slice(answer.length);
-      }
-      return answered;
-    };
+    const answers = () => answeredReports(simulate, peer.received);
     if (simulate.login !== undefined) {
       peer.send(simulate.login(device, 1));
       await until(() => world.gateway.connections.devices === 1);

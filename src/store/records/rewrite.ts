@@ -8,6 +8,7 @@ export class Rewriter {
   readonly #patches = new Map<string, Totals>();
   readonly #shift: TotalsShift | undefined;
   readonly #found = new Set<string>();
+  readonly #sink = new ByteSink(4096);
 
   constructor(patches: readonly TotalsPatch[], shift: TotalsShift | undefined) {
     for (const { time, hash, totals } of patches) this.#patches.set(`${time}/${hash}`, totals);
@@ -22,7 +23,8 @@ export class Rewriter {
   /** A chunk's new bytes; undefined where nothing in it changes. */
   rewrite(chunk: Uint8Array): Uint8Array | undefined {
     const cursor = new RecordCursor(chunk);
-    const sink = new ByteSink(chunk.byteLength + 256);
+    const sink = this.#sink;
+    sink.length = 0;
     let changed = false;
     for (let at = 0; at < chunk.byteLength; at = cursor.end) {
       cursor.readKey(at);
@@ -37,14 +39,21 @@ export class Rewriter {
   }
 
   #totalsFor(cursor: RecordCursor, at: number): Totals | undefined {
-    const key = `${cursor.time}/${cursor.hash}`;
-    const patch = this.#patches.get(key);
+    const patch = this.#patchFor(cursor);
     const shift = this.#shift !== undefined && isAfter(cursor, this.#shift) ? this.#shift : undefined;
-    if (patch !== undefined) this.#found.add(key);
     if (patch === undefined && shift === undefined) return undefined;
     cursor.read(at);
     const totals = patch ?? cursor.record().totals;
     return shift === undefined ? totals : shifted(totals, shift);
+  }
+
+  #patchFor({ time, hash }: RecordCursor): Totals | undefined {
+    // A shift alone goes over all later records.
+    if (this.#patches.size === 0) return undefined;
+    const key = `${time}/${hash}`;
+    const patch = this.#patches.get(key);
+    if (patch !== undefined) this.#found.add(key);
+    return patch;
   }
 }
 

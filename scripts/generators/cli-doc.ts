@@ -42,6 +42,9 @@ export const cliDoc: Generator = {
 Data goes to standard output, everything else (progress, notes, errors) to standard error. With \`--json\`, lists are JSON Lines: one object a line.
 \`--config FILE\` may stand with every command.
 
+Commands that ask the service take the address, user name and API key from \`WAYBEAM_URL\`, \`WAYBEAM_USER\` and \`WAYBEAM_API_KEY\`, and what of these is not set
+from \`credentials.json\` of the data folder. Where all three come from there, the access token is kept beside it, in \`token\`, for the next command.
+
 ${markdownTable(["exit code", "meaning"], codes)}
 
 ${commands.join("\n")}`;

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Credentials } from "./credentials.ts";
 import { CliError, type ExitName } from "./exit.ts";
 import { isRecord, plain } from "./text.ts";
+import { readToken, writeToken } from "./token-file.ts";
 
 /** An answer's envelope and payload. */
 export type Answer = Readonly<Record<string, unknown>>;
@@ -31,7 +32,7 @@ export class ApiFailure extends CliError {
   }
 }
 
-/** Asks the REST API. Gets its token by itself, keeps it for the life of the process, and renews it once when it is refused. */
+/** Asks the REST API. Gets its token by itself, or from the command before, keeps it, and renews it once when it is refused. */
 export class ApiClient {
   readonly url: string;
   readonly #credentials: Credentials;
@@ -47,7 +48,7 @@ export class ApiClient {
   /** One call; `path` begins with /api. Waits and tries again when the service is over its requests a minute. Throws ApiFailure or CliError. */
   async call(method: Method, path: string, body?: unknown): Promise<Answer> {
     for (let renewed = false; ; ) {
-      this.#token ??= this.#requestToken();
+      this.#token ??= renewed ? this.#requestToken() : this.#firstToken();
       const token = await this.#token;
       const { status, answer, retryAfter } = await this.#send(method, path, body, token);
       if (answer.success === true) return answer;
@@ -63,11 +64,19 @@ export class ApiClient {
     return this.call(method, `/api/devices/${encodeURIComponent(device)}${rest}`, body);
   }
 
+  async #firstToken(): Promise<string> {
+    const { tokenFile } = this.#credentials;
+    return (tokenFile && (await readToken(tokenFile))) || (await this.#requestToken());
+  }
+
   async #requestToken(): Promise<string> {
-    const { userName, apiKey } = this.#credentials;
+    const { userName, apiKey, tokenFile } = this.#credentials;
     for (;;) {
       const { status, answer, retryAfter } = await this.#send("POST", "/api/Auth/Token", { userName, apiKey });
-      if (typeof answer.token === "string") return answer.token;
+      if (typeof answer.token === "string") {
+        if (tokenFile) await writeToken(tokenFile, answer.token);
+        return answer.token;
+      }
       await this.#waitOrFail(status, answer, retryAfter);
     }
   }

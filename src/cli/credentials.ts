@@ -9,6 +9,8 @@ export interface Credentials {
   readonly url: string;
   readonly userName: string;
   readonly apiKey: string;
+  /** Where the token is kept between commands; absent where the credentials are not the data folder's own. */
+  readonly tokenFile?: string;
 }
 
 const fallbackUrl = "http://localhost:8080";
@@ -22,12 +24,14 @@ export async function findCredentials(host: Host, configFile?: string, url?: str
   const given = url || WAYBEAM_URL;
   if (WAYBEAM_USER && WAYBEAM_API_KEY)
     return { url: checked(given || fallbackUrl), userName: WAYBEAM_USER, apiKey: WAYBEAM_API_KEY };
-  const file = join((await host.readConfig(configFile)).data, "credentials.json");
-  const stored = await readCredentials(file);
+  const { data } = await host.readConfig(configFile);
+  const stored = await readCredentials(join(data, "credentials.json"));
+  const own = !given && !WAYBEAM_USER && !WAYBEAM_API_KEY;
   return {
     url: checked(given || stored.url),
     userName: WAYBEAM_USER || stored.userName,
     apiKey: WAYBEAM_API_KEY || stored.apiKey,
+    ...(own && { tokenFile: join(data, "token") }),
   };
 }
 

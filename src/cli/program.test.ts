@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -248,6 +248,24 @@ test("credentials come from the data folder; a variable wins; without any it say
   writeFileSync(join(data, "credentials.json"), JSON.stringify({ userName: "u", apiKey: "k", url }));
   assert.equal((await waybeam(["device", "list"], { env: { WAYBEAM_USER: "v" }, data })).code, 0);
   assert.deepEqual(requests[0]?.body, { userName: "v", apiKey: "k" });
+});
+
+test("a token is kept between commands, for the data folder's own credentials only, and renewed when it is refused", async (context) => {
+  let good = "Bearer token1";
+  const { url, requests } = await api(context, ({ authorization }) =>
+    authorization === good ? ok({ devices: [] }) : failure(401, "authentication failed, invalid token"),
+  );
+  const data = mkdtempSync(join(tmpdir(), "waybeam-"));
+  context.after(() => rmSync(data, { recursive: true }));
+  writeFileSync(join(data, "credentials.json"), JSON.stringify({ userName: "u", apiKey: "k", url }));
+  const list = async (env: Record<string, string> = {}) => (await waybeam(["device", "list"], { env, data })).code;
+  const tokenRequests = () => requests.filter(({ path }) => path === "/api/Auth/Token").length;
+  assert.deepEqual([await list(), await list(), tokenRequests()], [0, 0, 1]);
+  assert.equal(statSync(join(data, "token")).mode & 0o077, 0);
+  good = "Bearer token2";
+  assert.deepEqual([await list(), await list(), tokenRequests()], [0, 0, 2]);
+  good = "Bearer token3";
+  assert.deepEqual([await list({ WAYBEAM_API_KEY: "other" }), tokenRequests()], [0, 3]);
 });
 
 test("serve says once who may use it, and stops when it is told to", async () => {

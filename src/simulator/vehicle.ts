@@ -77,11 +77,11 @@ export class Vehicle {
 
   /** Lets so many seconds pass. */
   advance(seconds: number): void {
-    this.#seconds += seconds;
     for (let left = seconds; left > 0; left -= step) this.#move(Math.min(step, left));
   }
 
   #move(seconds: number): void {
+    this.#seconds += seconds;
     const charge = this.#ignition ? 0.02 : -0.002;
     this.#battery = Math.min(100, Math.max(5, this.#battery + charge * seconds));
     if (this.#wait > 0) {
@@ -91,11 +91,16 @@ export class Vehicle {
     }
     const left = this.#road.length - this.#metres;
     const canStillBrake = Math.sqrt(this.#ahead.speed ** 2 + 2 * braking * left);
-    const wanted = Math.min(this.#road.limit, canStillBrake);
+    const wanted = Math.min(this.#road.limit * this.#mood(), canStillBrake);
     const change = Math.min(acceleration * seconds, Math.max(-2 * braking * seconds, wanted - this.#speed));
     this.#speed = Math.max(0.5, this.#speed + change);
     this.#metres += this.#speed * seconds;
     if (this.#metres >= this.#road.length) this.#cross();
+  }
+
+  /** How near to the limit the driver drives: other cars, lights, attention; another one every quarter of a minute. */
+  #mood(): number {
+    return 0.7 + 0.3 * randomAt(this.#seed, Math.floor(this.#seconds / 15), 1, 0);
   }
 
   #cross(): void {

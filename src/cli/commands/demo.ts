@@ -40,7 +40,7 @@ async function run(host: Host, service: Service, credentialsFile: string): Promi
     devices,
     interval,
     protocols: await protocolsOf("all"),
-    seed: "demo",
+    seed: "streets",
     host: hostOf(service.url),
     port: service.devicePort,
     clock: host.clock,

@@ -15,10 +15,15 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(exitCodes.ok.code);
 });
 
+/** Under npm one Ctrl-C arrives twice, from the terminal and from npm; two within this time are one, ms. */
+const sameSignal = 1000;
+
 const interrupt = new AbortController();
+let interruptedAt = 0;
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.on(signal, () => {
-    if (interrupt.signal.aborted) process.exit(exitCodes.interrupted.code);
+    if (!interrupt.signal.aborted) interruptedAt = systemClock.monotonic();
+    else if (systemClock.monotonic() - interruptedAt > sameSignal) process.exit(exitCodes.interrupted.code);
     interrupt.abort();
   });
 
@@ -31,7 +36,7 @@ const terminal: Terminal = {
     }),
   err: (text) => void process.stderr.write(text),
   errIsTty: process.stderr.isTTY === true,
-  columns: process.stderr.columns ?? process.stdout.columns ?? 120,
+  columns: process.stderr.columns || process.stdout.columns || 120,
 };
 
 /** Reads the configuration's file, if there is one, and makes the configuration. */

@@ -14,7 +14,7 @@ export interface HashedContent {
 }
 
 /**
- * 52-bit hash of a record's content (two 32-bit multiplicative hashes side by side, 20 bits of the first kept), as a safe integer.
+ * 52-bit hash of a record's content (a 32-bit multiplicative hash, and 20 bits of a sum over its steps), as a safe integer.
  * Two different records of one device at the same millisecond share it once in 4.5e15: it tells repeats, it is no defence against forgery.
  */
 export function contentHash(content: HashedContent): number {
@@ -30,10 +30,9 @@ export function contentHash(content: HashedContent): number {
   }
   const { extras } = content;
   for (let index = 0; index < extras.length; index++) {
-    const code = extras.charCodeAt(index);
-    high = Math.imul(high ^ code, 0x01000193);
-    low = Math.imul(low ^ code, 0x5bd1e995);
+    low = Math.imul(low ^ extras.charCodeAt(index), 0x5bd1e995);
     low ^= low >>> 15;
+    high = ((high << 5) - high + low) | 0;
   }
   high ^= high >>> 16;
   low ^= low >>> 13;

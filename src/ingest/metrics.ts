@@ -33,7 +33,13 @@ export function ingestMetrics(metrics: Metrics): IngestMetrics {
       "Reports whose clock or position can't be right, kept as evidence.",
     ),
     conflicts: counter("waybeam_ingest_conflicts_total", "Devices planned again because another commit came first."),
-    failed: counter("waybeam_ingest_messages_failed_total", "Messages that could not be committed and were not acknowledged."),
-    unavailable: counter("waybeam_ingest_store_unavailable_total", "Commits that failed because the store was unavailable."),
+    failed: counter(
+      "waybeam_ingest_messages_failed_total",
+      "Messages that could not be committed and were not acknowledged.",
+    ),
+    unavailable: counter(
+      "waybeam_ingest_store_unavailable_total",
+      "Commits that failed because the store was unavailable.",
+    ),
   };
 }

@@ -1,22 +1,38 @@
 import type { Report } from "./effects.ts";
 import type { LocationRecord } from "./location.ts";
-import type { ReadingName } from "./readings.ts";
+import { type ReadingName, readingKinds } from "./readings.ts";
 
-/** Readings that the API's Location has a field of its own for; the others are attributes, as text. */
-const fieldReadings: ReadonlySet<string> = new Set<ReadingName>([
-  "battery",
-  "fuel",
-  "fuel2",
-  "temperature",
-  "temperature2",
-  "rpm",
-]);
-/** Fields that the API declares as integers. */
-const integerFields: ReadonlySet<string> = new Set<ReadingName>(["battery", "fuel", "fuel2", "rpm"]);
+/** Readings that the API's Location has a field of its own for, and whether that is declared an integer; the others are attributes, as text. */
+const fieldReadings: Readonly<Partial<Record<ReadingName, "integer" | "number">>> = {
+  battery: "integer",
+  fuel: "integer",
+  fuel2: "integer",
+  rpm: "integer",
+  temperature: "number",
+  temperature2: "number",
+};
 
 const inputNames = ["input1", "input2", "input3", "input4", "input5", "input6", "input7", "input8"] as const;
 const outputNames = ["output1", "output2", "output3", "output4", "output5", "output6", "output7", "output8"] as const;
-const arrayReadings: ReadonlySet<string> = new Set<ReadingName>([...inputNames, ...outputNames]);
+
+/** Where a reading goes, and the JSON that stands before its value. */
+interface Place {
+  readonly kind: "integer" | "number" | "attribute" | "input" | "output";
+  readonly before: string;
+  /** Position in the array of inputs or outputs. */
+  readonly index: number;
+}
+
+const places: ReadonlyMap<string, Place> = new Map(
+  Object.keys(readingKinds).map((name): [string, Place] => {
+    const input = inputNames.indexOf(name);
+    const output = outputNames.indexOf(name);
+    if (input >= 0) return [name, { kind: "input", before: "", index: input }];
+    if (output >= 0) return [name, { kind: "output", before: "", index: output }];
+    const field = Object.entries(fieldReadings).find(([other]) => other === name)?.[1];
+    return [name, { kind: field ?? "attribute", before: `,"${name}":${field ? "" : '"'}`, index: -1 }];
+  }),
+);
 
 /**
  * The part of a Location that is the same for ever: what was reported beside time, position, speed and course, as JSON members that
@@ -26,17 +42,24 @@ const arrayReadings: ReadonlySet<string> = new Set<ReadingName>([...inputNames, 
 export function extrasOf(report: Report): string {
   let fields = "";
   let attributes = "";
+  let inputs = 0;
+  let outputs = 0;
   for (const name in report.readings) {
-    if (arrayReadings.has(name)) continue;
     const value = report.readings[name as ReadingName];
-    if (value === undefined) continue;
-    if (fieldReadings.has(name)) fields += `,"${name}":${integerFields.has(name) ? Math.round(Number(value)) : value}`;
-    else attributes += typeof value === "string" ? `,"${name}":${JSON.stringify(value)}` : `,"${name}":"${value}"`;
+    const place = places.get(name);
+    if (value === undefined || place === undefined) continue;
+    if (place.kind === "attribute")
+      attributes +=
+        typeof value === "string" ? place.before.slice(0, -1) + JSON.stringify(value) : `${place.before}${value}"`;
+    else if (place.kind === "input") inputs = Math.max(inputs, place.index + 1);
+    else if (place.kind === "output") outputs = Math.max(outputs, place.index + 1);
+    else fields += place.before + (place.kind === "integer" ? Math.round(Number(value)) : value);
   }
-  fields += flags("inputs", inputNames, report) + flags("outputs", outputNames, report);
+  if (inputs > 0) fields += flags("inputs", inputNames, inputs, report);
+  if (outputs > 0) fields += flags("outputs", outputNames, outputs, report);
   for (const name in report.attributes) {
     const value = report.attributes[name];
-    attributes += `,${JSON.stringify(name)}:${typeof value === "string" ? JSON.stringify(value) : `"${value}"`}`;
+    attributes += attributeName(name) + (typeof value === "string" ? JSON.stringify(value) : `"${value}"`);
   }
   if (report.type === "fix") {
     if (report.altitude !== undefined) attributes += `,"altitude":"${report.altitude}"`;
@@ -46,16 +69,26 @@ export function extrasOf(report: Report): string {
   return `${fields},"attributes":{${attributes.slice(1)}`;
 }
 
+/** Names of attributes come from protocols' tables, so they are few; those of a phone app's own parameters must not fill the memory. */
+const quotedNames = new Map<string, string>();
+const mostQuotedNames = 4096;
+
+function attributeName(name: string): string {
+  const known = quotedNames.get(name);
+  if (known !== undefined) return known;
+  const quoted = `,${JSON.stringify(name)}:`;
+  if (quotedNames.size < mostQuotedNames) quotedNames.set(name, quoted);
+  return quoted;
+}
+
 /** A JSON array of the states up to the highest one that was reported; those between that were not are false. */
-function flags(field: string, names: typeof inputNames | typeof outputNames, report: Report): string {
-  let highest = -1;
-  for (let index = names.length - 1; index >= 0 && highest < 0; index--) {
+function flags(field: string, names: typeof inputNames | typeof outputNames, count: number, report: Report): string {
+  let states = "";
+  for (let index = 0; index < count; index++) {
     const name = names[index];
-    if (name !== undefined && report.readings[name] !== undefined) highest = index;
+    states += name !== undefined && report.readings[name] === true ? ",true" : ",false";
   }
-  if (highest < 0) return "";
-  const states = names.slice(0, highest + 1).map((name) => report.readings[name] === true);
-  return `,"${field}":[${states.join(",")}]`;
+  return `,"${field}":[${states.slice(1)}]`;
 }
 
 /** How late a record must arrive for its arrival to be shown, ms. */

@@ -1,9 +1,7 @@
 /** The program's entry: arguments, environment, signals, exit code. Everything else it loads only when it is needed, so that it starts fast. */
-import { enableCompileCache } from "node:module";
 import type { ConfigView, Host, Service, Terminal } from "./cli/host.ts";
 import type { LoadedConfig } from "./config/index.ts";
 
-enableCompileCache();
 const { readFile } = await import("node:fs/promises");
 const { CliError, describeFailure, exitCodes } = await import("./cli/exit.ts");
 const { run } = await import("./cli/program.ts");

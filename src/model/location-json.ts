@@ -23,16 +23,14 @@ interface Place {
   readonly index: number;
 }
 
-const places: ReadonlyMap<string, Place> = new Map(
-  Object.keys(readingKinds).map((name): [string, Place] => {
-    const input = inputNames.indexOf(name);
-    const output = outputNames.indexOf(name);
-    if (input >= 0) return [name, { kind: "input", before: "", index: input }];
-    if (output >= 0) return [name, { kind: "output", before: "", index: output }];
+const places: ReadonlyMap<string, Place> = new Map([
+  ...Object.keys(readingKinds).map((name): [string, Place] => {
     const field = Object.entries(fieldReadings).find(([other]) => other === name)?.[1];
     return [name, { kind: field ?? "attribute", before: `,"${name}":${field ? "" : '"'}`, index: -1 }];
   }),
-);
+  ...inputNames.map((name, index): [string, Place] => [name, { kind: "input", before: "", index }]),
+  ...outputNames.map((name, index): [string, Place] => [name, { kind: "output", before: "", index }]),
+]);
 
 /**
  * The part of a Location that is the same for ever: what was reported beside time, position, speed and course, as JSON members that

@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { call, dataFolder, register, removeFolder, type Service, startService } from "../test/support/service.ts";
 import { avlImei } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
@@ -5,34 +6,45 @@ import { fillHistory } from "./support/fill-history.ts";
 import { residentBytes } from "./support/processes.ts";
 
 const positions = 100_000;
+/** Readings; the middle one counts. */
+const times = 3;
 
-/** Reads the whole range once; counts records and bytes without keeping them. */
-async function read(service: Service, id: string): Promise<{ seconds: number; records: number; bytes: number }> {
+interface Reading {
+  readonly seconds: number;
+  readonly records: number;
+  readonly bytes: number;
+}
+
+const marker = Buffer.from('{"dateTime":');
+
+/** Reads the whole range once; counts records and bytes without keeping them. On node:http, since fetch costs more than the service. */
+function read(service: Service, id: string): Promise<Reading> {
   const began = performance.now();
-  const answer = await fetch(`${service.url}/api/devices/${id}/locations`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${service.token}`, "content-type": "application/json" },
-    body: JSON.stringify({ from: "2020-01-01T00:00:00Z", to: "2027-01-01T00:00:00Z" }),
+  const headers = { authorization: `Bearer ${service.token}`, "content-type": "application/json" };
+  return new Promise((resolve, reject) => {
+    const asked = request(`${service.url}/api/devices/${id}/locations`, { method: "POST", headers }, (answer) => {
+      let records = 0;
+      let bytes = 0;
+      let end = "";
+      answer.on("data", (chunk: Buffer) => {
+        // A marker may lie across two chunks.
+        if ((end + chunk.toString("latin1", 0, marker.length - 1)).includes('{"dateTime":')) records++;
+        for (let at = chunk.indexOf(marker); at >= 0; at = chunk.indexOf(marker, at + 200)) records++;
+        end = chunk.toString("latin1", Math.max(0, chunk.length - marker.length + 1));
+        bytes += chunk.length;
+      });
+      answer.on("error", reject);
+      answer.on("end", () => resolve({ seconds: (performance.now() - began) / 1000, records, bytes }));
+    });
+    asked.on("error", reject);
+    asked.end(JSON.stringify({ from: "2020-01-01T00:00:00Z", to: "2027-01-01T00:00:00Z" }));
   });
-  if (!answer.ok || answer.body === null) throw new Error(`locations: ${answer.status} ${await answer.text()}`);
-  let records = 0;
-  let bytes = 0;
-  const marker = Buffer.from('{"dateTime":');
-  let tail = Buffer.alloc(0);
-  for await (const chunk of answer.body) {
-    const data = Buffer.concat([tail, chunk]);
-    for (let at = data.indexOf(marker); at >= 0; at = data.indexOf(marker, at + 1)) records++;
-    // The overlap is shorter than the marker, so nothing is counted twice.
-    tail = Buffer.from(data.subarray(Math.max(0, data.length - marker.length + 1)));
-    bytes += chunk.length;
-  }
-  return { seconds: (performance.now() - began) / 1000, records, bytes };
 }
 
 /** 100,000 positions of one device by `locations`: how fast, and what the process grows by. */
 export async function history(): Promise<readonly Figure[]> {
   const directory = dataFolder();
-  const service = await startService(directory);
+  const service = await startService(directory, { WAYBEAM_API_DAILY_RESULTS: "1000000000" });
   try {
     const id = avlImei(0);
     await register(service, [id]);
@@ -44,10 +56,14 @@ export async function history(): Promise<readonly Figure[]> {
     const watch = setInterval(() => {
       most = Math.max(most, residentBytes(pid));
     }, 5);
-    const { seconds, records, bytes } = await read(service, id);
+    const readings: Reading[] = [];
+    while (readings.length < times) readings.push(await read(service, id));
     clearInterval(watch);
     most = Math.max(most, residentBytes(pid));
-    if (records !== positions) throw new Error(`${records} of ${positions} positions came back`);
+    const wrong = readings.find(({ records }) => records !== positions);
+    if (wrong !== undefined) throw new Error(`${wrong.records} of ${positions} positions came back`);
+    const [, median = readings[0]] = readings.toSorted((one, other) => one.seconds - other.seconds);
+    const { seconds = 0, records = 0, bytes = 0 } = median ?? {};
     return [
       {
         name: "history, positions a second",
@@ -55,7 +71,7 @@ export async function history(): Promise<readonly Figure[]> {
         unit: "/s",
         limit: 200_000,
         bound: "at least",
-        made: `${records} positions, ${(bytes / 2 ** 20).toFixed(0)} MiB in ${seconds.toFixed(2)} s: ${rate(records / seconds)}`,
+        made: `${(bytes / 2 ** 20).toFixed(0)} MiB; each time ${readings.map((one) => rate(one.records / one.seconds)).join(", ")}`,
       },
       {
         name: "history, growth of the process",

@@ -14,8 +14,9 @@ const noAlerts = ',"alerts":[],"alertTexts":[],"warnings":[],"warningTexts":[],"
  */
 export class LocationRenderer {
   readonly #odometerStart: number;
-  #day = Number.NaN;
-  #date = "";
+  // Events and arrivals often lie on different days, so each remembers its own.
+  readonly #events = new DateTimes();
+  readonly #arrivals = new DateTimes();
 
   constructor(odometerStart: number) {
     this.#odometerStart = odometerStart;
@@ -36,7 +37,7 @@ export class LocationRenderer {
 
   #head(cursor: RecordCursor): string {
     const { speed, course, inputsKnown } = cursor;
-    let json = `{"dateTime":"${this.#dateTime(cursor.time)}","latitude":${cursor.latitude},"longitude":${cursor.longitude}`;
+    let json = `{"dateTime":"${this.#events.format(cursor.time)}","latitude":${cursor.latitude},"longitude":${cursor.longitude}`;
     if (speed !== undefined) json += `,"speed":${speed}`;
     if (course !== undefined) json += `,"course":${course}`;
     json += `,"milleage":${Math.round((this.#odometerStart + cursor.odometer) * 1000) / 1000}`;
@@ -55,13 +56,19 @@ export class LocationRenderer {
     const late = receivedAt - time > lateAfterMs;
     if (positionTime === undefined && !late) return "}}";
     let members = "";
-    if (positionTime !== undefined) members += `,"positionTime":"${this.#dateTime(positionTime)}"`;
-    if (late) members += `,"receivedAt":"${this.#dateTime(receivedAt)}"`;
+    if (positionTime !== undefined) members += `,"positionTime":"${this.#events.format(positionTime)}"`;
+    if (late) members += `,"receivedAt":"${this.#arrivals.format(receivedAt)}"`;
     return `${empty ? members.slice(1) : members}}}`;
   }
+}
+
+/** Formats times that mostly lie on the same day as the one before. */
+class DateTimes {
+  #day = Number.NaN;
+  #date = "";
 
   /** `new Date(time).toISOString()`. */
-  #dateTime(time: number): string {
+  format(time: number): string {
     const day = Math.floor(time / dayMs);
     if (day !== this.#day) {
       if (!Number.isInteger(time) || time < 0) return new Date(time).toISOString();

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { contentHash, type HashedContent } from "./content-hash.ts";
+import type { Fix } from "../model/effects.ts";
+import { ContentHash, type Located } from "./content-hash.ts";
 
-const content: fc.Arbitrary<HashedContent> = fc.record({
+const hash = new ContentHash();
+
+const located: fc.Arbitrary<Located> = fc.record({
   valid: fc.boolean(),
-  positioned: fc.constant(true),
   latitude: fc.integer({ min: -900_000_000, max: 900_000_000 }).map((value) => value / 1e7),
   longitude: fc.integer({ min: -1_800_000_000, max: 1_800_000_000 }).map((value) => value / 1e7),
   speed: fc.option(
@@ -16,15 +18,21 @@ const content: fc.Arbitrary<HashedContent> = fc.record({
     fc.integer({ min: 0, max: 35_999 }).map((value) => value / 100),
     { nil: undefined },
   ),
-  extras: fc.string(),
 });
+const attributes = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.boolean()), { maxKeys: 5 });
+const content = fc.tuple(located, attributes, fc.option(fc.integer({ min: 0, max: 100 }), { nil: undefined }));
+
+function fix(others: Fix["attributes"], battery: number | undefined): Fix {
+  const readings = battery === undefined ? {} : { battery };
+  return { type: "fix", time: 0, valid: true, latitude: 0, longitude: 0, alarms: [], readings, attributes: others };
+}
 
 test("the same content has the same hash, a safe integer of 52 bits", () => {
   fc.assert(
-    fc.property(content, (made) => {
-      const hash = contentHash(made);
-      assert.equal(hash, contentHash({ ...made }));
-      assert.ok(Number.isSafeInteger(hash) && hash >= 0 && hash < 2 ** 52);
+    fc.property(content, ([at, others, battery]) => {
+      const first = hash.of(fix(others, battery), at);
+      assert.equal(hash.of(fix({ ...others }, battery), { ...at }), first);
+      assert.ok(Number.isSafeInteger(first) && first >= 0 && first < 2 ** 52);
     }),
   );
 });
@@ -33,31 +41,37 @@ test("different contents have different hashes", () => {
   fc.assert(
     fc.property(content, content, (one, other) => {
       const same = JSON.stringify(one) === JSON.stringify(other);
-      assert.equal(contentHash(one) === contentHash(other), same);
+      assert.equal(hash.of(fix(one[1], one[2]), one[0]) === hash.of(fix(other[1], other[2]), other[0]), same);
     }),
     { numRuns: 5000 },
   );
 });
 
-test("one millionth of a degree, one flag and an absent speed make a difference", () => {
-  const base: HashedContent = {
-    valid: true,
-    positioned: true,
-    latitude: 1,
-    longitude: 2,
-    speed: 0,
-    course: 0,
-    extras: "",
-  };
-  const others: HashedContent[] = [
-    { ...base, latitude: 1.0000001 },
-    { ...base, longitude: 2.0000001 },
-    { ...base, valid: false },
-    { ...base, speed: undefined },
-    { ...base, course: undefined },
-    { ...base, positioned: false },
-    { ...base, extras: "a" },
+test("a centimetre, a flag, a unit of one reading, an absent speed make a difference", () => {
+  const at: Located = { valid: true, latitude: 1, longitude: 2, speed: 0, course: 0 };
+  const base = fix({ io1: 1 }, 50);
+  const hashes = [
+    hash.of(base, at),
+    hash.of(base, { ...at, latitude: 1.0000001 }),
+    hash.of(base, { ...at, longitude: 2.0000001 }),
+    hash.of(base, { ...at, valid: false }),
+    hash.of(base, { ...at, speed: undefined }),
+    hash.of(base, { ...at, course: undefined }),
+    hash.of(base, undefined),
+    hash.of(fix({ io1: 1 }, 51), at),
+    hash.of(fix({ io2: 1 }, 50), at),
+    hash.of(fix({ io1: "1" }, 50), at),
+    hash.of({ ...base, alarms: ["sos"] }, at),
+    hash.of({ ...base, altitude: 0 }, at),
   ];
-  const hashes = [base, ...others].map(contentHash);
   assert.equal(new Set(hashes).size, hashes.length);
+});
+
+test("neighbouring fixes of a drive never share a hash", () => {
+  const seen = new Set<number>();
+  for (let step = 0; step < 100_000; step++) {
+    const at = { valid: true, latitude: 48 + step / 1e7, longitude: 11, speed: step % 2, course: 0 };
+    seen.add(hash.of(fix({}, step % 100), at));
+  }
+  assert.equal(seen.size, 100_000);
 });

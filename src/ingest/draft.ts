@@ -2,7 +2,7 @@ import type { Fix, Report } from "../model/effects.ts";
 import type { LocationRecord, Totals } from "../model/location.ts";
 import { extrasOf } from "../model/location-json.ts";
 import type { Readings } from "../model/readings.ts";
-import { contentHash } from "./content-hash.ts";
+import { ContentHash, type Located } from "./content-hash.ts";
 import type { Step } from "./totals.ts";
 
 /** A report made ready to be stored: normalised, with its content key, but without totals, which depend on the records before it. */
@@ -33,29 +33,35 @@ export function onEarth(fix: Fix): boolean {
   return Math.abs(fix.latitude) <= 90 && Math.abs(fix.longitude) <= 180;
 }
 
+/** One for all: it holds nothing between two reports. */
+const contentHash = new ContentHash();
+
 /** Normalises a report: 7 decimals of a degree (1 cm), 2 of speed and course, course in [0, 360). */
 export function draftOf(report: Report, time: number, receivedAt: number): Draft {
-  const fix = report.type === "fix" ? report : undefined;
-  const extras = extrasOf(report);
-  const latitude = fix === undefined ? 0 : Math.round(fix.latitude * 1e7) / 1e7;
-  const longitude = fix === undefined ? 0 : Math.round(fix.longitude * 1e7) / 1e7;
-  const speed = fix?.speed === undefined || !(fix.speed >= 0) ? undefined : Math.round(fix.speed * 100) / 100;
-  const course = fix?.course === undefined ? undefined : normalCourse(fix.course);
-  const valid = fix?.valid === true;
-  const located = fix !== undefined;
+  const located = report.type === "fix" ? locatedOf(report) : undefined;
   return {
     time,
     receivedAt,
-    hash: contentHash({ valid, positioned: located, latitude, longitude, speed, course, extras }),
-    located,
-    positioned: valid,
-    latitude,
-    longitude,
-    speed,
-    course,
-    extras,
+    hash: contentHash.of(report, located),
+    located: located !== undefined,
+    positioned: located?.valid === true,
+    latitude: located?.latitude ?? 0,
+    longitude: located?.longitude ?? 0,
+    speed: located?.speed,
+    course: located?.course,
+    extras: extrasOf(report),
     inputsReported: inputBits(report.readings, false),
     inputsActive: inputBits(report.readings, true),
+  };
+}
+
+function locatedOf({ valid, latitude, longitude, speed, course }: Fix): Located {
+  return {
+    valid,
+    latitude: Math.round(latitude * 1e7) / 1e7,
+    longitude: Math.round(longitude * 1e7) / 1e7,
+    speed: speed === undefined || !(speed >= 0) ? undefined : Math.round(speed * 100) / 100,
+    course: course === undefined ? undefined : normalCourse(course),
   };
 }
 

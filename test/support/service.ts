@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
@@ -41,10 +41,9 @@ export function freePorts(): { httpPort: number; devicePort: number } {
 export async function startService(directory: string, environment: Record<string, string> = {}): Promise<Service> {
   const { httpPort, devicePort } = freePorts();
   const began = performance.now();
-  const child = fork(join(root, "src/main.ts"), ["serve"], {
+  const child = spawn(join(root, "waybeam"), ["serve"], {
     cwd: root,
-    execArgv: [],
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...process.env,
       WAYBEAM_DATA: directory,

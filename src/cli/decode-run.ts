@@ -28,7 +28,7 @@ export function decodeInput(protocols: readonly AnyProtocol[], input: DecodeInpu
   const effects =
     input.chunks && transport !== "udp"
       ? replay.chunks(input.messages)
-      : input.messages.map((message) => replay.message(message));
+      : input.messages.map((message) => replay.recorded(message));
   return { protocol, transport, effects };
 }
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { sample } from "../../test/support/sample-protocol.ts";
+import { sample, sampleDefinition } from "../../test/support/sample-protocol.ts";
 import { sampleVectors } from "../../test/support/sample-vectors.ts";
+import { defineProtocol } from "../wire/protocol.ts";
 import { decodeLines } from "./decode.ts";
 import { describeHex } from "./describe.ts";
 
@@ -52,6 +53,32 @@ describe("decodeLines", () => {
     assert.deepEqual(await decode(JSON.stringify({ messages: ["", heartbeat], device: "1" })), [
       { protocol: "sample", effects: [[{ type: "failure", cause: "malformed" }], [battery]] },
     ]);
+  });
+
+  it("cuts a datagram where the protocol says that it may hold several messages", async () => {
+    const several = defineProtocol({ ...sampleDefinition, datagram: sampleDefinition.framer });
+    const options = { protocol: "sample", transport: "udp", device: "1", protocols: [several] } as const;
+    const described = describeHex(heartbeat + heartbeat, options);
+    assert.match(described, /message 2: heartbeat/);
+    assert.doesNotMatch(describeHex(heartbeat + heartbeat, { ...options, protocols: [sample] }), /message 2/);
+    const line = JSON.stringify({
+      protocol: "h02",
+      transport: "udp",
+      messages: [{ text: "*HQ,1000000001,HTBT#*HQ,1000000001,HTBT#" }],
+    });
+    const one = JSON.stringify({ protocol: "h02", transport: "udp", messages: [{ text: "*HQ,1000000001,HTBT#" }] });
+    const effectsOf = async (text: string) => {
+      const lines: string[] = [];
+      for await (const answer of decodeLines(
+        (async function* () {
+          yield text;
+        })(),
+      ))
+        lines.push(answer);
+      return JSON.parse(lines[0] ?? "").effects[0];
+    };
+    const [single, both] = [await effectsOf(one), await effectsOf(line)];
+    assert.deepEqual(both, [...single, ...single.filter((effect: { type: string }) => effect.type !== "identify")]);
   });
 
   it("takes text, blanks in hex, and passes over blank lines", async () => {

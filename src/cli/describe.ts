@@ -1,6 +1,7 @@
 import { effectJson } from "../model/effect-json.ts";
 import type { Effect } from "../model/effects.ts";
 import { protocols as allProtocols } from "../protocols/index.ts";
+import { cutDatagram } from "../wire/datagram.ts";
 import type { Framer } from "../wire/framing.ts";
 import type { AnyProtocol, Transport } from "../wire/protocol.ts";
 import { bytesOfHex, latin1Of } from "../wire/reader.ts";
@@ -50,7 +51,7 @@ export function describeHex(hex: string, options: DescribeOptions = {}): string 
     options: model === undefined ? {} : { model },
   });
   const lines = [`${protocol.id}: ${protocol.title}, over ${transport}`];
-  const messages = transport === "udp" ? { frames: [bytes], notes: [] } : cut(framerOf(protocol, transport), bytes);
+  const messages = transport === "udp" ? cutWhole(protocol, bytes) : cut(framerOf(protocol, transport), bytes);
   for (const [index, frame] of messages.frames.entries()) {
     const effects = replay.message(frame);
     lines.push("", `message ${index + 1}: ${replay.connection.lastRow ?? "unknown"}, ${frame.length} bytes`);
@@ -59,8 +60,23 @@ export function describeHex(hex: string, options: DescribeOptions = {}): string 
   return [...lines, ...messages.notes.map((note) => `\n${note}`), ""].join("\n");
 }
 
+interface Cut {
+  readonly frames: readonly Uint8Array[];
+  readonly notes: readonly string[];
+}
+
+/** The messages of a datagram. */
+function cutWhole(protocol: AnyProtocol, bytes: Uint8Array): Cut {
+  const { messages, skipped, skipReason } = cutDatagram(protocol, bytes);
+  return { frames: messages, notes: skipped > 0 ? [skippedNote(skipped, skipReason)] : [] };
+}
+
+function skippedNote(count: number, reason: string | undefined): string {
+  return `${count} bytes belong to no message (${reason}).`;
+}
+
 /** The messages of a stream; all of it as one where it holds no whole one, since a message may be given without its delimiter. */
-function cut(framer: Framer, bytes: Uint8Array): { readonly frames: Uint8Array[]; readonly notes: string[] } {
+function cut(framer: Framer, bytes: Uint8Array): Cut {
   const stream = new FrameStream(framer, Number.POSITIVE_INFINITY);
   const frames: Uint8Array[] = [];
   stream.push(bytes);
@@ -69,7 +85,7 @@ function cut(framer: Framer, bytes: Uint8Array): { readonly frames: Uint8Array[]
   if (frames.length === 0)
     return { frames: [bytes], notes: ["No whole message was cut from these bytes; they are read as one."] };
   const notes: string[] = [];
-  if (stream.skipped > 0) notes.push(`${stream.skipped} bytes belong to no message (${stream.skipReason}).`);
+  if (stream.skipped > 0) notes.push(skippedNote(stream.skipped, stream.skipReason));
   if (stream.unread > 0) notes.push(`${stream.unread} bytes at the end begin a message that is not whole.`);
   return { frames, notes };
 }

@@ -23,10 +23,10 @@ export interface Counters {
   readonly closed: (cause: CloseCause) => Counter;
   /** Datagrams that were not even decoded. */
   readonly dropped: Readonly<
-    Record<"tooLong" | "unknownProtocol" | "congested" | "waiting" | "rate" | "stopping", Counter>
+    Record<"tooLong" | "unknownProtocol" | "congested" | "memory" | "waiting" | "rate" | "stopping", Counter>
   >;
   /** How often a connection was left unread for a while. */
-  readonly paused: Readonly<Record<"busy" | "rate", Counter>>;
+  readonly paused: Readonly<Record<"busy" | "memory" | "rate", Counter>>;
 }
 
 /** Registers the gateway's metrics. */
@@ -56,11 +56,12 @@ export function createCounters(metrics: Metrics): Counters {
       tooLong: dropped({ cause: "tooLong" }),
       unknownProtocol: dropped({ cause: "unknownProtocol" }),
       congested: dropped({ cause: "congested" }),
+      memory: dropped({ cause: "memory" }),
       waiting: dropped({ cause: "waiting" }),
       rate: dropped({ cause: "rate" }),
       stopping: dropped({ cause: "stopping" }),
     },
-    paused: { busy: paused({ cause: "busy" }), rate: paused({ cause: "rate" }) },
+    paused: { busy: paused({ cause: "busy" }), memory: paused({ cause: "memory" }), rate: paused({ cause: "rate" }) },
   };
 }
 

@@ -39,6 +39,8 @@ class SocketGateway implements Gateway {
       prefix: deps.ids.secret(3),
       tick: 0,
       inFlight: 0,
+      buffered: 0,
+      full: false,
       warnedAt: -1,
       stopping: false,
     };
@@ -55,6 +57,7 @@ class SocketGateway implements Gateway {
       "Messages that wait for their commit.",
       () => this.#shared.inFlight,
     );
+    deps.metrics.gauge("waybeam_buffered_bytes", "Bytes that were read and wait.", () => this.#shared.buffered);
   }
 
   get connections(): ConnectionFigures {

@@ -1,17 +1,12 @@
 import { type HttpStatus, httpResponse, parseHttpRequest } from "../wire/http.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** Seconds after which a phone should try again while the store can't be used. */
-const retryAfterSeconds = 10;
-
-const busy = (connection: string) =>
-  new TextEncoder().encode(
-    `HTTP/1.1 503 Service Unavailable\r\nRetry-After: ${retryAfterSeconds}\r\nContent-Length: 0\r\nConnection: ${connection}\r\n\r\n`,
-  );
+/** When a phone should try again while the store can't be used: after so many seconds. */
+const tryLater = { "Retry-After": "10" };
 
 /** A response of the gateway's own, without a body. */
 export function ownResponse(status: HttpStatus, keepAlive: boolean): Uint8Array {
-  return status === 503 ? busy(keepAlive ? "keep-alive" : "close") : httpResponse(status, keepAlive);
+  return httpResponse(status, keepAlive, "", status === 503 ? tryLater : {});
 }
 
 /** What is answered where the data was not taken; undefined: the protocol's own replies, or 200 where it has none. */

@@ -23,6 +23,12 @@ export interface GatewayLimits {
   readonly messagesPerSecond: number;
   /** Bytes in a row that belong to no usable message: line noise is shorter, another protocol or an attack is not. */
   readonly junkBytes: number;
+  /**
+   * Bytes that were read and wait, of all connections and UDP peers together; beyond it nothing is read, until a quarter of it is free again.
+   * A fleet of the largest size in the midst of its messages needs some 20 MB; a 64 KiB chunk of backlog from each, while the store is
+   * waited for, would be over 1 GB.
+   */
+  readonly bufferedBytes: number;
   /** Replies that the peer does not read: every healthy tracker reads its few bytes at once. */
   readonly unsentBytes: number;
   /** Identifiers that one connection may stand for (a gateway of several devices); the ones longest not heard make room. */
@@ -35,7 +41,7 @@ export interface GatewayLimits {
   readonly udpIdleSeconds: number;
   /** Longest datagram: what crosses a mobile network in few fragments; more is not sent by a tracker. */
   readonly datagramBytes: number;
-  /** Datagrams of one peer that wait until its device is known or earlier ones are stored; the rest is dropped, and sent again. */
+  /** Datagrams of one peer that wait until its device is known or earlier messages are stored; the rest is dropped, and sent again. */
   readonly datagramsWaiting: number;
   /** Time that `stop` waits for what was submitted; what is not stored by then is not acknowledged. */
   readonly stopSeconds: number;
@@ -53,6 +59,7 @@ export const defaultLimits: GatewayLimits = Object.freeze({
   messagesInFlight: 64,
   messagesPerSecond: 2000,
   junkBytes: 4096,
+  bufferedBytes: 134_217_728,
   unsentBytes: 65_536,
   devicesPerConnection: 256,
   answerSeconds: 30,

@@ -84,6 +84,8 @@ function world() {
     prefix: "t",
     tick: 0,
     inFlight: 0,
+    buffered: 0,
+    full: false,
     warnedAt: -1,
     stopping: false,
   };

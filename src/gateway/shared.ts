@@ -17,6 +17,10 @@ export interface Shared {
   tick: number;
   /** Messages whose commit is waited for. */
   inFlight: number;
+  /** Bytes that were read and wait, of all connections and UDP peers. */
+  buffered: number;
+  /** They are too many: no socket is read. */
+  full: boolean;
   /** When a trouble of the listeners was last logged, in ticks. */
   warnedAt: number;
   /** No more is read or accepted. */

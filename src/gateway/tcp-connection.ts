@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { detectionBytes, detectProtocol } from "../wire/detect.ts";
+import { quietMs } from "../wire/framing.ts";
 import { httpFramer, startsHttp } from "../wire/http.ts";
 import type { AnyProtocol, Transport } from "../wire/protocol.ts";
 import { FrameStream } from "../wire/stream.ts";
@@ -7,6 +8,7 @@ import { type Channel, writeReplies } from "./channel.ts";
 import type { Exchange } from "./exchange.ts";
 import { isLastRequest, ownResponse, statusOf } from "./http.ts";
 import { MessageRate } from "./message-rate.ts";
+import { disown, own } from "./owned-socket.ts";
 import { Session } from "./session.ts";
 import { plainAddress, type Shared } from "./shared.ts";
 import type { CloseCause } from "./types.ts";
@@ -15,6 +17,8 @@ import type { CloseCause } from "./types.ts";
 export interface TcpGroup {
   identified(connection: TcpConnection): void;
   refused(connection: TcpConnection): void;
+  /** So many bytes more (or less) wait in memory. */
+  buffered(change: number): void;
   /** It is not read because the intake is full. */
   congested(connection: TcpConnection): void;
   /** It is not read because it was too fast. */
@@ -25,25 +29,11 @@ export interface TcpGroup {
 /** Seconds that a peer has to take our last bytes and close. */
 const closingSeconds = 5;
 
-const owner = Symbol("connection");
-
-/** A socket that knows its connection, so that four functions serve all sockets and none needs closures of its own. */
-interface OwnedSocket extends Socket {
-  [owner]?: TcpConnection | undefined;
+function onQuiet(connection: TcpConnection): void {
+  connection.quieted();
 }
 
-function onData(this: OwnedSocket, chunk: Buffer): void {
-  this[owner]?.received(chunk);
-}
-function onEnd(this: OwnedSocket): void {
-  this[owner]?.ended();
-}
-function onError(this: OwnedSocket): void {
-  this[owner]?.close("error");
-}
-function onClose(this: OwnedSocket): void {
-  this[owner]?.close("peer");
-}
+const nothing = new Uint8Array(0);
 
 /**
  * One accepted socket: bytes in, messages to its session, replies out. Idle, it holds no buffer, timer or closure.
@@ -54,7 +44,7 @@ function onClose(this: OwnedSocket): void {
 export class TcpConnection implements Channel {
   readonly address: string;
   readonly #number: number;
-  readonly #socket: OwnedSocket;
+  readonly #socket: Socket;
   readonly #shared: Shared;
   readonly #group: TcpGroup;
   readonly #rate: MessageRate;
@@ -68,6 +58,11 @@ export class TcpConnection implements Channel {
   #blocked = false;
   #paused = false;
   #ended = false;
+  /** Runs while bytes wait whose meaning depends on what follows, and the socket is read. */
+  #quietTimer: NodeJS.Timeout | undefined;
+  /** Nothing followed the bytes that wait: they are read as they are. */
+  #quiet = false;
+  #held = 0;
   #closing = false;
   #closed = false;
   #skipped = 0;
@@ -86,8 +81,7 @@ export class TcpConnection implements Channel {
     this.lastTick = shared.tick;
     this.deadline = shared.tick + shared.limits.identifySeconds;
     this.#rate = new MessageRate(shared.limits.messagesPerSecond, shared.tick);
-    this.#socket[owner] = this;
-    socket.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
+    own(socket, this);
   }
 
   get id(): string {
@@ -107,6 +101,11 @@ export class TcpConnection implements Channel {
     return this.#blocked || this.busy;
   }
 
+  /** Bytes of memory that wait with it. */
+  get held(): number {
+    return this.#held;
+  }
+
   /** Why it is closed when its time to identify is over. */
   get overdue(): CloseCause {
     return this.#refusal ?? "notIdentified";
@@ -121,6 +120,8 @@ export class TcpConnection implements Channel {
     if (this.#closing || this.#closed) return;
     this.#shared.counters.received.tcp.add(chunk.length);
     this.lastTick = this.#shared.tick;
+    this.#quiet = false;
+    this.#stopQuietTimer();
     try {
       if (this.#stream === undefined) this.#detect(chunk);
       else this.#stream.push(chunk);
@@ -129,11 +130,26 @@ export class TcpConnection implements Channel {
     } catch (error) {
       this.#defect(error);
     }
+    this.#account();
   }
 
   ended(): void {
     this.#ended = true;
+    this.quieted();
     this.#endWhenDone();
+  }
+
+  /** Nothing follows what has arrived, for now or at all. */
+  quieted(): void {
+    this.#quiet = true;
+    this.#stopQuietTimer();
+    try {
+      if (this.#ended && this.#stream === undefined && this.#head !== undefined) this.#detect(nothing);
+      if (!this.#blocked && this.#stream !== undefined && this.#stream.unread > 0) this.#pump();
+    } catch (error) {
+      this.#defect(error);
+    }
+    this.#account();
   }
 
   write(bytes: Uint8Array): void {
@@ -164,6 +180,7 @@ export class TcpConnection implements Channel {
     if (this.#blocked) {
       this.#blocked = false;
       this.#guardedPump();
+      this.#account();
     } else if (this.#ended) this.#endWhenDone();
   }
 
@@ -173,7 +190,9 @@ export class TcpConnection implements Channel {
     this.#session?.close();
     this.#stream = undefined;
     this.#head = undefined;
-    this.#socket[owner] = undefined;
+    this.#stopQuietTimer();
+    this.#account();
+    disown(this.#socket);
     this.#socket.destroy();
     this.#group.closed(this, this.#closing ? "finished" : cause);
   }
@@ -184,6 +203,7 @@ export class TcpConnection implements Channel {
     if (bytes !== undefined) this.write(bytes);
     this.#closing = true;
     this.deadline = this.#shared.tick + closingSeconds;
+    this.#stopQuietTimer();
     this.#socket.end();
     // What still comes is passed over; unread, it would hide that the peer has closed.
     this.#socket.resume();
@@ -196,11 +216,23 @@ export class TcpConnection implements Channel {
   }
 
   /** Stops reading. */
-  pause(): void {
-    if (this.#paused) return;
+  pause(cause: "busy" | "memory" = "busy"): void {
+    if (this.#paused || this.#closing || this.#closed) return;
     this.#paused = true;
-    this.#shared.counters.paused.busy.add(1);
+    // While it is not read, nobody can tell whether something follows.
+    this.#stopQuietTimer();
+    this.#shared.counters.paused[cause].add(1);
     this.#socket.pause();
+  }
+
+  /** Reads on, unless there is a reason of its own not to. */
+  readOn(): void {
+    if (this.#blocked || this.#closing || this.#closed || this.#shared.stopping || this.#shared.full) return;
+    if (this.#paused) {
+      this.#paused = false;
+      this.#socket.resume();
+    }
+    if (!this.#quiet && this.#stream?.unsettled === true) this.#quietTimer ??= setTimeout(onQuiet, quietMs, this);
   }
 
   #detect(chunk: Uint8Array): void {
@@ -208,6 +240,7 @@ export class TcpConnection implements Channel {
     const http = startsHttp(bytes);
     if (http === "sure") {
       this.#http = true;
+      this.#head = undefined;
       this.#stream = new FrameStream(httpFramer, this.#shared.limits.junkBytes);
       this.#stream.push(bytes);
       return;
@@ -238,7 +271,7 @@ export class TcpConnection implements Channel {
     if (stream === undefined) return;
     const receivedAt = this.#shared.deps.clock.now();
     while (this.#mayTake()) {
-      const frame = stream.next();
+      const frame = this.#quiet ? stream.settled() : stream.next();
       if (typeof frame === "string") {
         if (frame === "junk") this.#junk(stream);
         else this.#drained(stream);
@@ -294,10 +327,7 @@ export class TcpConnection implements Channel {
       }
       this.#countSkipped(stream);
     }
-    if (this.#paused) {
-      this.#paused = false;
-      this.#socket.resume();
-    }
+    this.readOn();
     if (this.#ended) this.#endWhenDone();
   }
 
@@ -323,6 +353,21 @@ export class TcpConnection implements Channel {
     this.#blocked = true;
     this.#shared.counters.paused.rate.add(1);
     this.#group.throttled(this);
+  }
+
+  #stopQuietTimer(): void {
+    if (this.#quietTimer === undefined) return;
+    clearTimeout(this.#quietTimer);
+    this.#quietTimer = undefined;
+  }
+
+  /** Tells how much memory waits with it now. */
+  #account(): void {
+    const held = this.#stream?.held ?? this.#head?.length ?? 0;
+    const change = held - this.#held;
+    if (change === 0) return;
+    this.#held = held;
+    this.#group.buffered(change);
   }
 
   #endWhenDone(): void {

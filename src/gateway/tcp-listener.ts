@@ -8,6 +8,12 @@ const keepAliveDelayMs = 120_000;
 /** Connections that may wait to be accepted: a fleet that comes back at once. The system may have a lower limit. */
 const backlog = 4096;
 
+/** Bytes that a socket still takes in while it is not read, or one chunk: as few as the streams of Node.js let us ask for without slowing replies. */
+const highWaterMark = 4096;
+
+/** Part of the bytes that may wait at which reading goes on: between the two marks nothing is switched for each message. */
+const readOnPart = 0.75;
+
 /** The TCP port: accepts within the limits, and sweeps what is idle. One timer looks after all connections. */
 export class TcpListener implements TcpGroup {
   readonly #shared: Shared;
@@ -24,7 +30,7 @@ export class TcpListener implements TcpGroup {
     this.#shared = shared;
     // Half-open in the other sense: a peer that has sent its last byte still gets the answers that become due.
     const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs };
-    this.#server = createServer(options, (socket) => this.#accept(socket));
+    this.#server = createServer({ ...options, highWaterMark }, (socket) => this.#accept(socket));
   }
 
   get size(): number {
@@ -74,6 +80,19 @@ export class TcpListener implements TcpGroup {
     this.#halfOpen.add(connection);
   }
 
+  buffered(change: number): void {
+    const shared = this.#shared;
+    shared.buffered += change;
+    const most = shared.limits.bufferedBytes;
+    if (!shared.full && shared.buffered > most) {
+      shared.full = true;
+      for (const connection of this.#connections) connection.pause("memory");
+    } else if (shared.full && shared.buffered <= most * readOnPart) {
+      shared.full = false;
+      for (const connection of this.#connections) connection.readOn();
+    }
+  }
+
   congested(connection: TcpConnection): void {
     this.#congested.add(connection);
   }
@@ -108,6 +127,9 @@ export class TcpListener implements TcpGroup {
     this.#throttled = new Set();
     for (const connection of throttled) connection.resume();
     if (!this.#shared.deps.intake.congested && this.#congested.size > 0) this.drained();
+    // UDP peers hold and let go without a word.
+    this.buffered(0);
+    if (this.#shared.full && !this.#shared.deps.intake.congested) this.#freeMemory();
     for (const connection of this.#halfOpen)
       if (tick > connection.deadline && !connection.waiting) connection.close(connection.overdue);
     for (const connection of this.#connections) {
@@ -116,6 +138,14 @@ export class TcpListener implements TcpGroup {
         if (tick > connection.deadline) connection.close("finished");
       } else if (connection.answering && silent > limits.answerSeconds) connection.giveUp();
       else if (silent > limits.idleSeconds && !connection.waiting) connection.close("idle");
+    }
+  }
+
+  /** Nobody is read, so messages that are not whole stay so: closes those who hold most of them, until the rest can be read. */
+  #freeMemory(): void {
+    for (const connection of [...this.#connections].toSorted((a, b) => b.held - a.held)) {
+      if (!this.#shared.full || connection.held === 0) return;
+      if (!connection.waiting) connection.close("memory");
     }
   }
 
@@ -136,6 +166,7 @@ export class TcpListener implements TcpGroup {
     const connection = new TcpConnection(socket, ++this.#accepted, this.#shared, this);
     this.#connections.add(connection);
     this.#halfOpen.add(connection);
+    if (this.#shared.full) connection.pause("memory");
     this.#shared.deps.log.debug({ connection: connection.id, address }, "connected");
   }
 

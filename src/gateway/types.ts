@@ -79,6 +79,7 @@ export type CloseCause =
   | "unknownProtocol"
   | "junk"
   | "unread"
+  | "memory"
   | "finished"
   | "full"
   | "perAddress"
@@ -97,6 +98,7 @@ export const closeCauses: readonly CloseCause[] = [
   "unknownProtocol",
   "junk",
   "unread",
+  "memory",
   "finished",
   "full",
   "perAddress",

@@ -84,6 +84,10 @@ export class UdpListener implements UdpGroup {
       counters.dropped.tooLong.add(1);
       return;
     }
+    if (this.#shared.buffered > limits.bufferedBytes) {
+      counters.dropped.memory.add(1);
+      return;
+    }
     const address = plainAddress(host);
     const key = `${address} ${port}`;
     const known = this.#peers.get(key);

@@ -1,3 +1,4 @@
+import { cutDatagram } from "../wire/datagram.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
 import { type Channel, writeReplies } from "./channel.ts";
 import type { Exchange } from "./exchange.ts";
@@ -14,7 +15,9 @@ export interface UdpGroup {
   closed(peer: UdpPeer, cause: CloseCause): void;
 }
 
-/** Whoever sends datagrams from one address and port. A datagram is one message. */
+const none: readonly Uint8Array[] = [];
+
+/** Whoever sends datagrams from one address and port. */
 export class UdpPeer implements Channel {
   readonly key: string;
   readonly address: string;
@@ -25,8 +28,18 @@ export class UdpPeer implements Channel {
   readonly #group: UdpGroup;
   readonly #session: Session;
   readonly #rate: MessageRate;
-  /** Datagrams that came while the session was not ready. */
+  /** Messages of the datagram at hand; those from `#at` on wait until the session is ready. */
+  #messages: readonly Uint8Array[] = none;
+  #at = 0;
+  /** Datagrams that came meanwhile. */
   #waiting: Uint8Array[] | undefined;
+  /** Bytes of the datagram at hand. */
+  #atHand = 0;
+  /** Bytes of those that wait. */
+  #waitingBytes = 0;
+  /** What of all that is counted among the bytes that wait. */
+  #held = 0;
+  #taking = false;
   #closed = false;
   lastTick: number;
 
@@ -59,23 +72,22 @@ export class UdpPeer implements Channel {
 
   /** Whether something of it is not settled. */
   get busy(): boolean {
-    return this.#session.busy;
+    return this.#session.busy || this.#at < this.#messages.length || this.#waiting !== undefined;
   }
 
   /** Takes a datagram; its bytes are the peer's from now on. */
   received(message: Uint8Array): void {
     if (this.#closed) return;
     this.lastTick = this.#shared.tick;
-    if (!this.#rate.allows(this.lastTick)) {
-      this.#shared.counters.dropped.rate.add(1);
-      return;
+    const { dropped } = this.#shared.counters;
+    if (!this.#rate.allows(this.lastTick)) dropped.rate.add(1);
+    else if ((this.#waiting?.length ?? 0) >= this.#shared.limits.datagramsWaiting) dropped.waiting.add(1);
+    else {
+      if (this.#waiting === undefined) this.#waiting = [message];
+      else this.#waiting.push(message);
+      this.#waitingBytes += message.length;
+      this.resume();
     }
-    this.#rate.spend();
-    if (this.#session.ready && this.#waiting === undefined) this.#take(message);
-    else if ((this.#waiting?.length ?? 0) >= this.#shared.limits.datagramsWaiting)
-      this.#shared.counters.dropped.waiting.add(1);
-    else if (this.#waiting === undefined) this.#waiting = [message];
-    else this.#waiting.push(message);
   }
 
   write(bytes: Uint8Array): void {
@@ -94,28 +106,57 @@ export class UdpPeer implements Channel {
     this.close(cause);
   }
 
+  /** Gives messages to the session as long as it takes them. */
   resume(): void {
-    while (this.#waiting !== undefined && this.#session.ready) {
-      const message = this.#waiting.shift();
-      if (this.#waiting.length === 0) this.#waiting = undefined;
-      if (message !== undefined) this.#take(message);
+    // A commit may be told of while a message is being taken: its turn ends first.
+    if (this.#taking) return;
+    this.#taking = true;
+    try {
+      while (this.#session.ready) {
+        const message = this.#next();
+        if (message === undefined) break;
+        this.#rate.spend();
+        this.#session.take(message, this.#shared.deps.clock.now());
+      }
+    } catch (error) {
+      this.#shared.deps.log.error({ connection: this.id, address: this.address, error }, "defect");
+      this.close("internal");
     }
+    this.#taking = false;
+    this.#account();
   }
 
   close(cause: CloseCause): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#messages = none;
     this.#waiting = undefined;
+    this.#waitingBytes = 0;
+    this.#account();
     this.#session.close();
     this.#group.closed(this, cause);
   }
 
-  #take(message: Uint8Array): void {
-    try {
-      this.#session.take(message, this.#shared.deps.clock.now());
-    } catch (error) {
-      this.#shared.deps.log.error({ connection: this.id, address: this.address, error }, "defect");
-      this.close("internal");
-    }
+  #next(): Uint8Array | undefined {
+    const message = this.#messages[this.#at++];
+    if (message !== undefined) return message;
+    this.#messages = none;
+    this.#at = 0;
+    const datagram = this.#waiting?.shift();
+    if (datagram === undefined) return undefined;
+    if (this.#waiting?.length === 0) this.#waiting = undefined;
+    this.#waitingBytes -= datagram.length;
+    this.#atHand = datagram.length;
+    const { messages, skipped } = cutDatagram(this.#session.protocol, datagram);
+    if (skipped > 0) this.#session.skipped(skipped);
+    this.#messages = messages;
+    return messages[this.#at++];
+  }
+
+  /** Tells how many bytes wait with it now: of the datagram at hand, all, as long as one of its messages does. */
+  #account(): void {
+    const held = this.#waitingBytes + (this.#at < this.#messages.length ? this.#atHand : 0);
+    this.#shared.buffered += held - this.#held;
+    this.#held = held;
   }
 }

@@ -210,6 +210,10 @@ describe("a response", () => {
   it("says its length and whether the connection goes on", () => {
     const empty = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n";
     assert.equal(latin1Of(httpResponse(200, true)), empty);
+    assert.equal(
+      latin1Of(httpResponse(503, false, "", { "Retry-After": "10" })),
+      "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 10\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    );
     const text = new TextDecoder().decode(httpResponse(400, false, "é"));
     assert.match(
       text,

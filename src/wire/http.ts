@@ -171,17 +171,21 @@ const reasons = {
 /** A status that a tracker can be answered. */
 export type HttpStatus = keyof typeof reasons;
 
-/** A whole response. `body` is text, sent as UTF-8; `keepAlive` false tells the client that the connection ends with it. */
+/**
+ * A whole response. `body` is text, sent as UTF-8; `keepAlive` false tells the client that the connection ends with it. `headers` are further
+ * ones, of the service's own making: nothing in them is escaped.
+ */
 export function httpResponse(
   status: HttpStatus,
   keepAlive: boolean,
   body = "",
-  contentType = "text/plain",
+  headers: Readonly<Record<string, string>> = {},
 ): Uint8Array {
   const content = new TextEncoder().encode(body);
-  const type = content.length === 0 ? "" : `Content-Type: ${contentType}\r\n`;
+  const type = content.length === 0 ? "" : "Content-Type: text/plain\r\n";
+  const further = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const connection = keepAlive ? "keep-alive" : "close";
-  const head = `HTTP/1.1 ${status} ${reasons[status]}\r\n${type}Content-Length: ${content.length}\r\nConnection: ${connection}\r\n\r\n`;
+  const head = `HTTP/1.1 ${status} ${reasons[status]}\r\n${further.join("")}${type}Content-Length: ${content.length}\r\nConnection: ${connection}\r\n\r\n`;
   const bytes = new Uint8Array(head.length + content.length);
   bytes.set(bytesOfLatin1(head));
   bytes.set(content, head.length);

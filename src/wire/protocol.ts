@@ -100,8 +100,10 @@ export interface Protocol<S = unknown> {
   readonly manuals: readonly Manual[];
   /** Recognises a connection by its first bytes (at most a few hundred; perhaps only one). */
   readonly detect: (bytes: Uint8Array, transport: Transport) => Certainty;
-  /** Cuts a byte stream into messages. Not used for http, whose requests are cut by the service, nor for udp, where a datagram is one message. */
+  /** Cuts a byte stream into messages. Not used for http, whose requests are cut by the service, nor for udp (see `datagram`). */
   readonly framer: Framer;
+  /** Cuts a datagram into messages, where one may hold several. Absent: a datagram is one message. */
+  readonly datagram?: Framer;
   readonly session: S;
   /** The key of a whole frame for the table of messages; a frame that can't be keyed is a failure. */
   readonly classify: (frame: Uint8Array) => MessageKey | undefined;
@@ -119,6 +121,7 @@ export interface AnyProtocol {
   readonly manuals: readonly Manual[];
   readonly detect: (bytes: Uint8Array, transport: Transport) => Certainty;
   readonly framer: Framer;
+  readonly datagram?: Framer;
   readonly messageNames: readonly string[];
   readonly commandNames: readonly string[];
   readonly simulate?: SimulatedDevice;
@@ -153,6 +156,7 @@ export function defineProtocol<S>(protocol: Protocol<S>): AnyProtocol {
     manuals: protocol.manuals,
     detect: protocol.detect,
     framer: protocol.framer,
+    ...(protocol.datagram && { datagram: protocol.datagram }),
     messageNames: protocol.messages.map((row) => row.name),
     commandNames: (protocol.commands ?? []).map((form) => form.name),
     ...(protocol.simulate && { simulate: protocol.simulate }),

@@ -1,4 +1,5 @@
 import type { Effect } from "../model/effects.ts";
+import { cutDatagram } from "./datagram.ts";
 import type { Framer } from "./framing.ts";
 import { httpFramer } from "./http.ts";
 import type { AnyProtocol, Connection, DecodeContext, DecodeOptions, Transport } from "./protocol.ts";
@@ -22,13 +23,13 @@ export function framerOf(protocol: AnyProtocol, transport: Transport): Framer {
 /** One recorded connection, played without sockets in the same steps as in the gateway: for `waybeam decode`, vectors and tests. */
 export class Replay {
   readonly connection: Connection;
-  readonly #framer: Framer;
+  readonly #protocol: AnyProtocol;
   readonly #options: ReplayOptions;
   #identified: boolean;
 
   constructor(protocol: AnyProtocol, options: ReplayOptions) {
     this.connection = protocol.connect();
-    this.#framer = framerOf(protocol, options.transport);
+    this.#protocol = protocol;
     this.#options = options;
     this.#identified = options.identified;
   }
@@ -42,6 +43,12 @@ export class Replay {
     return effects;
   }
 
+  /** Effects of what a recording holds as one message: over udp that is a datagram, which may hold several. */
+  recorded(bytes: Uint8Array): readonly Effect[] {
+    if (this.#options.transport !== "udp") return this.message(bytes);
+    return cutDatagram(this.#protocol, bytes).messages.flatMap((message) => this.message(message));
+  }
+
   /** Effects of all the messages that a further piece of the stream completes. */
   chunk(stream: FrameStream, bytes: Uint8Array): readonly Effect[] {
     const effects: Effect[] = [];
@@ -53,7 +60,7 @@ export class Replay {
 
   /** Effects of each of a stream's pieces, which end with the last one; no amount of junk ends it before. */
   chunks(pieces: readonly Uint8Array[]): readonly (readonly Effect[])[] {
-    const stream = new FrameStream(this.#framer, Number.POSITIVE_INFINITY);
+    const stream = new FrameStream(framerOf(this.#protocol, this.#options.transport), Number.POSITIVE_INFINITY);
     return pieces.map((piece, index) => {
       const effects = this.chunk(stream, piece);
       return index === pieces.length - 1 && stream.unsettled ? [...effects, ...this.#ending(stream)] : effects;

@@ -106,6 +106,12 @@ describe("the contract suite finds", () => {
     assertFails({ ...sampleDefinition, framer: eager }, /however the stream is cut/);
   });
 
+  it("a datagram whose messages lose their place", () => {
+    const { framer } = sampleDefinition;
+    const datagram = { ...framer, next: (buffer: Uint8Array) => framer.next(buffer, 0) };
+    assertFails({ ...sampleDefinition, datagram }, /of one datagram/);
+  });
+
   it("a framer that makes no way", () => {
     const stuck = { ...sampleDefinition.framer, next: () => ({ type: "skip", length: 0, reason: "stuck" }) as const };
     assertFails({ ...sampleDefinition, framer: stuck }, /endures junk/);

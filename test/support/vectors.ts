@@ -91,7 +91,7 @@ export function asJson(effects: readonly Effect[]): readonly EffectJson[] {
 export function play(protocol: AnyProtocol, vector: Vector): readonly (readonly Effect[])[] {
   const replay = replayOf(protocol, vector);
   const { messages, chunks } = vector.input;
-  return chunks ? replay.chunks(messages) : messages.map((message) => replay.message(message));
+  return chunks ? replay.chunks(messages) : messages.map((message) => replay.recorded(message));
 }
 
 /**

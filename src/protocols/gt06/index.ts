@@ -35,6 +35,7 @@ export const gt06 = defineProtocol<Session>({
   ],
   detect,
   framer,
+  datagram: framer,
   session: initial,
   classify,
   messages: [

@@ -73,6 +73,7 @@ export const h02 = defineProtocol({
   ],
   detect,
   framer,
+  datagram: framer,
   session: initialSession,
   classify,
   messages: rows,

@@ -25,8 +25,8 @@ function hasFix(effects: readonly Effect[]): boolean {
 /** Effects of a damaged message after the vector's messages before it. */
 function decodeDamaged(protocol: AnyProtocol, vector: Vector, index: number, damaged: Uint8Array): readonly Effect[] {
   const replay = replayOf(protocol, vector);
-  for (const message of vector.input.messages.slice(0, index)) replay.message(message);
-  const effects = replay.message(damaged);
+  for (const message of vector.input.messages.slice(0, index)) replay.recorded(message);
+  const effects = replay.recorded(damaged);
   try {
     effects.forEach(assertWellFormed);
   } catch (error) {

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
-import { asJson, concat, framesOf, play, replayOf } from "../../support/vectors.ts";
+import { cutDatagram } from "../../../src/wire/datagram.ts";
+import type { AnyProtocol } from "../../../src/wire/protocol.ts";
+import { asJson, concat, framesOf, play, replayOf, type Vector } from "../../support/vectors.ts";
 import { assertWellFormed } from "../../support/well-formed.ts";
 import type { Check } from "./check.ts";
+
+/** The messages of what a vector calls one: over udp that is a datagram. */
+function messagesOf(protocol: AnyProtocol, { transport }: Vector, bytes: Uint8Array): readonly Uint8Array[] {
+  return transport === "udp" ? cutDatagram(protocol, bytes).messages : [bytes];
+}
 
 /** What vectors say outright: effects, rows, commands. */
 export const exactChecks: readonly Check[] = [
@@ -23,7 +30,7 @@ export const exactChecks: readonly Check[] = [
         const replay = replayOf(protocol, vector);
         const frames = vector.input.chunks
           ? framesOf(protocol, vector.transport, concat(vector.input.messages))
-          : vector.input.messages;
+          : vector.input.messages.flatMap((message) => messagesOf(protocol, vector, message));
         for (const frame of frames) {
           replay.message(frame);
           if (replay.connection.lastRow !== undefined) rows.add(replay.connection.lastRow);
@@ -44,7 +51,7 @@ export const exactChecks: readonly Check[] = [
       for (const vector of vectors) {
         if (vector.command === undefined) continue;
         const replay = replayOf(protocol, vector);
-        for (const message of vector.input.messages) replay.message(message);
+        for (const message of vector.input.messages) replay.recorded(message);
         const { text, device, expected } = vector.command;
         const encoded = replay.connection.command(text, device);
         if ("bytes" in expected) {

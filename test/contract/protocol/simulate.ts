@@ -45,8 +45,8 @@ class Simulation {
   }
 
   send(bytes: Uint8Array): readonly Effect[] {
-    const frames = this.#transport === "udp" ? [bytes] : framesOf(this.#protocol, this.#transport, bytes);
-    return frames.flatMap((frame) => this.#replay.message(frame));
+    if (this.#transport === "udp") return this.#replay.recorded(bytes);
+    return framesOf(this.#protocol, this.#transport, bytes).flatMap((frame) => this.#replay.message(frame));
   }
 
   /** Reports that the replies among these effects acknowledge; undefined where the device reads no answers. */

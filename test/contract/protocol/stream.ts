@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { asJson, concat, cutAt, play, replayOf, streamOf } from "../../support/vectors.ts";
+import { asJson, concat, cutAt, play, replayOf, streamOf, type Vector } from "../../support/vectors.ts";
 import type { Check } from "./check.ts";
 import { claimedByOthers } from "./detection.ts";
 
@@ -35,6 +35,21 @@ export const streamChecks: readonly Check[] = [
     },
   },
   {
+    title:
+      "reads several messages of one datagram like each in a datagram of its own, where it says that one may hold several",
+    run(protocol, vectors) {
+      if (protocol.datagram === undefined) return;
+      for (const vector of vectors) {
+        const messages = streamOf({ ...protocol, framer: protocol.datagram }, { ...vector, transport: "tcp" });
+        if (messages === undefined || vector.input.chunks) continue;
+        const overUdp: Vector = { ...vector, transport: "udp" };
+        const alone = replayOf(protocol, overUdp);
+        const expected = messages.flatMap((message) => alone.recorded(message));
+        assert.deepEqual(replayOf(protocol, overUdp).recorded(concat(messages)), expected, vector.name);
+      }
+    },
+  },
+  {
     title: "changes no input, and keeps nothing of it",
     run(protocol, vectors) {
       for (const vector of vectors) {
@@ -45,7 +60,7 @@ export const streamChecks: readonly Check[] = [
           const buffer = new Uint8Array(message.length + 40).fill(0x5a);
           buffer.set(message, 17);
           const before = buffer.slice();
-          const effects = replay.message(buffer.subarray(17, 17 + message.length));
+          const effects = replay.recorded(buffer.subarray(17, 17 + message.length));
           assert.deepEqual(buffer, before, `${vector.name}: input changed`);
           buffer.fill(0xa5);
           assert.deepEqual(asJson(effects), vector.effects[index], `${vector.name}: kept a view of its input`);

@@ -1,0 +1,40 @@
+import type { Socket } from "node:net";
+
+/** Who gets what a socket brings. */
+export interface SocketOwner {
+  received(chunk: Uint8Array): void;
+  /** The peer sends no more. */
+  ended(): void;
+  close(cause: "error" | "peer"): void;
+}
+
+const owner = Symbol("owner");
+
+/** A socket that knows its owner, so that four functions serve all sockets and none needs closures of its own. */
+export interface OwnedSocket extends Socket {
+  [owner]?: SocketOwner | undefined;
+}
+
+/** Gives the socket's events to `by` from now on. */
+export function own(socket: OwnedSocket, by: SocketOwner): void {
+  socket[owner] = by;
+  socket.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
+}
+
+/** Gives nobody anything more; the owner can be forgotten before the socket is. */
+export function disown(socket: OwnedSocket): void {
+  socket[owner] = undefined;
+}
+
+function onData(this: OwnedSocket, chunk: Buffer): void {
+  this[owner]?.received(chunk);
+}
+function onEnd(this: OwnedSocket): void {
+  this[owner]?.ended();
+}
+function onError(this: OwnedSocket): void {
+  this[owner]?.close("error");
+}
+function onClose(this: OwnedSocket): void {
+  this[owner]?.close("peer");
+}

@@ -64,9 +64,10 @@ test("bytes that come in time belong to the message", options, async (t) => {
   const peer = new Peer(port);
   peer.send("#I,one\n");
   await peer.expect("#I\n");
+  // Together they take longer than the quiet time.
   for (const byte of "#P,123") {
     peer.send(byte);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 120));
   }
   await peer.expect("#P,123\n");
   assert.equal(stored(intake, "one"), 1);
@@ -149,6 +150,19 @@ test("UDP: the messages of a datagram are taken in their order", options, async 
     [1, 2, 3, 4, 5, 6],
   );
   assert.equal(await metricOf(metrics, 'waybeam_skipped_bytes_total{protocol="fixture"}'), 2);
+});
+
+test("UDP: a message is done with before the next one of its datagram begins", options, async (t) => {
+  const { port, intake, trace } = await world(t, [several]);
+  intake.register("two");
+  trace.follow("one", 0);
+  const { answers, send } = udp(t, port);
+  send("#A,one,1\n#A,two,2\n");
+  await until(() => answers.length === 2);
+  assert.deepEqual(
+    trace.follow("one", 0).map(({ message }) => Buffer.from(message, "hex").toString()),
+    ["#A,one,1"],
+  );
 });
 
 test("UDP: a bounded number of a datagram's messages waits for its commit", options, async (t) => {

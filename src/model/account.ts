@@ -1,6 +1,8 @@
 /** A tenant: its users and devices are seen by nobody else. */
 export interface Account {
   readonly key: number;
+  /** Public identifier (UUID). */
+  readonly id: string;
   readonly name: string;
   /** IANA name; its midnight starts the account's day. */
   readonly timeZone: string;
@@ -42,6 +44,8 @@ export interface User {
   /** Validity window, epoch ms. */
   readonly from: number | null;
   readonly expires: number | null;
+  /** argon2id in PHC form; null: has none. */
+  readonly passwordHash: string | null;
   /** SHA-256 of the API key, hex; null: has none. */
   readonly apiKeyHash: string | null;
   /** Names the key; tokens carry it, so replacing the key ends them. */

@@ -1,6 +1,8 @@
 import type { Account, User } from "../model/account.ts";
+import type { Command, CommandState } from "../model/command.ts";
 import type { CommitBatch, RefusedReport } from "../model/commit.ts";
 import type { Device, DeviceFields, DeviceKey } from "../model/device.ts";
+import type { Group } from "../model/group.ts";
 import type { DeviceState, LocationRecord } from "../model/location.ts";
 
 /**
@@ -12,6 +14,9 @@ export interface Store {
   readonly devices: DeviceStore;
   readonly users: UserStore;
   readonly accounts: AccountStore;
+  readonly groups: GroupStore;
+  readonly commands: CommandStore;
+  readonly daily: DailyStore;
   /** Resolves when a write would succeed now. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -80,6 +85,10 @@ export interface DeviceStore {
   /** `exists`: the id or an alias is a device's already. `noLicense`: none of the account's is free at `now`. */
   create(accountKey: number, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense">;
   find(id: string): Promise<Device | undefined>;
+  /** The earliest expiry after now, of any device; undefined: none will expire. */
+  nextExpiry(now: number): Promise<number | undefined>;
+  /** Devices that expired after `since` and by `until`. */
+  expiredBetween(since: number, until: number): Promise<readonly Device[]>;
   /** The device that is registered under one of these identifiers, as id or alias; the first that matches. */
   identify(ids: readonly string[]): Promise<Device | undefined>;
   /** All devices of an account, by id. */
@@ -114,6 +123,11 @@ export interface ResultsDelta {
 /** What a user is made of. */
 export type NewUser = Omit<User, "key" | "creation" | "modification" | "lastLogin">;
 
+/** What of a user a replacement sets: all but who it is, its key and its times. A password hash of undefined keeps the one that is stored. */
+export type UserFields = Omit<NewUser, "id" | "accountKey" | "owner" | "apiKeyHash" | "apiKeyId" | "passwordHash"> & {
+  readonly passwordHash: string | null | undefined;
+};
+
 /** Users, and the counters of what they and their devices' readers used. */
 export interface UserStore {
   create(user: NewUser, now: number): Promise<User | "emailInUse">;
@@ -122,6 +136,11 @@ export interface UserStore {
   findByKey(key: number): Promise<User | undefined>;
   /** All users of an account, in the order of their making. */
   list(accountKey: number): Promise<readonly User[]>;
+  find(id: string): Promise<User | undefined>;
+  /** `emailInUse`: the address is another user's, service-wide. */
+  replace(key: number, fields: UserFields, now: number): Promise<User | "emailInUse" | "missing">;
+  /** False: there was none. */
+  remove(key: number): Promise<boolean>;
   setApiKey(key: number, apiKey: { readonly id: string; readonly hash: string } | null, now: number): Promise<void>;
   setLastLogin(key: number, now: number): Promise<void>;
   /** Adds to the counters; one commit for all. */
@@ -136,8 +155,72 @@ export interface AccountStore {
   list(): Promise<readonly Account[]>;
   find(key: number): Promise<Account | undefined>;
   create(account: Omit<Account, "key" | "creation">, now: number): Promise<Account>;
+  /** The new account and its first user in one transaction, so that there is never one without the other. */
+  createWithOwner(
+    account: Omit<Account, "key" | "creation">,
+    owner: Omit<NewUser, "accountKey" | "owner">,
+    now: number,
+  ): Promise<{ readonly account: Account; readonly owner: User } | "emailInUse">;
+  findById(id: string): Promise<Account | undefined>;
+  replace(key: number, fields: Pick<Account, "name" | "timeZone" | "licenses">): Promise<Account | undefined>;
   /** Licences in use at a moment: devices that have not expired. */
   licensesUsed(accountKey: number, now: number): Promise<number>;
   /** A setting of the whole service (the key that signs tokens); made by `make` when it is not there yet, atomically. */
   setting(name: string, make: () => string): Promise<string>;
+}
+
+/** What of a group a caller may set. */
+export type GroupFields = Pick<Group, "name" | "description" | "devices">;
+
+/** Groups of devices. */
+export interface GroupStore {
+  create(accountKey: number, id: string, fields: GroupFields, now: number): Promise<Group>;
+  find(id: string): Promise<Group | undefined>;
+  /** All groups of an account, in the order of their making. */
+  list(accountKey: number): Promise<readonly Group[]>;
+  replace(key: number, fields: GroupFields, now: number): Promise<Group | undefined>;
+  /** False: there was none. */
+  remove(key: number): Promise<boolean>;
+}
+
+/** A command as it is first recorded. */
+export type NewCommand = Omit<Command, "key">;
+
+/** What a step of a command changes beside its state. */
+export type CommandChange = Partial<Pick<Command, "sentAt" | "finishedAt" | "reply" | "failure" | "smsId">>;
+
+/** Records of commands. Each step is a compare-and-set, so that of two who act on the same command one wins. */
+export interface CommandStore {
+  /** `existing`: the user has used this idempotency key for this device before; nothing was made. */
+  create(command: NewCommand): Promise<{ readonly command: Command; readonly existing: boolean }>;
+  find(device: DeviceKey, id: string): Promise<Command | undefined>;
+  /** Newest first; after the command of that key where it is given. */
+  list(device: DeviceKey, after: number | undefined, limit: number): Promise<readonly Command[]>;
+  /** Those that wait for the device's connection, oldest first; expired ones too. */
+  queued(device: DeviceKey): Promise<readonly Command[]>;
+  /** The command after the step; undefined where its state was none of `from`. */
+  step(
+    key: number,
+    from: readonly CommandState[],
+    to: CommandState,
+    change: CommandChange,
+  ): Promise<Command | undefined>;
+  /** The command whose SMS the gateway calls so. */
+  bySmsId(smsId: string): Promise<Command | undefined>;
+  /** Ends the queued commands whose time has run out; how many. */
+  expire(now: number): Promise<number>;
+  /** The earliest time at which a queued command runs out after now; undefined: none waits. */
+  nextExpiry(): Promise<number | undefined>;
+}
+
+/** What is sent from a device in a day of its account. */
+export type DailyKind = "sms" | "email";
+
+/** Daily counters of what is sent from devices. */
+export interface DailyStore {
+  /** Counts one more if that stays within the limit, atomically; false: the limit is reached. */
+  take(device: DeviceKey, day: string, kind: DailyKind, limit: number): Promise<boolean>;
+  /** Gives back one that was taken and not sent after all. */
+  giveBack(device: DeviceKey, day: string, kind: DailyKind): Promise<void>;
+  sent(device: DeviceKey, day: string): Promise<{ readonly sms: number; readonly email: number }>;
 }

@@ -1,0 +1,29 @@
+/** A short message for a device: text, or bytes (8-bit binary). */
+export type SmsBody = { readonly text: string } | { readonly bytes: Uint8Array };
+
+/**
+ * What the gateway said. `accepted`: it took the message, under these ids (one for each part) · `refused`: it never will, for the reason given ·
+ * `unavailable`: it can't be reached or asks to come later; trying again may help. `maybe`: the connection broke after the message was handed over.
+ */
+export type SmsResult =
+  | { readonly outcome: "accepted"; readonly ids: readonly string[] }
+  | { readonly outcome: "refused"; readonly reason: string }
+  | { readonly outcome: "unavailable"; readonly reason: string; readonly retryAfterMs?: number }
+  | { readonly outcome: "maybe"; readonly reason: string };
+
+/** A delivery receipt of the gateway. */
+export interface SmsReceipt {
+  readonly id: string;
+  readonly delivered: boolean;
+  /** The gateway's word for the state, such as DELIVRD, UNDELIV, EXPIRED. */
+  readonly state: string;
+}
+
+/** A way to send SMS. */
+export interface SmsSender {
+  /** Whether it can carry 8-bit binary messages. */
+  readonly binary: boolean;
+  send(to: string, body: SmsBody): Promise<SmsResult>;
+  onReceipt(listener: (receipt: SmsReceipt) => void): void;
+  close(): Promise<void>;
+}

@@ -165,6 +165,10 @@ export interface AccountStore {
   replace(key: number, fields: Pick<Account, "name" | "timeZone" | "licenses">): Promise<Account | undefined>;
   /** Licences in use at a moment: devices that have not expired. */
   licensesUsed(accountKey: number, now: number): Promise<number>;
+  /** The same for every account that uses any, by its key: one question for a list of accounts. */
+  licensesUsedByAccount(now: number): Promise<ReadonlyMap<number, number>>;
+  /** A setting that is there already; undefined: it was never made. */
+  findSetting(name: string): Promise<string | undefined>;
   /** A setting of the whole service (the key that signs tokens); made by `make` when it is not there yet, atomically. */
   setting(name: string, make: () => string): Promise<string>;
 }

@@ -106,6 +106,7 @@ const user: User = {
   adminDevices: null,
   from: null,
   expires: null,
+  passwordHash: null,
   apiKeyHash: null,
   apiKeyId: null,
   creation: 0,

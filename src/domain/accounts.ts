@@ -38,7 +38,10 @@ export async function bootstrap(context: BootstrapContext, first: FirstAccount):
   const now = clock.now();
   const account =
     (await store.accounts.list())[0] ??
-    (await store.accounts.create({ name: first.name, timeZone: first.timeZone, licenses: first.licenses }, now));
+    (await store.accounts.create(
+      { id: ids.uuid(), name: first.name, timeZone: first.timeZone, licenses: first.licenses },
+      now,
+    ));
   if ((await store.users.list(account.key)).length > 0) return undefined;
   const key = makeApiKey(ids);
   const credentials = { userName: first.ownerEmail, apiKey: key.secret };
@@ -76,5 +79,6 @@ function owner({
     adminDevices: null,
     from: null,
     expires: null,
+    passwordHash: null,
   };
 }

@@ -95,7 +95,7 @@ export interface DeviceStore {
   list(accountKey: number): Promise<readonly Device[]>;
   /** `noLicense`: the change would reactivate an expired device and none is free. */
   replace(key: DeviceKey, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense" | "missing">;
-  /** Removes the device and its history. False: there was none. */
+  /** Removes the device with its history, commands and counters. False: there was none. */
   remove(key: DeviceKey): Promise<boolean>;
 }
 
@@ -195,8 +195,8 @@ export type CommandChange = Partial<Pick<Command, "sentAt" | "finishedAt" | "rep
 
 /** Records of commands. Each step is a compare-and-set, so that of two who act on the same command one wins. */
 export interface CommandStore {
-  /** `existing`: the user has used this idempotency key for this device before; nothing was made. */
-  create(command: NewCommand): Promise<{ readonly command: Command; readonly existing: boolean }>;
+  /** `existing`: the user has used this idempotency key for this device before; nothing was made. `missing`: the device is gone meanwhile. */
+  create(command: NewCommand): Promise<{ readonly command: Command; readonly existing: boolean } | "missing">;
   find(device: DeviceKey, id: string): Promise<Command | undefined>;
   /** Newest first; after the command of that key where it is given. */
   list(device: DeviceKey, after: number | undefined, limit: number): Promise<readonly Command[]>;
@@ -213,7 +213,7 @@ export interface CommandStore {
   bySmsId(smsId: string): Promise<Command | undefined>;
   /** Ends the queued commands whose time has run out; how many. */
   expire(now: number): Promise<number>;
-  /** The earliest time at which a queued command runs out after now; undefined: none waits. */
+  /** The earliest time at which a queued command runs out, which may have passed; undefined: none waits. */
   nextExpiry(): Promise<number | undefined>;
 }
 
@@ -222,7 +222,7 @@ export type DailyKind = "sms" | "email";
 
 /** Daily counters of what is sent from devices. */
 export interface DailyStore {
-  /** Counts one more if that stays within the limit, atomically; false: the limit is reached. */
+  /** Counts one more if that stays within the limit, atomically; false: the limit is reached, or the device is gone. */
   take(device: DeviceKey, day: string, kind: DailyKind, limit: number): Promise<boolean>;
   /** Gives back one that was taken and not sent after all. */
   giveBack(device: DeviceKey, day: string, kind: DailyKind): Promise<void>;

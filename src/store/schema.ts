@@ -1,4 +1,5 @@
 import type { Generated, Insertable, Selectable } from "kysely";
+import type { CommandChannel, CommandFormat, CommandState } from "../model/command.ts";
 
 /*
  * The tables of both engines, as Kysely sees them. Times are epoch ms and keys are numbers in 64-bit columns; truth values are 0 and 1;
@@ -9,6 +10,7 @@ import type { Generated, Insertable, Selectable } from "kysely";
 /** Tenants. */
 export interface AccountTable {
   key: Generated<number>;
+  id: string;
   name: string;
   time_zone: string;
   licenses: number;
@@ -38,6 +40,7 @@ export interface UserTable {
   admin_devices: number | null;
   valid_from: number | null;
   expires: number | null;
+  password_hash: string | null;
   api_key_hash: string | null;
   api_key_id: string | null;
   creation: number;
@@ -116,6 +119,50 @@ export interface DeviceResultsTable {
   results: number;
 }
 
+/** Groups of devices. */
+export interface DeviceGroupTable {
+  key: Generated<number>;
+  id: string;
+  account: number;
+  name: string;
+  description: string | null;
+  /** Ids in the order given, registered or not. */
+  devices: string;
+  creation: number;
+  last_modified: number;
+}
+
+/** Commands and what became of them. Those of a removed device are deleted by and by; every question leaves them out at once. */
+export interface CommandTable {
+  key: Generated<number>;
+  id: string;
+  device: number;
+  user: number;
+  user_name: string;
+  channel: CommandChannel;
+  format: CommandFormat;
+  command: string;
+  encode: number;
+  state: CommandState;
+  creation: number;
+  expires: number;
+  sent_at: number | null;
+  finished_at: number | null;
+  reply: string | null;
+  failure: string | null;
+  sms_id: string | null;
+  /** Unique for a user and a device where there is one. */
+  idempotency_key: string | null;
+}
+
+/** What was sent from a device in a day of its account. */
+export interface DeviceSentTable {
+  device: number;
+  day: string;
+  sms: number;
+  email: number;
+}
+
 /** Settings of the whole service. */
 export interface SettingTable {
   name: string;
@@ -140,6 +187,9 @@ export interface Schema {
   purge: PurgeTable;
   user_usage: UserUsageTable;
   device_results: DeviceResultsTable;
+  device_group: DeviceGroupTable;
+  command: CommandTable;
+  device_sent: DeviceSentTable;
   setting: SettingTable;
   migration: MigrationTable;
 }
@@ -152,3 +202,9 @@ export type UserRow = Selectable<UserTable>;
 export type NewUserRow = Insertable<UserTable>;
 /** A device as read. */
 export type DeviceRow = Selectable<DeviceTable>;
+/** A group as read. */
+export type GroupRow = Selectable<DeviceGroupTable>;
+/** A command as read. */
+export type CommandRow = Selectable<CommandTable>;
+/** A command as written. */
+export type NewCommandRow = Insertable<CommandTable>;

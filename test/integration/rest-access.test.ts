@@ -38,6 +38,8 @@ function spoiled(store: Store, devices: Partial<Store["devices"]>): Store {
     devices: {
       create: (...input) => real.create(...input),
       find: (...input) => real.find(...input),
+      nextExpiry: (...input) => real.nextExpiry(...input),
+      expiredBetween: (...input) => real.expiredBetween(...input),
       identify: (...input) => real.identify(...input),
       list: (...input) => real.list(...input),
       replace: (...input) => real.replace(...input),
@@ -67,7 +69,7 @@ describe("who may do what", () => {
   before(async () => {
     rest = await startRest({ limits: { tokenRequestsPerMinute: 1000 } });
     const other = await rest.store.accounts.create(
-      { name: "Other", timeZone: "Etc/UTC", licenses: 5 },
+      { id: "other", name: "Other", timeZone: "Etc/UTC", licenses: 5 },
       rest.clock.now(),
     );
     tokens.set("owner", await rest.ownerToken());

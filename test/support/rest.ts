@@ -198,4 +198,5 @@ const plainUser: Omit<
   adminDevices: null,
   from: null,
   expires: null,
+  passwordHash: null,
 };

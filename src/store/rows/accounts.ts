@@ -1,12 +1,15 @@
 import type { Kysely } from "kysely";
-import type { Account } from "../../model/account.ts";
-import type { AccountStore } from "../../ports/store.ts";
+import type { Account, User } from "../../model/account.ts";
+import type { AccountStore, NewUser } from "../../ports/store.ts";
 import type { AccountRow, Schema } from "../schema.ts";
-import { licensesUsed } from "./licenses.ts";
+import { licensesUsed, licensesUsedByAccount } from "./licenses.ts";
+import { isEmailTaken, rowOf, userOf } from "./users.ts";
+
+type NewAccount = Omit<Account, "key" | "creation">;
 
 function accountOf(row: AccountRow): Account {
-  const { key, name, time_zone, licenses, creation } = row;
-  return { key, name, timeZone: time_zone, licenses, creation };
+  const { key, id, name, time_zone, licenses, creation } = row;
+  return { key, id, name, timeZone: time_zone, licenses, creation };
 }
 
 /** Accounts and the service's settings. */
@@ -27,22 +30,55 @@ export class AccountRows implements AccountStore {
     return row && accountOf(row);
   }
 
-  async create(account: Omit<Account, "key" | "creation">, now: number): Promise<Account> {
-    const { name, timeZone, licenses } = account;
+  async findById(id: string): Promise<Account | undefined> {
+    const row = await this.#database.selectFrom("account").selectAll().where("id", "=", id).executeTakeFirst();
+    return row && accountOf(row);
+  }
+
+  create(account: NewAccount, now: number): Promise<Account> {
+    return insertAccount(this.#database, account, now);
+  }
+
+  createWithOwner(
+    account: NewAccount,
+    owner: Omit<NewUser, "accountKey" | "owner">,
+    now: number,
+  ): Promise<{ readonly account: Account; readonly owner: User } | "emailInUse"> {
+    return this.#database.transaction().execute(async (transaction) => {
+      if (await isEmailTaken(transaction, owner.email)) return "emailInUse";
+      const made = await insertAccount(transaction, account, now);
+      const row = await transaction
+        .insertInto("user")
+        .values(rowOf({ ...owner, accountKey: made.key, owner: true }, now))
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return { account: made, owner: userOf(row) };
+    });
+  }
+
+  async replace(
+    key: number,
+    { name, timeZone, licenses }: Pick<Account, "name" | "timeZone" | "licenses">,
+  ): Promise<Account | undefined> {
     const row = await this.#database
-      .insertInto("account")
-      .values({ name, time_zone: timeZone, licenses, creation: now })
+      .updateTable("account")
+      .set({ name, time_zone: timeZone, licenses })
+      .where("key", "=", key)
       .returningAll()
-      .executeTakeFirstOrThrow();
-    return accountOf(row);
+      .executeTakeFirst();
+    return row && accountOf(row);
   }
 
   licensesUsed(accountKey: number, now: number): Promise<number> {
     return licensesUsed(this.#database, accountKey, now);
   }
 
+  licensesUsedByAccount(now: number): Promise<ReadonlyMap<number, number>> {
+    return licensesUsedByAccount(this.#database, now);
+  }
+
   async setting(name: string, make: () => string): Promise<string> {
-    const known = await this.#setting(name);
+    const known = await this.findSetting(name);
     if (known !== undefined) return known;
     await this.#database
       .insertInto("setting")
@@ -50,11 +86,21 @@ export class AccountRows implements AccountStore {
       .onConflict((conflict) => conflict.column("name").doNothing())
       .execute();
     // Whoever was first has decided.
-    return (await this.#setting(name)) ?? "";
+    return (await this.findSetting(name)) ?? "";
   }
 
-  async #setting(name: string): Promise<string | undefined> {
+  async findSetting(name: string): Promise<string | undefined> {
     const row = await this.#database.selectFrom("setting").select("value").where("name", "=", name).executeTakeFirst();
     return row?.value;
   }
+}
+
+async function insertAccount(database: Kysely<Schema>, account: NewAccount, now: number): Promise<Account> {
+  const { id, name, timeZone, licenses } = account;
+  const row = await database
+    .insertInto("account")
+    .values({ id, name, time_zone: timeZone, licenses, creation: now })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return accountOf(row);
 }

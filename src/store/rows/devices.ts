@@ -4,9 +4,7 @@ import type { DeviceStore } from "../../ports/store.ts";
 import type { DeviceRow, Schema } from "../schema.ts";
 import { stringList, stringMap } from "./json-columns.ts";
 import { hasFreeLicense } from "./licenses.ts";
-
-/** Rows of one question of a list: what the engine's thread holds at once, and how long other questions wait. */
-const listRows = 1000;
+import { allPages } from "./pages.ts";
 
 function deviceOf(row: DeviceRow): Device {
   return {
@@ -50,7 +48,7 @@ function isExpired(expires: number | null, now: number): boolean {
   return expires !== null && expires <= now;
 }
 
-/** Registered devices. `removed` is told of each removal once it is on disk, so that the engine deletes the records. */
+/** Registered devices. `removed` is told of each removal once it is on disk, so that the engine deletes what may be much: records and commands. */
 export class DeviceRows implements DeviceStore {
   readonly #database: Kysely<Schema>;
   readonly #removed: (key: DeviceKey) => void;
@@ -84,6 +82,32 @@ export class DeviceRows implements DeviceStore {
     return row && deviceOf(row);
   }
 
+  async nextExpiry(now: number): Promise<number | undefined> {
+    const row = await this.#database
+      .selectFrom("device")
+      .select((select) => select.fn.min("expires").as("expires"))
+      .where("expires", ">", now)
+      .executeTakeFirst();
+    return row?.expires ?? undefined;
+  }
+
+  async expiredBetween(since: number, until: number): Promise<readonly Device[]> {
+    const rows = await allPages<DeviceRow>((last, limit) =>
+      this.#database
+        .selectFrom("device")
+        .selectAll()
+        .where(({ eb, refTuple, tuple }) =>
+          eb(refTuple("expires", "key"), ">", tuple(last?.expires ?? since, last?.key ?? Number.MAX_SAFE_INTEGER)),
+        )
+        .where("expires", "<=", until)
+        .orderBy("expires")
+        .orderBy("key")
+        .limit(limit)
+        .execute(),
+    );
+    return rows.map(deviceOf);
+  }
+
   async identify(ids: readonly string[]): Promise<Device | undefined> {
     if (ids.length === 0) return undefined;
     const rows = await this.#database
@@ -98,19 +122,17 @@ export class DeviceRows implements DeviceStore {
   }
 
   async list(accountKey: number): Promise<readonly Device[]> {
-    const devices: Device[] = [];
-    for (let rows: DeviceRow[] | undefined; rows === undefined || rows.length === listRows; ) {
-      rows = await this.#database
+    const rows = await allPages<DeviceRow>((last, limit) =>
+      this.#database
         .selectFrom("device")
         .selectAll()
         .where("account", "=", accountKey)
-        .where("id", ">", devices.at(-1)?.id ?? "")
+        .where("id", ">", last?.id ?? "")
         .orderBy("id")
-        .limit(listRows)
-        .execute();
-      for (const row of rows) devices.push(deviceOf(row));
-    }
-    return devices;
+        .limit(limit)
+        .execute(),
+    );
+    return rows.map(deviceOf);
   }
 
   replace(key: DeviceKey, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense" | "missing"> {
@@ -140,6 +162,7 @@ export class DeviceRows implements DeviceStore {
       await transaction.deleteFrom("device_state").where("device", "=", key).execute();
       await transaction.deleteFrom("refused").where("device", "=", key).execute();
       await transaction.deleteFrom("device_results").where("device", "=", key).execute();
+      await transaction.deleteFrom("device_sent").where("device", "=", key).execute();
       await transaction.insertInto("purge").values({ device: key }).execute();
       return true;
     });

@@ -12,6 +12,20 @@ export async function licensesUsed(database: Kysely<Schema>, accountKey: number,
   return Number(row.count);
 }
 
+/** The same of every account in one question; one without such devices is not in it. */
+export async function licensesUsedByAccount(
+  database: Kysely<Schema>,
+  now: number,
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await database
+    .selectFrom("device")
+    .select((select) => ["account", select.fn.countAll<number>().as("count")])
+    .where((where) => where.or([where("expires", "is", null), where("expires", ">", now)]))
+    .groupBy("account")
+    .execute();
+  return new Map(rows.map(({ account, count }) => [account, Number(count)]));
+}
+
 /** Whether an account has a licence for one more device. */
 export async function hasFreeLicense(database: Kysely<Schema>, accountKey: number, now: number): Promise<boolean> {
   const account = await database

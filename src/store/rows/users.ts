@@ -1,11 +1,14 @@
 import type { Kysely } from "kysely";
 import type { User } from "../../model/account.ts";
 import type { DeviceKey } from "../../model/device.ts";
-import type { NewUser, ResultsDelta, Usage, UsageDelta, UserStore } from "../../ports/store.ts";
+import type { NewUser, ResultsDelta, Usage, UsageDelta, UserFields, UserStore } from "../../ports/store.ts";
 import type { NewUserRow, Schema, UserRow } from "../schema.ts";
+import { dayBefore } from "./days.ts";
 import { stringList, stringMap } from "./json-columns.ts";
+import { allPages } from "./pages.ts";
 
-function userOf(row: UserRow): User {
+/** A user of its row. */
+export function userOf(row: UserRow): User {
   return {
     key: row.key,
     id: row.id,
@@ -26,6 +29,7 @@ function userOf(row: UserRow): User {
     adminDevices: row.admin_devices,
     from: row.valid_from,
     expires: row.expires,
+    passwordHash: row.password_hash,
     apiKeyHash: row.api_key_hash,
     apiKeyId: row.api_key_id,
     creation: row.creation,
@@ -34,11 +38,8 @@ function userOf(row: UserRow): User {
   };
 }
 
-function rowOf(user: NewUser, now: number): NewUserRow {
+function columnsOf(user: Omit<UserFields, "passwordHash">) {
   return {
-    id: user.id,
-    account: user.accountKey,
-    owner: user.owner ? 1 : 0,
     name: user.name,
     email: user.email,
     email_lower: user.email.toLowerCase(),
@@ -55,6 +56,17 @@ function rowOf(user: NewUser, now: number): NewUserRow {
     admin_devices: user.adminDevices,
     valid_from: user.from,
     expires: user.expires,
+  };
+}
+
+/** The row of a new user. */
+export function rowOf(user: NewUser, now: number): NewUserRow {
+  return {
+    ...columnsOf(user),
+    id: user.id,
+    account: user.accountKey,
+    owner: user.owner ? 1 : 0,
+    password_hash: user.passwordHash,
     api_key_hash: user.apiKeyHash,
     api_key_id: user.apiKeyId,
     creation: now,
@@ -63,9 +75,14 @@ function rowOf(user: NewUser, now: number): NewUserRow {
   };
 }
 
-/** The day before, `2026-11-20` for `2026-11-21`. */
-function dayBefore(day: string): string {
-  return new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10);
+/** Whether an address is a user's, service-wide, other than the one of `except`. */
+export async function isEmailTaken(database: Kysely<Schema>, email: string, except?: number): Promise<boolean> {
+  const row = await database
+    .selectFrom("user")
+    .select("key")
+    .where("email_lower", "=", email.toLowerCase())
+    .executeTakeFirst();
+  return row !== undefined && row.key !== except;
 }
 
 /** Users and the counters of what they ask for. */
@@ -100,14 +117,52 @@ export class UserRows implements UserStore {
     return row && userOf(row);
   }
 
+  async find(id: string): Promise<User | undefined> {
+    const row = await this.#database.selectFrom("user").selectAll().where("id", "=", id).executeTakeFirst();
+    return row && userOf(row);
+  }
+
   async list(accountKey: number): Promise<readonly User[]> {
-    const rows = await this.#database
-      .selectFrom("user")
-      .selectAll()
-      .where("account", "=", accountKey)
-      .orderBy("key")
-      .execute();
+    const rows = await allPages<UserRow>((last, limit) =>
+      this.#database
+        .selectFrom("user")
+        .selectAll()
+        .where("account", "=", accountKey)
+        .where("key", ">", last?.key ?? 0)
+        .orderBy("key")
+        .limit(limit)
+        .execute(),
+    );
     return rows.map(userOf);
+  }
+
+  replace(key: number, fields: UserFields, now: number): Promise<User | "emailInUse" | "missing"> {
+    const { passwordHash } = fields;
+    return this.#database.transaction().execute(async (transaction) => {
+      const before = transaction.selectFrom("user").select("key").where("key", "=", key);
+      if ((await before.executeTakeFirst()) === undefined) return "missing";
+      if (await isEmailTaken(transaction, fields.email, key)) return "emailInUse";
+      const row = await transaction
+        .updateTable("user")
+        .set({
+          ...columnsOf(fields),
+          ...(passwordHash !== undefined && { password_hash: passwordHash }),
+          modification: now,
+        })
+        .where("key", "=", key)
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return userOf(row);
+    });
+  }
+
+  remove(key: number): Promise<boolean> {
+    return this.#database.transaction().execute(async (transaction) => {
+      // One row for each day that the user asked for something.
+      await transaction.deleteFrom("user_usage").where("user", "=", key).execute();
+      const [deleted] = await transaction.deleteFrom("user").where("key", "=", key).execute();
+      return deleted !== undefined && deleted.numDeletedRows > 0n;
+    });
   }
 
   async setApiKey(

@@ -1,12 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { Kysely } from "kysely";
+import { Kysely, sql } from "kysely";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
 import type { Engine } from "../migrations/migration.ts";
 import { migrate } from "../migrations/migrations.ts";
 import { AccountRows } from "../rows/accounts.ts";
+import { CommandRows } from "../rows/commands.ts";
+import { DailyRows } from "../rows/daily.ts";
 import { DeviceRows } from "../rows/devices.ts";
+import { GroupRows } from "../rows/groups.ts";
 import { RefusedRows } from "../rows/refused.ts";
 import { UserRows } from "../rows/users.ts";
 import type { Schema } from "../schema.ts";
@@ -33,6 +36,9 @@ const engine: Engine = {
   int: "integer",
   double: "double precision",
   bytes: "blob",
+  // Version 4 by RFC 9562, 5.4: random, but for its version and its variant.
+  uuid: sql<string>`lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-'
+    || substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`,
   key: (column) => column.notNull().primaryKey().autoIncrement(),
 };
 
@@ -89,6 +95,9 @@ async function assemble(
     devices: new DeviceRows(database, (device) => purger.add(device)),
     users: new UserRows(database),
     accounts: new AccountRows(database),
+    groups: new GroupRows(database),
+    commands: new CommandRows(database),
+    daily: new DailyRows(database),
     async check() {
       await turns.run(() => writer.call("check", null));
     },

@@ -23,7 +23,7 @@ export interface PurgeParts {
   readonly log: Log;
 }
 
-/** Deletes the records of removed devices in the background, slice by slice. What is left to do is on disk, so a restart goes on with it. */
+/** Deletes the records and commands of removed devices in the background, slice by slice. What is left to do is on disk, so a restart goes on with it. */
 export class Purger {
   readonly #parts: PurgeParts;
   readonly #queue: { readonly device: DeviceKey; readonly chunks: DeviceChunks | undefined }[] = [];
@@ -77,6 +77,7 @@ export class Purger {
     // A commit of unknown outcome before the removal may have left more.
     await turns.run(() => this.#parts.settle());
     await this.#delete(index.remove(device));
+    await this.#deleteCommands(device);
     if (!this.#closed) await database.deleteFrom("purge").where("device", "=", device).execute();
   }
 
@@ -86,6 +87,15 @@ export class Purger {
       const seqs = chunks.newest(sliceRows);
       await turns.run(() => writer.call("purge", seqs));
       chunks.removeNewest(seqs.length);
+    }
+  }
+
+  async #deleteCommands(device: DeviceKey): Promise<void> {
+    const { database } = this.#parts;
+    for (let deleted = sliceRows; deleted === sliceRows && !this.#closed; ) {
+      const slice = database.selectFrom("command").select("key").where("device", "=", device).limit(sliceRows);
+      const [result] = await database.deleteFrom("command").where("key", "in", slice).execute();
+      deleted = Number(result?.numDeletedRows ?? 0n);
     }
   }
 

@@ -22,7 +22,10 @@ export function unique(prefix: string): string {
 }
 
 export function makeAccount(store: Store, licenses = 1000): Promise<Account> {
-  return store.accounts.create({ name: unique("account "), timeZone: "America/Bogota", licenses }, now);
+  return store.accounts.create(
+    { id: unique("account-"), name: unique("account "), timeZone: "America/Bogota", licenses },
+    now,
+  );
 }
 
 export function deviceFields(changes: Partial<DeviceFields> = {}): DeviceFields {
@@ -72,6 +75,7 @@ export function userFields(accountKey: number, changes: Partial<NewUser> = {}): 
     adminDevices: null,
     from: null,
     expires: null,
+    passwordHash: null,
     apiKeyHash: null,
     apiKeyId: null,
     ...changes,

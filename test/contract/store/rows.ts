@@ -144,7 +144,7 @@ export function accountContract(store: () => Store): void {
       assert.deepEqual(await store().accounts.find(one.key), one);
       assert.deepEqual(
         { ...one, key: 0, name: "" },
-        { key: 0, name: "", timeZone: "America/Bogota", licenses: 7, creation: now },
+        { key: 0, id: one.id, name: "", timeZone: "America/Bogota", licenses: 7, creation: now },
       );
       assert.equal(await store().accounts.find(999_999_999), undefined);
       const keys = (await store().accounts.list()).map(({ key }) => key);

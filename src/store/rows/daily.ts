@@ -1,0 +1,71 @@
+import type { Kysely } from "kysely";
+import type { DeviceKey } from "../../model/device.ts";
+import type { DailyKind, DailyStore } from "../../ports/store.ts";
+import type { Schema } from "../schema.ts";
+import { dayBefore } from "./days.ts";
+
+/** Counters of what is sent from devices: one row for a device and day. */
+export class DailyRows implements DailyStore {
+  readonly #database: Kysely<Schema>;
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database;
+  }
+
+  take(device: DeviceKey, day: string, kind: DailyKind, limit: number): Promise<boolean> {
+    if (limit < 1) return Promise.resolve(false);
+    const first = { sms: 0, email: 0, [kind]: 1 };
+    return this.#database.transaction().execute(async (transaction) => {
+      const [taken] = await transaction
+        .insertInto("device_sent")
+        .columns(["device", "day", "sms", "email"])
+        // Of the device's own row, so that nothing is counted for one that is gone.
+        .expression((select) =>
+          select
+            .selectFrom("device")
+            .select(({ ref, val }) => [
+              ref("device.key").as("device"),
+              val(day).as("day"),
+              val(first.sms).as("sms"),
+              val(first.email).as("email"),
+            ])
+            .where("device.key", "=", device),
+        )
+        .onConflict((conflict) =>
+          conflict
+            .columns(["device", "day"])
+            .doUpdateSet((set) => ({ [kind]: set(`device_sent.${kind}`, "+", 1) }))
+            .where(`device_sent.${kind}`, "<", limit),
+        )
+        .execute();
+      if (taken?.numInsertedOrUpdatedRows !== 1n) return false;
+      // Only the present day limits anything; yesterday's stays for a sending that is given back, and for an account that changes its time zone.
+      await transaction
+        .deleteFrom("device_sent")
+        .where("device", "=", device)
+        .where("day", "<", dayBefore(day))
+        .execute();
+      return true;
+    });
+  }
+
+  async giveBack(device: DeviceKey, day: string, kind: DailyKind): Promise<void> {
+    await this.#database
+      .updateTable("device_sent")
+      .set((set) => ({ [kind]: set(kind, "-", 1) }))
+      .where("device", "=", device)
+      .where("day", "=", day)
+      .where(kind, ">", 0)
+      .execute();
+  }
+
+  async sent(device: DeviceKey, day: string): Promise<{ readonly sms: number; readonly email: number }> {
+    const row = await this.#database
+      .selectFrom("device_sent")
+      .select(["sms", "email"])
+      .where("device", "=", device)
+      .where("day", "=", day)
+      .executeTakeFirst();
+    return row ?? { sms: 0, email: 0 };
+  }
+}

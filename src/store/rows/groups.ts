@@ -1,0 +1,80 @@
+import type { Kysely } from "kysely";
+import type { Group } from "../../model/group.ts";
+import type { GroupFields, GroupStore } from "../../ports/store.ts";
+import type { GroupRow, Schema } from "../schema.ts";
+import { stringList } from "./json-columns.ts";
+import { allPages } from "./pages.ts";
+
+/** Groups of one question of a list: each may name every device of its account, some 200 KB at 10,000. */
+const listRows = 100;
+
+function groupOf(row: GroupRow): Group {
+  return {
+    key: row.key,
+    id: row.id,
+    accountKey: row.account,
+    name: row.name,
+    description: row.description,
+    devices: stringList(row.devices),
+    creation: row.creation,
+    lastModified: row.last_modified,
+  };
+}
+
+function columnsOf(fields: GroupFields): Pick<GroupRow, "name" | "description" | "devices"> {
+  return { name: fields.name, description: fields.description, devices: JSON.stringify(fields.devices) };
+}
+
+/** Groups of devices. */
+export class GroupRows implements GroupStore {
+  readonly #database: Kysely<Schema>;
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database;
+  }
+
+  async create(accountKey: number, id: string, fields: GroupFields, now: number): Promise<Group> {
+    const row = await this.#database
+      .insertInto("device_group")
+      .values({ ...columnsOf(fields), id, account: accountKey, creation: now, last_modified: now })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return groupOf(row);
+  }
+
+  async find(id: string): Promise<Group | undefined> {
+    const row = await this.#database.selectFrom("device_group").selectAll().where("id", "=", id).executeTakeFirst();
+    return row && groupOf(row);
+  }
+
+  async list(accountKey: number): Promise<readonly Group[]> {
+    const rows = await allPages<GroupRow>(
+      (last, limit) =>
+        this.#database
+          .selectFrom("device_group")
+          .selectAll()
+          .where("account", "=", accountKey)
+          .where("key", ">", last?.key ?? 0)
+          .orderBy("key")
+          .limit(limit)
+          .execute(),
+      listRows,
+    );
+    return rows.map(groupOf);
+  }
+
+  async replace(key: number, fields: GroupFields, now: number): Promise<Group | undefined> {
+    const row = await this.#database
+      .updateTable("device_group")
+      .set({ ...columnsOf(fields), last_modified: now })
+      .where("key", "=", key)
+      .returningAll()
+      .executeTakeFirst();
+    return row && groupOf(row);
+  }
+
+  async remove(key: number): Promise<boolean> {
+    const [deleted] = await this.#database.deleteFrom("device_group").where("key", "=", key).execute();
+    return deleted !== undefined && deleted.numDeletedRows > 0n;
+  }
+}

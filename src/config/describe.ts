@@ -14,14 +14,19 @@ export interface DescribedSetting {
 
 /** Every setting in force and where it comes from, in the order of the schema. */
 export function describeConfig({ config, sources }: LoadedConfig): readonly DescribedSetting[] {
-  return settings.map(({ key, env, unit, meaning }) => ({
+  return settings.map(({ key, env, unit, meaning, secret }) => ({
     key,
-    value: key.split(".").reduce<unknown>(member, config),
+    value: shown(key.split(".").reduce<unknown>(member, config), secret),
     from: sources.get(key) ?? "default",
     env,
     ...(unit !== undefined && { unit }),
     meaning,
   }));
+}
+
+/** A secret only tells whether it is set. */
+function shown(value: unknown, secret: boolean): unknown {
+  return secret && value !== "" ? "(secret)" : value;
 }
 
 function member(value: unknown, name: string): unknown {

@@ -70,6 +70,17 @@ test("a file that is not JSON, or not an object, is one problem", () => {
   }
 });
 
+test("a secret is shown neither where it is in force nor where it is wrong", () => {
+  const key = "k".repeat(32);
+  const result = loaded({ env: { WAYBEAM_OPERATOR_KEY: key } });
+  assert.equal(result.config.operator.key, key);
+  assert.doesNotMatch(JSON.stringify(describeConfig(result)), /kkk/);
+  assert.match(JSON.stringify(describeConfig(result)), /\(secret\)/);
+  const wrong = describeProblems(problems({ env: { WAYBEAM_OPERATOR_KEY: "too-short" } }));
+  assert.match(wrong, /operator\.key/);
+  assert.doesNotMatch(wrong, /too-short/);
+});
+
 test("the command line's own variables are known", () => {
   const env = { WAYBEAM_URL: "http://x", WAYBEAM_USER: "a", WAYBEAM_API_KEY: "b", WAYBEAM_CONFIG: "c" };
   assert.deepEqual(problems({ env }), []);

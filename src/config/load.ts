@@ -48,7 +48,7 @@ function fromText(setting: Setting, value: string): unknown {
 }
 
 function badValue(setting: Setting, from: Source, value: unknown): Problem {
-  const shown = JSON.stringify(value)?.slice(0, 80) ?? "nothing";
+  const shown = setting.secret ? "this value" : (JSON.stringify(value)?.slice(0, 80) ?? "nothing");
   return { key: setting.key, from, wrong: `${shown} is not allowed`, right: `it must be ${setting.right}` };
 }
 

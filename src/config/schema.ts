@@ -8,6 +8,8 @@ export interface About extends TSchemaOptions {
   readonly description: string;
   /** Unit of a number. */
   readonly unit?: string;
+  /** It opens something: never printed, neither in `waybeam config` nor where it is wrong. */
+  readonly secret?: true;
 }
 
 const port = { minimum: 0, maximum: 65_535, unit: "port" };
@@ -166,6 +168,18 @@ export const configSchema = Type.Object({
       example: "an e-mail address",
       description: "E-mail address, so the user name, of the first account's owner. Used by the first start only.",
     }),
+  }),
+  operator: Type.Object({
+    key: Type.String({
+      default: "",
+      maxLength: 256,
+      pattern: "^([!-~]{32,})?$",
+      example: "32 to 256 characters without blanks, or nothing",
+      secret: true,
+      env: "WAYBEAM_OPERATOR_KEY",
+      description:
+        "Key of the service's operator, who makes accounts. Unset: the one that the first start made; set, this one alone counts.",
+    } satisfies About & { pattern: string; example: string }),
   }),
   licenses: integer(10_000, {
     env: "WAYBEAM_LICENSES",

@@ -12,6 +12,8 @@ export interface Setting {
   readonly meaning: string;
   /** What a right value is, in words: `an integer from 0 to 65535`. */
   readonly right: string;
+  /** Its value is never shown. */
+  readonly secret: boolean;
   readonly schema: TSchema;
 }
 
@@ -43,6 +45,7 @@ function settingOf(schema: TSchema, key: string): Setting {
     unit: typeof unit === "string" ? unit : undefined,
     meaning: description,
     right: rightOf(schema, options),
+    secret: options.secret === true,
     schema,
   });
 }

@@ -1,17 +1,17 @@
 import { ApiError } from "../errors/catalogue.ts";
-import type { User } from "../model/account.ts";
+import { holds, type User } from "../model/account.ts";
 
 /**
  * What a route asks of its caller; every route declares one. `public`: nothing, not even a token · `see`: any active user (what it sees is
  * narrowed to its devices) · `write`: editing what it can see · `admin`: all of the account · `service`: an admin of the first account, who runs
- * the service.
+ * the service, or its operator · `operator`: who has the operator's key, no user at all.
  */
-export const permissions = ["public", "see", "write", "admin", "service"] as const;
+export const permissions = ["public", "see", "write", "admin", "service", "operator"] as const;
 export type Permission = (typeof permissions)[number];
 
 /** Whether the user holds everything of its account. */
 export function isAdmin(user: User): boolean {
-  return user.privileges.includes("admin");
+  return holds(user, "admin");
 }
 
 /** Whether an active user may do what needs this permission. `serviceAccount`: key of the account that runs the service. */
@@ -21,12 +21,19 @@ export function allows(permission: Permission, user: User, serviceAccount: numbe
     case "see":
       return true;
     case "write":
-      return isAdmin(user) || user.privileges.includes("write");
+      return isAdmin(user) || holds(user, "write");
     case "admin":
       return isAdmin(user);
     case "service":
       return isAdmin(user) && user.accountKey === serviceAccount;
+    case "operator":
+      return false;
   }
+}
+
+/** Whether the operator may do what needs this permission: nothing that is an account's own. */
+export function operatorMay(permission: Permission): boolean {
+  return permission === "operator" || permission === "service";
 }
 
 /** Why a user may do nothing at present (403); undefined: it is active. */

@@ -1,4 +1,4 @@
-import type { User } from "../model/account.ts";
+import { holds, type User } from "../model/account.ts";
 import type { Device } from "../model/device.ts";
 
 /** The devices that a user may see: all of its account, or those with these ids. */
@@ -12,7 +12,7 @@ const nothing: DeviceScope = { all: false, ids: [] };
 
 /** What a user sees of its account's devices: with `admin` all of them, else its own one. The only place that decides it. */
 export function visibleDevices(user: User): DeviceScope {
-  if (user.privileges.includes("admin")) return everything;
+  if (holds(user, "admin")) return everything;
   return user.deviceId === null ? nothing : { all: false, ids: [user.deviceId] };
 }
 

@@ -36,8 +36,10 @@ export interface User {
   readonly message: string | null;
   readonly disabled: boolean;
   readonly disabledMessage: string | null;
-  readonly tags: { readonly [name: string]: string };
-  readonly privileges: readonly string[];
+  /** Null: not set. */
+  readonly tags: { readonly [name: string]: string } | null;
+  /** Null: not set, so none. `holds` asks for one. */
+  readonly privileges: readonly string[] | null;
   readonly group: string | null;
   readonly deviceId: string | null;
   readonly adminDevices: number | null;
@@ -53,4 +55,9 @@ export interface User {
   readonly creation: number;
   readonly modification: number;
   readonly lastLogin: number | null;
+}
+
+/** Whether the user was given this privilege. */
+export function holds(user: Pick<User, "privileges">, privilege: (typeof privilegeNames)[number]): boolean {
+  return user.privileges?.includes(privilege) === true;
 }

@@ -6,8 +6,8 @@ export interface Group {
   readonly accountKey: number;
   readonly name: string;
   readonly description: string | null;
-  /** Ids of its devices, in the order given; one that is not registered (any longer) is kept and grants nothing. */
-  readonly devices: readonly string[];
+  /** Ids of its devices, in the order given; one that is not registered (any longer) is kept and grants nothing. Null: not set. */
+  readonly devices: readonly string[] | null;
   readonly creation: number;
   readonly lastModified: number;
 }

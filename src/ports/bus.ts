@@ -3,7 +3,9 @@ export type BusEvent =
   /** A device was changed or deleted, or expired: connections and caches must ask again. */
   | { readonly type: "deviceChanged"; readonly key: number; readonly id: string }
   /** A user was changed or deleted, or its key was. */
-  | { readonly type: "userChanged"; readonly key: number };
+  | { readonly type: "userChanged"; readonly key: number }
+  /** A group of the account was made, changed or deleted: what its users see must be asked again. */
+  | { readonly type: "groupChanged"; readonly accountKey: number };
 
 /** Delivers events to every node, this one included; at most once, so nothing may rest on it alone. */
 export interface Bus {

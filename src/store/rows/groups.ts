@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Group } from "../../model/group.ts";
 import type { GroupFields, GroupStore } from "../../ports/store.ts";
 import type { GroupRow, Schema } from "../schema.ts";
-import { stringList } from "./json-columns.ts";
+import { optionalList } from "./json-columns.ts";
 import { allPages } from "./pages.ts";
 
 /** Groups of one question of a list: each may name every device of its account, some 200 KB at 10,000. */
@@ -15,7 +15,7 @@ function groupOf(row: GroupRow): Group {
     accountKey: row.account,
     name: row.name,
     description: row.description,
-    devices: stringList(row.devices),
+    devices: optionalList(row.devices),
     creation: row.creation,
     lastModified: row.last_modified,
   };

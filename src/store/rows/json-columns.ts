@@ -15,3 +15,13 @@ export function stringMap(text: string): { readonly [name: string]: string } {
     Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
 }
+
+/** A column of JSON text as a list of strings, or null where it was never set. */
+export function optionalList(text: string): readonly string[] | null {
+  return text === "null" ? null : stringList(text);
+}
+
+/** A column of JSON text as a map of strings, or null where it was never set. */
+export function optionalMap(text: string): { readonly [name: string]: string } | null {
+  return text === "null" ? null : stringMap(text);
+}

@@ -4,7 +4,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { NewUser, ResultsDelta, Usage, UsageDelta, UserFields, UserStore } from "../../ports/store.ts";
 import type { NewUserRow, Schema, UserRow } from "../schema.ts";
 import { dayBefore } from "./days.ts";
-import { stringList, stringMap } from "./json-columns.ts";
+import { optionalList, optionalMap } from "./json-columns.ts";
 import { allPages } from "./pages.ts";
 
 /** A user of its row. */
@@ -22,8 +22,8 @@ export function userOf(row: UserRow): User {
     message: row.message,
     disabled: row.disabled !== 0,
     disabledMessage: row.disabled_message,
-    tags: stringMap(row.tags),
-    privileges: stringList(row.privileges),
+    tags: optionalMap(row.tags),
+    privileges: optionalList(row.privileges),
     group: row.group_name,
     deviceId: row.device_id,
     adminDevices: row.admin_devices,

@@ -3,6 +3,7 @@ import { readSettings } from "./file.ts";
 import type { Problem, Source } from "./problem.ts";
 import { type Config, configSchema, otherVariables } from "./schema.ts";
 import { type Setting, settings } from "./settings.ts";
+import { smsProblems } from "./sms-check.ts";
 import { suggest } from "./suggest.ts";
 
 /** What the configuration is made of. Reading the file and the environment is the caller's. */
@@ -36,9 +37,13 @@ export function loadConfig(input: ConfigInput): LoadedConfig | { readonly proble
     values.set(setting.key, value);
     if (!Check(setting.schema, value)) problems.push(badValue(setting, from, set ? variable : value));
   }
+  const config = nest(values);
+  const gateway = isRecord(config) ? config.sms : undefined;
+  if (Check(configSchema.properties.sms, gateway))
+    for (const { key, wrong, right } of smsProblems(gateway))
+      problems.push({ key, from: sources.get(key) ?? "default", wrong, right });
   problems.push(...unknownVariables(input.env));
   if (problems.length > 0) return { problems };
-  const config = nest(values);
   if (!Check(configSchema, config)) throw new Error("the configuration's parts are valid and its whole is not");
   return { config: deepFreeze(config), sources };
 }

@@ -1,26 +1,6 @@
-import Type, { type Static, type TSchemaOptions } from "typebox";
-
-/** What every setting says of itself, beside its type and bounds. */
-export interface About extends TSchemaOptions {
-  /** The environment variable that sets it. */
-  readonly env: `WAYBEAM_${string}`;
-  /** What it means, and for a limit its reason. */
-  readonly description: string;
-  /** Unit of a number. */
-  readonly unit?: string;
-  /** It opens something: never printed, neither in `waybeam config` nor where it is wrong. */
-  readonly secret?: true;
-}
-
-const port = { minimum: 0, maximum: 65_535, unit: "port" };
-
-function integer<D extends number>(fallback: D, about: About & { minimum: number; maximum: number }) {
-  return Type.Integer({ ...about, default: fallback });
-}
-
-function text(fallback: string, about: About & { pattern?: string; example?: string }) {
-  return Type.String({ minLength: 1, maxLength: 1024, ...about, default: fallback });
-}
+import Type, { type Static } from "typebox";
+import { type About, integer, port, text } from "./kinds.ts";
+import { sms } from "./sms.ts";
 
 const http = Type.Object({
   host: text("0.0.0.0", {
@@ -188,6 +168,7 @@ export const configSchema = Type.Object({
     unit: "devices",
     description: "Licences of the first account: devices that have not expired. Used by the first start only.",
   }),
+  sms,
   log: Type.Object({
     level: Type.Union(
       [

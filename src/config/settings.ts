@@ -56,7 +56,9 @@ function rightOf(schema: TSchema, options: Readonly<Record<string, unknown>>): s
     const choices = schema.anyOf.map((choice) => (Type.IsLiteral(choice) ? String(choice.const) : "?"));
     return `one of ${choices.join(", ")}`;
   }
-  return typeof options.example === "string" ? options.example : `text of 1 to ${options.maxLength} characters`;
+  return typeof options.example === "string"
+    ? options.example
+    : `text of ${options.minLength} to ${options.maxLength} characters`;
 }
 
 function isValue(value: unknown): value is string | number {

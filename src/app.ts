@@ -1,8 +1,10 @@
-import { makeApiKey } from "./auth/api-key.ts";
+import { hashApiKey, makeApiKey, makeOperatorKey } from "./auth/api-key.ts";
 import { createMemoryBus } from "./bus/memory.ts";
 import type { Config } from "./config/index.ts";
-import { credentialsFile, updateUrl, writeCredentials } from "./credentials-file.ts";
+import { addCredentials, credentialsFile, updateUrl } from "./credentials-file.ts";
 import { bootstrap } from "./domain/accounts.ts";
+import { createExpiry, type Expiry } from "./domain/expiry.ts";
+import { bootstrapOperator, type OperatorKey } from "./domain/operator.ts";
 import { createGateway, type Gateway } from "./gateway/index.ts";
 import { createHttp, type HttpServer } from "./http/server.ts";
 import { Ingest } from "./ingest/ingest.ts";
@@ -29,6 +31,8 @@ export interface App {
   readonly devicePort: number;
   /** What the first start made: the owner's way in, known only now. */
   readonly created?: { readonly userName: string; readonly apiKey: string; readonly credentialsFile: string };
+  /** The operator's key, where this start made it. */
+  readonly operatorKey?: string;
   /** Takes no more, commits and acknowledges what was received, closes. */
   stop(): Promise<void>;
 }
@@ -61,6 +65,7 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
   const trace = createTrace(clock);
 
   const created = await firstAccount(config, store);
+  const operator = await operatorKey(config, store);
   const ingest = new Ingest(
     { maxFutureMs: config.ingest.maxFutureSeconds * 1000 },
     { store, bus, clock, log, metrics: ingestMetrics(metrics) },
@@ -74,6 +79,7 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
     { host: config.device.host, port: config.device.port, limits: config.device },
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus },
   );
+  const expiry = createExpiry({ devices: store.devices, bus, clock, log });
   const health = createHealth({ store: () => store.check() }, log);
   const http = await createHttp(
     { host: config.http.host, port: config.http.port, limits: { ...config.api, ...config.http } },
@@ -86,14 +92,16 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
       metrics,
       quarantine,
       trace,
+      operatorKeyHash: operator.hash,
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
       readiness: () => health.ready(),
       metricsText: () => metrics.text(),
     },
   );
 
-  const stop = () => stopInOrder({ health, gateway, ingest, http });
+  const stop = () => stopInOrder({ health, expiry, gateway, ingest, http });
   try {
+    expiry.start();
     const [tracker] = await gateway.start();
     const { port } = await http.start();
     const url = `http://localhost:${port}`;
@@ -102,6 +110,7 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
       url,
       devicePort: tracker?.port ?? config.device.port,
       ...(created && { created: { ...created, credentialsFile: credentialsFile(config.data) } }),
+      ...(operator.created !== undefined && { operatorKey: operator.created }),
       stop,
     };
   } catch (error) {
@@ -119,22 +128,36 @@ function firstAccount(config: Config, store: Store): ReturnType<typeof bootstrap
       clock: systemClock,
       ids: systemIds,
       makeApiKey,
-      keep: (credentials) => writeCredentials(config.data, { ...credentials, url }),
+      keep: (credentials) => addCredentials(config.data, { ...credentials, url }),
     },
     { name: "Default", timeZone: "Etc/UTC", licenses: config.licenses, ownerEmail: config.owner.email },
   );
 }
 
+/** The configured key, or the one that is stored, made where there is none. */
+async function operatorKey(config: Config, store: Store): Promise<OperatorKey> {
+  if (config.operator.key !== "") return { hash: hashApiKey(config.operator.key) };
+  const url = `http://localhost:${config.http.port}`;
+  return bootstrapOperator({
+    store,
+    ids: systemIds,
+    makeKey: makeOperatorKey,
+    keep: (secret) => addCredentials(config.data, { operatorKey: secret, url }),
+  });
+}
+
 interface Parts {
   readonly health: Health;
+  readonly expiry: Expiry;
   readonly gateway: Gateway;
   readonly ingest: Ingest;
   readonly http: HttpServer;
 }
 
 /** Trackers first, so that what they sent is committed and acknowledged. */
-async function stopInOrder({ health, gateway, ingest, http }: Parts): Promise<void> {
+async function stopInOrder({ health, expiry, gateway, ingest, http }: Parts): Promise<void> {
   health.stopping();
+  await expiry.stop();
   await gateway.stop();
   await ingest.stop();
   await http.stop();

@@ -1,10 +1,11 @@
 import { chmod, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What the command line needs to reach the service as its owner. */
+/** What the command line needs to reach the service: as the first account's owner, and as the operator. */
 export interface StoredCredentials {
-  readonly userName: string;
-  readonly apiKey: string;
+  readonly userName?: string;
+  readonly apiKey?: string;
+  readonly operatorKey?: string;
   readonly url: string;
 }
 
@@ -14,7 +15,7 @@ export function credentialsFile(directory: string): string {
 }
 
 /** Writes the credentials so that they are whole or not there, on disk when this resolves, readable by their owner only. */
-export async function writeCredentials(directory: string, credentials: StoredCredentials): Promise<void> {
+async function writeCredentials(directory: string, credentials: StoredCredentials): Promise<void> {
   const file = credentialsFile(directory);
   const handle = await open(`${file}.new`, "w", 0o600);
   try {
@@ -28,26 +29,40 @@ export async function writeCredentials(directory: string, credentials: StoredCre
   await rename(`${file}.new`, file);
 }
 
+/** Puts these beside what the file holds already; makes it where there is none. */
+export async function addCredentials(directory: string, credentials: StoredCredentials): Promise<void> {
+  await writeCredentials(directory, { ...(await readStored(directory)), ...credentials });
+}
+
 /** Notes where the service listens now, for clients of this machine. A file that was removed or replaced by something else stays so. */
 export async function updateUrl(directory: string, url: string): Promise<void> {
+  const stored = await readStored(directory);
+  if (stored !== undefined && stored.url !== url) await writeCredentials(directory, { ...stored, url });
+}
+
+/** What the file holds; undefined where there is none, or something else. */
+async function readStored(directory: string): Promise<StoredCredentials | undefined> {
   const text = await readFile(credentialsFile(directory), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });
-  if (text === undefined) return;
-  const stored = parse(text);
-  if (stored !== undefined && stored.url !== url) await writeCredentials(directory, { ...stored, url });
+  return text === undefined ? undefined : parse(text);
 }
 
 function parse(text: string): StoredCredentials | undefined {
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== "object" || value === null) return undefined;
-    if (!("userName" in value && "apiKey" in value && "url" in value)) return undefined;
-    const { userName, apiKey, url } = value;
-    const texts = typeof userName === "string" && typeof apiKey === "string" && typeof url === "string";
-    return texts ? { userName, apiKey, url } : undefined;
+    value = JSON.parse(text);
   } catch {
     return undefined;
   }
+  if (typeof value !== "object" || value === null) return undefined;
+  const { userName, apiKey, operatorKey, url }: Readonly<Record<string, unknown>> = { ...value };
+  if (typeof url !== "string") return undefined;
+  return {
+    ...(typeof userName === "string" && { userName }),
+    ...(typeof apiKey === "string" && { apiKey }),
+    ...(typeof operatorKey === "string" && { operatorKey }),
+    url,
+  };
 }

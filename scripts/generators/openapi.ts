@@ -48,6 +48,7 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       metrics: createMetrics({ processMetrics: false }),
       quarantine: createQuarantine(systemClock),
       trace: createTrace(systemClock),
+      operatorKeyHash: "",
       lastLocations: { lastLocation: () => undefined },
       readiness: async () => ({ ready: true, checks: {} }),
       metricsText: async () => "",

@@ -14,7 +14,27 @@ const secretBytes = 32;
 /** Makes an API key. Its prefix lets scanners of published code recognise it. */
 export function makeApiKey(ids: Ids): NewApiKey {
   const secret = `wbk_${ids.secret(secretBytes)}`;
-  return { id: ids.uuid(), secret, hash: digest(secret).toString("hex") };
+  return { id: ids.uuid(), secret, hash: hashApiKey(secret) };
+}
+
+/** Makes a key of the service's operator, who has no user: the secret is shown once, the hash is what is stored. */
+export function makeOperatorKey(ids: Ids): Pick<NewApiKey, "secret" | "hash"> {
+  const secret = `wbo_${ids.secret(secretBytes)}`;
+  return { secret, hash: hashApiKey(secret) };
+}
+
+/** What is stored of a key: its SHA-256, hex. */
+export function hashApiKey(secret: string): string {
+  return digest(secret).toString("hex");
+}
+
+/** Longest `Authorization` header that is looked at for an operator's key. */
+const longestHeader = 512;
+
+/** Whether an `Authorization` header brings the operator's key with this hash (hex). */
+export function isOperator(header: string | undefined, hash: string): boolean {
+  if (header === undefined || header.length > longestHeader || !/^bearer /i.test(header)) return false;
+  return matchesApiKey(header.slice(7), hash);
 }
 
 /** Whether a key is the one with this hash (hex). Takes the same time for a user that has no key. */

@@ -38,6 +38,8 @@ export interface Service {
   readonly devicePort: number;
   /** What the first start made; absent at later ones. */
   readonly created?: { readonly userName: string; readonly apiKey: string; readonly credentialsFile: string };
+  /** The operator's key, where this start made it. */
+  readonly operatorKey?: string;
   /** Rejects, where the service ends by itself, with what made it end; otherwise never settles. */
   readonly failed?: Promise<never>;
   stop(): Promise<void>;

@@ -28,6 +28,21 @@ export function success<P extends TProperties>(payload: P, options: TSchemaOptio
   );
 }
 
+/** The same for a call that the service's operator makes, who has no counters; a user that may make it gets its own. */
+export function serviceSuccess<P extends TProperties>(payload: P) {
+  return Type.Object(
+    {
+      success: Type.Literal(true),
+      error: Type.Null(),
+      apiUsage: Type.Optional(apiUsage),
+      apiDailyUsage: Type.Optional(apiDailyUsage),
+      ...payload,
+      warnings: Type.Optional(warnings),
+    },
+    { description: "Success" },
+  );
+}
+
 /** The answer of a call that failed (specification 7), for the texts that it can have. */
 export function failure(texts: readonly string[]) {
   return Type.Object(

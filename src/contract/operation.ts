@@ -1,9 +1,9 @@
 import Type from "typebox";
-import { success } from "./envelope.ts";
+import { serviceSuccess, success } from "./envelope.ts";
 import { Instant } from "./schema.ts";
 
 /** Answer of GET /api/quarantine. */
-export const QuarantineAnswer = success({
+export const QuarantineAnswer = serviceSuccess({
   quarantine: Type.Array(
     Type.Object({
       ids: Type.Array(Type.String(), { description: "The identifiers that it reported." }),

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import type { Permission } from "../auth/permission.ts";
+import { operatorMay, type Permission } from "../auth/permission.ts";
 import { failure } from "../contract/envelope.ts";
 import { type ErrorKind, type ErrorName, errorKinds } from "../errors/catalogue.ts";
 
@@ -37,11 +37,18 @@ export function call<const I extends Input, const R>(options: CallOptions<I, R>)
       tags: [tag],
       summary,
       ...(description === undefined ? {} : { description }),
-      security: permission === "public" ? [] : [{ bearer: [] }],
+      security: securityOf(permission),
       ...input,
       response,
     },
   };
+}
+
+/** Who may ask, as the OpenAPI document names it. */
+function securityOf(permission: Permission): { [scheme: string]: [] }[] {
+  if (permission === "public") return [];
+  const users = permission === "operator" ? [] : [{ bearer: [] as [] }];
+  return operatorMay(permission) ? [...users, { operator: [] }] : users;
 }
 
 function errorsOf({ permission, input, errors = [], invalid }: CallOptions<Input, unknown>) {

@@ -20,6 +20,12 @@ export function answer<P extends object>(caller: Caller, payload: P, warnings: r
   };
 }
 
+/** The same for a call that the service's operator makes too, who has no counters. */
+export function serviceAnswer<P extends object>(caller: Caller | null, payload: P) {
+  if (caller !== null) return answer(caller, payload);
+  return { success: true as const, error: null, ...payload };
+}
+
 /** The same as text, open at its end: `{"success":true,...,"apiDailyUsage":7`. For answers whose fields are JSON text already. */
 export function answerHead(caller: Caller): string {
   return `{"success":true,"error":null,"apiUsage":${caller.apiUsage},"apiDailyUsage":${caller.apiDailyUsage}`;

@@ -26,6 +26,8 @@ export interface HttpDeps {
   readonly lastLocations: LastLocations;
   readonly quarantine: Quarantine;
   readonly trace: Trace;
+  /** SHA-256 of the operator's key, hex. */
+  readonly operatorKeyHash: string;
   /** Whether the service can do its work now: /health/ready. */
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly checks: Readonly<Record<string, string>> }>;
   /** The text of /metrics, in Prometheus's format. */

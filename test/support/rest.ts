@@ -1,4 +1,4 @@
-import { makeApiKey } from "../../src/auth/api-key.ts";
+import { hashApiKey, makeApiKey } from "../../src/auth/api-key.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
 import { bootstrap } from "../../src/domain/accounts.ts";
 import { defaultLimits, type HttpLimits } from "../../src/http/limits.ts";
@@ -23,13 +23,21 @@ import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { type Answered, openApiCheck } from "./openapi.ts";
 import { dataFolder, removeFolder } from "./service.ts";
 
+/** The operator's key of every test. */
+export const operatorKey = "wbo_of-the-tests-and-nothing-else";
+
 /** A clock that a test sets forward. */
 export class TestClock {
   #ahead = 0;
-  now = () => systemClock.now() + this.#ahead;
+  #wall = 0;
+  now = () => systemClock.now() + this.#ahead + this.#wall;
   monotonic = () => systemClock.monotonic() + this.#ahead;
   pass(ms: number): void {
     this.#ahead += ms;
+  }
+  /** Sets the wall clock forward or back; no time passes. */
+  jump(ms: number): void {
+    this.#wall += ms;
   }
 }
 
@@ -107,6 +115,7 @@ export async function startRest({
       metrics,
       quarantine,
       trace,
+      operatorKeyHash: hashApiKey(operatorKey),
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
       readiness: async () => ({ ready, checks: { store: ready ? "ok" : "failed" } }),
       metricsText: () => metrics.text(),

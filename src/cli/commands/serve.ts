@@ -35,19 +35,22 @@ export async function untilInterrupted(interrupted: AbortSignal, service: Servic
 }
 
 /** What a started service says of itself: where things are, and, once, who may use it. */
-export function startSummary({ url, devicePort, created }: Service): string {
+export function startSummary({ url, devicePort, created, operatorKey }: Service): string {
   const places = `
 Waybeam is running.
   REST API   ${url}/api   (documentation: ${url}/docs)
   Trackers   port ${devicePort}, TCP and UDP, every protocol
   Stop it with Ctrl-C.
 `;
-  if (!created) return `${places}\n`;
+  if (!created && operatorKey === undefined) return `${places}\n`;
+  const keys = [
+    ...(created ? [`  User name     ${created.userName}`, `  API key       ${created.apiKey}`] : []),
+    ...(operatorKey === undefined ? [] : [`  Operator key  ${operatorKey}   (makes accounts)`]),
+  ];
   return `${places}
-This is its first start. Keep these, the key is not shown again:
-  User name  ${created.userName}
-  API key    ${created.apiKey}
-They are also in ${created.credentialsFile}, where the other commands find them.
+${created ? "This is its first start. " : ""}Keep what follows, no key is shown again:
+${keys.join("\n")}
+It is also in ${created?.credentialsFile ?? "credentials.json of the data folder"}, where the other commands find it.
 
 `;
 }

@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
-import { allows, inactivity, type Permission } from "../../auth/permission.ts";
+import { isOperator } from "../../auth/api-key.ts";
+import { allows, inactivity, operatorMay, type Permission } from "../../auth/permission.ts";
 import type { Session } from "../../auth/tokens.ts";
 import type { TallyEntry } from "../../domain/tally.ts";
 import { ApiError } from "../../errors/catalogue.ts";
 import type { User } from "../../model/account.ts";
 import { within } from "../deadline.ts";
+import { fixedLimits } from "../limits.ts";
 import { RateLimit } from "../rate-limit.ts";
 import type { Services } from "../services.ts";
 
@@ -26,8 +28,10 @@ interface Known {
 const countedUsers = 100_000;
 
 /** The one permission gate: who asks, whether they may, and how often. */
-export function createGate({ tokens, users, usage, clock, limits, serviceAccount }: Services): Gate {
+export function createGate(services: Services): Gate {
+  const { tokens, users, usage, clock, limits, serviceAccount } = services;
   const perUser = new RateLimit("user", limits.requestsPerMinute, countedUsers);
+  const decideOperator = operatorGate(services);
   const timeoutMs = limits.timeoutSeconds * 1000;
 
   /** The session's user. Undefined: deleted, or its key replaced. At once where both are in memory: the way of nearly every request. */
@@ -47,10 +51,7 @@ export function createGate({ tokens, users, usage, clock, limits, serviceAccount
   function count(request: FastifyRequest, reply: FastifyReply, { user, entry }: Known): ApiError | undefined {
     usage.requests.add(entry, 1);
     request.caller = { user, apiUsage: entry.total, apiDailyUsage: entry.daily };
-    const allowance = perUser.take(user.key, request.startedAt);
-    reply.header("ratelimit-policy", perUser.policy);
-    reply.header("ratelimit", perUser.describe(allowance));
-    return allowance.allowed ? undefined : new ApiError("tooManyRequests", [], allowance.resetSeconds);
+    return limit(perUser, user.key, request, reply);
   }
 
   function decide(
@@ -75,6 +76,7 @@ export function createGate({ tokens, users, usage, clock, limits, serviceAccount
       begin(request, reply);
       if (permission === "public") return done();
       const session = tokens.session(request.headers.authorization);
+      if (session === undefined && operatorMay(permission)) return done(decideOperator(request, reply));
       const caller = session === undefined ? undefined : known(session);
       if (!(caller instanceof Promise)) return done(decide(request, reply, caller, permission));
       within(caller, timeoutMs).then(
@@ -90,4 +92,27 @@ export function createGate({ tokens, users, usage, clock, limits, serviceAccount
       if (refusal !== undefined) throw refusal;
     },
   };
+}
+
+/** The operator has no user: its requests are limited by address, and so are those that bring a wrong key. */
+function operatorGate({ limits, operatorKeyHash }: Pick<Services, "limits" | "operatorKeyHash">) {
+  const perAddress = new RateLimit("address", limits.requestsPerMinute, fixedLimits.countedNames);
+  return (request: FastifyRequest, reply: FastifyReply): ApiError | undefined => {
+    const refusal = limit(perAddress, request.ip, request, reply);
+    if (refusal !== undefined || isOperator(request.headers.authorization, operatorKeyHash)) return refusal;
+    return new ApiError("invalidToken");
+  };
+}
+
+/** Takes one request of a limit, and says what is left of its minute. */
+function limit(
+  by: RateLimit,
+  key: string | number,
+  { startedAt }: FastifyRequest,
+  reply: FastifyReply,
+): ApiError | undefined {
+  const allowance = by.take(key, startedAt);
+  reply.header("ratelimit-policy", by.policy);
+  reply.header("ratelimit", by.describe(allowance));
+  return allowance.allowed ? undefined : new ApiError("tooManyRequests", [], allowance.resetSeconds);
 }

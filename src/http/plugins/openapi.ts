@@ -28,6 +28,11 @@ export async function publishOpenApi(app: FastifyInstance): Promise<void> {
             bearerFormat: "JWT",
             description: "Token of POST /api/Auth/Token.",
           },
+          operator: {
+            type: "http",
+            scheme: "bearer",
+            description: "Key of the service's operator, who has no user; such answers have no counters.",
+          },
         },
       },
       tags: [

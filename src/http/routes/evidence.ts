@@ -3,7 +3,7 @@ import { QuarantineAnswer, TraceAnswer, TraceRequest } from "../../contract/oper
 import { formatInstant } from "../../contract/time.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
-import { answer, callerOf } from "../envelope.ts";
+import { answer, callerOf, serviceAnswer } from "../envelope.ts";
 import { fixedLimits } from "../limits.ts";
 import type { Services } from "../services.ts";
 
@@ -21,7 +21,8 @@ function quarantineRoute(app: App, { quarantine }: Services): void {
       operationId: "listQuarantine",
       tag: "Operation",
       summary: "List trackers that connected and are not registered",
-      description: "They belong to no account, so only an admin of the first account, who runs the service, sees them.",
+      description:
+        "They belong to no account, so only the operator and admins of the first account, who run the service, see them.",
       permission: "service",
       input: {},
       ok: { 200: QuarantineAnswer },
@@ -35,7 +36,7 @@ function quarantineRoute(app: App, { quarantine }: Services): void {
         lastSeen: formatInstant(lastSeen),
         attempts,
       }));
-      return answer(callerOf(request), { quarantine: entries });
+      return serviceAnswer(request.caller, { quarantine: entries });
     },
   );
 }

@@ -143,7 +143,7 @@ export interface UserStore {
   remove(key: number): Promise<boolean>;
   setApiKey(key: number, apiKey: { readonly id: string; readonly hash: string } | null, now: number): Promise<void>;
   setLastLogin(key: number, now: number): Promise<void>;
-  /** Adds to the counters; one commit for all. */
+  /** Adds to the counters; one commit for all. What is of a user or device that is gone is left out. */
   addUsage(users: readonly UsageDelta[], devices: readonly ResultsDelta[]): Promise<void>;
   usage(userKey: number, day: string): Promise<Usage>;
   results(device: DeviceKey, day: string): Promise<number>;

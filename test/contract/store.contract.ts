@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Store } from "../../src/ports/store.ts";
+import { accountContract } from "./store/accounts.ts";
+import { commandContract } from "./store/commands.ts";
+import { dailyContract } from "./store/daily.ts";
+import { groupContract } from "./store/groups.ts";
 import { makeAccount, makeDevice, now, type StoreHarness, unique, userFields } from "./store/harness.ts";
 import { commitContract, historyContract } from "./store/locations.ts";
 import { propertyContract } from "./store/property.ts";
 import { append, batchOf, readAll, record } from "./store/records.ts";
-import { accountContract, deviceContract } from "./store/rows.ts";
+import { deviceContract } from "./store/rows.ts";
 
 /**
  * Everything that the port promises, for any engine. `make` gives a place without data; its stores are opened one after the other.
@@ -34,6 +38,9 @@ export function storeContract(engine: string, make: () => Promise<StoreHarness>)
 
     accountContract(store);
     deviceContract(store);
+    groupContract(store);
+    commandContract(store, reopen);
+    dailyContract(store);
     commitContract(store);
     historyContract(store);
     propertyContract(store, reopen);

@@ -23,13 +23,13 @@ export class DailyRows implements DailyStore {
         .expression((select) =>
           select
             .selectFrom("device")
-            .select(({ ref, val }) => [
-              ref("device.key").as("device"),
+            .select(({ val }) => [
+              "key as device",
               val(day).as("day"),
               val(first.sms).as("sms"),
               val(first.email).as("email"),
             ])
-            .where("device.key", "=", device),
+            .where("key", "=", device),
         )
         .onConflict((conflict) =>
           conflict

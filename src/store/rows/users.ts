@@ -184,10 +184,17 @@ export class UserRows implements UserStore {
   async addUsage(users: readonly UsageDelta[], devices: readonly ResultsDelta[]): Promise<void> {
     if (users.length === 0 && devices.length === 0) return;
     await this.#database.transaction().execute(async (transaction) => {
+      // Of the user's and the device's own rows, so that nothing is kept of one that is gone.
       for (const { userKey, day, requests } of users)
         await transaction
           .insertInto("user_usage")
-          .values({ user: userKey, day, requests })
+          .columns(["user", "day", "requests"])
+          .expression((select) =>
+            select
+              .selectFrom("user")
+              .select(({ val }) => ["key as user", val(day).as("day"), val(requests).as("requests")])
+              .where("key", "=", userKey),
+          )
           .onConflict((conflict) =>
             conflict.columns(["user", "day"]).doUpdateSet((set) => ({
               requests: set("user_usage.requests", "+", set.ref("excluded.requests")),
@@ -197,7 +204,13 @@ export class UserRows implements UserStore {
       for (const { device, day, results } of devices) {
         await transaction
           .insertInto("device_results")
-          .values({ device, day, results })
+          .columns(["device", "day", "results"])
+          .expression((select) =>
+            select
+              .selectFrom("device")
+              .select(({ val }) => ["key as device", val(day).as("day"), val(results).as("results")])
+              .where("key", "=", device),
+          )
           .onConflict((conflict) =>
             conflict.columns(["device", "day"]).doUpdateSet((set) => ({
               results: set("device_results.results", "+", set.ref("excluded.results")),

@@ -1,6 +1,7 @@
-import type { Account } from "../../../src/model/account.ts";
+import type { Account, User } from "../../../src/model/account.ts";
+import type { Command } from "../../../src/model/command.ts";
 import type { Device, DeviceFields } from "../../../src/model/device.ts";
-import type { NewUser, Store } from "../../../src/ports/store.ts";
+import type { NewCommand, NewUser, Store } from "../../../src/ports/store.ts";
 
 /** One place where an engine keeps data. */
 export interface StoreHarness {
@@ -80,4 +81,41 @@ export function userFields(accountKey: number, changes: Partial<NewUser> = {}): 
     apiKeyId: null,
     ...changes,
   };
+}
+
+/** A user; fails where the store refuses. */
+export async function makeUser(store: Store, accountKey: number, changes: Partial<NewUser> = {}): Promise<User> {
+  const user = await store.users.create(userFields(accountKey, changes), now);
+  if (typeof user === "string") throw new Error(`user refused: ${user}`);
+  return user;
+}
+
+export function newCommand(device: number, changes: Partial<NewCommand> = {}): NewCommand {
+  return {
+    id: unique("command-"),
+    device,
+    userKey: 1,
+    userName: "ana@example.org",
+    channel: "data",
+    format: "Text",
+    command: "DWXX#",
+    encode: false,
+    state: "queued",
+    creation: now,
+    expires: now + 1000,
+    sentAt: null,
+    finishedAt: null,
+    reply: null,
+    failure: null,
+    smsId: null,
+    idempotencyKey: null,
+    ...changes,
+  };
+}
+
+/** A recorded command; fails where the device is gone or the command was there. */
+export async function makeCommand(store: Store, device: number, changes: Partial<NewCommand> = {}): Promise<Command> {
+  const made = await store.commands.create(newCommand(device, changes));
+  if (made === "missing" || made.existing) throw new Error("the command was not made");
+  return made.command;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Store } from "../../../src/ports/store.ts";
-import { deviceFields, makeAccount, makeDevice, now, unique, userFields } from "./harness.ts";
+import { deviceFields, makeAccount, makeDevice, now, unique } from "./harness.ts";
 import { append, batchOf, readAll, record } from "./records.ts";
 
 /** Registered devices, their identifiers and licences. */
@@ -86,6 +86,39 @@ export function deviceContract(store: () => Store): void {
       assert.equal(await store().devices.replace(999_999_999, deviceFields(), now), "missing");
     });
 
+    it("tell when the next of them expires, and which have expired since", async () => {
+      const account = await makeAccount(store());
+      // A time of its own, far from the ones of other tests.
+      const start = Date.UTC(2050, 0, 1);
+      const expiring = async (expires: number | null) => (await makeDevice(store(), account.key, { expires })).key;
+      const expected = [await expiring(start + 1), await expiring(start + 2), await expiring(start + 2)];
+      const last = await expiring(start + 3);
+      await expiring(null);
+      const between = async (since: number, until: number) =>
+        (await store().devices.expiredBetween(since, until)).map(({ key }) => key);
+      assert.equal(await store().devices.nextExpiry(start), start + 1);
+      assert.equal(await store().devices.nextExpiry(start + 1), start + 2);
+      assert.equal(await store().devices.nextExpiry(start + 3), undefined);
+      assert.deepEqual(await between(start, start + 2), expected);
+      assert.deepEqual(await between(start + 1, start + 3), [...expected.slice(1), last]);
+      assert.deepEqual(await between(start + 2, start + 2), []);
+      const [device] = await store().devices.expiredBetween(start + 2, start + 3);
+      assert.deepEqual(device, await store().devices.find(device?.id ?? ""));
+    });
+
+    it("that expire together are all told", async () => {
+      const account = await makeAccount(store(), 3000);
+      const expires = Date.UTC(2051, 0, 1);
+      const made = Array.from({ length: 2001 }, () => makeDevice(store(), account.key, { expires }));
+      const keys = (await Promise.all(made)).map(({ key }) => key);
+      const told = await store().devices.expiredBetween(expires - 1, expires);
+      assert.deepEqual(
+        told.map(({ key }) => key),
+        keys.toSorted((one, other) => one - other),
+      );
+      assert.equal((await store().devices.list(account.key)).length, 2001);
+    });
+
     it("go with their history, and their keys never come back", async () => {
       const account = await makeAccount(store());
       const device = await makeDevice(store(), account.key, { aliases: [unique("alias-")] });
@@ -131,107 +164,6 @@ export function deviceContract(store: () => Store): void {
       );
       assert.equal(answers.filter((answer) => answer === "noLicense").length, 5);
       assert.equal(await store().devices.create(999_999_999, deviceFields(), now), "noLicense");
-    });
-  });
-}
-
-/** Accounts, users, counters and settings. */
-export function accountContract(store: () => Store): void {
-  describe("accounts and users", () => {
-    it("keep accounts in the order of their making", async () => {
-      const one = await makeAccount(store(), 7);
-      const two = await makeAccount(store());
-      assert.deepEqual(await store().accounts.find(one.key), one);
-      assert.deepEqual(
-        { ...one, key: 0, name: "" },
-        { key: 0, id: one.id, name: "", timeZone: "America/Bogota", licenses: 7, creation: now },
-      );
-      assert.equal(await store().accounts.find(999_999_999), undefined);
-      const keys = (await store().accounts.list()).map(({ key }) => key);
-      assert.ok(keys.indexOf(one.key) < keys.indexOf(two.key) && keys.indexOf(one.key) >= 0);
-    });
-
-    it("make a setting once, whoever asks", async () => {
-      const name = unique("setting-");
-      const values = await Promise.all(["a", "b", "c"].map((value) => store().accounts.setting(name, () => value)));
-      assert.equal(new Set(values).size, 1);
-      assert.equal(await store().accounts.setting(name, () => "d"), values[0]);
-    });
-
-    it("keep every field of a user", async () => {
-      const account = await makeAccount(store());
-      const fields = userFields(account.key, {
-        owner: true,
-        description: "é",
-        message: "m",
-        disabled: true,
-        disabledMessage: "why",
-        tags: { a: "b" },
-        privileges: ["admin", "own words"],
-        group: "g",
-        deviceId: "d",
-        adminDevices: 5,
-        from: now - 1,
-        expires: now + 1,
-        apiKeyHash: "00ff",
-        apiKeyId: "k1",
-      });
-      const user = await store().users.create(fields, now);
-      assert.ok(typeof user !== "string");
-      assert.deepEqual(user, { ...fields, key: user.key, creation: now, modification: now, lastLogin: null });
-      assert.deepEqual(await store().users.findByKey(user.key), user);
-      assert.equal(await store().users.findByKey(999_999_999), undefined);
-      await store().users.setLastLogin(user.key, now + 3);
-      await store().users.setApiKey(user.key, { id: "k2", hash: "11" }, now + 4);
-      assert.deepEqual(await store().users.findByKey(user.key), {
-        ...user,
-        apiKeyId: "k2",
-        apiKeyHash: "11",
-        lastLogin: now + 3,
-        modification: now + 4,
-      });
-      await store().users.setApiKey(user.key, null, now + 5);
-      const without = await store().users.findByKey(user.key);
-      assert.equal(without?.apiKeyHash, null);
-      assert.equal(without?.apiKeyId, null);
-    });
-
-    it("know e-mail addresses without regard to case, service-wide", async () => {
-      const account = await makeAccount(store());
-      const other = await makeAccount(store());
-      const email = `${unique("José.Ñandú")}@Example.org`;
-      const user = await store().users.create(userFields(account.key, { email }), now);
-      assert.ok(typeof user !== "string");
-      assert.equal(user.email, email);
-      assert.deepEqual(await store().users.findByEmail(email.toUpperCase()), user);
-      const again = userFields(other.key, { email: email.toLowerCase() });
-      assert.equal(await store().users.create(again, now), "emailInUse");
-      assert.equal(await store().users.findByEmail("nobody@example.org"), undefined);
-    });
-
-    it("list the users of an account in the order of their making", async () => {
-      const account = await makeAccount(store());
-      await store().users.create(userFields((await makeAccount(store())).key), now);
-      const made = [];
-      for (const name of ["z", "a", "m"]) made.push(await store().users.create(userFields(account.key, { name }), now));
-      assert.deepEqual(await store().users.list(account.key), made);
-    });
-
-    it("sum requests and results", async () => {
-      const account = await makeAccount(store());
-      const user = await store().users.create(userFields(account.key), now);
-      assert.ok(typeof user !== "string");
-      const device = await makeDevice(store(), account.key);
-      const usage = (day: string, requests: number) => ({ userKey: user.key, day, requests });
-      const results = (day: string, count: number) => ({ device: device.key, day, results: count });
-      await store().users.addUsage([], []);
-      await store().users.addUsage([usage("2026-11-20", 3), usage("2026-11-21", 4)], [results("2026-11-20", 9)]);
-      await store().users.addUsage([usage("2026-11-21", 1)], [results("2026-11-20", 1), results("2026-11-21", 5)]);
-      assert.deepEqual(await store().users.usage(user.key, "2026-11-21"), { total: 8, daily: 5 });
-      assert.deepEqual(await store().users.usage(user.key, "2026-11-22"), { total: 8, daily: 0 });
-      assert.equal(await store().users.results(device.key, "2026-11-20"), 10);
-      assert.equal(await store().users.results(device.key, "2026-11-21"), 5);
-      assert.equal(await store().users.results(device.key, "2026-11-22"), 0);
     });
   });
 }

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Command } from "../../../src/model/command.ts";
+import type { Store } from "../../../src/ports/store.ts";
+import { commandPropertyContract } from "./commands-property.ts";
+import { makeAccount, makeCommand, makeDevice, newCommand, now, unique } from "./harness.ts";
+
+/** Records of commands. */
+export function commandContract(store: () => Store, reopen: () => Promise<void>): void {
+  describe("commands", () => {
+    const device = async () => (await makeDevice(store(), (await makeAccount(store())).key)).key;
+
+    it("keep every field, over a restart too", async () => {
+      const key = await device();
+      const fields = newCommand(key, {
+        userKey: 2 ** 40,
+        userName: "Señora 'x'",
+        channel: "sms",
+        format: "Hex",
+        command: "78780A\n☂",
+        encode: true,
+        state: "sent",
+        sentAt: now + 1,
+        finishedAt: now + 2,
+        reply: "",
+        failure: "why",
+        smsId: unique("sms-"),
+        idempotencyKey: "k",
+      });
+      const made = await store().commands.create(fields);
+      assert.ok(made !== "missing");
+      assert.deepEqual(made, { command: { ...fields, key: made.command.key }, existing: false });
+      await reopen();
+      assert.deepEqual(await store().commands.find(key, fields.id), made.command);
+      assert.deepEqual(await store().commands.bySmsId(fields.smsId ?? ""), made.command);
+      const plain = await makeCommand(store(), key);
+      assert.deepEqual(await store().commands.find(key, plain.id), plain);
+    });
+
+    it("are found with their own device only", async () => {
+      const [one, other] = [await device(), await device()];
+      const command = await makeCommand(store(), one);
+      assert.equal(await store().commands.find(other, command.id), undefined);
+      assert.equal(await store().commands.find(one, "nobody's"), undefined);
+      assert.deepEqual(await store().commands.list(other, undefined, 5), []);
+      assert.deepEqual(await store().commands.queued(other), []);
+    });
+
+    it("are listed newest first, page by page", async () => {
+      const [key, other] = [await device(), await device()];
+      const made: Command[] = [];
+      for (let count = 0; count < 5; count++) {
+        made.unshift(await makeCommand(store(), key));
+        await makeCommand(store(), other);
+      }
+      assert.deepEqual(await store().commands.list(key, undefined, 10), made);
+      assert.deepEqual(await store().commands.list(key, undefined, 2), made.slice(0, 2));
+      assert.deepEqual(await store().commands.list(key, made[1]?.key, 2), made.slice(2, 4));
+      assert.deepEqual(await store().commands.list(key, made[4]?.key, 2), []);
+    });
+
+    it("wait for the connection oldest first; those by SMS do not", async () => {
+      const key = await device();
+      const first = await makeCommand(store(), key, { expires: 1 });
+      await makeCommand(store(), key, { channel: "sms" });
+      await makeCommand(store(), key, { state: "sent" });
+      const second = await makeCommand(store(), key);
+      assert.deepEqual(await store().commands.queued(key), [first, second]);
+    });
+
+    it("are made once for an idempotency key of a user and a device", async () => {
+      const [key, other] = [await device(), await device()];
+      const idempotencyKey = unique("idempotency-");
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => store().commands.create(newCommand(key, { idempotencyKey }))),
+      );
+      const made = answers.filter((answer) => answer !== "missing");
+      assert.equal(made.length, 20);
+      assert.equal(made.filter(({ existing }) => !existing).length, 1);
+      assert.equal(new Set(made.map(({ command }) => command.key)).size, 1);
+      await makeCommand(store(), key, { idempotencyKey, userKey: 2 });
+      await makeCommand(store(), other, { idempotencyKey });
+      await makeCommand(store(), key);
+      await makeCommand(store(), key);
+      assert.equal((await store().commands.list(key, undefined, 10)).length, 4);
+    });
+
+    it("answer a repeat with what became of the first", async () => {
+      const key = await device();
+      const command = await makeCommand(store(), key, { idempotencyKey: "again" });
+      const sent = await store().commands.step(command.key, ["queued"], "delivered", { reply: "OK" });
+      const repeated = await store().commands.create(newCommand(key, { idempotencyKey: "again", command: "other" }));
+      assert.deepEqual(repeated, { command: sent, existing: true });
+    });
+
+    it("of many who act on the same one, one wins", async () => {
+      const command = await makeCommand(store(), await device());
+      const step = (_: unknown, index: number) =>
+        store().commands.step(command.key, ["queued"], index % 2 ? "sent" : "cancelled", { sentAt: now + index });
+      const won = (await Promise.all(Array.from({ length: 20 }, step))).filter((answer) => answer !== undefined);
+      assert.equal(won.length, 1);
+      assert.deepEqual(await store().commands.find(command.device, command.id), won[0]);
+      assert.equal(await store().commands.step(999_999_999, ["queued"], "sent", {}), undefined);
+    });
+
+    it("are known by what the gateway calls their SMS, the newest first", async () => {
+      const smsId = unique("sms-");
+      const key = await device();
+      await makeCommand(store(), key, { channel: "sms", smsId });
+      const newer = await makeCommand(store(), key, { channel: "sms" });
+      const named = await store().commands.step(newer.key, ["queued"], "sent", { smsId });
+      assert.ok(named);
+      assert.deepEqual(await store().commands.bySmsId(smsId), named);
+      assert.equal(await store().commands.bySmsId("nobody's"), undefined);
+    });
+
+    it("run out, and tell when the next one does", async () => {
+      const { commands } = store();
+      const key = await device();
+      await commands.expire(Number.MAX_SAFE_INTEGER);
+      assert.equal(await commands.nextExpiry(), undefined);
+      const late = await makeCommand(store(), key, { expires: now + 2 });
+      const early = await makeCommand(store(), key, { expires: now + 1 });
+      const sms = await makeCommand(store(), key, { expires: now + 1, channel: "sms" });
+      const sent = await makeCommand(store(), key, { expires: now, state: "sent" });
+      assert.equal(await commands.nextExpiry(), now + 1);
+      assert.equal(await commands.expire(now), 0);
+      assert.equal(await commands.expire(now + 1), 2);
+      assert.equal(await commands.expire(now + 1), 0);
+      assert.equal(await commands.nextExpiry(), now + 2);
+      for (const { id } of [early, sms]) {
+        const expired = await commands.find(key, id);
+        assert.deepEqual([expired?.state, expired?.finishedAt], ["expired", now + 1]);
+      }
+      assert.deepEqual(await commands.find(key, sent.id), sent);
+      assert.deepEqual(await commands.queued(key), [late]);
+    });
+
+    it("go with their device at once, however many, and can't be made for one that is gone", async () => {
+      const key = await device();
+      const smsId = unique("sms-");
+      const command = await makeCommand(store(), key, { smsId });
+      await Promise.all(Array.from({ length: 2500 }, () => store().commands.create(newCommand(key))));
+      await store().devices.remove(key);
+      const gone = async () => {
+        assert.equal(await store().commands.find(key, command.id), undefined);
+        assert.deepEqual(await store().commands.list(key, undefined, 5), []);
+        assert.deepEqual(await store().commands.queued(key), []);
+        assert.equal(await store().commands.bySmsId(smsId), undefined);
+        assert.equal(await store().commands.step(command.key, ["queued"], "sent", {}), undefined);
+      };
+      await gone();
+      assert.equal(await store().commands.create(newCommand(key)), "missing");
+      await reopen();
+      await gone();
+    });
+  });
+  commandPropertyContract(store, reopen);
+}

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import type { DailyKind, Store } from "../../../src/ports/store.ts";
+import { makeAccount, makeDevice } from "./harness.ts";
+
+const today = "2026-11-21";
+const someKind = fc.constantFrom<DailyKind>("sms", "email");
+const someStep = fc.record({
+  take: fc.boolean(),
+  kind: someKind,
+  day: fc.constantFrom("2026-11-20", today),
+  limit: fc.integer({ min: -1, max: 4 }),
+});
+
+/** Counters of what is sent from devices. */
+export function dailyContract(store: () => Store): void {
+  describe("daily counters", () => {
+    const device = async () => (await makeDevice(store(), (await makeAccount(store())).key)).key;
+
+    it("end at the limit, however many take at once", async () => {
+      const key = await device();
+      const take = (kind: DailyKind) => store().daily.take(key, today, kind, 7);
+      const taken = await Promise.all(Array.from({ length: 50 }, () => take("sms")));
+      assert.equal(taken.filter(Boolean).length, 7);
+      assert.deepEqual(await store().daily.sent(key, today), { sms: 7, email: 0 });
+      await store().daily.giveBack(key, today, "sms");
+      const again = await Promise.all(Array.from({ length: 50 }, (_, index) => take(index % 2 ? "sms" : "email")));
+      assert.equal(again.filter(Boolean).length, 8);
+      assert.deepEqual(await store().daily.sent(key, today), { sms: 7, email: 7 });
+    });
+
+    it("count each device, day and kind apart, and never below nothing", async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(someStep, { maxLength: 25 }), async (steps) => {
+          const key = await device();
+          const other = await device();
+          const counted = new Map<string, number>();
+          for (const { take, kind, day, limit } of steps) {
+            const count = counted.get(day + kind) ?? 0;
+            if (take) {
+              assert.equal(await store().daily.take(key, day, kind, limit), count < limit);
+              if (count < limit) counted.set(day + kind, count + 1);
+            } else {
+              await store().daily.giveBack(key, day, kind);
+              counted.set(day + kind, Math.max(0, count - 1));
+            }
+          }
+          for (const day of ["2026-11-20", today]) {
+            const expected = { sms: counted.get(`${day}sms`) ?? 0, email: counted.get(`${day}email`) ?? 0 };
+            assert.deepEqual(await store().daily.sent(key, day), expected);
+            assert.deepEqual(await store().daily.sent(other, day), { sms: 0, email: 0 });
+          }
+        }),
+        { numRuns: 25 },
+      );
+    });
+
+    it("are kept for a day and the one before", async () => {
+      const key = await device();
+      for (const day of ["2026-11-01", "2026-11-20", today]) await store().daily.take(key, day, "sms", 5);
+      const sent = async (day: string) => (await store().daily.sent(key, day)).sms;
+      assert.deepEqual([await sent("2026-11-01"), await sent("2026-11-20"), await sent(today)], [0, 1, 1]);
+    });
+
+    it("go with their device", async () => {
+      const key = await device();
+      await store().daily.take(key, today, "sms", 5);
+      await store().devices.remove(key);
+      assert.deepEqual(await store().daily.sent(key, today), { sms: 0, email: 0 });
+      assert.equal(await store().daily.take(key, today, "sms", 5), false);
+      assert.deepEqual(await store().daily.sent(key, today), { sms: 0, email: 0 });
+    });
+  });
+}

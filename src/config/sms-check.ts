@@ -50,8 +50,8 @@ function httpProblems(http: Sms["http"]): Finding[] {
 function urlProblems(key: string, template: string): Finding[] {
   const right = "it must be like https://gateway.example/send?to={to}";
   const address = URL.parse(template);
-  if (address === null || !["http:", "https:"].includes(address.protocol))
-    return [{ key, wrong: "it is no http or https address", right }];
+  if (address === null || !["http:", "https:"].includes(address.protocol) || /\{|%7B/i.test(address.host))
+    return [{ key, wrong: "it is no http or https address of one host", right }];
   // A text of dots would climb the path, however it is encoded.
   if (/\{text\}/.test(template.split("?")[0] ?? "") || address.hash !== "")
     return [{ key, wrong: "{text} in the path, or a fragment", right: "{text} may stand in the query only" }];

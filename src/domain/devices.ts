@@ -11,7 +11,7 @@ import { type Cache, createCache } from "./cache.ts";
 import { defaultDailyEmailLimit, defaultDailySmsLimit, deviceView, readExpiry, readFields } from "./device-fields.ts";
 import { patched } from "./json-patch.ts";
 import { createLocks } from "./locks.ts";
-import { sees, visibleDevices } from "./visibility.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** A device after a change, and what of the change is probably a mistake. */
 export interface ChangedDevice {
@@ -53,10 +53,14 @@ export interface DevicesContext {
   readonly store: Pick<Store, "devices">;
   readonly bus: Bus;
   readonly clock: Clock;
+  readonly visibility: Visibility;
 }
 
+/** A user who sees more devices than this has them picked from the list of all, others each by its id. */
+const fewDevices = 8;
+
 /** The devices over their store; what is read often is kept in memory until the bus says that it changed. */
-export function createDevices({ store: { devices: store }, bus, clock }: DevicesContext): Devices {
+export function createDevices({ store: { devices: store }, bus, clock, visibility }: DevicesContext): Devices {
   const cache = keptIn(store, bus, clock);
   // A change is made from what was read before it, so the changes of one device follow each other.
   const alone = createLocks<string>();
@@ -64,6 +68,20 @@ export function createDevices({ store: { devices: store }, bus, clock }: Devices
   /** The device as the store has it now. */
   async function current(user: User, id: string): Promise<Device> {
     return visible(user, await store.find(id));
+  }
+
+  function visible(user: User, device: Device | undefined): Device | Promise<Device> {
+    if (device === undefined) throw new ApiError("deviceNotFound");
+    const seen = visibility.sees(user, device);
+    return seen instanceof Promise ? seen.then((sees) => shown(device, sees)) : shown(device, seen);
+  }
+
+  async function all(user: User): Promise<readonly Device[]> {
+    const scope = await visibility.scope(user);
+    if (scope.all) return store.list(user.accountKey);
+    if (scope.ids.size > fewDevices) return (await store.list(user.accountKey)).filter(({ id }) => scope.ids.has(id));
+    const found = await Promise.all([...scope.ids].toSorted().map((id) => store.find(id)));
+    return found.filter((device) => device !== undefined && device.accountKey === user.accountKey);
   }
 
   async function write(device: Device, fields: DeviceFields): Promise<Device> {
@@ -82,20 +100,16 @@ export function createDevices({ store: { devices: store }, bus, clock }: Devices
 
   return {
     async list(user) {
-      const scope = visibleDevices(user);
-      const devices = scope.all
-        ? await store.list(user.accountKey)
-        : (await Promise.all(scope.ids.map((id) => store.find(id)))).filter((device) => device !== undefined);
       const now = clock.now();
-      return devices.filter((device) => sees(user, device) && (device.expires === null || now < device.expires));
+      return (await all(user)).filter(({ expires }) => expires === null || now < expires);
     },
     find(user, id) {
       const device = cache.get(id);
       return device instanceof Promise ? device.then((found) => visible(user, found)) : visible(user, device);
     },
     async create(user, body) {
-      const scope = visibleDevices(user);
-      if (!scope.all && !scope.ids.includes(body.id)) throw new ApiError("permissionDenied");
+      const scope = await visibility.scope(user);
+      if (!scope.all && !scope.ids.has(body.id)) throw new ApiError("permissionDenied");
       const { fields, warnings } = readFields(body.id, body);
       return { device: changed(await store.create(user.accountKey, fields, clock.now())), warnings };
     },
@@ -146,7 +160,7 @@ function keptIn(store: Store["devices"], bus: Bus, clock: Clock): Cache<string, 
   return cache;
 }
 
-function visible(user: User, device: Device | undefined): Device {
-  if (device === undefined || !sees(user, device)) throw new ApiError("deviceNotFound");
+function shown(device: Device, seen: boolean): Device {
+  if (!seen) throw new ApiError("deviceNotFound");
   return device;
 }

@@ -3,6 +3,7 @@ import { type Cache, createCache } from "../domain/cache.ts";
 import { createDevices, type Devices } from "../domain/devices.ts";
 import { createHistory, type History } from "../domain/history.ts";
 import { createUsage, type Usage } from "../domain/usage.ts";
+import { createVisibility } from "../domain/visibility.ts";
 import type { User } from "../model/account.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -65,13 +66,14 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     if (event.type === "userChanged") users.drop(event.key);
   });
   const usage = createUsage(store.users, log);
+  const visibility = createVisibility({ groups: store.groups, bus, clock });
   return {
     ...deps,
     limits,
     tokens: createTokens(tokenKey, limits.tokenSeconds, clock),
     users,
     usage,
-    devices: createDevices(deps),
+    devices: createDevices({ ...deps, visibility }),
     history: createHistory({
       locations: store.locations,
       results: usage.results,

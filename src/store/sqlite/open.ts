@@ -1,9 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { Kysely, sql } from "kysely";
+import { Kysely } from "kysely";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
-import type { Engine } from "../migrations/migration.ts";
 import { migrate } from "../migrations/migrations.ts";
 import { AccountRows } from "../rows/accounts.ts";
 import { CommandRows } from "../rows/commands.ts";
@@ -15,6 +14,7 @@ import { UserRows } from "../rows/users.ts";
 import type { Schema } from "../schema.ts";
 import { ChunkIndex } from "./chunk-index.ts";
 import { WorkerDialect } from "./dialect.ts";
+import { engine } from "./engine.ts";
 import { SqliteLocations } from "./locations.ts";
 import { lockFolder } from "./lock.ts";
 import type { ReaderCalls, WriterCalls } from "./messages.ts";
@@ -30,17 +30,6 @@ export interface SqliteStoreOptions {
   /** Number of this process, told to another one that wants the same folder. */
   readonly pid: number;
 }
-
-/** How SQLite makes columns. AUTOINCREMENT, because the number of a deleted row must not come back. */
-const engine: Engine = {
-  int: "integer",
-  double: "double precision",
-  bytes: "blob",
-  // Version 4 by RFC 9562, 5.4: random, but for its version and its variant.
-  uuid: sql<string>`lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-'
-    || substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`,
-  key: (column) => column.notNull().primaryKey().autoIncrement(),
-};
 
 /** The engine's suffix: what the file is called tells which code runs in the workers, TypeScript from a checkout or the built JavaScript. */
 const suffix = import.meta.url.endsWith(".ts") ? ".ts" : ".js";

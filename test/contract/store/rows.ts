@@ -109,14 +109,14 @@ export function deviceContract(store: () => Store): void {
     it("that expire together are all told", async () => {
       const account = await makeAccount(store(), 3000);
       const expires = Date.UTC(2051, 0, 1);
-      const made = Array.from({ length: 2001 }, () => makeDevice(store(), account.key, { expires }));
+      const made = Array.from({ length: 1001 }, () => makeDevice(store(), account.key, { expires }));
       const keys = (await Promise.all(made)).map(({ key }) => key);
       const told = await store().devices.expiredBetween(expires - 1, expires);
       assert.deepEqual(
         told.map(({ key }) => key),
         keys.toSorted((one, other) => one - other),
       );
-      assert.equal((await store().devices.list(account.key)).length, 2001);
+      assert.equal((await store().devices.list(account.key)).length, 1001);
     });
 
     it("go with their history, and their keys never come back", async () => {

@@ -1,0 +1,13 @@
+import { sql } from "kysely";
+import type { Engine } from "../migrations/migration.ts";
+
+/** How SQLite makes columns. AUTOINCREMENT, because the number of a deleted row must not come back. */
+export const engine: Engine = {
+  int: "integer",
+  double: "double precision",
+  bytes: "blob",
+  // Version 4 by RFC 9562, 5.4: random, but for its version and its variant.
+  uuid: sql<string>`lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-'
+    || substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`,
+  key: (column) => column.notNull().primaryKey().autoIncrement(),
+};

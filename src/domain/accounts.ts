@@ -1,7 +1,6 @@
-import type { User } from "../model/account.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
-import type { Store } from "../ports/store.ts";
+import type { NewUser, Store } from "../ports/store.ts";
 
 /** The account that the first start makes. */
 export interface FirstAccount {
@@ -47,7 +46,14 @@ export async function bootstrap(context: BootstrapContext, first: FirstAccount):
   const credentials = { userName: first.ownerEmail, apiKey: key.secret };
   await keep(credentials);
   const made = await store.users.create(
-    { ...owner(first), id: ids.uuid(), accountKey: account.key, apiKeyHash: key.hash, apiKeyId: key.id },
+    {
+      ...ownerOf({ name: "Owner", email: first.ownerEmail, country: "", timeZone: first.timeZone }),
+      owner: true,
+      id: ids.uuid(),
+      accountKey: account.key,
+      apiKeyHash: key.hash,
+      apiKeyId: key.id,
+    },
     now,
   );
   if (made === "emailInUse")
@@ -55,18 +61,15 @@ export async function bootstrap(context: BootstrapContext, first: FirstAccount):
   return credentials;
 }
 
-function owner({
-  ownerEmail,
-  timeZone,
-}: FirstAccount): Omit<
-  User,
-  "key" | "creation" | "modification" | "lastLogin" | "id" | "accountKey" | "apiKeyHash" | "apiKeyId"
-> {
+/** The user that owns a new account: it holds `admin`; who it is and its key are for the caller to say. */
+export function ownerOf(
+  who: Pick<NewUser, "name" | "email" | "country" | "timeZone">,
+): Omit<NewUser, "id" | "accountKey" | "owner" | "apiKeyHash" | "apiKeyId"> {
+  const { name, email, country, timeZone } = who;
   return {
-    owner: true,
-    name: "Owner",
-    email: ownerEmail,
-    country: "",
+    name,
+    email,
+    country,
     timeZone,
     description: null,
     message: null,

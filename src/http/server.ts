@@ -13,6 +13,7 @@ import { publishOpenApi, showDocs } from "./plugins/openapi.ts";
 import { requestIds } from "./plugins/request-ids.ts";
 import { createMeasure, type Measure, wrapRoutes } from "./plugins/routes.ts";
 import { accountRoute } from "./routes/account.ts";
+import { accountsRoutes } from "./routes/accounts.ts";
 import { deviceRoutes } from "./routes/device.ts";
 import { devicesRoutes } from "./routes/devices.ts";
 import { evidenceRoutes } from "./routes/evidence.ts";
@@ -126,6 +127,7 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
   tokenRoute(app, services);
   accountRoute(app, services);
+  accountsRoutes(app, services);
   devicesRoutes(app, services);
   deviceRoutes(app, services);
   limitsRoutes(app, services);

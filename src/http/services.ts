@@ -1,7 +1,9 @@
+import { makeApiKey } from "../auth/api-key.ts";
 import { createTokens, type Tokens } from "../auth/tokens.ts";
 import { type Cache, createCache } from "../domain/cache.ts";
 import { createDevices, type Devices } from "../domain/devices.ts";
 import { createHistory, type History } from "../domain/history.ts";
+import { createTenants, type Tenants } from "../domain/tenants.ts";
 import { createUsage, type Usage } from "../domain/usage.ts";
 import { createVisibility } from "../domain/visibility.ts";
 import type { User } from "../model/account.ts";
@@ -43,6 +45,7 @@ export interface Services extends HttpDeps {
   readonly usage: Usage;
   readonly devices: Devices;
   readonly history: History;
+  readonly tenants: Tenants;
   /** Key of the account that runs the service: the first one. */
   readonly serviceAccount: number;
 }
@@ -74,6 +77,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     users,
     usage,
     devices: createDevices({ ...deps, visibility }),
+    tenants: createTenants({ store, clock, ids, makeApiKey }),
     history: createHistory({
       locations: store.locations,
       results: usage.results,

@@ -1,6 +1,7 @@
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
+import { AccountView } from "../../contract/admin.ts";
 import { DeviceView } from "../../contract/device.ts";
 import { Location } from "../../contract/location.ts";
 
@@ -15,7 +16,7 @@ to case, field names do not. Answers carry \`X-Request-Id\`, those to a user \`R
 
 /** The OpenAPI 3.1 document, made from the schemas of the routes that are registered after this, and the page that shows it. */
 export async function publishOpenApi(app: FastifyInstance): Promise<void> {
-  for (const schema of [DeviceView, Location]) app.addSchema(schema);
+  for (const schema of [AccountView, DeviceView, Location]) app.addSchema(schema);
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",

@@ -1,4 +1,5 @@
 import { AccountAnswer } from "../../contract/account.ts";
+import { licensesOf } from "../../domain/licenses.ts";
 import { ApiError } from "../../errors/catalogue.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
@@ -22,12 +23,8 @@ export function accountRoute(app: App, { store, clock }: Services): void {
       const account = await store.accounts.find(caller.user.accountKey);
       if (account === undefined) throw new ApiError("invalidToken");
       const used = await store.accounts.licensesUsed(account.key, clock.now());
-      const total = account.licenses;
-      return answer(caller, {
-        name: account.name,
-        timeZone: account.timeZone,
-        licenses: { total, used, free: Math.max(0, total - used) },
-      });
+      const { name, timeZone, licenses } = account;
+      return answer(caller, { name, timeZone, licenses: licensesOf(licenses, used) });
     },
   );
 }

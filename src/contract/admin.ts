@@ -1,0 +1,100 @@
+import Type, { type Static } from "typebox";
+import { serviceSuccess } from "./envelope.ts";
+import { Instant, reference } from "./schema.ts";
+
+const settable = {
+  name: Type.String({ minLength: 1, maxLength: 256 }),
+  timeZone: Type.String({
+    maxLength: 64,
+    description: "IANA name of the form Region/City; its midnight starts the account's day.",
+    examples: ["America/Bogota"],
+  }),
+  licenses: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000_000,
+    description:
+      "Devices that may be active. Fewer than are in use takes none away: then none is free until enough have expired.",
+    examples: [500],
+  }),
+};
+
+const example = { name: "North Fleet", timeZone: "America/Bogota", licenses: 500 };
+const ownerExample = {
+  name: "Ana Gómez",
+  email: "ana@example.com",
+  country: "CO",
+  timeZone: "America/Bogota",
+};
+
+/** Body of POST /api/admin/accounts. */
+export const NewAccount = Type.Object(
+  {
+    ...settable,
+    owner: Type.Object(
+      {
+        name: Type.String({ minLength: 1, maxLength: 256 }),
+        email: Type.String({ maxLength: 1024, description: "Its user name; unique in the whole service." }),
+        country: Type.String({ maxLength: 256, description: "ISO alpha-2, alpha-3 or English name." }),
+        timeZone: Type.String({ maxLength: 64, description: "IANA name of the form Region/City." }),
+      },
+      { description: "The account's first user: it holds `admin`, and can't lose it or be deleted." },
+    ),
+  },
+  { examples: [{ ...example, owner: ownerExample }] },
+);
+export type NewAccount = Static<typeof NewAccount>;
+
+/** Body of PUT /api/admin/accounts/{accountId}, and what the result of a PATCH must be. */
+export const AccountReplacement = Type.Object(settable, { examples: [example] });
+export type AccountReplacement = Static<typeof AccountReplacement>;
+
+/** Licences of an account, as every answer shows them. */
+export const Licenses = Type.Object(
+  { total: Type.Integer(), used: Type.Integer(), free: Type.Integer() },
+  { description: "A device uses one until it expires.", examples: [{ total: 500, used: 12, free: 488 }] },
+);
+
+/** An account as the operator sees it. */
+export const AccountView = Type.Object(
+  {
+    id: Type.String({ description: "Its public identifier." }),
+    name: Type.String(),
+    timeZone: Type.String(),
+    licenses: Licenses,
+    creation: Instant(),
+  },
+  {
+    $id: "Account",
+    description: "A tenant: nobody else sees its users and devices.",
+    examples: [
+      {
+        id: "019a9f3e-7c1b-7e55-9d0b-3f6b2b8f6c11",
+        ...example,
+        licenses: { total: 500, used: 12, free: 488 },
+        creation: "2026-11-21T10:29:00.000Z",
+      },
+    ],
+  },
+);
+export type AccountView = Static<typeof AccountView>;
+const accountReference = reference<AccountView>("Account");
+
+/** Path of every call to one account. */
+export const AccountPath = Type.Object({
+  accountId: Type.String({
+    description: "The account's id.",
+    examples: ["019a9f3e-7c1b-7e55-9d0b-3f6b2b8f6c11"],
+  }),
+});
+
+/** Answers of the operator's calls. */
+export const AccountsAnswer = serviceSuccess({ accounts: Type.Array(accountReference) });
+export const AccountViewAnswer = serviceSuccess({ account: accountReference });
+export const NewAccountAnswer = serviceSuccess({
+  account: accountReference,
+  owner: Type.Object({
+    id: Type.String({ description: "The user's id." }),
+    email: Type.String(),
+    apiKey: Type.String({ description: "Shown this once." }),
+  }),
+});

@@ -1,0 +1,114 @@
+import type { AccountReplacement, AccountView, NewAccount } from "../contract/admin.ts";
+import type { PatchRequest } from "../contract/patch.ts";
+import { formatInstant } from "../contract/time.ts";
+import { ApiError } from "../errors/catalogue.ts";
+import type { Account } from "../model/account.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Store } from "../ports/store.ts";
+import { ownerOf } from "./accounts.ts";
+import { isCountry } from "./countries.ts";
+import { isEmail } from "./email.ts";
+import { patched } from "./json-patch.ts";
+import { licensesOf } from "./licenses.ts";
+import { createLocks } from "./locks.ts";
+import { isTimeZone } from "./time-zones.ts";
+
+/** A new account and the way in of its owner; the API key is known only now. */
+export interface MadeAccount {
+  readonly account: AccountView;
+  readonly owner: { readonly id: string; readonly email: string; readonly apiKey: string };
+}
+
+/** The service's accounts, as its operator makes and changes them. Calls that name one fail with `accountNotFound` where there is none. */
+export interface Tenants {
+  /** All of them, in the order of their making. */
+  list(): Promise<readonly AccountView[]>;
+  read(id: string): Promise<AccountView>;
+  /** @throws ApiError `emailInUse`, `invalidEmail`, `invalidInput` */
+  create(body: NewAccount): Promise<MadeAccount>;
+  replace(id: string, body: AccountReplacement): Promise<AccountView>;
+  /** `check` is the check of a PUT's body; it throws an ApiError. */
+  patch(id: string, operations: PatchRequest, check: (body: unknown) => AccountReplacement): Promise<AccountView>;
+}
+
+/** What they need of the service. */
+export interface TenantsContext {
+  readonly store: Pick<Store, "accounts">;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Makes an API key (src/auth/api-key.ts). */
+  readonly makeApiKey: (ids: Ids) => { readonly id: string; readonly secret: string; readonly hash: string };
+}
+
+const writable: ReadonlySet<string> = new Set(["name", "timeZone", "licenses"]);
+
+/** The accounts over their store. Nothing of them is kept in memory: an idle account costs nothing. */
+export function createTenants({ store: { accounts }, clock, ids, makeApiKey }: TenantsContext): Tenants {
+  // A patch is made from what was read before it, so the changes of one account follow each other.
+  const alone = createLocks<string>();
+
+  async function find(id: string): Promise<Account> {
+    const account = await accounts.findById(id);
+    if (account === undefined) throw new ApiError("accountNotFound");
+    return account;
+  }
+
+  async function viewOf(account: Account): Promise<AccountView> {
+    return accountView(account, await accounts.licensesUsed(account.key, clock.now()));
+  }
+
+  async function write({ key }: Account, { name, timeZone, licenses }: AccountReplacement): Promise<AccountView> {
+    checkTimeZone(timeZone, "body/timeZone");
+    const account = await accounts.replace(key, { name, timeZone, licenses });
+    if (account === undefined) throw new ApiError("accountNotFound");
+    return viewOf(account);
+  }
+
+  return {
+    async list() {
+      const [all, used] = await Promise.all([accounts.list(), accounts.licensesUsedByAccount(clock.now())]);
+      return all.map((account) => accountView(account, used.get(account.key) ?? 0));
+    },
+    read: async (id) => viewOf(await find(id)),
+    async create({ owner, name, timeZone, licenses }) {
+      checkTimeZone(timeZone, "body/timeZone");
+      checkOwner(owner);
+      const key = makeApiKey(ids);
+      const made = await accounts.createWithOwner(
+        { id: ids.uuid(), name, timeZone, licenses },
+        { ...ownerOf(owner), id: ids.uuid(), apiKeyHash: key.hash, apiKeyId: key.id },
+        clock.now(),
+      );
+      if (made === "emailInUse") throw new ApiError("emailInUse");
+      return {
+        account: accountView(made.account, 0),
+        owner: { id: made.owner.id, email: made.owner.email, apiKey: key.secret },
+      };
+    },
+    replace: (id, body) => alone(id, async () => write(await find(id), body)),
+    patch: (id, operations, check) =>
+      alone(id, async () => {
+        const account = await find(id);
+        const { name, timeZone, licenses } = account;
+        return write(account, check(patched({ name, timeZone, licenses }, operations, writable)));
+      }),
+  };
+}
+
+function accountView(account: Account, used: number): AccountView {
+  const { id, name, timeZone, licenses, creation } = account;
+  return { id, name, timeZone, licenses: licensesOf(licenses, used), creation: formatInstant(creation) };
+}
+
+function checkTimeZone(text: string, where: string): void {
+  if (!isTimeZone(text))
+    throw new ApiError("invalidInput", [`${where}: must be an IANA time zone of the form Region/City`]);
+}
+
+function checkOwner({ email, country, timeZone }: NewAccount["owner"]): void {
+  if (!isEmail(email)) throw new ApiError("invalidEmail", ["body/owner/email: must be an e-mail address"]);
+  if (!isCountry(country))
+    throw new ApiError("invalidInput", ["body/owner/country: must be a country's ISO code or English name"]);
+  checkTimeZone(timeZone, "body/owner/timeZone");
+}

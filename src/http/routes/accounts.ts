@@ -1,0 +1,120 @@
+import {
+  AccountPath,
+  AccountReplacement,
+  AccountsAnswer,
+  AccountViewAnswer,
+  NewAccount,
+  NewAccountAnswer,
+} from "../../contract/admin.ts";
+import { PatchRequest } from "../../contract/patch.ts";
+import type { App } from "../app.ts";
+import { call } from "../call.ts";
+import { checkerOf } from "../check.ts";
+import { serviceAnswer } from "../envelope.ts";
+import type { Services } from "../services.ts";
+
+const path = "/api/admin/accounts/:accountId";
+
+/** The operator's calls: GET and POST /api/admin/accounts, GET, PUT and PATCH /api/admin/accounts/{accountId}. */
+export function accountsRoutes(app: App, services: Services): void {
+  listRoute(app, services);
+  createRoute(app, services);
+  readRoute(app, services);
+  replaceRoute(app, services);
+  patchRoute(app, services);
+}
+
+function listRoute(app: App, { tenants }: Services): void {
+  app.get(
+    "/api/admin/accounts",
+    call({
+      operationId: "listAccounts",
+      tag: "Operation",
+      summary: "List the accounts",
+      description: "All of the service's accounts, in the order of their making.",
+      permission: "operator",
+      input: {},
+      ok: { 200: AccountsAnswer },
+    }),
+    async (request) => serviceAnswer(request.caller, { accounts: [...(await tenants.list())] }),
+  );
+}
+
+function createRoute(app: App, { tenants }: Services): void {
+  app.post(
+    "/api/admin/accounts",
+    call({
+      operationId: "createAccount",
+      tag: "Operation",
+      summary: "Make an account and its owner",
+      description: "The answer holds the owner's API key, which is not shown again.",
+      permission: "operator",
+      input: { body: NewAccount },
+      ok: { 201: NewAccountAnswer },
+      invalid: "invalidInput",
+      errors: ["invalidEmail", "emailInUse"],
+    }),
+    async (request, reply) => {
+      const { account, owner } = await tenants.create(request.body);
+      reply.code(201).header("location", `/api/admin/accounts/${account.id}`).header("cache-control", "no-store");
+      return serviceAnswer(request.caller, { account, owner });
+    },
+  );
+}
+
+function readRoute(app: App, { tenants }: Services): void {
+  app.get(
+    path,
+    call({
+      operationId: "readAccountById",
+      tag: "Operation",
+      summary: "Read an account",
+      permission: "operator",
+      input: { params: AccountPath },
+      ok: { 200: AccountViewAnswer },
+      errors: ["accountNotFound"],
+    }),
+    async (request) => serviceAnswer(request.caller, { account: await tenants.read(request.params.accountId) }),
+  );
+}
+
+function replaceRoute(app: App, { tenants }: Services): void {
+  app.put(
+    path,
+    call({
+      operationId: "replaceAccount",
+      tag: "Operation",
+      summary: "Replace an account's fields",
+      permission: "operator",
+      input: { params: AccountPath, body: AccountReplacement },
+      ok: { 200: AccountViewAnswer },
+      invalid: "invalidInput",
+      errors: ["accountNotFound"],
+    }),
+    async ({ caller, params, body }) =>
+      serviceAnswer(caller, { account: await tenants.replace(params.accountId, body) }),
+  );
+}
+
+function patchRoute(app: App, { tenants }: Services): void {
+  app.patch(
+    path,
+    call({
+      operationId: "patchAccount",
+      tag: "Operation",
+      summary: "Change some of an account's fields",
+      description:
+        "A JSON Patch (RFC 6902) of `name`, `timeZone` and `licenses` (a number, as in the body of a PUT), all of it or nothing.",
+      permission: "operator",
+      input: { params: AccountPath, body: PatchRequest },
+      ok: { 200: AccountViewAnswer },
+      invalid: "invalidPatch",
+      errors: ["accountNotFound", "invalidInput", "patchTestFailed"],
+    }),
+    async (request) => {
+      const check = checkerOf(request, AccountReplacement, "invalidInput");
+      const account = await tenants.patch(request.params.accountId, request.body, check);
+      return serviceAnswer(request.caller, { account });
+    },
+  );
+}

@@ -128,3 +128,15 @@ test("any patch gives a document or an ApiError, and leaves the document and Jav
     }),
   );
 });
+
+test("copies that double the document with each step are refused before they fill the memory", () => {
+  const steps = Array.from({ length: 1000 }, (_, index) => ({
+    op: "copy" as const,
+    from: "/tags",
+    path: `/tags/k${index}`,
+  }));
+  assert.throws(
+    () => patched({ tags: { first: "1" } }, steps, new Set(["tags"])),
+    (error) => error instanceof ApiError && error.code === "invalidPatch",
+  );
+});

@@ -16,6 +16,7 @@ const forbidden: ReadonlySet<string> = new Set(["__proto__", "constructor", "pro
 export function patched(document: Readonly<Json>, steps: PatchRequest, writable: ReadonlySet<string>): Json {
   const result: Json = structuredClone(document);
   const known = new Set([...writable, ...Object.keys(document)]);
+  let copied = 0;
   for (const [index, step] of steps.entries()) {
     const where = `body/${index}`;
     const operation = operationOf(step, where);
@@ -23,9 +24,32 @@ export function patched(document: Readonly<Json>, steps: PatchRequest, writable:
       const problem = name in operation ? problemOf(result, operation, name, writable, known) : undefined;
       if (problem !== undefined) throw new ApiError("invalidPatch", [`${where}/${name}: ${problem}`]);
     }
+    copied += copiedNodes(result, operation, mostCopiedNodes - copied);
+    if (copied >= mostCopiedNodes) throw new ApiError("invalidPatch", [`${where}: copies too much`]);
     apply(result, operation, where);
   }
   return result;
+}
+
+/** Copies can double a document with each step, so what one patch may copy in all is bounded: far above any record's fields. */
+const mostCopiedNodes = 20_000;
+
+/** Values that a copy adds, counted up to `most`. */
+function copiedNodes(document: Json, operation: Operation, most: number): number {
+  if (operation.op !== "copy") return 0;
+  let value: unknown = document;
+  for (const token of tokensOf(operation.from)) {
+    if (typeof value !== "object" || value === null) return 0;
+    value = Object.getOwnPropertyDescriptor(value, token)?.value;
+  }
+  const waiting = [value];
+  let count = 0;
+  while (waiting.length > 0 && count < most) {
+    const next = waiting.pop();
+    count++;
+    if (typeof next === "object" && next !== null) waiting.push(...Object.values(next));
+  }
+  return count;
 }
 
 /** A step as the library's operation. */

@@ -4,56 +4,83 @@ import type { Clock } from "../ports/clock.ts";
 import type { Admission, Admitted } from "../ports/intake.ts";
 import type { DeviceStore } from "../ports/store.ts";
 
-/** Identifiers kept in memory, some 300 bytes each; the ones looked up longest ago make room. */
-const rememberedIdentifiers = 200_000;
+/** Devices kept in memory, some 500 bytes each; the ones asked for longest ago make room, and are no longer live then. */
+const rememberedDevices = 100_000;
+/** An admission older than this is asked for again: events tell of changes at once, but nothing may rest on them alone. */
+const mostAgeMs = 60_000;
+/** A device that changes each time while it is being asked for is taken as it was found last, for one message. */
+const mostTries = 3;
 
 /** An admitted device as the directory keeps it: connections hold it, so `live` changes in place. */
 class AdmittedDevice implements Admitted {
   readonly status = "admitted";
   readonly key: DeviceKey;
   readonly id: string;
+  readonly model: string | undefined;
   readonly expires: number | null;
+  /** Lists of identifiers that it was found under. */
+  readonly lists: (readonly string[])[] = [];
+  readonly bornAt: number;
   live = true;
 
-  constructor(device: Device) {
+  constructor(device: Device, bornAt: number) {
     this.key = device.key;
     this.id = device.id;
     this.expires = device.expires;
+    this.bornAt = bornAt;
+    this.model = device.tags.model;
   }
 }
 
-/** Which registered device an identifier belongs to, remembered in memory until the device changes. */
+/**
+ * Which registered device a tracker is. What it hands out is live until the device changes, expires or is deleted, makes room for others, or grows old;
+ * every device that is live is in here, so all of that reaches whoever holds it.
+ */
 export class Directory {
   readonly #devices: DeviceStore;
   readonly #clock: Clock;
-  readonly #byIdentifier = new Map<string, AdmittedDevice>();
-  readonly #identifiersOf = new Map<DeviceKey, Set<string>>();
+  /** By identifiers as they were reported, joined: of several the first that is registered counts, so the whole list is the question. */
+  readonly #byNames = new Map<string, AdmittedDevice>();
+  readonly #byKey = new Map<DeviceKey, AdmittedDevice>();
+  /** The lists of more than one identifier: few protocols report several. */
+  readonly #lists = new Set<readonly string[]>();
   readonly #unsubscribe: () => void;
-  /** Grows with each change of a device, so that an answer that was under way during one is not remembered. */
+  /** Grows with each change of any device, so that an answer that was under way during one is asked for again. */
   #changes = 0;
 
   constructor(devices: DeviceStore, bus: Bus, clock: Clock) {
     this.#devices = devices;
     this.#clock = clock;
     this.#unsubscribe = bus.subscribe((event) => {
-      if (event.type === "deviceChanged") this.#forget(event.key);
+      if (event.type !== "deviceChanged") return;
+      this.#changes++;
+      this.#end(event.key);
+      // The device may now be the first that some list of several identifiers finds.
+      for (const list of this.#lists) {
+        const device = list.includes(event.id) ? this.#byNames.get(list.join("\n")) : undefined;
+        if (device !== undefined) this.#end(device.key);
+      }
     });
   }
 
   /** Answers at once for a remembered device; otherwise asks the store. Unknown identifiers are not remembered: they may be registered next. */
   admit(ids: readonly string[]): Admission | Promise<Admission> {
-    for (const id of ids) {
-      const known = this.#byIdentifier.get(id);
-      if (known !== undefined) return this.#whileNotExpired(known);
-    }
+    const known = this.#byNames.get(ids.length === 1 ? (ids[0] ?? "") : ids.join("\n"));
+    if (known !== undefined && this.mayReport(known)) return known;
     return this.#ask(ids);
   }
 
-  /** Whether an admitted device may still report; turns it off at the moment it expires. */
+  /** Whether an admitted device may still report as it is; where not, it is to be admitted again. */
   mayReport(device: Admitted): boolean {
-    if (!device.live) return false;
-    if (!(device instanceof AdmittedDevice)) return true;
-    return this.#whileNotExpired(device).status === "admitted";
+    if (!device.live || !(device instanceof AdmittedDevice)) return device.live;
+    if (device.expires !== null && device.expires <= this.#clock.now()) this.#end(device.key);
+    else if (this.#clock.monotonic() - device.bornAt > mostAgeMs) this.#end(device.key);
+    return device.live;
+  }
+
+  /** What is remembered of a device turned out to be wrong: it is asked for again. */
+  doubt(key: DeviceKey): void {
+    this.#end(key);
   }
 
   close(): void {
@@ -61,50 +88,42 @@ export class Directory {
   }
 
   async #ask(ids: readonly string[]): Promise<Admission> {
-    const changes = this.#changes;
-    const device = await this.#devices.identify(ids);
-    if (device === undefined) return { status: "unknown" };
-    const admitted = this.#remembered(device.key) ?? new AdmittedDevice(device);
-    if (changes === this.#changes) this.#remember(ids, device, admitted);
-    return this.#whileNotExpired(admitted);
-  }
-
-  #whileNotExpired(device: AdmittedDevice): Admission {
-    if (device.expires === null || device.expires > this.#clock.now()) return device;
-    this.#forget(device.key);
-    return { status: "expired" };
-  }
-
-  #remembered(key: DeviceKey): AdmittedDevice | undefined {
-    for (const id of this.#identifiersOf.get(key) ?? []) return this.#byIdentifier.get(id);
-    return undefined;
-  }
-
-  #remember(ids: readonly string[], device: Device, admitted: AdmittedDevice): void {
-    const known = this.#identifiersOf.get(device.key) ?? new Set();
-    this.#identifiersOf.set(device.key, known);
-    for (const id of ids) {
-      if (id !== device.id && !device.aliases.includes(id)) continue;
-      known.add(id);
-      this.#byIdentifier.set(id, admitted);
-    }
-    while (this.#byIdentifier.size > rememberedIdentifiers) {
-      const [oldest] = this.#byIdentifier.values();
-      if (oldest === undefined) break;
-      this.#drop(oldest.key);
+    for (let tries = 1; ; tries++) {
+      const changes = this.#changes;
+      const device = await this.#devices.identify(ids);
+      if (changes !== this.#changes && tries < mostTries) continue;
+      if (device === undefined) return { status: "unknown" };
+      if (device.expires !== null && device.expires <= this.#clock.now()) return { status: "expired" };
+      return this.#remember(ids, device);
     }
   }
 
-  #forget(key: DeviceKey): void {
-    this.#changes++;
-    const device = this.#remembered(key);
-    if (device !== undefined) device.live = false;
-    this.#drop(key);
+  #remember(ids: readonly string[], device: Device): Admitted {
+    const admitted = this.#byKey.get(device.key) ?? new AdmittedDevice(device, this.#clock.monotonic());
+    const names = ids.join("\n");
+    if (this.#byNames.get(names) !== admitted) {
+      admitted.lists.push(ids);
+      this.#byNames.set(names, admitted);
+      if (ids.length > 1) this.#lists.add(ids);
+    }
+    this.#byKey.set(device.key, admitted);
+    if (this.#byKey.size > rememberedDevices) {
+      const [oldest] = this.#byKey.keys();
+      if (oldest !== undefined) this.#end(oldest);
+    }
+    return admitted;
   }
 
-  /** Forgets where a device is found; those who hold it go on. */
-  #drop(key: DeviceKey): void {
-    for (const id of this.#identifiersOf.get(key) ?? []) this.#byIdentifier.delete(id);
-    this.#identifiersOf.delete(key);
+  /** The device is not live any longer, and forgotten. */
+  #end(key: DeviceKey): void {
+    const device = this.#byKey.get(key);
+    if (device === undefined) return;
+    device.live = false;
+    this.#byKey.delete(key);
+    for (const ids of device.lists) {
+      const names = ids.join("\n");
+      if (this.#byNames.get(names) === device) this.#byNames.delete(names);
+      this.#lists.delete(ids);
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { CommitBatch, DeviceCommit } from "../model/commit.ts";
+import type { DeviceKey } from "../model/device.ts";
 import type { Report } from "../model/effects.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -8,25 +9,34 @@ import { type Store, StoreUnavailable } from "../ports/store.ts";
 import { Directory } from "./directory.ts";
 import type { IngestMetrics } from "./metrics.ts";
 import { Pending, type PendingDevice } from "./pending.ts";
-import { Planner } from "./planner.ts";
+import { type Planned, Planner } from "./planner.ts";
 import { States } from "./states.ts";
 
-/** Reports that may wait for a commit; beyond it sockets are not read until half of them are on disk. About 1 KB each. */
-const mostWaiting = 20_000;
+/** Bytes of reports that may wait for a commit (an estimate); beyond it sockets are not read until half of them are on disk. */
+const mostWaitingBytes = 32 * 1024 * 1024;
 /** Pauses between tries of a commit while the store is down, ms: the first quickly, for a lock that was held for a moment. */
 const retryDelays = [50, 100, 250, 500, 1000, 2000];
 /** A device that loses the race for its version so often in a row is in trouble of another kind. */
 const mostConflicts = 10;
+/**
+ * A commit that had to change the totals of many later records takes long, and every device waits for it. The device that caused it waits that many
+ * times as long before its next commit, so that one tracker with an old backlog can take a tenth of the store's time and not all of it.
+ */
+const heldTimes = 9;
+/** Shorter commits hold up nobody. */
+const longCommitMs = 20;
+/** How often it is looked whether a device may go on, while nothing but held ones waits, ms. */
+const heldPollMs = 20;
 
-/** What of ingest is configured. */
+/** Settings of ingest. */
 export interface IngestOptions {
   /** How far ahead of ours a tracker's clock may be, ms. */
   readonly maxFutureMs: number;
 }
 
-/** What ingest needs of the service. */
+/** What ingest works with. */
 export interface IngestDeps {
-  readonly store: Store;
+  readonly store: Pick<Store, "locations" | "devices">;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly log: Log;
@@ -45,8 +55,11 @@ export class Ingest implements Intake {
   readonly #planner: Planner;
   readonly #unsubscribe: () => void;
   readonly #drainListeners: (() => void)[] = [];
+  /** Until when devices are held back, on the clock that never goes back. */
+  readonly #heldUntil = new Map<DeviceKey, number>();
   #pending = new Pending();
-  #inFlight = 0;
+  #waitingBytes = 0;
+  #waitingReports = 0;
   #running: Promise<void> | undefined;
   #congested = false;
   #stopping = false;
@@ -67,14 +80,9 @@ export class Ingest implements Intake {
     return this.#congested;
   }
 
-  /** Whether commits fail at present. */
-  get storeDown(): boolean {
-    return this.#storeDown;
-  }
-
   /** Reports that wait or are being committed. */
   get waiting(): number {
-    return this.#pending.reports + this.#inFlight;
+    return this.#waitingReports;
   }
 
   onDrained(listener: () => void): void {
@@ -86,12 +94,12 @@ export class Ingest implements Intake {
   }
 
   submit(device: Admitted, reports: readonly Report[], receivedAt: number, done: (outcome: Outcome) => void): void {
-    if (!this.#directory.mayReport(device)) {
-      done("refused");
-      return;
-    }
-    this.#pending.add(device, reports, receivedAt, this.#options.maxFutureMs, done);
-    if (this.waiting > mostWaiting) this.#congested = true;
+    const pending = this.#pending.of(device);
+    const before = pending.bytes;
+    pending.add(reports, receivedAt, this.#options.maxFutureMs, done);
+    this.#waitingBytes += pending.bytes - before;
+    this.#waitingReports += reports.length;
+    if (this.#waitingBytes > mostWaitingBytes) this.#congested = true;
     this.#running ??= this.#run();
   }
 
@@ -107,20 +115,52 @@ export class Ingest implements Intake {
     // Everything that this turn of the event loop reads from sockets joins the batch.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (!this.#pending.empty && !(this.#stopping && this.#storeDown)) {
-      const batch = this.#pending;
-      this.#pending = new Pending();
-      this.#inFlight = batch.reports;
-      this.#deps.metrics.batchMessages.observe(batch.messages);
-      this.#deps.metrics.batchReports.observe(batch.reports);
-      await this.#commitAll([...batch.devices.values()]);
-      this.#inFlight = 0;
+      const batch = this.#takeBatch();
+      if (batch.length === 0) {
+        await this.#untilOneIsReleased();
+        continue;
+      }
+      let bytes = 0;
+      let reports = 0;
+      let messages = 0;
+      for (const pending of batch) {
+        bytes += pending.bytes;
+        reports += pending.reports;
+        messages += pending.messages;
+      }
+      this.#deps.metrics.batchMessages.observe(messages);
+      this.#deps.metrics.batchReports.observe(reports);
+      await this.#commitAll(batch);
+      this.#waitingBytes -= bytes;
+      this.#waitingReports -= reports;
       this.#relieve();
     }
     this.#running = undefined;
   }
 
+  /** All that waits, but for devices that are held back; those go on waiting. */
+  #takeBatch(): readonly PendingDevice[] {
+    const all = this.#pending;
+    this.#pending = new Pending();
+    if (this.#heldUntil.size === 0 || this.#stopping) return [...all.devices.values()];
+    const now = this.#deps.clock.monotonic();
+    const batch: PendingDevice[] = [];
+    for (const [key, pending] of all.devices) {
+      const until = this.#heldUntil.get(key);
+      if (until === undefined || until <= now) batch.push(pending);
+      else this.#pending.devices.set(key, pending);
+    }
+    for (const [key, until] of this.#heldUntil) if (until <= now) this.#heldUntil.delete(key);
+    return batch;
+  }
+
+  /** Only held devices wait: until the first of them may go on, or others come. */
+  async #untilOneIsReleased(): Promise<void> {
+    await new Promise<void>((resolve) => setTimeout(resolve, heldPollMs));
+  }
+
   #relieve(): void {
-    if (!this.#congested || this.waiting > mostWaiting / 2) return;
+    if (!this.#congested || this.#waitingBytes > mostWaitingBytes / 2) return;
     this.#congested = false;
     for (const listener of this.#drainListeners) listener();
   }
@@ -130,23 +170,23 @@ export class Ingest implements Intake {
       await this.#commit(devices);
     } catch (error) {
       if (this.#stopping && error instanceof StoreUnavailable) return;
-      // One device's bad data must not hold up the others: each is tried alone, and the one that fails is refused, not acknowledged.
+      // One device's bad data must not hold up the others: each is tried alone, and the one that fails is not acknowledged.
       this.#deps.log.error(
-        { err: error, devices: devices.length },
+        { error, devices: devices.length },
         "a batch could not be committed; trying its devices one by one",
       );
-      for (const device of devices) await this.#commitAlone(device);
+      for (const device of devices) if (device.messages > 0) await this.#commitAlone(device);
     }
   }
 
-  async #commitAlone(device: PendingDevice): Promise<void> {
+  async #commitAlone(pending: PendingDevice): Promise<void> {
     try {
-      await this.#commit([device]);
+      await this.#commit([pending]);
     } catch (error) {
       if (this.#stopping && error instanceof StoreUnavailable) return;
-      this.#deps.log.error({ err: error, device: device.device.id }, "a device's reports could not be committed");
-      this.#deps.metrics.failed.add(device.done.length);
-      answer(device, "refused");
+      this.#deps.log.error({ error, device: pending.device.id }, "a device's reports could not be committed");
+      this.#deps.metrics.failed.add(pending.messages);
+      pending.answer("failed");
     }
   }
 
@@ -155,40 +195,77 @@ export class Ingest implements Intake {
     let left = devices;
     for (let attempt = 0; left.length > 0; attempt++) {
       if (attempt >= mostConflicts) throw new Error(`${left.length} devices conflict again and again`);
-      left = await this.#whileStoreIsDown(() => this.#commitOnce(left));
+      left = await this.#whileStoreIsDown(async () => this.#commitOnce(await this.#admittedAgain(left)));
     }
+  }
+
+  /** Those that may report, admitted again where they changed since their reports came; the others are refused. */
+  async #admittedAgain(devices: readonly PendingDevice[]): Promise<readonly PendingDevice[]> {
+    const good: PendingDevice[] = [];
+    for (const pending of devices) {
+      if (pending.messages === 0) continue;
+      if (!this.#directory.mayReport(pending.device)) {
+        const admission = await this.#directory.admit([pending.device.id]);
+        // Registered anew under the same id, it is another device than the one that reported.
+        if (admission.status !== "admitted" || admission.key !== pending.device.key) {
+          pending.answer("refused");
+          continue;
+        }
+        pending.device = admission;
+      }
+      good.push(pending);
+    }
+    return good;
   }
 
   /** One plan and one commit; the devices that are to be planned again. */
   async #commitOnce(devices: readonly PendingDevice[]): Promise<readonly PendingDevice[]> {
-    const alive = devices.filter((pending) => pending.device.live || refuse(pending));
-    const planned = await this.#planner.plan(alive);
+    const planned = await this.#planner.plan(devices);
     const commits: DeviceCommit[] = [];
     for (const { pending, plan } of planned)
       if (plan !== undefined) commits.push({ device: pending.device.key, ...plan });
-    const batch: CommitBatch = { devices: commits, refused: alive.flatMap((pending) => pending.refused) };
+    const batch: CommitBatch = { devices: commits, refused: devices.flatMap((pending) => pending.refused) };
     if (commits.length > 0 || batch.refused.length > 0) {
       const started = this.#deps.clock.monotonic();
       const conflict = await this.#deps.store.locations.commit(batch);
-      this.#deps.metrics.commitSeconds.observe((this.#deps.clock.monotonic() - started) / 1000);
+      this.#timed(commits, this.#deps.clock.monotonic() - started);
       if (conflict !== undefined) {
-        for (const key of conflict.conflicts) this.states.forget(key);
+        for (const key of conflict.conflicts) {
+          this.states.forget(key);
+          this.#directory.doubt(key);
+        }
         this.#deps.metrics.conflicts.add(conflict.conflicts.length);
-        return alive;
+        return devices;
       }
     }
     for (const { device, state } of commits) this.states.committed(device, state);
-    for (const { pending, plan, leftover } of planned) this.#settle(pending, plan?.records.length ?? 0, leftover);
+    for (const one of planned) this.#settle(one);
     return [];
   }
 
-  #settle(pending: PendingDevice, stored: number, leftover: PendingDevice["drafts"]): void {
+  /** Holds back the devices that made a commit long. */
+  #timed(commits: readonly DeviceCommit[], ms: number): void {
+    this.#deps.metrics.commitSeconds.observe(ms / 1000);
+    if (ms < longCommitMs) return;
+    const until = this.#deps.clock.monotonic() + ms * heldTimes;
+    for (const { device, shift } of commits) if (shift !== undefined) this.#heldUntil.set(device, until);
+  }
+
+  #settle({ pending, plan, leftover }: Planned): void {
     const { metrics } = this.#deps;
+    const stored = plan?.records.length ?? 0;
     metrics.stored.add(stored);
     metrics.repeats.add(pending.drafts.length - leftover.length - stored);
     metrics.refusedReports.add(pending.refused.length);
-    if (leftover.length > 0) this.#pending.putBack(pending.device, leftover, pending.done);
-    else answer(pending, "stored");
+    if (leftover.length === 0) {
+      pending.answer("stored");
+      return;
+    }
+    const waiting = this.#pending.of(pending.device);
+    const { bytes, reports } = waiting;
+    waiting.putBefore(pending, leftover);
+    this.#waitingBytes += waiting.bytes - bytes;
+    this.#waitingReports += waiting.reports - reports;
   }
 
   async #whileStoreIsDown<T>(work: () => Promise<T>): Promise<T> {
@@ -213,7 +290,7 @@ export class Ingest implements Intake {
     this.#congested = true;
     if (this.#storeDown) return;
     this.#storeDown = true;
-    this.#deps.log.error({ err: error }, "the store is unavailable: trackers are not acknowledged until it is back");
+    this.#deps.log.error({ error }, "the store is unavailable: trackers are not acknowledged until it is back");
   }
 
   #up(): void {
@@ -221,13 +298,4 @@ export class Ingest implements Intake {
     this.#storeDown = false;
     this.#deps.log.info({}, "the store is back");
   }
-}
-
-function answer(pending: PendingDevice, outcome: Outcome): void {
-  for (const done of pending.done) done(outcome);
-}
-
-function refuse(pending: PendingDevice): false {
-  answer(pending, "refused");
-  return false;
 }

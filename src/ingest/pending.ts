@@ -7,72 +7,84 @@ import { byKey, type Draft, draftOf, onEarth, worthKeeping } from "./draft.ts";
 import { eventTime } from "./event-time.ts";
 
 /** What waits for the next commit of one device. */
-export interface PendingDevice {
-  readonly device: Admitted;
-  readonly drafts: Draft[];
-  readonly refused: RefusedReport[];
-  readonly done: ((outcome: Outcome) => void)[];
+export class PendingDevice {
+  device: Admitted;
+  readonly drafts: Draft[] = [];
+  readonly refused: RefusedReport[] = [];
+  /** Estimate of the memory that its reports take, bytes. */
+  bytes = 0;
+  reports = 0;
+  #done: ((outcome: Outcome) => void)[] = [];
+
+  constructor(device: Admitted) {
+    this.device = device;
+  }
+
+  /** Messages that wait for an answer. */
+  get messages(): number {
+    return this.#done.length;
+  }
+
+  /** Adds one message's reports, judged and made ready. */
+  add(reports: readonly Report[], receivedAt: number, maxFutureMs: number, done: (outcome: Outcome) => void): void {
+    for (const report of reports) {
+      if (!worthKeeping(report)) continue;
+      const time = eventTime(report.time ?? receivedAt, receivedAt, maxFutureMs);
+      if (typeof time === "string") this.#refuse(report, receivedAt, time);
+      else if (report.type === "fix" && !onEarth(report)) this.#refuse(report, receivedAt, "position");
+      else {
+        const draft = draftOf(report, time, receivedAt);
+        this.drafts.push(draft);
+        this.bytes += draftBytes + draft.extras.length;
+      }
+    }
+    this.reports += reports.length;
+    this.bytes += messageBytes;
+    this.#done.push(done);
+  }
+
+  /** Puts in, before its own, what another one of the same device holds or what of it is left over; the other one is empty then. */
+  putBefore(other: PendingDevice, drafts: readonly Draft[]): void {
+    this.drafts.unshift(...drafts);
+    this.#done.unshift(...other.#done);
+    other.#done = [];
+    this.reports += drafts.length;
+    this.bytes += other.bytes;
+  }
+
+  /** Tells every message what became of it; once. */
+  answer(outcome: Outcome): void {
+    const done = this.#done;
+    this.#done = [];
+    for (const tell of done) tell(outcome);
+  }
+
+  #refuse(report: Report, receivedAt: number, cause: RefusedReport["cause"]): void {
+    const text = JSON.stringify(effectJson(report));
+    this.bytes += text.length;
+    this.refused.push({ device: this.device.key, receivedAt, time: report.time ?? receivedAt, cause, report: text });
+  }
 }
+
+/** What a draft and the waiting of a message take beside their texts, bytes. */
+const draftBytes = 400;
+const messageBytes = 200;
 
 /** The reports that gather while a commit is in flight, by device. */
 export class Pending {
   readonly devices = new Map<DeviceKey, PendingDevice>();
-  /** Messages and reports in it. */
-  messages = 0;
-  reports = 0;
 
   get empty(): boolean {
     return this.devices.size === 0;
   }
 
-  /** Adds one message's reports, judged and made ready. Keeps the order of (time, hash) within the device where the tracker does. */
-  add(
-    device: Admitted,
-    reports: readonly Report[],
-    receivedAt: number,
-    maxFutureMs: number,
-    done: (outcome: Outcome) => void,
-  ): void {
-    const pending = this.#of(device);
-    for (const report of reports) {
-      if (!worthKeeping(report)) continue;
-      const time = eventTime(report.time ?? receivedAt, receivedAt, maxFutureMs);
-      if (typeof time === "string") pending.refused.push(refusal(device, report, receivedAt, time));
-      else if (report.type === "fix" && !onEarth(report))
-        pending.refused.push(refusal(device, report, receivedAt, "position"));
-      else pending.drafts.push(draftOf(report, time, receivedAt));
-    }
-    pending.done.push(done);
-    this.messages++;
-    this.reports += reports.length;
-  }
-
-  /** Puts back what a plan left over, with the answers that wait for it, before everything that came since. */
-  putBack(device: Admitted, drafts: readonly Draft[], done: readonly ((outcome: Outcome) => void)[]): void {
-    const pending = this.#of(device);
-    pending.drafts.unshift(...drafts);
-    pending.done.unshift(...done);
-    this.messages += done.length;
-    this.reports += drafts.length;
-  }
-
-  #of(device: Admitted): PendingDevice {
+  of(device: Admitted): PendingDevice {
     const known = this.devices.get(device.key);
     if (known !== undefined) return known;
-    const made: PendingDevice = { device, drafts: [], refused: [], done: [] };
+    const made = new PendingDevice(device);
     this.devices.set(device.key, made);
     return made;
   }
-}
-
-function refusal(device: Admitted, report: Report, receivedAt: number, cause: RefusedReport["cause"]): RefusedReport {
-  return {
-    device: device.key,
-    receivedAt,
-    time: report.time ?? receivedAt,
-    cause,
-    report: JSON.stringify(effectJson(report)),
-  };
 }
 
 /** Drafts in the order of their keys, without repeats among themselves. The usual ones are in order already and are not copied. */

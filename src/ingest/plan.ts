@@ -1,14 +1,11 @@
 import type { DeviceCommit, TotalsPatch, TotalsShift } from "../model/commit.ts";
-import type { DeviceState, LocationRecord, Totals } from "../model/location.ts";
+import { type DeviceState, type LocationRecord, noTotals, shiftedTotals, type Totals } from "../model/location.ts";
 import type { HistoryContext } from "../ports/store.ts";
 import { byKey, type Draft, recordOf, stepOf } from "./draft.ts";
-import { advance, differOnlyInSums, noTotals } from "./totals.ts";
+import { advance, differOnlyInSums } from "./totals.ts";
 
 /** What a batch does to one device, without the device's key. */
 export type Plan = Omit<DeviceCommit, "device">;
-
-/** State of a device that never reported. */
-export const newDevice: DeviceState = Object.freeze({ version: 0, time: 0, totals: noTotals });
 
 /** The usual case: all drafts (in order, without repeats) are newer than everything stored. */
 export function planAppend(state: DeviceState, drafts: readonly Draft[]): Plan {
@@ -124,7 +121,7 @@ function latePlan(state: DeviceState, context: HistoryContext, fold: Fold): Plan
     };
   }
   const shift = shiftOf(fold);
-  const totals = shift === undefined ? state.totals : shifted(state.totals, shift);
+  const totals = shift === undefined ? state.totals : shiftedTotals(state.totals, shift);
   return {
     records: fold.records,
     patches: fold.patches,
@@ -136,32 +133,22 @@ function latePlan(state: DeviceState, context: HistoryContext, fold: Fold): Plan
 function shiftOf(fold: Fold): TotalsShift | undefined {
   const stored = fold.storedTotals;
   if (stored === undefined) return undefined;
-  const sums = fold.totals.sensorSeconds.map((seconds, input) => seconds - (stored.sensorSeconds[input] ?? 0));
+  const sums = fold.totals.sensorMs.map((ms, input) => ms - (stored.sensorMs[input] ?? 0));
   const [first = 0, second = 0, third = 0, fourth = 0] = sums;
-  const odometer = fold.totals.odometer - stored.odometer;
-  if (odometer === 0 && !first && !second && !third && !fourth) return undefined;
+  const odometerMm = fold.totals.odometerMm - stored.odometerMm;
+  if (odometerMm === 0 && !first && !second && !third && !fourth) return undefined;
   return {
     afterTime: fold.lastKey.time,
     afterHash: fold.lastKey.hash,
-    odometer,
-    sensorSeconds: [first, second, third, fourth],
-  };
-}
-
-function shifted(totals: Totals, shift: TotalsShift): Totals {
-  const [first, second, third, fourth] = totals.sensorSeconds;
-  const [add1, add2, add3, add4] = shift.sensorSeconds;
-  return {
-    ...totals,
-    odometer: totals.odometer + shift.odometer,
-    sensorSeconds: [first + add1, second + add2, third + add3, fourth + add4],
+    odometerMm,
+    sensorMs: [first, second, third, fourth],
   };
 }
 
 function sameTotals(one: Totals, other: Totals): boolean {
   return (
-    one.odometer === other.odometer &&
-    one.sensorSeconds.every((seconds, input) => seconds === other.sensorSeconds[input]) &&
+    one.odometerMm === other.odometerMm &&
+    one.sensorMs.every((ms, input) => ms === other.sensorMs[input]) &&
     differOnlyInSums(one, other)
   );
 }

@@ -1,19 +1,30 @@
 import type { DeviceKey } from "../model/device.ts";
+import { type DeviceState, neverReported } from "../model/location.ts";
 import type { LocationStore } from "../ports/store.ts";
 import type { Draft } from "./draft.ts";
 import { ordered, type PendingDevice } from "./pending.ts";
-import { newDevice, type Plan, planAppend, planLate } from "./plan.ts";
+import { type Plan, planAppend, planLate } from "./plan.ts";
 import type { States } from "./states.ts";
 
-/** Records of history that a late report is first shown, and the most it is ever shown: some 30 MB for a moment. */
+/** Records of history that a late report is first shown, and the most it is ever shown: some 8 MB for a moment. */
 const firstContext = 256;
-const largestContext = 65_536;
+const largestContext = 16_384;
+/** Devices with late reports that are planned at a time, so that the memory of their histories is bounded. */
+const lateAtOnce = 8;
 
 /** A device's plan; none where all it sent is stored already. */
 export interface Planned {
   readonly pending: PendingDevice;
   readonly plan: Plan | undefined;
-  readonly leftover: Draft[];
+  readonly leftover: readonly Draft[];
+}
+
+/** A device whose reports are not all newer than what is stored. */
+interface Late {
+  readonly pending: PendingDevice;
+  readonly drafts: readonly Draft[];
+  readonly first: Draft;
+  readonly state: DeviceState;
 }
 
 /** Makes the plans of a batch: in memory where reports are newer than all before, with the history's help where they come late. */
@@ -27,34 +38,42 @@ export class Planner {
   }
 
   async plan(devices: readonly PendingDevice[]): Promise<readonly Planned[]> {
-    const missing = this.#unknown(devices);
-    // Held here too: the cache may make room for others while a large batch is planned.
-    if (missing.length > 0) await this.#states.load(missing);
+    const read = await this.#readStates(devices);
     const planned: Planned[] = [];
-    const late: Promise<Planned>[] = [];
+    const late: Late[] = [];
     for (const pending of devices) {
       const drafts = ordered(pending.drafts);
-      const state = this.#states.get(pending.device.key) ?? newDevice;
+      const { key } = pending.device;
+      const state = read?.get(key) ?? this.#states.get(key) ?? neverReported;
       const first = drafts[0];
       if (first === undefined) planned.push({ pending, plan: undefined, leftover: [] });
       else if (first.time > state.time) planned.push({ pending, plan: planAppend(state, drafts), leftover: [] });
-      else late.push(this.#planLate(pending, drafts, first));
+      else late.push({ pending, drafts, first, state });
     }
-    return late.length === 0 ? planned : planned.concat(await Promise.all(late));
+    for (let at = 0; at < late.length; at += lateAtOnce)
+      planned.push(...(await Promise.all(late.slice(at, at + lateAtOnce).map((one) => this.#planLate(one)))));
+    return planned;
   }
 
-  #unknown(devices: readonly PendingDevice[]): readonly DeviceKey[] {
+  /** States of those that are not in memory: held beside the memory's, which may make room for these and lose others of the batch. */
+  async #readStates(devices: readonly PendingDevice[]): Promise<ReadonlyMap<DeviceKey, DeviceState> | undefined> {
     const missing: DeviceKey[] = [];
     for (const { device } of devices) if (this.#states.get(device.key) === undefined) missing.push(device.key);
-    return missing;
+    if (missing.length === 0) return undefined;
+    const known = new Map<DeviceKey, DeviceState>();
+    for (const { device } of devices) {
+      const state = this.#states.get(device.key);
+      if (state !== undefined) known.set(device.key, state);
+    }
+    for (const [key, state] of await this.#states.load(missing)) known.set(key, state);
+    return known;
   }
 
-  async #planLate(pending: PendingDevice, drafts: readonly Draft[], first: Draft): Promise<Planned> {
+  async #planLate({ pending, drafts, first, state }: Late): Promise<Planned> {
     for (let limit = firstContext; ; limit *= 4) {
       const context = await this.#store.context(pending.device.key, first.time, limit);
-      const state = this.#states.get(pending.device.key) ?? newDevice;
       const late = planLate(state, context, drafts, limit >= largestContext);
-      if (late !== "more context") return { pending, plan: late.plan, leftover: [...late.leftover] };
+      if (late !== "more context") return { pending, plan: late.plan, leftover: late.leftover };
     }
   }
 }

@@ -17,24 +17,28 @@ interface Entry {
 export class States {
   readonly #store: LocationStore;
   readonly #entries = new Map<DeviceKey, Entry>();
+  readonly #capacity: number;
 
-  constructor(store: LocationStore) {
+  constructor(store: LocationStore, capacity = rememberedStates) {
     this.#store = store;
+    this.#capacity = capacity;
   }
 
   get(device: DeviceKey): DeviceState | undefined {
     return this.#entries.get(device)?.state;
   }
 
-  /** Reads those of the devices that are not in memory. */
-  async load(devices: readonly DeviceKey[]): Promise<void> {
-    const missing = devices.filter((device) => !this.#entries.has(device));
-    if (missing.length === 0) return;
+  /** Reads states that are not in memory, and remembers them as far as there is room. */
+  async load(missing: readonly DeviceKey[]): Promise<ReadonlyMap<DeviceKey, DeviceState>> {
     const states = await this.#store.states(missing);
+    const loaded = new Map<DeviceKey, DeviceState>();
     missing.forEach((device, index) => {
       const state = states[index];
-      if (state !== undefined && !this.#entries.has(device)) this.#put(device, state);
+      if (state === undefined) return;
+      loaded.set(device, state);
+      this.#put(device, state);
     });
+    return loaded;
   }
 
   committed(device: DeviceKey, state: DeviceState): void {
@@ -62,9 +66,9 @@ export class States {
   #put(device: DeviceKey, state: DeviceState): void {
     const entry = this.#entries.get(device);
     // Deleting first moves the entry to the end of the map's order; only near the limit does that order matter.
-    if (entry !== undefined && this.#entries.size > rememberedStates / 2) this.#entries.delete(device);
+    if (entry !== undefined && this.#entries.size > this.#capacity / 2) this.#entries.delete(device);
     this.#entries.set(device, { state, json: undefined, odometerStart: 0 });
-    if (this.#entries.size > rememberedStates) {
+    if (this.#entries.size > this.#capacity) {
       for (const oldest of this.#entries.keys()) {
         this.#entries.delete(oldest);
         break;

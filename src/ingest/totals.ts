@@ -1,5 +1,5 @@
 import { distanceKm } from "../geo/distance.ts";
-import type { Totals } from "../model/location.ts";
+import type { Anchor, Totals } from "../model/location.ts";
 
 /** No vehicle that carries a tracker is faster; a longer leg is a wrong fix and adds nothing to the mileage. */
 const fastestKmh = 400;
@@ -7,8 +7,11 @@ const fastestKmh = 400;
 const jitterKm = 0.1;
 /** Below it a fix's speed is the noise of a parked receiver. */
 const movingKmh = 3;
-/** A fix without a speed of its own counts as moved beyond this distance from the fix before. */
+/** A fix without a speed of its own moved where its leg is that fast and longer than what GPS itself is off, or that long however slow. */
+const noiseKm = 0.02;
 const movedKm = 0.05;
+/** Millimetres in a kilometre. */
+const mm = 1_000_000;
 
 /** What a record contributes to the totals of its device. */
 export interface Step {
@@ -23,25 +26,17 @@ export interface Step {
   readonly inputsActive: number;
 }
 
-/** Totals of a device without any record. */
-export const noTotals: Totals = Object.freeze({
-  odometer: 0,
-  sensorSeconds: [0, 0, 0, 0] as const,
-  movedAt: 0,
-  inputsKnown: 0,
-  inputsActive: 0,
-});
-
 /**
  * Totals after a record, from those after the record before it in event time (`beforeTime` undefined: it is the first).
  * Folding a device's records in the order of (time, hash) gives its totals; nothing else does.
  */
 export function advance(before: Totals, beforeTime: number | undefined, step: Step): Totals {
   const leg = step.positioned && before.anchor !== undefined ? legKm(before.anchor, step) : 0;
-  const moved = step.positioned && (step.speed === undefined ? leg > movedKm : step.speed > movingKmh);
+  const moved =
+    step.positioned && (step.speed === undefined ? legMoved(leg, before.anchor, step) : step.speed > movingKmh);
   return {
-    odometer: before.odometer + leg,
-    sensorSeconds: beforeTime === undefined ? before.sensorSeconds : activeSeconds(before, step.time - beforeTime),
+    odometerMm: before.odometerMm + Math.round(leg * mm),
+    sensorMs: beforeTime === undefined ? before.sensorMs : activeMs(before, step.time - beforeTime),
     movedAt: beforeTime === undefined || moved ? step.time : before.movedAt,
     inputsKnown: before.inputsKnown | step.inputsReported,
     inputsActive: (before.inputsActive & ~step.inputsReported) | (step.inputsActive & step.inputsReported),
@@ -51,22 +46,26 @@ export function advance(before: Totals, beforeTime: number | undefined, step: St
   };
 }
 
-function legKm(anchor: { time: number; latitude: number; longitude: number }, step: Step): number {
+function legMoved(km: number, anchor: Anchor | undefined, step: Step): boolean {
+  if (anchor === undefined) return false;
+  return km > movedKm || (km > noiseKm && km > (movingKmh * (step.time - anchor.time)) / 3_600_000);
+}
+
+function legKm(anchor: Anchor, step: Step): number {
   const km = distanceKm(anchor.latitude, anchor.longitude, step.latitude, step.longitude);
   const hours = (step.time - anchor.time) / 3_600_000;
   return km <= jitterKm + fastestKmh * hours ? km : 0;
 }
 
-function activeSeconds(before: Totals, elapsedMs: number): Totals["sensorSeconds"] {
+function activeMs(before: Totals, elapsedMs: number): Totals["sensorMs"] {
   const active = before.inputsActive;
-  if (active === 0 || elapsedMs <= 0) return before.sensorSeconds;
-  const [first, second, third, fourth] = before.sensorSeconds;
-  const seconds = elapsedMs / 1000;
+  if (active === 0 || elapsedMs <= 0) return before.sensorMs;
+  const [first, second, third, fourth] = before.sensorMs;
   return [
-    first + (active & 1 ? seconds : 0),
-    second + (active & 2 ? seconds : 0),
-    third + (active & 4 ? seconds : 0),
-    fourth + (active & 8 ? seconds : 0),
+    first + (active & 1 ? elapsedMs : 0),
+    second + (active & 2 ? elapsedMs : 0),
+    third + (active & 4 ? elapsedMs : 0),
+    fourth + (active & 8 ? elapsedMs : 0),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { DeviceKey } from "./device.ts";
-import type { DeviceState, LocationRecord, Totals } from "./location.ts";
+import type { DeviceState, LocationRecord, Totals, TotalsSums } from "./location.ts";
 
 /** New totals for a record that is already stored (a late record before it changed them). */
 export interface TotalsPatch {
@@ -9,11 +9,9 @@ export interface TotalsPatch {
 }
 
 /** What a late record adds to the totals of every stored record after the given key. */
-export interface TotalsShift {
+export interface TotalsShift extends TotalsSums {
   readonly afterTime: number;
   readonly afterHash: number;
-  readonly odometer: number;
-  readonly sensorSeconds: readonly [number, number, number, number];
 }
 
 /** A report that is kept as evidence but is no location: its clock can't be right (`future`, `past`), or its position is none on earth. */

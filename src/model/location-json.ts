@@ -67,6 +67,9 @@ export function extrasOf(report: Report): string {
   return `${fields},"attributes":{${attributes.slice(1)}`;
 }
 
+/** Attributes that the service itself writes. */
+const ownAttributes: ReadonlySet<string> = new Set(["altitude", "valid", "alarms", "positionTime", "receivedAt"]);
+
 /** Names of attributes come from protocols' tables, so they are few; those of a phone app's own parameters must not fill the memory. */
 const quotedNames = new Map<string, string>();
 const mostQuotedNames = 4096;
@@ -74,7 +77,10 @@ const mostQuotedNames = 4096;
 function attributeName(name: string): string {
   const known = quotedNames.get(name);
   if (known !== undefined) return known;
-  const quoted = `,${JSON.stringify(name)}:`;
+  // A phone app's own parameters may have any name: they must neither stand twice in an object nor pass for what the service says.
+  const taken = ownAttributes.has(name) || places.has(name) || name.startsWith("reported.");
+  const own = taken ? `reported.${name}` : name;
+  const quoted = `,${JSON.stringify(own)}:`;
   if (quotedNames.size < mostQuotedNames) quotedNames.set(name, quoted);
   return quoted;
 }
@@ -98,11 +104,11 @@ export function locationHead(record: LocationRecord, odometerStart: number): str
   let json = `{"dateTime":"${new Date(record.time).toISOString()}","latitude":${record.latitude},"longitude":${record.longitude}`;
   if (record.speed !== undefined) json += `,"speed":${record.speed}`;
   if (record.course !== undefined) json += `,"course":${record.course}`;
-  json += `,"milleage":${Math.round((odometerStart + totals.odometer) * 1000) / 1000}`;
+  json += `,"milleage":${Math.round(odometerStart * 1000 + totals.odometerMm / 1000) / 1000}`;
   json += `,"inactiveSeconds":${Math.max(0, Math.round((record.time - totals.movedAt) / 1000))}`;
   for (let input = 0; input < 4; input++)
     if ((totals.inputsKnown >> input) & 1)
-      json += `,"sensorTime${input + 1}":${Math.round(totals.sensorSeconds[input] ?? 0)}`;
+      json += `,"sensorTime${input + 1}":${Math.round((totals.sensorMs[input] ?? 0) / 1000)}`;
   return `${json},"alerts":[],"alertTexts":[],"warnings":[],"warningTexts":[],"hasCriticalAlert":false`;
 }
 

@@ -3,10 +3,10 @@
  * so they do not depend on the order in which the records arrived.
  */
 export interface Totals {
-  /** km, great-circle sums between valid fixes, from the device's settable start. */
-  readonly odometer: number;
-  /** Seconds that input 1 to 4 was active. */
-  readonly sensorSeconds: readonly [number, number, number, number];
+  /** Great-circle sums between valid fixes, whole millimetres: sums of integers are exact, in whatever order they are made. */
+  readonly odometerMm: number;
+  /** Milliseconds that input 1 to 4 was active. */
+  readonly sensorMs: readonly [number, number, number, number];
   /** Event time of the last record in which the device moved; of its first record where it never has. */
   readonly movedAt: number;
   /** Last known states of inputs 1 to 4: bit n-1 of `known` says that input n was ever reported, of `active` that it is on. */
@@ -42,7 +42,7 @@ export interface LocationRecord {
   readonly course?: number;
   /** For a record without a position of its own: when the position that it repeats was taken. */
   readonly positionTime?: number;
-  /** The other fields of the API's Location as JSON members, `attributes` last and left open: see `renderLocation`. */
+  /** The other fields of the API's Location as JSON members, `attributes` last and left open: see `locationJson`. */
   readonly extras: string;
   readonly totals: Totals;
 }
@@ -62,4 +62,30 @@ export interface DeviceState {
   readonly last?: LocationRecord;
   /** Extras of what was reported before the first position ever. */
   readonly pending?: string;
+}
+
+/** Totals of a device without any record. */
+export const noTotals: Totals = Object.freeze({
+  odometerMm: 0,
+  sensorMs: Object.freeze([0, 0, 0, 0] as const),
+  movedAt: 0,
+  inputsKnown: 0,
+  inputsActive: 0,
+});
+
+/** State of a device that never reported. */
+export const neverReported: DeviceState = Object.freeze({ version: 0, time: 0, totals: noTotals });
+
+/** Sums that are added to totals. */
+export type TotalsSums = Pick<Totals, "odometerMm" | "sensorMs">;
+
+/** Totals with sums added: what a late record makes of those after it. */
+export function shiftedTotals(totals: Totals, sums: TotalsSums): Totals {
+  const [first, second, third, fourth] = totals.sensorMs;
+  const [add1, add2, add3, add4] = sums.sensorMs;
+  return {
+    ...totals,
+    odometerMm: totals.odometerMm + sums.odometerMm,
+    sensorMs: [first + add1, second + add2, third + add3, fourth + add4],
+  };
 }

@@ -1,6 +1,6 @@
 import type { Report } from "../model/effects.ts";
 
-/** A device that may report now. Held by a connection; `live` turns false when the device is deleted, changed or expires. */
+/** A device that may report now. Held by a connection; `live` turns false when the device is deleted, changed or expires, or was not asked for in a while. */
 export interface Admitted {
   readonly status: "admitted";
   readonly key: number;
@@ -19,9 +19,9 @@ export type Admission = Admitted | NotAdmitted;
 
 /**
  * What became of the reports of one message. `stored`: on disk, as well as every exact repeat; the tracker may be told.
- * `refused`: the device expired or was deleted meanwhile; nothing is stored and nothing is told.
+ * `refused`: the device expired or was deleted meanwhile; nothing is stored and nothing is told. `failed`: a defect of ours kept them from being stored; nothing is told.
  */
-export type Outcome = "stored" | "refused";
+export type Outcome = "stored" | "refused" | "failed";
 
 /** The way from the gateway into ingest. */
 export interface Intake {

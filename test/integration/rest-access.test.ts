@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { after, before, describe, test } from "node:test";
 import type { Fix } from "../../src/model/effects.ts";
 import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
-import { endRest, type Rest, startRest } from "../support/rest.ts";
+import { endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
 
 const range = { from: "2026-01-01T00:00:00Z", to: "2026-12-31T00:00:00Z" };
 const fix = (index: number): Fix => ({
@@ -63,6 +63,7 @@ describe("who may do what", () => {
     "stranger",
     "disabled",
     "expired",
+    "operator",
   ] as const;
   type Caller = (typeof callers)[number];
 
@@ -81,6 +82,7 @@ describe("who may do what", () => {
     tokens.set("stranger", await rest.userToken({ privileges: ["admin"], accountKey: other.key }));
     tokens.set("expired", await rest.userToken({ expires: rest.clock.now() + 3_600_000, privileges: ["admin"] }));
     tokens.set("disabled", "");
+    tokens.set("operator", operatorKey);
     rest.clock.pass(3_600_000);
     const created = await rest.call("POST", "/api/devices", { token: tokens.get("owner") ?? "", body: { id: "held" } });
     assert.equal(created.status, 201);
@@ -88,6 +90,11 @@ describe("who may do what", () => {
   after(() => endRest(rest));
 
   /** What each call answers to each caller. What a caller is not named with is the first code. */
+  const operating: Partial<Record<Caller, number>> = Object.fromEntries(
+    callers.filter((caller) => caller !== "operator").map((caller) => [caller, caller === "nobody" ? 401 : 403]),
+  );
+  /** The operator has no user, so nothing of an account is its own: where it is not named, it is nobody. */
+  const withoutUser: readonly string[] = ["requestToken", "live", "ready", "metrics", "listQuarantine"];
   const seeing = { nobody: 401, plain: 404, writer: 404, stranger: 404, expired: 403 } as const;
   const writing = { nobody: 401, plain: 403, writer: 404, holder: 403, stranger: 404, expired: 403 } as const;
   const table: Record<string, { ok: number; body?: unknown; but: Partial<Record<Caller, number>> }> = {
@@ -119,6 +126,11 @@ describe("who may do what", () => {
       body: {},
       but: { nobody: 401, plain: 403, writer: 403, holder: 403, holdingWriter: 403, stranger: 404, expired: 403 },
     },
+    listAccounts: { ok: 200, but: operating },
+    createAccount: { ok: 400, body: {}, but: operating },
+    readAccountById: { ok: 404, but: operating },
+    replaceAccount: { ok: 404, body: { name: "X", timeZone: "Europe/Paris", licenses: 1 }, but: operating },
+    patchAccount: { ok: 404, body: [], but: operating },
     // Last: the owner's call removes the device.
     deleteDevice: { ok: 404, but: { nobody: 401, plain: 403, holder: 403, holdingWriter: 200, expired: 403 } },
   };
@@ -135,9 +147,14 @@ describe("who may do what", () => {
       for (const caller of callers) {
         const token = tokens.get(caller);
         if (token === "") continue;
-        const url = operation.path.replace("{deviceId}", "held");
+        const url = operation.path.replace("{deviceId}", "held").replace("{accountId}", "unknown");
         const answer = await rest.call(operation.method, url, { body, ...(token === undefined ? {} : { token }) });
-        assert.equal(answer.status, but[caller] ?? ok, `${name} as ${caller}: ${answer.body.slice(0, 200)}`);
+        const lost = caller === "operator" && but !== operating && !withoutUser.includes(name);
+        assert.equal(
+          answer.status,
+          lost ? 401 : (but[caller] ?? ok),
+          `${name} as ${caller}: ${answer.body.slice(0, 200)}`,
+        );
       }
     }
   });

@@ -80,7 +80,7 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus },
   );
   const expiry = createExpiry({ devices: store.devices, bus, clock, log });
-  const health = createHealth({ store: () => store.check() }, log);
+  const health = createHealth({ store: () => store.check() }, clock, log);
   const http = await createHttp(
     { host: config.http.host, port: config.http.port, limits: { ...config.api, ...config.http } },
     {

@@ -96,9 +96,54 @@ export class Session implements Reachable {
     this.#counters.skippedBytes.add(count);
   }
 
-  /** The device was changed, deleted or renewed: it must be admitted again before anything else of it is taken. */
-  deviceChanged(): void {
+  /**
+   * The device was changed, deleted, renewed, or has expired: it must be admitted again before anything else of it is taken. One that is silent is
+   * asked for right away, and its connection closed where it may not report any longer; where nobody can say at present, its next message asks again.
+   */
+  deviceChanged(device: string): void {
     this.#speaker.changed = true;
+    const ids = this.#speaker.device?.id === device ? this.#speaker.ids : undefined;
+    Promise.resolve(this.#shared.deps.intake.admit(ids ?? [device])).then(
+      ({ status }) => {
+        if (status !== "admitted") this.#lose(device, status);
+      },
+      (error: unknown) => this.#shared.deps.log.debug({ device, error }, "identification impossible at present"),
+    );
+  }
+
+  /** A device may not report any longer. Where the connection stands for others too, they go on. */
+  #lose(device: string, why: "unknown" | "expired"): void {
+    // A message that came meanwhile has asked for itself.
+    const asked = this.suspended || (this.#speaker.current && this.#speaker.device?.id === device);
+    if (this.#closed || asked) return;
+    if (!this.#speaker.leave(device, this, this.#shared)) this.#channel.close(why);
+  }
+
+  /** After a change of the device that speaks, the intake is asked anew; the session itself takes it up with its next message. */
+  async speaksFor(device: string): Promise<boolean> {
+    const { ids, device: speaker } = this.#speaker;
+    if (ids === undefined || speaker?.id !== device || this.#speaker.current) return true;
+    try {
+      const admission = await this.#shared.deps.intake.admit(ids);
+      return admission.status === "admitted" && admission.id === device;
+    } catch {
+      // Nobody can say whose identifiers these are; nothing was written, which is all that the caller is told.
+      return false;
+    }
+  }
+
+  get replies(): boolean {
+    return this.protocol.commandNames.length > 0;
+  }
+
+  encode(text: string, device: string): Uint8Array | { readonly refused: string } | "noForm" | "otherSpeaks" {
+    // The protocol addresses whoever spoke last.
+    if (this.#speaker.device?.id !== device) return "otherSpeaks";
+    return this.#decoder.command(text, device) ?? "noForm";
+  }
+
+  write(bytes: Uint8Array): void {
+    if (!this.#closed) this.#channel.write(bytes);
   }
 
   /** No more is taken and nothing is sent. What was submitted is still stored. */
@@ -179,8 +224,8 @@ export class Session implements Reachable {
   #commandResult(result: CommandResult): void {
     const device = this.#speaker.device?.id;
     if (device === undefined) return;
-    this.#shared.deps.log.debug({ connection: this.#channel.id, device, ok: result.ok }, "command answered");
-    this.#shared.deps.onCommandResult?.(device, result);
+    const asked = this.#shared.commands.answered(device, result);
+    this.#shared.deps.log.debug({ connection: this.#channel.id, device, ok: result.ok, asked }, "command answered");
   }
 
   #failure(exchange: Exchange, cause: FailureCause, length: number): void {
@@ -212,6 +257,8 @@ export class Session implements Reachable {
       exchange.refusal ??= "changed";
       this.#counters.refused.changed.add(count);
     }
+    // A defect of ours: the tracker keeps its data, and an HTTP sender is told to come again.
+    if (outcome === "failed") exchange.unavailable = true;
     if (this.#closed) return;
     try {
       this.#drain();
@@ -271,6 +318,7 @@ export class Session implements Reachable {
     if (exchange.submitted && exchange.replies !== undefined && exchange.refusal === undefined)
       this.#counters.acks.add(1);
     this.#channel.finish(exchange);
+    if (exchange.reached !== undefined) this.#shared.commands.reached(exchange.reached);
   }
 
   /** Asks whose identifiers these are and goes on with `proceed`, at once where the answer is known. */
@@ -304,7 +352,10 @@ export class Session implements Reachable {
   #become(ids: readonly string[], admission: Admission, exchange: Exchange): void {
     this.#speaker.become(ids, admission);
     if (admission.status === "admitted") {
-      if (this.#transport !== "http") this.#speaker.reach(admission.id, this, this.#shared);
+      if (this.#transport !== "http") {
+        this.#speaker.reach(admission.id, this, this.#shared);
+        exchange.reached = admission.id;
+      }
       this.#channel.identified();
       return;
     }

@@ -1,3 +1,4 @@
+import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 
 /** A part that can say whether it works: resolves if so. `signal` fires when nobody waits any longer. */
@@ -18,23 +19,36 @@ export interface Health {
 
 /** A check that takes longer than this counts as failed: those who ask (load balancers) usually wait a few seconds. */
 const defaultTimeoutMs = 2000;
+/** Anybody may ask, and a check may write to the disk: those who ask at the same time or soon after each other share one answer. */
+const keptMs = 1000;
 
 /** Readiness as the conjunction of named checks, which run at the same time. */
 export function createHealth(
   checks: Readonly<Record<string, HealthCheck>>,
+  clock: Clock,
   log: Log,
   timeoutMs = defaultTimeoutMs,
 ): Health {
   let stopping = false;
+  let latest: Promise<readonly (readonly [string, Result])[]> | undefined;
+  let askedAt = 0;
+
+  function results(): Promise<readonly (readonly [string, Result])[]> {
+    if (latest !== undefined && clock.monotonic() - askedAt < keptMs) return latest;
+    askedAt = clock.monotonic();
+    latest = Promise.all(
+      Object.entries(checks).map(async ([name, check]) => [name, await run(name, check, log, timeoutMs)] as const),
+    );
+    return latest;
+  }
+
   return {
     async ready() {
-      const results = await Promise.all(
-        Object.entries(checks).map(async ([name, check]) => [name, await run(name, check, log, timeoutMs)] as const),
-      );
-      const failed = results.some(([, result]) => result !== "ok");
+      const checked = await results();
+      const failed = checked.some(([, result]) => result !== "ok");
       return {
         ready: !failed && !stopping,
-        checks: Object.fromEntries(stopping ? [...results, ["stopping", "failed"]] : results),
+        checks: Object.fromEntries(stopping ? [...checked, ["stopping", "failed"]] : checked),
       };
     },
     stopping: () => {
@@ -43,12 +57,9 @@ export function createHealth(
   };
 }
 
-async function run(
-  name: string,
-  check: HealthCheck,
-  log: Log,
-  timeoutMs: number,
-): Promise<"ok" | "failed" | "timeout"> {
+type Result = "ok" | "failed" | "timeout";
+
+async function run(name: string, check: HealthCheck, log: Log, timeoutMs: number): Promise<Result> {
   const signal = AbortSignal.timeout(timeoutMs);
   const expired = new Promise<"timeout">((resolve) => signal.addEventListener("abort", () => resolve("timeout")));
   const checked = (async () => {

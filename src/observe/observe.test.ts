@@ -161,7 +161,8 @@ test("a trace never holds more than its bounds", () => {
 
 test("readiness names each check; a failing or hanging one is not ready, and stopping is not", async () => {
   const log = createLog("silent", lines(false));
-  const good = createHealth({ store: async () => {} }, log);
+  const clock = new HandClock();
+  const good = createHealth({ store: async () => {} }, clock, log);
   assert.deepEqual(await good.ready(), { ready: true, checks: { store: "ok" } });
   good.stopping();
   assert.equal((await good.ready()).ready, false);
@@ -172,9 +173,22 @@ test("readiness names each check; a failing or hanging one is not ready, and sto
       disk: () => new Promise(() => {}),
       bus: async () => {},
     },
+    clock,
     log,
     20,
   );
   assert.deepEqual(await bad.ready(), { ready: false, checks: { store: "failed", disk: "timeout", bus: "ok" } });
   clearTimeout(keepAlive);
+});
+
+test("those who ask for readiness in the same second share one check", async () => {
+  const clock = new HandClock();
+  let checks = 0;
+  const health = createHealth({ store: async () => void checks++ }, clock, createLog("silent", lines(false)));
+  await Promise.all([health.ready(), health.ready()]);
+  await health.ready();
+  assert.equal(checks, 1);
+  clock.time += 1000;
+  await health.ready();
+  assert.equal(checks, 2);
 });

@@ -6,6 +6,9 @@ export interface Admitted {
   readonly key: number;
   /** The id that the device is registered under (not the alias that it may have reported). */
   readonly id: string;
+  /** Model of the tracker (the device's tag `model`), where a protocol's variants can't be told from the bytes. */
+  readonly model?: string | undefined;
+  /** False: it is to be admitted again before anything else of it is taken. */
   readonly live: boolean;
 }
 

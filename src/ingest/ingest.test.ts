@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMemoryBus } from "../../test/support/bus.ts";
+import { device } from "../../test/support/records.ts";
+import type { CommitBatch } from "../model/commit.ts";
+import type { Device, DeviceKey } from "../model/device.ts";
+import type { Fix } from "../model/effects.ts";
+import { type DeviceState, neverReported } from "../model/location.ts";
+import { createLog, createMetrics } from "../observe/index.ts";
+import type { Admitted } from "../ports/intake.ts";
+import { type CommitConflict, type Store, StoreUnavailable } from "../ports/store.ts";
+import { Ingest } from "./ingest.ts";
+import { ingestMetrics } from "./metrics.ts";
+
+const start = Date.UTC(2026, 5, 1);
+
+/** States and versions as the port promises them, and whatever trouble the test asks for. */
+class TroubledStore {
+  devices: Device[] = [device({ key: 1, id: "a" }), device({ key: 2, id: "b" })];
+  readonly states = new Map<DeviceKey, DeviceState>();
+  readonly commits: CommitBatch[] = [];
+  /** What the next commits do instead; taken one by one. */
+  trouble: (() => Promise<CommitConflict | undefined> | undefined)[] = [];
+
+  async identify(ids: readonly string[]): Promise<Device | undefined> {
+    return this.devices.find((one) => ids.includes(one.id));
+  }
+
+  async readStates(keys: readonly DeviceKey[]): Promise<readonly DeviceState[]> {
+    return keys.map((key) => this.states.get(key) ?? neverReported);
+  }
+
+  async commit(batch: CommitBatch): Promise<CommitConflict | undefined> {
+    const trouble = this.trouble.shift()?.();
+    if (trouble !== undefined) return trouble;
+    const gone = batch.devices.filter(
+      ({ device: key, state }) =>
+        !this.devices.some((one) => one.key === key) || (this.states.get(key)?.version ?? 0) + 1 !== state.version,
+    );
+    if (gone.length > 0) return { conflicts: gone.map(({ device: key }) => key) };
+    for (const { device: key, state } of batch.devices) this.states.set(key, state);
+    this.commits.push(batch);
+    return undefined;
+  }
+
+  get asStore(): Pick<Store, "locations" | "devices"> {
+    const locations = {
+      states: (keys: readonly DeviceKey[]) => this.readStates(keys),
+      commit: (batch: CommitBatch) => this.commit(batch),
+      context: async () => ({ from: [], more: false }),
+    };
+    const devices = { identify: (ids: readonly string[]) => this.identify(ids) };
+    return { locations, devices } as unknown as Pick<Store, "locations" | "devices">;
+  }
+}
+
+function setUp() {
+  const store = new TroubledStore();
+  const bus = createMemoryBus();
+  const clock = { time: start, now: () => clock.time, monotonic: () => clock.time };
+  const metrics = ingestMetrics(createMetrics({ processMetrics: false }));
+  const log = createLog("silent");
+  const ingest = new Ingest({ maxFutureMs: 600_000 }, { store: store.asStore, bus, clock, log, metrics });
+  return { store, bus, clock, ingest };
+}
+
+async function admitted(ingest: Ingest, id: string): Promise<Admitted> {
+  const admission = await ingest.admit([id]);
+  assert.ok(admission.status === "admitted");
+  return admission;
+}
+
+function fix(second: number): Fix {
+  const readings = {};
+  return {
+    type: "fix",
+    time: start + second * 1000,
+    valid: true,
+    latitude: 48,
+    longitude: 11,
+    alarms: [],
+    readings,
+    attributes: {},
+  };
+}
+
+/** Submits one fix; `outcomes` gets every answer, so that two would show. */
+function submit(ingest: Ingest, to: Admitted, second: number, outcomes: string[]): Promise<void> {
+  return new Promise((resolve) =>
+    ingest.submit(to, [fix(second)], start, (outcome) => {
+      outcomes.push(outcome);
+      resolve();
+    }),
+  );
+}
+
+test("a device that was only edited while its reports waited is stored all the same", async () => {
+  const { store, bus, ingest } = setUp();
+  const outcomes: string[] = [];
+  const held = await admitted(ingest, "a");
+  const stored = submit(ingest, held, 1, outcomes);
+  bus.publish({ type: "deviceChanged", key: 1, id: "a" });
+  await stored;
+  await ingest.stop();
+  assert.deepEqual(outcomes, ["stored"]);
+  assert.equal(store.commits[0]?.devices[0]?.records.length, 1);
+});
+
+test("a device that is gone is refused, once, and costs the others of its batch one more try", async () => {
+  const { store, ingest } = setUp();
+  const gone: string[] = [];
+  const good: string[] = [];
+  const first = await admitted(ingest, "a");
+  const second = await admitted(ingest, "b");
+  store.devices = store.devices.filter(({ id }) => id !== "a");
+  let tries = 0;
+  store.trouble = Array.from({ length: 20 }, () => () => {
+    tries++;
+    return undefined;
+  });
+  await Promise.all([submit(ingest, first, 1, gone), submit(ingest, second, 1, good)]);
+  await ingest.stop();
+  assert.deepEqual(gone, ["refused"]);
+  assert.deepEqual(good, ["stored"]);
+  assert.equal(tries, 2);
+});
+
+test("while the store is down nobody is answered, and then everybody once", async () => {
+  const { store, bus, ingest } = setUp();
+  const outcomes: string[] = [];
+  const down = () => Promise.reject(new StoreUnavailable("disk full"));
+  store.trouble = [down, down];
+  const held = await admitted(ingest, "a");
+  const expiring = await admitted(ingest, "b");
+  const waiting = [submit(ingest, held, 1, outcomes), submit(ingest, expiring, 1, outcomes)];
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  assert.equal(ingest.congested, true);
+  assert.deepEqual(outcomes, []);
+  store.devices = store.devices.filter(({ id }) => id !== "b");
+  bus.publish({ type: "deviceChanged", key: 2, id: "b" });
+  const drained = new Promise<void>((resolve) => ingest.onDrained(resolve));
+  await Promise.all([...waiting, drained]);
+  await ingest.stop();
+  assert.deepEqual(outcomes.sort(), ["refused", "stored"]);
+});
+
+test("one device that can't be committed fails alone", async () => {
+  const { store, ingest } = setUp();
+  const bad: string[] = [];
+  const good: string[] = [];
+  const poison = () => Promise.reject(new Error("a defect"));
+  store.trouble = [poison, poison, () => undefined];
+  const first = await admitted(ingest, "a");
+  const second = await admitted(ingest, "b");
+  await Promise.all([submit(ingest, first, 1, bad), submit(ingest, second, 1, good)]);
+  await ingest.stop();
+  assert.deepEqual(bad, ["failed"]);
+  assert.deepEqual(good, ["stored"]);
+});
+
+test("a store that is down does not hold up the stop, and nothing is acknowledged", async () => {
+  const { store, ingest } = setUp();
+  const outcomes: string[] = [];
+  store.trouble = Array.from({ length: 1000 }, () => () => Promise.reject(new StoreUnavailable("disk full")));
+  ingest.submit(await admitted(ingest, "a"), [fix(1)], start, (outcome) => outcomes.push(outcome));
+  await ingest.stop();
+  assert.deepEqual(outcomes, []);
+});
+
+test("reports of one batch share a commit; those that come meanwhile share the next", async () => {
+  const { store, ingest } = setUp();
+  const outcomes: string[] = [];
+  const first = await admitted(ingest, "a");
+  const second = await admitted(ingest, "b");
+  await Promise.all([
+    submit(ingest, first, 1, outcomes),
+    submit(ingest, second, 1, outcomes),
+    submit(ingest, first, 2, outcomes),
+  ]);
+  await ingest.stop();
+  assert.equal(store.commits.length, 1);
+  assert.equal(store.states.get(1)?.version, 1);
+});

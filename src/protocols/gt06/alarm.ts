@@ -56,25 +56,22 @@ function readLevels(reader: Reader, report: Draft): void {
 const alarm: Handler = (message, session, context) => {
   const { reader } = message;
   const report = draft();
-  const gps =
-    message.type === 0x16
-      ? readOlderGps(reader, report, session, context.receivedAt)
-      : { position: readGps(reader, report), session };
+  const position = readOlderGps(reader, report, session, message.type);
   readLengthAndCell(reader, report, statusSize);
   readLevels(reader, report);
   readAlarm(reader, report, context.options.model);
   readRest(reader, report);
-  return acknowledged(message, gps.session, fixOf(gps.position, report));
+  return acknowledged(message, session, fixOf(position, report));
 };
 
 /** 0x16 of VXT01: no length byte, supply voltage for the voltage level. */
 const vxt01: Handler = (message, session, context) => {
   const { reader } = message;
   const report = draft();
-  const gps = readOlderGps(reader, report, session, context.receivedAt);
+  const position = readOlderGps(reader, report, session, message.type);
   readCell(reader, report, cellSize);
   readVoltageStatus(reader, report, context);
-  return acknowledged(message, gps.session, fixOf(gps.position, report));
+  return acknowledged(message, session, fixOf(position, report));
 };
 
 /** 0x27, and with a 4G cell 0xA3 and 0xA4: as 0x26; 0x27 and 0xA4 with the number of the fence behind (0xFF: none). */

@@ -29,10 +29,10 @@ function older(tail: (reader: Reader, report: Draft, context: DecodeContext) => 
   return (message, session, context) => {
     const { reader } = message;
     const report = draft();
-    const gps = readOlderGps(reader, report, session, context.receivedAt);
+    const position = readOlderGps(reader, report, session, message.type);
     readCell(reader, report, cellSize);
     tail(reader, report, context);
-    return acknowledged(message, gps.session, fixOf(gps.position, report));
+    return acknowledged(message, session, fixOf(position, report));
   };
 }
 
@@ -83,12 +83,12 @@ const card = older((reader, report) => {
 });
 
 /** QH302R puts its IMEI ahead of the location. */
-const qh302r: Handler = (message, session, context) => {
+const qh302r: Handler = (message, session) => {
   const report = draft();
   message.reader.skip(8);
-  const gps = readOlderGps(message.reader, report, session, context.receivedAt);
+  const position = readOlderGps(message.reader, report, session, message.type);
   readCell(message.reader, report, cellSize);
-  return acknowledged(message, gps.session, fixOf(gps.position, report));
+  return acknowledged(message, session, fixOf(position, report));
 };
 
 /** 0x22 of SEEWORLD: cell numbers of four bytes, travel time, temperature (bit 15 its sign) and humidity in hundredths. */
@@ -149,11 +149,11 @@ const sl4x: Handler = (message, session) => {
 };
 
 /** 0x34 of X1: location, terminal, mileage, cell, driver, supply and battery, ports and the analogue inputs that they count. */
-const x1: Handler = (message, session, context) => {
+const x1: Handler = (message, session) => {
   const { reader } = message;
   const report = draft();
   reader.skip(4);
-  const gps = readOlderGps(reader, report, session, context.receivedAt);
+  const position = readGps(reader, report);
   reader.skip(2);
   readMileage(reader, report);
   readCell(reader, report, cellSize + 1);
@@ -166,7 +166,7 @@ const x1: Handler = (message, session, context) => {
   report.attributes.outputs = reader.u8();
   const names = ["analog1", "analog2", "analog3", "analog4"] as const;
   for (const name of names.slice(0, analogues)) report.readings[name] = reader.u16() / 100;
-  return silent(session, fixOf(gps.position, report));
+  return silent(session, fixOf(position, report));
 };
 
 /** 0x36 of TRX16i: mileage, supply, battery, engine time and the RFID card. */

@@ -1,7 +1,7 @@
 import type { Reader } from "../../wire/reader.ts";
 import { utc } from "../../wire/time.ts";
 import type { Draft, Position } from "./report.ts";
-import { clockOffset, observeClock, type Session } from "./session.ts";
+import { clockOffset, type Session } from "./session.ts";
 
 /** Coordinates come in 1/30000 of a minute (GT06 v1.8.1, 5.2.1.6). */
 const perDegree = 1_800_000;
@@ -56,15 +56,8 @@ export function readGps(reader: Reader, report: Draft): Position {
   return readPlace(reader, report, readDate(reader));
 }
 
-/** The GPS part of an older message, whose date may be local; and the session, which may have learnt which. */
-export function readOlderGps(
-  reader: Reader,
-  report: Draft,
-  session: Session,
-  receivedAt: number,
-): { readonly position: Position; readonly session: Session } {
+/** The GPS part of a message whose date may be in the zone of the login. */
+export function readOlderGps(reader: Reader, report: Draft, session: Session, type: number): Position {
   const date = readDate(reader);
-  if (date === undefined) return { position: readPlace(reader, report, undefined), session };
-  const next = observeClock(session, date, receivedAt);
-  return { position: readPlace(reader, report, date - clockOffset(next)), session: next };
+  return readPlace(reader, report, date === undefined ? undefined : date - clockOffset(session, type));
 }

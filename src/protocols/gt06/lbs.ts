@@ -6,7 +6,7 @@ import { type CellList, readAccessPoints, readCells, readOperator } from "./cell
 import { positionOf, readAcc, readDate } from "./gps.ts";
 import { draft, fixOf, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row, unsealedRow } from "./row.ts";
-import { clockOffset, observeClock, type Session } from "./session.ts";
+import { clockOffset, type Session } from "./session.ts";
 import { readWideAlarm } from "./status.ts";
 
 /** The serving cell and six neighbours. */
@@ -15,20 +15,18 @@ const cells4g: CellList = { count: 7, lac: 4, cell: 8 };
 
 /** 0x18, 0x24, 0x28, 0x2E, and with 4G cells 0xA1 (JM-VL03 v1.1.2): date, operator, cells. With access points: 0x2C, and of 4G 0xA2. */
 function cells(list: CellList, wifi: boolean): Handler {
-  return (message, session, context) => {
+  return (message, session) => {
     const { reader } = message;
     const report = draft();
     const date = readDate(reader);
-    // 0x18 is of the older messages, whose date may be local.
-    const older = message.type === 0x18 && date !== undefined;
-    const next = older ? observeClock(session, date, context.receivedAt) : session;
     const { mcc, mnc } = readOperator(reader);
     readCells(reader, report, mcc, mnc, list);
     if (wifi) {
       reader.skip(1);
       readAccessPoints(reader, report, reader.u8());
     }
-    return acknowledged(message, next, readingsOf(report, older ? date - clockOffset(next) : date));
+    const time = date === undefined ? undefined : date - clockOffset(session, message.type);
+    return acknowledged(message, session, readingsOf(report, time));
   };
 }
 

@@ -31,24 +31,24 @@ function located(size: number): Handler {
 }
 
 /** A location by the tracker's clock with its cell and tail (GT06 v1.8.1, 5.2; 0x10 has no cell). */
-const older: Handler = (message, session, context) => {
+const older: Handler = (message, session) => {
   const { reader } = message;
   const report = draft();
-  const gps = readOlderGps(reader, report, session, context.receivedAt);
+  const position = readOlderGps(reader, report, session, message.type);
   if (message.type === 0x12) {
     const cell = hasWideMnc(reader) ? cellSize + 1 : cellSize;
     if (reader.remaining >= cell) readCell(reader, report, cell);
     readTail(reader, report);
   }
-  return acknowledged(message, gps.session, fixOf(gps.position, report));
+  return acknowledged(message, session, fixOf(position, report));
 };
 
 /** 0x11 with a location: the MNC takes two bytes and the cell number four. */
-const locationWideCell: Handler = (message, session, context) => {
+const locationWideCell: Handler = (message, session) => {
   const report = draft();
-  const gps = readOlderGps(message.reader, report, session, context.receivedAt);
+  const position = readOlderGps(message.reader, report, session, message.type);
   if (message.reader.remaining >= 10) readCell(message.reader, report, 10);
-  return acknowledged(message, gps.session, fixOf(gps.position, report));
+  return acknowledged(message, session, fixOf(position, report));
 };
 
 /** 0x11 without one: date and serving cell (GT03A/B v1.82, 5.3). */
@@ -109,10 +109,10 @@ const modular4g: Handler = (message, session) => {
 };
 
 /** 0x1A: a location and the telephone number that asked for its address (GT03A/B v1.82, 5.9). */
-const withPhone: Handler = (message, session, context) => {
+const withPhone: Handler = (message, session) => {
   const report = draft();
-  const gps = readOlderGps(message.reader, report, session, context.receivedAt);
-  return acknowledged(message, gps.session, fixOf(gps.position, report));
+  const position = readOlderGps(message.reader, report, session, message.type);
+  return acknowledged(message, session, fixOf(position, report));
 };
 
 /** 0x1E: a location with an extension that the manual at hand does not lay out. */

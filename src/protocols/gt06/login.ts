@@ -2,7 +2,7 @@ import type { MessageRow } from "../../wire/protocol.ts";
 import { Writer } from "../../wire/writer.ts";
 import { acknowledgement, open, seal } from "./envelope.ts";
 import { type Handler, row } from "./row.ts";
-import type { Session } from "./session.ts";
+import { initial, type Session } from "./session.ts";
 
 const minute = 60_000;
 
@@ -26,9 +26,10 @@ function identifiers(hex: string): readonly string[] {
 const login: MessageRow<Session> = {
   name: "login",
   keys: [0x01],
-  handle: (frame, session) => {
+  handle: (frame) => {
     const message = open(frame);
-    if (message === undefined) return { session, effects: [{ type: "failure", cause: "badChecksum" }] };
+    // Of a login that can't be read, nobody knows the zone, and that of an earlier one is over.
+    if (message === undefined) return { session: initial, effects: [{ type: "failure", cause: "badChecksum" }] };
     const ids = identifiers(message.reader.hex(8));
     const next: { zone?: number } = {};
     if (message.size >= 12) {

@@ -1,4 +1,5 @@
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
+import { latin1Of } from "../../wire/reader.ts";
 import { Writer } from "../../wire/writer.ts";
 import { seal } from "./envelope.ts";
 
@@ -44,9 +45,19 @@ function location(report: SimulatedReport, serial: number): Uint8Array {
   return seal(0x22, serial & 0xffff, content.done());
 }
 
+/** 0x21 (JM-VL03 v1.1.2): the command's flag, ASCII, `<command> OK`. */
+function obey(message: Uint8Array, _device: string, serial: number): Uint8Array | undefined {
+  const [, , , type, length = 0] = message;
+  if (message[0] !== 0x78 || type !== 0x80 || length < 4 || message.length < length + 11) return undefined;
+  const text = `${latin1Of(message.subarray(9, 5 + length))} OK`;
+  const content = new Writer(text.length + 5).raw(message.subarray(5, 9)).u8(1).latin1(text);
+  return seal(0x21, serial & 0xffff, content.done(), true);
+}
+
 /** A tracker that logs in with 0x01 and sends each report as a 0x22, numbered from `serial` on. */
 export const simulate: SimulatedDevice = {
   login,
+  obey,
   report: (_device, reports, serial) => {
     const writer = new Writer(48 * reports.length);
     reports.forEach((report, index) => {

@@ -48,14 +48,17 @@ export const positionWidth = head.width;
 
 const status32 = hex(8);
 
-/** `A` valid, `V` not, `B` valid by another satellite system; firmware for maps with shifted coordinates sends that coding's number instead. */
+/**
+ * `A` valid, `V` not (LKGPS protocol, 1; SinoTrack Protocol, 1). `B`, which some firmware sends, is in no manual of these sentences, so its place
+ * is kept as one that is not valid, as other decoders do. Firmware for maps with shifted coordinates sends that coding's number instead.
+ */
 function validity(): Field<boolean> {
   return {
     width: 1,
     read: (fields, at) => {
       const text = fields[at] ?? "";
-      if (text === "A" || text === "V") return text === "A";
-      return text === "B" ? false : digitsValue(text, 0, text.length) === mismatch ? mismatch : true;
+      if (text === "A" || text === "B" || text === "V") return text === "A";
+      return digitsValue(text, 0, text.length) === mismatch ? mismatch : true;
     },
   };
 }

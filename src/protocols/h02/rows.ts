@@ -96,7 +96,8 @@ function understandText({ fields }: Sentence): Meaning {
 }
 
 const dayPosition = grammar({
-  validity: oneOf({ A: true, B: false }),
+  // These sentences tell a place (A or B) from cells (V); other than in V1, a place of either kind counts.
+  validity: oneOf({ A: true, B: true }),
   latitude,
   longitude,
   speed: decimal,

@@ -13,8 +13,14 @@ export const simulate: SimulatedDevice = {
     const end = bytes.indexOf(0x23);
     if (end < 0) return bytes.length < maximumAnswer ? "more" : { length: bytes.length, accepted: false, reports: 0 };
     const [maker, , name, confirmed] = latin1Of(bytes.subarray(0, end)).split(",");
+    // What is no confirmation is a command.
+    if (maker === "*HQ" && name !== "V4") return { length: end + 1, accepted: true, reports: 0 };
     const accepted = maker === "*HQ" && name === "V4" && confirmed === "V1";
     return { length: end + 1, accepted, reports: accepted ? 1 : 0 };
+  },
+  obey(message, device) {
+    const [maker, , name = "V4", time] = latin1Of(message).slice(0, -1).split(",");
+    return maker === "*HQ" && name !== "V4" ? bytesOfLatin1(`*HQ,${device},V4,${name},DONE,${time}#`) : undefined;
   },
 };
 

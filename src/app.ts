@@ -3,7 +3,7 @@ import { createMemoryBus } from "./bus/memory.ts";
 import type { Config } from "./config/index.ts";
 import { addCredentials, credentialsFile, updateUrl } from "./credentials-file.ts";
 import { bootstrap } from "./domain/accounts.ts";
-import { createExpiry, type Expiry } from "./domain/expiry.ts";
+import { type Expiry, ExpiryWatch } from "./domain/expiry.ts";
 import { bootstrapOperator, type OperatorKey } from "./domain/operator.ts";
 import { createGateway, type Gateway } from "./gateway/index.ts";
 import { createHttp, type HttpServer } from "./http/server.ts";
@@ -79,7 +79,7 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
     { host: config.device.host, port: config.device.port, limits: config.device },
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus },
   );
-  const expiry = createExpiry({ devices: store.devices, bus, clock, log });
+  const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
   const health = createHealth({ store: () => store.check() }, clock, log);
   const http = await createHttp(
     { host: config.http.host, port: config.http.port, limits: { ...config.api, ...config.http } },
@@ -93,6 +93,7 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
       quarantine,
       trace,
       operatorKeyHash: operator.hash,
+      requireEncryptedPasswords: config.passwords.requireEncrypted,
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
       readiness: () => health.ready(),
       metricsText: () => metrics.text(),

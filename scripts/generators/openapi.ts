@@ -49,6 +49,7 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       quarantine: createQuarantine(systemClock),
       trace: createTrace(systemClock),
       operatorKeyHash: "",
+      requireEncryptedPasswords: false,
       lastLocations: { lastLocation: () => undefined },
       readiness: async () => ({ ready: true, checks: {} }),
       metricsText: async () => "",

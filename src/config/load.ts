@@ -49,6 +49,7 @@ export function loadConfig(input: ConfigInput): LoadedConfig | { readonly proble
 }
 
 function fromText(setting: Setting, value: string): unknown {
+  if (setting.kind === "boolean" && (value === "true" || value === "false")) return value === "true";
   return setting.kind === "integer" && /^[+-]?\d{1,15}$/.test(value.trim()) ? Number(value) : value;
 }
 

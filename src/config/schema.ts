@@ -169,6 +169,14 @@ export const configSchema = Type.Object({
     description: "Licences of the first account: devices that have not expired. Used by the first start only.",
   }),
   sms,
+  passwords: Type.Object({
+    requireEncrypted: Type.Boolean({
+      env: "WAYBEAM_PASSWORDS_REQUIRE_ENCRYPTED",
+      default: false,
+      description:
+        "Whether a user's password is taken only as a compact JWE for the key at /.well-known/jwks.json. Otherwise plain ones are taken, too.",
+    } satisfies About),
+  }),
   log: Type.Object({
     level: Type.Union(
       [

@@ -6,8 +6,8 @@ export interface Setting {
   /** Path in the file, `http.port`. */
   readonly key: string;
   readonly env: string;
-  readonly kind: "integer" | "text" | "choice";
-  readonly fallback: string | number;
+  readonly kind: "integer" | "boolean" | "text" | "choice";
+  readonly fallback: string | number | boolean;
   readonly unit: string | undefined;
   readonly meaning: string;
   /** What a right value is, in words: `an integer from 0 to 65535`. */
@@ -40,7 +40,7 @@ function settingOf(schema: TSchema, key: string): Setting {
   return Object.freeze({
     key,
     env,
-    kind: Type.IsInteger(schema) ? "integer" : Type.IsUnion(schema) ? "choice" : "text",
+    kind: kindOf(schema),
     fallback,
     unit: typeof unit === "string" ? unit : undefined,
     meaning: description,
@@ -50,8 +50,15 @@ function settingOf(schema: TSchema, key: string): Setting {
   });
 }
 
+function kindOf(schema: TSchema): Setting["kind"] {
+  if (Type.IsInteger(schema)) return "integer";
+  if (Type.IsBoolean(schema)) return "boolean";
+  return Type.IsUnion(schema) ? "choice" : "text";
+}
+
 function rightOf(schema: TSchema, options: Readonly<Record<string, unknown>>): string {
   if (Type.IsInteger(schema)) return `an integer from ${options.minimum} to ${options.maximum}`;
+  if (Type.IsBoolean(schema)) return "true or false";
   if (Type.IsUnion(schema)) {
     const choices = schema.anyOf.map((choice) => (Type.IsLiteral(choice) ? String(choice.const) : "?"));
     return `one of ${choices.join(", ")}`;
@@ -61,6 +68,6 @@ function rightOf(schema: TSchema, options: Readonly<Record<string, unknown>>): s
     : `text of ${options.minLength} to ${options.maxLength} characters`;
 }
 
-function isValue(value: unknown): value is string | number {
-  return typeof value === "string" || typeof value === "number";
+function isValue(value: unknown): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }

@@ -33,3 +33,27 @@ export function Texts(options: TSchemaOptions = {}): TUnsafe<Readonly<Record<str
     additionalProperties: { type: "string" },
   });
 }
+
+/** Integer or null. */
+export function NullableInteger(options: TSchemaOptions = {}): TUnsafe<number | null> {
+  return Type.Unsafe<number | null>({ ...options, type: ["integer", "null"] });
+}
+
+/** True, false or null. */
+export function NullableBoolean(options: TSchemaOptions = {}): TUnsafe<boolean | null> {
+  return Type.Unsafe<boolean | null>({ ...options, type: ["boolean", "null"] });
+}
+
+/** List of texts, or null. */
+export function NullableList(options: TSchemaOptions = {}): TUnsafe<readonly string[] | null> {
+  return Type.Unsafe<readonly string[] | null>({ items: { type: "string" }, ...options, type: ["array", "null"] });
+}
+
+/** Texts by name, or null. */
+export function NullableTexts(options: TSchemaOptions = {}): TUnsafe<Readonly<Record<string, string>> | null> {
+  return Type.Unsafe<Readonly<Record<string, string>> | null>({
+    additionalProperties: { type: "string" },
+    ...options,
+    type: ["object", "null"],
+  });
+}

@@ -76,14 +76,6 @@ export function createDevices({ store: { devices: store }, bus, clock, visibilit
     return seen instanceof Promise ? seen.then((sees) => shown(device, sees)) : shown(device, seen);
   }
 
-  async function all(user: User): Promise<readonly Device[]> {
-    const scope = await visibility.scope(user);
-    if (scope.all) return store.list(user.accountKey);
-    if (scope.ids.size > fewDevices) return (await store.list(user.accountKey)).filter(({ id }) => scope.ids.has(id));
-    const found = await Promise.all([...scope.ids].toSorted().map((id) => store.find(id)));
-    return found.filter((device) => device !== undefined && device.accountKey === user.accountKey);
-  }
-
   async function write(device: Device, fields: DeviceFields): Promise<Device> {
     const result = await store.replace(device.key, fields, clock.now());
     if (result === "missing") throw new ApiError("deviceNotFound");
@@ -101,7 +93,7 @@ export function createDevices({ store: { devices: store }, bus, clock, visibilit
   return {
     async list(user) {
       const now = clock.now();
-      return (await all(user)).filter(({ expires }) => expires === null || now < expires);
+      return (await visibleTo(user, visibility, store)).filter(({ expires }) => expires === null || now < expires);
     },
     find(user, id) {
       const device = cache.get(id);
@@ -163,4 +155,13 @@ function keptIn(store: Store["devices"], bus: Bus, clock: Clock): Cache<string, 
 function shown(device: Device, seen: boolean): Device {
   if (!seen) throw new ApiError("deviceNotFound");
   return device;
+}
+
+/** Every device that a user sees, by id. */
+async function visibleTo(user: User, visibility: Visibility, store: Store["devices"]): Promise<readonly Device[]> {
+  const { all, ids } = await visibility.scope(user);
+  if (all) return store.list(user.accountKey);
+  if (ids.size > fewDevices) return (await store.list(user.accountKey)).filter(({ id }) => ids.has(id));
+  const found = await Promise.all([...ids].toSorted().map((id) => store.find(id)));
+  return found.filter((device) => device !== undefined).filter(({ accountKey }) => accountKey === user.accountKey);
 }

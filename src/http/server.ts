@@ -14,14 +14,20 @@ import { requestIds } from "./plugins/request-ids.ts";
 import { createMeasure, type Measure, wrapRoutes } from "./plugins/routes.ts";
 import { accountRoute } from "./routes/account.ts";
 import { accountsRoutes } from "./routes/accounts.ts";
+import { apiKeyRoutes } from "./routes/api-key.ts";
 import { deviceRoutes } from "./routes/device.ts";
 import { devicesRoutes } from "./routes/devices.ts";
 import { evidenceRoutes } from "./routes/evidence.ts";
+import { groupRoutes } from "./routes/group.ts";
+import { groupsRoutes } from "./routes/groups.ts";
 import { lastLocationRoute } from "./routes/last-location.ts";
 import { limitsRoutes } from "./routes/limits.ts";
+import { listingsRoutes } from "./routes/listings.ts";
 import { locationsRoute } from "./routes/locations.ts";
 import { operationRoutes } from "./routes/operation.ts";
 import { tokenRoute } from "./routes/token.ts";
+import { userRoutes } from "./routes/user.ts";
+import { usersRoutes } from "./routes/users.ts";
 import { createServices, type HttpDeps, type Services } from "./services.ts";
 
 /** Where the HTTP side listens, and its limits. */
@@ -128,6 +134,12 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   tokenRoute(app, services);
   accountRoute(app, services);
   accountsRoutes(app, services);
+  usersRoutes(app, services);
+  userRoutes(app, services);
+  apiKeyRoutes(app, services);
+  listingsRoutes(app, services);
+  groupsRoutes(app, services);
+  groupRoutes(app, services);
   devicesRoutes(app, services);
   deviceRoutes(app, services);
   limitsRoutes(app, services);

@@ -1,10 +1,13 @@
 import { makeApiKey } from "../auth/api-key.ts";
+import { createPasswords, type Passwords } from "../auth/passwords.ts";
 import { createTokens, type Tokens } from "../auth/tokens.ts";
 import { type Cache, createCache } from "../domain/cache.ts";
 import { createDevices, type Devices } from "../domain/devices.ts";
+import { createGroups, type Groups } from "../domain/groups.ts";
 import { createHistory, type History } from "../domain/history.ts";
 import { createTenants, type Tenants } from "../domain/tenants.ts";
 import { createUsage, type Usage } from "../domain/usage.ts";
+import { createUsers, type Users } from "../domain/users.ts";
 import { createVisibility } from "../domain/visibility.ts";
 import type { User } from "../model/account.ts";
 import type { Bus } from "../ports/bus.ts";
@@ -31,6 +34,8 @@ export interface HttpDeps {
   readonly trace: Trace;
   /** SHA-256 of the operator's key, hex. */
   readonly operatorKeyHash: string;
+  /** Whether a password that is not encrypted is refused. */
+  readonly requireEncryptedPasswords: boolean;
   /** Whether the service can do its work now: /health/ready. */
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly checks: Readonly<Record<string, string>> }>;
   /** The text of /metrics, in Prometheus's format. */
@@ -41,7 +46,11 @@ export interface HttpDeps {
 export interface Services extends HttpDeps {
   readonly limits: HttpLimits;
   readonly tokens: Tokens;
+  /** Users by key, as the gate asks for them. */
   readonly users: Cache<number, User>;
+  readonly accountUsers: Users;
+  readonly groups: Groups;
+  readonly passwords: Passwords;
   readonly usage: Usage;
   readonly devices: Devices;
   readonly history: History;
@@ -70,12 +79,22 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   });
   const usage = createUsage(store.users, log);
   const visibility = createVisibility({ groups: store.groups, bus, clock });
+  const requireEncrypted = deps.requireEncryptedPasswords;
+  const passwords = createPasswords({ accounts: store.accounts, ids, requireEncrypted });
   return {
     ...deps,
     limits,
     tokens: createTokens(tokenKey, limits.tokenSeconds, clock),
     users,
     usage,
+    accountUsers: createUsers({
+      ...deps,
+      makeApiKey,
+      hashPassword: passwords.hash,
+      forget: (userKey) => usage.requests.forget(userKey),
+    }),
+    groups: createGroups({ ...deps, visibility }),
+    passwords,
     devices: createDevices({ ...deps, visibility }),
     tenants: createTenants({ store, clock, ids, makeApiKey }),
     history: createHistory({

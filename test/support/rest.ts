@@ -83,6 +83,7 @@ export interface RestOptions {
   readonly directory?: string;
   readonly spoil?: (store: Store) => Store;
   readonly ready?: boolean;
+  readonly requireEncryptedPasswords?: boolean;
 }
 
 export async function startRest({
@@ -90,6 +91,7 @@ export async function startRest({
   directory = dataFolder(),
   spoil,
   ready = true,
+  requireEncryptedPasswords = false,
 }: RestOptions = {}): Promise<Rest> {
   const logged: string[] = [];
   const log = createLog("warn", { write: (line) => logged.push(line) });
@@ -116,6 +118,7 @@ export async function startRest({
       quarantine,
       trace,
       operatorKeyHash: hashApiKey(operatorKey),
+      requireEncryptedPasswords,
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
       readiness: async () => ({ ready, checks: { store: ready ? "ok" : "failed" } }),
       metricsText: () => metrics.text(),

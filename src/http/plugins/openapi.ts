@@ -3,7 +3,9 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { AccountView } from "../../contract/admin.ts";
 import { DeviceView } from "../../contract/device.ts";
+import { GroupView } from "../../contract/group.ts";
 import { Location } from "../../contract/location.ts";
+import { UserView } from "../../contract/user.ts";
 
 /** Version of the interface, not of the program: it grows with what clients must know. */
 const apiVersion = "1.0.0";
@@ -16,7 +18,7 @@ to case, field names do not. Answers carry \`X-Request-Id\`, those to a user \`R
 
 /** The OpenAPI 3.1 document, made from the schemas of the routes that are registered after this, and the page that shows it. */
 export async function publishOpenApi(app: FastifyInstance): Promise<void> {
-  for (const schema of [AccountView, DeviceView, Location]) app.addSchema(schema);
+  for (const schema of [AccountView, DeviceView, GroupView, Location, UserView]) app.addSchema(schema);
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -39,6 +41,8 @@ export async function publishOpenApi(app: FastifyInstance): Promise<void> {
       tags: [
         { name: "Authentication" },
         { name: "Devices" },
+        { name: "Groups" },
+        { name: "Users" },
         { name: "Account" },
         { name: "Operation", description: "For those who run the service." },
       ],

@@ -1,0 +1,172 @@
+import Type, { type Static } from "typebox";
+import { privilegeNames } from "../model/account.ts";
+import { success } from "./envelope.ts";
+import {
+  Instant,
+  NullableBoolean,
+  NullableInstant,
+  NullableInteger,
+  NullableList,
+  NullableText,
+  NullableTexts,
+  reference,
+} from "./schema.ts";
+
+const settableExample = {
+  name: "Ana Torres",
+  email: "ana.torres@example.com",
+  country: "CO",
+  timeZone: "America/Bogota",
+  description: "Night shift",
+  message: null,
+  disabled: false,
+  disabledMessage: null,
+  tags: { office: "Bogotá" },
+  privileges: ["read", "sendCommands"],
+  group: "Trucks",
+  deviceId: null,
+  adminDevices: 12,
+  from: "2026-01-01T00:00:00.000Z",
+  expires: "2027-12-31T00:00:00.000Z",
+  password: null,
+};
+
+const example = {
+  id: "019aa5c3-7d40-7b1e-9c5c-0d3a6a1f2b4c",
+  ...settableExample,
+  creation: "2026-01-01T08:00:00.000Z",
+  modification: "2026-11-21T10:29:00.000Z",
+  lastLogin: null,
+};
+
+const privileges = `Any texts; these have a meaning: ${privilegeNames.join(", ")}.`;
+const group = "Id or name of the group whose devices it sees; one that does not exist grants nothing.";
+const deviceId = "Id of a device that it sees; one that does not exist grants nothing.";
+
+const viewed = {
+  id: Type.String({ description: "Given by the service." }),
+  name: Type.String(),
+  email: Type.String({ description: "The user name of its token requests." }),
+  country: Type.String({ description: "As it was sent." }),
+  timeZone: Type.String(),
+  description: NullableText(),
+  message: NullableText(),
+  disabled: Type.Boolean(),
+  disabledMessage: NullableText(),
+  tags: NullableTexts(),
+  privileges: NullableList({ description: privileges }),
+  group: NullableText({ description: group }),
+  deviceId: NullableText({ description: deviceId }),
+  adminDevices: NullableInteger({ description: "Number of devices that it manages, as it was set." }),
+  from: NullableInstant({ description: "It may do nothing before." }),
+  expires: NullableInstant({ description: "It may do nothing from then on." }),
+  password: Type.Null({ description: "Never shown." }),
+  creation: Instant(),
+  modification: Instant(),
+  lastLogin: NullableInstant({ description: "When it last obtained a token." }),
+};
+
+/** A user as answers show it (specification 2.3). What is not set is null; the password always is. */
+export const UserView = Type.Object(viewed, { $id: "User", description: "A user.", examples: [example] });
+export type UserView = Static<typeof UserView>;
+
+/** Body of POST /api/users and PUT /api/users/{userId}, and what the result of a PATCH must be. It resets what it leaves out, but for the password. */
+export const UserBody = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 256 }),
+    // Its length is a part of its form, which is checked apart: a bad address has an error of its own.
+    email: Type.String({ description: "Unique in the whole service, in any case." }),
+    country: Type.String({ description: "ISO 3166-1 alpha-2, alpha-3 or English name." }),
+    timeZone: Type.String({ maxLength: 128, description: "IANA name of the form Region/City." }),
+    description: Type.Optional(NullableText({ maxLength: 4096 })),
+    message: Type.Optional(NullableText({ maxLength: 4096 })),
+    disabled: Type.Optional(NullableBoolean({ description: "It may do nothing." })),
+    disabledMessage: Type.Optional(NullableText({ maxLength: 4096, description: "Told to the user that is refused." })),
+    tags: Type.Optional(
+      NullableTexts({
+        additionalProperties: { type: "string", maxLength: 1024 },
+        propertyNames: { type: "string", maxLength: 128 },
+        maxProperties: 100,
+      }),
+    ),
+    privileges: Type.Optional(
+      NullableList({
+        items: { type: "string", minLength: 1, maxLength: 128 },
+        maxItems: 100,
+        description: privileges,
+      }),
+    ),
+    group: Type.Optional(NullableText({ maxLength: 256, description: group })),
+    deviceId: Type.Optional(NullableText({ maxLength: 64, description: deviceId })),
+    adminDevices: Type.Optional(NullableInteger({ minimum: 0, maximum: 1_000_000_000 })),
+    from: Type.Optional(NullableInstant()),
+    expires: Type.Optional(NullableInstant()),
+    password: Type.Optional(
+      NullableText({
+        maxLength: 4096,
+        description:
+          "Kept as a hash. Encrypted as a compact JWE (RSA-OAEP-256, A256GCM) for the key at /.well-known/jwks.json; unset: stays as it is.",
+      }),
+    ),
+  },
+  { examples: [settableExample] },
+);
+export type UserBody = Static<typeof UserBody>;
+
+/** Names of the fields that a caller may set. */
+export const settableUserFields: readonly string[] = Object.keys(UserBody.properties);
+
+/** Path of every call to one user. */
+export const UserPath = Type.Object({ userId: Type.String({ examples: [example.id] }) });
+
+const flatExample = { success: true, error: null, apiUsage: 7, apiDailyUsage: 7, ...example };
+
+/** Answer with one user: its fields stand beside the envelope. */
+export const UserAnswer = success(viewed, { examples: [flatExample] });
+/** Answer of GET users: those that the caller may see. */
+export const UsersAnswer = success({ users: Type.Array(reference<UserView>("User")) });
+
+/** Answer of POST users/{userId}/apiKey. */
+export const ApiKeyAnswer = success({
+  apiKey: Type.String({
+    description: "Shown this once; it ends the one before and its tokens.",
+    examples: ["<API_KEY>"],
+  }),
+});
+
+/** Answer of GET users/countries. */
+export const CountriesAnswer = success({
+  countries: Type.Unsafe<Readonly<Record<string, string>>>({
+    type: "object",
+    additionalProperties: { type: "string" },
+    description: "English names by ISO 3166-1 alpha-2 code.",
+    examples: [{ CO: "Colombia" }],
+  }),
+});
+
+/** Answer of GET users/timeZones. */
+export const TimeZonesAnswer = success({
+  timeZones: Type.Unsafe<Readonly<Record<string, string>>>({
+    type: "object",
+    additionalProperties: { type: "string" },
+    description: "English names of the standard time of each zone by its IANA name.",
+    examples: [{ "America/Bogota": "Colombia Standard Time" }],
+  }),
+});
+
+/** Answer of GET /.well-known/jwks.json: a JWK set (RFC 7517), without the envelope. */
+export const PublicKeysAnswer = Type.Object(
+  {
+    keys: Type.Array(
+      Type.Object({
+        kty: Type.Literal("RSA"),
+        n: Type.String({ description: "Modulus, base64url." }),
+        e: Type.String({ description: "Exponent, base64url." }),
+        use: Type.Literal("enc"),
+        alg: Type.Literal("RSA-OAEP-256"),
+        kid: Type.String({ description: "Thumbprint of the key (RFC 7638)." }),
+      }),
+    ),
+  },
+  { description: "The key that passwords can be encrypted for." },
+);

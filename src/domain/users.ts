@@ -1,0 +1,137 @@
+import type { PatchRequest } from "../contract/patch.ts";
+import { settableUserFields, type UserBody } from "../contract/user.ts";
+import { ApiError } from "../errors/catalogue.ts";
+import { holds, type User } from "../model/account.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Store } from "../ports/store.ts";
+import { patched } from "./json-patch.ts";
+import { createLocks } from "./locks.ts";
+import { createReferences } from "./references.ts";
+import { readUser, userView } from "./user-fields.ts";
+
+/** A user after a change, and what of the change is probably a mistake. */
+export interface ChangedUser {
+  readonly user: User;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The users of accounts, as they may see each other: with `admin` all of the account, else only oneself. Calls that name a user fail with
+ * `userNotFound` where it is unknown, of another account, or not visible to the caller. A change takes effect at once, on tokens too.
+ * Whether the caller may change anything is for the gate.
+ */
+export interface Users {
+  list(caller: User): Promise<readonly User[]>;
+  find(caller: User, id: string): Promise<User>;
+  create(caller: User, body: UserBody): Promise<ChangedUser>;
+  replace(caller: User, id: string, body: UserBody): Promise<ChangedUser>;
+  /** `check` is the check of a PUT's body; it throws an ApiError. */
+  patch(caller: User, id: string, operations: PatchRequest, check: (body: unknown) => UserBody): Promise<ChangedUser>;
+  remove(caller: User, id: string): Promise<void>;
+  /** Makes an API key, which ends the one before and its tokens. It can't be read again. */
+  makeApiKey(caller: User, id: string): Promise<string>;
+  removeApiKey(caller: User, id: string): Promise<void>;
+}
+
+/** What users need of the service. */
+export interface UsersContext {
+  readonly store: Pick<Store, "users" | "groups" | "devices">;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Makes an API key (src/auth/api-key.ts). */
+  readonly makeApiKey: (ids: Ids) => { readonly id: string; readonly secret: string; readonly hash: string };
+  /** The form in which a password is kept (src/auth/passwords.ts). */
+  readonly hashPassword: (password: string) => Promise<string>;
+  /** Called with the key of a user that is no more. */
+  readonly forget: (userKey: number) => void;
+}
+
+const writable: ReadonlySet<string> = new Set(settableUserFields);
+
+/** The users over their store. */
+export function createUsers(context: UsersContext): Users {
+  const { store, bus, clock, ids, makeApiKey } = context;
+  const users = store.users;
+  // A change is made from what was read before it, so the changes of one user follow each other.
+  const alone = createLocks<string>();
+  const change = createChange(context);
+
+  async function visible(caller: User, id: string): Promise<User> {
+    const user = await users.find(id);
+    if (user === undefined || !seesUser(caller, user)) throw new ApiError("userNotFound");
+    return user;
+  }
+
+  async function setApiKey(user: User, key: { readonly id: string; readonly hash: string } | null): Promise<void> {
+    await users.setApiKey(user.key, key, clock.now());
+    bus.publish({ type: "userChanged", key: user.key });
+  }
+
+  return {
+    list: async (caller) => (await users.list(caller.accountKey)).filter((user) => seesUser(caller, user)),
+    find: visible,
+    create: (caller, body) => change.create(caller.accountKey, body),
+    replace: (caller, id, body) => alone(id, async () => change.replace(await visible(caller, id), body)),
+    patch: (caller, id, operations, check) =>
+      alone(id, async () => {
+        const user = await visible(caller, id);
+        return change.replace(user, check(patched({ ...userView(user) }, operations, writable)));
+      }),
+    remove: (caller, id) =>
+      alone(id, async () => {
+        const user = await visible(caller, id);
+        if (user.owner) throw new ApiError("ownerProtected", ["the account's owner can't be deleted"]);
+        if (!(await users.remove(user.key))) throw new ApiError("userNotFound");
+        bus.publish({ type: "userChanged", key: user.key });
+        context.forget(user.key);
+      }),
+    makeApiKey: (caller, id) =>
+      alone(id, async () => {
+        const user = await visible(caller, id);
+        const { id: keyId, secret, hash } = makeApiKey(ids);
+        await setApiKey(user, { id: keyId, hash });
+        return secret;
+      }),
+    removeApiKey: (caller, id) => alone(id, async () => setApiKey(await visible(caller, id), null)),
+  };
+}
+
+function seesUser(caller: User, user: User): boolean {
+  return user.accountKey === caller.accountKey && (user.key === caller.key || holds(caller, "admin"));
+}
+
+/** What a body makes of no user, or of one. */
+function createChange({ store, bus, clock, ids, hashPassword }: UsersContext) {
+  const references = createReferences(store);
+
+  async function warningsOf(accountKey: number, { group, deviceId }: User): Promise<readonly string[]> {
+    return [
+      ...(await references.group(accountKey, group)),
+      ...(await references.devices(accountKey, "deviceId", deviceId === null ? [] : [deviceId])),
+    ];
+  }
+
+  async function changed(result: User | "emailInUse" | "missing", warnings: readonly string[]): Promise<ChangedUser> {
+    if (result === "emailInUse") throw new ApiError("emailInUse", ["body/email: is a user's already"]);
+    if (result === "missing") throw new ApiError("userNotFound");
+    bus.publish({ type: "userChanged", key: result.key });
+    return { user: result, warnings: [...warnings, ...(await warningsOf(result.accountKey, result))] };
+  }
+
+  return {
+    async create(accountKey: number, body: UserBody): Promise<ChangedUser> {
+      const { fields, password, warnings } = readUser(body);
+      const passwordHash = password === undefined ? null : await hashPassword(password);
+      const made = { id: ids.uuid(), accountKey, owner: false, apiKeyHash: null, apiKeyId: null };
+      return changed(await store.users.create({ ...fields, ...made, passwordHash }, clock.now()), warnings);
+    },
+    async replace(user: User, body: UserBody): Promise<ChangedUser> {
+      const { fields, password, warnings } = readUser(body, user);
+      const passwordHash = password === undefined ? undefined : await hashPassword(password);
+      return changed(await store.users.replace(user.key, { ...fields, passwordHash }, clock.now()), warnings);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { DoneAnswer } from "../../contract/device.ts";
+import { ApiKeyAnswer, PublicKeysAnswer, UserPath } from "../../contract/user.ts";
+import type { App } from "../app.ts";
+import { call } from "../call.ts";
+import { answer, callerOf } from "../envelope.ts";
+import type { Services } from "../services.ts";
+
+const path = "/api/users/:userId/apiKey";
+
+/** POST and DELETE /api/users/{userId}/apiKey, and the key that passwords are encrypted for. */
+export function apiKeyRoutes(app: App, services: Services): void {
+  keyRoutes(app, services);
+  publicKeysRoute(app, services);
+}
+
+function keyRoutes(app: App, { accountUsers }: Services): void {
+  app.post(
+    path,
+    call({
+      operationId: "createApiKey",
+      tag: "Users",
+      summary: "Make a user's API key",
+      description:
+        "Shown this once. The key before it and its tokens end at once. For the user itself, and for any user with `admin`.",
+      permission: "see",
+      input: { params: UserPath },
+      ok: { 201: ApiKeyAnswer },
+      errors: ["userNotFound", "unsupportedMediaType"],
+    }),
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const { userId } = request.params;
+      const apiKey = await accountUsers.makeApiKey(caller.user, userId);
+      reply.code(201).header("location", `/api/users/${encodeURIComponent(userId)}/apiKey`);
+      reply.header("cache-control", "no-store");
+      return answer(caller, { apiKey });
+    },
+  );
+
+  app.delete(
+    path,
+    call({
+      operationId: "deleteApiKey",
+      tag: "Users",
+      summary: "End a user's API key",
+      description: "Its tokens end at once. For the user itself, and for any user with `admin`.",
+      permission: "see",
+      input: { params: UserPath },
+      ok: { 200: DoneAnswer },
+      errors: ["userNotFound", "unsupportedMediaType"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      await accountUsers.removeApiKey(caller.user, request.params.userId);
+      return answer(caller, {});
+    },
+  );
+}
+
+function publicKeysRoute(app: App, { passwords }: Services): void {
+  app.get(
+    "/.well-known/jwks.json",
+    call({
+      operationId: "readPublicKeys",
+      tag: "Users",
+      summary: "Read the key that passwords can be encrypted for",
+      description: "A JWK set (RFC 7517), without the envelope.",
+      permission: "public",
+      input: {},
+      ok: { 200: PublicKeysAnswer },
+    }),
+    async (_request, reply) => {
+      reply.header("cache-control", "public, max-age=300");
+      const { keys } = await passwords.publicKeys();
+      return { keys: [...keys] };
+    },
+  );
+}

@@ -1,0 +1,105 @@
+import { DoneAnswer } from "../../contract/device.ts";
+import { PatchRequest } from "../../contract/patch.ts";
+import { UserAnswer, UserBody, UserPath } from "../../contract/user.ts";
+import { userView } from "../../domain/user-fields.ts";
+import type { App } from "../app.ts";
+import { call } from "../call.ts";
+import { checkerOf } from "../check.ts";
+import { answer, callerOf } from "../envelope.ts";
+import type { Services } from "../services.ts";
+
+const path = "/api/users/:userId";
+
+/** GET, PUT, PATCH and DELETE /api/users/{userId}. */
+export function userRoutes(app: App, services: Services): void {
+  readRoute(app, services);
+  replaceRoute(app, services);
+  patchRoute(app, services);
+  removeRoute(app, services);
+}
+
+function readRoute(app: App, { accountUsers }: Services): void {
+  app.get(
+    path,
+    call({
+      operationId: "readUser",
+      tag: "Users",
+      summary: "Read a user",
+      description: "A user without `admin` reads only itself.",
+      permission: "see",
+      input: { params: UserPath },
+      ok: { 200: UserAnswer },
+      errors: ["userNotFound"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      return answer(caller, userView(await accountUsers.find(caller.user, request.params.userId)));
+    },
+  );
+}
+
+function replaceRoute(app: App, { accountUsers }: Services): void {
+  app.put(
+    path,
+    call({
+      operationId: "replaceUser",
+      tag: "Users",
+      summary: "Replace a user's fields",
+      description: "What the body leaves out is reset, but for the password. The account's owner keeps `admin`.",
+      permission: "admin",
+      input: { params: UserPath, body: UserBody },
+      ok: { 200: UserAnswer },
+      invalid: "invalidInput",
+      errors: ["userNotFound", "invalidEmail", "emailInUse", "ownerProtected"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const { user, warnings } = await accountUsers.replace(caller.user, request.params.userId, request.body);
+      return answer(caller, userView(user), warnings);
+    },
+  );
+}
+
+function patchRoute(app: App, { accountUsers }: Services): void {
+  app.patch(
+    path,
+    call({
+      operationId: "patchUser",
+      tag: "Users",
+      summary: "Change some of a user's fields",
+      description: "A JSON Patch (RFC 6902), all of it or nothing; its result is checked like the body of a PUT.",
+      permission: "admin",
+      input: { params: UserPath, body: PatchRequest },
+      ok: { 200: UserAnswer },
+      invalid: "invalidPatch",
+      errors: ["userNotFound", "patchTestFailed", "invalidInput", "invalidEmail", "emailInUse", "ownerProtected"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const check = checkerOf(request, UserBody, "invalidInput");
+      const { user, warnings } = await accountUsers.patch(caller.user, request.params.userId, request.body, check);
+      return answer(caller, userView(user), warnings);
+    },
+  );
+}
+
+function removeRoute(app: App, { accountUsers }: Services): void {
+  app.delete(
+    path,
+    call({
+      operationId: "deleteUser",
+      tag: "Users",
+      summary: "Delete a user",
+      description: "Its tokens end at once. The account's owner can't be deleted.",
+      permission: "admin",
+      input: { params: UserPath },
+      ok: { 200: DoneAnswer },
+      errors: ["userNotFound", "ownerProtected", "unsupportedMediaType"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      await accountUsers.remove(caller.user, request.params.userId);
+      return answer(caller, {});
+    },
+  );
+}

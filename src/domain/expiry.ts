@@ -39,74 +39,96 @@ const slice = 200;
  * The wall clock may be set. Forward: the devices whose moment was jumped over have expired, and are told of at the next look. Back: those whose
  * moment lies ahead again are told of too, so that whoever let go of them asks again; and they expire once more.
  */
-export function createExpiry({ devices, bus, clock, log }: ExpiryContext, sleepMs = longestSleepMs): Expiry {
-  /** Everything up to this moment (wall clock) has been told. */
-  let told = 0;
-  /** The earliest expiry after `told`; undefined: none. Known only while not `stale`. */
-  let next: number | undefined;
-  let stale = true;
-  let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> | undefined;
-  let running = false;
-  let unsubscribe: (() => void) | undefined;
+export class ExpiryWatch implements Expiry {
+  readonly #context: ExpiryContext;
+  /** What the wall clock showed since the last look: whoever heard of a device heard it at a moment between these. */
+  #low = 0;
+  #high = 0;
+  /** The earliest expiry after the last look; undefined: none. Known only while not stale. */
+  #next: number | undefined;
+  #stale = true;
+  #running = false;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #unsubscribe: (() => void) | undefined;
 
-  function arm(ms: number): void {
-    clearTimeout(timer);
-    if (running) timer = setTimeout(wake, Math.max(1, Math.min(ms, sleepMs))).unref();
+  constructor(context: ExpiryContext) {
+    this.#context = context;
   }
 
-  function wake(): void {
-    looking ??= look()
+  start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    const { bus, clock } = this.#context;
+    this.#low = this.#high = clock.now();
+    this.#unsubscribe = bus.subscribe((event) => {
+      if (event.type === "deviceChanged") this.#changed(clock.now());
+    });
+    this.#wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#running = false;
+    this.#unsubscribe?.();
+    clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  #changed(now: number): void {
+    this.#see(now);
+    if (this.#stale) return;
+    this.#stale = true;
+    if (this.#looking === undefined)
+      this.#arm(this.#next === undefined ? gatherMs : Math.min(gatherMs, this.#next - now));
+  }
+
+  #see(time: number): void {
+    this.#low = Math.min(this.#low, time);
+    this.#high = Math.max(this.#high, time);
+  }
+
+  #arm(ms: number): void {
+    clearTimeout(this.#timer);
+    if (!this.#running) return;
+    this.#timer = setTimeout(() => this.#wake(), Math.max(1, Math.min(ms, longestSleepMs))).unref();
+  }
+
+  #wake(): void {
+    this.#looking ??= this.#look()
       .catch((error: unknown) => {
-        // Nothing is lost: `told` stays where it was.
-        log.warn({ error }, "expired devices could not be looked for; trying again");
+        // Nothing is lost: what was to be told stays so.
+        this.#context.log.warn({ error }, "expired devices could not be looked for; trying again");
         return retryMs;
       })
       .then((ms) => {
-        looking = undefined;
-        arm(ms);
+        this.#looking = undefined;
+        this.#arm(ms);
       });
   }
 
   /** Tells what is due; gives the time until the next look, ms. */
-  async function look(): Promise<number> {
+  async #look(): Promise<number> {
+    const { devices, bus, clock } = this.#context;
     const now = clock.now();
-    if (stale || now < told || (next !== undefined && next <= now)) {
+    this.#see(now);
+    const [since, until] = [this.#low, this.#high];
+    this.#low = this.#high = now;
+    if (this.#stale || now < until || (this.#next !== undefined && this.#next <= now)) {
       // Before asking, so that a change meanwhile is asked for again.
-      stale = false;
+      this.#stale = false;
       try {
-        await tell(bus, await devices.expiredBetween(Math.min(told, now), Math.max(told, now)));
-        told = now;
-        next = await devices.nextExpiry(now);
+        await tell(bus, await devices.expiredBetween(since, until));
+        this.#next = await devices.nextExpiry(now);
       } catch (error) {
-        stale = true;
+        this.#see(since);
+        this.#see(until);
+        this.#stale = true;
         throw error;
       }
     }
-    told = now;
-    const left = next === undefined ? sleepMs : next - clock.now();
-    return stale ? Math.min(left, gatherMs) : left;
+    const left = this.#next === undefined ? longestSleepMs : this.#next - clock.now();
+    return this.#stale ? Math.min(left, gatherMs) : left;
   }
-
-  return {
-    start() {
-      if (running) return;
-      running = true;
-      told = clock.now();
-      unsubscribe = bus.subscribe((event) => {
-        if (event.type !== "deviceChanged" || stale) return;
-        stale = true;
-        if (looking === undefined) arm(Math.min(gatherMs, next === undefined ? gatherMs : next - clock.now()));
-      });
-      wake();
-    },
-    async stop() {
-      running = false;
-      unsubscribe?.();
-      clearTimeout(timer);
-      await looking;
-    },
-  };
 }
 
 async function tell(bus: Bus, passed: readonly Device[]): Promise<void> {

@@ -8,35 +8,56 @@ export const maximumChunkOverhead = 16 * 1024;
 const cr = 0x0d;
 const lf = 0x0a;
 
+/** Bytes of trailer fields, which nobody sends. */
+const maximumTrailers = 1024;
+/** The shortest rest of a body that follows a whole chunk: the last chunk and the empty line. */
+const shortestRest = 5;
+
 /** A chunked body: where its pieces are, and where it ends. */
 export interface Chunks {
-  /** Start and end of each piece, in turn. */
+  /** Start and end of each piece, in turn; those behind the mark, where reading went on from one. */
   readonly pieces: readonly number[];
   readonly size: number;
   /** Offset of the first byte after the body. */
   readonly end: number;
 }
 
-/** Finds the pieces of a chunked body that starts at `offset`. "more": it is not whole yet. (RFC 9112, 7.1) */
-export function readChunks(bytes: Uint8Array, offset: number): Chunks | Refused | "more" {
+/** A chunked body that is not whole: where its reading can go on. */
+export interface ChunksMark {
+  /** Bytes from the body's start to the size line of the first chunk that is not whole. */
+  readonly read: number;
+  /** Bytes of data among them. */
+  readonly size: number;
+  /** The body is not whole with fewer bytes than these. */
+  readonly needed: number;
+}
+
+const start: ChunksMark = Object.freeze({ read: 0, size: 0, needed: 0 });
+
+/** Finds the pieces of a chunked body that starts at `offset`, from a mark of an earlier call on. (RFC 9112, 7.1) */
+export function readChunks(bytes: Uint8Array, offset: number, from: ChunksMark = start): Chunks | Refused | ChunksMark {
   const pieces: number[] = [];
-  let size = 0;
-  let at = offset;
+  let { read, size } = from;
   for (;;) {
-    if (at - offset - size > maximumChunkOverhead) return { refused: "chunks too small" };
+    if (read - size > maximumChunkOverhead) return { refused: "chunks too small" };
+    const at = offset + read;
     const line = lineEnd(bytes, at, maximumSizeLine);
+    if (line === "more") return { read, size, needed: read + shortestRest };
     if (typeof line !== "number") return line;
     const length = chunkSize(bytes, at, line - 2);
     if (length === undefined) return { refused: "malformed chunk size" };
-    at = line;
-    if (length === 0) return readTrailers(bytes, at, pieces, size);
-    size += length;
-    if (size > maximumBody) return { refused: "body too long" };
-    const end = at + length;
-    if (bytes.length < end + 2) return "more";
+    if (length === 0) {
+      const end = trailersEnd(bytes, line);
+      if (end === "more") return { read, size, needed: line - offset };
+      return typeof end === "number" ? { pieces, size, end } : end;
+    }
+    if (size + length > maximumBody) return { refused: "body too long" };
+    const end = line + length;
+    if (bytes.length < end + 2) return { read, size, needed: end + 2 + shortestRest - offset };
     if (bytes[end] !== cr || bytes[end + 1] !== lf) return { refused: "chunk longer than its size" };
-    pieces.push(at, end);
-    at = end + 2;
+    pieces.push(line, end);
+    size += length;
+    read = end + 2 - offset;
   }
 }
 
@@ -52,19 +73,13 @@ export function joinChunks(bytes: Uint8Array, { pieces, size }: Chunks): Uint8Ar
   return body;
 }
 
-/** Trailer fields mean nothing to us; they are read over up to the empty line. */
-function readTrailers(
-  bytes: Uint8Array,
-  offset: number,
-  pieces: readonly number[],
-  size: number,
-): Chunks | Refused | "more" {
+/** Offset after the empty line behind the trailer fields, which mean nothing to us. */
+function trailersEnd(bytes: Uint8Array, offset: number): number | Refused | "more" {
   let at = offset;
   for (;;) {
-    if (at - offset > maximumChunkOverhead) return { refused: "trailers too long" };
-    const line = lineEnd(bytes, at, maximumChunkOverhead);
-    if (typeof line !== "number") return line;
-    if (line - at === 2) return { pieces, size, end: line };
+    if (at - offset > maximumTrailers) return { refused: "trailers too long" };
+    const line = lineEnd(bytes, at, maximumTrailers);
+    if (typeof line !== "number" || line - at === 2) return line;
     at = line;
   }
 }

@@ -31,9 +31,12 @@ export interface Refused {
   readonly refused: string;
 }
 
-/** Reads the head that starts at `offset`. "more": it is not whole yet. (RFC 9112) */
-export function readHead(bytes: Uint8Array, offset: number): Head | Refused | "more" {
-  const end = headEnd(bytes, offset);
+/**
+ * Reads the head that starts at `offset`. "more": it is not whole yet. `from`: the bytes before it were looked through already, in vain.
+ * (RFC 9112)
+ */
+export function readHead(bytes: Uint8Array, offset: number, from: number = offset): Head | Refused | "more" {
+  const end = headEnd(bytes, offset, from);
   if (typeof end !== "number") return end;
   const lines: string[] = [];
   for (let at = offset; at < end - 2; ) {
@@ -47,15 +50,15 @@ export function readHead(bytes: Uint8Array, offset: number): Head | Refused | "m
   return headOf(lines, end);
 }
 
-/** Offset after the empty line that ends the head; makes nothing of the lines, since a slow sender has them read again and again. */
-function headEnd(bytes: Uint8Array, offset: number): number | Refused | "more" {
-  for (let at = offset; ; ) {
+/** Offset after the empty line that ends the head; makes nothing of the lines, so that it can go on from anywhere. */
+function headEnd(bytes: Uint8Array, offset: number, from: number): number | Refused | "more" {
+  for (let at = from; ; ) {
     const end = bytes.indexOf(lf, at);
     if ((end < 0 ? bytes.length : end) - offset >= maximumHead) return { refused: "head too long" };
     if (end < 0) return "more";
     // RFC 9112, 2.2: a bare line feed may be read as a line's end by one reader and as data by the next.
-    if (end === at || bytes[end - 1] !== cr) return { refused: "line without CR" };
-    if (end - 1 === at) return end + 1;
+    if (end === offset || bytes[end - 1] !== cr) return { refused: "line without CR" };
+    if (end - 1 === offset || bytes[end - 2] === lf) return end + 1;
     at = end + 1;
   }
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import type { Framer } from "./framing.ts";
 import { httpFramer, httpResponse, parseHttpRequest, parseParameters, startsHttp } from "./http.ts";
 import { maximumBody, maximumHead } from "./http-head.ts";
 import { bytesOfLatin1, latin1Of } from "./reader.ts";
@@ -79,6 +80,69 @@ describe("the HTTP framer", () => {
           );
         },
       ),
+    );
+  });
+
+  it("looks at each byte a few times only, and is asked only when it may have an answer, however slowly a request comes", (context) => {
+    let looked = 0;
+    const { indexOf } = Uint8Array.prototype;
+    context.mock.method(Uint8Array.prototype, "indexOf", function (this: Uint8Array, byte: number, from = 0) {
+      const found = indexOf.call(this, byte, from);
+      looked += (found < 0 ? this.length : found + 1) - from;
+      return found;
+    });
+    const head = fc.stringMatching(/^[a-z]{0,3000}$/).map((value) => `POST / HTTP/1.1\r\nA: ${value}\r\n`);
+    const sizes = fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 200 });
+    const slow = fc.record({ head, sizes, step: fc.integer({ min: 1, max: 3 }), chunked: fc.boolean() });
+    fc.assert(
+      fc.property(slow, ({ head, sizes, step, chunked }) => {
+        const pieces = sizes.map((size) => "x".repeat(size));
+        const coded = pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join("");
+        const plain = pieces.join("");
+        const rest = chunked
+          ? `Transfer-Encoding: chunked\r\n\r\n${coded}0\r\n\r\n`
+          : `Content-Length: ${plain.length}\r\n\r\n${plain}`;
+        const bytes = bytesOfLatin1(head + rest);
+        let calls = 0;
+        const counted: Framer = {
+          ...httpFramer,
+          next(buffer, offset, progress) {
+            calls++;
+            return httpFramer.next(buffer, offset, progress);
+          },
+        };
+        const stream = new FrameStream(counted, 0);
+        looked = 0;
+        let frames = 0;
+        for (let at = 0; at < bytes.length; at += step) {
+          stream.push(bytes.slice(at, at + step));
+          while (stream.next() instanceof Uint8Array) frames++;
+        }
+        assert.equal(frames, 1);
+        assert.ok(looked <= 8 * bytes.length, `${looked} looks at ${bytes.length} bytes`);
+        const most = bytes.length - plain.length + 4 * (chunked ? sizes.length + 5 : 1);
+        assert.ok(calls <= most, `${calls} calls for ${most} bytes that could tell something`);
+      }),
+    );
+  });
+
+  it("answers the same whether it goes on or starts again", () => {
+    fc.assert(
+      fc.property(request, fc.array(fc.nat({ max: 300 }), { maxLength: 8 }), ({ text }, lengths) => {
+        const bytes = bytesOfLatin1(`..${text}`);
+        let progress: object | undefined;
+        for (const length of [...lengths.toSorted((a, b) => a - b), bytes.length]) {
+          const view = bytes.subarray(0, 2 + Math.min(length, bytes.length - 2));
+          const framing = httpFramer.next(view, 2, progress);
+          const anew = httpFramer.next(view, 2);
+          assert.equal(framing.type, anew.type);
+          if (framing.type === "more") progress = framing.progress;
+          else {
+            assert.deepEqual(framing, anew);
+            return;
+          }
+        }
+      }),
     );
   });
 

@@ -1,5 +1,5 @@
-import { type Framer, frame, more, skip } from "./framing.ts";
-import { joinChunks, maximumChunkOverhead, readChunks } from "./http-chunks.ts";
+import { type Framer, type Framing, frame, more, skip } from "./framing.ts";
+import { type ChunksMark, joinChunks, maximumChunkOverhead, readChunks } from "./http-chunks.ts";
 import { type Head, maximumBody, maximumHead, type Refused, readHead } from "./http-head.ts";
 import { bytesOfLatin1 } from "./reader.ts";
 
@@ -29,22 +29,49 @@ const maximumParameters = 256;
 /**
  * Cuts a stream into whole HTTP/1.1 requests, head and body, by Content-Length or chunks. Blank lines before a request belong to it and are
  * left out. A skip is a request that is refused (malformed, ambiguous, beyond a limit): what follows it can't be told from it, so it takes
- * everything; answer 400 and close. `Expect: 100-continue` needs nothing: such a sender goes on by itself (RFC 9110, 10.1.1).
+ * everything; answer 400 and close. However slowly a request comes, each of its bytes is looked at a few times only. `Expect: 100-continue` needs nothing: such a sender goes on by itself (RFC 9110, 10.1.1).
  */
 export const httpFramer: Framer = {
   maximum: maximumHead + maximumBody + maximumChunkOverhead,
-  next(buffer, offset) {
+  next(buffer, offset, progress) {
     const start = afterBlankLines(buffer, offset);
     if (start === undefined) return skip(buffer.length - offset, "blank lines without end");
+    if (progress instanceof OpenBody) return cutChunked(buffer, offset, start, progress);
     if (start >= buffer.length || (start === buffer.length - 1 && buffer[start] === 0x0d)) return more;
-    const head = readHead(buffer, start);
-    if (head === "more") return more;
+    const from = progress instanceof OpenHead ? Math.max(start, offset + progress.read) : start;
+    const head = readHead(buffer, start, from);
+    if (head === "more") return { type: "more", progress: new OpenHead(buffer.length - offset) };
     if ("refused" in head) return skip(buffer.length - offset, head.refused);
-    const end = bodyEnd(buffer, head);
-    if (end === "more") return more;
-    return typeof end === "number" ? frame(start, end) : skip(buffer.length - offset, end.refused);
+    if (head.body === "chunked") return cutChunked(buffer, offset, start, new OpenBody(head.end - offset));
+    const end = head.end + (head.body === "none" ? 0 : head.body);
+    return end > buffer.length ? { type: "more", length: end - offset } : frame(start, end);
   },
 };
+
+/** A head that is not whole: how many bytes from the offset on do not hold its end. */
+class OpenHead {
+  readonly read: number;
+  constructor(read: number) {
+    this.read = read;
+  }
+}
+
+/** A chunked body that is not whole: how far from the offset it begins, and where its reading goes on. */
+class OpenBody {
+  readonly begin: number;
+  readonly mark: ChunksMark | undefined;
+  constructor(begin: number, mark?: ChunksMark) {
+    this.begin = begin;
+    this.mark = mark;
+  }
+}
+
+function cutChunked(buffer: Uint8Array, offset: number, start: number, { begin, mark }: OpenBody): Framing {
+  const chunks = readChunks(buffer, offset + begin, mark);
+  if ("refused" in chunks) return skip(buffer.length - offset, chunks.refused);
+  if ("end" in chunks) return frame(start, chunks.end);
+  return { type: "more", length: begin + chunks.needed, progress: new OpenBody(begin, chunks) };
+}
 
 /** Blank lines that a client may put before a request (RFC 9112, 2.2): a few, not a flood. */
 const maximumBlankBytes = 16;
@@ -53,16 +80,6 @@ function afterBlankLines(buffer: Uint8Array, offset: number): number | undefined
   let at = offset;
   while (buffer[at] === 0x0d && buffer[at + 1] === 0x0a) at += 2;
   return at - offset > maximumBlankBytes ? undefined : at;
-}
-
-function bodyEnd(buffer: Uint8Array, head: Head): number | Refused | "more" {
-  if (head.body === "none") return head.end;
-  if (head.body === "chunked") {
-    const chunks = readChunks(buffer, head.end);
-    return typeof chunks === "string" || "refused" in chunks ? chunks : chunks.end;
-  }
-  const end = head.end + head.body;
-  return end > buffer.length ? "more" : end;
 }
 
 const methods: readonly Uint8Array[] = ["GET ", "POST ", "PUT ", "HEAD ", "PATCH ", "DELETE ", "OPTIONS "].map(
@@ -80,11 +97,24 @@ export function startsHttp(bytes: Uint8Array): "no" | "maybe" | "sure" {
   return "no";
 }
 
+/** Requests that were read, by their bytes: the gateway, a protocol's `classify` and its handlers all read the same one. */
+const read = new WeakMap<Uint8Array, HttpRequest | Refused>();
+
 /**
- * Reads one whole request, as `httpFramer` cuts it. A request that names no length for its body is given what follows its head:
- * the framer never lets anything follow, but a request that was recorded by hand may have lost the field.
+ * Reads one whole request, as `httpFramer` cuts it; the same array is read once, since a message is never changed. A request that names no
+ * length for its body is given what follows its head: the framer never lets anything follow, but a request that was recorded by hand may
+ * have lost the field.
  */
 export function parseHttpRequest(bytes: Uint8Array): HttpRequest | Refused {
+  let request = read.get(bytes);
+  if (request === undefined) {
+    request = readRequest(bytes);
+    read.set(bytes, request);
+  }
+  return request;
+}
+
+function readRequest(bytes: Uint8Array): HttpRequest | Refused {
   const head = readHead(bytes, 0);
   if (head === "more") return { refused: "no whole head" };
   if ("refused" in head) return head;
@@ -103,8 +133,8 @@ function bodyOf(bytes: Uint8Array, head: Head): Uint8Array | Refused {
   if (head.body === "none") return bytes.subarray(head.end);
   if (head.body === "chunked") {
     const chunks = readChunks(bytes, head.end);
-    if (chunks === "more") return { refused: "body not whole" };
-    return "refused" in chunks ? chunks : joinChunks(bytes, chunks);
+    if ("refused" in chunks) return chunks;
+    return "end" in chunks ? joinChunks(bytes, chunks) : { refused: "body not whole" };
   }
   const end = head.end + head.body;
   return end > bytes.length ? { refused: "body not whole" } : bytes.subarray(head.end, end);

@@ -157,6 +157,37 @@ describe("FrameStream", () => {
     assert.ok(!new FrameStream(framer, 0).unsettled);
   });
 
+  it("asks a framer that said how much it needs only then, and hands it its progress", () => {
+    const asked: number[] = [];
+    const counting: Framer = {
+      maximum: 100,
+      next(buffer, offset, progress) {
+        const length = buffer.length - offset;
+        asked.push(progress instanceof Map ? length : -length);
+        return length < 10 ? { type: "more", length: 10, progress: new Map() } : frame(offset, offset + 10);
+      },
+    };
+    const stream = new FrameStream(counting, 0);
+    for (let sent = 0; sent < 25; sent++) {
+      stream.push(Uint8Array.of(sent));
+      stream.next();
+    }
+    // The second call of a pair sees an empty rest, which nobody is asked about; a message begins without progress.
+    assert.deepEqual(asked, [-1, 10, -1, 10, -1]);
+    assert.equal(stream.unread, 5);
+  });
+
+  it("asks a framer that needs more than its maximum once that is there", () => {
+    const greedy: Framer = { maximum: 8, next: () => ({ type: "more", length: 1000 }) };
+    const stream = new FrameStream(greedy, 7);
+    for (let sent = 0; sent < 7; sent++) {
+      stream.push(Uint8Array.of(sent));
+      assert.equal(stream.next(), "more");
+    }
+    stream.push(Uint8Array.of(7));
+    assert.equal(stream.next(), "junk");
+  });
+
   it("goes on after a framer that would not", () => {
     const stuck: Framer = { maximum: 8, next: (_, offset) => frame(offset, offset, offset) };
     const stream = new FrameStream(stuck, 0);

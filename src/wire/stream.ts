@@ -1,4 +1,4 @@
-import type { Framer } from "./framing.ts";
+import type { Framer, Framing } from "./framing.ts";
 
 const empty = new Uint8Array(0);
 
@@ -24,6 +24,9 @@ export class FrameStream {
   #start = 0;
   #end = 0;
   #view: Uint8Array | undefined;
+  /** Unread bytes before which the framer need not be asked again, and how far it has read them. */
+  #needed = 0;
+  #progress: object | undefined;
   #junk = 0;
   #skipped = 0;
   #skipReason: string | undefined;
@@ -101,8 +104,10 @@ export class FrameStream {
 
   #cut(read: Framer["next"]): Uint8Array | "more" | "junk" {
     while (this.#junk <= this.#maximumJunk && this.#start < this.#end) {
+      if (this.unread < this.#needed && read === this.#framer.next) break;
       const view = this.#visible();
-      const framing = read(view, this.#start);
+      const framing = read(view, this.#start, this.#progress);
+      this.#await(framing);
       if (framing.type === "frame") {
         this.#start = Math.min(Math.max(framing.end, this.#start + 1), view.length);
         this.#junk = 0;
@@ -120,6 +125,13 @@ export class FrameStream {
     }
     this.#settle();
     return "more";
+  }
+
+  /** Remembers what the framer waits for; a message or bytes that are passed over begin anew. */
+  #await(framing: Framing): void {
+    const waiting = framing.type === "more";
+    this.#progress = waiting ? framing.progress : undefined;
+    this.#needed = waiting ? Math.min(framing.length ?? 0, this.#framer.maximum) : 0;
   }
 
   /** What the framer may see: the unread bytes up to its maximum, at the offset where they stand in the buffer. */

@@ -40,13 +40,13 @@ export class LocationRenderer {
     let json = `{"dateTime":"${this.#events.format(cursor.time)}","latitude":${cursor.latitude},"longitude":${cursor.longitude}`;
     if (speed !== undefined) json += `,"speed":${speed}`;
     if (course !== undefined) json += `,"course":${course}`;
-    json += `,"milleage":${Math.round((this.#odometerStart + cursor.odometer) * 1000) / 1000}`;
+    json += `,"milleage":${Math.round(this.#odometerStart * 1000 + cursor.odometerMm / 1000) / 1000}`;
     json += `,"inactiveSeconds":${Math.max(0, Math.round((cursor.time - cursor.movedAt) / 1000))}`;
     if (inputsKnown !== 0) {
-      if (inputsKnown & 1) json += `,"sensorTime1":${Math.round(cursor.sensor1)}`;
-      if (inputsKnown & 2) json += `,"sensorTime2":${Math.round(cursor.sensor2)}`;
-      if (inputsKnown & 4) json += `,"sensorTime3":${Math.round(cursor.sensor3)}`;
-      if (inputsKnown & 8) json += `,"sensorTime4":${Math.round(cursor.sensor4)}`;
+      if (inputsKnown & 1) json += `,"sensorTime1":${Math.round(cursor.sensor1 / 1000)}`;
+      if (inputsKnown & 2) json += `,"sensorTime2":${Math.round(cursor.sensor2 / 1000)}`;
+      if (inputsKnown & 4) json += `,"sensorTime3":${Math.round(cursor.sensor3 / 1000)}`;
+      if (inputsKnown & 8) json += `,"sensorTime4":${Math.round(cursor.sensor4 / 1000)}`;
     }
     return json + noAlerts;
   }

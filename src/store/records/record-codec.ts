@@ -4,7 +4,7 @@ import type { ByteSink } from "./sink.ts";
 /*
  * A record as bytes, little endian, the same in a commit's batch, on disk and in a reader's answer:
  *    0 u32 length of all of it   4 u16 flags   6 u8 inputsKnown   7 u8 inputsActive
- *    8 f64 time   16 f64 hash   24 f64 latitude   32 f64 longitude   40 f64 odometer
+ *    8 f64 time   16 f64 hash   24 f64 latitude   32 f64 longitude   40 f64 odometerMm
  *   48 what the flags say, in the order of the flags; then the extras in UTF-8.
  * Numbers are doubles because a record must come back exactly as it was; flags leave out what is usual.
  */
@@ -17,7 +17,7 @@ const speedShort = 8;
 const hasCourse = 16;
 const courseShort = 32;
 const hasPositionTime = 64;
-/** Sensor seconds, four f64; otherwise all are zero. */
+/** Active times of the inputs, four f64; otherwise all are zero. */
 const hasSensors = 128;
 /** `movedAt` as f64; otherwise it is the record's own time. */
 const hasMovedAt = 256;
@@ -36,7 +36,7 @@ function isShort(value: number): boolean {
 
 function flagsOf(record: LocationRecord): number {
   const { totals, speed, course } = record;
-  const { anchor, sensorSeconds } = totals;
+  const { anchor, sensorMs } = totals;
   let flags = record.valid ? valid : 0;
   const delay = record.receivedAt - record.time;
   if (delay >= 0 && delay <= 0xffffffff && Number.isInteger(delay) && Number.isInteger(record.time))
@@ -44,8 +44,7 @@ function flagsOf(record: LocationRecord): number {
   if (speed !== undefined) flags |= isShort(speed) ? hasSpeed | speedShort : hasSpeed;
   if (course !== undefined) flags |= isShort(course) ? hasCourse | courseShort : hasCourse;
   if (record.positionTime !== undefined) flags |= hasPositionTime;
-  if (sensorSeconds[0] !== 0 || sensorSeconds[1] !== 0 || sensorSeconds[2] !== 0 || sensorSeconds[3] !== 0)
-    flags |= hasSensors;
+  if (sensorMs[0] !== 0 || sensorMs[1] !== 0 || sensorMs[2] !== 0 || sensorMs[3] !== 0) flags |= hasSensors;
   if (totals.movedAt !== record.time) flags |= hasMovedAt;
   if (anchor !== undefined)
     flags |=
@@ -69,7 +68,7 @@ export function writeRecord(sink: ByteSink, record: LocationRecord): void {
   view.setFloat64(start + 16, record.hash, true);
   view.setFloat64(start + 24, record.latitude, true);
   view.setFloat64(start + 32, record.longitude, true);
-  view.setFloat64(start + 40, totals.odometer, true);
+  view.setFloat64(start + 40, totals.odometerMm, true);
   let at = start + fixedLength;
   if (flags & arrivalShort) {
     view.setUint32(at, record.receivedAt - record.time, true);
@@ -78,7 +77,7 @@ export function writeRecord(sink: ByteSink, record: LocationRecord): void {
   if (flags & hasSpeed) at = putShortOrDouble(view, at, record.speed ?? 0, (flags & speedShort) !== 0);
   if (flags & hasCourse) at = putShortOrDouble(view, at, record.course ?? 0, (flags & courseShort) !== 0);
   if (flags & hasPositionTime) at = putDouble(view, at, record.positionTime ?? 0);
-  if (flags & hasSensors) for (const seconds of totals.sensorSeconds) at = putDouble(view, at, seconds);
+  if (flags & hasSensors) for (const ms of totals.sensorMs) at = putDouble(view, at, ms);
   if (flags & hasMovedAt) at = putDouble(view, at, totals.movedAt);
   if (flags & hasAnchor && totals.anchor !== undefined) {
     at = putDouble(view, at, totals.anchor.time);
@@ -114,7 +113,7 @@ export class RecordCursor {
   speed: number | undefined = undefined;
   course: number | undefined = undefined;
   positionTime: number | undefined = undefined;
-  odometer = 0;
+  odometerMm = 0;
   inputsKnown = 0;
   inputsActive = 0;
   sensor1 = 0;
@@ -151,7 +150,7 @@ export class RecordCursor {
     this.inputsActive = view.getUint8(start + 7);
     this.latitude = view.getFloat64(start + 24, true);
     this.longitude = view.getFloat64(start + 32, true);
-    this.odometer = view.getFloat64(start + 40, true);
+    this.odometerMm = view.getFloat64(start + 40, true);
     let at = start + fixedLength;
     this.receivedAt = flags & arrivalShort ? this.time + view.getUint32(at, true) : view.getFloat64(at, true);
     at += flags & arrivalShort ? 4 : 8;
@@ -204,8 +203,8 @@ export class RecordCursor {
       ...(positionTime !== undefined && { positionTime }),
       extras: this.bytes.toString("utf8", this.extras, this.end),
       totals: {
-        odometer: this.odometer,
-        sensorSeconds: [this.sensor1, this.sensor2, this.sensor3, this.sensor4],
+        odometerMm: this.odometerMm,
+        sensorMs: [this.sensor1, this.sensor2, this.sensor3, this.sensor4],
         movedAt: this.movedAt,
         inputsKnown: this.inputsKnown,
         inputsActive: this.inputsActive,

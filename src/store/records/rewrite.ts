@@ -1,5 +1,5 @@
 import type { TotalsPatch, TotalsShift } from "../../model/commit.ts";
-import type { Totals } from "../../model/location.ts";
+import { shiftedTotals, type Totals } from "../../model/location.ts";
 import { RecordCursor, writeRecord } from "./record-codec.ts";
 import { ByteSink } from "./sink.ts";
 
@@ -44,7 +44,7 @@ export class Rewriter {
     if (patch === undefined && shift === undefined) return undefined;
     cursor.read(at);
     const totals = patch ?? cursor.record().totals;
-    return shift === undefined ? totals : shifted(totals, shift);
+    return shift === undefined ? totals : shiftedTotals(totals, shift);
   }
 
   #patchFor({ time, hash }: RecordCursor): Totals | undefined {
@@ -59,14 +59,4 @@ export class Rewriter {
 
 function isAfter(cursor: RecordCursor, shift: TotalsShift): boolean {
   return cursor.time > shift.afterTime || (cursor.time === shift.afterTime && cursor.hash > shift.afterHash);
-}
-
-function shifted(totals: Totals, shift: TotalsShift): Totals {
-  const [first, second, third, fourth] = totals.sensorSeconds;
-  const [add1, add2, add3, add4] = shift.sensorSeconds;
-  return {
-    ...totals,
-    odometer: totals.odometer + shift.odometer,
-    sensorSeconds: [first + add1, second + add2, third + add3, fourth + add4],
-  };
 }

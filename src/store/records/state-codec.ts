@@ -1,4 +1,4 @@
-import type { DeviceState, Totals } from "../../model/location.ts";
+import { type DeviceState, neverReported, noTotals, type Totals } from "../../model/location.ts";
 import { RecordCursor, writeRecord } from "./record-codec.ts";
 import type { ByteSink } from "./sink.ts";
 
@@ -9,19 +9,6 @@ import type { ByteSink } from "./sink.ts";
 const hasLast = 1;
 const totalsOfLast = 2;
 const hasPending = 4;
-
-/** State of a device that never reported. */
-const emptyState: DeviceState = Object.freeze({
-  version: 0,
-  time: 0,
-  totals: Object.freeze({
-    odometer: 0,
-    sensorSeconds: Object.freeze([0, 0, 0, 0] as const),
-    movedAt: 0,
-    inputsKnown: 0,
-    inputsActive: 0,
-  }),
-});
 
 /** Appends a state. Totals that are the last record's very object are not written twice. */
 export function writeState(sink: ByteSink, state: DeviceState): void {
@@ -38,8 +25,8 @@ export function writeState(sink: ByteSink, state: DeviceState): void {
 function writeTotals(sink: ByteSink, totals: Totals): void {
   const { anchor } = totals;
   sink.uint32(totals.inputsKnown | (totals.inputsActive << 8) | (anchor === undefined ? 0 : 1 << 16));
-  sink.float64(totals.odometer);
-  for (const seconds of totals.sensorSeconds) sink.float64(seconds);
+  sink.float64(totals.odometerMm);
+  for (const ms of totals.sensorMs) sink.float64(ms);
   sink.float64(totals.movedAt);
   if (anchor === undefined) return;
   sink.float64(anchor.time);
@@ -49,7 +36,7 @@ function writeTotals(sink: ByteSink, totals: Totals): void {
 
 /** The state in `bytes`; none are the state of a device that never reported. */
 export function readState(bytes: Uint8Array, version: number): DeviceState {
-  if (bytes.byteLength === 0) return version === 0 ? emptyState : { ...emptyState, version };
+  if (bytes.byteLength === 0) return version === 0 ? neverReported : { ...neverReported, version };
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const flags = view.getUint32(0, true);
   const time = view.getFloat64(4, true);
@@ -62,7 +49,7 @@ export function readState(bytes: Uint8Array, version: number): DeviceState {
   const cursor = new RecordCursor(bytes);
   if (!(flags & hasLast)) {
     const pending = flags & hasPending ? cursor.bytes.toString("utf8", at) : undefined;
-    return { version, time, totals: totals ?? emptyState.totals, ...(pending !== undefined && { pending }) };
+    return { version, time, totals: totals ?? noTotals, ...(pending !== undefined && { pending }) };
   }
   cursor.read(at);
   const last = cursor.record();
@@ -74,8 +61,8 @@ function readTotals(view: DataView, at: number): Totals {
   const inputs = view.getUint32(at, true);
   const double = (index: number) => view.getFloat64(at + 4 + index * 8, true);
   return {
-    odometer: double(0),
-    sensorSeconds: [double(1), double(2), double(3), double(4)],
+    odometerMm: double(0),
+    sensorMs: [double(1), double(2), double(3), double(4)],
     movedAt: double(5),
     inputsKnown: inputs & 0xff,
     inputsActive: (inputs >> 8) & 0xff,

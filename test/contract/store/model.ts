@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import type { DeviceCommit, TotalsPatch, TotalsShift } from "../../../src/model/commit.ts";
 import type { DeviceKey } from "../../../src/model/device.ts";
-import type { DeviceState, LocationRecord, Totals } from "../../../src/model/location.ts";
+import {
+  type DeviceState,
+  type LocationRecord,
+  noTotals,
+  shiftedTotals,
+  type Totals,
+} from "../../../src/model/location.ts";
 import type { HistoryContext, HistoryRange, RecordKey } from "../../../src/ports/store.ts";
 import { someHash, someRecord, someTime, someTotals } from "./records.ts";
 
@@ -29,8 +35,8 @@ export const someStep: fc.Arbitrary<Step> = fc.record({
     fc.record({
       afterTime: someTime,
       afterHash: someHash,
-      odometer: fc.double({ min: -1000, max: 1000, noNaN: true }),
-      sensorSeconds: fc.tuple(fc.integer(), fc.integer(), fc.integer(), fc.integer()),
+      odometerMm: fc.double({ min: -1000, max: 1000, noNaN: true }),
+      sensorMs: fc.tuple(fc.integer(), fc.integer(), fc.integer(), fc.integer()),
     }),
     { nil: undefined, freq: 3 },
   ),
@@ -75,7 +81,7 @@ export class DeviceModel {
     this.state = {
       version: (this.state?.version ?? 0) + 1,
       time: last?.time ?? 0,
-      totals: step.patches[0]?.totals ?? last?.totals ?? zero,
+      totals: step.patches[0]?.totals ?? last?.totals ?? noTotals,
       ...(last && { last }),
       ...(step.pending !== undefined && { pending: step.pending }),
     };
@@ -102,8 +108,6 @@ export class DeviceModel {
   }
 }
 
-const zero: Totals = { odometer: 0, sensorSeconds: [0, 0, 0, 0], movedAt: 0, inputsKnown: 0, inputsActive: 0 };
-
 function keyText({ time, hash }: RecordKey): string {
   return `${time}/${hash}`;
 }
@@ -116,14 +120,5 @@ function changed(
   const totals = patches.find((patch) => byKey(patch, record) === 0)?.totals ?? record.totals;
   if (shift === undefined || byKey(record, { time: shift.afterTime, hash: shift.afterHash }) <= 0)
     return { ...record, totals };
-  const [first, second, third, fourth] = totals.sensorSeconds;
-  const [add1, add2, add3, add4] = shift.sensorSeconds;
-  return {
-    ...record,
-    totals: {
-      ...totals,
-      odometer: totals.odometer + shift.odometer,
-      sensorSeconds: [first + add1, second + add2, third + add3, fourth + add4],
-    },
-  };
+  return { ...record, totals: shiftedTotals(totals, shift) };
 }

@@ -22,8 +22,8 @@ export function record(seconds: number, changes: Partial<LocationRecord> = {}): 
     course: 270.5,
     extras: `,"battery":85,"attributes":{"satellites":"${seconds % 12}"`,
     totals: {
-      odometer: seconds / 10,
-      sensorSeconds: [0, 0, 0, 0],
+      odometerMm: seconds / 10,
+      sensorMs: [0, 0, 0, 0],
       movedAt: time,
       inputsKnown: 0,
       inputsActive: 0,
@@ -79,14 +79,14 @@ export const someHash = fc.integer({ min: 0, max: 2 ** 52 - 1 });
 export const someTotals: fc.Arbitrary<Totals> = fc
   .record(
     {
-      odometer: fc.double({ min: 0, max: 1e7, noNaN: true }),
-      sensorSeconds: fc.tuple(seconds, seconds, seconds, seconds),
+      odometerMm: fc.double({ min: 0, max: 1e7, noNaN: true }),
+      sensorMs: fc.tuple(seconds, seconds, seconds, seconds),
       movedAt: someTime,
       inputsKnown: fc.integer({ min: 0, max: 15 }),
       inputsActive: fc.integer({ min: 0, max: 15 }),
       anchor: fc.record({ time: someTime, latitude: finite, longitude: finite }, { noNullPrototype: true }),
     },
-    { requiredKeys: ["odometer", "sensorSeconds", "movedAt", "inputsKnown", "inputsActive"], noNullPrototype: true },
+    { requiredKeys: ["odometerMm", "sensorMs", "movedAt", "inputsKnown", "inputsActive"], noNullPrototype: true },
   )
   .map((totals) => totals);
 

@@ -45,7 +45,8 @@ test("nothing is lost or counted twice, whatever the order of requests, flushes,
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
       const store = storage();
-      let tally = new Tally(store.load);
+      // So small that keys make room for each other.
+      let tally = new Tally(store.load, 1);
       let now = noon;
       const expected = new Map<number, number>();
       for (const step of actions) {
@@ -58,13 +59,42 @@ test("nothing is lost or counted twice, whatever the order of requests, flushes,
         } else if (step.do === "fail") tally.restore(tally.drain());
         else {
           store.write(tally.drain());
-          if (step.do === "restart") tally = new Tally(store.load);
+          if (step.do === "restart") tally = new Tally(store.load, 1);
+          else tally.trim();
         }
       }
       store.write(tally.drain());
       for (const [key, count] of expected) assert.equal((await store.load(key, utcDay(now))).total, count);
     }),
   );
+});
+
+test("beyond the capacity those not used for longest are forgotten, and read again from the store", async () => {
+  const store = storage();
+  let loads = 0;
+  const load = (key: number, day: string) => {
+    loads++;
+    return store.load(key, day);
+  };
+  const tally = new Tally(load, 10);
+  const use = async (key: number) => tally.add(await tally.entry(key, noon), 1);
+  const flush = () => {
+    store.write(tally.drain());
+    tally.trim();
+  };
+  for (let key = 1; key <= 30; key++) await use(key);
+  // What is not stored yet is never forgotten.
+  tally.trim();
+  assert.equal(tally.drain().length, 30);
+  for (let round = 0; round < 3; round++) {
+    for (let key = 1; key <= 10; key++) await use(key);
+    flush();
+  }
+  assert.equal(loads, 30);
+  for (let key = 1; key <= 10; key++) await use(key);
+  assert.equal(loads, 30);
+  for (let key = 11; key <= 30; key++) await use(key);
+  assert.equal(loads, 50);
 });
 
 test("a failed read is tried again, and readers at the same time share one entry", async () => {

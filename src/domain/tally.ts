@@ -7,6 +7,8 @@ export interface TallyEntry {
   daily: number;
   /** Part of `daily` that is not stored yet. */
   pending: number;
+  /** Asked for since `trim` last passed it by. */
+  used: boolean;
 }
 
 /** What is to be added to the store for a key and a day, `2026-11-21`. */
@@ -28,6 +30,11 @@ export function secondsToNextDay(time: number): number {
   return Math.max(1, Math.ceil((dayMs - (time % dayMs)) / 1000));
 }
 
+/** Keys whose counters stay in memory, some 200 bytes each; the ones not used for longest make room. */
+const keptEntries = 100_000;
+/** Entries that one `trim` looks at: it runs once a second, beside everything else. */
+const trimmedAtOnce = 10_000;
+
 /**
  * Counters kept in memory, exact: the stored sums are read once for each key, and what is added since goes to the store in deltas.
  * `load` gives the stored sums of a key and a day.
@@ -36,17 +43,25 @@ export class Tally {
   readonly #entries = new Map<number, TallyEntry>();
   readonly #loading = new Map<number, Promise<TallyEntry>>();
   readonly #load: (key: number, day: string) => Promise<{ readonly total: number; readonly daily: number }>;
+  /** Those with something to store: a flush costs what was used since the last one, not what is known. */
+  readonly #pending = new Set<TallyEntry>();
+  readonly #capacity: number;
   /** Deltas of days that have ended, and those whose storing failed. */
   #owed: TallyDelta[] = [];
 
-  constructor(load: (key: number, day: string) => Promise<{ readonly total: number; readonly daily: number }>) {
+  constructor(
+    load: (key: number, day: string) => Promise<{ readonly total: number; readonly daily: number }>,
+    capacity = keptEntries,
+  ) {
     this.#load = load;
+    this.#capacity = capacity;
   }
 
   /** The counters of a key as of now; at once where they are in memory. */
   entry(key: number, now: number): TallyEntry | Promise<TallyEntry> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return this.#loading.get(key) ?? this.#read(key, now);
+    entry.used = true;
     const day = Math.floor(now / dayMs);
     // A clock that was set back does not open a day again that has ended.
     if (day > entry.day) {
@@ -60,6 +75,7 @@ export class Tally {
 
   /** Adds to an entry that `entry` has just given. */
   add(entry: TallyEntry, count: number): void {
+    if (entry.pending === 0) this.#pending.add(entry);
     entry.total += count;
     entry.daily += count;
     entry.pending += count;
@@ -69,11 +85,12 @@ export class Tally {
   drain(): TallyDelta[] {
     const deltas = this.#owed;
     this.#owed = [];
-    for (const entry of this.#entries.values()) {
-      if (entry.pending === 0) continue;
-      deltas.push(deltaOf(entry));
+    for (const entry of this.#pending) {
+      // Its day may have ended meanwhile, and what it had is owed already.
+      if (entry.pending > 0) deltas.push(deltaOf(entry));
       entry.pending = 0;
     }
+    this.#pending.clear();
     return deltas;
   }
 
@@ -81,8 +98,24 @@ export class Tally {
     this.#owed.push(...deltas);
   }
 
+  /** Makes room beyond the capacity. Only when everything that `drain` gave is stored: what is forgotten is read again from there. */
+  trim(): void {
+    if (this.#owed.length > 0) return;
+    let looks = Math.min(trimmedAtOnce, this.#entries.size);
+    for (const [key, entry] of this.#entries) {
+      if (this.#entries.size <= this.#capacity || looks-- === 0) return;
+      this.#entries.delete(key);
+      if (entry.pending === 0 && !entry.used) continue;
+      // A second chance, behind all others.
+      entry.used = false;
+      this.#entries.set(key, entry);
+    }
+  }
+
   /** Forgets a key whose owner is gone, and what is owed for it. */
   forget(key: number): void {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) this.#pending.delete(entry);
     this.#entries.delete(key);
     this.#loading.delete(key);
     this.#owed = this.#owed.filter((delta) => delta.key !== key);
@@ -91,7 +124,7 @@ export class Tally {
   #read(key: number, now: number): Promise<TallyEntry> {
     const reading = this.#load(key, utcDay(now)).then(
       ({ total, daily }) => {
-        const entry = { key, day: Math.floor(now / dayMs), total, daily, pending: 0 };
+        const entry = { key, day: Math.floor(now / dayMs), total, daily, pending: 0, used: true };
         if (this.#loading.get(key) === reading) {
           this.#loading.delete(key);
           this.#entries.set(key, entry);

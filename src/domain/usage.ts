@@ -33,6 +33,8 @@ export function createUsage(users: UserStore, log: Log): Usage {
         byUser.map(({ key, day, count }) => ({ userKey: key, day, requests: count })),
         byDevice.map(({ key, day, count }) => ({ device: key, day, results: count })),
       );
+      requests.trim();
+      results.trim();
     } catch (error) {
       requests.restore(byUser);
       results.restore(byDevice);

@@ -9,6 +9,7 @@ import { createGateway, type Gateway } from "./gateway/index.ts";
 import { createHttp, type HttpServer } from "./http/server.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ingestMetrics } from "./ingest/metrics.ts";
+import { createSmsSender } from "./notify/index.ts";
 import {
   createHealth,
   createLog,
@@ -20,6 +21,7 @@ import {
   systemIds,
 } from "./observe/index.ts";
 import type { Log } from "./ports/log.ts";
+import type { SmsSender } from "./ports/sms.ts";
 import type { Store } from "./ports/store.ts";
 import { protocols } from "./protocols/index.ts";
 import { openSqliteStore } from "./store/sqlite/open.ts";
@@ -80,6 +82,7 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus },
   );
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
+  const sms = createSmsSender(config.sms, { clock, log, metrics });
   const health = createHealth({ store: () => store.check() }, clock, log);
   const http = await createHttp(
     { host: config.http.host, port: config.http.port, limits: { ...config.api, ...config.http } },
@@ -93,14 +96,18 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
       quarantine,
       trace,
       operatorKeyHash: operator.hash,
+      sms,
       requireEncryptedPasswords: config.passwords.requireEncrypted,
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
       readiness: () => health.ready(),
       metricsText: () => metrics.text(),
     },
-  );
+  ).catch(async (error: unknown) => {
+    await sms?.close();
+    throw error;
+  });
 
-  const stop = () => stopInOrder({ health, expiry, gateway, ingest, http });
+  const stop = () => stopInOrder({ health, expiry, gateway, ingest, http, sms });
   try {
     expiry.start();
     const [tracker] = await gateway.start();
@@ -153,13 +160,15 @@ interface Parts {
   readonly gateway: Gateway;
   readonly ingest: Ingest;
   readonly http: HttpServer;
+  readonly sms: SmsSender | undefined;
 }
 
 /** Trackers first, so that what they sent is committed and acknowledged. */
-async function stopInOrder({ health, expiry, gateway, ingest, http }: Parts): Promise<void> {
+async function stopInOrder({ health, expiry, gateway, ingest, http, sms }: Parts): Promise<void> {
   health.stopping();
   await expiry.stop();
   await gateway.stop();
   await ingest.stop();
   await http.stop();
+  await sms?.close();
 }

@@ -17,6 +17,7 @@ import type { LastLocations } from "../ports/last-location.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { Quarantine } from "../ports/quarantine.ts";
+import type { SmsSender } from "../ports/sms.ts";
 import type { Store } from "../ports/store.ts";
 import type { Trace } from "../ports/trace.ts";
 import type { HttpLimits } from "./limits.ts";
@@ -34,6 +35,8 @@ export interface HttpDeps {
   readonly trace: Trace;
   /** SHA-256 of the operator's key, hex. */
   readonly operatorKeyHash: string;
+  /** The SMS gateway; absent where none is configured. */
+  readonly sms?: SmsSender | undefined;
   /** Whether a password that is not encrypted is refused. */
   readonly requireEncryptedPasswords: boolean;
   /** Whether the service can do its work now: /health/ready. */

@@ -23,7 +23,7 @@ export interface Counters {
   readonly closed: (cause: CloseCause) => Counter;
   /** Datagrams that were not even decoded. */
   readonly dropped: Readonly<
-    Record<"tooLong" | "unknownProtocol" | "congested" | "memory" | "waiting" | "rate" | "stopping", Counter>
+    Record<"tooLong" | "unknownProtocol" | "congested" | "asking" | "memory" | "waiting" | "rate" | "stopping", Counter>
   >;
   /** How often a connection was left unread for a while. */
   readonly paused: Readonly<Record<"busy" | "memory" | "rate", Counter>>;
@@ -56,6 +56,7 @@ export function createCounters(metrics: Metrics): Counters {
       tooLong: dropped({ cause: "tooLong" }),
       unknownProtocol: dropped({ cause: "unknownProtocol" }),
       congested: dropped({ cause: "congested" }),
+      asking: dropped({ cause: "asking" }),
       memory: dropped({ cause: "memory" }),
       waiting: dropped({ cause: "waiting" }),
       rate: dropped({ cause: "rate" }),

@@ -30,6 +30,8 @@ export class Exchange {
   failed = false;
   /** Something of it was submitted. */
   submitted = false;
+  /** The device that it said who it is; told of once the exchange is finished. */
+  reached: string | undefined;
   next: Exchange | undefined;
   traced: Traced | undefined;
 

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Dispatcher } from "../ports/dispatcher.ts";
+import { CommandDesk } from "./commands.ts";
 import { createCounters } from "./counters.ts";
 import { defaultLimits } from "./limits.ts";
 import { Registry } from "./registry.ts";
@@ -30,11 +32,13 @@ class SocketGateway implements Gateway {
 
   constructor(options: GatewayOptions, deps: GatewayDeps) {
     this.#options = options;
+    const registry = new Registry();
     this.#shared = {
       deps,
       limits: { ...defaultLimits, ...options.limits },
       counters: createCounters(deps.metrics),
-      registry: new Registry(),
+      registry,
+      commands: new CommandDesk(registry, deps.clock, deps.metrics),
       context: { receivedAt: 0, transport: "tcp", identified: false, options: options.decode ?? {} },
       prefix: deps.ids.secret(3),
       tick: 0,
@@ -69,6 +73,10 @@ class SocketGateway implements Gateway {
     };
   }
 
+  get dispatcher(): Dispatcher {
+    return this.#shared.commands;
+  }
+
   async start(): Promise<readonly BoundAddress[]> {
     const port = await this.#listen();
     const { intake, bus } = this.#shared.deps;
@@ -77,7 +85,7 @@ class SocketGateway implements Gateway {
       this.#udp?.drained();
     });
     this.#unsubscribe = bus.subscribe((event) => {
-      if (event.type === "deviceChanged") this.#shared.registry.find(event.id)?.deviceChanged();
+      if (event.type === "deviceChanged") this.#shared.registry.find(event.id)?.deviceChanged(event.id);
     });
     this.#timer = setInterval(() => this.#tick(), 1000);
     const { host } = this.#options;
@@ -95,6 +103,7 @@ class SocketGateway implements Gateway {
   async #stop(): Promise<void> {
     const shared = this.#shared;
     shared.stopping = true;
+    shared.commands.stop();
     this.#tcp?.stopReading();
     const polls = (shared.limits.stopSeconds * 1000) / stopPollMs;
     for (let poll = 0; shared.inFlight > 0 && poll < polls; poll++) await delay(stopPollMs);

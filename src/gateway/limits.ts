@@ -39,6 +39,8 @@ export interface GatewayLimits {
   readonly udpSessions: number;
   /** Silence after which such a peer is forgotten: mobile networks give its port to somebody else by then. */
   readonly udpIdleSeconds: number;
+  /** Peers whose first device is being asked for; datagrams of further ones are dropped. Looking one up takes about a millisecond, so it is enough for a fleet. */
+  readonly udpAsking: number;
   /** Longest datagram: what crosses a mobile network in few fragments; more is not sent by a tracker. */
   readonly datagramBytes: number;
   /** Datagrams of one peer that wait until its device is known or earlier messages are stored; the rest is dropped, and sent again. */
@@ -65,6 +67,7 @@ export const defaultLimits: GatewayLimits = Object.freeze({
   answerSeconds: 30,
   udpSessions: 50_000,
   udpIdleSeconds: 1800,
+  udpAsking: 1000,
   datagramBytes: 8192,
   datagramsWaiting: 16,
   stopSeconds: 10,

@@ -6,6 +6,7 @@ import { MemoryIntake } from "../../test/support/memory-intake.ts";
 import { createLog, createMetrics, createQuarantine, createTrace, systemClock, systemIds } from "../observe/index.ts";
 import { bytesOfLatin1, latin1Of } from "../wire/reader.ts";
 import { type Channel, writeReplies } from "./channel.ts";
+import { CommandDesk } from "./commands.ts";
 import { createCounters } from "./counters.ts";
 import type { Exchange } from "./exchange.ts";
 import { defaultLimits } from "./limits.ts";
@@ -65,6 +66,8 @@ class QueueingChannel implements Channel {
 function world() {
   const intake = new MemoryIntake();
   intake.hold = true;
+  const registry = new Registry();
+  const metrics = createMetrics({ processMetrics: false });
   const shared: Shared = {
     deps: {
       protocols: [fixtureProtocol],
@@ -72,14 +75,15 @@ function world() {
       clock: systemClock,
       ids: systemIds,
       log: createLog("silent", { write: () => {} }),
-      metrics: createMetrics({ processMetrics: false }),
+      metrics,
       trace: createTrace(systemClock),
       quarantine: createQuarantine(systemClock),
       bus: { publish: () => {}, subscribe: () => () => {}, close: async () => {} },
     },
     limits: { ...defaultLimits, messagesInFlight: 3, refusedMessages: 1000 },
     counters: createCounters(createMetrics({ processMetrics: false })),
-    registry: new Registry(),
+    registry,
+    commands: new CommandDesk(registry, systemClock, metrics),
     context: { receivedAt: 0, transport: "tcp", identified: false, options: {} },
     prefix: "t",
     tick: 0,

@@ -1,4 +1,5 @@
 import type { DecodeOptions, Transport } from "../wire/protocol.ts";
+import type { CommandDesk } from "./commands.ts";
 import type { Counters } from "./counters.ts";
 import type { GatewayLimits } from "./limits.ts";
 import type { Registry } from "./registry.ts";
@@ -10,6 +11,7 @@ export interface Shared {
   readonly limits: GatewayLimits;
   readonly counters: Counters;
   readonly registry: Registry;
+  readonly commands: CommandDesk;
   readonly context: ReusedContext;
   /** Begins the names of this start's connections, so that those of two starts differ in the logs. */
   readonly prefix: string;

@@ -68,12 +68,18 @@ export class Speaker {
     }
   }
 
+  /** The device may not report any longer. Whether the connection stands for others. */
+  leave(id: string, session: Reachable, shared: Shared): boolean {
+    this.#unreach(id, session, shared);
+    return typeof this.#reachable === "string" || (this.#reachable?.size ?? 0) > 0;
+  }
+
   /** The connection is gone. */
   unreachAll(session: Reachable, shared: Shared): void {
     const reachable = this.#reachable;
     this.#reachable = undefined;
-    if (typeof reachable === "string") shared.registry.remove(reachable, session);
-    else for (const id of reachable ?? []) shared.registry.remove(id, session);
+    if (typeof reachable === "string") leave(reachable, session, shared);
+    else for (const id of reachable ?? []) leave(id, session, shared);
   }
 
   #unreach(id: string, session: Reachable, shared: Shared): void {
@@ -81,4 +87,9 @@ export class Speaker {
     if (this.#reachable === id) this.#reachable = undefined;
     else if (typeof this.#reachable === "object") this.#reachable.delete(id);
   }
+}
+
+function leave(id: string, session: Reachable, shared: Shared): void {
+  shared.registry.remove(id, session);
+  shared.commands.left(id, session);
 }

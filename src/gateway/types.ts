@@ -1,6 +1,6 @@
-import type { CommandResult } from "../model/effects.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Dispatcher } from "../ports/dispatcher.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Intake } from "../ports/intake.ts";
 import type { Log } from "../ports/log.ts";
@@ -34,8 +34,6 @@ export interface GatewayDeps {
   readonly trace: Trace;
   readonly quarantine: Quarantine;
   readonly bus: Bus;
-  /** Gets what an admitted device answered to a command. */
-  readonly onCommandResult?: (device: string, result: CommandResult) => void;
 }
 
 /** An address that is listened on. */
@@ -65,6 +63,8 @@ export interface Gateway {
    */
   stop(): Promise<void>;
   readonly connections: ConnectionFigures;
+  /** The way of commands to the devices that are connected here. */
+  readonly dispatcher: Dispatcher;
 }
 
 /** Why a connection ended: the label `cause` of `waybeam_connections_closed_total`. */

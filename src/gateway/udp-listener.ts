@@ -3,20 +3,22 @@ import { isIPv6 } from "node:net";
 import { detectProtocol } from "../wire/detect.ts";
 import { plainAddress, type Shared, warn } from "./shared.ts";
 import type { CloseCause } from "./types.ts";
-import { type UdpGroup, UdpPeer } from "./udp-peer.ts";
+import { type UdpGroup, UdpPeer, type UdpSource } from "./udp-peer.ts";
 
 /** Bytes of replies that wait in the socket: beyond them replies are lost, as any datagram may be. */
 const maximumUnsent = 1 << 20;
 
 /**
- * The UDP port. A peer is remembered only once a registered device spoke (or while it is being asked for), so that datagrams with forged
- * senders take no memory from those that are.
+ * The UDP port. A peer is remembered once a registered device spoke. Until then, while its device is being asked for, it is kept apart and
+ * within a bound of its own, so that datagrams with forged senders never push out those who are known.
  */
 export class UdpListener implements UdpGroup {
   readonly #shared: Shared;
   readonly #socket: Socket;
   /** In the order in which they were last heard. */
   readonly #peers = new Map<string, UdpPeer>();
+  /** Those whose first device is being asked for. */
+  readonly #asking = new Map<string, UdpPeer>();
   #received = 0;
 
   constructor(shared: Shared, host: string) {
@@ -41,7 +43,7 @@ export class UdpListener implements UdpGroup {
   }
 
   close(): void {
-    for (const peer of this.#peers.values()) peer.close("stopped");
+    for (const peers of [this.#peers, this.#asking]) for (const peer of peers.values()) peer.close("stopped");
     this.#socket.close();
   }
 
@@ -51,17 +53,18 @@ export class UdpListener implements UdpGroup {
   }
 
   identified(peer: UdpPeer): void {
+    this.#asking.delete(peer.key);
     this.#remember(peer);
   }
 
   closed(peer: UdpPeer, cause: CloseCause): void {
-    if (this.#peers.get(peer.key) === peer) this.#peers.delete(peer.key);
+    for (const peers of [this.#peers, this.#asking]) if (peers.get(peer.key) === peer) peers.delete(peer.key);
     this.#shared.counters.closed(cause).add(1);
   }
 
   /** The intake takes messages again. */
   drained(): void {
-    for (const peer of this.#peers.values()) peer.resume();
+    for (const peers of [this.#peers, this.#asking]) for (const peer of peers.values()) peer.resume();
   }
 
   /** Called once a second. */
@@ -71,6 +74,7 @@ export class UdpListener implements UdpGroup {
       if (tick - peer.lastTick <= limits.udpIdleSeconds) break;
       if (!peer.busy) peer.close("idle");
     }
+    for (const peer of this.#asking.values()) if (!peer.busy) peer.close("notIdentified");
   }
 
   #message(message: Uint8Array, { address: host, port }: RemoteInfo): void {
@@ -91,14 +95,21 @@ export class UdpListener implements UdpGroup {
     const address = plainAddress(host);
     const key = `${address} ${port}`;
     const known = this.#peers.get(key);
-    if (known !== undefined) {
-      this.#remember(known);
-      known.received(message);
-      return;
-    }
-    // A datagram that is not read is sent again, or would have been lost anyway; memory is not for those whom nobody knows.
+    if (known !== undefined) this.#remember(known);
+    const peer = known ?? this.#asking.get(key);
+    if (peer === undefined) this.#first(message, { key, address, host, port });
+    else peer.received(message);
+  }
+
+  /** A datagram of somebody who is not known. One that is not read is sent again, or would have been lost anyway. */
+  #first(message: Uint8Array, source: UdpSource): void {
+    const { counters, deps, limits } = this.#shared;
     if (deps.intake.congested) {
       counters.dropped.congested.add(1);
+      return;
+    }
+    if (this.#asking.size >= limits.udpAsking) {
+      counters.dropped.asking.add(1);
       return;
     }
     const protocol = detectProtocol(deps.protocols, message, "udp", true);
@@ -106,11 +117,12 @@ export class UdpListener implements UdpGroup {
       counters.dropped.unknownProtocol.add(1);
       return;
     }
-    const peer = new UdpPeer({ key, address, host, port }, ++this.#received, this.#shared, this, protocol);
+    const peer = new UdpPeer(source, ++this.#received, this.#shared, this, protocol);
     counters.opened.udp.add(1);
     peer.received(message);
-    if (peer.busy) this.#remember(peer);
-    else if (this.#peers.get(key) !== peer) peer.close("notIdentified");
+    if (peer.closed || this.#peers.get(peer.key) === peer) return;
+    if (peer.busy) this.#asking.set(peer.key, peer);
+    else peer.close("notIdentified");
   }
 
   #remember(peer: UdpPeer): void {

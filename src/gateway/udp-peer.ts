@@ -15,6 +15,14 @@ export interface UdpGroup {
   closed(peer: UdpPeer, cause: CloseCause): void;
 }
 
+/** Where a peer's datagrams come from: `address` is its host for people, `key` tells it from all others. */
+export interface UdpSource {
+  readonly key: string;
+  readonly address: string;
+  readonly host: string;
+  readonly port: number;
+}
+
 const none: readonly Uint8Array[] = [];
 
 /** Whoever sends datagrams from one address and port. */
@@ -43,13 +51,7 @@ export class UdpPeer implements Channel {
   #closed = false;
   lastTick: number;
 
-  constructor(
-    source: { readonly key: string; readonly address: string; readonly host: string; readonly port: number },
-    number: number,
-    shared: Shared,
-    group: UdpGroup,
-    protocol: AnyProtocol,
-  ) {
+  constructor(source: UdpSource, number: number, shared: Shared, group: UdpGroup, protocol: AnyProtocol) {
     this.key = source.key;
     this.address = source.address;
     this.#host = source.host;

@@ -1,24 +1,38 @@
 /** What is written to a device: bytes as they are, or text that the protocol of its connection wraps. */
 export type Outgoing = { readonly bytes: Uint8Array } | { readonly encode: string };
 
+/** A device's reply. `ok` where its protocol tells success from failure. */
+export interface DeviceReply {
+  readonly text: string;
+  readonly ok?: boolean;
+}
+
 /**
  * What became of a command that was given to a connection. `notConnected`: nothing was written · `noForm`: the protocol wraps no commands ·
  * `refused`: its form can't carry this text, for the reason given · `answered`: the device's reply · `sent`: written, and no reply came in time ·
- * `lost`: written, and the connection ended before a reply could come.
+ * `lost`: written, and the connection ended before a reply could come. Nothing was written for the first two.
  */
 export type Dispatched =
   | { readonly outcome: "notConnected" | "noForm" }
   | { readonly outcome: "refused"; readonly reason: string }
-  | { readonly outcome: "answered"; readonly text: string; readonly ok?: boolean }
-  | { readonly outcome: "sent" | "lost" };
+  | ({ readonly outcome: "answered" } & DeviceReply)
+  | {
+      readonly outcome: "sent";
+      /** The reply that comes late, before another command is written; undefined: none came while it could be told whose it is. It may stay open as long as the connection. */
+      readonly later: Promise<DeviceReply | undefined>;
+    }
+  | { readonly outcome: "lost" };
 
 /** The way of a command to the connection that its device last spoke on, whichever node holds it. */
 export interface Dispatcher {
   /**
    * Writes to the device and waits for its answer. One at a time for each device: a second one waits for the first.
-   * `onWritten` is called when the bytes have been given to the socket, before any answer.
+   * `onWritten` is called when the bytes have been given to the socket, before any answer; it must not throw.
    */
   dispatch(device: string, outgoing: Outgoing, waitMs: number, onWritten: () => void): Promise<Dispatched>;
-  /** Tells each time that a device is reached anew (it connected, or identified again): what waits for it can be sent now. */
+  /**
+   * Tells each time that a device is reached anew (it connected, or identified again), after the reply to the message that said so:
+   * what waits for it can be sent now.
+   */
   onReachable(listener: (device: string) => void): void;
 }

@@ -132,13 +132,19 @@ export class Tracker {
   }
 
   #read(bytes: Uint8Array): void {
-    const { answer } = this.#speech;
+    const { answer, obey } = this.#speech;
     if (!answer) return;
     let rest = this.#received.length === 0 ? bytes : Buffer.concat([this.#received, bytes]);
     while (rest.length > 0) {
       const read = answer(rest);
       if (read === "more" || read.length <= 0) break;
+      const reply = obey?.(rest.subarray(0, read.length), this.device, this.#serial);
       rest = rest.subarray(read.length);
+      if (reply) {
+        this.#serial++;
+        this.#write(reply);
+        continue;
+      }
       this.#answered(read.accepted, read.reports);
       if (!this.#socket) return;
     }

@@ -84,6 +84,8 @@ export interface SimulatedDevice {
   readonly answer?: (
     bytes: Uint8Array,
   ) => "more" | { readonly length: number; readonly accepted: boolean; readonly reports: number };
+  /** What the device answers to a whole message of the server that is a command: that it did what the text says. Undefined: it is none. */
+  readonly obey?: (message: Uint8Array, device: string, serial: number) => Uint8Array | undefined;
 }
 
 /**

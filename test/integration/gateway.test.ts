@@ -311,14 +311,6 @@ withGateway("a peer that ends its side still gets what becomes due", {}, async (
   await peer.closed;
 });
 
-withGateway("command results go to who asked for them", {}, async ({ port, results }) => {
-  const peer = new Peer(port);
-  peer.send("#I,one\n#C,done\n");
-  await until(() => results.length === 1);
-  assert.deepEqual(results, [{ device: "one", result: { type: "commandResult", text: "done" } }]);
-  peer.end();
-});
-
 withGateway("a followed device's messages are traced with what became of them", {}, async ({ port, trace, intake }) => {
   trace.follow("one", 0);
   intake.slow = true;

@@ -12,6 +12,7 @@ const maximum = 1024;
  * `#I,id` logs in, answered `#I` once admitted · `#P,n` a fix at second n, answered `#P,n` once stored · `#A,id,n` both in one, answered `#A,n` ·
  * `#B,n` answered at once with n bytes · `#H` a heartbeat, answered `#H` once all before is stored · `#T` answered `#T` at once · `#C,text` a command's result · `#X` a bad checksum.
  * Over HTTP: `GET /?id=ID&n=N`, answered by the gateway's own 200, or with `&body=TEXT` by the protocol's.
+ * A command is `!text`, without a line feed in it.
  */
 export const fixtureProtocol: AnyProtocol = defineProtocol<number>({
   id: "fixture",
@@ -51,6 +52,12 @@ export const fixtureProtocol: AnyProtocol = defineProtocol<number>({
     { name: "result", keys: ["C"], handle: line(([, text = ""]) => [{ type: "commandResult", text }]) },
     { name: "broken", keys: ["X"], handle: line(() => [{ type: "failure", cause: "badChecksum" }]) },
     { name: "request", keys: ["http"], handle: (bytes, session) => ({ session, effects: request(bytes) }) },
+  ],
+  commands: [
+    {
+      name: "line",
+      encode: (text) => (text.includes("\n") ? { refused: "a line feed ends a command" } : bytesOfLatin1(`!${text}\n`)),
+    },
   ],
 });
 

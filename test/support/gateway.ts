@@ -1,6 +1,5 @@
 import { connect, type Socket } from "node:net";
 import { createGateway, type Gateway, type GatewayLimits } from "../../src/gateway/index.ts";
-import type { CommandResult } from "../../src/model/effects.ts";
 import {
   createLog,
   createMetrics,
@@ -24,7 +23,6 @@ export async function startGateway(
   const metrics = createMetrics({ processMetrics: false });
   const trace = createTrace(systemClock);
   const quarantine = createQuarantine(systemClock);
-  const results: { readonly device: string; readonly result: CommandResult }[] = [];
   const logged: string[] = [];
   const listeners = new Set<(event: BusEvent) => void>();
   const bus: Bus = {
@@ -50,11 +48,10 @@ export async function startGateway(
       trace,
       quarantine,
       bus,
-      onCommandResult: (device, result) => results.push({ device, result }),
     },
   );
   const port = (await gateway.start())[0]?.port ?? 0;
-  return { gateway, port, intake, metrics, trace, quarantine, bus, results, logged };
+  return { gateway, port, intake, metrics, trace, quarantine, bus, logged };
 }
 
 /** A peer that a test drives by hand. */

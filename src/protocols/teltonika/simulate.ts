@@ -1,5 +1,6 @@
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
-import { type AvlRecord, codec8Packet, login } from "./encode.ts";
+import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
+import { type AvlRecord, codec8Packet, dataPacket, login } from "./encode.ts";
 
 /** What an FMB tracker with its usual elements sends for a report: eleven IO elements. */
 function recordOf(report: SimulatedReport): AvlRecord {
@@ -43,9 +44,17 @@ function answer(bytes: Uint8Array): ReturnType<NonNullable<SimulatedDevice["answ
   return bytes.length < length ? "more" : { length, accepted: true, reports: 0 };
 }
 
+/** "Codec 12": a packet of type 5 with a command is answered by one of type 6: `<command> OK`. */
+function obey(message: Uint8Array): Uint8Array | undefined {
+  if (message.length < 20 || message[0] !== 0 || message[8] !== 12 || message[10] !== 5) return undefined;
+  const command = latin1Of(message.subarray(15, message.length - 5));
+  return dataPacket(12, 6, bytesOfLatin1(`${command} OK`));
+}
+
 /** A tracker that logs in and sends Codec 8 packets. */
 export const simulate: SimulatedDevice = {
   login: (device) => login(device),
   report: (_device, reports) => codec8Packet(reports.map(recordOf)),
   answer,
+  obey,
 };

@@ -1,0 +1,265 @@
+import assert from "node:assert/strict";
+import { createSocket } from "node:dgram";
+import { test } from "node:test";
+import type { Dispatched } from "../../src/ports/dispatcher.ts";
+import { protocols } from "../../src/protocols/index.ts";
+import type { AnyProtocol } from "../../src/wire/protocol.ts";
+import { bytesOfLatin1, latin1Of } from "../../src/wire/reader.ts";
+import { Peer, startGateway, until } from "../support/gateway.ts";
+
+type World = Awaited<ReturnType<typeof startGateway>>;
+
+function withGateway(name: string, run: (world: World) => Promise<void>): void {
+  test(name, { timeout: 10_000 }, async () => {
+    const world = await startGateway();
+    for (const id of ["one", "two"]) world.intake.register(id);
+    await run(world);
+    await world.gateway.stop();
+  });
+}
+
+const patient = 5000;
+
+/** Gives a command as text to be wrapped, or as bytes. */
+function command({ gateway }: World, device: string, text: string, waitMs = patient, bytes = false) {
+  const outgoing = bytes ? { bytes: bytesOfLatin1(text) } : { encode: text };
+  let written = false;
+  const dispatched = gateway.dispatcher.dispatch(device, outgoing, waitMs, () => {
+    written = true;
+  });
+  return { dispatched, isWritten: () => written };
+}
+
+async function connected(world: World, id = "one"): Promise<Peer> {
+  const peer = new Peer(world.port);
+  peer.send(`#I,${id}\n`);
+  await peer.expect("#I\n");
+  return peer;
+}
+
+withGateway("bytes are written as they are, text is wrapped, and the reply is the command's", async (world) => {
+  const peer = await connected(world);
+  const raw = command(world, "one", "\0\xff", patient, true);
+  await peer.expect("\0\xff");
+  assert.ok(raw.isWritten());
+  peer.send("#C,done\n");
+  assert.deepEqual(await raw.dispatched, { outcome: "answered", text: "done" });
+  const wrapped = command(world, "one", "hello");
+  await peer.expect("!hello\n");
+  peer.send("#C,hi\n");
+  assert.deepEqual(await wrapped.dispatched, { outcome: "answered", text: "hi" });
+  const refused = await command(world, "one", "a\nb").dispatched;
+  assert.deepEqual(refused, { outcome: "refused", reason: "a line feed ends a command" });
+  peer.end();
+});
+
+withGateway("a device that is not connected: nothing is written", async (world) => {
+  const { dispatched, isWritten } = command(world, "one", "x");
+  assert.deepEqual(await dispatched, { outcome: "notConnected" });
+  assert.equal(isWritten(), false);
+  const peer = await connected(world);
+  peer.end();
+  await until(() => world.gateway.connections.devices === 0);
+  assert.deepEqual(await command(world, "one", "x").dispatched, { outcome: "notConnected" });
+});
+
+withGateway("one at a time for each device; devices do not wait for each other", async (world) => {
+  const peer = await connected(world);
+  const other = await connected(world, "two");
+  const first = command(world, "one", "1");
+  const second = command(world, "one", "2");
+  const elsewhere = command(world, "two", "3");
+  await peer.expect("!1\n");
+  await other.expect("!3\n");
+  assert.equal(peer.received, "");
+  assert.equal(second.isWritten(), false);
+  other.send("#C,c\n");
+  assert.deepEqual(await elsewhere.dispatched, { outcome: "answered", text: "c" });
+  peer.send("#C,a\n");
+  assert.deepEqual(await first.dispatched, { outcome: "answered", text: "a" });
+  await peer.expect("!2\n");
+  peer.send("#C,b\n");
+  assert.deepEqual(await second.dispatched, { outcome: "answered", text: "b" });
+  for (const each of [peer, other]) each.end();
+});
+
+withGateway("no reply in time is told; a late one still reaches who waits for it", async (world) => {
+  const peer = await connected(world);
+  const dispatched = await command(world, "one", "slow", 5).dispatched;
+  assert.equal(dispatched.outcome, "sent");
+  peer.send("#C,late\n");
+  assert.deepEqual("later" in dispatched && (await dispatched.later), { text: "late" });
+  peer.end();
+});
+
+withGateway("a reply after the next command was written is the next one's", async (world) => {
+  const peer = await connected(world);
+  const first = await command(world, "one", "1", 5).dispatched;
+  const second = command(world, "one", "2");
+  await peer.expect("!1\n!2\n");
+  peer.send("#C,answer\n");
+  assert.deepEqual(await second.dispatched, { outcome: "answered", text: "answer" });
+  assert.equal("later" in first && (await first.later), undefined);
+  peer.end();
+});
+
+withGateway("a connection that ends leaves its command lost, and no reply of the next one is its", async (world) => {
+  const peer = await connected(world);
+  const { dispatched } = command(world, "one", "1");
+  await peer.expect("!1\n");
+  peer.end();
+  assert.deepEqual(await dispatched, { outcome: "lost" });
+  const again = await connected(world);
+  again.send("#C,stray\n");
+  const second = command(world, "one", "2");
+  await again.expect("!2\n");
+  again.send("#C,own\n");
+  const answered = await second.dispatched;
+  assert.equal(answered.outcome, "answered");
+  again.end();
+});
+
+withGateway("a device that was changed is asked for anew; one that is gone gets nothing", async (world) => {
+  const peer = await connected(world);
+  world.intake.register("one");
+  world.bus.publish({ type: "deviceChanged", key: 1, id: "one" });
+  const { dispatched } = command(world, "one", "1");
+  await peer.expect("!1\n");
+  peer.send("#C,a\n");
+  assert.deepEqual(await dispatched, { outcome: "answered", text: "a" });
+  world.intake.remove("one");
+  world.bus.publish({ type: "deviceChanged", key: 1, id: "one" });
+  assert.deepEqual(await command(world, "one", "2").dispatched, { outcome: "notConnected" });
+  world.intake.down = true;
+  assert.deepEqual(await command(world, "one", "3").dispatched, { outcome: "notConnected" });
+  world.intake.down = false;
+  peer.end();
+});
+
+withGateway("a connection of several devices: text is wrapped only for the one that speaks", async (world) => {
+  const peer = await connected(world);
+  peer.send("#I,two\n");
+  await peer.expect("#I\n");
+  assert.deepEqual(await command(world, "one", "x").dispatched, { outcome: "notConnected" });
+  const { dispatched } = command(world, "two", "y");
+  await peer.expect("!y\n");
+  peer.send("#C,z\n");
+  assert.deepEqual(await dispatched, { outcome: "answered", text: "z" });
+  peer.end();
+});
+
+withGateway(
+  "a device is told of once it is reached: after its login is answered, before anything else",
+  async (world) => {
+    const reached: string[] = [];
+    const peer = new Peer(world.port);
+    const commands: Promise<Dispatched>[] = [];
+    world.gateway.dispatcher.onReachable((device) => {
+      reached.push(device);
+      commands.push(command(world, device, "queued").dispatched);
+    });
+    peer.send("#I,one\n");
+    await peer.expect("#I\n!queued\n");
+    peer.send("#C,ok\n#H\n");
+    await peer.expect("#H\n");
+    assert.deepEqual(reached, ["one"]);
+    assert.deepEqual(await commands[0], { outcome: "answered", text: "ok" });
+    world.intake.hold = true;
+    const second = new Peer(world.port);
+    second.send("#A,two,1\n");
+    await until(() => world.intake.waiting === 1);
+    assert.deepEqual(reached, ["one"]);
+    world.intake.commit();
+    await second.expect("#A,1\n!queued\n");
+    world.intake.hold = false;
+    for (const each of [peer, second]) each.end();
+  },
+);
+
+withGateway("over UDP to the last address", async (world) => {
+  const messages: string[] = [];
+  const [first, second] = [createSocket("udp4"), createSocket("udp4")];
+  for (const [index, socket] of [first, second].entries())
+    socket.on("message", (bytes) => messages.push(`${index}${latin1Of(bytes)}`));
+  first.send("#I,one\n", world.port, "127.0.0.1");
+  await until(() => messages.length === 1);
+  second.send("#I,one\n", world.port, "127.0.0.1");
+  await until(() => messages.length === 2);
+  const { dispatched } = command(world, "one", "x");
+  await until(() => messages.length === 3);
+  assert.deepEqual(messages, ["0#I\n", "1#I\n", "1!x\n"]);
+  second.send("#C,y\n", world.port, "127.0.0.1");
+  assert.deepEqual(await dispatched, { outcome: "answered", text: "y" });
+  for (const socket of [first, second]) socket.close();
+});
+
+withGateway("stopping, nothing more is written", async (world) => {
+  const peer = await connected(world);
+  const { dispatched } = command(world, "one", "1");
+  await peer.expect("!1\n");
+  await world.gateway.stop();
+  assert.deepEqual(await dispatched, { outcome: "lost" });
+  assert.deepEqual(await command(world, "one", "2").dispatched, { outcome: "notConnected" });
+});
+
+const imei = "100000000000001";
+const report = {
+  time: 1_700_000_000_000,
+  latitude: 4.5,
+  longitude: -74.25,
+  altitude: 2600,
+  speed: 30,
+  course: 90,
+  satellites: 8,
+  ignition: true,
+  battery: 70,
+};
+
+/** A command's text, and the reply of a tracker that did it. */
+const spoken: Readonly<Record<string, readonly [string, string]>> = {
+  gt06: ["RELAY,1#", "RELAY,1# OK"],
+  teltonika: ["getver", "getver OK"],
+  h02: ["S20,1,1", "S20,DONE"],
+};
+
+/** Bytes of the server's first message. */
+function lengthOf({ simulate }: AnyProtocol, bytes: Uint8Array): number {
+  const answer = simulate?.answer?.(bytes);
+  return typeof answer === "object" ? answer.length : bytes.length;
+}
+
+for (const protocol of protocols) {
+  const { simulate } = protocol;
+  if (simulate?.obey === undefined) continue;
+  const { obey } = simulate;
+  test(`${protocol.id}: a tracker that gets a command answers it, and its next report is acknowledged`, {
+    timeout: 10_000,
+  }, async () => {
+    const world = await startGateway({}, protocols);
+    for (let digits = 10; digits <= imei.length; digits++) world.intake.register(imei.slice(-digits));
+    world.intake.register(`0${imei}`);
+    const reached: string[] = [];
+    world.gateway.dispatcher.onReachable((device) => reached.push(device));
+    const peer = new Peer(world.port);
+    peer.send(simulate.login?.(imei, 1) ?? simulate.report(imei, [report], 1));
+    await until(() => reached.length === 1);
+    const [text = "", expected] = spoken[protocol.id] ?? [];
+    const { dispatched } = command(world, reached[0] ?? "", text);
+    let reply: Uint8Array | undefined;
+    for (let read = 0; reply === undefined; ) {
+      await until(() => peer.received.length > read);
+      const rest = bytesOfLatin1(peer.received.slice(read));
+      const length = lengthOf(protocol, rest);
+      reply = obey(rest.slice(0, length), imei, 2);
+      read += length;
+    }
+    peer.send(reply);
+    const result = await dispatched;
+    assert.ok(result.outcome === "answered" && result.text.startsWith(expected ?? "nothing"), JSON.stringify(result));
+    const before = peer.received.length;
+    peer.send(simulate.report(imei, [{ ...report, time: report.time + 1000 }], 3));
+    await until(() => peer.received.length > before);
+    peer.end();
+    await world.gateway.stop();
+  });
+}

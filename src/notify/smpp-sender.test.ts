@@ -237,6 +237,12 @@ describe("the connection of an SMPP sender", () => {
     assert.equal((await sender.send("+1234567", { text: "x" })).outcome, "accepted");
   });
 
+  it("is not made where TLS is asked for and the gateway does not speak it", async () => {
+    const result = await start({ tls: true, answerMs: 200 }).send("+1234567", { text: "x" });
+    assert.equal(result.outcome, "unavailable");
+    assert.equal(peer.binds.length, 0);
+  });
+
   it("is unbound at the end, after the answers have come", async () => {
     peer.held = [];
     const sender = start();

@@ -24,6 +24,7 @@ export interface SmsSender {
   /** Whether it can carry 8-bit binary messages. */
   readonly binary: boolean;
   send(to: string, body: SmsBody): Promise<SmsResult>;
+  /** A receipt may come before the caller of `send` has recorded the ids that it names, and more than once. */
   onReceipt(listener: (receipt: SmsReceipt) => void): void;
   close(): Promise<void>;
 }

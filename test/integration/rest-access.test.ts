@@ -51,6 +51,9 @@ function spoiled(store: Store, devices: Partial<Store["devices"]>): Store {
 
 describe("who may do what", () => {
   let rest: Rest;
+  let groupId: string;
+  let userId: string;
+  const somebody = { name: "Target", email: "target@example.com", country: "CO", timeZone: "America/Bogota" };
   const tokens = new Map<string, string>();
   const callers = [
     "nobody",
@@ -58,6 +61,8 @@ describe("who may do what", () => {
     "writer",
     "holder",
     "holdingWriter",
+    "member",
+    "memberWriter",
     "admin",
     "owner",
     "stranger",
@@ -78,6 +83,8 @@ describe("who may do what", () => {
     tokens.set("writer", await rest.userToken({ privileges: ["write"] }));
     tokens.set("holder", await rest.userToken({ deviceId: "held" }));
     tokens.set("holdingWriter", await rest.userToken({ privileges: ["write"], deviceId: "held" }));
+    tokens.set("member", await rest.userToken({ group: "Fleet" }));
+    tokens.set("memberWriter", await rest.userToken({ privileges: ["write"], group: "Fleet" }));
     tokens.set("admin", await rest.userToken({ privileges: ["admin"] }));
     tokens.set("stranger", await rest.userToken({ privileges: ["admin"], accountKey: other.key }));
     tokens.set("expired", await rest.userToken({ expires: rest.clock.now() + 3_600_000, privileges: ["admin"] }));
@@ -86,6 +93,9 @@ describe("who may do what", () => {
     rest.clock.pass(3_600_000);
     const created = await rest.call("POST", "/api/devices", { token: tokens.get("owner") ?? "", body: { id: "held" } });
     assert.equal(created.status, 201);
+    const fleet = { name: "Fleet", devices: ["held"] };
+    groupId = (await rest.call("POST", "/api/groups", { token: tokens.get("owner") ?? "", body: fleet })).json.id;
+    userId = (await rest.call("POST", "/api/users", { token: tokens.get("owner") ?? "", body: somebody })).json.id;
   });
   after(() => endRest(rest));
 
@@ -94,9 +104,43 @@ describe("who may do what", () => {
     callers.filter((caller) => caller !== "operator").map((caller) => [caller, caller === "nobody" ? 401 : 403]),
   );
   /** The operator has no user, so nothing of an account is its own: where it is not named, it is nobody. */
-  const withoutUser: readonly string[] = ["requestToken", "live", "ready", "metrics", "listQuarantine"];
+  const withoutUser: readonly string[] = [
+    "requestToken",
+    "live",
+    "ready",
+    "metrics",
+    "listQuarantine",
+    "readPublicKeys",
+  ];
   const seeing = { nobody: 401, plain: 404, writer: 404, stranger: 404, expired: 403 } as const;
   const writing = { nobody: 401, plain: 403, writer: 404, holder: 403, stranger: 404, expired: 403 } as const;
+  const signedIn = { nobody: 401, expired: 403 } as const;
+  const adminOnly = {
+    nobody: 401,
+    plain: 403,
+    writer: 403,
+    holder: 403,
+    holdingWriter: 403,
+    member: 403,
+    memberWriter: 403,
+    expired: 403,
+  } as const;
+  /** A user reads itself and no other, unless it is an admin of the account. */
+  const ofAdmins = {
+    nobody: 401,
+    plain: 404,
+    writer: 404,
+    holder: 404,
+    holdingWriter: 404,
+    member: 404,
+    memberWriter: 404,
+    stranger: 404,
+    expired: 403,
+  } as const;
+  const seeingGroup = { ...ofAdmins, member: 200, memberWriter: 200 };
+  const writingGroup = { ...seeingGroup, plain: 403, holder: 403, member: 403 };
+  /** What is not said of users of a group is as for those that hold the group's device. */
+  const alike: Partial<Record<Caller, Caller>> = { member: "holder", memberWriter: "holdingWriter" };
   const table: Record<string, { ok: number; body?: unknown; but: Partial<Record<Caller, number>> }> = {
     requestToken: { ok: 400, body: {}, but: {} },
     live: { ok: 200, but: {} },
@@ -131,8 +175,26 @@ describe("who may do what", () => {
     readAccountById: { ok: 404, but: operating },
     replaceAccount: { ok: 404, body: { name: "X", timeZone: "Europe/Paris", licenses: 1 }, but: operating },
     patchAccount: { ok: 404, body: [], but: operating },
-    // Last: the owner's call removes the device.
-    deleteDevice: { ok: 404, but: { nobody: 401, plain: 403, holder: 403, holdingWriter: 200, expired: 403 } },
+    listUsers: { ok: 200, but: signedIn },
+    createUser: { ok: 400, body: {}, but: adminOnly },
+    listCountries: { ok: 200, but: signedIn },
+    listTimeZones: { ok: 200, but: signedIn },
+    readUser: { ok: 200, but: ofAdmins },
+    replaceUser: { ok: 200, body: somebody, but: { ...adminOnly, stranger: 404 } },
+    patchUser: { ok: 200, body: [], but: { ...adminOnly, stranger: 404 } },
+    createApiKey: { ok: 201, but: ofAdmins },
+    deleteApiKey: { ok: 200, but: ofAdmins },
+    readPublicKeys: { ok: 200, but: {} },
+    // The admin's call removes the user.
+    deleteUser: { ok: 404, but: { ...adminOnly, admin: 200 } },
+    listGroups: { ok: 200, but: signedIn },
+    createGroup: { ok: 201, body: { name: "Fleet" }, but: { ...adminOnly, memberWriter: 201 } },
+    readGroup: { ok: 200, but: seeingGroup },
+    replaceGroup: { ok: 200, body: { name: "Fleet", devices: ["held"] }, but: writingGroup },
+    patchGroup: { ok: 200, body: [], but: writingGroup },
+    // Last: the calls of users that hold the device, or whose group does, remove what they see.
+    deleteDevice: { ok: 404, but: { ...writing, writer: 404, holdingWriter: 200, memberWriter: 404 } },
+    deleteGroup: { ok: 404, but: { ...writingGroup, memberWriter: 200 } },
   };
 
   test("every call, as every caller", async () => {
@@ -147,12 +209,16 @@ describe("who may do what", () => {
       for (const caller of callers) {
         const token = tokens.get(caller);
         if (token === "") continue;
-        const url = operation.path.replace("{deviceId}", "held").replace("{accountId}", "unknown");
+        const url = operation.path
+          .replace("{deviceId}", "held")
+          .replace("{accountId}", "unknown")
+          .replace("{groupId}", groupId)
+          .replace("{userId}", userId);
         const answer = await rest.call(operation.method, url, { body, ...(token === undefined ? {} : { token }) });
         const lost = caller === "operator" && but !== operating && !withoutUser.includes(name);
         assert.equal(
           answer.status,
-          lost ? 401 : (but[caller] ?? ok),
+          lost ? 401 : (but[caller] ?? but[alike[caller] ?? caller] ?? ok),
           `${name} as ${caller}: ${answer.body.slice(0, 200)}`,
         );
       }

@@ -22,7 +22,9 @@ export function openApiCheck(document: object): Check {
   ajv.addFormat("date-time", dateTime);
   const closed = JSON.parse(JSON.stringify(document), (_key, value: unknown) => close(value)) as Json;
   ajv.addSchema({ $id: "api", ...closed });
-  const paths = Object.keys(at(closed, "paths"));
+  // Of two templates that match, the one with fewer parameters is meant (OpenAPI 3.1, "Path Templating Matching").
+  const parameters = (template: string) => template.split("{").length;
+  const paths = Object.keys(at(closed, "paths")).toSorted((left, right) => parameters(left) - parameters(right));
   return (method, url, answer) => {
     const path = paths.find((template) => patternOf(template).test(url.split("?")[0] ?? ""));
     const operation = path === undefined ? undefined : at(at(closed, "paths"), path)[method.toLowerCase()];

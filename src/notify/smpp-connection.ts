@@ -52,7 +52,7 @@ export class SmppConnection {
   async link(waitMs: number): Promise<SmppLink | NotBound> {
     if (!this.#bound && this.#link !== undefined) await this.#change(waitMs);
     if (this.#bound && this.#link !== undefined) return this.#link;
-    const retryAfterMs = Math.max(0, this.#retryAt - this.#deps.clock.monotonic());
+    const retryAfterMs = Math.ceil(Math.max(0, this.#retryAt - this.#deps.clock.monotonic()));
     return { reason: this.#reason, retryAfterMs };
   }
 

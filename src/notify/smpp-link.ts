@@ -1,4 +1,5 @@
 import type { Pdu, Session } from "smpp";
+import { addressOfHost } from "./address.ts";
 import smpp from "./smpp-library.ts";
 
 /** How the gateway is reached, and who we are to it. */
@@ -45,7 +46,9 @@ export class SmppLink {
     this.#options = options;
     this.#listener = listener;
     const { host, port, tls } = options;
-    this.#session = smpp.connect({ host, port, tls, ...(tls && { servername: host }) });
+    // The runtime refuses an address as a server's name in TLS; it checks the certificate against the host all the same.
+    const named = tls && addressOfHost(host) === undefined;
+    this.#session = smpp.connect({ host, port, tls, ...(named && { servername: host }) });
     this.#session.on(tls ? "secureConnect" : "connect", () => void this.#bind());
     this.#session.on("pdu", (pdu: Pdu) => this.#receive(pdu));
     this.#session.on("error", (error: NodeJS.ErrnoException) => this.#end(error.code ?? "what it sent is no SMPP"));

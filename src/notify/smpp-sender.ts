@@ -115,7 +115,7 @@ export class SmppSender implements SmsSender {
     if ("reason" in link) return unavailable(`no connection to the SMS gateway: ${link.reason}`, link.retryAfterMs);
     const ids: string[] = [];
     for (let index = 0; index < parts.length; ) {
-      const pause = this.#throttledUntil - this.#clock.monotonic();
+      const pause = Math.ceil(this.#throttledUntil - this.#clock.monotonic());
       const left = deadline - this.#clock.monotonic();
       // A message that is begun waits for leave to go on: one sent anew each time would never end where its parts alone are too many.
       if (pause > 0 && (index === 0 || pause >= left)) return unavailable("the SMS gateway asked for less", pause);

@@ -1,7 +1,7 @@
 import { hashApiKey, makeApiKey, makeOperatorKey } from "./auth/api-key.ts";
 import { createMemoryBus } from "./bus/memory.ts";
 import type { Config } from "./config/index.ts";
-import { addCredentials, credentialsFile, updateUrl } from "./credentials-file.ts";
+import { addCredentials, credentialsFile, readStored, updateUrl } from "./credentials-file.ts";
 import { bootstrap } from "./domain/accounts.ts";
 import { type Expiry, ExpiryWatch } from "./domain/expiry.ts";
 import { bootstrapOperator, type OperatorKey } from "./domain/operator.ts";
@@ -62,11 +62,11 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
   const clock = systemClock;
   const ids = systemIds;
   const metrics = createMetrics({ processMetrics: true });
-  const bus = createMemoryBus((error) => log.error({ err: error }, "a listener of the bus failed"));
+  const bus = createMemoryBus((error) => log.error({ error }, "a listener of the bus failed"));
   const quarantine = createQuarantine(clock);
   const trace = createTrace(clock);
 
-  const created = await firstAccount(config, store);
+  await firstAccount(config, store);
   const operator = await operatorKey(config, store);
   const ingest = new Ingest(
     { maxFutureMs: config.ingest.maxFutureSeconds * 1000 },
@@ -117,14 +117,26 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
     return {
       url,
       devicePort: tracker?.port ?? config.device.port,
-      ...(created && { created: { ...created, credentialsFile: credentialsFile(config.data) } }),
-      ...(operator.created !== undefined && { operatorKey: operator.created }),
+      ...(await introduction(config, store)),
       stop,
     };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** What the first start made, told by the first start that succeeded: one that found its port taken has shown it to nobody. */
+async function introduction(config: Config, store: Store): Promise<Pick<App, "created" | "operatorKey">> {
+  if ((await store.accounts.findSetting("introduced")) !== undefined) return {};
+  const stored = await readStored(config.data);
+  await store.accounts.setting("introduced", () => "yes");
+  const { userName, apiKey, operatorKey: made } = stored ?? {};
+  const owner = userName !== undefined && apiKey !== undefined;
+  return {
+    ...(owner && { created: { userName, apiKey, credentialsFile: credentialsFile(config.data) } }),
+    ...(made !== undefined && { operatorKey: made }),
+  };
 }
 
 /** The first start's account and owner; undefined where they are there. */

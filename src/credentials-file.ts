@@ -41,7 +41,7 @@ export async function updateUrl(directory: string, url: string): Promise<void> {
 }
 
 /** What the file holds; undefined where there is none, or something else. */
-async function readStored(directory: string): Promise<StoredCredentials | undefined> {
+export async function readStored(directory: string): Promise<StoredCredentials | undefined> {
   const text = await readFile(credentialsFile(directory), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;

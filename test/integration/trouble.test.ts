@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect } from "node:net";
+import { renameSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
@@ -108,4 +109,47 @@ test("an unknown tracker gets no positive reply, nothing of it is stored, and it
   assert.equal(listed[0]?.protocol, "teltonika");
   socket.destroy();
   assert.ok(!Buffer.concat(answers).includes(1), "no login was accepted");
+});
+
+test("a data folder that is moved away: nothing is acknowledged until it is back", async (context) => {
+  const directory = dataFolder();
+  const service = await startService(directory, { WAYBEAM_LOG_LEVEL: "silent" });
+  context.after(async () => {
+    await service.stop();
+    removeFolder(directory);
+  });
+  const device = "352990000000902";
+  await register(service, [device]);
+  const teltonika = protocolById("teltonika");
+  assert.ok(teltonika);
+  const tracker = new AckedTracker(teltonika, device, Math.floor(Date.now() / 1000) * 1000 - 86_400_000, 1);
+  tracker.run(service.devicePort);
+  await until("the first acknowledgement", () => tracker.acked > 0);
+  renameSync(directory, `${directory}-moved`);
+  await until("readiness ends", async () => (await fetch(`${service.url}/health/ready`)).status === 503);
+  const before = tracker.acked;
+  await wait(300);
+  assert.equal(tracker.acked, before);
+  renameSync(`${directory}-moved`, directory);
+  await until("acknowledgements again", () => tracker.acked > before);
+  tracker.drop();
+});
+
+test("a first start that finds its port taken tells nobody the key; the next one does", async (context) => {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  const blocker = createServer().listen(0, "127.0.0.1");
+  await once(blocker, "listening");
+  const address = blocker.address();
+  assert.ok(typeof address === "object" && address !== null);
+  await assert.rejects(
+    startService(directory, { WAYBEAM_HTTP_PORT: String(address.port), WAYBEAM_HTTP_HOST: "127.0.0.1" }),
+  );
+  blocker.close();
+  const service = await startService(directory);
+  assert.match(service.said(), /wbk_/);
+  assert.equal(await service.stop(), 0);
+  const again = await startService(directory);
+  assert.doesNotMatch(again.said(), /wbk_/);
+  await again.stop();
 });

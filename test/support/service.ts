@@ -13,6 +13,8 @@ export interface Service {
   readonly token: string;
   /** Milliseconds from the start of the process until it was ready. */
   readonly readyAfter: number;
+  /** What it told people, on standard error. */
+  said(): string;
   /** Ends it as Ctrl-C does; gives its exit code. */
   stop(): Promise<number | null>;
   /** Ends it at once, as a power cut of the process. */
@@ -64,6 +66,7 @@ export async function startService(directory: string, environment: Record<string
     devicePort,
     directory,
     readyAfter,
+    said,
     token: await requestToken(url, directory),
     stop: () => end(child, "SIGTERM"),
     kill: async () => {

@@ -43,6 +43,7 @@ export function storeError(message: string, code: number | undefined): Error {
 /** What to send across about a failure. */
 export function failureOf(error: unknown): { message: string; code: number | undefined } {
   if (!(error instanceof Error)) return { message: String(error), code: undefined };
+  if (error instanceof EngineError) return { message: error.message, code: error.code };
   const code = "errcode" in error && typeof error.errcode === "number" ? error.errcode : undefined;
   // Failures of the engine say all there is in a line; any other one is a fault of ours, and its stack tells where.
   return { message: code === undefined ? (error.stack ?? error.message) : error.message, code };

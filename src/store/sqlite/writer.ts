@@ -1,5 +1,7 @@
+import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { BatchWriter } from "./batch-writer.ts";
+import { EngineError } from "./engine-errors.ts";
 import type { WriterCalls } from "./messages.ts";
 import { databaseFile, plain, serve } from "./serve.ts";
 import { Statements } from "./statements.ts";
@@ -21,10 +23,13 @@ const pragmas = `
   pragma cache_size = -16000;
 `;
 const busyTimeoutMs = 100;
+/** SQLITE_CANTOPEN: the store is unavailable, until the file is back in its place. */
+const cantOpen = 14;
 
 class Writer {
   readonly database = new DatabaseSync(databaseFile(), { timeout: busyTimeoutMs });
   readonly statements = new Statements(this.database);
+  readonly #file = statSync(databaseFile());
   #batches: BatchWriter | undefined;
 
   constructor() {
@@ -35,6 +40,13 @@ class Writer {
   get batches(): BatchWriter {
     this.#batches ??= new BatchWriter(this.database);
     return this.#batches;
+  }
+
+  /** What is written into a file that was moved or deleted is found by no later start: nothing of it may be acknowledged. */
+  inPlace(): void {
+    const { ino, dev } = statSync(databaseFile(), { throwIfNoEntry: false }) ?? {};
+    if (ino === this.#file.ino && dev === this.#file.dev) return;
+    throw new EngineError(`${databaseFile()} was moved or deleted under the running service`, cantOpen);
   }
 
   transaction(work: () => void): void {
@@ -63,6 +75,7 @@ serve<WriterCalls>({
     return plain(null);
   },
   commit: () => {
+    writer().inPlace();
     writer().database.exec("commit");
     return plain(null);
   },
@@ -70,7 +83,11 @@ serve<WriterCalls>({
     if (writer().database.isTransaction) writer().database.exec("rollback");
     return plain(null);
   },
-  append: (request) => ({ answer: writer().batches.write(request), transfer: [request.buffer] }),
+  append: (request) => {
+    const answer = writer().batches.write(request);
+    writer().inPlace();
+    return { answer, transfer: [request.buffer] };
+  },
   purge: (seqs) => {
     const { database } = writer();
     const remove = database.prepare("delete from tail where seq = ?");
@@ -80,6 +97,7 @@ serve<WriterCalls>({
     return plain(null);
   },
   check: () => {
+    writer().inPlace();
     const touch = writer().database.prepare(
       "insert into setting (name, value) values ('check', '0') on conflict (name) do update set value = value + 1",
     );

@@ -51,7 +51,25 @@ export async function publishOpenApi(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The page at /docs. */
+/**
+ * What the page may load: what this server gives, and no other host. Not `upgrade-insecure-requests`: the service itself speaks plain http, and a
+ * browser would ask for the page's own scripts by https wherever it is not opened as localhost.
+ */
+const pagePolicy = {
+  "default-src": "'self'",
+  "base-uri": "'self'",
+  "form-action": "'self'",
+  "frame-ancestors": "'self'",
+  "img-src": "'self' data:",
+  "object-src": "'none'",
+  "script-src-attr": "'none'",
+};
+
+/** The page at /docs. Without `validatorUrl` it would send the document's address to a stranger's validator. */
 export async function showDocs(app: FastifyInstance): Promise<void> {
-  await app.register(swaggerUi, { routePrefix: "/docs", staticCSP: true, uiConfig: { deepLinking: true } });
+  await app.register(swaggerUi, {
+    routePrefix: "/docs",
+    staticCSP: pagePolicy,
+    uiConfig: { deepLinking: true, validatorUrl: null },
+  });
 }

@@ -34,7 +34,10 @@ export const DeviceView = Type.Object(
 export type DeviceView = Static<typeof DeviceView>;
 const deviceReference = reference<DeviceView>("Device");
 
-const deviceId = Type.String({ pattern: deviceIdPattern, description: "1 to 64 of letters, digits, - _ . :" });
+const deviceId = Type.String({
+  pattern: deviceIdPattern,
+  description: "1 to 64 of letters, digits, - _ . : (and neither `.` nor `..`)",
+});
 
 const settable = {
   name: Type.Optional(NullableText({ maxLength: 256, description: "Unset: the id." })),

@@ -27,5 +27,5 @@ export interface Device {
 /** What of a device a caller may set. */
 export type DeviceFields = Omit<Device, "key" | "accountKey" | "creation" | "modification">;
 
-/** Identifiers of devices: 1 to 64 of letters, digits, `-`, `_`, `.`, `:`. */
-export const deviceIdPattern = "^[A-Za-z0-9._:-]{1,64}$";
+/** Identifiers of devices: 1 to 64 of letters, digits, `-`, `_`, `.`, `:`; not `.` or `..`, which URL clients take for steps of a path. */
+export const deviceIdPattern = "^(?!\\.{1,2}$)[A-Za-z0-9._:-]{1,64}$";

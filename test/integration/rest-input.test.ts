@@ -3,9 +3,11 @@ import { after, before, describe, test } from "node:test";
 import { endRest, type Rest, startRest } from "../support/rest.ts";
 
 let rest: Rest;
+let token: string;
 
 before(async () => {
   rest = await startRest({ limits: { requestsPerMinute: 100_000, tokenRequestsPerMinute: 10_000 } });
+  token = await rest.ownerToken();
 });
 after(() => endRest(rest));
 
@@ -23,5 +25,33 @@ describe("the API page", () => {
     const { body } = await get("/docs/static/swagger-initializer.js");
     assert.match(body, /"?validatorUrl"?: ?null/);
     assert.doesNotMatch(body, /validator\.swagger\.io/);
+  });
+});
+
+describe("ids of devices", () => {
+  const dots = [".", ".."];
+
+  test("those that a URL client would take for steps of a path are refused, as aliases too", async () => {
+    for (const id of dots) {
+      const asId = await rest.call("POST", "/api/devices", { token, body: { id } });
+      assert.deepEqual([asId.status, asId.json.error], [400, "Bad Request"]);
+      assert.match(asId.json.details[0], /^body\/id: must match/);
+      const asAlias = await rest.call("POST", "/api/devices", { token, body: { id: "dotted", aliases: ["a", id] } });
+      assert.equal(asAlias.status, 400);
+      assert.match(asAlias.json.details[0], /^body\/aliases\/1: must match/);
+    }
+  });
+
+  test("what is accepted as an id reaches the device by a URL that was normalised", async () => {
+    for (const id of ["...", "a.", ".a", "..a", "-", "_", ":", "a:b", "http:"]) {
+      const made = await rest.call("POST", "/api/devices", { token, body: { id } });
+      assert.equal(made.status, 201, id);
+      const location = String(made.headers.location);
+      const { pathname } = new URL(location, "http://tracking.example");
+      const { pathname: plain } = new URL(`/api/devices/${id}`, "http://tracking.example");
+      for (const path of [pathname, plain])
+        assert.equal((await rest.call("GET", path, { token })).json.device?.id, id, path);
+      assert.equal((await rest.call("DELETE", pathname, { token })).status, 200, id);
+    }
   });
 });

@@ -57,14 +57,14 @@ describe("a call outward", () => {
 
   it("waits no longer than its time for the answer, and none of its connections stay", async () => {
     peer.answer = () => {};
-    const silent = await call(`http://127.0.0.1:${peer.port}/`, { timeoutMs: 100 });
+    const silent = await call(`http://127.0.0.1:${peer.port}/`, { timeoutMs: 300 });
     assert.deepEqual(silent, { outcome: "unanswered", reason: "no answer in time" });
     peer.answer = (response) => {
       response.write("a");
       const drip = setInterval(() => response.write("a"), 10);
       response.on("close", () => clearInterval(drip));
     };
-    const slow = await call(`http://127.0.0.1:${peer.port}/`, { timeoutMs: 100 });
+    const slow = await call(`http://127.0.0.1:${peer.port}/`, { timeoutMs: 300 });
     assert.ok(slow.outcome === "answered" && slow.status === 200 && !slow.whole);
     while ((await peer.connections) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   });

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Credentials } from "./credentials.ts";
+import type { Credentials, OperatorCredentials } from "./credentials.ts";
 import { CliError, type ExitName } from "./exit.ts";
 import { isRecord, plain } from "./text.ts";
 import { readToken, writeToken } from "./token-file.ts";
@@ -35,11 +35,11 @@ export class ApiFailure extends CliError {
 /** Asks the REST API. Gets its token by itself, or from the command before, keeps it, and renews it once when it is refused. */
 export class ApiClient {
   readonly url: string;
-  readonly #credentials: Credentials;
+  readonly #credentials: Credentials | OperatorCredentials;
   readonly #options: ClientOptions;
   #token: Promise<string> | undefined;
 
-  constructor(credentials: Credentials, options: ClientOptions = {}) {
+  constructor(credentials: Credentials | OperatorCredentials, options: ClientOptions = {}) {
     this.url = credentials.url;
     this.#credentials = credentials;
     this.#options = options;
@@ -47,8 +47,10 @@ export class ApiClient {
 
   /** One call; `path` begins with /api. Waits and tries again when the service is over its requests a minute. Throws ApiFailure or CliError. */
   async call(method: Method, path: string, body?: unknown): Promise<Answer> {
-    for (let renewed = false; ; ) {
-      this.#token ??= renewed ? this.#requestToken() : this.#firstToken();
+    // The operator's key stands for itself: there is nothing to renew.
+    let renewed = "operatorKey" in this.#credentials;
+    for (;;) {
+      this.#token ??= this.#firstToken(renewed);
       const token = await this.#token;
       const { status, answer, retryAfter } = await this.#send(method, path, body, token);
       if (answer.success === true) return answer;
@@ -64,13 +66,13 @@ export class ApiClient {
     return this.call(method, `/api/devices/${encodeURIComponent(device)}${rest}`, body);
   }
 
-  async #firstToken(): Promise<string> {
+  async #firstToken(renew: boolean): Promise<string> {
+    if ("operatorKey" in this.#credentials) return this.#credentials.operatorKey;
     const { tokenFile } = this.#credentials;
-    return (tokenFile && (await readToken(tokenFile))) || (await this.#requestToken());
+    return (!renew && tokenFile && (await readToken(tokenFile))) || (await this.#requestToken(this.#credentials));
   }
 
-  async #requestToken(): Promise<string> {
-    const { userName, apiKey, tokenFile } = this.#credentials;
+  async #requestToken({ userName, apiKey, tokenFile }: Credentials): Promise<string> {
     for (;;) {
       const { status, answer, retryAfter } = await this.#send("POST", "/api/Auth/Token", { userName, apiKey });
       if (typeof answer.token === "string") {
@@ -85,7 +87,7 @@ export class ApiClient {
     const text = typeof answer.error === "string" ? answer.error : `the service answered ${status}`;
     const details = Array.isArray(answer.details) ? answer.details.map(String) : [];
     if (text !== "Too Many Requests" || !(retryAfter <= longestWait))
-      throw new ApiFailure(status, text, details, hintOf(status, retryAfter));
+      throw new ApiFailure(status, text, details, this.#hintOf(status, text, retryAfter));
     this.#options.onWait?.(retryAfter);
     await delay(retryAfter * 1000, undefined, this.#options.signal && { signal: this.#options.signal });
   }
@@ -107,6 +109,15 @@ export class ApiClient {
     }
   }
 
+  #hintOf(status: number, text: string, retryAfter: number): string | undefined {
+    const variables = "operatorKey" in this.#credentials ? "WAYBEAM_OPERATOR_KEY" : "WAYBEAM_USER and WAYBEAM_API_KEY";
+    if (status === 401) return `Check ${variables}, or credentials.json of the data folder.`;
+    if (status === 403) return "This user has no privilege for it; ask an admin of the account.";
+    const [, kind] = /^(account|device|group|user) not found$/.exec(text) ?? [];
+    if (kind !== undefined) return `\`waybeam ${kind} list\` shows the ${kind}s that there are.`;
+    return Number.isFinite(retryAfter) ? `Try again in ${retryAfter} s.` : undefined;
+  }
+
   #unreachable(error: unknown): CliError {
     if (error instanceof SyntaxError)
       return new CliError("unreachable", `${this.url} answers, but not as this service does`, "Check WAYBEAM_URL.");
@@ -126,12 +137,4 @@ function exitOf(status: number): ExitName {
   if (status === 409) return "conflict";
   if (status === 400 || status === 415) return "usage";
   return status === 408 || status === 429 || status === 503 ? "busy" : "failure";
-}
-
-function hintOf(status: number, retryAfter: number): string | undefined {
-  if (status === 401) return "Check WAYBEAM_USER and WAYBEAM_API_KEY, or credentials.json of the data folder.";
-  if (status === 403) return "This user has no privilege for it; ask an admin of the account.";
-  if (status === 404) return "`waybeam device list` shows the devices that there are.";
-  if (!Number.isFinite(retryAfter)) return undefined;
-  return `Try again in ${retryAfter} s.`;
 }

@@ -13,6 +13,12 @@ export interface Credentials {
   readonly tokenFile?: string;
 }
 
+/** The service's operator, who has no user, and where to ask. */
+export interface OperatorCredentials {
+  readonly url: string;
+  readonly operatorKey: string;
+}
+
 const fallbackUrl = "http://localhost:8080";
 
 /**
@@ -35,9 +41,31 @@ export async function findCredentials(host: Host, configFile?: string, url?: str
   };
 }
 
+/** Credentials of the operator's commands: from WAYBEAM_URL and WAYBEAM_OPERATOR_KEY, or from the same file. */
+export async function findOperator(host: Host, configFile?: string, url?: string): Promise<OperatorCredentials> {
+  const { WAYBEAM_URL, WAYBEAM_OPERATOR_KEY } = host.env;
+  const given = url || WAYBEAM_URL;
+  if (given && WAYBEAM_OPERATOR_KEY) return { url: checked(given), operatorKey: WAYBEAM_OPERATOR_KEY };
+  const { data } = await host.readConfig(configFile);
+  const file = join(data, "credentials.json");
+  const hint = "Set WAYBEAM_OPERATOR_KEY to the key that the service's first start showed.";
+  const stored = WAYBEAM_OPERATOR_KEY ? await readFields(file, hint).catch(() => ({})) : await readFields(file, hint);
+  const { url: place = fallbackUrl, operatorKey: kept }: Readonly<Record<string, unknown>> = stored;
+  const operatorKey = WAYBEAM_OPERATOR_KEY || kept;
+  if (typeof operatorKey !== "string") throw new CliError("denied", `${file} has no operatorKey`, hint);
+  return { url: checked(given || String(place)), operatorKey };
+}
+
 /** Reads a credentials file. */
 export async function readCredentials(file: string): Promise<Credentials> {
   const hint = "Start the service here first (./waybeam serve), or set WAYBEAM_URL, WAYBEAM_USER and WAYBEAM_API_KEY.";
+  const { url = fallbackUrl, userName, apiKey } = await readFields(file, hint);
+  if (typeof url !== "string" || typeof userName !== "string" || typeof apiKey !== "string")
+    throw new CliError("denied", `${file} lacks url, userName or apiKey`, hint);
+  return { url, userName, apiKey };
+}
+
+async function readFields(file: string, hint: string): Promise<Readonly<Record<string, unknown>>> {
   let text: string;
   try {
     text = await readFile(file, "utf8");
@@ -48,10 +76,7 @@ export async function readCredentials(file: string): Promise<Credentials> {
   }
   const content = parse(text);
   if (!isRecord(content)) throw new CliError("denied", `${file} is not a JSON object`, hint);
-  const { url = fallbackUrl, userName, apiKey } = content;
-  if (typeof url !== "string" || typeof userName !== "string" || typeof apiKey !== "string")
-    throw new CliError("denied", `${file} lacks url, userName or apiKey`, hint);
-  return { url, userName, apiKey };
+  return content;
 }
 
 function parse(text: string): unknown {

@@ -112,8 +112,14 @@ test("help and version are data, and end well; a mistake is told on standard err
 test("every command's help has an example", async () => {
   for (const name of ["serve", "demo", "config", "last", "history", "trace", "decode", "simulate"])
     assert.match((await waybeam([name, "--help"])).out, /Examples:/, name);
-  for (const name of ["add", "list", "remove", "unknown"])
-    assert.match((await waybeam(["device", name, "--help"])).out, /Examples:/, name);
+  const inner = {
+    device: ["add", "list", "set", "remove", "unknown"],
+    account: ["show", "list", "add", "set"],
+    user: ["list", "add", "show", "set", "remove", "key"],
+    group: ["list", "add", "show", "set", "remove"],
+  };
+  for (const [group, names] of Object.entries(inner))
+    for (const name of names) assert.match((await waybeam([group, name, "--help"])).out, /Examples:/, name);
 });
 
 test("device list gets one token and prints a table, or JSON Lines", async (context) => {

@@ -1,17 +1,21 @@
 import { Command, CommanderError } from "commander";
+import { addAccount } from "./commands/account.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDecode } from "./commands/decode.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDevice } from "./commands/device.ts";
+import { addGroup } from "./commands/group.ts";
 import { addHistory, addLast } from "./commands/location.ts";
 import { addServe } from "./commands/serve.ts";
 import { addSimulate } from "./commands/simulate.ts";
 import { addTrace } from "./commands/trace.ts";
+import { addUser } from "./commands/user.ts";
 import { CliError, describeFailure, exitCodes } from "./exit.ts";
 import type { Host } from "./host.ts";
 
 const after = `
-Commands that ask the service read credentials.json of the data folder, or WAYBEAM_URL, WAYBEAM_USER and WAYBEAM_API_KEY.
+Commands that ask the service read credentials.json of the data folder, or WAYBEAM_URL, WAYBEAM_USER and WAYBEAM_API_KEY;
+the operator's commands WAYBEAM_URL and WAYBEAM_OPERATOR_KEY.
 Exit codes: ${Object.values(exitCodes)
   .map(({ code, meaning }) => `\n  ${String(code).padEnd(4)} ${meaning}`)
   .join("")}
@@ -32,7 +36,20 @@ export function makeProgram(host: Host): Command {
     })
     .showHelpAfterError("(add --help to see what it takes)")
     .addHelpText("after", after);
-  for (const add of [addServe, addDemo, addConfig, addDevice, addLast, addHistory, addTrace, addDecode, addSimulate])
+  for (const add of [
+    addServe,
+    addDemo,
+    addConfig,
+    addDevice,
+    addGroup,
+    addUser,
+    addAccount,
+    addLast,
+    addHistory,
+    addTrace,
+    addDecode,
+    addSimulate,
+  ])
     add(program, host);
   return program;
 }

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
+import { collectTag } from "../change.ts";
 import { ApiFailure } from "../client.ts";
 import { clientFor, examples } from "../context.ts";
 import { CliError, type ExitName } from "../exit.ts";
@@ -109,10 +110,4 @@ function bodyOf(line: string): Body {
     // Said below: it is the same mistake to the user.
   }
   throw new CliError("usage", `not a JSON object with an id: ${plain(line.slice(0, 80))}`);
-}
-
-function collectTag(text: string, tags: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const at = text.indexOf("=");
-  if (at < 1) throw new InvalidArgumentError("It must be key=value.");
-  return { ...tags, [text.slice(0, at)]: text.slice(at + 1) };
 }

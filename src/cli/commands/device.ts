@@ -3,12 +3,14 @@ import { clientFor, examples } from "../context.ts";
 import type { Host } from "../host.ts";
 import { pairs, plain, records, table } from "../text.ts";
 import { addDeviceAdd } from "./device-add.ts";
+import { addDeviceSet } from "./device-set.ts";
 
 /** `waybeam device ...`: the registered devices, and those that knock. */
 export function addDevice(program: Command, host: Host): void {
-  const device = program.command("device").description("register, list and remove devices");
+  const device = program.command("device").description("register, list, change and remove devices");
   addDeviceAdd(device, host);
   addList(device, host);
+  addDeviceSet(device, host);
   addRemove(device, host);
   addUnknown(device, host);
 }

@@ -1,0 +1,118 @@
+import type { Command } from "commander";
+import { named, patch, setSteps, wholeNumber } from "../change.ts";
+import type { Answer, ApiClient } from "../client.ts";
+import { clientFor, examples, operatorFor } from "../context.ts";
+import type { Host } from "../host.ts";
+import { listIn, payloadOf, printLines, printOne } from "../print.ts";
+import { isRecord, plain, table } from "../text.ts";
+
+const path = "/api/admin/accounts";
+
+/** `waybeam account ...`: one's own account, and for the operator all of them. */
+export function addAccount(program: Command, host: Host): void {
+  const account = program
+    .command("account")
+    .description("show one's account; as the operator, make and change accounts");
+  addShow(account, host);
+  addList(account, host);
+  addAdd(account, host);
+  addSet(account, host);
+}
+
+function addShow(account: Command, host: Host): void {
+  account
+    .command("show")
+    .description("show the user's own account and its licences")
+    .option("--json", "JSON, as the API gives it")
+    .addHelpText("after", examples("waybeam account show"))
+    .action(async (options: { json?: boolean }, command: Command) => {
+      const client = await clientFor(host, command);
+      await printOne(host, payloadOf(await client.call("GET", "/api/account")), options.json);
+    });
+}
+
+function addList(account: Command, host: Host): void {
+  account
+    .command("list")
+    .description("list the service's accounts (operator)")
+    .option("--json", "JSON Lines, one account each, as the API gives it")
+    .addHelpText("after", examples("waybeam account list", "waybeam account list --json | jq -r .id"))
+    .action(async (options: { json?: boolean }, command: Command) => {
+      const client = await operatorFor(host, command);
+      const accounts = listIn(await client.call("GET", path), "accounts");
+      if (options.json) return await printLines(host, accounts);
+      const rows = accounts.map(({ id, name, timeZone, licenses }) => {
+        const { total, used, free }: Answer = isRecord(licenses) ? licenses : {};
+        return [id, name, timeZone, total, used, free].map(plain);
+      });
+      await host.terminal.out(table(["ID", "NAME", "TIME ZONE", "LICENCES", "USED", "FREE"], rows));
+    });
+}
+
+interface AddOptions {
+  readonly timeZone: string;
+  readonly licenses: number;
+  readonly email: string;
+  readonly owner: string;
+  readonly country: string;
+  readonly json?: boolean;
+}
+
+function addAdd(account: Command, host: Host): void {
+  account
+    .command("add")
+    .description("make an account and its owner (operator)")
+    .argument("<name>", "the account's name")
+    .requiredOption("--time-zone <zone>", "time zone of the account and of its owner, such as America/Bogota")
+    .requiredOption("--licenses <count>", "devices that may be active", wholeNumber)
+    .requiredOption("--owner <name>", "the owner's name")
+    .requiredOption("--email <address>", "the owner's e-mail address, which is its user name")
+    .requiredOption("--country <country>", "the owner's country: ISO code or English name")
+    .option("--json", "JSON, as the API gives it")
+    .addHelpText(
+      "after",
+      examples(
+        'waybeam account add "North Fleet" --time-zone America/Bogota --licenses 500 --owner "Ana Gómez" --email ana@example.com --country CO',
+      ),
+    )
+    .action(async (name: string, options: AddOptions, command: Command) => {
+      const { timeZone, licenses, owner, email, country, json } = options;
+      const client = await operatorFor(host, command);
+      const body = { name, timeZone, licenses, owner: { name: owner, email, country, timeZone } };
+      const made = payloadOf(await client.call("POST", path, body));
+      if (json) return await printOne(host, made, true);
+      const fields = isRecord(made.owner) ? made.owner : {};
+      const id = isRecord(made.account) ? made.account.id : undefined;
+      await printOne(host, { account: id, userName: fields.email, apiKey: fields.apiKey }, false);
+      host.terminal.err("The API key is not shown again.\n");
+    });
+}
+
+interface SetOptions {
+  readonly name?: string;
+  readonly timeZone?: string;
+  readonly licenses?: number;
+  readonly json?: boolean;
+}
+
+function addSet(account: Command, host: Host): void {
+  account
+    .command("set")
+    .description("change an account (operator)")
+    .argument("<account>", "its id or name")
+    .option("--name <name>", "name")
+    .option("--time-zone <zone>", "time zone, such as America/Bogota")
+    .option("--licenses <count>", "devices that may be active; fewer than are in use takes none away", wholeNumber)
+    .option("--json", "JSON, as the API gives it")
+    .addHelpText("after", examples('waybeam account set "North Fleet" --licenses 800'))
+    .action(async (given: string, { json, ...fields }: SetOptions, command: Command) => {
+      const client = await operatorFor(host, command);
+      const id = await find(client, given);
+      const { account: changed } = await patch(client, `${path}/${encodeURIComponent(id)}`, setSteps({ ...fields }));
+      await printOne(host, isRecord(changed) ? changed : {}, json);
+    });
+}
+
+async function find(client: ApiClient, given: string): Promise<string> {
+  return named("account", listIn(await client.call("GET", path), "accounts"), given).id;
+}

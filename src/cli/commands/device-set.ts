@@ -1,0 +1,76 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { collect, collectTag, listSteps, patch, setSteps, tagSteps } from "../change.ts";
+import type { Answer } from "../client.ts";
+import { clientFor, examples } from "../context.ts";
+import type { Host } from "../host.ts";
+import { printOne, tellWarnings } from "../print.ts";
+import { isRecord } from "../text.ts";
+
+interface SetOptions {
+  readonly name?: string;
+  readonly description?: string;
+  readonly phone?: string;
+  readonly expires?: string;
+  readonly mileageStart?: number;
+  readonly tag: Readonly<Record<string, string>>;
+  readonly untag: readonly string[];
+  readonly alias: readonly string[];
+  readonly removeAlias: readonly string[];
+  readonly unset: readonly string[];
+  readonly json?: boolean;
+}
+
+/** `waybeam device set`. */
+export function addDeviceSet(device: Command, host: Host): void {
+  device
+    .command("set")
+    .description("change devices")
+    .argument("<id...>", "devices")
+    .option("--name <name>", "name")
+    .option("--description <text>", "description")
+    .option("--phone <number>", "phone number of its SIM")
+    .option("--expires <time>", "from then on its data is refused and it uses no licence: RFC 3339")
+    .option("--mileage-start <km>", "where its mileage starts, km", kilometres)
+    .option("--tag <key=value>", "a tag; may be repeated", collectTag, {})
+    .option("--untag <key>", "a tag to remove; may be repeated", collect, [])
+    .option("--alias <id>", "another identifier that the tracker may report; may be repeated", collect, [])
+    .option("--remove-alias <id>", "an alias to take out; may be repeated", collect, [])
+    .option("--unset <field>", "a field of the API to empty, such as expires or min; may be repeated", collect, [])
+    .option("--json", "JSON Lines, one changed device each, as the API gives it")
+    .addHelpText(
+      "after",
+      examples(
+        'waybeam device set 490154203237518 --name "Truck 13" --tag plate=XYZ-789',
+        "waybeam device set 490154203237518 490154203237526 --expires 2027-12-31T00:00:00Z",
+        "waybeam device set 490154203237518 --unset expires --alias 03237518",
+      ),
+    )
+    .action((ids: string[], options: SetOptions, command: Command) => set(host, ids, options, command));
+}
+
+async function set(host: Host, ids: readonly string[], options: SetOptions, command: Command): Promise<void> {
+  const { name, description, phone, expires, mileageStart, unset, alias, removeAlias } = options;
+  const client = await clientFor(host, command);
+  const fields = setSteps({ name, description, min: phone, expires, milleageStart: mileageStart }, unset);
+  for (const id of ids) {
+    let present: Promise<Answer> | undefined;
+    const read = () => {
+      present ??= client.device("GET", id).then(deviceIn);
+      return present;
+    };
+    const aliases = await listSteps("aliases", { add: alias, remove: removeAlias }, read);
+    const steps = [...fields, ...aliases, ...(await tagSteps(options, read))];
+    const answer = await patch(client, `/api/devices/${encodeURIComponent(id)}`, steps);
+    tellWarnings(host, answer);
+    await printOne(host, deviceIn(answer), options.json);
+  }
+}
+
+function deviceIn({ device }: Answer): Answer {
+  return isRecord(device) ? device : {};
+}
+
+function kilometres(text: string): number {
+  if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a number of kilometres.");
+}

@@ -98,7 +98,7 @@ export const UserBody = Type.Object(
     ),
     group: Type.Optional(NullableText({ maxLength: 256, description: group })),
     deviceId: Type.Optional(NullableText({ maxLength: 64, description: deviceId })),
-    adminDevices: Type.Optional(NullableInteger({ minimum: 0, maximum: 1_000_000_000 })),
+    adminDevices: Type.Optional(NullableInteger({ minimum: 0, maximum: 2_147_483_647 })),
     from: Type.Optional(NullableInstant()),
     expires: Type.Optional(NullableInstant()),
     password: Type.Optional(

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
 import { dataFolder, end, freePorts, removeFolder, type Service, startService } from "../support/service.ts";
+import { commandLine, ended, jsonLines } from "../support/waybeam.ts";
 
-const program = join(import.meta.dirname, "../../src/main.ts");
 const directory = dataFolder();
+const { start, waybeam } = commandLine(directory);
 let service: Service;
 
 before(async () => {
@@ -19,48 +19,15 @@ after(async () => {
   removeFolder(directory);
 });
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
-  return spawn(process.execPath, [program, ...args], { env: { ...process.env, WAYBEAM_DATA: directory, ...env } });
-}
-
-async function ended(child: ChildProcess): Promise<Ended> {
-  const collect = async (stream: NodeJS.ReadableStream | null) => {
-    let text = "";
-    for await (const chunk of stream ?? []) text += String(chunk);
-    return text;
-  };
-  const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const [code, out, err] = await Promise.all([exit, collect(child.stdout), collect(child.stderr)]);
-  return { code, out, err };
-}
-
-async function waybeam(
-  args: readonly string[],
-  input = "",
-  env: Readonly<Record<string, string>> = {},
-): Promise<Ended> {
-  const child = start(args, env);
-  child.stdin?.end(input);
-  return await ended(child);
-}
-
-function jsonLines(text: string): Record<string, unknown>[] {
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line));
-}
-
 test("the first start leaves credentials that only their owner can read, and the commands find them", async () => {
   const file = join(directory, "credentials.json");
   assert.equal(statSync(file).mode & 0o077, 0);
-  assert.deepEqual(Object.keys(JSON.parse(readFileSync(file, "utf8"))).sort(), ["apiKey", "url", "userName"]);
+  assert.deepEqual(Object.keys(JSON.parse(readFileSync(file, "utf8"))).sort(), [
+    "apiKey",
+    "operatorKey",
+    "url",
+    "userName",
+  ]);
   const { code, err } = await waybeam(["device", "list"]);
   assert.deepEqual([code, err.includes("no device yet")], [0, true]);
 });

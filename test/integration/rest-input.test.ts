@@ -55,3 +55,49 @@ describe("ids of devices", () => {
     }
   });
 });
+
+describe("bodies", () => {
+  /** A call's refusal, which must be a bad request. */
+  async function refusal(method: string, url: string, body?: string) {
+    const headers = { "content-type": "application/json" };
+    const answer = await rest.call(method, url, { token, headers, ...(body === undefined ? {} : { body }) });
+    assert.equal(answer.status, 400, `${method} ${url} ${body}`);
+    return [answer.json.error, answer.json.details];
+  }
+
+  test("what is refused of well-formed JSON, and where", async () => {
+    const said = (where: string) => ["Bad Request", [`body${where}: no field may have this name`]];
+    assert.deepEqual(await refusal("POST", "/api/devices", '{"id":"p","__proto__":{"x":1}}'), said("/__proto__"));
+    assert.deepEqual(
+      await refusal("POST", "/api/devices", '{"id":"p","tags":{"__proto__":"x"}}'),
+      said("/tags/__proto__"),
+    );
+    assert.deepEqual(await refusal("POST", "/api/groups", '{"name":"n","constructor":{"prototype":1}}'), [
+      "invalid input",
+      ["body/constructor: must not hold a field named prototype"],
+    ]);
+    assert.deepEqual(await refusal("POST", "/api/devices", '{"id":"p"'), [
+      "Bad Request",
+      ["body: must be well-formed JSON"],
+    ]);
+    assert.deepEqual(await refusal("PATCH", "/api/devices/p", "{"), [
+      "invalid patch operation",
+      ["body: must be well-formed JSON"],
+    ]);
+    const marked = await rest.call("POST", "/api/devices", { token, body: '\ufeff{"id":"marked"}' });
+    assert.equal(marked.status, 201);
+  });
+
+  test("a body that is not there is required", async () => {
+    for (const [method, url, error] of [
+      ["POST", "/api/devices", "Bad Request"],
+      ["POST", "/api/Auth/Token", "Bad Request"],
+      ["POST", "/api/users", "invalid input"],
+      ["PATCH", "/api/devices/x", "invalid patch operation"],
+    ] as const) {
+      assert.deepEqual(await refusal(method, url), [error, ["body: is required"]]);
+      const bare = await rest.call(method, url, { token });
+      assert.deepEqual([bare.status, bare.json.details], [400, ["body: is required"]]);
+    }
+  });
+});

@@ -356,7 +356,7 @@ describe("locations", () => {
       [{ ...range, limit: 1.5 }, "body/limit: must be integer"],
       [{ ...range, cursor: "x" }, "body/cursor: must be the nextCursor of an answer"],
       [[], "body: must be object"],
-      ["", "body: must be object"],
+      ["", "body: is required"],
     ];
     for (const [body, detail] of cases) {
       const answer = await rest.call("POST", `${path}/locations`, { token, body });

@@ -34,14 +34,16 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (!(error instanceof Error)) return new ApiError("internal");
   const { code, statusCode, validation, validationContext }: Partial<FastifyError> = error;
   const invalid = request.routeOptions.config.invalid ?? "badRequest";
-  if (validation !== undefined) return new ApiError(invalid, detailsOf(validation, validationContext ?? "body"));
+  if (validation !== undefined) {
+    const missing = validationContext === "body" && request.body === undefined;
+    return new ApiError(invalid, missing ? ["body: is required"] : detailsOf(validation, validationContext ?? "body"));
+  }
   // The client went away before its body was complete; nobody reads this answer.
   if (code === "ECONNRESET" || code === "ECONNABORTED") return new ApiError("badRequest");
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return new ApiError("internal");
   if (statusCode === 415) return new ApiError("unsupportedMediaType", ["content-type: must be application/json"]);
   if (statusCode === 413) return new ApiError("badRequest", ["body: is larger than the service takes"]);
-  return new ApiError(
-    invalid,
-    code === "FST_ERR_BAD_URL" ? ["path: is not well-formed"] : ["body: must be well-formed JSON"],
-  );
+  if (code === "FST_ERR_BAD_URL") return new ApiError(invalid, ["path: is not well-formed"]);
+  const cut = code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH";
+  return new ApiError(invalid, [cut ? "body: must be as long as content-length says" : "request: can't be read"]);
 }

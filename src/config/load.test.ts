@@ -124,3 +124,17 @@ test("edit distance is a metric, and suggestions are near", () => {
   assert.equal(suggest("http-port", ["http.port", "http.host"]), "http.port");
   assert.equal(suggest("entirely", ["http.port"]), undefined);
 });
+
+test("a switch is true or false, in the file as in a variable", () => {
+  const env = (value: string) => ({ env: { WAYBEAM_PASSWORDS_REQUIRE_ENCRYPTED: value } });
+  assert.equal(loaded(env("true")).config.passwords.requireEncrypted, true);
+  assert.equal(loaded(env("false")).config.passwords.requireEncrypted, false);
+  assert.equal(loaded({ env: {} }).config.passwords.requireEncrypted, false);
+  const text = '{"passwords":{"requireEncrypted":true}}';
+  assert.equal(loaded({ env: {}, file: file(text) }).config.passwords.requireEncrypted, true);
+  for (const value of ["yes", "1", "TRUE"])
+    assert.deepEqual(
+      problems(env(value)).map(({ key, right }) => [key, right]),
+      [["passwords.requireEncrypted", "it must be true or false"]],
+    );
+});

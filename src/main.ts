@@ -64,22 +64,28 @@ async function startService(configFile: string | undefined): Promise<Service> {
   try {
     return await startApp(config, process.pid);
   } catch (error) {
-    throw startFailure(error);
+    throw await startFailure(error, config.data);
   }
 }
 
+const tooNewAdvice = "Update the program, or choose another folder by WAYBEAM_DATA.";
+
 /** Why the service can't start, where that is for the user to mend; a defect stays what it is. */
-function startFailure(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const code = "code" in error ? error.code : undefined;
-  if (error.name === "DataFolderInUse") return new CliError("inUse", error.message);
-  if (error.name === "StoreTooNew") return new CliError("failure", error.message);
+async function startFailure(error: unknown, data: string): Promise<unknown> {
+  const { DataFolderUnusable, dataFolderAdvice } = await import("./store/sqlite/folder.ts");
+  const { DataFolderInUse } = await import("./store/sqlite/lock.ts");
+  const { StoreTooNew } = await import("./store/migrations/migrations.ts");
+  if (error instanceof DataFolderUnusable) return new CliError("failure", error.message, error.advice);
+  if (error instanceof DataFolderInUse) return new CliError("inUse", error.message);
+  if (error instanceof StoreTooNew)
+    return new CliError("failure", `can't use the data folder ${data}: ${error.message}`, tooNewAdvice);
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (!(error instanceof Error) || typeof code !== "string" || !/^E[A-Z]+$/.test(code)) return error;
   if (code === "EADDRINUSE")
     return new CliError("inUse", error.message, "End what uses it, or set WAYBEAM_HTTP_PORT and WAYBEAM_DEVICE_PORT.");
-  const system = typeof code === "string" && /^E[A-Z]+$/.test(code);
-  return system
-    ? new CliError("failure", error.message, "`waybeam config` shows the folder and the addresses in force.")
-    : error;
+  if ("path" in error)
+    return new CliError("failure", `can't use the data folder ${data}: ${error.message}`, dataFolderAdvice);
+  return new CliError("failure", error.message, "`waybeam config` shows the addresses in force.");
 }
 
 const packageFile: unknown = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));

@@ -23,7 +23,9 @@ export async function migrate(database: Kysely<Schema>, engine: Engine): Promise
       .execute();
     const done = await highest(transaction);
     if (done > migrations.length)
-      throw new StoreTooNew(`the data is of version ${done}, this program knows ${migrations.length}: run a newer one`);
+      throw new StoreTooNew(
+        `the data is of version ${done}, a newer program made it, this one knows ${migrations.length}`,
+      );
     for (const [index, migration] of migrations.entries()) {
       if (index < done) continue;
       await migration.up(transaction, engine);

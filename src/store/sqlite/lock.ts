@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { openFailure } from "./folder.ts";
 
 /** Another process uses the data folder. */
 export class DataFolderInUse extends Error {
@@ -22,23 +23,27 @@ const busy = 5;
 /**
  * Locks the data folder until `release` or the end of the process, however it ends: a write transaction on a database of its own is a lock that
  * the operating system drops with the process. (SQLite's own lock on the data is too short for this: it lasts for a statement.)
+ * Throws `DataFolderInUse` or `DataFolderUnusable`.
  */
 export function lockFolder(directory: string, pid: number): { release(): void } {
   const holderFile = join(directory, "lock.pid");
-  const database = new DatabaseSync(join(directory, "lock.db"));
+  const file = "lock.db";
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(join(directory, file));
     database.exec("begin immediate");
+    writeFileSync(holderFile, `${pid}\n`);
   } catch (error) {
-    database.close();
+    database?.close();
     if (error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === busy)
       throw new DataFolderInUse(directory, readPid(holderFile));
-    throw error;
+    throw openFailure(error, directory, file);
   }
-  writeFileSync(holderFile, `${pid}\n`);
+  const held = database;
   return {
     release() {
       rmSync(holderFile, { force: true });
-      database.close();
+      held.close();
     },
   };
 }

@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Kysely } from "kysely";
 import type { Log } from "../../ports/log.ts";
@@ -15,6 +14,7 @@ import type { Schema } from "../schema.ts";
 import { ChunkIndex } from "./chunk-index.ts";
 import { WorkerDialect } from "./dialect.ts";
 import { engine } from "./engine.ts";
+import { makeFolder, openFailure } from "./folder.ts";
 import { SqliteLocations } from "./locations.ts";
 import { lockFolder } from "./lock.ts";
 import type { ReaderCalls, WriterCalls } from "./messages.ts";
@@ -36,11 +36,12 @@ const suffix = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
 
 /**
  * Opens the embedded store of a data folder: locks the folder, brings the tables up to date, and finds the records again.
- * Rejects with `DataFolderInUse` where another process has it, `StoreTooNew` where a newer program wrote it.
+ * Rejects with `DataFolderInUse` where another process has it, `StoreTooNew` where a newer program wrote it, `DataFolderUnusable` where it or a file
+ * in it can't be used.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { directory, log, pid } = options;
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeFolder(directory);
   const lock = lockFolder(directory, pid);
   const file = join(directory, "waybeam.db");
   // The heaps: a writer holds nothing between commits; a reader holds one step of a history or one list.
@@ -56,7 +57,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     return await assemble(writer, reader, log, close);
   } catch (error) {
     await close();
-    throw error;
+    throw openFailure(error, directory, "waybeam.db");
   }
 }
 

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, before, describe, it } from "node:test";
+import { exitCodes } from "../../src/cli/exit.ts";
+import { dataFolder, freePorts, removeFolder } from "../support/service.ts";
+
+const program = join(import.meta.dirname, "../../src/main.ts");
+
+/** Starts the service with a data folder that can't be used. A start that never ends is killed, and its exit code is null. */
+function serve(data: string) {
+  const { httpPort, devicePort } = freePorts();
+  const ports = { WAYBEAM_HTTP_PORT: String(httpPort), WAYBEAM_DEVICE_PORT: String(devicePort) };
+  return spawnSync(process.execPath, [program, "serve"], {
+    encoding: "utf8",
+    env: { ...process.env, ...ports, WAYBEAM_DATA: data, WAYBEAM_LOG_LEVEL: "info" },
+    timeout: 20_000,
+    killSignal: "SIGKILL",
+  });
+}
+
+/** One sentence with the folder, one with what to do, and nothing else: no stack, no line of a log. */
+function explains(data: string, why: RegExp): void {
+  const { status, stdout, stderr } = serve(data);
+  assert.equal(status, exitCodes.failure.code, stderr);
+  assert.equal(stdout, "");
+  assert.match(stderr, /^waybeam: [^\n]+\n {2}[A-Z][^\n]+\.\n$/);
+  assert.ok(stderr.includes(data), stderr);
+  assert.match(stderr, why);
+}
+
+/** A folder where nobody can make a file, not even root. */
+const noFiles = "/proc";
+const withoutProc = !existsSync(noFiles) && "this system has no /proc";
+
+describe("a start that fails says in a sentence which folder, why, and what to do", () => {
+  const directory = dataFolder();
+  const inside = (name: string) => join(directory, name);
+  before(() => writeFileSync(inside("file"), "text"));
+  after(() => removeFolder(directory));
+
+  it("where the data folder is a file, or would be in one", () => {
+    explains(inside("file"), /not a folder/);
+    explains(inside("file/below/it"), /can't be made \(ENOTDIR/);
+  });
+
+  it("where the folder can't be made", { skip: withoutProc }, () => {
+    explains(join(noFiles, "nope"), /can't be made/);
+    explains(join(noFiles, "nope/data"), /can't be made/);
+  });
+
+  it("where it leads nowhere", () => {
+    symlinkSync("nowhere", inside("link"));
+    explains(inside("link"), /can't be made/);
+  });
+
+  it("where the folder can only be read", { skip: withoutProc }, () => {
+    explains(noFiles, /no file can be made/);
+  });
+
+  it("where waybeam.db or lock.db holds something else", () => {
+    for (const name of ["waybeam.db", "lock.db"]) {
+      const data = inside(`junk-${name}`);
+      mkdirSync(data);
+      writeFileSync(join(data, name), "junk that is no database. ".repeat(400));
+      explains(data, new RegExp(`${name}: file is not a database`));
+    }
+  });
+
+  it("where waybeam.db is another program's database", () => {
+    const data = inside("other");
+    mkdirSync(data);
+    const database = new DatabaseSync(join(data, "waybeam.db"));
+    database.exec("create table device (other text); create table account (other text)");
+    database.close();
+    explains(data, /waybeam\.db/);
+  });
+
+  it("where a newer program wrote the data", () => {
+    const data = inside("newer");
+    mkdirSync(data);
+    const database = new DatabaseSync(join(data, "waybeam.db"));
+    database.exec("create table migration (number integer primary key, name text not null)");
+    database.exec("insert into migration values (999, 'from the future')");
+    database.close();
+    explains(data, /newer/);
+  });
+
+  it("where credentials.json can't be written", () => {
+    const data = inside("credentials");
+    mkdirSync(join(data, "credentials.json.new"), { recursive: true });
+    explains(data, /credentials\.json/);
+  });
+});

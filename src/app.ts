@@ -95,6 +95,7 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
       metrics,
       quarantine,
       trace,
+      dispatcher: gateway.dispatcher,
       operatorKeyHash: operator.hash,
       sms,
       requireEncryptedPasswords: config.passwords.requireEncrypted,

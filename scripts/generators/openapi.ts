@@ -48,6 +48,7 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       metrics: createMetrics({ processMetrics: false }),
       quarantine: createQuarantine(systemClock),
       trace: createTrace(systemClock),
+      dispatcher: { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} },
       operatorKeyHash: "",
       requireEncryptedPasswords: false,
       lastLocations: { lastLocation: () => undefined },

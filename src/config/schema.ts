@@ -58,6 +58,13 @@ const api = Type.Object({
     unit: "records",
     description: "Locations that can be read from each device in a UTC day.",
   }),
+  commandWaitSeconds: integer(10, {
+    env: "WAYBEAM_API_COMMAND_WAIT_SECONDS",
+    minimum: 1,
+    maximum: 20,
+    unit: "s",
+    description: "Time that the answer to a command waits for the device's reply.",
+  }),
 });
 
 const device = Type.Object({

@@ -91,10 +91,18 @@ export const LimitsReplacement = Type.Object(
   {
     expires: Type.Optional(NullableInstant()),
     dailyEmailLimit: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: highestLimit, description: "E-mails a UTC day. Unset: 50." }),
+      Type.Integer({
+        minimum: 0,
+        maximum: highestLimit,
+        description: "E-mails a day, in the account's time zone. Unset: 50.",
+      }),
     ),
     dailySmsLimit: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: highestLimit, description: "SMS a UTC day. Unset: 10." }),
+      Type.Integer({
+        minimum: 0,
+        maximum: highestLimit,
+        description: "SMS a day, in the account's time zone. Unset: 10.",
+      }),
     ),
   },
   { examples: [{ expires: "2027-12-31T00:00:00Z", dailyEmailLimit: 50, dailySmsLimit: 10 }] },

@@ -6,6 +6,9 @@ import { type ErrorKind, type ErrorName, errorKinds } from "../errors/catalogue.
 /** What a call takes: each with the schema that checks it. */
 interface Input {
   readonly params?: TSchema;
+  /** Header fields, in lower case. */
+  readonly headers?: TSchema;
+  readonly querystring?: TSchema;
   readonly body?: TSchema;
 }
 

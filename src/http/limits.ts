@@ -12,6 +12,8 @@ export interface HttpLimits {
   readonly tokenRequestsPerMinute: number;
   /** Records that can be read from each device in a UTC day. */
   readonly dailyResults: number;
+  /** Time that a command's answer waits for the device's reply. */
+  readonly commandWaitSeconds: number;
 }
 
 /** The limits that are in force unless set otherwise, each with its reason. */
@@ -28,6 +30,8 @@ export const defaultLimits: HttpLimits = Object.freeze({
   tokenRequestsPerMinute: 30,
   // A fix every second for two days; whoever copies whole histories does it with cursors, over days.
   dailyResults: 200_000,
+  // A tracker on a mobile network answers in one to five; a client and its proxies still wait.
+  commandWaitSeconds: 10,
 });
 
 /** Limits that nobody needs to set. */

@@ -14,7 +14,9 @@ import { requestIds } from "./plugins/request-ids.ts";
 import { createMeasure, type Measure, wrapRoutes } from "./plugins/routes.ts";
 import { accountRoute } from "./routes/account.ts";
 import { accountsRoutes } from "./routes/accounts.ts";
+import { alertsRoute } from "./routes/alerts.ts";
 import { apiKeyRoutes } from "./routes/api-key.ts";
+import { commandRoutes } from "./routes/commands.ts";
 import { deviceRoutes } from "./routes/device.ts";
 import { devicesRoutes } from "./routes/devices.ts";
 import { evidenceRoutes } from "./routes/evidence.ts";
@@ -54,6 +56,7 @@ export interface HttpServer {
 export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<HttpServer> {
   const services = await createServices(options.limits, deps);
   const app = await buildApp(services);
+  services.commands.start();
   return {
     async start() {
       await app.listen({ host: options.host, port: options.port });
@@ -65,6 +68,7 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
       const timer = setTimeout(() => app.server.closeAllConnections(), fixedLimits.closeGraceMs);
       await app.close();
       clearTimeout(timer);
+      await services.commands.stop();
       await services.usage.stop();
     },
     inject: app.inject.bind(app),
@@ -143,8 +147,10 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   devicesRoutes(app, services);
   deviceRoutes(app, services);
   limitsRoutes(app, services);
+  commandRoutes(app, services);
   lastLocationRoute(instance, services);
   locationsRoute(instance, services);
+  alertsRoute(instance, services);
   evidenceRoutes(app, services);
   operationRoutes(instance, services);
 }

@@ -1,7 +1,9 @@
 import { makeApiKey } from "../auth/api-key.ts";
 import { createPasswords, type Passwords } from "../auth/passwords.ts";
 import { createTokens, type Tokens } from "../auth/tokens.ts";
+import { noAlerts } from "../domain/alerts.ts";
 import { type Cache, createCache } from "../domain/cache.ts";
+import { type Commands, createCommands } from "../domain/commands.ts";
 import { createDevices, type Devices } from "../domain/devices.ts";
 import { createGroups, type Groups } from "../domain/groups.ts";
 import { createHistory, type History } from "../domain/history.ts";
@@ -12,6 +14,7 @@ import { createVisibility } from "../domain/visibility.ts";
 import type { User } from "../model/account.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Dispatcher } from "../ports/dispatcher.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { LastLocations } from "../ports/last-location.ts";
 import type { Log } from "../ports/log.ts";
@@ -35,6 +38,8 @@ export interface HttpDeps {
   readonly trace: Trace;
   /** SHA-256 of the operator's key, hex. */
   readonly operatorKeyHash: string;
+  /** The way of commands to connected devices. */
+  readonly dispatcher: Dispatcher;
   /** The SMS gateway; absent where none is configured. */
   readonly sms?: SmsSender | undefined;
   /** Whether a password that is not encrypted is refused. */
@@ -56,6 +61,7 @@ export interface Services extends HttpDeps {
   readonly passwords: Passwords;
   readonly usage: Usage;
   readonly devices: Devices;
+  readonly commands: Commands;
   readonly history: History;
   readonly tenants: Tenants;
   /** Key of the account that runs the service: the first one. */
@@ -82,6 +88,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   });
   const usage = createUsage(store.users, log);
   const visibility = createVisibility({ groups: store.groups, bus, clock });
+  const devices = createDevices({ ...deps, visibility });
   const requireEncrypted = deps.requireEncryptedPasswords;
   const passwords = createPasswords({ accounts: store.accounts, ids, requireEncrypted });
   return {
@@ -98,10 +105,12 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     }),
     groups: createGroups({ ...deps, visibility }),
     passwords,
-    devices: createDevices({ ...deps, visibility }),
+    devices,
+    commands: createCommands({ ...deps, devices, sms: deps.sms, waitMs: limits.commandWaitSeconds * 1000 }),
     tenants: createTenants({ store, clock, ids, makeApiKey }),
     history: createHistory({
       locations: store.locations,
+      alerts: noAlerts,
       results: usage.results,
       clock,
       dailyResults: limits.dailyResults,

@@ -1,3 +1,5 @@
+import { holds, type User } from "./account.ts";
+
 /** How the text of a command is to be understood (specification 4.7). */
 export type CommandFormat = "Text" | "Hex" | "Base64";
 
@@ -43,3 +45,12 @@ export interface Command {
 
 /** States that nothing follows. */
 export const finalStates: ReadonlySet<CommandState> = new Set(["delivered", "failed", "expired", "cancelled"]);
+
+/** Whether a user may send commands on a channel (decisions page, "Users"). */
+export function mayCommand(user: Pick<User, "privileges">, channel: CommandChannel): boolean {
+  return (
+    holds(user, "admin") ||
+    holds(user, "execute") ||
+    holds(user, channel === "sms" ? "sendSmsCommands" : "sendCommands")
+  );
+}

@@ -198,6 +198,8 @@ export interface CommandStore {
   /** `existing`: the user has used this idempotency key for this device before; nothing was made. `missing`: the device is gone meanwhile. */
   create(command: NewCommand): Promise<{ readonly command: Command; readonly existing: boolean } | "missing">;
   find(device: DeviceKey, id: string): Promise<Command | undefined>;
+  /** The user's command to this device under an idempotency key. */
+  findByIdempotencyKey(device: DeviceKey, userKey: number, idempotencyKey: string): Promise<Command | undefined>;
   /** Newest first; after the command of that key where it is given. */
   list(device: DeviceKey, after: number | undefined, limit: number): Promise<readonly Command[]>;
   /** Those that wait for the device's connection, oldest first; expired ones too. */

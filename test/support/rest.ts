@@ -16,7 +16,9 @@ import {
   systemIds,
 } from "../../src/observe/index.ts";
 import type { Bus } from "../../src/ports/bus.ts";
+import type { Dispatcher } from "../../src/ports/dispatcher.ts";
 import type { Quarantine } from "../../src/ports/quarantine.ts";
+import type { SmsSender } from "../../src/ports/sms.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { Trace } from "../../src/ports/trace.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
@@ -84,7 +86,12 @@ export interface RestOptions {
   readonly spoil?: (store: Store) => Store;
   readonly ready?: boolean;
   readonly requireEncryptedPasswords?: boolean;
+  /** The way of commands; unless given, no device is connected. */
+  readonly dispatcher?: Dispatcher;
+  readonly sms?: SmsSender;
 }
+
+const unreachable: Dispatcher = { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} };
 
 export async function startRest({
   limits = {},
@@ -92,6 +99,8 @@ export async function startRest({
   spoil,
   ready = true,
   requireEncryptedPasswords = false,
+  dispatcher = unreachable,
+  sms,
 }: RestOptions = {}): Promise<Rest> {
   const logged: string[] = [];
   const log = createLog("warn", { write: (line) => logged.push(line) });
@@ -117,6 +126,8 @@ export async function startRest({
       metrics,
       quarantine,
       trace,
+      dispatcher,
+      sms,
       operatorKeyHash: hashApiKey(operatorKey),
       requireEncryptedPasswords,
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },

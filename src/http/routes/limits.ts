@@ -1,5 +1,7 @@
 import { DevicePath, LimitsAnswer, LimitsReplacement } from "../../contract/device.ts";
 import { formatInstant } from "../../contract/time.ts";
+import { dayIn } from "../../domain/account-day.ts";
+import { ApiError } from "../../errors/catalogue.ts";
 import type { Device } from "../../model/device.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
@@ -9,7 +11,8 @@ import type { Services } from "../services.ts";
 const path = "/api/devices/:deviceId/limits";
 
 /** GET and PUT /api/devices/{deviceId}/limits (specification 8). */
-export function limitsRoutes(app: App, { devices }: Services): void {
+export function limitsRoutes(app: App, services: Services): void {
+  const { devices } = services;
   app.get(
     path,
     call({
@@ -23,7 +26,7 @@ export function limitsRoutes(app: App, { devices }: Services): void {
     }),
     async (request) => {
       const caller = callerOf(request);
-      return answer(caller, limitsView(await devices.find(caller.user, request.params.deviceId)));
+      return answer(caller, await limitsView(services, await devices.find(caller.user, request.params.deviceId)));
     },
   );
 
@@ -41,18 +44,21 @@ export function limitsRoutes(app: App, { devices }: Services): void {
     }),
     async (request) => {
       const caller = callerOf(request);
-      return answer(caller, limitsView(await devices.setLimits(caller.user, request.params.deviceId, request.body)));
+      const device = await devices.setLimits(caller.user, request.params.deviceId, request.body);
+      return answer(caller, await limitsView(services, device));
     },
   );
 }
 
-function limitsView(device: Device) {
+async function limitsView({ store, clock }: Services, device: Device) {
+  const account = await store.accounts.find(device.accountKey);
+  if (account === undefined) throw new ApiError("deviceNotFound");
+  const sent = await store.daily.sent(device.key, dayIn(account.timeZone, clock.now()));
   return {
     expires: device.expires === null ? null : formatInstant(device.expires),
     dailyEmailLimit: device.dailyEmailLimit,
     dailySmsLimit: device.dailySmsLimit,
-    // Nothing sends either yet.
-    emailsSentToday: 0,
-    smsSentToday: 0,
+    emailsSentToday: sent.email,
+    smsSentToday: sent.sms,
   };
 }

@@ -102,6 +102,15 @@ export class CommandRows implements CommandStore {
     return row && commandOf(row);
   }
 
+  async findByIdempotencyKey(device: DeviceKey, userKey: number, idempotencyKey: string): Promise<Command | undefined> {
+    const row = await this.#kept()
+      .where("device", "=", device)
+      .where("user", "=", userKey)
+      .where("idempotency_key", "=", idempotencyKey)
+      .executeTakeFirst();
+    return row && commandOf(row);
+  }
+
   async list(device: DeviceKey, after: number | undefined, limit: number): Promise<readonly Command[]> {
     const all = this.#kept().where("device", "=", device);
     const rows = await (after === undefined ? all : all.where("key", "<", after))

@@ -1,0 +1,48 @@
+import { formatInstant } from "../contract/time.ts";
+import { ApiError } from "../errors/catalogue.ts";
+import type { Command } from "../model/command.ts";
+
+/** What a command is called until its outcome is recorded. It stays where the service ends meanwhile: nobody can tell, so it is never sent again. */
+export const unknownOutcome = "no outcome was recorded: it may or may not have reached the device";
+/** The connection ended after the command was written. */
+export const connectionLost = "the connection ended before a reply came: it may or may not have reached the device";
+/** A command that was not to wait found no connection. */
+export const notConnected = "the device is not connected";
+/** The connection's protocol knows no form for commands. */
+export const noForm = "the protocol of the device's connection has no form for commands";
+/** The device answered that it did not do it. */
+export const deviceRefused = "the device says that it was not done";
+/** Begins the reason why an SMS was not taken for the moment; such a command may be tried again under its idempotency key. */
+export const smsUnavailable = "the SMS gateway is not available: ";
+
+/**
+ * What the API says of a command: the text of `result`.
+ * @param waitMs how long a reply is waited for
+ */
+export function resultOf(command: Command, waitMs: number): string {
+  const { state, channel, reply, failure, expires } = command;
+  switch (state) {
+    case "delivered":
+      if (channel === "sms") return "delivered: the SMS gateway reports that the device has it";
+      return reply === null || reply === "" ? "the device answered without a text" : reply;
+    case "sent":
+      if (failure !== null) return `sent: ${failure}`;
+      return channel === "sms" ? "sent: the SMS gateway took it" : `sent, no reply within ${waitMs / 1000} s`;
+    case "queued":
+      return `queued: the device is not connected; it is sent when it connects, until ${formatInstant(expires)}`;
+    case "failed":
+      return `failed: ${failure ?? "for an unknown reason"}`;
+    case "expired":
+      return "expired: its time ran out before it could be sent";
+    case "cancelled":
+      return "cancelled before it was sent";
+  }
+}
+
+/** Throws what is the caller's to mend: text that the device's protocol can't carry, a gateway to be asked later. */
+export function throwFailure({ state, encode, sentAt, failure, channel }: Command, retryAfter: number): void {
+  if (state !== "failed" || failure === null) return;
+  if (channel === "sms" && failure.startsWith(smsUnavailable)) throw new ApiError("unavailable", [failure], retryAfter);
+  if (encode && sentAt === null && failure !== notConnected)
+    throw new ApiError("badRequest", [`body/command: ${failure}`]);
+}

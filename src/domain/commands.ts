@@ -1,0 +1,180 @@
+import type { CommandRequest, CommandsQuery, CommandView } from "../contract/command.ts";
+import { ApiError } from "../errors/catalogue.ts";
+import type { User } from "../model/account.ts";
+import { type Command, mayCommand } from "../model/command.ts";
+import type { Device } from "../model/device.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Dispatcher } from "../ports/dispatcher.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Log } from "../ports/log.ts";
+import type { SmsBody, SmsSender } from "../ports/sms.ts";
+import type { NewCommand, Store } from "../ports/store.ts";
+import { resultOf, smsUnavailable, throwFailure } from "./command-outcome.ts";
+import { CommandQueue, turnMs } from "./command-queue.ts";
+import { CommandSms } from "./command-sms.ts";
+import { afterOf, commandView, cursorOf } from "./command-view.ts";
+import { isSame, readWish, recordOf, type Wish } from "./command-wish.ts";
+import type { Devices } from "./devices.ts";
+
+/** Commands to devices and their records. Calls fail with `deviceNotFound` where the user can't see the device. */
+export interface Commands {
+  /**
+   * Sends a command, or queues it; gives the text of `result`.
+   * @throws ApiError `permissionDenied`, `badRequest`, `deviceExpired`, `noPhone`, `smsNotConfigured`, `dailySms`, `idempotencyConflict`, `unavailable`
+   */
+  send(user: User, deviceId: string, body: CommandRequest, idempotencyKey: string | undefined): Promise<string>;
+  /** Newest first. */
+  list(
+    user: User,
+    deviceId: string,
+    query: CommandsQuery,
+  ): Promise<{ readonly commands: CommandView[]; readonly nextCursor?: string }>;
+  /** @throws ApiError `commandNotFound`, `commandFinished` where it is sent already or will not be */
+  cancel(user: User, deviceId: string, commandId: string): Promise<void>;
+  /** Ends what ran out while the service was down, and watches. */
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** What commands need of the service. */
+export interface CommandsContext {
+  readonly store: Pick<Store, "commands" | "devices" | "daily" | "accounts">;
+  readonly devices: Pick<Devices, "find">;
+  readonly dispatcher: Dispatcher;
+  /** Undefined: no SMS gateway is configured. */
+  readonly sms: SmsSender | undefined;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** How long a device's reply is waited for. */
+  readonly waitMs: number;
+}
+
+const defaultPage = 100;
+/** Seconds after which to ask again for an SMS: a gateway that is set up, or comes back, takes that long at least. */
+const smsRetrySeconds = 60;
+const waitsForTurn = "queued: earlier commands to the device are being answered; it is sent after them";
+
+/** The commands over their store, the connections and the SMS gateway. */
+export function createCommands(context: CommandsContext): Commands {
+  return new DeviceCommands(context);
+}
+
+class DeviceCommands implements Commands {
+  readonly #context: CommandsContext;
+  readonly #queue: CommandQueue;
+  readonly #sms: CommandSms | undefined;
+
+  constructor(context: CommandsContext) {
+    this.#context = context;
+    this.#queue = new CommandQueue(context);
+    this.#sms = context.sms && new CommandSms({ ...context, sender: context.sms });
+  }
+
+  async send(user: User, deviceId: string, body: CommandRequest, idempotencyKey: string | undefined): Promise<string> {
+    const { devices, clock } = this.#context;
+    const channel = body.sms === true ? "sms" : "data";
+    if (!mayCommand(user, channel)) throw new ApiError("permissionDenied");
+    const device = await devices.find(user, deviceId);
+    const wish = readWish(body, channel, idempotencyKey);
+    if (device.expires !== null && clock.now() >= device.expires) throw new ApiError("deviceExpired");
+    return channel === "sms" ? this.#bySms(user, device, wish) : this.#byData(user, device, wish);
+  }
+
+  async list(user: User, deviceId: string, query: CommandsQuery): ReturnType<Commands["list"]> {
+    const device = await this.#context.devices.find(user, deviceId);
+    const limit = Number(query.limit ?? defaultPage);
+    const found = await this.#context.store.commands.list(device.key, afterOf(query.cursor), limit + 1);
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return { commands: page.map(commandView), ...(last && { nextCursor: cursorOf(last) }) };
+  }
+
+  async cancel(user: User, deviceId: string, commandId: string): Promise<void> {
+    const { devices, store, clock } = this.#context;
+    const device = await devices.find(user, deviceId);
+    const command = await store.commands.find(device.key, commandId);
+    if (command === undefined) throw new ApiError("commandNotFound");
+    if (!mayCommand(user, command.channel)) throw new ApiError("permissionDenied");
+    const cancelled = await store.commands.step(command.key, ["queued"], "cancelled", { finishedAt: clock.now() });
+    if (cancelled === undefined) throw new ApiError("commandFinished");
+  }
+
+  start(): void {
+    this.#queue.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#queue.stop();
+  }
+
+  async #byData(user: User, device: Device, wish: Wish): Promise<string> {
+    const atOnce = wish.ttlMs === 0;
+    const make = (fields: Partial<NewCommand>) => this.#make(user, device, wish, fields);
+    const made = atOnce ? await this.#queue.sendNow(device, make) : await make({});
+    if (made === "missing") throw new ApiError("deviceNotFound");
+    if (made.existing) return this.#answer(await this.#repeat(device, made.command, wish));
+    const inTime = atOnce || (await inTurn(this.#queue.send(device, made.command)));
+    const command = await this.#current(device, made.command);
+    return command.state === "queued" && !inTime ? waitsForTurn : this.#answer(command);
+  }
+
+  async #bySms(user: User, device: Device, wish: Wish): Promise<string> {
+    const { min: to } = device;
+    const sms = this.#sms;
+    if (to === null) throw new ApiError("noPhone");
+    if (sms === undefined) throw new ApiError("smsNotConfigured", [], smsRetrySeconds);
+    if (wish.format !== "Text" && !sms.binary)
+      throw new ApiError("badRequest", ["body/format: the SMS gateway carries no 8-bit messages"]);
+    const body: SmsBody = wish.format === "Text" ? { text: wish.command } : { bytes: wish.bytes };
+    const { idempotencyKey: key } = wish;
+    const { commands } = this.#context.store;
+    const existing = key === null ? undefined : await commands.findByIdempotencyKey(device.key, user.key, key);
+    if (existing === undefined) {
+      const command = await sms.send(device, to, body, (sent) => this.#make(user, device, wish, sent));
+      if (!isSame(command, wish)) throw new ApiError("idempotencyConflict");
+      return this.#answer(command);
+    }
+    const command = await this.#repeat(device, existing, wish);
+    const again = command.state === "failed" && command.failure?.startsWith(smsUnavailable) === true;
+    return this.#answer((again ? await sms.again(device, command, to, body) : undefined) ?? command);
+  }
+
+  #make(user: User, device: Device, wish: Wish, fields: Partial<NewCommand>) {
+    const { store, ids, clock } = this.#context;
+    return store.commands.create({
+      ...recordOf(wish, user, device, { id: ids.uuid(), creation: clock.now() }),
+      ...fields,
+    });
+  }
+
+  /** The command of an earlier request; where that one still waits for the device, so does this. */
+  async #repeat(device: Device, existing: Command, wish: Wish): Promise<Command> {
+    if (!isSame(existing, wish)) throw new ApiError("idempotencyConflict");
+    if (existing.channel === "data") await inTurn(this.#queue.finished(device, existing));
+    return this.#current(device, existing);
+  }
+
+  /** The command as it now is. */
+  async #current(device: Device, command: Command): Promise<Command> {
+    const found = await this.#context.store.commands.find(device.key, command.id);
+    if (found === undefined) throw new ApiError("deviceNotFound");
+    return found;
+  }
+
+  #answer(command: Command): string {
+    throwFailure(command, smsRetrySeconds);
+    return resultOf(command, this.#context.waitMs);
+  }
+}
+
+/** Whether the work is done in the time that a request has; it goes on in any case, and its failure is the request's. */
+async function inTurn(work: Promise<void>): Promise<boolean> {
+  const over = Promise.withResolvers<false>();
+  const timer = setTimeout(over.resolve, turnMs, false);
+  try {
+    return await Promise.race([work.then(() => true), over.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -284,6 +284,10 @@ test("serve says once who may use it, and stops when it is told to", async () =>
   assert.match(err, /API key +secret/);
   const again = await waybeam(["serve"], { service: { url: service.url, devicePort: 2, stop } });
   assert.doesNotMatch(again.err, /API key/);
+  const upgraded = await waybeam(["serve"], {
+    service: { url: service.url, devicePort: 2, operatorKey: "wbo_x", stop },
+  });
+  assert.match(upgraded.err, /Operator key +wbo_x/);
   assert.equal((await waybeam(["serve"])).code, exitCodes.inUse.code);
 });
 

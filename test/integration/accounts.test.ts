@@ -113,6 +113,15 @@ describe("the operator's accounts", () => {
     }
   });
 
+  test("of ten at once for one e-mail address one is made", async () => {
+    const before = (await operate("GET", "")).json.accounts.length;
+    const sent = { ...body, owner: { ...owner, email: "race@example.com" } };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => operate("POST", "", sent)));
+    const codes = answers.map(({ status }) => status).toSorted();
+    assert.deepEqual(codes, [201, ...Array.from({ length: 9 }, () => 409)]);
+    assert.equal((await operate("GET", "")).json.accounts.length, before + 1);
+  });
+
   test("only the operator's key opens them, and it opens nothing of an account", async () => {
     const owned = await rest.ownerToken();
     const refused = await rest.call("GET", "/api/admin/accounts", { token: owned });

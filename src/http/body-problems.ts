@@ -1,41 +1,65 @@
 import { fixedLimits } from "./limits.ts";
 
-/** A value of a body and where it stands: a JSON Pointer, not yet fit to be shown. */
+/** An object or array of a body, and where it stands: as member `name` of another one. */
 interface Place {
-  readonly value: unknown;
-  readonly where: string;
+  readonly value: object;
+  readonly parent: Place | undefined;
+  readonly name: string | number;
+  readonly depth: number;
 }
 
-/** A text that has to be looked through: it may hold a name that is refused, as it is or written with escapes. */
-const suspicious = /\\u00|__proto__|constructor/;
+/** Texts with escapes of NUL or surrogates, and names that are refused, as they are or written with escapes. All that is refused matches. */
+const suspicious = /\\u(?:00|[dD][89a-fA-F])|__proto__|constructor/;
 
 /**
- * Why a JSON body is refused whatever its schema says, and where (at most so many as an answer shows): names that reach for JavaScript's prototypes.
- * `text` is what the body was parsed from; most bodies pass by it alone.
+ * Why a JSON body is refused whatever its schema says, and where (at most so many as an answer shows): names that reach for JavaScript's prototypes, and
+ * texts with NUL or half of a surrogate pair, which a store or another program would cut or change in silence. `text` is what the body was parsed
+ * from; most bodies pass by it alone.
  */
 export function bodyProblems(body: unknown, text: string): readonly string[] {
   if (!suspicious.test(text)) return [];
   const problems: string[] = [];
-  const waiting: Place[] = [{ value: body, where: "" }];
-  // Not recursive: a body may be nested deeper than the stack.
-  for (let next = waiting.pop(); next !== undefined && problems.length < fixedLimits.details; next = waiting.pop()) {
-    const { value, where } = next;
-    if (typeof value !== "object" || value === null) continue;
-    const entries = Object.entries(value).map(([name, item]) => ({ name, value: item, where: stepTo(where, name) }));
-    for (const entry of entries) {
-      const problem = Array.isArray(value) ? undefined : problemOfName(entry.name, entry.value);
-      if (problem !== undefined) problems.push(`body${shown(entry.where)}: ${problem}`);
-    }
-    for (const entry of entries.toReversed()) waiting.push(entry);
+  const places: Place[] = [];
+
+  function look(value: unknown, parent: Place | undefined, name: string | number): void {
+    if (problems.length === fixedLimits.details) return;
+    const problem = (typeof name === "string" ? problemOfName(name, value) : undefined) ?? problemOfText(value);
+    if (problem !== undefined) problems.push(`body${shown(whereOf(parent, name))}: ${problem}`);
+    if (typeof value === "object" && value !== null)
+      places.push({ value, parent, name, depth: (parent?.depth ?? -1) + 1 });
   }
-  return problems.slice(0, fixedLimits.details);
+
+  look(body, undefined, 0);
+  // Not recursive, for a body may be nested deeper than the stack: what is found is appended to what is gone through.
+  for (const place of places) {
+    const { value } = place;
+    if (Array.isArray(value)) for (let index = 0; index < value.length; index++) look(value[index], place, index);
+    else for (const [name, item] of Object.entries(value)) look(item, place, name);
+    if (problems.length === fixedLimits.details) break;
+  }
+  return problems;
+}
+
+/** The JSON Pointer of a member; of its steps only so many as can be shown. */
+function whereOf(parent: Place | undefined, name: string | number): string {
+  const steps: string[] = [];
+  for (let [place, step] = [parent, name]; place !== undefined; { parent: place, name: step } = place)
+    if (place.depth <= longest) steps.push(stepTo("", String(step)));
+  return steps.toReversed().join("");
 }
 
 function problemOfName(name: string, value: unknown): string | undefined {
   if (name === "__proto__") return "no field may have this name";
   if (name === "constructor" && typeof value === "object" && value !== null && Object.hasOwn(value, "prototype"))
     return "must not hold a field named prototype";
-  return undefined;
+  const problem = problemOfText(name);
+  return problem === undefined ? undefined : `its name ${problem}`;
+}
+
+function problemOfText(text: unknown): string | undefined {
+  if (typeof text !== "string") return undefined;
+  if (text.includes("\0")) return "must not hold NUL (U+0000)";
+  return text.isWellFormed() ? undefined : "must not hold half of a surrogate pair";
 }
 
 /** The JSON Pointer of a member. */
@@ -46,7 +70,8 @@ export function stepTo(where: string, name: string): string {
 /** Characters of a pointer that an answer shows: names of a body may be as long as the body. */
 const longest = 200;
 
-/** A pointer as an answer shows it: cut where it is very long. */
+/** A pointer as an answer shows it: cut where it is very long; what a body may not hold is written as in JSON. */
 export function shown(where: string): string {
-  return where.length > longest ? `${where.slice(0, longest)}…` : where;
+  const cut = where.length > longest ? `${where.slice(0, longest).replace(/[\ud800-\udbff]$/, "")}…` : where;
+  return cut.replace(/\0|\p{Surrogate}/gu, (part) => `\\u${part.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -100,4 +100,62 @@ describe("bodies", () => {
       assert.deepEqual([bare.status, bare.json.details], [400, ["body: is required"]]);
     }
   });
+
+  test("texts that are no texts are refused the same everywhere, and nothing is repaired", async () => {
+    const half = "must not hold half of a surrogate pair";
+    await rest.call("POST", "/api/devices", { token, body: { id: "texts", tags: { a: "b" } } });
+    const cases: [string, string, string, string, string[]][] = [
+      [
+        "POST",
+        "/api/devices",
+        String.raw`{"id":"t","name":"a\u0000","tags":{"\ud83d":"x","k":"\udc00"}}`,
+        "Bad Request",
+        [
+          "body/name: must not hold NUL (U+0000)",
+          String.raw`body/tags/\ud83d: its name ${half}`,
+          `body/tags/k: ${half}`,
+        ],
+      ],
+      [
+        "PUT",
+        "/api/devices/texts",
+        String.raw`{"description":"\ud83dx"}`,
+        "Bad Request",
+        [`body/description: ${half}`],
+      ],
+      [
+        "PATCH",
+        "/api/devices/texts",
+        String.raw`[{"op":"replace","path":"/name","value":"\udc00"},{"op":"add","path":"/tags/\ud83d","value":"x"}]`,
+        "invalid patch operation",
+        [`body/0/value: ${half}`, `body/1/path: ${half}`],
+      ],
+      ["POST", "/api/groups", String.raw`{"name":"\ud83d"}`, "invalid input", [`body/name: ${half}`]],
+      [
+        "POST",
+        "/api/Auth/Token",
+        String.raw`{"userName":"a\u0000","apiKey":"b"}`,
+        "Bad Request",
+        ["body/userName: must not hold NUL (U+0000)"],
+      ],
+    ];
+    for (const [method, url, body, error, details] of cases)
+      assert.deepEqual(await refusal(method, url, body), [error, details]);
+    const kept = (await rest.call("GET", "/api/devices/texts", { token })).json.device;
+    assert.deepEqual([kept.name, kept.tags], ["texts", { a: "b" }]);
+    const whole = await rest.call("PUT", "/api/devices/texts", { token, body: String.raw`{"name":"\ud83d\ude9a"}` });
+    assert.equal(whole.json.device.name, "🚚");
+  });
+
+  test("bytes that are not UTF-8 are refused", async () => {
+    const payload = Buffer.concat([
+      Buffer.from('{"id":"bytes","name":"'),
+      Buffer.from([0xc3, 0x28]),
+      Buffer.from('"}'),
+    ]);
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const answer = await rest.http.inject({ method: "POST", url: "/api/devices", headers, payload });
+    assert.equal(answer.statusCode, 400);
+    assert.deepEqual(answer.json().details, ["body: must be UTF-8"]);
+  });
 });

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { FastifyInstance } from "fastify";
 import { ApiError } from "../../errors/catalogue.ts";
 import { bodyProblems } from "../body-problems.ts";
@@ -8,21 +9,24 @@ import { bodyProblems } from "../body-problems.ts";
  */
 export function parseJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, text, done) => {
-    if (text.length === 0) return done(null, undefined);
-    const parsed = parse(text);
-    const problems = parsed === undefined ? ["body: must be well-formed JSON"] : bodyProblems(parsed.body, text);
-    if (problems.length === 0) done(null, parsed?.body);
+  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
+    if (bytes.length === 0) return done(null, undefined);
+    const { body, problems } = read(bytes);
+    if (problems.length === 0) done(null, body);
     else done(new ApiError(request.routeOptions.config.invalid ?? "badRequest", problems));
   });
 }
 
-/** The value that a text is as JSON; undefined: it is none. */
-function parse(text: string): { readonly body: unknown } | undefined {
+/** What bytes are as JSON, and why they are refused. */
+function read(bytes: Buffer): { readonly body?: unknown; readonly problems: readonly string[] } {
+  // Decoded without this, what is not UTF-8 would be replaced in silence.
+  if (!isUtf8(bytes)) return { problems: ["body: must be UTF-8"] };
+  const text = bytes.toString("utf8");
   try {
     // A byte order mark may be ignored (RFC 8259, section 8.1).
-    return { body: JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text) };
+    const body: unknown = JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
+    return { body, problems: bodyProblems(body, text) };
   } catch {
-    return undefined;
+    return { problems: ["body: must be well-formed JSON"] };
   }
 }

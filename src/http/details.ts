@@ -1,18 +1,28 @@
 import type { FastifySchemaValidationError } from "fastify/types/schema.js";
+import { shown, stepTo } from "./body-problems.ts";
 import { fixedLimits } from "./limits.ts";
 
+/** A problem that a validation found; with `propertyName` it is one of that name. */
+type Problem = FastifySchemaValidationError & { readonly propertyName?: string };
+
 /** What is wrong and where, for people: `body/from: must be an RFC 3339 date-time`. */
-export function detailsOf(errors: readonly FastifySchemaValidationError[], context: string): readonly string[] {
-  return errors.slice(0, fixedLimits.details).map((error) => `${context}${whereOf(error)}: ${whatOf(error)}`);
+export function detailsOf(errors: readonly Problem[], context: string): readonly string[] {
+  // An error of a name comes with another one, which says only that there is one.
+  const telling = errors.filter(({ keyword }) => keyword !== "propertyNames");
+  const details = telling.map((error) => `${context}${shown(whereOf(error))}: ${whatOf(error)}`);
+  return [...new Set(details)].slice(0, fixedLimits.details);
 }
 
-function whereOf({ keyword, instancePath, params }: FastifySchemaValidationError): string {
-  if (keyword === "required") return `${instancePath}/${params.missingProperty}`;
-  if (keyword === "propertyNames") return `${instancePath}/${params.propertyName}`;
-  return instancePath;
+function whereOf({ keyword, instancePath, params, propertyName }: Problem): string {
+  if (propertyName !== undefined) return stepTo(instancePath, propertyName);
+  return keyword === "required" ? stepTo(instancePath, String(params.missingProperty)) : instancePath;
 }
 
-function whatOf({ keyword, params, message = "is not valid" }: FastifySchemaValidationError): string {
+function whatOf(error: Problem): string {
+  return error.propertyName === undefined ? ruleOf(error) : `its name ${ruleOf(error)}`;
+}
+
+function ruleOf({ keyword, params, message = "is not valid" }: Problem): string {
   switch (keyword) {
     case "required":
       return "is required";

@@ -1,7 +1,6 @@
 import "./augment.ts";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify, { type FastifyInstance } from "fastify";
-import { parseInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { HttpLimits } from "./limits.ts";
 import { fixedLimits } from "./limits.ts";
@@ -31,6 +30,7 @@ import { tokenRoute } from "./routes/token.ts";
 import { userRoutes } from "./routes/user.ts";
 import { usersRoutes } from "./routes/users.ts";
 import { createServices, type HttpDeps, type Services } from "./services.ts";
+import { inputValidator } from "./validator.ts";
 
 /** Where the HTTP side listens, and its limits. */
 export interface HttpOptions {
@@ -82,6 +82,7 @@ async function buildApp(services: Services): Promise<FastifyInstance> {
   const app = newFastify(services, gate, measure);
   app.decorateRequest("caller", null);
   app.decorateRequest("startedAt", 0);
+  app.setValidatorCompiler(inputValidator());
   parseJsonOnly(app);
   answerFailures(app, services.log);
   answerConnectionErrors(app.server);
@@ -116,10 +117,6 @@ function newFastify({ limits, log, ids }: Services, gate: Gate, measure: Measure
       requireHostHeader: false,
     },
     genReqId: requestIds(ids),
-    ajv: {
-      customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true },
-      onCreate: (ajv) => ajv.addFormat("date-time", (text: string) => parseInstant(text) !== undefined),
-    },
     // A path that can't be decoded reaches no route.
     frameworkErrors: (failure, request, reply) => {
       gate.recognise(request, reply).then(

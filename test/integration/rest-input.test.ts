@@ -158,4 +158,33 @@ describe("bodies", () => {
     assert.equal(answer.statusCode, 400);
     assert.deepEqual(answer.json().details, ["body: must be UTF-8"]);
   });
+
+  test("all problems are told, not the first alone", async () => {
+    const required = (...names: string[]) => names.map((name) => `body/${name}: is required`);
+    assert.deepEqual(await refusal("POST", "/api/Auth/Token", "{}"), ["Bad Request", required("userName", "apiKey")]);
+    assert.deepEqual(await refusal("POST", "/api/users", "{}"), [
+      "invalid input",
+      required("name", "email", "country", "timeZone"),
+    ]);
+    assert.deepEqual(await refusal("POST", "/api/devices", '{"id":"q","name":5,"tags":{"a":1}}'), [
+      "Bad Request",
+      ["body/name: must be string or null", "body/tags/a: must be string"],
+    ]);
+    const steps = JSON.stringify([
+      { op: "add", path: "/name", value: 5 },
+      { op: "add", path: "/milleageStart", value: -1 },
+    ]);
+    await rest.call("POST", "/api/devices", { token, body: { id: "many" } });
+    for (let times = 0; times < 3; times++)
+      assert.deepEqual(await refusal("PATCH", "/api/devices/many", steps), [
+        "Bad Request",
+        ["body/name: must be string or null", "body/milleageStart: must be >= 0"],
+      ]);
+    const [, details] = await refusal(
+      "POST",
+      "/api/groups",
+      JSON.stringify({ name: "n", devices: Array(100).fill(1) }),
+    );
+    assert.equal(details.length, 20);
+  });
 });

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { SchemaObject } from "ajv";
+import fc from "fast-check";
+import { NewDevice } from "../contract/device.ts";
+import { detailsOf } from "./details.ts";
+import { inputValidator } from "./validator.ts";
+
+const compile = inputValidator();
+
+/** What an answer says of an input. */
+function saidOf(schema: SchemaObject, input: unknown): readonly string[] {
+  const validate = compile({ schema, method: "POST", url: "/" });
+  return validate(input) === true ? [] : detailsOf(validate.errors ?? [], "body");
+}
+
+const texts = { type: "array", items: { type: "string", minLength: 1 } };
+
+test("all problems are named, in the order of the schema", () => {
+  const input = { id: ".", name: 5, tags: { a: 1, b: 2, [`${"n".repeat(300)}`]: "" }, expires: "soon" };
+  assert.deepEqual(saidOf(NewDevice, input), [
+    'body/id: must match pattern "^(?!\\.{1,2}$)[A-Za-z0-9._:-]{1,64}$"',
+    "body/name: must be string or null",
+    `body/tags/${"n".repeat(194)}…: its name must not have more than 128 characters`,
+    "body/tags/a: must be string",
+    "body/tags/b: must be string",
+    "body/expires: must be an RFC 3339 date-time",
+  ]);
+  assert.deepEqual(saidOf(NewDevice, {}), ["body/id: is required"]);
+  assert.deepEqual(saidOf(NewDevice, { id: "a" }), []);
+});
+
+test("no more than an answer shows, and of hostile inputs the first", () => {
+  assert.equal(saidOf(texts, Array(15_000).fill(1)).length, 20);
+  assert.deepEqual(saidOf(texts, Array(500_000).fill(1)), ["body/0: must be string"]);
+  assert.deepEqual(saidOf(texts, Array(15_000).fill([1, 2])), ["body/0: must be string"]);
+  let deep: unknown = 1;
+  for (let depth = 0; depth < 100_000; depth++) deep = [deep];
+  assert.deepEqual(saidOf(texts, deep), ["body/0: must be string"]);
+});
+
+test("what one validation finds wrong the other does too: there is always a first problem, and only where there is one", () => {
+  const compared = compile({ schema: NewDevice, method: "POST", url: "/" });
+  const value = fc.oneof(fc.constantFrom(null, 1, "a", ".", "2026-01-01", "x".repeat(300)), fc.jsonValue());
+  const input = fc.record(
+    { id: value, name: value, tags: value, aliases: value, expires: value },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(input, (body) => {
+      const details = saidOf(NewDevice, body);
+      assert.equal(compared(body) === true, details.length === 0);
+      assert.equal(new Set(details).size, details.length);
+    }),
+  );
+});

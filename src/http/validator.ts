@@ -1,0 +1,55 @@
+import { Ajv, type SchemaObject, type ValidateFunction } from "ajv";
+import type { FastifySchemaCompiler, FastifyValidationResult } from "fastify/types/schema.js";
+import { parseInstant } from "../contract/time.ts";
+import { fixedLimits } from "./limits.ts";
+
+/**
+ * Compiles the schemas of what calls take. The first problem ends a validation, so that what is valid, or hostile, costs little; an input that has one
+ * and is not too large is then gone through again for all of its problems. Nothing of an input is changed.
+ */
+export function inputValidator(): FastifySchemaCompiler<SchemaObject> {
+  const first = newAjv(false);
+  const all = newAjv(true);
+  return ({ schema }) => {
+    const finds = first.compile(schema);
+    let findsAll: ValidateFunction | undefined;
+    const validate: FastifyValidationResult = (input: unknown) => {
+      if (finds(input)) return true;
+      validate.errors = finds.errors ?? [];
+      if (hasFewValues(input)) {
+        findsAll ??= all.compile(schema);
+        if (!findsAll(input)) validate.errors = findsAll.errors?.slice(0, keptErrors) ?? [];
+        findsAll.errors = null;
+      }
+      return false;
+    };
+    return validate;
+  };
+}
+
+/** Some errors say the same of one place, so more are kept than an answer shows; not all, for they stay in memory until the next one. */
+const keptErrors = 4 * fixedLimits.details;
+
+function newAjv(allErrors: boolean): Ajv {
+  const ajv = new Ajv({ allErrors, allowUnionTypes: true, addUsedSchema: false });
+  return ajv.addFormat("date-time", (text: string) => parseInstant(text) !== undefined);
+}
+
+/**
+ * Values of an input that is gone through for all of its problems: every honest one (a group has at most 15,000 devices), and each value can have only
+ * some problems, so these fit a few MB and are found in less time than parsing the largest body takes.
+ */
+const mostValues = 20_000;
+
+function hasFewValues(input: unknown): boolean {
+  const waiting: unknown[] = [input];
+  let count = 0;
+  for (const value of waiting) {
+    if (typeof value !== "object" || value === null) continue;
+    const values: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+    count += values.length;
+    if (count > mostValues) return false;
+    for (const item of values) if (typeof item === "object") waiting.push(item);
+  }
+  return true;
+}

@@ -1,4 +1,5 @@
 import { effectJson } from "../model/effect-json.ts";
+import type { Effect } from "../model/effects.ts";
 import { protocols as allProtocols } from "../protocols/index.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
 import { decodeInputOf, InputError } from "./decode-input.ts";
@@ -13,6 +14,8 @@ export interface DecodeSettings {
   readonly receivedAt?: number;
   /** The protocols to choose from; every protocol unless tests say otherwise. */
   readonly protocols?: readonly AnyProtocol[];
+  /** Told of each line: its number from 1, and whether it could be used. */
+  readonly onLine?: (number: number, used: boolean) => void;
 }
 
 /**
@@ -40,11 +43,18 @@ function decodeLine(line: string, number: number, settings: DecodeSettings): str
       input,
       settings.receivedAt ?? defaultReceivedAt,
     );
-    return JSON.stringify({ protocol: protocol.id, effects: effects.map((list) => list.map(effectJson)) });
+    settings.onLine?.(number, true);
+    return decodedLine(protocol, effects);
   } catch (error) {
-    if (error instanceof InputError) return JSON.stringify({ error: error.message, line: number });
-    throw error;
+    if (!(error instanceof InputError)) throw error;
+    settings.onLine?.(number, false);
+    return JSON.stringify({ error: error.message, line: number });
   }
+}
+
+/** What a connection's messages say, as one line of JSON. */
+export function decodedLine(protocol: AnyProtocol, effects: readonly (readonly Effect[])[]): string {
+  return JSON.stringify({ protocol: protocol.id, effects: effects.map((list) => list.map(effectJson)) });
 }
 
 function parse(line: string): unknown {

@@ -29,11 +29,25 @@ export interface DescribeOptions {
 /** Bytes of a message that are shown before "...". */
 const shownBytes = 64;
 
+/** What the bytes of a connection say. */
+export interface DecodedHex {
+  readonly protocol: AnyProtocol;
+  readonly transport: Transport;
+  /** `row`: the protocol's name of the kind of message. */
+  readonly messages: readonly {
+    readonly bytes: Uint8Array;
+    readonly row: string;
+    readonly effects: readonly Effect[];
+  }[];
+  /** Of bytes that belong to no message. */
+  readonly notes: readonly string[];
+}
+
 /**
- * What the bytes of a connection say, for people: its messages one after the other, under each what it asks for. The bytes are hex, blanks
- * and line ends between them allowed; they may hold several messages. Throws InputError where they are no hex or no protocol knows them.
+ * Cuts the bytes of a connection into its messages and decodes them. The bytes are hex, blanks and line ends between them allowed; they may hold
+ * several messages. Throws InputError where they are no hex or no protocol knows them.
  */
-export function describeHex(hex: string, options: DescribeOptions = {}): string {
+export function decodeHex(hex: string, options: DescribeOptions = {}): DecodedHex {
   const bytes = bytesOfHex(hex.replaceAll(/\s/g, ""));
   if (bytes === undefined || bytes.length === 0) throw new InputError("not hex: pairs of the digits 0 to 9, a to f");
   const { protocol: id, transport: over, device, model } = options;
@@ -50,14 +64,23 @@ export function describeHex(hex: string, options: DescribeOptions = {}): string 
     identified: device !== undefined,
     options: model === undefined ? {} : { model },
   });
-  const lines = [`${protocol.id}: ${protocol.title}, over ${transport}`];
-  const messages = transport === "udp" ? cutWhole(protocol, bytes) : cut(framerOf(protocol, transport), bytes);
-  for (const [index, frame] of messages.frames.entries()) {
+  const { frames, notes } = transport === "udp" ? cutWhole(protocol, bytes) : cut(framerOf(protocol, transport), bytes);
+  const messages = frames.map((frame) => {
     const effects = replay.message(frame);
-    lines.push("", `message ${index + 1}: ${replay.connection.lastRow ?? "unknown"}, ${frame.length} bytes`);
-    lines.push(`  ${preview(frame)}`, ...effects.flatMap(describeEffect));
+    return { bytes: frame, row: replay.connection.lastRow ?? "unknown", effects };
+  });
+  return { protocol, transport, messages, notes };
+}
+
+/** What the bytes of a connection say, for people: its messages one after the other, under each what it asks for. Throws as `decodeHex`. */
+export function describeHex(hex: string, options: DescribeOptions = {}): string {
+  const { protocol, transport, messages, notes } = decodeHex(hex, options);
+  const lines = [`${protocol.id}: ${protocol.title}, over ${transport}`];
+  for (const [index, { bytes, row, effects }] of messages.entries()) {
+    lines.push("", `message ${index + 1}: ${row}, ${bytes.length} bytes`);
+    lines.push(`  ${preview(bytes)}`, ...effects.flatMap(describeEffect));
   }
-  return [...lines, ...messages.notes.map((note) => `\n${note}`), ""].join("\n");
+  return [...lines, ...notes.map((note) => `\n${note}`), ""].join("\n");
 }
 
 interface Cut {

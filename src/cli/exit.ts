@@ -2,7 +2,11 @@
 export const exitCodes = {
   ok: { code: 0, meaning: "done" },
   failure: { code: 1, meaning: "something failed that none of the others names" },
-  usage: { code: 2, meaning: "bad arguments, bad configuration, or input that the service does not accept" },
+  usage: {
+    code: 2,
+    meaning:
+      "bad arguments, bad configuration, or input that can't be used: the service does not accept it, `decode` can't read a line",
+  },
   notFound: { code: 3, meaning: "the device, or what else was named, does not exist" },
   denied: { code: 4, meaning: "no credentials, wrong ones, or no permission" },
   unreachable: { code: 5, meaning: "the service can't be reached" },

@@ -10,6 +10,7 @@ interface DecodeOptions {
   readonly device?: string;
   readonly model?: string;
   readonly transport?: "tcp" | "udp" | "http";
+  readonly json?: boolean;
 }
 
 const format = `
@@ -18,6 +19,7 @@ Without arguments it reads JSON Lines, each one connection:
 Each message is one frame (delimiter present or not); with "chunks":true they are pieces of the stream, cut anywhere. "device":"<id>": the
 connection counts as identified. Without "protocol" it is detected. With "transport":"http" messages are whole HTTP requests.
 It prints one line per input: {"protocol":..., "effects":[[...], ...]}, one list of effects for each message.
+A line that can't be used gives {"error":..., "line":<number from 1>} in its place; the exit code is then 2, after the last line.
 `;
 
 /** `waybeam decode`. Loads the protocols and nothing else of the service. */
@@ -31,8 +33,16 @@ export function addDecode(program: Command, host: Host): void {
     .option("--transport <transport>", "with hex: tcp, udp or http")
     .option("--device <id>", "with hex: the connection's device is known")
     .option("--model <name>", "with hex: the tracker's model, where the protocol depends on it")
+    .option("--json", "with hex: the line of JSON that JSON Lines give, instead of a text for people")
     .addHelpText("after", format)
-    .addHelpText("after", examples("waybeam decode 78780d01...0d0a", "waybeam decode < captured.jsonl"))
+    .addHelpText(
+      "after",
+      examples(
+        "waybeam decode 78780d01012345678901234500018cdd0d0a",
+        "waybeam decode --json 78780d01012345678901234500018cdd0d0a | jq .effects",
+        "waybeam decode < captured.jsonl",
+      ),
+    )
     .action(async (hex: string[], options: DecodeOptions) => {
       if (hex.length > 0) await describe(host, hex.join(""), options);
       else await decode(host, options.file);
@@ -41,15 +51,34 @@ export function addDecode(program: Command, host: Host): void {
 
 async function decode({ terminal }: Host, file: string): Promise<void> {
   const { decodeLines } = await import("../decode.ts");
-  for await (const line of decodeLines(inputLines(terminal, file))) await terminal.out(`${line}\n`);
+  const unused: number[] = [];
+  let count = 0;
+  const onLine = (number: number, used: boolean) => {
+    count += 1;
+    if (!used) unused.push(number);
+  };
+  for await (const line of decodeLines(inputLines(terminal, file), { onLine })) await terminal.out(`${line}\n`);
+  const [first] = unused;
+  if (first === undefined) return;
+  const what = `${unused.length} of ${count === 1 ? "1 line" : `${count} lines`} could not be decoded`;
+  throw new CliError("usage", `${what}, the first is line ${first}`);
 }
 
 async function describe({ terminal }: Host, hex: string, options: DecodeOptions): Promise<void> {
-  const { describeHex } = await import("../describe.ts");
+  const { decodeHex, describeHex } = await import("../describe.ts");
+  const { decodedLine } = await import("../decode.ts");
   const { InputError } = await import("../decode-input.ts");
-  const { file: _, ...known } = options;
+  const { file: _, json, ...known } = options;
   try {
-    await terminal.out(describeHex(hex, known));
+    if (!json) return await terminal.out(describeHex(hex, known));
+    const { protocol, messages, notes } = decodeHex(hex, known);
+    await terminal.out(
+      `${decodedLine(
+        protocol,
+        messages.map(({ effects }) => effects),
+      )}\n`,
+    );
+    for (const note of notes) terminal.err(`${note}\n`);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     throw new CliError("usage", error.message, "`waybeam decode --help` says what it takes.");

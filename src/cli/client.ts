@@ -32,6 +32,16 @@ export class ApiFailure extends CliError {
   }
 }
 
+/** The work; where the service refuses it, the failure's message says of what: `name` comes before it. */
+export async function about<T>(name: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.exit !== "denied") error.message = `${plain(name)}: ${error.message}`;
+    throw error;
+  }
+}
+
 /** Asks the REST API. Gets its token by itself, or from the command before, keeps it, and renews it once when it is refused. */
 export class ApiClient {
   readonly url: string;
@@ -63,7 +73,7 @@ export class ApiClient {
 
   /** One call about a device. */
   device(method: Method, device: string, rest = "", body?: unknown): Promise<Answer> {
-    return this.call(method, `/api/devices/${encodeURIComponent(device)}${rest}`, body);
+    return about(device, this.call(method, `/api/devices/${encodeURIComponent(device)}${rest}`, body));
   }
 
   async #firstToken(renew: boolean): Promise<string> {

@@ -1,12 +1,11 @@
 import type { Command } from "commander";
 import { collectTag } from "../change.ts";
-import { ApiFailure } from "../client.ts";
+import { about } from "../client.ts";
 import { clientFor, examples } from "../context.ts";
-import { CliError, type ExitName } from "../exit.ts";
+import { CliError } from "../exit.ts";
 import type { Host } from "../host.ts";
 import { inputLines } from "../input.ts";
-import { inParallel } from "../parallel.ts";
-import { Progress } from "../progress.ts";
+import { forAll, type Item, nameOf } from "../many.ts";
 import { isRecord, plain } from "../text.ts";
 
 interface AddOptions {
@@ -17,9 +16,6 @@ interface AddOptions {
   readonly file?: string;
   readonly json?: boolean;
 }
-
-/** Requests at a time when many devices are added. */
-const parallel = 8;
 
 /** `waybeam device add`. */
 export function addDeviceAdd(device: Command, host: Host): void {
@@ -48,66 +44,63 @@ export function addDeviceAdd(device: Command, host: Host): void {
 }
 
 async function add(host: Host, ids: readonly string[], options: AddOptions, command: Command): Promise<void> {
-  const bodies = await collect(host, ids, options);
+  const devices = await collect(host, ids, options);
   const client = await clientFor(host, command);
-  const progress = new Progress(host);
-  const failures: ApiFailure[] = [];
-  let done = 0;
-  await inParallel(parallel, bodies, async (body) => {
-    try {
-      const answer = await client.call("POST", "/api/devices", body);
-      if (options.json) await host.terminal.out(`${JSON.stringify(answer.device)}\n`);
-    } catch (error) {
-      if (!(error instanceof ApiFailure) || error.exit === "denied") throw error;
-      failures.push(error);
-      progress.end();
-      host.terminal.err(`${plain(body.id)}: ${error.message}\n`);
-    }
-    done += 1;
-    if (bodies.length > parallel) progress.show(() => `${done} of ${bodies.length} devices`);
+  await forAll(host, devices, "added", async (device) => {
+    const answer = await about(nameOf(device), client.call("POST", "/api/devices", device.body));
+    if (options.json) await host.terminal.out(`${JSON.stringify(answer.device)}\n`);
   });
-  progress.end();
-  const added = bodies.length - failures.length;
-  host.terminal.err(`${added} added${failures.length > 0 ? `, ${failures.length} not` : ""}\n`);
-  const [first] = failures;
-  if (first) throw new CliError(exitOf(failures), `${failures.length} of ${bodies.length} devices were not added`);
 }
 
-/** The failures' own exit where all have the same, otherwise the general one. */
-function exitOf(failures: readonly ApiFailure[]): ExitName {
-  const kinds = new Set(failures.map(({ exit }) => exit));
-  const [kind] = kinds;
-  return kinds.size === 1 && kind !== undefined ? kind : "failure";
-}
+type Body = Readonly<Record<string, unknown>> & { readonly id: string };
 
-type Body = Readonly<Record<string, unknown>>;
+/** A device to be added: what is sent, and where it came from. */
+type NewDevice = Item & { readonly body: object };
 
-async function collect(host: Host, ids: readonly string[], options: AddOptions): Promise<readonly Body[]> {
+async function collect(host: Host, ids: readonly string[], options: AddOptions): Promise<readonly NewDevice[]> {
   const { name, description, phone, tag, file } = options;
   const common = {
     ...(description !== undefined && { description }),
     ...(phone !== undefined && { min: phone }),
     ...(name !== undefined && { name }),
   };
-  const bodies: Body[] = ids.map((id) => ({ ...common, id, tags: tag }));
+  const devices: NewDevice[] = ids.map((id) => ({ id, body: { ...common, id, tags: tag } }));
   if (file !== undefined)
-    for await (const line of inputLines(host.terminal, file)) {
-      const body = line.trim() === "" ? undefined : bodyOf(line.trim());
-      if (body) bodies.push({ ...common, ...body, tags: { ...tag, ...(isRecord(body.tags) ? body.tags : {}) } });
+    for await (const { source, body } of readBodies(host, file)) {
+      const tags = { ...tag, ...(isRecord(body.tags) ? body.tags : {}) };
+      devices.push({ id: body.id, source, body: { ...common, ...body, tags } });
     }
-  if (bodies.length === 0) throw new CliError("usage", "no device given", "Give ids, or --file with one on each line.");
-  if (name !== undefined && bodies.length > 1)
+  if (devices.length === 0)
+    throw new CliError("usage", "no device given", "Give ids, or --file with one on each line.");
+  if (name !== undefined && devices.length > 1)
     throw new CliError("usage", "--name is for one device", "Give names of many as JSON lines of --file.");
-  return bodies;
+  return devices;
 }
 
-function bodyOf(line: string): Body {
-  if (!line.startsWith("{")) return { id: line };
-  try {
-    const body: unknown = JSON.parse(line);
-    if (isRecord(body) && typeof body.id === "string") return body;
-  } catch {
-    // Said below: it is the same mistake to the user.
+/** The devices of a file, each with its place. All are read before the first is sent: a file with a mistake adds nothing. */
+async function* readBodies(host: Host, file: string): AsyncGenerator<{ source: string; body: Body }> {
+  let number = 0;
+  for await (const line of inputLines(host.terminal, file)) {
+    number += 1;
+    const text = line.trim();
+    const source = `${file === "-" ? "standard input" : file}, line ${number}`;
+    const body = bodyOf(text);
+    if (body) yield { source, body };
+    else if (text !== "") {
+      const wrong = `${plain(source)}: not a JSON object with an id: ${plain(text.slice(0, 80))}`;
+      throw new CliError("usage", wrong, "Nothing was added; mend the line and try again.");
+    }
   }
-  throw new CliError("usage", `not a JSON object with an id: ${plain(line.slice(0, 80))}`);
+}
+
+/** What a line says: an id, or an object with one; undefined where neither. */
+function bodyOf(text: string): Body | undefined {
+  if (!text.startsWith("{")) return text === "" ? undefined : { id: text };
+  try {
+    const body: unknown = JSON.parse(text);
+    return isRecord(body) && typeof body.id === "string" ? { ...body, id: body.id } : undefined;
+  } catch {
+    // The same mistake to the user as an object without an id.
+    return undefined;
+  }
 }

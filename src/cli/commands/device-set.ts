@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { collect, collectTag, listSteps, patch, setSteps, tagSteps } from "../change.ts";
-import type { Answer } from "../client.ts";
+import { type Answer, about } from "../client.ts";
 import { clientFor, examples } from "../context.ts";
 import type { Host } from "../host.ts";
 import { printOne, tellWarnings } from "../print.ts";
@@ -60,7 +60,7 @@ async function set(host: Host, ids: readonly string[], options: SetOptions, comm
     };
     const aliases = await listSteps("aliases", { add: alias, remove: removeAlias }, read);
     const steps = [...fields, ...aliases, ...(await tagSteps(options, read))];
-    const answer = await patch(client, `/api/devices/${encodeURIComponent(id)}`, steps);
+    const answer = await about(id, patch(client, `/api/devices/${encodeURIComponent(id)}`, steps));
     tellWarnings(host, answer);
     await printOne(host, deviceIn(answer), options.json);
   }

@@ -1,7 +1,11 @@
 import type { Command } from "commander";
+import { collectTag } from "../change.ts";
+import type { ApiClient } from "../client.ts";
 import { clientFor, examples } from "../context.ts";
+import { CliError } from "../exit.ts";
 import type { Host } from "../host.ts";
-import { pairs, plain, records, table } from "../text.ts";
+import { forAll } from "../many.ts";
+import { isRecord, pairs, plain, records, table } from "../text.ts";
 import { addDeviceAdd } from "./device-add.ts";
 import { addDeviceSet } from "./device-set.ts";
 
@@ -44,15 +48,40 @@ function addRemove(device: Command, host: Host): void {
   device
     .command("remove")
     .description("remove devices and all that they ever reported")
-    .argument("<id...>", "devices")
-    .addHelpText("after", examples("waybeam device remove 490154203237518"))
-    .action(async (ids: string[], _options: object, command: Command) => {
+    .argument("[id...]", "devices")
+    .option(
+      "--tag <key=value>",
+      "instead of ids: all that have this tag; may be repeated, for those with all",
+      collectTag,
+      {},
+    )
+    .addHelpText(
+      "after",
+      examples("waybeam device remove 490154203237518", "waybeam device remove --tag simulated=true"),
+    )
+    .action(async (given: string[], { tag }: { tag: Tags }, command: Command) => {
+      if ((given.length === 0) === (Object.keys(tag).length === 0))
+        throw new CliError("usage", "give either ids or --tag", "Add --help to see examples.");
       const client = await clientFor(host, command);
-      for (const id of ids) {
+      const ids = given.length > 0 ? given : await tagged(client, tag);
+      const items = ids.map((id) => ({ id }));
+      await forAll(host, items, "removed", async ({ id }) => {
         await client.device("DELETE", id);
         host.terminal.err(`removed ${plain(id)}\n`);
-      }
+      });
     });
+}
+
+type Tags = Readonly<Record<string, string>>;
+
+/** The ids of the active devices that have every one of the tags; at least one. */
+async function tagged(client: ApiClient, wanted: Tags): Promise<readonly string[]> {
+  const devices = records((await client.call("GET", "/api/devices")).devices);
+  const found = devices.filter(({ tags }) =>
+    Object.entries(wanted).every(([name, value]) => isRecord(tags) && tags[name] === value),
+  );
+  if (found.length === 0) throw new CliError("notFound", `no device has ${pairs(wanted)}`);
+  return found.map(({ id }) => String(id));
 }
 
 function addUnknown(device: Command, host: Host): void {

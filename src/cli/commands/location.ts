@@ -28,7 +28,8 @@ export function addLast(program: Command, host: Host): void {
 }
 
 function describe(location: Readonly<Record<string, unknown>>): string {
-  const isEmpty = (value: unknown) => (Array.isArray(value) && value.length === 0) || value === "" || value === false;
+  const isEmpty = (value: unknown) =>
+    value === "" || value === false || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
   return Object.entries(location)
     .filter(([, value]) => !isEmpty(value))
     .map(([name, value]) => `${columns([name, isRecord(value) ? pairs(value) : plain(value)], [15])}\n`)
@@ -93,15 +94,19 @@ async function history(
     read += locations.length;
     cursor = answer.nextCursor;
     await terminal.out(locations.map(json ? (each) => `${JSON.stringify(each)}\n` : row).join(""));
-    if (json) progress.show(() => `${read} locations`);
+    if (json) progress.show(() => counted(read));
   } while (typeof cursor === "string" && read < limit);
   progress.end();
-  if (typeof cursor === "string") terminal.err(`${read} locations, and there are more than --limit asks for\n`);
-  else if (!json) terminal.err(`${read} locations\n`);
+  if (typeof cursor === "string") terminal.err(`${counted(read)}, and there are more than --limit asks for\n`);
+  else if (!json) terminal.err(`${counted(read)}\n`);
+}
+
+function counted(count: number): string {
+  return count === 1 ? "1 location" : `${count} locations`;
 }
 
 function row(location: Readonly<Record<string, unknown>>): string {
-  const { dateTime, latitude, longitude, speed, course, milleage, attributes } = location;
+  const { dateTime, latitude, longitude, speed, course, milleage } = location;
   const cells = [
     dateTime,
     fixed(latitude, 6),
@@ -110,7 +115,38 @@ function row(location: Readonly<Record<string, unknown>>): string {
     fixed(course, 0),
     fixed(milleage, 2),
   ];
-  return `${columns([...cells.map(plain), pairs(attributes)], widths)}\n`;
+  return `${columns([...cells.map(plain), more(location)], widths)}\n`;
+}
+
+/** Readings with a name of their own, as a row shows them. */
+const readings = [
+  ...["battery", "fuel", "fuel2", "temperature", "temperature2"],
+  ...["sensorTime1", "sensorTime2", "sensorTime3", "sensorTime4", "rpm"],
+];
+
+/** What a position came with, briefly: alarms first, inputs and outputs as digits, times of inputs where there are any. */
+function more(location: Readonly<Record<string, unknown>>): string {
+  const { hasCriticalAlert, accessoriesAttributes, attributes } = location;
+  const list = (name: string, text: (each: unknown) => string, between: string) => {
+    const value = location[name];
+    return Array.isArray(value) && value.length > 0 ? `${name}=${value.map(text).join(between)}` : "";
+  };
+  const digit = (each: unknown) => (each === true ? "1" : "0");
+  const shown = [
+    list("alerts", plain, ","),
+    list("warnings", plain, ","),
+    hasCriticalAlert === true ? "critical" : "",
+    ...readings.map((name) => {
+      const value = location[name];
+      const none = typeof value !== "number" || (value === 0 && name.startsWith("sensorTime"));
+      return none ? "" : `${name}=${value}`;
+    }),
+    list("inputs", digit, ""),
+    list("outputs", digit, ""),
+    ...records(accessoriesAttributes).map((each) => `${plain(each.accessoryType)}=${plain(each.accessoryStatus)}`),
+    pairs(attributes),
+  ];
+  return shown.filter((text) => text !== "").join("; ");
 }
 
 function fixed(value: unknown, digits: number): string {

@@ -23,9 +23,16 @@ export function addServe(program: Command, host: Host): void {
       try {
         await untilInterrupted(host.interrupted, service);
       } finally {
-        await service.stop();
+        await stop(host, service);
       }
     });
+}
+
+/** Stops the service, and says so: a user who pressed Ctrl-C sees that it takes effect, and that it is done. */
+export async function stop({ terminal }: Host, service: Service): Promise<void> {
+  terminal.err("Stopping ...\n");
+  await service.stop();
+  terminal.err("Stopped; everything that was acknowledged is stored.\n");
 }
 
 /** Waits for the first signal; rejects where the service ends by itself before. */

@@ -78,7 +78,7 @@ export class UdpListener implements UdpGroup {
   }
 
   #message(message: Uint8Array, { address: host, port }: RemoteInfo): void {
-    const { counters, deps, limits, stopping } = this.#shared;
+    const { counters, limits, stopping } = this.#shared;
     counters.received.udp.add(message.length);
     if (stopping) {
       counters.dropped.stopping.add(1);

@@ -26,6 +26,8 @@ export class MemoryIntake implements Intake {
   readonly stored = new Map<string, Report[]>();
   /** Whether submissions wait for `commit`. */
   hold = false;
+  /** Whether identifications wait for `answer`. */
+  silent = false;
   /** Whether identification takes a turn of the event loop. */
   slow = false;
   /** Whether the store is down: identification rejects. */
@@ -34,6 +36,7 @@ export class MemoryIntake implements Intake {
   readonly #devices = new Map<string, MemoryDevice | "expired">();
   readonly #listeners: (() => void)[] = [];
   #waiting: Waiting[] = [];
+  #asked: (() => void)[] = [];
 
   /** Registers a device, or renews it: who holds the old one must ask again. */
   register(id: string, expired = false): void {
@@ -51,7 +54,20 @@ export class MemoryIntake implements Intake {
     if (this.down) return Promise.reject(new Error("the store is down"));
     const found = ids.map((id) => this.#devices.get(id)).find((device) => device !== undefined);
     const admission: Admission = found instanceof MemoryDevice ? found : { status: found ?? "unknown" };
+    if (this.silent) return new Promise((resolve) => this.#asked.push(() => resolve(admission)));
     return this.slow ? new Promise((resolve) => setImmediate(resolve, admission)) : admission;
+  }
+
+  /** How many identifications wait. */
+  get asked(): number {
+    return this.#asked.length;
+  }
+
+  /** Answers the identifications that wait. */
+  answer(): void {
+    const asked = this.#asked;
+    this.#asked = [];
+    for (const resolve of asked) resolve();
   }
 
   submit(device: Admitted, reports: readonly Report[], _receivedAt: number, done: (outcome: Outcome) => void): void {

@@ -63,6 +63,14 @@ test("all problems come at once, each with key, source, what is wrong and what i
   assert.match(describeProblems(found), /^device\.port \(from WAYBEAM_DEVICE_PORT\): "99999" is not allowed; it must/m);
 });
 
+test("a suggestion is made for what resembles a variable without the prefix that all have", () => {
+  const rightOf = (name: string) => problems({ env: { [name]: "1" } })[0]?.right;
+  for (const name of ["FOO", "HOST", "NAME", "TEST", "PORT", "X"])
+    assert.equal(rightOf(`WAYBEAM_${name}`), "`waybeam config` lists all settings", name);
+  assert.equal(rightOf("WAYBEAM_DTA"), "did you mean WAYBEAM_DATA?");
+  assert.equal(rightOf("WAYBEAM_http-port"), "did you mean WAYBEAM_HTTP_PORT?");
+});
+
 test("a file that is not JSON, or not an object, is one problem", () => {
   for (const text of ["{", "", "7", "[]", "null"]) {
     const found = problems({ env: {}, file: file(text) });

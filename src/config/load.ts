@@ -59,13 +59,16 @@ function badValue(setting: Setting, from: Source, value: unknown): Problem {
 }
 
 function unknownVariables(env: ConfigInput["env"]): Problem[] {
+  const prefix = "WAYBEAM_";
   const known = new Set([...settings, ...otherVariables].map((variable) => variable.env));
+  // The prefix, which all have, is no resemblance.
+  const names = [...known].map((name) => name.slice(prefix.length));
   return Object.keys(env)
-    .filter((name) => name.startsWith("WAYBEAM_") && !known.has(name))
+    .filter((name) => name.startsWith(prefix) && !known.has(name))
     .sort()
     .map((name) => {
-      const near = suggest(name, known);
-      const right = near ? `did you mean ${near}?` : "`waybeam config` lists all settings";
+      const near = suggest(name.slice(prefix.length), names);
+      const right = near ? `did you mean ${prefix}${near}?` : "`waybeam config` lists all settings";
       return { key: name, from: "environment", wrong: "there is no such variable", right };
     });
 }

@@ -1,42 +1,61 @@
+import type { AlertsRequest } from "../contract/alert.ts";
 import type { LocationsRequest } from "../contract/location.ts";
 import { parseInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Device } from "../model/device.ts";
+import type { AlertHistory } from "../ports/alerts.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { HistoryChunk, HistoryRange, LocationStore, RecordKey } from "../ports/store.ts";
+import type { HistoryChunk, LocationStore, RecordKey } from "../ports/store.ts";
 import { cursorOf, parseCursor } from "./cursor.ts";
 import { secondsToNextDay, type Tally } from "./tally.ts";
 
 /** Pieces of an answer, as the store gives them. A reader that stops early must end the iteration, which ends the store's too. */
 export type HistoryPieces = AsyncGenerator<string | Uint8Array, void, void>;
 
-/** The members of an answer after its envelope: `"locations":[...]` and, where more follow, `nextCursor`. */
+/** The members of an answer after its envelope: the list and, where more follow, `nextCursor`. */
 export interface OpenHistory {
   readonly start: string;
   readonly rest: HistoryPieces;
 }
 
-/** Histories of devices, within each device's daily results. */
+/**
+ * Histories of devices, within each device's daily results. A history that is opened has read its first chunk, so what fails at once fails here.
+ * @throws ApiError `badRequest` (times, cursor), `dailyResults`
+ */
 export interface History {
-  /**
-   * Opens a history: its first chunk is read, so what fails at once fails here.
-   * @throws ApiError `badRequest` (times, cursor), `dailyResults`
-   */
-  open(device: Device, request: LocationsRequest): Promise<OpenHistory>;
+  /** `"locations":[...]` */
+  locations(device: Device, request: LocationsRequest): Promise<OpenHistory>;
+  /** `"alerts":[...]` */
+  alerts(device: Device, request: AlertsRequest): Promise<OpenHistory>;
 }
 
 /** What histories need of the service. */
 export interface HistoryContext {
-  readonly locations: LocationStore;
+  readonly locations: Pick<LocationStore, "history">;
+  readonly alerts: AlertHistory;
   readonly results: Tally;
   readonly clock: Clock;
-  /** Records that can be read from each device in a UTC day. */
+  /** Records, locations and alerts together, that can be read from each device in a UTC day. */
   readonly dailyResults: number;
 }
 
-/** Histories over their store, within each device's daily results. */
+/** The part of a history that is asked for. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+  readonly after?: RecordKey;
+  readonly limit: number;
+}
+
+/** A device's records of one kind, from their store. */
+interface Source {
+  readonly device: Device;
+  readonly read: (range: Range) => AsyncIterable<HistoryChunk>;
+}
+
+/** Histories over their stores, within each device's daily results. */
 export function createHistory(context: HistoryContext): History {
-  const { locations, results, clock, dailyResults } = context;
+  const { locations, alerts, results, clock, dailyResults } = context;
 
   /** Counts a chunk that is about to be given out. False: it is more than what is left of the day. */
   async function spend(device: Device, chunk: HistoryChunk): Promise<boolean> {
@@ -47,8 +66,8 @@ export function createHistory(context: HistoryContext): History {
   }
 
   async function* pieces(
-    device: Device,
-    range: HistoryRange,
+    source: Source,
+    range: Range,
     chunks: AsyncIterator<HistoryChunk>,
     first: IteratorResult<HistoryChunk, unknown>,
   ): HistoryPieces {
@@ -59,7 +78,7 @@ export function createHistory(context: HistoryContext): History {
       yield "";
       for (let next = first; next.done !== true && !more; next = await chunks.next()) {
         // The first chunk is counted when it is read; other readers may meanwhile have used up what is left of the day.
-        if (next !== first && !(await spend(device, next.value))) more = true;
+        if (next !== first && !(await spend(source.device, next.value))) more = true;
         else {
           if (count > 0) yield ",";
           yield next.value.json;
@@ -70,39 +89,50 @@ export function createHistory(context: HistoryContext): History {
     } finally {
       await chunks.return?.();
     }
-    more ||=
-      count === range.limit && last !== undefined && (await follows(device, { ...range, after: last, limit: 1 }));
+    more ||= count === range.limit && last !== undefined && (await follows(source, { ...range, after: last }));
     yield more && last !== undefined ? `],"nextCursor":"${cursorOf(last)}"` : "]";
   }
 
-  async function follows(device: Device, range: HistoryRange): Promise<boolean> {
-    for await (const _ of locations.history(device.key, range)) return true;
-    return false;
+  /** Opens a list of this name. */
+  async function open(name: string, asked: Range, source: Source): Promise<OpenHistory> {
+    const now = clock.now();
+    const left = dailyResults - (await results.entry(source.device.key, now)).daily;
+    const usedUp = () => new ApiError("dailyResults", [], secondsToNextDay(now));
+    if (left <= 0) throw usedUp();
+    const range = { ...asked, limit: Math.min(asked.limit, left) };
+    const chunks = source.read(range)[Symbol.asyncIterator]();
+    const first = await chunks.next();
+    if (first.done !== true && !(await spend(source.device, first.value))) {
+      await chunks.return?.();
+      throw usedUp();
+    }
+    const rest = pieces(source, range, chunks, first);
+    // A generator that has not begun would not end the store's iteration when it is ended.
+    await rest.next();
+    return { start: `"${name}":[`, rest };
   }
 
   return {
-    async open(device, request) {
-      const now = clock.now();
-      const asked = rangeOf(request);
-      const left = dailyResults - (await results.entry(device.key, now)).daily;
-      const usedUp = () => new ApiError("dailyResults", [], secondsToNextDay(now));
-      if (left <= 0) throw usedUp();
-      const range = { ...asked, limit: Math.min(asked.limit, left), odometerStart: device.odometerStart };
-      const chunks = locations.history(device.key, range)[Symbol.asyncIterator]();
-      const first = await chunks.next();
-      if (first.done !== true && !(await spend(device, first.value))) {
-        await chunks.return?.();
-        throw usedUp();
-      }
-      const rest = pieces(device, range, chunks, first);
-      // A generator that has not begun would not end the store's iteration when it is ended.
-      await rest.next();
-      return { start: '"locations":[', rest };
+    async locations(device, request) {
+      const { key, odometerStart } = device;
+      const read = (range: Range) => locations.history(key, { ...range, odometerStart });
+      return open("locations", rangeOf(request), { device, read });
+    },
+    async alerts(device, request) {
+      const named = request.alertName === undefined ? {} : { name: request.alertName };
+      const read = (range: Range) => alerts.alerts(device.key, { ...range, ...named });
+      return open("alerts", rangeOf(request), { device, read });
     },
   };
 }
 
-function rangeOf(request: LocationsRequest): Pick<HistoryRange, "from" | "to" | "after" | "limit"> {
+/** Whether the source has anything in a range. */
+async function follows({ read }: Source, range: Range): Promise<boolean> {
+  for await (const _ of read({ ...range, limit: 1 })) return true;
+  return false;
+}
+
+function rangeOf(request: LocationsRequest): Range {
   const from = parseInstant(request.from);
   const to = parseInstant(request.to);
   const after = request.cursor === undefined ? undefined : parseCursor(request.cursor);

@@ -160,6 +160,7 @@ describe("who may do what", () => {
     replaceLimits: { ok: 200, body: {}, but: writing },
     readLastLocation: { ok: 200, but: seeing },
     listLocations: { ok: 200, body: range, but: seeing },
+    listAlerts: { ok: 200, body: range, but: seeing },
     listRefused: { ok: 200, but: seeing },
     listQuarantine: {
       ok: 200,
@@ -170,6 +171,13 @@ describe("who may do what", () => {
       body: {},
       but: { nobody: 401, plain: 403, writer: 403, holder: 403, holdingWriter: 403, stranger: 404, expired: 403 },
     },
+    sendCommand: {
+      ok: 200,
+      body: { command: "x", ttlSeconds: 0 },
+      but: { ...adminOnly, plain: 404, stranger: 404 },
+    },
+    listCommands: { ok: 200, but: seeing },
+    cancelCommand: { ok: 404, but: { ...adminOnly, plain: 404 } },
     listAccounts: { ok: 200, but: operating },
     createAccount: { ok: 400, body: {}, but: operating },
     readAccountById: { ok: 404, but: operating },
@@ -213,6 +221,7 @@ describe("who may do what", () => {
           .replace("{deviceId}", "held")
           .replace("{accountId}", "unknown")
           .replace("{groupId}", groupId)
+          .replace("{commandId}", "unknown")
           .replace("{userId}", userId);
         const answer = await rest.call(operation.method, url, { body, ...(token === undefined ? {} : { token }) });
         const lost = caller === "operator" && but !== operating && !withoutUser.includes(name);

@@ -2,8 +2,8 @@ import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { AccountView } from "../../contract/admin.ts";
-import { CommandView } from "../../contract/command.ts";
 import { Alert } from "../../contract/alert.ts";
+import { CommandView } from "../../contract/command.ts";
 import { DeviceView } from "../../contract/device.ts";
 import { GroupView } from "../../contract/group.ts";
 import { Location } from "../../contract/location.ts";
@@ -20,7 +20,8 @@ to case, field names do not. Answers carry \`X-Request-Id\`, those to a user \`R
 
 /** The OpenAPI 3.1 document, made from the schemas of the routes that are registered after this, and the page that shows it. */
 export async function publishOpenApi(app: FastifyInstance): Promise<void> {
-  for (const schema of [AccountView, Alert, DeviceView, CommandView, GroupView, Location, UserView]) app.addSchema(schema);
+  for (const schema of [AccountView, Alert, DeviceView, CommandView, GroupView, Location, UserView])
+    app.addSchema(schema);
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",

@@ -1,16 +1,12 @@
-import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { DevicePath } from "../../contract/device.ts";
 import { LocationsAnswer, LocationsRequest } from "../../contract/location.ts";
-import type { HistoryPieces } from "../../domain/history.ts";
 import { call } from "../call.ts";
-import { answerHead, callerOf, jsonType } from "../envelope.ts";
+import { callerOf } from "../envelope.ts";
+import { historyAnswer } from "../history-answer.ts";
 import type { Services } from "../services.ts";
 
-/**
- * POST /api/devices/{deviceId}/locations (specification 4.5). The store's chunks go to the socket as they come and as fast as the client reads;
- * where the store fails after the first one, the connection is cut, so that no client takes a part for the whole.
- */
+/** POST /api/devices/{deviceId}/locations (specification 4.5). */
 export function locationsRoute(app: FastifyInstance, { devices, history }: Services): void {
   app.post<{ Params: { deviceId: string }; Body: LocationsRequest }>(
     "/api/devices/:deviceId/locations",
@@ -26,23 +22,8 @@ export function locationsRoute(app: FastifyInstance, { devices, history }: Servi
       errors: ["deviceNotFound", "dailyResults"],
     }),
     async (request, reply) => {
-      const caller = callerOf(request);
-      const device = await devices.find(caller.user, request.params.deviceId);
-      const { start, rest } = await history.open(device, request.body);
-      // The request was answered with 408 meanwhile: nobody will read this.
-      if (reply.sent) return void rest.return();
-      reply.header("content-type", jsonType);
-      return Readable.from(framed(`${answerHead(caller)},${start}`, rest), { objectMode: false });
+      const device = await devices.find(callerOf(request).user, request.params.deviceId);
+      return historyAnswer(request, reply, await history.locations(device, request.body));
     },
   );
-}
-
-async function* framed(head: string, rest: HistoryPieces): AsyncGenerator<string | Uint8Array> {
-  try {
-    yield head;
-    yield* rest;
-    yield "}";
-  } finally {
-    await rest.return();
-  }
 }

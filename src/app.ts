@@ -24,7 +24,7 @@ import type { Log } from "./ports/log.ts";
 import type { SmsSender } from "./ports/sms.ts";
 import type { Store } from "./ports/store.ts";
 import { protocols } from "./protocols/index.ts";
-import { openSqliteStore } from "./store/sqlite/open.ts";
+import { openSqliteStore, type SqliteStore } from "./store/sqlite/open.ts";
 
 /** The running service. */
 export interface App {
@@ -58,7 +58,7 @@ export async function startApp(config: Config, pid: number): Promise<App> {
   }
 }
 
-async function startParts(config: Config, log: Log, store: Store): Promise<App> {
+async function startParts(config: Config, log: Log, store: SqliteStore): Promise<App> {
   const clock = systemClock;
   const ids = systemIds;
   const metrics = createMetrics({ processMetrics: true });
@@ -77,6 +77,7 @@ async function startParts(config: Config, log: Log, store: Store): Promise<App> 
     "Reports that wait for a commit or are in one.",
     () => ingest.waiting,
   );
+  metrics.gauge("waybeam_store_chunks", "Chunks of positions that are indexed in memory.", () => store.chunks);
   const gateway = createGateway(
     { host: config.device.host, port: config.device.port, limits: config.device },
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus },

@@ -116,6 +116,12 @@ export class ChunkIndex {
   readonly #devices = new Map<DeviceKey, DeviceChunks>();
   /** The row number after the highest one. */
   next = 1;
+  #size = 0;
+
+  /** Chunks of all devices. */
+  get size(): number {
+    return this.#size;
+  }
 
   get(device: DeviceKey): DeviceChunks | undefined {
     return this.#devices.get(device);
@@ -128,6 +134,7 @@ export class ChunkIndex {
       this.#devices.set(device, chunks);
     }
     chunks.insert(seq, first, last, count);
+    this.#size++;
     if (seq >= this.next) this.next = seq + 1;
   }
 
@@ -135,6 +142,7 @@ export class ChunkIndex {
   remove(device: DeviceKey): DeviceChunks | undefined {
     const chunks = this.#devices.get(device);
     this.#devices.delete(device);
+    this.#size -= chunks?.length ?? 0;
     return chunks;
   }
 }

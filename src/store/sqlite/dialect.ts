@@ -13,6 +13,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { StoreUnavailable } from "../../ports/store.ts";
 import type { ReaderCalls, SqlRequest, SqlValue, WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
 import type { WorkerLink } from "./worker-link.ts";
@@ -80,7 +81,8 @@ class WorkerDriver implements Driver {
     await this.#open.get(connection)?.begin();
   }
 
-  async commitTransaction(): Promise<void> {
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    this.#open.get(connection)?.whole();
     await this.#parts.writer.call("commit", null);
   }
 
@@ -99,6 +101,8 @@ class WorkerConnection implements DatabaseConnection {
   readonly #parts: DialectParts;
   /** Ends this connection's turn at the writer; there while a transaction is open. */
   #end: (() => void) | undefined;
+  /** The worker in which the transaction was begun. */
+  #generation = 0;
 
   constructor(parts: DialectParts) {
     this.#parts = parts;
@@ -107,6 +111,13 @@ class WorkerConnection implements DatabaseConnection {
   async begin(): Promise<void> {
     this.#end = await this.#parts.turns.acquire();
     await this.#parts.writer.call("begin", null);
+    this.#generation = this.#parts.writer.generation;
+  }
+
+  /** A transaction ends with the worker that it was begun in: the rest of it must not be done alone by the next one. */
+  whole(): void {
+    if (this.#parts.writer.generation !== this.#generation)
+      throw new StoreUnavailable("the transaction was lost with its worker");
   }
 
   endTurn(): void {
@@ -117,6 +128,7 @@ class WorkerConnection implements DatabaseConnection {
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const request: SqlRequest = { sql: query.sql, parameters: query.parameters.map(sqlValue) };
     const { writer, reader, turns } = this.#parts;
+    if (this.#end !== undefined) this.whole();
     const { rows, changes } = await (this.#end !== undefined
       ? writer.call("sql", request)
       : SelectQueryNode.is(query.query)

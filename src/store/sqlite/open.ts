@@ -34,12 +34,18 @@ export interface SqliteStoreOptions {
 /** The engine's suffix: what the file is called tells which code runs in the workers, TypeScript from a checkout or the built JavaScript. */
 const suffix = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
 
+/** The embedded store, and what only it can tell. */
+export interface SqliteStore extends Store {
+  /** Chunks of the tail: each has an entry in memory and is read at the start. */
+  readonly chunks: number;
+}
+
 /**
  * Opens the embedded store of a data folder: locks the folder, brings the tables up to date, and finds the records again.
  * Rejects with `DataFolderInUse` where another process has it, `StoreTooNew` where a newer program wrote it, `DataFolderUnusable` where it or a file
  * in it can't be used.
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const { directory, log, pid } = options;
   makeFolder(directory);
   const lock = lockFolder(directory, pid);
@@ -70,7 +76,7 @@ async function assemble(
   reader: WorkerLink<ReaderCalls>,
   log: Log,
   close: () => Promise<void>,
-): Promise<Store> {
+): Promise<SqliteStore> {
   const turns = new Mutex();
   const index = new ChunkIndex();
   const database = new Kysely<Schema>({ dialect: new WorkerDialect({ writer, reader, turns }) });
@@ -88,6 +94,9 @@ async function assemble(
     groups: new GroupRows(database),
     commands: new CommandRows(database),
     daily: new DailyRows(database),
+    get chunks() {
+      return index.size;
+    },
     async check() {
       await turns.run(() => writer.call("check", null));
     },

@@ -39,6 +39,7 @@ export class WorkerLink<C extends Calls<C>> {
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #nextId = 1;
+  #generation = 0;
   #closing = false;
   #closed = false;
 
@@ -46,6 +47,11 @@ export class WorkerLink<C extends Calls<C>> {
     this.#kind = kind;
     this.#database = database;
     this.#log = log;
+  }
+
+  /** Which worker since the start this is: what a worker held open (a transaction) is gone with it. */
+  get generation(): number {
+    return this.#generation;
   }
 
   /** Rejects with `StoreUnavailable` where the engine can't be used, or where the worker died before it answered. */
@@ -76,6 +82,7 @@ export class WorkerLink<C extends Calls<C>> {
     worker.on("error", (error) => this.#log.error({ worker: name, error: String(error) }, "store worker failed"));
     worker.on("exit", (code) => this.#exited(worker, code));
     this.#worker = worker;
+    this.#generation++;
     return worker;
   }
 
@@ -91,11 +98,17 @@ export class WorkerLink<C extends Calls<C>> {
   #exited(worker: Worker, code: number): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
+    this.#generation++;
     if (!this.#closing)
       this.#log.error({ worker: this.#kind.name, code }, "store worker ended; the next call starts it again");
     const error = new StoreUnavailable("the store's worker ended");
     for (const waiting of this.#waiting.values()) waiting.reject(error);
     this.#waiting.clear();
+  }
+
+  /** Kills the worker as a crash of it would; the next call starts another one. */
+  async terminate(): Promise<void> {
+    await this.#worker?.terminate();
   }
 
   /** Ends the worker by its last call. */

@@ -39,7 +39,7 @@ class SocketGateway implements Gateway {
       counters: createCounters(deps.metrics),
       registry,
       commands: new CommandDesk(registry, deps.clock, deps.metrics),
-      context: { receivedAt: 0, transport: "tcp", identified: false, options: options.decode ?? {} },
+      context: { receivedAt: 0, transport: "tcp", identified: false, options: {} },
       prefix: deps.ids.secret(3),
       tick: 0,
       inFlight: 0,

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { fixtureProtocol } from "../../test/support/fixture-protocol.ts";
 import { MemoryIntake } from "../../test/support/memory-intake.ts";
 import { createLog, createMetrics, createQuarantine, createTrace, systemClock, systemIds } from "../observe/index.ts";
+import type { AnyProtocol } from "../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../wire/reader.ts";
 import { type Channel, writeReplies } from "./channel.ts";
 import { CommandDesk } from "./commands.ts";
@@ -24,9 +25,9 @@ class QueueingChannel implements Channel {
   readonly #inbox: string[] = [];
   isClosed = false;
 
-  constructor(shared: Shared, intake: MemoryIntake) {
+  constructor(shared: Shared, intake: MemoryIntake, protocol: AnyProtocol = fixtureProtocol) {
     this.#intake = intake;
-    this.session = new Session(shared, this, fixtureProtocol, "tcp");
+    this.session = new Session(shared, this, protocol, "tcp");
   }
 
   send(message: string): void {
@@ -164,6 +165,30 @@ test("a connection that closes at any moment writes nothing more and leaves noth
     }),
     { numRuns: 200 },
   );
+});
+
+test("messages are read by the model of the device that speaks, and as it is now", async () => {
+  const { intake, shared } = world();
+  const models: (string | undefined)[] = [];
+  const noting: AnyProtocol = {
+    ...fixtureProtocol,
+    connect: () => {
+      const connection = fixtureProtocol.connect();
+      const decode = connection.decode.bind(connection);
+      connection.decode = (frame, context) => {
+        models.push(context.options.model);
+        return decode(frame, context);
+      };
+      return connection;
+    },
+  };
+  const channel = new QueueingChannel(shared, intake, noting);
+  intake.register("one", false, "R11");
+  intake.register("two");
+  for (const message of ["#I,one", "#H", "#I,two", "#H", "#I,nobody", "#H", "#I,one", "#H"]) channel.send(message);
+  intake.register("one", false, "SEEWORLD");
+  channel.send("#H");
+  assert.deepEqual(models, [undefined, "R11", "R11", undefined, undefined, undefined, undefined, "R11", "SEEWORLD"]);
 });
 
 test("a connection stands for a bounded number of devices: the ones longest not heard make room", async () => {

@@ -172,6 +172,7 @@ export class Session implements Reachable {
     context.receivedAt = exchange.receivedAt;
     context.transport = this.#transport;
     context.identified = this.#speaker.ids !== undefined;
+    context.options = this.#speaker.options;
     const effects = this.#decoder.decode(frame, context);
     this.#interpret({ exchange, frame, effects, from: 0 });
   }

@@ -34,7 +34,7 @@ export interface ReusedContext {
   receivedAt: number;
   transport: Transport;
   identified: boolean;
-  readonly options: DecodeOptions;
+  options: DecodeOptions;
 }
 
 /** Text of an address for people and counting: an IPv4 peer of a dual-stack socket is written as IPv4. */

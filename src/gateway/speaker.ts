@@ -1,13 +1,18 @@
 import type { Admission, Admitted } from "../ports/intake.ts";
+import type { DecodeOptions } from "../wire/protocol.ts";
 import type { Refusal } from "./exchange.ts";
 import type { Reachable } from "./registry.ts";
 import type { Shared } from "./shared.ts";
+
+const noOptions: DecodeOptions = Object.freeze({});
 
 /** Who speaks on a connection: the device that reported its identifiers last, and the others that the connection stands for. */
 export class Speaker {
   device: Admitted | undefined;
   /** The identifiers that were reported last, whether or not a registered device has them. */
   ids: readonly string[] | undefined;
+  /** How the device's messages are to be read: by its model, once it is admitted. */
+  options: DecodeOptions = noOptions;
   /** The device was changed: it must be admitted again. */
   changed = false;
   #refusal: "unknown" | "expired" | undefined;
@@ -38,6 +43,7 @@ export class Speaker {
     if (device !== undefined && !this.current) this.#unreach(device.id, session, shared);
     this.device = undefined;
     this.ids = undefined;
+    this.options = noOptions;
     this.#refusal = undefined;
     this.changed = false;
   }
@@ -47,6 +53,8 @@ export class Speaker {
     this.ids = ids;
     this.changed = false;
     this.device = admission.status === "admitted" ? admission : undefined;
+    const model = this.device?.model;
+    this.options = model === undefined ? noOptions : { model };
     this.#refusal = admission.status === "admitted" ? undefined : admission.status;
   }
 

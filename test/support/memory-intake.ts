@@ -12,11 +12,13 @@ class MemoryDevice implements Admitted {
   readonly status = "admitted";
   readonly key: number;
   readonly id: string;
+  readonly model: string | undefined;
   live = true;
 
-  constructor(key: number, id: string) {
+  constructor(key: number, id: string, model: string | undefined) {
     this.key = key;
     this.id = id;
+    this.model = model;
   }
 }
 
@@ -39,9 +41,9 @@ export class MemoryIntake implements Intake {
   #asked: (() => void)[] = [];
 
   /** Registers a device, or renews it: who holds the old one must ask again. */
-  register(id: string, expired = false): void {
+  register(id: string, expired = false, model?: string): void {
     this.remove(id);
-    this.#devices.set(id, expired ? "expired" : new MemoryDevice(this.#devices.size + 1, id));
+    this.#devices.set(id, expired ? "expired" : new MemoryDevice(this.#devices.size + 1, id, model));
   }
 
   remove(id: string): void {

@@ -7,7 +7,7 @@ import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { Quarantine } from "../ports/quarantine.ts";
 import type { Trace } from "../ports/trace.ts";
-import type { AnyProtocol, DecodeOptions } from "../wire/protocol.ts";
+import type { AnyProtocol } from "../wire/protocol.ts";
 import type { GatewayLimits } from "./limits.ts";
 
 /** Where the gateway listens, and what it bears. */
@@ -18,8 +18,6 @@ export interface GatewayOptions {
   readonly port: number;
   /** Limits that differ from `defaultLimits`. */
   readonly limits?: Partial<GatewayLimits>;
-  /** Options given to every decoder. */
-  readonly decode?: DecodeOptions;
 }
 
 /** What the gateway is made of. */
@@ -85,23 +83,3 @@ export type CloseCause =
   | "perAddress"
   | "internal"
   | "stopped";
-
-/** All close causes, for the metrics. */
-export const closeCauses: readonly CloseCause[] = [
-  "peer",
-  "error",
-  "idle",
-  "notIdentified",
-  "unknown",
-  "expired",
-  "unavailable",
-  "unknownProtocol",
-  "junk",
-  "unread",
-  "memory",
-  "finished",
-  "full",
-  "perAddress",
-  "internal",
-  "stopped",
-];

@@ -47,11 +47,6 @@ export class FrameStream {
     return this.#buffer.length;
   }
 
-  /** Bytes since the last frame that belong to none. */
-  get junk(): number {
-    return this.#junk;
-  }
-
   /** Bytes of the whole stream that belong to no frame. */
   get skipped(): number {
     return this.#skipped;

@@ -84,7 +84,7 @@ const device = Type.Object({
     maximum: 1_000_000,
     unit: "connections",
     description:
-      "Connections of trackers at a time; further ones are closed at once. Bounds memory and file descriptors.",
+      "Connections of trackers at a time. Beyond them the one that did not say for longest which device it is makes room; where all have, a further one is closed at once. Bounds memory and file descriptors.",
   }),
   connectionsPerAddress: integer(18_000, {
     env: "WAYBEAM_DEVICE_CONNECTIONS_PER_ADDRESS",
@@ -100,7 +100,7 @@ const device = Type.Object({
     maximum: 1_000_000,
     unit: "connections",
     description:
-      "Connections at a time that did not say yet which device they are. High: after an outage a fleet comes back at once.",
+      "Connections at a time that did not say yet which device they are; beyond them the oldest of these makes room. High: after an outage a fleet comes back at once.",
   }),
   messagesPerSecond: integer(2000, {
     env: "WAYBEAM_DEVICE_MESSAGES_PER_SECOND",

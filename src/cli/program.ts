@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { addAccount } from "./commands/account.ts";
+import { addCommand } from "./commands/command.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDecode } from "./commands/decode.ts";
 import { addDemo } from "./commands/demo.ts";
@@ -46,6 +47,7 @@ export function makeProgram(host: Host): Command {
     addAccount,
     addLast,
     addHistory,
+    addCommand,
     addTrace,
     addDecode,
     addSimulate,

@@ -71,6 +71,7 @@ export const CommandResultAnswer = success({
       "queued: the device is not connected; it is sent when it connects, until 2026-11-22T10:29:00.000Z",
     ],
   }),
+  commandId: Type.String({ description: "The record that tells what becomes of it." }),
 });
 
 /** A command and what became of it. */

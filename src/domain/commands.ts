@@ -16,13 +16,19 @@ import { afterOf, commandView, cursorOf } from "./command-view.ts";
 import { isSame, readWish, recordOf, type Wish } from "./command-wish.ts";
 import type { Devices } from "./devices.ts";
 
+/** What became of a command so far, and which record tells of it. */
+export interface Outcome {
+  readonly result: string;
+  readonly commandId: string;
+}
+
 /** Commands to devices and their records. Calls fail with `deviceNotFound` where the user can't see the device. */
 export interface Commands {
   /**
-   * Sends a command, or queues it; gives the text of `result`.
+   * Sends a command, or queues it.
    * @throws ApiError `permissionDenied`, `badRequest`, `deviceExpired`, `noPhone`, `smsNotConfigured`, `dailySms`, `idempotencyConflict`, `unavailable`
    */
-  send(user: User, deviceId: string, body: CommandRequest, idempotencyKey: string | undefined): Promise<string>;
+  send(user: User, deviceId: string, body: CommandRequest, idempotencyKey: string | undefined): Promise<Outcome>;
   /** Newest first. */
   list(
     user: User,
@@ -71,7 +77,7 @@ class DeviceCommands implements Commands {
     this.#sms = context.sms && new CommandSms({ ...context, sender: context.sms });
   }
 
-  async send(user: User, deviceId: string, body: CommandRequest, idempotencyKey: string | undefined): Promise<string> {
+  async send(user: User, deviceId: string, body: CommandRequest, idempotencyKey: string | undefined): Promise<Outcome> {
     const { devices, clock } = this.#context;
     const channel = body.sms === true ? "sms" : "data";
     if (!mayCommand(user, channel)) throw new ApiError("permissionDenied");
@@ -108,7 +114,7 @@ class DeviceCommands implements Commands {
     return this.#queue.stop();
   }
 
-  async #byData(user: User, device: Device, wish: Wish): Promise<string> {
+  async #byData(user: User, device: Device, wish: Wish): Promise<Outcome> {
     const atOnce = wish.ttlMs === 0;
     const make = (fields: Partial<NewCommand>) => this.#make(user, device, wish, fields);
     const made = atOnce ? await this.#queue.sendNow(device, make) : await make({});
@@ -116,10 +122,11 @@ class DeviceCommands implements Commands {
     if (made.existing) return this.#answer(await this.#repeat(device, made.command, wish));
     const inTime = atOnce || (await inTurn(this.#queue.send(device, made.command)));
     const command = await this.#current(device, made.command);
-    return command.state === "queued" && !inTime ? waitsForTurn : this.#answer(command);
+    const answer = this.#answer(command);
+    return command.state === "queued" && !inTime ? { ...answer, result: waitsForTurn } : answer;
   }
 
-  async #bySms(user: User, device: Device, wish: Wish): Promise<string> {
+  async #bySms(user: User, device: Device, wish: Wish): Promise<Outcome> {
     const { min: to } = device;
     const sms = this.#sms;
     if (to === null) throw new ApiError("noPhone");
@@ -162,9 +169,9 @@ class DeviceCommands implements Commands {
     return found;
   }
 
-  #answer(command: Command): string {
+  #answer(command: Command): Outcome {
     throwFailure(command, smsRetrySeconds);
-    return resultOf(command, this.#context.waitMs);
+    return { result: resultOf(command, this.#context.waitMs), commandId: command.id };
   }
 }
 

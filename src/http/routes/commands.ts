@@ -36,8 +36,7 @@ function sendRoute(app: App, { commands }: Services): void {
     async (request) => {
       const caller = callerOf(request);
       const { params, body, headers } = request;
-      const result = await commands.send(caller.user, params.deviceId, body, headers["idempotency-key"]);
-      return answer(caller, { result });
+      return answer(caller, await commands.send(caller.user, params.deviceId, body, headers["idempotency-key"]));
     },
   );
 }

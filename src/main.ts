@@ -38,7 +38,7 @@ const terminal: Terminal = {
 };
 
 /** Reads the configuration's file, if there is one, and makes the configuration. */
-async function load(configFile: string | undefined): Promise<LoadedConfig> {
+async function load(configFile: string | undefined, data?: string): Promise<LoadedConfig> {
   const { describeProblems, loadConfig } = await import("./config/index.ts");
   const named = configFile ?? (process.env.WAYBEAM_CONFIG || undefined);
   const name = named ?? "waybeam.json";
@@ -46,7 +46,10 @@ async function load(configFile: string | undefined): Promise<LoadedConfig> {
     if (named === undefined && error.code === "ENOENT") return undefined;
     throw new CliError("usage", `can't read the configuration file ${name} (${error.code})`);
   });
-  const loaded = loadConfig({ env: process.env, ...(text !== undefined && { file: { name, text } }) });
+  const loaded = loadConfig({
+    env: data === undefined ? process.env : { ...process.env, WAYBEAM_DATA: data },
+    ...(text !== undefined && { file: { name, text } }),
+  });
   if ("config" in loaded) return loaded;
   const lines = describeProblems(loaded.problems).trimEnd().replaceAll("\n", "\n  ");
   throw new CliError("usage", `the configuration is wrong:\n  ${lines}`, "`waybeam config --help` tells more.");
@@ -58,8 +61,8 @@ async function readConfig(configFile: string | undefined): Promise<ConfigView> {
   return { data: loaded.config.data, settings: describeConfig(loaded) };
 }
 
-async function startService(configFile: string | undefined): Promise<Service> {
-  const { config } = await load(configFile);
+async function startService(configFile: string | undefined, data?: string): Promise<Service> {
+  const { config } = await load(configFile, data);
   const { startApp } = await import("./app.ts");
   try {
     return await startApp(config, process.pid);

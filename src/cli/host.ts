@@ -55,6 +55,6 @@ export interface Host {
   readonly version: string;
   /** Reads the configuration. Throws a CliError that lists every problem. */
   readConfig(file: string | undefined): Promise<ConfigView>;
-  /** Starts the service with the configuration. Throws a CliError where it can't start. */
-  startService(configFile: string | undefined): Promise<Service>;
+  /** Starts the service with the configuration; `data`: in this folder, whatever that says. Throws a CliError where it can't start. */
+  startService(configFile: string | undefined, data?: string): Promise<Service>;
 }

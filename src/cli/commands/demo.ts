@@ -4,10 +4,11 @@ import type { Fleet } from "../../simulator/index.ts";
 import { ApiClient } from "../client.ts";
 import { examples } from "../context.ts";
 import { readCredentials } from "../credentials.ts";
+import { CliError } from "../exit.ts";
 import type { Host, Service } from "../host.ts";
 import { Progress } from "../progress.ts";
 import { registerDevices } from "../register.ts";
-import { startSummary, untilInterrupted } from "./serve.ts";
+import { startSummary, stop, untilInterrupted } from "./serve.ts";
 import { describe, hostOf, protocolsOf } from "./simulate.ts";
 
 /** Cars of the demonstration, and seconds between their reports. */
@@ -18,21 +19,37 @@ const interval = 2;
 export function addDemo(program: Command, host: Host): void {
   program
     .command("demo")
-    .description(`run the service with a simulated fleet of ${devices} cars that move`)
-    .addHelpText("after", examples("waybeam demo", "WAYBEAM_DATA=/tmp/demo waybeam demo"))
-    .action(async (_options: object, command: Command) => {
+    .description(`run the service with a simulated fleet of ${devices} cars that move, in a data folder of its own`)
+    .option("--data <folder>", "its data folder; WAYBEAM_DATA is left alone. Delete it to clean up", "./data-demo")
+    .addHelpText(
+      "after",
+      examples("waybeam demo", "WAYBEAM_HTTP_PORT=8081 WAYBEAM_DEVICE_PORT=8889 waybeam demo --data /tmp/demo"),
+    )
+    .action(async ({ data }: { data: string }, command: Command) => {
       const { config } = command.optsWithGlobals<{ config?: string }>();
-      const { data } = await host.readConfig(config);
-      const service = await host.startService(config);
+      const service = await start(host, config, data);
       try {
-        await run(host, service, join(data, "credentials.json"));
+        await run(host, service, data);
       } finally {
-        await service.stop();
+        await stop(host, service);
       }
     });
 }
 
-async function run(host: Host, service: Service, credentialsFile: string): Promise<void> {
+/** Starts the service. A port that is taken is most likely the user's own service's: then the demonstration needs others. */
+async function start(host: Host, config: string | undefined, data: string): Promise<Service> {
+  try {
+    return await host.startService(config, data);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exit !== "inUse") throw error;
+    const ports = "WAYBEAM_HTTP_PORT=8081 WAYBEAM_DEVICE_PORT=8889";
+    const hint = `If your own service or another demo runs, give this one others: ${ports} ./waybeam demo --data ./data-demo2`;
+    throw new CliError("inUse", error.message, hint);
+  }
+}
+
+async function run(host: Host, service: Service, data: string): Promise<void> {
+  const credentialsFile = join(data, "credentials.json");
   const { startFleet } = await import("../../simulator/index.ts");
   const credentials = { ...(await readCredentials(credentialsFile)), url: service.url };
   const client = new ApiClient(credentials, { signal: host.interrupted });
@@ -46,7 +63,7 @@ async function run(host: Host, service: Service, credentialsFile: string): Promi
     clock: host.clock,
     register: (list) => registerDevices(host, client, list),
   });
-  host.terminal.err(startSummary(service) + whatToTry(service, fleet, credentialsFile));
+  host.terminal.err(startSummary(service) + whatToTry(service, fleet, data));
   const progress = new Progress(host);
   const timer = setInterval(() => progress.show(() => describe(fleet.stats)), 200);
   try {
@@ -58,18 +75,25 @@ async function run(host: Host, service: Service, credentialsFile: string): Promi
   }
 }
 
-function whatToTry({ url }: Service, { devices: [first] }: Fleet, credentialsFile: string): string {
+function whatToTry({ url }: Service, { devices: [first] }: Fleet, data: string): string {
   const id = first?.id ?? "";
   const json = "-H 'Content-Type: application/json'";
   return `${devices} simulated cars report every ${interval} s. In another terminal try:
+  export WAYBEAM_DATA=${quoted(data)}
   ./waybeam device list
   ./waybeam last ${id}
   ./waybeam history ${id} --from 10m
   ./waybeam trace ${id}
 or the REST API itself:
-  TOKEN=$(curl -s ${url}/api/Auth/Token ${json} -d @${credentialsFile} | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
+  TOKEN=$(curl -s ${url}/api/Auth/Token ${json} -d @"$WAYBEAM_DATA/credentials.json" | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
   curl -s ${url}/api/devices -H "Authorization: Bearer $TOKEN"
   curl -s ${url}/api/devices/${id}/lastLocation -H "Authorization: Bearer $TOKEN"
+Its data is in ${data}, apart from your own: delete that folder to clean up.
 
 `;
+}
+
+/** A text as one word of the shell. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,3 +1,4 @@
+import { reservedAttributes } from "./attribute-names.ts";
 import type { Report } from "./effects.ts";
 import type { LocationRecord } from "./location.ts";
 import { type ReadingName, readingKinds } from "./readings.ts";
@@ -67,9 +68,6 @@ export function extrasOf(report: Report): string {
   return `${fields},"attributes":{${attributes.slice(1)}`;
 }
 
-/** Attributes that the service itself writes. */
-const ownAttributes: ReadonlySet<string> = new Set(["altitude", "valid", "alarms", "positionTime", "receivedAt"]);
-
 /** Names of attributes come from protocols' tables, so they are few; those of a phone app's own parameters must not fill the memory. */
 const quotedNames = new Map<string, string>();
 const mostQuotedNames = 4096;
@@ -77,8 +75,9 @@ const mostQuotedNames = 4096;
 function attributeName(name: string): string {
   const known = quotedNames.get(name);
   if (known !== undefined) return known;
-  // A phone app's own parameters may have any name: they must neither stand twice in an object nor pass for what the service says.
-  const taken = ownAttributes.has(name) || places.has(name) || name.startsWith("reported.");
+  // Protocols keep off these names (the contract suite looks); where one did not, a name must neither stand twice in an object nor pass for
+  // what the service says.
+  const taken = reservedAttributes.has(name) || name.startsWith("reported.");
   const own = taken ? `reported.${name}` : name;
   const quoted = `,${JSON.stringify(own)}:`;
   if (quotedNames.size < mostQuotedNames) quotedNames.set(name, quoted);

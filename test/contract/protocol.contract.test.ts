@@ -87,6 +87,20 @@ describe("the contract suite finds", () => {
     assertFails(rude, /changes no input/);
   });
 
+  it("an attribute with the name of a reading, or of what the service adds itself", () => {
+    for (const name of ["battery", "receivedAt"]) {
+      const confusing = withRows((row) => ({
+        ...row,
+        handle(frame, session, context) {
+          const { effects, session: next } = row.handle(frame, session, context);
+          if (effects[0]?.type !== "failure") return { session: next, effects };
+          return { session, effects: [{ type: "readings", alarms: [], readings: {}, attributes: { [name]: 1 } }] };
+        },
+      }));
+      assertFails(confusing, /flipped bit/);
+    }
+  });
+
   it("a value that no map can show", () => {
     const wild = withRows((row) => ({
       ...row,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { alarmNames } from "../../src/model/alarms.ts";
+import { reservedAttributes } from "../../src/model/attribute-names.ts";
 import type { Effect, Fix, ReadingsReport } from "../../src/model/effects.ts";
 import { readingKinds } from "../../src/model/readings.ts";
 
@@ -46,6 +47,10 @@ function report(effect: Fix | ReadingsReport): void {
     assert.ok(typeof value !== "number" || Number.isFinite(value), `reading ${name}: ${value}`);
   }
   for (const [name, value] of Object.entries(effect.attributes)) {
+    assert.ok(
+      !reservedAttributes.has(name),
+      `attribute ${name} has the name of a reading, or of what the service adds`,
+    );
     assert.ok(["string", "number", "boolean"].includes(typeof value), `attribute ${name}: ${value}`);
     assert.ok(typeof value !== "number" || Number.isFinite(value), `attribute ${name}: ${value}`);
   }

@@ -1,6 +1,6 @@
 import type { Attributes, Effect } from "../../model/effects.ts";
 import type { Readings } from "../../model/readings.ts";
-import { alarmsOf, altitudeOf, courseOf, effectOf, type Location, speedOf } from "./report.ts";
+import { alarmsOf, altitudeOf, attributeName, courseOf, effectOf, type Location, speedOf } from "./report.ts";
 import { parseTimestamp } from "./time.ts";
 
 type JsonObject = { readonly [name: string]: unknown };
@@ -102,7 +102,7 @@ function attributesOf(location: JsonObject, extras: JsonObject, alarmCode: strin
     const kept = attributeOf(value);
     if (kept === undefined || kept === "" || name === "") continue;
     if (name.length > maximumName || String(kept).length > maximumValue) return undefined;
-    attributes.set(name, kept);
+    attributes.set(attributeName(name), kept);
   }
   return Object.fromEntries(attributes);
 }

@@ -4,7 +4,7 @@ import type { Readings } from "../../model/readings.ts";
 import type { Parameters } from "../../wire/http.ts";
 import { mismatch, parseDecimal } from "../../wire/text.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
-import { alarmsOf, altitudeOf, courseOf, effectOf, type Location, speedOf } from "./report.ts";
+import { alarmsOf, altitudeOf, attributeName, courseOf, effectOf, type Location, speedOf } from "./report.ts";
 import { parseTimestamp } from "./time.ts";
 
 type Changing<T> = { -readonly [K in keyof T]: T[K] };
@@ -67,7 +67,7 @@ const course = numeric((draft, value) => {
   draft.course = courseOf(value);
 });
 
-/** The protocol's own parameters; all others are attributes under the names that they were sent by. */
+/** The protocol's own parameters; all others are attributes under the names that they were sent by (`attributeName`). */
 const takes: ReadonlyMap<string, Take> = new Map<string, Take>([
   ["id", () => true],
   ["deviceid", () => true],
@@ -153,7 +153,7 @@ export function deviceOf(parameters: Parameters): string | undefined {
 
 function keep(draft: Draft, name: string, value: string): boolean {
   if (name.length > maximumName || value.length > maximumValue) return false;
-  if (value !== "") draft.attributes.set(name, plainValue(value));
+  if (value !== "") draft.attributes.set(attributeName(name), plainValue(value));
   return true;
 }
 

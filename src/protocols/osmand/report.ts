@@ -1,4 +1,5 @@
 import { type Alarm, alarmNames } from "../../model/alarms.ts";
+import { reservedAttributes } from "../../model/attribute-names.ts";
 import type { Attributes, Effect } from "../../model/effects.ts";
 import type { Readings } from "../../model/readings.ts";
 
@@ -15,6 +16,11 @@ export interface Location {
   readonly alarms: readonly Alarm[];
   readonly readings: Readings;
   readonly attributes: Attributes;
+}
+
+/** The name that a sender's own parameter is stored under: as it was sent, or behind `app.` where the service has a use of its own for it. */
+export function attributeName(name: string): string {
+  return reservedAttributes.has(name) ? `app.${name}` : name;
 }
 
 const alarms: ReadonlyMap<string, Alarm> = new Map(alarmNames.map((name) => [name.toLowerCase(), name]));

@@ -1,0 +1,169 @@
+// A client whose types are made from the service's OpenAPI document: ./api.ts, by openapi-typescript. test/integration/client-types.test.ts compiles and runs it.
+import type { operations } from "./api.ts";
+
+type Id = keyof operations;
+type Content<T> = T extends { content: { "application/json": infer Json } }
+  ? Json
+  : T extends { content: { "text/plain": infer Text } }
+    ? Text
+    : never;
+type Responses<I extends Id> = operations[I]["responses"];
+/** What a call answers on success. */
+export type Ok<I extends Id> = Content<Responses<I>[Extract<keyof Responses<I>, 200 | 201>]>;
+type Place<I extends Id, P extends string> = operations[I] extends { parameters: { [K in P]: infer V } }
+  ? { [K in P]: V }
+  : operations[I] extends { parameters: { [K in P]?: infer V } }
+    ? { [K in P]?: V }
+    : unknown;
+type Body<I extends Id> = operations[I] extends { requestBody: infer B } ? { body: Content<B> } : unknown;
+/** What a call takes. */
+export type Input<I extends Id> = Place<I, "path"> & Place<I, "query"> & Place<I, "header"> & Body<I>;
+/** What is sent, whatever the call. */
+export interface Sent {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly header?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+/** Sends a call; fails where it is refused. */
+export type Send = (id: Id, token: string | undefined, sent: Sent) => Promise<unknown>;
+
+/** Every call of the service, from its document. */
+export interface Access {
+  readonly userName: string;
+  readonly apiKey: string;
+  readonly operatorKey: string;
+}
+
+/** Uses every call once, in an order that a service with nothing in it can follow. */
+export async function everyCall(send: Send, access: Access): Promise<void> {
+  let token: string | undefined;
+  const call = <I extends Id>(id: I, input: Input<I>) => send(id, token, input as Sent) as Promise<Ok<I>>;
+
+  const session = await call("requestToken", { body: { userName: access.userName, apiKey: access.apiKey } });
+  const ends: number = Date.parse(session.expires);
+  if (Number.isNaN(ends)) throw new Error(session.expires);
+  token = session.token;
+
+  await devices(call);
+  await commands(call);
+  await users(call);
+  await groups(call);
+  const { licenses } = await call("readAccount", {});
+  const free: number = licenses.total - licenses.used;
+  if (free !== licenses.free) throw new Error(String(free));
+  const unknown: string[] = (await call("listQuarantine", {})).quarantine.map(({ ids }) => ids.join());
+  if (unknown.length > 0) throw new Error(unknown.join());
+  const path = { deviceId: "350000000000017" };
+  await call("traceDevice", { path, body: { after: 0 } });
+  await call("deleteDevice", { path });
+  token = access.operatorKey;
+  await operate(call);
+}
+
+type Call = <I extends Id>(id: I, input: Input<I>) => Promise<Ok<I>>;
+const range = { from: "2026-01-01T00:00:00Z", to: "2026-12-31T00:00:00Z" };
+const path = { deviceId: "350000000000017" };
+
+async function devices(call: Call): Promise<void> {
+  const made = await call("createDevice", { body: { id: path.deviceId, tags: { plate: "ABC" } } });
+  const plate: string | undefined = made.device.tags.plate;
+  if (plate !== "ABC" || made.device.name !== path.deviceId) throw new Error(plate);
+  const ids: string[] = (await call("listDevices", {})).devices.map(({ id }) => id);
+  if (!ids.includes(path.deviceId)) throw new Error(ids.join());
+  await call("readDevice", { path });
+  await call("replaceDevice", { path, body: { name: "Truck", min: "+573001234567" } });
+  const { device } = await call("patchDevice", { path, body: [{ op: "replace", path: "/name", value: "Truck 12" }] });
+  if (device.name !== "Truck 12") throw new Error(device.name);
+  const limits = await call("replaceLimits", { path, body: { dailySmsLimit: 3 } });
+  const { dailySmsLimit, smsSentToday } = await call("readLimits", { path });
+  if (limits.dailySmsLimit !== dailySmsLimit || smsSentToday !== 0) throw new Error(String(dailySmsLimit));
+  const { lastLocation } = await call("readLastLocation", { path });
+  const place: [number, number] | null = lastLocation && [lastLocation.latitude, lastLocation.longitude];
+  if (place !== null) throw new Error(place.join());
+  const page = await call("listLocations", { path, body: { ...range, limit: 10 } });
+  const cursor: string | undefined = page.nextCursor;
+  const speeds: (number | undefined)[] = page.locations.map(({ speed }) => speed);
+  if (cursor !== undefined || speeds.length > 0) throw new Error(cursor);
+  const { alerts } = await call("listAlerts", { path, body: { ...range, alertName: "Speed" } });
+  const texts: string[] = alerts.map(({ text, notifications }) => text + notifications.join());
+  const { refused } = await call("listRefused", { path });
+  if (texts.length + refused.length > 0) throw new Error(texts.join());
+  // @ts-expect-error -- a range needs its end
+  const halfRange: Input<"listLocations">["body"] = { from: range.from };
+  // @ts-expect-error -- the field is spelled as in the specification: milleage
+  const spelled = (location: Ok<"listLocations">["locations"][number]) => location.mileage;
+  void [halfRange, spelled];
+}
+
+async function commands(call: Call): Promise<void> {
+  const header = { "idempotency-key": "once" };
+  const { result } = await call("sendCommand", {
+    path,
+    header,
+    body: { command: "78 78", format: "Hex", ttlSeconds: 60 },
+  });
+  const said: string = result;
+  const [command] = (await call("listCommands", { path, query: { limit: "10" } })).commands;
+  if (command === undefined || command.state !== "queued") throw new Error(`${said} ${command?.state}`);
+  const cancelled = await call("cancelCommand", { path: { ...path, commandId: command.id } });
+  const success: true = cancelled.success;
+  if (!success) throw new Error(said);
+  // @ts-expect-error -- there is no such format
+  const body: Input<"sendCommand">["body"] = { command: "x", format: "Morse" };
+  void body;
+}
+
+async function users(call: Call): Promise<void> {
+  const body = { name: "Ana", email: "ana@example.com", country: "CO", timeZone: "America/Bogota" };
+  const { countries } = await call("listCountries", {});
+  const { timeZones } = await call("listTimeZones", {});
+  if (countries.CO === undefined || timeZones[body.timeZone] === undefined) throw new Error(body.country);
+  const made = await call("createUser", { body });
+  const path = { userId: made.id };
+  const hidden: null = made.password;
+  const user = await call("readUser", { path });
+  const group: string | null = user.group;
+  if (group !== hidden) throw new Error(String(group));
+  await call("replaceUser", { path, body: { ...body, privileges: ["read"] } });
+  await call("patchUser", { path, body: [{ op: "add", path: "/tags", value: { office: "Bogotá" } }] });
+  const emails: string[] = (await call("listUsers", {})).users.map(({ email }) => email);
+  if (!emails.includes(body.email)) throw new Error(emails.join());
+  const apiKey: string = (await call("createApiKey", { path })).apiKey;
+  if (apiKey.length < 16) throw new Error(apiKey);
+  await call("deleteApiKey", { path });
+  await call("deleteUser", { path });
+  // @ts-expect-error -- a user needs an address
+  const nobody: Input<"createUser">["body"] = { name: "x", country: "CO", timeZone: "America/Bogota" };
+  void nobody;
+}
+
+async function groups(call: Call): Promise<void> {
+  const made = await call("createGroup", { body: { name: "Trucks", devices: ["350000000000017"] } });
+  const path = { groupId: made.id };
+  await call("readGroup", { path });
+  await call("replaceGroup", { path, body: { name: "Vans" } });
+  const { devices } = await call("patchGroup", { path, body: [{ op: "test", path: "/name", value: "Vans" }] });
+  const names: string[] = (await call("listGroups", {})).groups.map(({ name }) => name);
+  if (devices !== null || !names.includes("Vans")) throw new Error(names.join());
+  await call("deleteGroup", { path });
+}
+
+async function operate(call: Call): Promise<void> {
+  const licenses = 5;
+  const account = { name: "North", timeZone: "America/Bogota", licenses };
+  const owner = { name: "Eva", email: "eva@example.com", country: "CO", timeZone: account.timeZone };
+  const made = await call("createAccount", { body: { ...account, owner } });
+  const key: string = made.owner.apiKey;
+  const path = { accountId: made.account.id };
+  await call("readAccountById", { path });
+  await call("replaceAccount", { path, body: { ...account, licenses: 6 } });
+  const patched = await call("patchAccount", { path, body: [{ op: "replace", path: "/licenses", value: 7 }] });
+  const { accounts } = await call("listAccounts", {});
+  if (key === "" || patched.account.licenses.total !== 7 || accounts.length < 2) throw new Error("accounts");
+  const live: true = (await call("live", {})).live;
+  const { ready, checks } = await call("ready", {});
+  const kinds: string[] = (await call("readPublicKeys", {})).keys.map(({ kty }) => kty);
+  const metrics: string = await call("metrics", {});
+  if (!live || !ready || checks.store !== "ok" || kinds.length === 0 || metrics === "") throw new Error(metrics);
+}

@@ -23,7 +23,9 @@ interface SimulateOptions {
 export function addSimulate(program: Command, host: Host): void {
   program
     .command("simulate")
-    .description("a fleet of trackers that drive about and report over real sockets")
+    .description(
+      "a fleet of trackers that drive about and report over real sockets; its devices stay, tagged simulated=true",
+    )
     .option("--devices <count>", "how many", integer(1, 1_000_000), 10)
     .option("--interval <seconds>", "between two reports of a device", seconds, 10)
     .option(
@@ -50,6 +52,7 @@ export function addSimulate(program: Command, host: Host): void {
       examples(
         "waybeam simulate --devices 100 --interval 5",
         "waybeam simulate --devices 1000 --interval 1 --protocol teltonika,gt06 --seed load --count 60 --json",
+        "waybeam device remove --tag simulated=true",
       ),
     )
     .action((options: SimulateOptions, command: Command) => simulate(host, options, command));

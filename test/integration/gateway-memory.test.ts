@@ -31,7 +31,8 @@ test("beyond the bytes of all together no socket is read; the largest holders ma
   await world.gateway.stop();
 });
 
-test("while the store is waited for nobody makes room: all wait, and nothing is lost", options, async () => {
+test("while the store is waited for nobody makes room: all wait, and nothing is lost", options, async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
   const world = await startGateway({ bufferedBytes: 3000 });
   const peers: Peer[] = [];
   for (let index = 0; index < 6; index++) {
@@ -52,7 +53,8 @@ test("while the store is waited for nobody makes room: all wait, and nothing is 
     dropped = await metricOf(world.metrics, 'waybeam_datagrams_dropped_total{cause="memory"}');
   }
   udp.close();
-  await new Promise((resolve) => setTimeout(resolve, 1200));
+  // Each second it looks who is to make room.
+  t.mock.timers.tick(5000);
   assert.equal(world.gateway.connections.tcp, 6);
   const buffered = await metricOf(world.metrics, "waybeam_buffered_bytes");
   assert.ok(buffered > 3000 && buffered < 3000 + 2 * sent.length, `${buffered} bytes`);

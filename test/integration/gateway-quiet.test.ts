@@ -4,10 +4,10 @@ import { type TestContext, test } from "node:test";
 import type { GatewayLimits } from "../../src/gateway/index.ts";
 import { h02 } from "../../src/protocols/h02/index.ts";
 import { protocols } from "../../src/protocols/index.ts";
-import { frame, more } from "../../src/wire/framing.ts";
+import { frame, more, quietMs } from "../../src/wire/framing.ts";
 import type { AnyProtocol } from "../../src/wire/protocol.ts";
 import { fixtureProtocol } from "../support/fixture-protocol.ts";
-import { metricOf, Peer, startGateway, until } from "../support/gateway.ts";
+import { metricOf, Peer, startGateway, until, untilRead } from "../support/gateway.ts";
 
 /** The fixture's lines, the last of which needs no end; `#?` alone waits for more whatever happens. */
 const quiet: AnyProtocol = {
@@ -47,6 +47,7 @@ const stored = (intake: { readonly stored: ReadonlyMap<string, readonly unknown[
   intake.stored.get(id)?.length ?? 0;
 
 const options = { timeout: 20_000 };
+const frames = 'waybeam_frames_total{protocol="fixture"}';
 
 test("a message without an end is taken and acknowledged once nothing follows for a while", options, async (t) => {
   const { port, intake } = await world(t, [quiet]);
@@ -59,16 +60,26 @@ test("a message without an end is taken and acknowledged once nothing follows fo
   peer.end();
 });
 
+/** The test turns the clock of the quiet time itself. */
+function holdClock(t: TestContext): void {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  t.after(() => t.mock.timers.reset());
+}
+
 test("bytes that come in time belong to the message", options, async (t) => {
-  const { port, intake } = await world(t, [quiet]);
+  holdClock(t);
+  const { port, intake, metrics } = await world(t, [quiet]);
   const peer = new Peer(port);
   peer.send("#I,one\n");
   await peer.expect("#I\n");
   // Together they take longer than the quiet time.
-  for (const byte of "#P,123") {
+  for (const [index, byte] of [..."#P,123"].entries()) {
     peer.send(byte);
-    await new Promise((resolve) => setTimeout(resolve, 120));
+    await untilRead(metrics, "#I,one\n".length + index + 1);
+    t.mock.timers.tick(quietMs - 1);
   }
+  assert.equal(await metricOf(metrics, frames), 1);
+  t.mock.timers.tick(1);
   await peer.expect("#P,123\n");
   assert.equal(stored(intake, "one"), 1);
   peer.end();
@@ -94,20 +105,25 @@ test("all that is settled at the end is taken, though a commit is told of in bet
 });
 
 test("what is settled waits for the session like everything else, and is settled once", options, async (t) => {
+  holdClock(t);
   const { port, intake, metrics } = await world(t, [quiet], { messagesInFlight: 1 });
   intake.hold = true;
   const peer = new Peer(port);
-  peer.send("#A,one,1\n#P,2");
-  await until(() => intake.waiting === 1);
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  const sent = "#A,one,1\n#P,2";
+  peer.send(sent);
+  await untilRead(metrics, sent.length);
+  t.mock.timers.tick(2 * quietMs);
   assert.equal(intake.waiting, 1);
   intake.commit();
-  await until(() => intake.waiting === 1);
+  assert.equal(intake.waiting, 0);
+  t.mock.timers.tick(quietMs);
+  assert.equal(intake.waiting, 1);
   intake.commit();
   await peer.expect("#A,1\n#P,2\n");
   peer.send("#?");
-  await new Promise((resolve) => setTimeout(resolve, 700));
-  assert.equal(await metricOf(metrics, 'waybeam_frames_total{protocol="fixture"}'), 2);
+  await untilRead(metrics, sent.length + 2);
+  t.mock.timers.tick(2 * quietMs);
+  assert.equal(await metricOf(metrics, frames), 2);
   peer.end();
 });
 
@@ -166,13 +182,14 @@ test("UDP: a message is done with before the next one of its datagram begins", o
 });
 
 test("UDP: a bounded number of a datagram's messages waits for its commit", options, async (t) => {
-  const { port, intake } = await world(t, [several], { messagesInFlight: 2 });
+  const { port, intake, metrics } = await world(t, [several], { messagesInFlight: 2 });
   intake.hold = true;
   const { answers, send } = udp(t, port);
   send("#I,one\n#P,1\n#P,2\n#P,3\n");
-  await until(() => intake.waiting === 2);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  // A datagram is read in one step: what is not taken now waits.
+  await until(() => answers.length === 1);
   assert.equal(intake.waiting, 2);
+  assert.equal(await metricOf(metrics, frames), 3);
   intake.commit();
   await until(() => intake.waiting === 1);
   intake.commit();

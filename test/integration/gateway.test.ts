@@ -3,7 +3,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { test } from "node:test";
 import type { GatewayLimits } from "../../src/gateway/index.ts";
-import { metricOf, Peer, startGateway, until } from "../support/gateway.ts";
+import { metricOf, Peer, startGateway, until, untilRead } from "../support/gateway.ts";
 
 type World = Awaited<ReturnType<typeof startGateway>>;
 
@@ -182,7 +182,7 @@ withGateway("a congested intake stops reading, and goes on when drained", {}, as
   let sent = "";
   for (let index = 0; index < 200; index++) sent += `#P,${index}\n`;
   peer.send(sent);
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await untilRead(world.metrics, "#I,one\n".length + sent.length);
   assert.equal(world.intake.stored.size, 0);
   world.intake.drain();
   await peer.expect(sent);
@@ -192,9 +192,9 @@ withGateway("a congested intake stops reading, and goes on when drained", {}, as
 withGateway("a bounded number of messages waits for its commit", { messagesInFlight: 4 }, async (world) => {
   world.intake.hold = true;
   const peer = new Peer(world.port);
-  peer.send("#I,one\n#P,1\n#P,2\n#P,3\n#P,4\n#P,5\n#P,6\n");
-  await until(() => world.intake.waiting === 4);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  const sent = "#I,one\n#P,1\n#P,2\n#P,3\n#P,4\n#P,5\n#P,6\n";
+  peer.send(sent);
+  await untilRead(world.metrics, sent.length);
   assert.equal(world.intake.waiting, 4);
   world.intake.commit();
   await until(() => world.intake.waiting === 2);

@@ -103,9 +103,17 @@ export class Peer {
   }
 }
 
+/** The real one, also where a test turns the clock itself. */
+const { setTimeout } = globalThis;
+
 /** Waits until something holds; the test's own time limit ends a wait in vain. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** Waits until the gateway has read so many bytes of all connections. What they ask for at once is done then: reading and decoding are one step. */
+export function untilRead(metrics: { text(): Promise<string> }, bytes: number): Promise<void> {
+  return until(async () => (await metricOf(metrics, 'waybeam_received_bytes_total{transport="tcp"}')) >= bytes);
 }
 
 /** Value of a metric's series, as /metrics shows it; 0 where there is none. */

@@ -188,7 +188,7 @@ test("whatever happens in whatever order: written at most once and in order, nev
             await queue.stop();
             queue = new CommandQueue(context);
             queue.start();
-          } else {
+          } else if ("which" in each) {
             const command = made[each.which];
             const stepped = command && (await step(command.key, ["queued"], "cancelled", { finishedAt: clock.now() }));
             if (stepped) cancelled.add(stepped.command);

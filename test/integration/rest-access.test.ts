@@ -457,6 +457,7 @@ describe("on a socket", () => {
       ],
       ["GET /api/devices HTTP/1.1\r\nHos", 408, "Request Timeout"],
       ["GET /api/devices HTTP/1.1\r\nConnection: close\r\n\r\n", 401, "authentication failed, invalid token"],
+      ["GET /api/devices/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400, "Bad Request"],
       ["PROPFIND /api/devices HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404, "Not Found"],
       [
         "GET /api/devices HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n",

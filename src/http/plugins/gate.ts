@@ -86,6 +86,8 @@ export function createGate(services: Services): Gate {
     },
     async recognise(request, reply) {
       begin(request, reply);
+      // A request whose path can't be decoded comes without the decorations of a route's.
+      request.caller = null;
       const session = tokens.session(request.headers.authorization);
       const caller = session === undefined ? undefined : await within(Promise.resolve(known(session)), timeoutMs);
       const refusal = caller === undefined ? undefined : count(request, reply, caller);

@@ -6,7 +6,7 @@ import type { Device } from "../model/device.ts";
 import type { AlertHistory } from "../ports/alerts.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HistoryChunk, LocationStore, RecordKey } from "../ports/store.ts";
-import { cursorOf, parseCursor } from "./cursor.ts";
+import { type CursorScope, cursorOf, parseCursor } from "./cursor.ts";
 import { secondsToNextDay, type Tally } from "./tally.ts";
 
 /** Pieces of an answer, as the store gives them. A reader that stops early must end the iteration, which ends the store's too. */
@@ -49,6 +49,8 @@ interface Range {
 
 /** A device's records of one kind, from their store. */
 interface Source {
+  /** Name of the list. */
+  readonly list: string;
   readonly device: Device;
   readonly read: (range: Range) => AsyncIterable<HistoryChunk>;
 }
@@ -90,11 +92,11 @@ export function createHistory(context: HistoryContext): History {
       await chunks.return?.();
     }
     more ||= count === range.limit && last !== undefined && (await follows(source, { ...range, after: last }));
-    yield more && last !== undefined ? `],"nextCursor":"${cursorOf(last)}"` : "]";
+    yield more && last !== undefined ? `],"nextCursor":"${cursorOf(last, scopeOf(source, range))}"` : "]";
   }
 
-  /** Opens a list of this name. */
-  async function open(name: string, asked: Range, source: Source): Promise<OpenHistory> {
+  async function open(request: LocationsRequest, source: Source): Promise<OpenHistory> {
+    const asked = rangeOf(request, source);
     const now = clock.now();
     const left = dailyResults - (await results.entry(source.device.key, now)).daily;
     const usedUp = () => new ApiError("dailyResults", [], secondsToNextDay(now));
@@ -109,19 +111,19 @@ export function createHistory(context: HistoryContext): History {
     const rest = pieces(source, range, chunks, first);
     // A generator that has not begun would not end the store's iteration when it is ended.
     await rest.next();
-    return { start: `"${name}":[`, rest };
+    return { start: `"${source.list}":[`, rest };
   }
 
   return {
     async locations(device, request) {
       const { key, odometerStart } = device;
       const read = (range: Range) => locations.history(key, { ...range, odometerStart });
-      return open("locations", rangeOf(request), { device, read });
+      return open(request, { list: "locations", device, read });
     },
     async alerts(device, request) {
       const named = request.alertName === undefined ? {} : { name: request.alertName };
       const read = (range: Range) => alerts.alerts(device.key, { ...range, ...named });
-      return open("alerts", rangeOf(request), { device, read });
+      return open(request, { list: "alerts", device, read });
     },
   };
 }
@@ -132,16 +134,21 @@ async function follows({ read }: Source, range: Range): Promise<boolean> {
   return false;
 }
 
-function rangeOf(request: LocationsRequest): Range {
+function scopeOf({ list, device }: Source, { from, to }: Pick<Range, "from" | "to">): CursorScope {
+  return { list, deviceKey: device.key, from, to };
+}
+
+function rangeOf(request: LocationsRequest, source: Source): Range {
   const from = parseInstant(request.from);
   const to = parseInstant(request.to);
-  const after = request.cursor === undefined ? undefined : parseCursor(request.cursor);
   const details: string[] = [];
   if (from === undefined) details.push("body/from: must be an RFC 3339 date-time");
   if (to === undefined) details.push("body/to: must be an RFC 3339 date-time");
   if (from !== undefined && to !== undefined && from > to) details.push("body/to: must not be before body/from");
-  if (request.cursor !== undefined && after === undefined)
-    details.push("body/cursor: must be the nextCursor of an answer");
   if (from === undefined || to === undefined || details.length > 0) throw new ApiError("badRequest", details);
-  return { from, to, limit: request.limit ?? Number.MAX_SAFE_INTEGER, ...(after === undefined ? {} : { after }) };
+  const range = { from, to, limit: request.limit ?? Number.MAX_SAFE_INTEGER };
+  if (request.cursor === undefined) return range;
+  const after = parseCursor(request.cursor, scopeOf(source, range));
+  if (after !== undefined) return { ...range, after };
+  throw new ApiError("badRequest", ["body/cursor: must be the nextCursor of an answer for this device and range"]);
 }

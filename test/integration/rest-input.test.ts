@@ -1,9 +1,21 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import type { Fix } from "../../src/model/effects.ts";
 import { endRest, type Rest, startRest } from "../support/rest.ts";
 
 let rest: Rest;
 let token: string;
+
+const fix = (second: number): Fix => ({
+  type: "fix",
+  time: Date.UTC(2026, 0, 1) + second * 1000,
+  valid: true,
+  latitude: 1,
+  longitude: 2,
+  alarms: [],
+  readings: {},
+  attributes: {},
+});
 
 before(async () => {
   rest = await startRest({ limits: { requestsPerMinute: 100_000, tokenRequestsPerMinute: 10_000 } });
@@ -186,5 +198,35 @@ describe("bodies", () => {
       JSON.stringify({ name: "n", devices: Array(100).fill(1) }),
     );
     assert.equal(details.length, 20);
+  });
+});
+
+describe("cursors of histories", () => {
+  const range = { from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" };
+  const ask = (id: string, body: object, list = "locations") =>
+    rest.call("POST", `/api/devices/${id}/${list}`, { token, body });
+
+  test("hold for their device, list and range alone; the range may be written otherwise", async () => {
+    for (const id of ["paged", "unpaged"]) {
+      await rest.call("POST", "/api/devices", { token, body: { id } });
+      await rest.report(id, fix(0), fix(1), fix(2));
+    }
+    const cursor: string = (await ask("paged", { ...range, limit: 2 })).json.nextCursor;
+    const next = await ask("paged", { from: "2026-01-01", to: "2026-01-02T01:00:00+01:00", cursor });
+    assert.equal(next.json.locations.length, 1);
+    const refused = [
+      await ask("unpaged", { ...range, cursor }),
+      await ask("paged", { ...range, to: "2026-01-03T00:00:00Z", cursor }),
+      await ask("paged", {
+        ...range,
+        cursor: `${cursor.slice(0, 3)}${cursor[3] === "A" ? "B" : "A"}${cursor.slice(4)}`,
+      }),
+      await ask("paged", { ...range, cursor }, "alerts"),
+    ];
+    for (const { status, json } of refused)
+      assert.deepEqual(
+        [status, json.details],
+        [400, ["body/cursor: must be the nextCursor of an answer for this device and range"]],
+      );
   });
 });

@@ -354,7 +354,7 @@ describe("locations", () => {
       [{ from: range.to, to: range.from }, "body/to: must not be before body/from"],
       [{ ...range, limit: 0 }, "body/limit: must be >= 1"],
       [{ ...range, limit: 1.5 }, "body/limit: must be integer"],
-      [{ ...range, cursor: "x" }, "body/cursor: must be the nextCursor of an answer"],
+      [{ ...range, cursor: "x" }, "body/cursor: must be the nextCursor of an answer for this device and range"],
       [[], "body: must be object"],
       ["", "body: is required"],
     ];

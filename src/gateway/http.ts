@@ -5,12 +5,17 @@ import type { Exchange } from "./exchange.ts";
 const tryLater = { "Retry-After": "10" };
 
 /** A response of the gateway's own, without a body. */
-export function ownResponse(status: HttpStatus, keepAlive: boolean): Uint8Array {
+function ownResponse(status: HttpStatus, keepAlive: boolean): Uint8Array {
   return httpResponse(status, keepAlive, "", status === 503 ? tryLater : {});
 }
 
+/** A response that is the connection's last. */
+export function lastResponse(status: HttpStatus): Uint8Array {
+  return ownResponse(status, false);
+}
+
 /** What is answered where the data was not taken; undefined: the protocol's own replies, or 200 where it has none. */
-export function statusOf(exchange: Exchange): HttpStatus | undefined {
+function statusOf(exchange: Exchange): HttpStatus | undefined {
   if (exchange.unavailable) return 503;
   if (exchange.refusal === "unknown") return 404;
   if (exchange.refusal === "expired" || exchange.refusal === "changed") return 403;
@@ -19,8 +24,25 @@ export function statusOf(exchange: Exchange): HttpStatus | undefined {
   return exchange.refusal === "notIdentified" ? 400 : undefined;
 }
 
-/** Whether a request is its connection's last. */
-export function isLastRequest(request: Uint8Array): boolean {
-  const parsed = parseHttpRequest(request);
-  return "refused" in parsed || !parsed.keepAlive;
+/** The answers of one connection that speaks HTTP: its requests are taken one at a time. */
+export class HttpResponder {
+  #last = false;
+
+  /** Whether the peer wants the connection closed after the present answer. */
+  get last(): boolean {
+    return this.#last;
+  }
+
+  /** This request is taken next. */
+  begin(request: Uint8Array): void {
+    const parsed = parseHttpRequest(request);
+    this.#last = "refused" in parsed || !parsed.keepAlive;
+  }
+
+  /** What the present request is answered. */
+  responses(exchange: Exchange): readonly Uint8Array[] {
+    const status = statusOf(exchange);
+    if (status === undefined && exchange.replies !== undefined) return exchange.replies;
+    return [ownResponse(status ?? 200, !this.#last)];
+  }
 }

@@ -1,14 +1,15 @@
 import type { Socket } from "node:net";
-import { detectionBytes, detectProtocol } from "../wire/detect.ts";
-import { quietMs } from "../wire/framing.ts";
-import { httpFramer, startsHttp } from "../wire/http.ts";
+import { detectProtocol } from "../wire/detect.ts";
+import { httpFramer } from "../wire/http.ts";
 import type { AnyProtocol, Transport } from "../wire/protocol.ts";
 import { FrameStream } from "../wire/stream.ts";
 import { type Channel, writeReplies } from "./channel.ts";
 import type { Exchange } from "./exchange.ts";
-import { isLastRequest, ownResponse, statusOf } from "./http.ts";
+import { HttpResponder, lastResponse } from "./http.ts";
 import { MessageRate } from "./message-rate.ts";
+import { openingOf } from "./opening.ts";
 import { disown, own } from "./owned-socket.ts";
+import { QuietTimer } from "./quiet-timer.ts";
 import { Session } from "./session.ts";
 import { plainAddress, type Shared } from "./shared.ts";
 import type { CloseCause } from "./types.ts";
@@ -29,10 +30,6 @@ export interface TcpGroup {
 /** Seconds that a peer has to take our last bytes and close. */
 const closingSeconds = 5;
 
-function onQuiet(connection: TcpConnection): void {
-  connection.quieted();
-}
-
 const nothing = new Uint8Array(0);
 
 /**
@@ -52,16 +49,13 @@ export class TcpConnection implements Channel {
   #head: Uint8Array | undefined;
   #stream: FrameStream | undefined;
   #session: Session | undefined;
-  #http = false;
-  /** The peer wants the connection closed after the present answer (HTTP). */
-  #lastRequest = false;
+  /** Where it speaks HTTP. */
+  #http: HttpResponder | undefined;
+  /** Where its protocol's messages do not tell their end. */
+  #quiet: QuietTimer | undefined;
   #blocked = false;
   #paused = false;
   #ended = false;
-  /** Runs while bytes wait whose meaning depends on what follows, and the socket is read. */
-  #quietTimer: NodeJS.Timeout | undefined;
-  /** Nothing followed the bytes that wait: they are read as they are. */
-  #quiet = false;
   #held = 0;
   #closing = false;
   #closed = false;
@@ -113,15 +107,14 @@ export class TcpConnection implements Channel {
 
   /** A request that waits for its answer. */
   get answering(): boolean {
-    return this.#http && this.busy;
+    return this.#http !== undefined && this.busy;
   }
 
   received(chunk: Uint8Array): void {
     if (this.#closing || this.#closed) return;
     this.#shared.counters.received.tcp.add(chunk.length);
     this.lastTick = this.#shared.tick;
-    this.#quiet = false;
-    this.#stopQuietTimer();
+    this.#quiet?.restart();
     try {
       if (this.#stream === undefined) this.#detect(chunk);
       else this.#stream.push(chunk);
@@ -141,10 +134,9 @@ export class TcpConnection implements Channel {
 
   /** Nothing follows what has arrived, for now or at all. */
   quieted(): void {
-    this.#quiet = true;
-    this.#stopQuietTimer();
     try {
       if (this.#ended && this.#stream === undefined && this.#head !== undefined) this.#detect(nothing);
+      this.#quiet?.pass();
       if (!this.#blocked && this.#stream !== undefined && this.#stream.unread > 0) this.#pump();
     } catch (error) {
       this.#defect(error);
@@ -159,8 +151,11 @@ export class TcpConnection implements Channel {
   }
 
   finish(exchange: Exchange): void {
-    if (this.#http) this.#respond(exchange, statusOf(exchange));
-    else writeReplies(this, exchange);
+    if (this.#http === undefined) writeReplies(this, exchange);
+    else {
+      for (const response of this.#http.responses(exchange)) this.write(response);
+      if (this.#http.last) this.end();
+    }
   }
 
   identified(): void {
@@ -169,7 +164,7 @@ export class TcpConnection implements Channel {
   }
 
   refused(cause: "unknown" | "expired"): void {
-    if (this.#http) return;
+    if (this.#http !== undefined) return;
     if (this.#refusal === undefined)
       this.deadline = Math.min(this.#shared.tick + this.#shared.limits.refusedSeconds, this.deadline);
     this.#refusal = cause;
@@ -190,7 +185,7 @@ export class TcpConnection implements Channel {
     this.#session?.close();
     this.#stream = undefined;
     this.#head = undefined;
-    this.#stopQuietTimer();
+    this.#quiet?.stop();
     this.#account();
     disown(this.#socket);
     this.#socket.destroy();
@@ -203,7 +198,7 @@ export class TcpConnection implements Channel {
     if (bytes !== undefined) this.write(bytes);
     this.#closing = true;
     this.deadline = this.#shared.tick + closingSeconds;
-    this.#stopQuietTimer();
+    this.#quiet?.stop();
     this.#socket.end();
     // What still comes is passed over; unread, it would hide that the peer has closed.
     this.#socket.resume();
@@ -211,7 +206,7 @@ export class TcpConnection implements Channel {
 
   /** A request that could not be answered in time. */
   giveUp(): void {
-    this.end(ownResponse(503, false));
+    this.end(lastResponse(503));
     this.#session?.close();
   }
 
@@ -219,8 +214,7 @@ export class TcpConnection implements Channel {
   pause(cause: "busy" | "memory" = "busy"): void {
     if (this.#paused || this.#closing || this.#closed) return;
     this.#paused = true;
-    // While it is not read, nobody can tell whether something follows.
-    this.#stopQuietTimer();
+    this.#quiet?.stop();
     this.#shared.counters.paused[cause].add(1);
     this.#socket.pause();
   }
@@ -232,30 +226,21 @@ export class TcpConnection implements Channel {
       this.#paused = false;
       this.#socket.resume();
     }
-    if (!this.#quiet && this.#stream?.unsettled === true) this.#quietTimer ??= setTimeout(onQuiet, quietMs, this);
+    if (this.#stream?.unsettled === true) this.#quiet?.start();
   }
 
   #detect(chunk: Uint8Array): void {
     const bytes = this.#head === undefined ? chunk : concatenated(this.#head, chunk);
-    const http = startsHttp(bytes);
-    if (http === "sure") {
-      this.#http = true;
-      this.#head = undefined;
-      this.#stream = new FrameStream(httpFramer, this.#shared.limits.junkBytes);
-      this.#stream.push(bytes);
-      return;
-    }
-    const first = bytes.subarray(0, detectionBytes);
-    const found = detectProtocol(this.#shared.deps.protocols, first, "tcp", this.#ended);
-    if (found === "none" && http === "no") {
-      this.close("unknownProtocol");
-      return;
-    }
-    if (found === "none" || found === "undecided") this.#head = bytes.slice();
+    const found = openingOf(this.#shared.deps.protocols, bytes, this.#ended);
+    if (found === "none") this.close("unknownProtocol");
+    else if (found === "undecided") this.#head = bytes.slice();
     else {
       this.#head = undefined;
-      this.#speak(found, "tcp");
-      this.#stream = new FrameStream(found.framer, this.#shared.limits.junkBytes);
+      if (found === "http") this.#http = new HttpResponder();
+      else this.#speak(found, "tcp");
+      const framer = found === "http" ? httpFramer : found.framer;
+      if (framer.settle !== undefined) this.#quiet = new QuietTimer(this);
+      this.#stream = new FrameStream(framer, this.#shared.limits.junkBytes);
       this.#stream.push(bytes);
     }
   }
@@ -271,14 +256,14 @@ export class TcpConnection implements Channel {
     if (stream === undefined) return;
     const receivedAt = this.#shared.deps.clock.now();
     while (this.#mayTake()) {
-      const frame = this.#quiet ? stream.settled() : stream.next();
+      const frame = this.#quiet?.over === true ? stream.settled() : stream.next();
       if (typeof frame === "string") {
         if (frame === "junk") this.#junk(stream);
         else this.#drained(stream);
         return;
       }
       this.#rate.spend();
-      if (this.#http) this.#lastRequest = isLastRequest(frame);
+      this.#http?.begin(frame);
       (this.#session ?? this.#recognise(frame))?.take(frame, receivedAt);
     }
   }
@@ -306,22 +291,15 @@ export class TcpConnection implements Channel {
   #recognise(request: Uint8Array): Session | undefined {
     const found = detectProtocol(this.#shared.deps.protocols, request, "http", true);
     if (found !== "none" && found !== "undecided") return this.#speak(found, "http");
-    this.end(ownResponse(404, false));
+    this.end(lastResponse(404));
     return undefined;
-  }
-
-  #respond(exchange: Exchange, status: ReturnType<typeof statusOf>): void {
-    if (status !== undefined || exchange.replies === undefined)
-      this.write(ownResponse(status ?? 200, !this.#lastRequest));
-    else for (const reply of exchange.replies) this.write(reply);
-    if (this.#lastRequest) this.end();
   }
 
   /** Everything that arrived is with the session. */
   #drained(stream: FrameStream): void {
     if (stream.skipped !== this.#skipped) {
       // Where a malformed request ends, nobody can tell.
-      if (this.#http) {
+      if (this.#http !== undefined) {
         this.#junk(stream);
         return;
       }
@@ -333,7 +311,7 @@ export class TcpConnection implements Channel {
 
   #junk(stream: FrameStream): void {
     this.#countSkipped(stream);
-    if (this.#http) this.end(ownResponse(400, false));
+    if (this.#http !== undefined) this.end(lastResponse(400));
     else this.close("junk");
   }
 
@@ -353,12 +331,6 @@ export class TcpConnection implements Channel {
     this.#blocked = true;
     this.#shared.counters.paused.rate.add(1);
     this.#group.throttled(this);
-  }
-
-  #stopQuietTimer(): void {
-    if (this.#quietTimer === undefined) return;
-    clearTimeout(this.#quietTimer);
-    this.#quietTimer = undefined;
   }
 
   /** Tells how much memory waits with it now. */

@@ -40,6 +40,15 @@ describe("the API page", () => {
   });
 });
 
+test("the root leads to the API page, and is no part of the API", async () => {
+  for (const method of ["GET", "HEAD"] as const) {
+    const { statusCode, headers } = await rest.http.inject({ method, url: "/" });
+    assert.deepEqual([statusCode, headers.location], [302, "/docs"], method);
+  }
+  assert.equal((await rest.http.inject({ method: "POST", url: "/" })).statusCode, 404);
+  assert.equal("/" in (rest.http.openApi() as { paths: object }).paths, false);
+});
+
 describe("ids of devices", () => {
   const dots = [".", ".."];
 

@@ -60,6 +60,11 @@ export function operationRoutes(app: FastifyInstance, { readiness, metricsText }
     async (_request, reply) => reply.type("text/plain; version=0.0.4; charset=utf-8").send(await metricsText()),
   );
 
+  // Who opens the service's address in a browser finds what it is.
+  app.get("/", { config, exposeHeadRoute: true, schema: { hide: true } }, async (_request, reply) =>
+    reply.redirect("/docs"),
+  );
+
   let document: string | undefined;
   app.get("/openapi.json", { config, schema: { hide: true } }, async (_request, reply) => {
     document ??= JSON.stringify(app.swagger());

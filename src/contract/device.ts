@@ -40,7 +40,7 @@ const deviceId = Type.String({
 });
 
 const settable = {
-  name: Type.Optional(NullableText({ maxLength: 256, description: "Unset: the id." })),
+  name: Type.Optional(NullableText({ maxLength: 256, description: "Unset or blank: the id." })),
   description: Type.Optional(NullableText({ maxLength: 4096 })),
   min: Type.Optional(
     NullableText({

@@ -45,7 +45,8 @@ export function readFields(id: string, body: DeviceReplacement & { readonly id?:
     fields: {
       id,
       aliases,
-      name: body.name ?? id,
+      // Blank is unset, as in users and groups, where a name is required.
+      name: body.name === undefined || body.name === null || body.name.trim() === "" ? id : body.name,
       description: body.description ?? null,
       min: body.min ?? null,
       tags: body.tags ?? {},

@@ -77,6 +77,20 @@ describe("ids of devices", () => {
   });
 });
 
+test("a blank name of a device is an unset one: the id stands for it, in answers of every call", async () => {
+  for (const name of ["", " ", "\t\u3000"]) {
+    const made = await rest.call("POST", "/api/devices", { token, body: { id: "unnamed", name } });
+    assert.deepEqual([made.status, made.json.device.name], [201, "unnamed"], JSON.stringify(name));
+    await rest.call("PUT", "/api/devices/unnamed", { token, body: { name: "Truck" } });
+    const steps = [{ op: "replace", path: "/name", value: name }];
+    const patched = await rest.call("PATCH", "/api/devices/unnamed", { token, body: steps });
+    assert.deepEqual([patched.status, patched.json.device.name], [200, "unnamed"]);
+    const put = await rest.call("PUT", "/api/devices/unnamed", { token, body: { name } });
+    assert.deepEqual([put.status, put.json.device.name], [200, "unnamed"]);
+    await rest.call("DELETE", "/api/devices/unnamed", { token });
+  }
+});
+
 describe("bodies", () => {
   /** A call's refusal, which must be a bad request. */
   async function refusal(method: string, url: string, body?: string) {

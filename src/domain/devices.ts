@@ -9,6 +9,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
 import { type Cache, createCache } from "./cache.ts";
 import { defaultDailyEmailLimit, defaultDailySmsLimit, deviceView, readExpiry, readFields } from "./device-fields.ts";
+import { createDeviceList } from "./device-list.ts";
 import { patched } from "./json-patch.ts";
 import { createLocks } from "./locks.ts";
 import type { Visibility } from "./visibility.ts";
@@ -24,8 +25,8 @@ export interface ChangedDevice {
  * another account, or not visible to the user: the three can't be told apart.
  */
 export interface Devices {
-  /** Those that have not expired and the user may see, by id. */
-  list(user: User): Promise<readonly Device[]>;
+  /** Those that have not expired and the user may see, by id: JSON objects with commas between them, UTF-8. At once where they are in memory. */
+  list(user: User): Uint8Array | Promise<Uint8Array>;
   /** From memory where it is there: for reading. */
   find(user: User, id: string): Device | Promise<Device>;
   create(user: User, body: NewDevice): Promise<ChangedDevice>;
@@ -56,12 +57,10 @@ export interface DevicesContext {
   readonly visibility: Visibility;
 }
 
-/** A user who sees more devices than this has them picked from the list of all, others each by its id. */
-const fewDevices = 8;
-
 /** The devices over their store; what is read often is kept in memory until the bus says that it changed. */
 export function createDevices({ store: { devices: store }, bus, clock, visibility }: DevicesContext): Devices {
   const cache = keptIn(store, bus, clock);
+  const { list } = createDeviceList({ store, find: (id) => cache.get(id), bus, clock, visibility });
   // A change is made from what was read before it, so the changes of one device follow each other.
   const alone = createLocks<string>();
 
@@ -86,15 +85,16 @@ export function createDevices({ store: { devices: store }, bus, clock, visibilit
     if (result === "exists")
       throw new ApiError("deviceExists", ["body: the id or an alias is a registered device's already"]);
     if (result === "noLicense") throw new ApiError("noLicense");
-    bus.publish({ type: "deviceChanged", key: result.key, id: result.id });
+    tell(result);
     return result;
   }
 
+  function tell({ accountKey, key, id }: Device): void {
+    bus.publish({ type: "deviceChanged", accountKey, key, id });
+  }
+
   return {
-    async list(user) {
-      const now = clock.now();
-      return (await visibleTo(user, visibility, store)).filter(({ expires }) => expires === null || now < expires);
-    },
+    list,
     find(user, id) {
       const device = cache.get(id);
       return device instanceof Promise ? device.then((found) => visible(user, found)) : visible(user, device);
@@ -127,7 +127,7 @@ export function createDevices({ store: { devices: store }, bus, clock, visibilit
       alone(id, async () => {
         const device = await current(user, id);
         if (!(await store.remove(device.key))) throw new ApiError("deviceNotFound");
-        bus.publish({ type: "deviceChanged", key: device.key, id: device.id });
+        tell(device);
       }),
   };
 }
@@ -155,13 +155,4 @@ function keptIn(store: Store["devices"], bus: Bus, clock: Clock): Cache<string, 
 function shown(device: Device, seen: boolean): Device {
   if (!seen) throw new ApiError("deviceNotFound");
   return device;
-}
-
-/** Every device that a user sees, by id. */
-async function visibleTo(user: User, visibility: Visibility, store: Store["devices"]): Promise<readonly Device[]> {
-  const { all, ids } = await visibility.scope(user);
-  if (all) return store.list(user.accountKey);
-  if (ids.size > fewDevices) return (await store.list(user.accountKey)).filter(({ id }) => ids.has(id));
-  const found = await Promise.all([...ids].toSorted().map((id) => store.find(id)));
-  return found.filter((device) => device !== undefined).filter(({ accountKey }) => accountKey === user.accountKey);
 }

@@ -120,7 +120,7 @@ test("a change brings the moment forward; a thousand changes ask once", async ()
   const { asked } = world;
   for (let index = 0; index < 1000; index++) {
     expiries.set(String(index), day + 200);
-    bus.publish({ type: "deviceChanged", key: index, id: String(index) });
+    bus.publish({ type: "deviceChanged", accountKey: 1, key: index, id: String(index) });
   }
   told.length = 0;
   world.now += 100;
@@ -197,7 +197,7 @@ test("whatever the clock does, who hears all that is told knows of each device w
           await pass(each.wait);
         } else {
           expiries.set(String(each.id), each.at === null ? null : world.now + each.at);
-          bus.publish({ type: "deviceChanged", key: each.id, id: String(each.id) });
+          bus.publish({ type: "deviceChanged", accountKey: 1, key: each.id, id: String(each.id) });
         }
       }
       await pass(sleepMs);

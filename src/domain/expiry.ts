@@ -132,8 +132,8 @@ export class ExpiryWatch implements Expiry {
 }
 
 async function tell(bus: Bus, passed: readonly Device[]): Promise<void> {
-  for (const [index, { key, id }] of passed.entries()) {
+  for (const [index, { accountKey, key, id }] of passed.entries()) {
     if (index % slice === slice - 1) await new Promise((resolve) => setImmediate(resolve));
-    bus.publish({ type: "deviceChanged", key, id });
+    bus.publish({ type: "deviceChanged", accountKey, key, id });
   }
 }

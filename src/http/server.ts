@@ -141,7 +141,7 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   listingsRoutes(app, services);
   groupsRoutes(app, services);
   groupRoutes(app, services);
-  devicesRoutes(app, services);
+  devicesRoutes(app, instance, services);
   deviceRoutes(app, services);
   limitsRoutes(app, services);
   commandRoutes(app, services);

@@ -48,13 +48,13 @@ test("a change ends what was handed out, also when it comes while the device is 
   registered.devices = [device({ key: 1, id: "a" })];
   registered.meanwhile = () => {
     registered.devices = [device({ key: 1, id: "a", tags: { model: "new" } })];
-    bus.publish({ type: "deviceChanged", key: 1, id: "a" });
+    bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "a" });
   };
   const admitted = await directory.admit(["a"]);
   assert.ok(admitted.status === "admitted");
   assert.equal(admitted.model, "new", "the stale answer was asked for again");
   assert.equal(admitted.live, true);
-  bus.publish({ type: "deviceChanged", key: 1, id: "a" });
+  bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "a" });
   assert.equal(admitted.live, false);
 });
 
@@ -81,7 +81,7 @@ test("of several identifiers the first that is registered counts, also when it i
   assert.ok(before.status === "admitted");
   assert.equal(before.key, 1);
   registered.devices.push(device({ key: 2, id: "a" }));
-  bus.publish({ type: "deviceChanged", key: 2, id: "a" });
+  bus.publish({ type: "deviceChanged", accountKey: 1, key: 2, id: "a" });
   assert.equal(before.live, false);
   const after = await directory.admit(["a", "b"]);
   assert.ok(after.status === "admitted");

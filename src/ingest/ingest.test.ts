@@ -99,7 +99,7 @@ test("a device that was only edited while its reports waited is stored all the s
   const outcomes: string[] = [];
   const held = await admitted(ingest, "a");
   const stored = submit(ingest, held, 1, outcomes);
-  bus.publish({ type: "deviceChanged", key: 1, id: "a" });
+  bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "a" });
   await stored;
   await ingest.stop();
   assert.deepEqual(outcomes, ["stored"]);
@@ -137,7 +137,7 @@ test("while the store is down nobody is answered, and then everybody once", asyn
   assert.equal(ingest.congested, true);
   assert.deepEqual(outcomes, []);
   store.devices = store.devices.filter(({ id }) => id !== "b");
-  bus.publish({ type: "deviceChanged", key: 2, id: "b" });
+  bus.publish({ type: "deviceChanged", accountKey: 1, key: 2, id: "b" });
   const drained = new Promise<void>((resolve) => ingest.onDrained(resolve));
   await Promise.all([...waiting, drained]);
   await ingest.stop();

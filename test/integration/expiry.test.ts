@@ -9,7 +9,7 @@ import { silentLog } from "../support/silent-log.ts";
 
 test("a silent connection is closed when its device may not report any longer, and stays when it was only changed", async () => {
   const world = await startGateway();
-  const changed = (key: number, id: string) => world.bus.publish({ type: "deviceChanged", key, id });
+  const changed = (key: number, id: string) => world.bus.publish({ type: "deviceChanged", accountKey: 1, key, id });
   world.intake.register("one");
   world.intake.register("two");
   const [first, second] = [new Peer(world.port), new Peer(world.port)];
@@ -39,7 +39,7 @@ test("a connection that stands for several devices goes on for the others", asyn
   peer.send("#A,one,1\n#A,two,2\n");
   await peer.expect("#A,1\n#A,2\n");
   world.intake.register("one", true);
-  world.bus.publish({ type: "deviceChanged", key: 1, id: "one" });
+  world.bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "one" });
   await until(() => world.gateway.connections.devices === 1);
   peer.send("#A,one,3\n#A,two,4\n");
   await peer.expect("#A,4\n");

@@ -122,13 +122,13 @@ withGateway("a connection that ends leaves its command lost, and no reply of the
 withGateway("a device that was changed is asked for anew; one that is gone gets nothing", async (world) => {
   const peer = await connected(world);
   world.intake.register("one");
-  world.bus.publish({ type: "deviceChanged", key: 1, id: "one" });
+  world.bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "one" });
   const { dispatched } = command(world, "one", "1");
   await peer.expect("!1\n");
   peer.send("#C,a\n");
   assert.deepEqual(await dispatched, { outcome: "answered", text: "a" });
   world.intake.remove("one");
-  world.bus.publish({ type: "deviceChanged", key: 1, id: "one" });
+  world.bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "one" });
   assert.deepEqual(await command(world, "one", "2").dispatched, { outcome: "notConnected" });
   world.intake.down = true;
   assert.deepEqual(await command(world, "one", "3").dispatched, { outcome: "notConnected" });

@@ -145,7 +145,7 @@ withGateway("a changed device is asked for again and goes on", {}, async (world)
   const peer = new Peer(world.port);
   peer.send("#I,one\n");
   await peer.expect("#I\n");
-  world.bus.publish({ type: "deviceChanged", key: 1, id: "one" });
+  world.bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "one" });
   world.intake.register("one");
   world.intake.slow = true;
   peer.send("#P,1\n#P,2\n");

@@ -32,10 +32,15 @@ export interface PublicKeys {
 
 /** Decrypts what was encrypted for the service's own key. */
 export interface Encryption {
-  /** The text in a compact JWE for our key; undefined: the value is none; `failed`: it is one, and can't be decrypted. */
-  decrypt(value: string): Promise<{ readonly text: string } | "failed" | undefined>;
+  /**
+   * The text in a compact JWE (RFC 7516, 7.1) for our key. Undefined: the value is none. `refused`: it is one and gives no text, and why, to be read after
+   * what it is called; whoever sent it never meant its letters.
+   */
+  decrypt(value: string): Promise<{ readonly text: string } | { readonly refused: string } | undefined>;
   publicKeys(): Promise<PublicKeys>;
 }
+
+type ProtectedHeader = ReturnType<typeof decodeProtectedHeader>;
 
 interface KeyPair {
   readonly secret: Awaited<ReturnType<typeof importJWK>>;
@@ -59,30 +64,40 @@ export function createEncryption(accounts: Pick<AccountStore, "setting" | "findS
       const header = headerOf(value);
       if (header === undefined) return undefined;
       const { secret, published } = await keyPair();
-      if (header.kid !== undefined && header.kid !== published.keys[0].kid) return undefined;
+      const refused = refusal(header, published.keys[0].kid);
+      if (refused !== undefined) return { refused };
       try {
         const options = { keyManagementAlgorithms: [alg], contentEncryptionAlgorithms: [enc] };
         const { plaintext } = await compactDecrypt(value, secret, options);
         const text = new TextDecoder("utf-8", { fatal: true }).decode(plaintext);
-        return text === "" ? "failed" : { text };
+        return text === "" ? { refused: "can't be decrypted" } : { text };
       } catch {
         // Which step failed is nothing that a caller should learn.
-        return "failed";
+        return { refused: "can't be decrypted" };
       }
     },
     publicKeys: async () => (await keyPair()).published,
   };
 }
 
-/** The header of a compact JWE in our form; undefined: the value is none, nor one that could be for our key. */
-function headerOf(value: string): { readonly kid?: unknown } | undefined {
-  if (!/^[\w-]+(?:\.[\w-]*){4}$/.test(value)) return undefined;
+/** The header of a compact JWE, for whatever key and in whatever form; undefined: the value is none. */
+function headerOf(value: string): ProtectedHeader | undefined {
+  if (value.split(".", 6).length !== 5) return undefined;
   try {
     const header = decodeProtectedHeader(value);
-    return header.alg === alg && header.enc === enc && header.zip === undefined ? header : undefined;
+    return header.alg !== undefined && header.enc !== undefined ? header : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Why a JWE is not tried: what its header, which anybody can read, says. */
+function refusal(header: ProtectedHeader, kid: string): string | undefined {
+  if (header.alg !== alg || header.enc !== enc) return `is a JWE in another form than ${alg} and ${enc}`;
+  if (header.zip !== undefined) return "is a JWE whose text is compressed";
+  if (header.kid !== undefined && header.kid !== kid)
+    return "is a JWE for another key (kid) than the one at /.well-known/jwks.json";
+  return undefined;
 }
 
 async function load(accounts: Pick<AccountStore, "setting" | "findSetting">): Promise<KeyPair> {

@@ -8,8 +8,8 @@ import { createEncryption, type PublicKeys } from "./encryption.ts";
 /** Passwords of users: how they come in and how they are kept. */
 export interface Passwords {
   /**
-   * The form in which a password is kept: argon2id, as a PHC string. A value that is a compact JWE for our key is decrypted first.
-   * @throws ApiError `invalidInput`: it can't be decrypted, or is not encrypted where it must be
+   * The form in which a password is kept: argon2id, as a PHC string. A value that is a compact JWE is decrypted first.
+   * @throws ApiError `invalidInput`: it is a JWE that can't be decrypted, or is not encrypted where it must be
    */
   hash(value: string): Promise<string>;
   /** The key that passwords can be encrypted for, as a JWK set (RFC 7517). */
@@ -49,7 +49,8 @@ export function createPasswords({ accounts, ids, requireEncrypted }: PasswordsCo
   return {
     async hash(value) {
       const decrypted = await encryption.decrypt(value);
-      if (decrypted === "failed") throw new ApiError("invalidInput", ["body/password: can't be decrypted"]);
+      if (decrypted !== undefined && "refused" in decrypted)
+        throw new ApiError("invalidInput", [`body/password: ${decrypted.refused}`]);
       if (decrypted !== undefined) return derived(decrypted.text);
       if (requireEncrypted)
         throw new ApiError("invalidInput", [

@@ -76,12 +76,49 @@ test("a JWE for the published key is decrypted first; one that can't be is refus
     assert.deepEqual([refused.status, refused.json.error], [400, "invalid input"]);
   }
   assert.ok(isHashOf(await stored(), "pâsswörd"));
+});
+
+test("whatever is a JWE and can't be decrypted is refused and says why: it is never the password itself", async () => {
+  const key = await publishedKey(rest);
+  const email = "forms@example.com";
+  const post = (password: string) => rest.call("POST", "/api/users", { token, body: { ...fields, email, password } });
   const { publicKey } = await generateKeyPair("RSA-OAEP-256");
   const foreign = await new CompactEncrypt(Buffer.from("x"))
-    .setProtectedHeader({ alg: "RSA-OAEP-256", enc: "A256GCM", kid: "another" })
+    .setProtectedHeader({ alg: "RSA-OAEP-256", enc: "A256GCM" })
     .encrypt(publicKey);
-  assert.equal((await put(foreign)).status, 200);
-  assert.ok(isHashOf(await stored(), foreign), "a JWE for another key is a password like any other");
+  const oaep = await new CompactEncrypt(Buffer.from("x"))
+    .setProtectedHeader({ alg: "RSA-OAEP", enc: "A256GCM" })
+    .encrypt(await importJWK({ ...key, alg: "RSA-OAEP" }, "RSA-OAEP"));
+  const compressed = Buffer.from('{"alg":"RSA-OAEP-256","enc":"A256GCM","zip":"DEF"}').toString("base64url");
+  const direct = Buffer.from('{"alg":"dir","enc":"A256GCM"}').toString("base64url");
+  const cases = [
+    [await encrypted("x", key, { enc: "A256CBC-HS512" }), /RSA-OAEP-256 and A256GCM/],
+    [await encrypted("x", key, { kid: "another" }), /kid/],
+    [foreign, /can't be decrypted/],
+    [oaep, /RSA-OAEP-256 and A256GCM/],
+    [`${compressed}.a.b.c.d`, /compressed/],
+    [`${direct}..b.c.d`, /RSA-OAEP-256 and A256GCM/],
+    [`${direct}.....`.slice(0, -1), /RSA-OAEP-256 and A256GCM/],
+    [`${(await encrypted("x", key)).slice(0, -2)}!!`, /can't be decrypted/],
+  ] as const;
+  for (const [password, reason] of cases) {
+    const refused = await post(password);
+    assert.deepEqual([refused.status, refused.json.error], [400, "invalid input"], password);
+    assert.match(refused.json.details.join(), /^body\/password: /);
+    assert.match(refused.json.details.join(), reason);
+  }
+  const signed = Buffer.from('{"alg":"HS256"}').toString("base64url");
+  for (const [at, password] of ["a.b.c.d.e", `${signed}.a.b.c.d`, `${direct}.a.b.c`, "...."].entries()) {
+    const made = await rest.call("POST", "/api/users", {
+      token,
+      body: { ...fields, email: `p${at}@example.com`, password },
+    });
+    assert.equal(made.status, 201, password);
+    assert.ok(
+      isHashOf((await rest.store.users.find(made.json.id))?.passwordHash, password),
+      "a password like any other",
+    );
+  }
 });
 
 test("where only encrypted ones are taken, others are refused; the key outlives a restart", async () => {

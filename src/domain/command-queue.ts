@@ -6,7 +6,7 @@ import type { DeviceReply, Dispatched, Dispatcher, Outgoing } from "../ports/dis
 import type { Log } from "../ports/log.ts";
 import type { CommandChange, NewCommand, Store } from "../ports/store.ts";
 import { CommandExpiry } from "./command-expiry.ts";
-import { connectionLost, deviceRefused, noForm, notConnected, unknownOutcome } from "./command-outcome.ts";
+import { connectionLost, deviceRefused, endedBefore, noForm, notConnected, unknownOutcome } from "./command-outcome.ts";
 import { payloadOf } from "./command-payload.ts";
 import { createLocks } from "./locks.ts";
 
@@ -30,8 +30,9 @@ const everything = Number.MAX_SAFE_INTEGER;
 /**
  * Commands over the data connection, those of one device one after the other.
  *
- * A command is recorded as sent before it is written, by a compare-and-set, with a failure that says that its outcome is unknown; what became of it then
- * replaces that. So whenever the service is killed, none is ever written twice, and a record that nobody could finish says so.
+ * A command stays queued until its connection is about to write it. Then it is recorded as sent, by a compare-and-set, with a failure that says that its
+ * outcome is unknown; what became of it replaces that. So whenever the service is killed, none is ever written twice, and a record that nobody could
+ * finish says so.
  */
 export class CommandQueue {
   readonly #context: CommandQueueContext;
@@ -82,7 +83,7 @@ export class CommandQueue {
         if (clock.monotonic() > deadline)
           throw new ApiError("requestTimeout", ["earlier commands to the device are being answered; nothing was sent"]);
         const made = await make({ state: "sent", sentAt: clock.now(), failure: unknownOutcome });
-        if (made !== "missing" && !made.existing) await this.#deliver(device, made.command, false);
+        if (made !== "missing" && !made.existing) await this.#deliver(device, made.command);
         return made;
       }),
     );
@@ -109,51 +110,57 @@ export class CommandQueue {
   /** Sends what is queued for the device, in order, up to the command of that key. */
   async #drain(device: Target, last: number): Promise<void> {
     const { clock, store } = this.#context;
-    for (const { key, expires } of await store.commands.queued(device.key)) {
-      if (this.#stopped || key > last) return;
-      const now = clock.now();
+    for (const command of await store.commands.queued(device.key)) {
+      if (this.#stopped || command.key > last) return;
       // The timer ends those whose time has run out.
-      if (now >= expires) continue;
-      const sent = await store.commands.step(key, ["queued"], "sent", { sentAt: now, failure: unknownOutcome });
-      if (sent !== undefined && !(await this.#deliver(device, sent, true))) return;
+      if (clock.now() >= command.expires) continue;
+      if ((await this.#deliver(device, command)) === "notConnected") return;
     }
   }
 
-  /** Writes a command that is recorded as sent, and records what became of it. False: the device is not connected. */
-  async #deliver(device: Target, command: Command, mayWait: boolean): Promise<boolean> {
-    const { dispatcher, store, log, waitMs } = this.#context;
-    let noted: Promise<unknown> = Promise.resolve();
-    const note = () => {
-      noted = store.commands
-        .step(command.key, ["sent"], "sent", { failure: null })
-        .catch((error: unknown) => log.warn({ command: command.id, error }, "a command was written and not recorded"));
+  /** Has a command written, one that is queued after it is recorded as sent, and records what became of it. */
+  async #deliver(device: Target, command: Command): Promise<Dispatched["outcome"]> {
+    const { dispatcher, log, waitMs } = this.#context;
+    let current = command;
+    const beforeWrite = async () => {
+      if (command.state !== "queued") return true;
+      const sent = await this.#take(command);
+      current = sent ?? command;
+      return sent !== undefined;
     };
-    const dispatched = await dispatcher.dispatch(device.id, outgoingOf(command), waitMs, note);
-    await noted;
-    await this.#record(command, dispatched, mayWait);
+    const dispatched = await dispatcher.dispatch(device.id, outgoingOf(command), waitMs, beforeWrite);
+    await this.#record(current, dispatched, command.state);
     log.info({ device: device.id, command: command.id, outcome: dispatched.outcome }, "command");
-    return dispatched.outcome !== "notConnected";
+    return dispatched.outcome;
   }
 
-  async #record(command: Command, dispatched: Dispatched, mayWait: boolean): Promise<void> {
-    const now = this.#context.clock.now();
+  /** Records that a queued command is sent; undefined: it ended meanwhile. */
+  #take({ key }: Command): Promise<Command | undefined> {
+    const { clock, store } = this.#context;
+    return store.commands.step(key, ["queued"], "sent", { sentAt: clock.now(), failure: unknownOutcome });
+  }
+
+  /** @param before the command's state before it was given to the dispatcher */
+  async #record(command: Command, dispatched: Dispatched, before: Command["state"]): Promise<void> {
+    const finishedAt = this.#context.clock.now();
+    const fail = (failure: string) => this.#step(command, "failed", { sentAt: null, finishedAt, failure });
     switch (dispatched.outcome) {
-      case "notConnected":
-        if (!mayWait) return this.#step(command, "failed", { sentAt: null, finishedAt: now, failure: notConnected });
-        await this.#step(command, "queued", { sentAt: null, failure: null });
-        this.#expiry.add(command.expires);
+      case "withheld":
         return;
+      case "notConnected":
+        // What is queued goes on waiting, but for one that was recorded already.
+        if (command.state === "queued") return;
+        return fail(before === "queued" ? endedBefore : notConnected);
       case "noForm":
-        return this.#step(command, "failed", { sentAt: null, finishedAt: now, failure: noForm });
-      case "refused": {
-        const failure = `the protocol of the device's connection can't carry it: ${dispatched.reason}`;
-        return this.#step(command, "failed", { sentAt: null, finishedAt: now, failure });
-      }
+        return fail(noForm);
+      case "refused":
+        return fail(`the protocol of the device's connection can't carry it: ${dispatched.reason}`);
       case "answered":
         return this.#answered(command, dispatched);
       case "lost":
         return this.#step(command, "sent", { failure: connectionLost });
       case "sent":
+        await this.#step(command, "sent", { failure: null });
         void this.#awaitLate(command, dispatched.later);
     }
   }
@@ -176,7 +183,7 @@ export class CommandQueue {
   }
 
   async #step(command: Command, to: Command["state"], change: CommandChange): Promise<void> {
-    await this.#context.store.commands.step(command.key, ["sent"], to, change);
+    await this.#context.store.commands.step(command.key, [command.state], to, change);
   }
 }
 

@@ -45,8 +45,13 @@ export class CommandDesk implements Dispatcher {
     this.#count = (outcome) => counter({ outcome });
   }
 
-  dispatch(device: string, outgoing: Outgoing, waitMs: number, onWritten: () => void): Promise<Dispatched> {
-    const send = () => this.#send(device, outgoing, waitMs, onWritten);
+  dispatch(
+    device: string,
+    outgoing: Outgoing,
+    waitMs: number,
+    beforeWrite: () => Promise<boolean>,
+  ): Promise<Dispatched> {
+    const send = () => this.#send(device, outgoing, waitMs, beforeWrite);
     const mine = (this.#turns.get(device) ?? Promise.resolve()).then(send, send);
     this.#turns.set(device, mine);
     const done = () => {
@@ -91,7 +96,12 @@ export class CommandDesk implements Dispatcher {
     this.#stopped = true;
   }
 
-  async #send(device: string, outgoing: Outgoing, waitMs: number, onWritten: () => void): Promise<Dispatched> {
+  async #send(
+    device: string,
+    outgoing: Outgoing,
+    waitMs: number,
+    beforeWrite: () => Promise<boolean>,
+  ): Promise<Dispatched> {
     const by = this.#registry.find(device);
     if (by === undefined || !(await by.speaksFor(device))) return notConnected;
     // It may have ended meanwhile, or the device speaks elsewhere.
@@ -100,16 +110,12 @@ export class CommandDesk implements Dispatcher {
     if (bytes === "otherSpeaks") return notConnected;
     if (bytes === "noForm") return { outcome: "noForm" };
     if ("refused" in bytes) return { outcome: "refused", reason: bytes.refused };
-    return this.#write(device, by, bytes, waitMs, onWritten);
+    if (!(await beforeWrite())) return { outcome: "withheld" };
+    if (this.#registry.find(device) !== by) return notConnected;
+    return this.#write(device, by, bytes, waitMs);
   }
 
-  async #write(
-    device: string,
-    by: Reachable,
-    bytes: Uint8Array,
-    waitMs: number,
-    onWritten: () => void,
-  ): Promise<Dispatched> {
+  async #write(device: string, by: Reachable, bytes: Uint8Array, waitMs: number): Promise<Dispatched> {
     // Whose reply would come now, nobody could tell: it is the newer command's.
     this.#outstanding.get(device)?.settle("superseded");
     const reply = Promise.withResolvers<DeviceReply | "lost" | "superseded">();
@@ -117,7 +123,6 @@ export class CommandDesk implements Dispatcher {
     if (by.replies) this.#outstanding.set(device, { by, until, settle: reply.resolve });
     else reply.resolve("superseded");
     by.write(bytes);
-    onWritten();
     const wait = Promise.withResolvers<"late">();
     const timer = setTimeout(wait.resolve, waitMs, "late");
     const first = await Promise.race([reply.promise, wait.promise]);

@@ -8,12 +8,12 @@ export interface DeviceReply {
 }
 
 /**
- * What became of a command that was given to a connection. `notConnected`: nothing was written · `noForm`: the protocol wraps no commands ·
+ * What became of a command that was given to a connection. `notConnected`: nobody to write to · `withheld`: the caller had it not written · `noForm`: the protocol wraps no commands ·
  * `refused`: its form can't carry this text, for the reason given · `answered`: the device's reply · `sent`: written, and no reply came in time ·
- * `lost`: written, and the connection ended before a reply could come. Nothing was written for the first two.
+ * `lost`: written, and the connection ended before a reply could come. Nothing was written for the first four.
  */
 export type Dispatched =
-  | { readonly outcome: "notConnected" | "noForm" }
+  | { readonly outcome: "notConnected" | "withheld" | "noForm" }
   | { readonly outcome: "refused"; readonly reason: string }
   | ({ readonly outcome: "answered" } & DeviceReply)
   | {
@@ -27,9 +27,15 @@ export type Dispatched =
 export interface Dispatcher {
   /**
    * Writes to the device and waits for its answer. One at a time for each device: a second one waits for the first.
-   * `onWritten` is called when the bytes have been given to the socket, before any answer; it must not throw.
+   * `beforeWrite` is called once all else is settled and the bytes are about to be given to the connection; false, and they are not. Where it
+   * rejects, nothing is written and so does the call. `notConnected` after it: the connection ended meanwhile, and nothing was written.
    */
-  dispatch(device: string, outgoing: Outgoing, waitMs: number, onWritten: () => void): Promise<Dispatched>;
+  dispatch(
+    device: string,
+    outgoing: Outgoing,
+    waitMs: number,
+    beforeWrite: () => Promise<boolean>,
+  ): Promise<Dispatched>;
   /**
    * Tells each time that a device is reached anew (it connected, or identified again), after the reply to the message that said so:
    * what waits for it can be sent now.

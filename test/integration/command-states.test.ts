@@ -11,10 +11,10 @@ import { TestClock } from "../support/rest.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 
-/** What may follow what: a command that was marked as sent goes back to the queue only where nothing was written. */
+/** What may follow what: a command is marked as sent only as it is about to be written, and never goes back to the queue. */
 const steps: Readonly<Record<CommandState, readonly CommandState[]>> = {
-  queued: ["sent", "expired", "cancelled"],
-  sent: ["sent", "queued", "delivered", "failed"],
+  queued: ["sent", "failed", "expired", "cancelled"],
+  sent: ["sent", "delivered", "failed"],
   delivered: [],
   failed: [],
   expired: [],
@@ -29,13 +29,19 @@ class Link implements Dispatcher {
   #at = 0;
   #reachable: (device: string) => void = () => {};
 
-  async dispatch(_device: string, outgoing: Outgoing, _waitMs: number, onWritten: () => void): Promise<Dispatched> {
+  async dispatch(
+    _device: string,
+    outgoing: Outgoing,
+    _waitMs: number,
+    beforeWrite: () => Promise<boolean>,
+  ): Promise<Dispatched> {
     await new Promise((resolve) => setImmediate(resolve));
     if (!this.connected) return { outcome: "notConnected" };
     const answer = this.answers[this.#at++ % this.answers.length] ?? { outcome: "noForm" };
     if (answer.outcome === "notConnected" || answer.outcome === "noForm" || answer.outcome === "refused") return answer;
+    if (!(await beforeWrite())) return { outcome: "withheld" };
+    if (!this.connected) return { outcome: "notConnected" };
     this.written.push("encode" in outgoing ? outgoing.encode : Buffer.from(outgoing.bytes).toString());
-    onWritten();
     if (answer.outcome === "lost") this.connected = false;
     return answer;
   }

@@ -24,9 +24,11 @@ const patient = 5000;
 function command({ gateway }: World, device: string, text: string, waitMs = patient, bytes = false) {
   const outgoing = bytes ? { bytes: bytesOfLatin1(text) } : { encode: text };
   let written = false;
-  const dispatched = gateway.dispatcher.dispatch(device, outgoing, waitMs, () => {
+  const dispatched = gateway.dispatcher.dispatch(device, outgoing, waitMs, async () => {
     written = true;
+    return true;
   });
+  /** Whether it was asked that it may be written. */
   return { dispatched, isWritten: () => written };
 }
 
@@ -62,6 +64,38 @@ withGateway("a device that is not connected: nothing is written", async (world) 
   await until(() => world.gateway.connections.devices === 0);
   assert.deepEqual(await command(world, "one", "x").dispatched, { outcome: "notConnected" });
 });
+
+withGateway(
+  "nothing is written before the caller says so: only for what will be written is it asked",
+  async (world) => {
+    const peer = await connected(world);
+    const refused = command(world, "one", "a\nb");
+    assert.equal((await refused.dispatched).outcome, "refused");
+    assert.equal(refused.isWritten(), false);
+    const say = Promise.withResolvers<boolean>();
+    const asked = Promise.withResolvers<void>();
+    const { dispatcher } = world.gateway;
+    const withheld = dispatcher.dispatch("one", { encode: "x" }, patient, () => {
+      asked.resolve();
+      return say.promise;
+    });
+    const failing = dispatcher.dispatch("one", { encode: "y" }, patient, () => Promise.reject(new Error("no disk")));
+    await asked.promise;
+    say.resolve(false);
+    assert.deepEqual(await withheld, { outcome: "withheld" });
+    await assert.rejects(failing, /no disk/);
+    const { dispatched } = command(world, "one", "z");
+    await peer.expect("!z\n");
+    peer.send("#C,a\n");
+    assert.deepEqual(await dispatched, { outcome: "answered", text: "a" });
+    const gone = dispatcher.dispatch("one", { encode: "late" }, patient, async () => {
+      peer.end();
+      await until(() => world.gateway.connections.devices === 0);
+      return true;
+    });
+    assert.deepEqual(await gone, { outcome: "notConnected" });
+  },
+);
 
 withGateway("one at a time for each device; devices do not wait for each other", async (world) => {
   const peer = await connected(world);

@@ -37,7 +37,8 @@ export class Backlog {
 
   /** The next reports to send, at most so many, which are then on their way; and how many of them were sent before. Not while others are. */
   take(limit: number): { readonly reports: readonly SimulatedReport[]; readonly again: number } {
-    const reports = this.#inFlight > 0 ? [] : this.#reports.slice(0, limit);
+    // Never all of an overfull memory: what a further report pushes out must be there.
+    const reports = this.#inFlight > 0 ? [] : this.#reports.slice(0, Math.min(limit, this.#limit));
     const again = Math.min(reports.length, this.#sentBefore);
     this.#inFlight += reports.length;
     this.#sentBefore = Math.max(this.#sentBefore, this.#inFlight);

@@ -9,7 +9,7 @@ import { createEncryption, type PublicKeys } from "./encryption.ts";
 export interface Passwords {
   /**
    * The form in which a password is kept: argon2id, as a PHC string. A value that is a compact JWE is decrypted first.
-   * @throws ApiError `invalidInput`: it is a JWE that can't be decrypted, or is not encrypted where it must be
+   * @throws ApiError `invalidInput`: it is a JWE that can't be decrypted, or is not encrypted where it must be · `unavailable`: too many wait
    */
   hash(value: string): Promise<string>;
   /** The key that passwords can be encrypted for, as a JWK set (RFC 7517). */
@@ -29,6 +29,14 @@ const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const saltBytes = 16;
 const tagLength = 32;
 
+/**
+ * Passwords that wait while one is hashed, of all accounts: the last one waits two seconds, or ten on a small machine, well within the 30 s of a request. More
+ * come only from somebody who makes users in bulk with many requests at once; they would fill the memory, and time out for all.
+ */
+export const mostWaiting = 64;
+/** By then the queue is empty again. */
+const retryAfterSeconds = 5;
+
 const derive = promisify(argon2);
 
 /** Passwords over the service's settings, where the key pair is kept. */
@@ -36,8 +44,20 @@ export function createPasswords({ accounts, ids, requireEncrypted }: PasswordsCo
   const encryption = createEncryption(accounts);
   // One at a time: each takes a thread and 19 MiB.
   let last: Promise<unknown> = Promise.resolve();
+  let unfinished = 0;
 
-  function derived(password: string): Promise<string> {
+  async function derived(password: string): Promise<string> {
+    if (unfinished > mostWaiting)
+      throw new ApiError("unavailable", ["too many passwords are being set at the moment"], retryAfterSeconds);
+    unfinished++;
+    try {
+      return await inTurn(password);
+    } finally {
+      unfinished--;
+    }
+  }
+
+  function inTurn(password: string): Promise<string> {
     const nonce = Buffer.from(ids.secret(saltBytes), "base64url");
     const next = last.then(async () =>
       phc(nonce, await derive("argon2id", { ...cost, message: password, nonce, tagLength })),

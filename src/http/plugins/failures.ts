@@ -20,7 +20,7 @@ export function answerFailure(error: unknown, request: FastifyRequest, reply: Fa
       "unhandled error",
     );
   else if (failure.code === "unavailable")
-    log.warn({ request: request.id, route: request.routeOptions.url, error }, "store unavailable");
+    log.warn({ request: request.id, route: request.routeOptions.url, error }, "unavailable for the moment");
   reply.code(failure.kind.status).header("content-type", jsonType);
   if (failure.kind.status === 401) reply.header("www-authenticate", "Bearer");
   if (failure.retryAfter !== undefined) reply.header("retry-after", failure.retryAfter);

@@ -1,5 +1,6 @@
 // npm run bench [-- NAME ...]: measures and prints each figure beside its limit; exit code 1 where one is missed.
 import { acknowledged } from "./acknowledged.ts";
+import { api } from "./api.ts";
 import { history } from "./history.ts";
 import { idle } from "./idle.ts";
 import { lastLocation } from "./last-location.ts";
@@ -8,6 +9,7 @@ import { type Figure, kept, line } from "./support/figures.ts";
 const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   acknowledged,
   lastLocation,
+  api,
   history,
   idle,
 };

@@ -1,9 +1,10 @@
-// Trackers with one packet in flight each, as a process of its own. Arguments: port, connections, records a packet, warm-up and measured seconds.
+// Trackers with one packet in flight each, as a process of its own. Arguments: port, connections, records a packet, warm-up and measured seconds, and
+// ms from one packet of a tracker to its next (0: as soon as the one before is acknowledged).
 import { connect, type Socket } from "node:net";
 import { AvlPacket, avlImei, avlLogin } from "./avl.ts";
 import { percentile } from "./percentile.ts";
 
-const [port = 0, connections = 0, records = 0, warmup = 0, measured = 0] = process.argv.slice(2).map(Number);
+const [port = 0, connections = 0, records = 0, warmup = 0, measured = 0, every = 0] = process.argv.slice(2).map(Number);
 const start = Date.now() - 5 * 86_400_000;
 const latencies: number[] = [];
 let acknowledged = 0;
@@ -16,6 +17,14 @@ function tracker(index: number): void {
   let sent = 0;
   let sentAt = 0;
   let loggedIn = false;
+  /** When the next packet is due: a late acknowledgement does not slow the tracker down. */
+  let due = performance.now() + (every * index) / connections;
+  const next = () => {
+    due += every;
+    const wait = due - performance.now();
+    if (wait > 0) setTimeout(send, wait);
+    else send();
+  };
   const send = () => {
     packet.move(start + sent * records * 1000 + index, sent * records + index);
     sent++;
@@ -28,7 +37,7 @@ function tracker(index: number): void {
   socket.on("data", (chunk: Buffer) => {
     if (!loggedIn) {
       loggedIn = chunk[0] === 1;
-      if (loggedIn) send();
+      if (loggedIn) next();
       return;
     }
     const count = chunk.length === 4 ? chunk.readUInt32BE(0) : 0;
@@ -37,7 +46,7 @@ function tracker(index: number): void {
       acknowledged += count;
       latencies.push(performance.now() - sentAt);
     }
-    send();
+    next();
   });
   socket.on("error", () => refused++);
 }

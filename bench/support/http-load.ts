@@ -1,10 +1,12 @@
 // Keep-alive connections that ask the same again and again, on raw sockets so that the client costs little.
-// Arguments: port, connections, warm-up seconds, measured seconds, token, paths (in turn).
+// Arguments: port, connections, warm-up seconds, measured seconds, token (or @FILE with one a line, used in turn), paths (in turn).
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { percentile } from "./percentile.ts";
 
 const [port, connections, warmup, measured] = process.argv.slice(2, 6).map(Number);
 const [token = "", ...paths] = process.argv.slice(6);
+const tokens = token.startsWith("@") ? readFileSync(token.slice(1), "utf8").trim().split("\n") : [token];
 const latencies: number[] = [];
 let answers = 0;
 let failures = 0;
@@ -12,17 +14,20 @@ let measuring = false;
 
 function client(index: number): void {
   const socket = connect(port ?? 0, "127.0.0.1");
-  let turn = index;
+  // So that the connections are not all at the same path and token.
+  let turn = index * 101;
   let sentAt = 0;
   /** Bytes of the present answer that are still to come; -1: its head is not whole yet. */
   let left = -1;
   let head = "";
   const ask = () => {
-    const path = paths[turn++ % paths.length];
+    const path = paths[turn % paths.length];
+    const bearer = tokens[turn % tokens.length];
+    turn++;
     sentAt = performance.now();
     left = -1;
     head = "";
-    socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`);
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${bearer}\r\n\r\n`);
   };
   socket.setNoDelay(true);
   socket.on("connect", ask);

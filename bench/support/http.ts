@@ -1,0 +1,54 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { end, type Service } from "../../test/support/service.ts";
+import { program } from "./processes.ts";
+
+/** Keep-alive connections of a load. */
+const connections = 64;
+const warmupSeconds = 2;
+const seconds = 5;
+
+/** What a load over HTTP came to: answers a second, and times from asking to the whole answer, ms. */
+export interface Load {
+  readonly rate: number;
+  readonly failures: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** Asks for the paths in turn on 64 connections. `token`: of every request, or `@FILE` with one a line, used in turn. */
+export async function load(port: number, token: string, paths: readonly string[]): Promise<Load> {
+  const { child, first } = await program<Load>("http-load", [
+    port,
+    connections,
+    warmupSeconds,
+    seconds,
+    token,
+    ...paths,
+  ]);
+  await end(child);
+  return first;
+}
+
+/** Port of the service's API. */
+export function portOf(service: Service): number {
+  return Number(new URL(service.url).port);
+}
+
+/** Headers that say the same on any server and are written by it. */
+const own = new Set(["date", "connection", "keep-alive"]);
+
+/** The same load on a bare node:http server that sends what the service answers to this path. */
+export async function bare(service: Service, path: string): Promise<Load> {
+  const answer = await fetch(service.url + path, { headers: { authorization: `Bearer ${service.token}` } });
+  const body = Buffer.from(await answer.arrayBuffer());
+  const file = join(service.directory, "bare-answer.json");
+  writeFileSync(file, body);
+  const headers = [...answer.headers].filter(([name]) => !own.has(name)).map(([name, value]) => `${name}: ${value}`);
+  const server = await program<{ port: number }>("bare-http", [file, ...headers]);
+  try {
+    return await load(server.first.port, service.token, [path]);
+  } finally {
+    await end(server.child);
+  }
+}

@@ -48,7 +48,7 @@ export function userView(user: User): UserView {
 /**
  * What a body sets on a new user or on `kept`; what it leaves out is reset. `body` has passed its schema. What it leaves as it is stored is not checked again:
  * the service's first owner has no country.
- * @throws ApiError `invalidEmail`, `invalidInput`, or `ownerProtected`: the account's owner would lose `admin`
+ * @throws ApiError `invalidEmail`, `invalidInput`, or `ownerProtected`: the account's owner would lose `admin`, or its way in
  */
 export function readUser(body: UserBody, kept?: User): ReadUser {
   if (body.email !== kept?.email && !isEmail(body.email))
@@ -66,6 +66,9 @@ export function readUser(body: UserBody, kept?: User): ReadUser {
   const fields = { ...plainFields(body), from, expires };
   if (kept?.owner === true && !holds(fields, "admin"))
     throw new ApiError("ownerProtected", ["body/privileges: the account's owner can't lose admin"]);
+  // Nobody else of the account might be left to undo it.
+  if (kept?.owner === true && (fields.disabled || from !== null || expires !== null))
+    throw new ApiError("ownerProtected", ["body: the account's owner can't be disabled, and its validity has no end"]);
   return {
     fields,
     password: body.password ?? undefined,

@@ -206,6 +206,15 @@ describe("users", () => {
       errorOf(await rest.call("PATCH", path, { token, body: [{ op: "remove", path: "/privileges" }] })),
       refused,
     );
+    for (const [field, value] of [
+      ["disabled", true],
+      ["expires", "2020-01-01T00:00:00Z"],
+      ["from", "2099-01-01T00:00:00Z"],
+    ])
+      assert.deepEqual(
+        errorOf(await rest.call("PATCH", path, { token, body: [{ op: "add", path: `/${field}`, value }] })),
+        refused,
+      );
     const renamed = await rest.call("PATCH", path, { token, body: [{ op: "replace", path: "/name", value: "Boss" }] });
     assert.deepEqual([renamed.status, renamed.json.name, renamed.json.country], [200, "Boss", ""]);
   });

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { FastifyInstance } from "fastify";
 import { ApiError } from "../../errors/catalogue.ts";
 import { bodyProblems } from "../body-problems.ts";
+import { hasRepeatedField } from "../repeated-fields.ts";
 
 /**
  * Bodies are application/json and nothing else (415). Text that is not JSON, and what no body may hold, are bad requests. An empty body is none: clients
@@ -25,6 +26,7 @@ function read(bytes: Buffer): { readonly body?: unknown; readonly problems: read
   try {
     // A byte order mark may be ignored (RFC 8259, section 8.1).
     const body: unknown = JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
+    if (hasRepeatedField(text, body)) return { problems: ["body: a field stands twice in the same object"] };
     return { body, problems: bodyProblems(body, text) };
   } catch {
     return { problems: ["body: must be well-formed JSON"] };

@@ -140,3 +140,21 @@ test("copies that double the document with each step are refused before they fil
     (error) => error instanceof ApiError && error.code === "invalidPatch",
   );
 });
+
+test("a test of long lists takes no more than a look at each value", () => {
+  const devices = Array.from({ length: 15_000 }, (_, index) => `device-${index}`);
+  const others = devices.map((id) => `${id}x`);
+  const steps = [{ op: "test" as const, path: "/devices", value: others }];
+  // An edit distance of these would take gigabytes; a comparison ends at the first difference.
+  assert.throws(
+    () => patched({ devices }, steps, new Set(["devices"])),
+    (error) => error instanceof ApiError && error.code === "patchTestFailed",
+  );
+});
+
+test("a test of what is not there is no such path, and of a member order is equal", () => {
+  const document = { tags: { a: "1", b: "2" } };
+  const step = (path: string, value: unknown) => [{ op: "test" as const, path, value }];
+  assert.deepEqual(patched(document, step("/tags", { b: "2", a: "1" }), new Set(["tags"])), document);
+  assert.throws(() => patched(document, step("/tags/c", "3"), new Set(["tags"])), ApiError);
+});

@@ -1,11 +1,14 @@
 // Trackers with one packet in flight each, as a process of its own. Arguments: port, connections, records a packet, warm-up and measured seconds, and
-// ms from one packet of a tracker to its next (0: as soon as the one before is acknowledged).
+// ms from one packet of a tracker to its next (0: as soon as the one before is acknowledged), and how many days ago the first position was. Each run
+// against the same service needs days of its own: positions between stored ones are late, which costs more.
 import { connect, type Socket } from "node:net";
 import { AvlPacket, avlImei, avlLogin } from "./avl.ts";
 import { percentile } from "./percentile.ts";
 
-const [port = 0, connections = 0, records = 0, warmup = 0, measured = 0, every = 0] = process.argv.slice(2).map(Number);
-const start = Date.now() - 5 * 86_400_000;
+const [port = 0, connections = 0, records = 0, warmup = 0, measured = 0, every = 0, daysAgo = 5] = process.argv
+  .slice(2)
+  .map(Number);
+const start = Date.now() - daysAgo * 86_400_000;
 const latencies: number[] = [];
 let acknowledged = 0;
 let measuring = false;

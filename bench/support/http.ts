@@ -6,7 +6,7 @@ import { program } from "./processes.ts";
 /** Keep-alive connections of a load. */
 const connections = 64;
 const warmupSeconds = 2;
-const seconds = 5;
+const measuredSeconds = 5;
 
 /** What a load over HTTP came to: answers a second, and times from asking to the whole answer, ms. */
 export interface Load {
@@ -16,12 +16,17 @@ export interface Load {
   readonly p99: number;
 }
 
-/** Asks for the paths in turn on 64 connections. `token`: of every request, or `@FILE` with one a line, used in turn. */
-export async function load(port: number, token: string, paths: readonly string[]): Promise<Load> {
+/** Asks for the paths in turn on 64 connections for some seconds. `token`: of every request, or `@FILE` with one a line, used in turn. */
+export async function load(
+  port: number,
+  token: string,
+  paths: readonly string[],
+  seconds = measuredSeconds,
+): Promise<Load> {
   const { child, first } = await program<Load>("http-load", [
     port,
     connections,
-    warmupSeconds,
+    Math.min(warmupSeconds, seconds),
     seconds,
     token,
     ...paths,

@@ -8,6 +8,8 @@ export const unknownOutcome = "no outcome was recorded: it may or may not have r
 export const connectionLost = "the connection ended before a reply came: it may or may not have reached the device";
 /** A command that was not to wait found no connection. */
 export const notConnected = "the device is not connected";
+/** A command that was not to wait came to a device that expired meanwhile. */
+export const deviceExpired = "the device expired";
 /** The connection ended in the moment between the record and the writing. */
 export const endedBefore = "the connection ended before it was written: it did not reach the device";
 /** The connection's protocol knows no form for commands. */

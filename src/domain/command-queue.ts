@@ -6,7 +6,15 @@ import type { DeviceReply, Dispatched, Dispatcher, Outgoing } from "../ports/dis
 import type { Log } from "../ports/log.ts";
 import type { CommandChange, NewCommand, Store } from "../ports/store.ts";
 import { CommandExpiry } from "./command-expiry.ts";
-import { connectionLost, deviceRefused, endedBefore, noForm, notConnected, unknownOutcome } from "./command-outcome.ts";
+import {
+  connectionLost,
+  deviceExpired,
+  deviceRefused,
+  endedBefore,
+  noForm,
+  notConnected,
+  unknownOutcome,
+} from "./command-outcome.ts";
 import { payloadOf } from "./command-payload.ts";
 import { createLocks } from "./locks.ts";
 
@@ -20,7 +28,7 @@ export interface CommandQueueContext {
   readonly waitMs: number;
 }
 
-type Target = Pick<Device, "key" | "id">;
+type Target = Pick<Device, "key" | "id" | "expires">;
 type Made = { readonly command: Command; readonly existing: boolean } | "missing";
 
 /** Time that a request waits for commands before it and its own; below the API's 30 s, so that its answer says where it stands. */
@@ -109,11 +117,9 @@ export class CommandQueue {
 
   /** Sends what is queued for the device, in order, up to the command of that key. */
   async #drain(device: Target, last: number): Promise<void> {
-    const { clock, store } = this.#context;
+    const { store } = this.#context;
     for (const command of await store.commands.queued(device.key)) {
       if (this.#stopped || command.key > last) return;
-      // The timer ends those whose time has run out.
-      if (clock.now() >= command.expires) continue;
       if ((await this.#deliver(device, command)) === "notConnected") return;
     }
   }
@@ -123,15 +129,20 @@ export class CommandQueue {
     const { dispatcher, log, waitMs } = this.#context;
     let current = command;
     const beforeWrite = async () => {
-      if (command.state !== "queued") return true;
+      if (command.state !== "queued") return !this.#over(device);
+      if (this.#over(device) || this.#over(command)) return false;
       const sent = await this.#take(command);
       current = sent ?? command;
-      return sent !== undefined;
+      return sent !== undefined && !this.#over(device) && !this.#over(command);
     };
     const dispatched = await dispatcher.dispatch(device.id, outgoingOf(command), waitMs, beforeWrite);
     await this.#record(current, dispatched, command.state);
     log.info({ device: device.id, command: command.id, outcome: dispatched.outcome }, "command");
     return dispatched.outcome;
+  }
+
+  #over({ expires }: { readonly expires: number | null }): boolean {
+    return expires !== null && this.#context.clock.now() >= expires;
   }
 
   /** Records that a queued command is sent; undefined: it ended meanwhile. */
@@ -146,7 +157,10 @@ export class CommandQueue {
     const fail = (failure: string) => this.#step(command, "failed", { sentAt: null, finishedAt, failure });
     switch (dispatched.outcome) {
       case "withheld":
-        return;
+        // The timer ends what is queued; of the others the time ran out as they were recorded.
+        if (command.state === "queued") return;
+        if (before !== "queued") return fail(deviceExpired);
+        return this.#step(command, "expired", { sentAt: null, finishedAt, failure: null });
       case "notConnected":
         // What is queued goes on waiting, but for one that was recorded already.
         if (command.state === "queued") return;

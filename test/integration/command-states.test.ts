@@ -14,7 +14,8 @@ import { silentLog } from "../support/silent-log.ts";
 /** What may follow what: a command is marked as sent only as it is about to be written, and never goes back to the queue. */
 const steps: Readonly<Record<CommandState, readonly CommandState[]>> = {
   queued: ["sent", "failed", "expired", "cancelled"],
-  sent: ["sent", "delivered", "failed"],
+  // Its time may run out while that is recorded.
+  sent: ["sent", "delivered", "failed", "expired"],
   delivered: [],
   failed: [],
   expired: [],
@@ -26,6 +27,10 @@ class Link implements Dispatcher {
   connected = false;
   answers: readonly Dispatched[] = [];
   readonly written: string[] = [];
+  /** What happens while a command waits for something before it is written. */
+  meanwhile: () => void = () => {};
+  /** Whether a command may still be written. */
+  inTime: (text: string) => boolean = () => true;
   #at = 0;
   #reachable: (device: string) => void = () => {};
 
@@ -36,12 +41,15 @@ class Link implements Dispatcher {
     beforeWrite: () => Promise<boolean>,
   ): Promise<Dispatched> {
     await new Promise((resolve) => setImmediate(resolve));
+    this.meanwhile();
     if (!this.connected) return { outcome: "notConnected" };
     const answer = this.answers[this.#at++ % this.answers.length] ?? { outcome: "noForm" };
     if (answer.outcome === "notConnected" || answer.outcome === "noForm" || answer.outcome === "refused") return answer;
     if (!(await beforeWrite())) return { outcome: "withheld" };
     if (!this.connected) return { outcome: "notConnected" };
-    this.written.push("encode" in outgoing ? outgoing.encode : Buffer.from(outgoing.bytes).toString());
+    const text = "encode" in outgoing ? outgoing.encode : Buffer.from(outgoing.bytes).toString();
+    assert.ok(this.inTime(text), `${text} was written after its time`);
+    this.written.push(text);
     if (answer.outcome === "lost") this.connected = false;
     return answer;
   }
@@ -115,6 +123,21 @@ function newCommand(device: number, text: string, ttl: number): NewCommand {
   };
 }
 
+/** The store's commands, stepped in the test's own way. */
+function stepping(real: Store["commands"], step: Store["commands"]["step"]): Store["commands"] {
+  return {
+    create: (...input) => real.create(...input),
+    find: (...input) => real.find(...input),
+    findByIdempotencyKey: (...input) => real.findByIdempotencyKey(...input),
+    list: (...input) => real.list(...input),
+    queued: (...input) => real.queued(...input),
+    step,
+    bySmsId: (...input) => real.bySmsId(...input),
+    expire: (...input) => real.expire(...input),
+    nextExpiry: () => real.nextExpiry(),
+  };
+}
+
 test("whatever happens in whatever order: written at most once and in order, never after its end, no state after a final one", async () => {
   const account = await store.accounts.create({ id: "a", name: "A", timeZone: "Etc/UTC", licenses: 1000 }, clock.now());
   let runs = 0;
@@ -137,17 +160,7 @@ test("whatever happens in whatever order: written at most once and in order, nev
           if (stepped !== undefined) states.set(key, to);
           return stepped;
         };
-        const commands: Store["commands"] = {
-          create: (command) => real.create(command),
-          find: (owner, command) => real.find(owner, command),
-          findByIdempotencyKey: (owner, user, key) => real.findByIdempotencyKey(owner, user, key),
-          list: (owner, from, limit) => real.list(owner, from, limit),
-          queued: (owner) => real.queued(owner),
-          step,
-          bySmsId: (sms) => real.bySmsId(sms),
-          expire: (now) => real.expire(now),
-          nextExpiry: () => real.nextExpiry(),
-        };
+        const commands = stepping(real, step);
         const link = new Link();
         link.answers = answers;
         const context = {
@@ -160,6 +173,9 @@ test("whatever happens in whatever order: written at most once and in order, nev
         let queue = new CommandQueue(context);
         queue.start();
         const made: Command[] = [];
+        // One without time is written at once or not at all.
+        const inTime = ({ expires, creation }: Command) => expires === creation || clock.now() < expires;
+        link.inTime = (text) => made.every((each) => each.command !== text || inTime(each));
         const cancelled = new Set<string>();
         const ends = new Map<string, CommandState>();
         const work: Promise<unknown>[] = [];
@@ -220,4 +236,46 @@ test("whatever happens in whatever order: written at most once and in order, nev
     ),
     { numRuns: 60 },
   );
+});
+
+test("a command's time, or its device's, runs out in the last waits before it is written: it is not", async () => {
+  const account = await store.accounts.create({ id: "b", name: "B", timeZone: "Etc/UTC", licenses: 9 }, clock.now());
+  const limits = { dailyEmailLimit: 1, dailySmsLimit: 1, odometerStart: 0 };
+  let runs = 0;
+  async function send(ttl: number, deviceTtl: number | null, when: "connection" | "record") {
+    const id = `e${++runs}`;
+    const expires = deviceTtl === null ? null : clock.now() + deviceTtl;
+    const fields = { id, aliases: [], name: id, description: null, min: null, tags: {}, expires };
+    const device = await store.devices.create(account.key, { ...fields, ...limits }, clock.now());
+    assert.ok(typeof device === "object");
+    const link = new Link();
+    link.connected = true;
+    link.answers = [{ outcome: "answered", text: "ok" }];
+    const pass = () => clock.pass(2000);
+    if (when === "connection") link.meanwhile = pass;
+    const real = store.commands;
+    const commands = stepping(real, async (...input) => {
+      const stepped = await real.step(...input);
+      if (when === "record") pass();
+      return stepped;
+    });
+    const context = { store: { devices: store.devices, commands }, dispatcher: link, clock, log: silentLog, waitMs: 1 };
+    const queue = new CommandQueue(context);
+    const record = newCommand(device.key, "x", ttl);
+    if (ttl === 0) await queue.sendNow(device, (sent) => real.create({ ...record, ...sent }));
+    else {
+      const made = await real.create(record);
+      assert.ok(made !== "missing");
+      await queue.send(device, made.command);
+    }
+    await queue.stop();
+    const command = await real.find(device.key, record.id);
+    return [link.written.length, command?.state, command?.sentAt ?? null, command?.failure ?? null];
+  }
+  assert.deepEqual(await send(1000, null, "connection"), [0, "queued", null, null]);
+  assert.deepEqual(await send(1000, null, "record"), [0, "expired", null, null]);
+  assert.deepEqual(await send(60_000, 1000, "connection"), [0, "queued", null, null]);
+  assert.deepEqual(await send(60_000, 1000, "record"), [0, "expired", null, null]);
+  assert.deepEqual(await send(0, 1000, "connection"), [0, "failed", null, "the device expired"]);
+  assert.equal((await send(0, null, "connection"))[0], 1);
 });

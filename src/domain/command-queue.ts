@@ -4,7 +4,7 @@ import type { Device } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { DeviceReply, Dispatched, Dispatcher, Outgoing } from "../ports/dispatcher.ts";
 import type { Log } from "../ports/log.ts";
-import type { CommandChange, NewCommand, Store } from "../ports/store.ts";
+import type { CommandChange, MadeCommand, NewCommand, Store } from "../ports/store.ts";
 import { CommandExpiry } from "./command-expiry.ts";
 import {
   connectionLost,
@@ -29,7 +29,7 @@ export interface CommandQueueContext {
 }
 
 type Target = Pick<Device, "key" | "id" | "expires">;
-type Made = { readonly command: Command; readonly existing: boolean } | "missing";
+type Made = MadeCommand | "missing";
 
 /** Time that a request waits for commands before it and its own; below the API's 30 s, so that its answer says where it stands. */
 export const turnMs = 25_000;
@@ -118,8 +118,11 @@ export class CommandQueue {
   /** Sends what is queued for the device, in order, up to the command of that key. */
   async #drain(device: Target, last: number): Promise<void> {
     const { store } = this.#context;
-    for (const command of await store.commands.queued(device.key)) {
-      if (this.#stopped || command.key > last) return;
+    // One at a time: others may have been added or cancelled while it was answered.
+    for (let after = 0; ; ) {
+      const [command] = await store.commands.queued(device.key, after, 1);
+      if (command === undefined || this.#stopped || command.key > last) return;
+      after = command.key;
       if ((await this.#deliver(device, command)) === "notConnected") return;
     }
   }

@@ -4,7 +4,7 @@ import type { Device } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { SmsBody, SmsReceipt, SmsSender } from "../ports/sms.ts";
-import type { CommandChange, NewCommand, Store } from "../ports/store.ts";
+import type { CommandChange, MadeCommand, NewCommand, Store } from "../ports/store.ts";
 import { dayIn, secondsToNextDayIn } from "./account-day.ts";
 import { smsUnavailable, unknownOutcome } from "./command-outcome.ts";
 
@@ -139,4 +139,4 @@ export class CommandSms {
 }
 
 type SentFields = Pick<NewCommand, "state" | "sentAt" | "failure">;
-type Made = { readonly command: Command; readonly existing: boolean } | "missing";
+type Made = MadeCommand | "missing";

@@ -26,7 +26,7 @@ export interface Outcome {
 export interface Commands {
   /**
    * Sends a command, or queues it.
-   * @throws ApiError `permissionDenied`, `badRequest`, `deviceExpired`, `noPhone`, `smsNotConfigured`, `dailySms`, `idempotencyConflict`, `unavailable`
+   * @throws ApiError `permissionDenied`, `badRequest`, `deviceExpired`, `noPhone`, `smsNotConfigured`, `dailySms`, `idempotencyConflict`, `tooManyRequests`, `unavailable`
    */
   send(user: User, deviceId: string, body: CommandRequest, idempotencyKey: string | undefined): Promise<Outcome>;
   /** Newest first. */
@@ -59,6 +59,10 @@ export interface CommandsContext {
 const defaultPage = 100;
 /** Seconds after which to ask again for an SMS: a gateway that is set up, or comes back, takes that long at least. */
 const smsRetrySeconds = 60;
+/** Commands that may wait for one device: more than anybody means to send to a sleeping tracker, few enough that a script in a loop fills no disk. */
+const mostWaiting = 100;
+/** Seconds after which to ask again where so many wait: the device connects some time, or their time runs out. */
+const fullRetrySeconds = 60;
 const waitsForTurn = "queued: earlier commands to the device are being answered; it is sent after them";
 
 /** The commands over their store, the connections and the SMS gateway. */
@@ -116,9 +120,12 @@ class DeviceCommands implements Commands {
 
   async #byData(user: User, device: Device, wish: Wish): Promise<Outcome> {
     const atOnce = wish.ttlMs === 0;
-    const make = (fields: Partial<NewCommand>) => this.#make(user, device, wish, fields);
-    const made = atOnce ? await this.#queue.sendNow(device, make) : await make({});
+    const made = atOnce
+      ? await this.#queue.sendNow(device, (sent) => this.#make(user, device, wish, sent))
+      : await this.#context.store.commands.enqueue(this.#record(user, device, wish), mostWaiting);
     if (made === "missing") throw new ApiError("deviceNotFound");
+    if (made === "full")
+      throw new ApiError("tooManyRequests", [`${mostWaiting} commands wait for the device already`], fullRetrySeconds);
     if (made.existing) return this.#answer(await this.#repeat(device, made.command, wish));
     const inTime = atOnce || (await inTurn(this.#queue.send(device, made.command)));
     const command = await this.#current(device, made.command);
@@ -148,11 +155,12 @@ class DeviceCommands implements Commands {
   }
 
   #make(user: User, device: Device, wish: Wish, fields: Partial<NewCommand>) {
-    const { store, ids, clock } = this.#context;
-    return store.commands.create({
-      ...recordOf(wish, user, device, { id: ids.uuid(), creation: clock.now() }),
-      ...fields,
-    });
+    return this.#context.store.commands.create({ ...this.#record(user, device, wish), ...fields });
+  }
+
+  #record(user: User, device: Device, wish: Wish): NewCommand {
+    const { ids, clock } = this.#context;
+    return recordOf(wish, user, device, { id: ids.uuid(), creation: clock.now() });
   }
 
   /** The command of an earlier request; where that one still waits for the device, so does this. */

@@ -193,17 +193,25 @@ export type NewCommand = Omit<Command, "key">;
 /** What a step of a command changes beside its state. */
 export type CommandChange = Partial<Pick<Command, "sentAt" | "finishedAt" | "reply" | "failure" | "smsId">>;
 
+/** A command that was made, or the one that was made before under its idempotency key. */
+export interface MadeCommand {
+  readonly command: Command;
+  readonly existing: boolean;
+}
+
 /** Records of commands. Each step is a compare-and-set, so that of two who act on the same command one wins. */
 export interface CommandStore {
   /** `existing`: the user has used this idempotency key for this device before; nothing was made. `missing`: the device is gone meanwhile. */
-  create(command: NewCommand): Promise<{ readonly command: Command; readonly existing: boolean } | "missing">;
+  create(command: NewCommand): Promise<MadeCommand | "missing">;
+  /** As `create`, unless so many commands wait for the device already. */
+  enqueue(command: NewCommand, mostWaiting: number): Promise<MadeCommand | "missing" | "full">;
   find(device: DeviceKey, id: string): Promise<Command | undefined>;
   /** The user's command to this device under an idempotency key. */
   findByIdempotencyKey(device: DeviceKey, userKey: number, idempotencyKey: string): Promise<Command | undefined>;
   /** Newest first; after the command of that key where it is given. */
   list(device: DeviceKey, after: number | undefined, limit: number): Promise<readonly Command[]>;
-  /** Those that wait for the device's connection, oldest first; expired ones too. */
-  queued(device: DeviceKey): Promise<readonly Command[]>;
+  /** Those that wait for the device's connection, oldest first, after the command of that key; expired ones too. */
+  queued(device: DeviceKey, after: number, limit: number): Promise<readonly Command[]>;
   /** The command after the step; undefined where its state was none of `from`. */
   step(
     key: number,

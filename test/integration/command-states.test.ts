@@ -127,6 +127,7 @@ function newCommand(device: number, text: string, ttl: number): NewCommand {
 function stepping(real: Store["commands"], step: Store["commands"]["step"]): Store["commands"] {
   return {
     create: (...input) => real.create(...input),
+    enqueue: (...input) => real.enqueue(...input),
     find: (...input) => real.find(...input),
     findByIdempotencyKey: (...input) => real.findByIdempotencyKey(...input),
     list: (...input) => real.list(...input),

@@ -279,6 +279,21 @@ describe("over the data connection", () => {
     peer.end();
   });
 
+  test("as many as may wait wait; for a further one it is too early, and what must not wait is tried", async () => {
+    const id = await device();
+    for (let index = 0; index < 100; index++) await owner.send(id, { command: `<${index}>` }, `key${index}`);
+    const full = await owner.send(id, { command: "x" });
+    assert.equal(full.status, 429);
+    assert.equal(full.json.error, "Too Many Requests");
+    assert.match(full.json.details[0], /100 commands/);
+    assert.ok(Number(full.headers["retry-after"]) > 0);
+    assert.equal((await owner.send(id, { command: "<0>" }, "key0")).status, 200);
+    assert.equal((await owner.send(id, { command: "x", ttlSeconds: 0 })).status, 200);
+    const [, newest] = (await owner.commands(id)).commands;
+    await owner.cancel(id, newest.id);
+    assert.equal((await owner.send(id, { command: "x" })).status, 200);
+  });
+
   test("the list has pages", async () => {
     const id = await device();
     for (let index = 0; index < 5; index++) await owner.send(id, { command: String(index) });
@@ -352,11 +367,12 @@ test("queued commands survive a restart; what ran out meanwhile ends with it", {
 /** The store's commands, a step of which fails. */
 function failingAt(commands: Store["commands"], fails: () => boolean): Store["commands"] {
   return {
-    create: (command) => commands.create(command),
+    create: (...input) => commands.create(...input),
+    enqueue: (...input) => commands.enqueue(...input),
     find: (device, id) => commands.find(device, id),
     findByIdempotencyKey: (device, user, key) => commands.findByIdempotencyKey(device, user, key),
     list: (device, from, limit) => commands.list(device, from, limit),
-    queued: (device) => commands.queued(device),
+    queued: (...input) => commands.queued(...input),
     step: (...input) => (fails() ? Promise.reject(new Error("no disk")) : commands.step(...input)),
     bySmsId: (id) => commands.bySmsId(id),
     expire: (now) => commands.expire(now),

@@ -151,11 +151,11 @@ async function askEverything(rows: ReturnType<typeof plainSqlite>["rows"]): Prom
   await groups.remove(group.key);
   const fields = newCommand(device.key, { idempotencyKey: "k" });
   await commands.create(fields);
-  await commands.create(fields);
+  await commands.enqueue(fields, 1);
   await commands.find(device.key, fields.id);
   await commands.list(device.key, undefined, 5);
   await commands.list(device.key, 5, 5);
-  await commands.queued(device.key);
+  await commands.queued(device.key, 0, 1);
   await commands.step(1, ["queued", "sent"], "sent", { smsId: "s" });
   await commands.bySmsId("s");
   await commands.nextExpiry();

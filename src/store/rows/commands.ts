@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
 import type { Command, CommandState } from "../../model/command.ts";
 import type { DeviceKey } from "../../model/device.ts";
-import type { CommandChange, CommandStore, NewCommand } from "../../ports/store.ts";
+import type { CommandChange, CommandStore, MadeCommand, NewCommand } from "../../ports/store.ts";
 import type { CommandRow, NewCommandRow, Schema } from "../schema.ts";
 
 /** In the words of the indexes of waiting commands: an engine takes them only for a condition that says the same without a parameter. */
@@ -62,6 +62,16 @@ function columnsOf({ sentAt, finishedAt, reply, failure, smsId }: CommandChange)
   };
 }
 
+/** Whether so many commands wait for the device. Looks at no more of the index than these. */
+async function isFull(database: Kysely<Schema>, device: DeviceKey, most: number): Promise<boolean> {
+  const waiting = database.selectFrom("command").select("key").where("device", "=", device).where(waits);
+  const last = waiting
+    .orderBy("key")
+    .limit(1)
+    .offset(most - 1);
+  return (await last.executeTakeFirst()) !== undefined;
+}
+
 /** Commands of a removed device are gone at once, though their rows are deleted later. */
 function ofDevice(where: ExpressionBuilder<Schema, "command">) {
   return where.exists(where.selectFrom("device").select("device.key").whereRef("device.key", "=", "command.device"));
@@ -75,16 +85,25 @@ export class CommandRows implements CommandStore {
     this.#database = database;
   }
 
-  create(command: NewCommand): Promise<{ readonly command: Command; readonly existing: boolean } | "missing"> {
+  async create(command: NewCommand): Promise<MadeCommand | "missing"> {
+    const made = await this.enqueue(command, undefined);
+    if (made === "full") throw new Error("a command was refused without a bound");
+    return made;
+  }
+
+  enqueue(command: NewCommand, mostWaiting: number | undefined): Promise<MadeCommand | "missing" | "full"> {
     return this.#database.transaction().execute(async (transaction) => {
       const device = transaction.selectFrom("device").select("key").where("key", "=", command.device);
       if ((await device.executeTakeFirst()) === undefined) return "missing";
-      const row = await transaction
-        .insertInto("command")
-        .values(rowOf(command))
-        .onConflict((conflict) => conflict.columns(["device", "user", "idempotency_key"]).doNothing())
-        .returningAll()
-        .executeTakeFirst();
+      const full = mostWaiting !== undefined && (await isFull(transaction, command.device, mostWaiting));
+      const row = full
+        ? undefined
+        : await transaction
+            .insertInto("command")
+            .values(rowOf(command))
+            .onConflict((conflict) => conflict.columns(["device", "user", "idempotency_key"]).doNothing())
+            .returningAll()
+            .executeTakeFirst();
       if (row !== undefined) return { command: commandOf(row), existing: false };
       const before = await transaction
         .selectFrom("command")
@@ -92,7 +111,9 @@ export class CommandRows implements CommandStore {
         .where("device", "=", command.device)
         .where("user", "=", command.userKey)
         .where("idempotency_key", "=", command.idempotencyKey)
-        .executeTakeFirstOrThrow();
+        .executeTakeFirst();
+      if (before === undefined && full) return "full";
+      if (before === undefined) throw new Error("a command was neither made nor there");
       return { command: commandOf(before), existing: true };
     });
   }
@@ -120,9 +141,9 @@ export class CommandRows implements CommandStore {
     return rows.map(commandOf);
   }
 
-  async queued(device: DeviceKey): Promise<readonly Command[]> {
-    const waiting = this.#kept().where("device", "=", device).where(waits).where("channel", "=", "data");
-    const rows = await waiting.orderBy("key").execute();
+  async queued(device: DeviceKey, after: number, limit: number): Promise<readonly Command[]> {
+    const waiting = this.#kept().where("device", "=", device).where("key", ">", after).where(waits);
+    const rows = await waiting.where("channel", "=", "data").orderBy("key").limit(limit).execute();
     return rows.map(commandOf);
   }
 

@@ -104,7 +104,7 @@ class CommandModel {
       const own = this.commands.filter((command) => command.device === device);
       assert.deepEqual(await store.commands.list(device, undefined, 1000), own.toReversed());
       const queued = own.filter(({ state, channel }) => state === "queued" && channel === "data");
-      assert.deepEqual(await store.commands.queued(device), queued);
+      assert.deepEqual(await store.commands.queued(device, 0, 1000), queued);
     }
     const waiting = this.commands.filter(({ state }) => state === "queued").map(({ expires }) => expires);
     assert.equal(await store.commands.nextExpiry(), waiting.length === 0 ? undefined : Math.min(...waiting));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Command } from "../../../src/model/command.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { NewCommand, Store } from "../../../src/ports/store.ts";
 import { commandPropertyContract } from "./commands-property.ts";
 import { makeAccount, makeCommand, makeDevice, newCommand, now, unique } from "./harness.ts";
 
@@ -43,7 +43,7 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
       assert.equal(await store().commands.find(other, command.id), undefined);
       assert.equal(await store().commands.find(one, "nobody's"), undefined);
       assert.deepEqual(await store().commands.list(other, undefined, 5), []);
-      assert.deepEqual(await store().commands.queued(other), []);
+      assert.deepEqual(await store().commands.queued(other, 0, 9), []);
     });
 
     it("are listed newest first, page by page", async () => {
@@ -65,7 +65,24 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
       await makeCommand(store(), key, { channel: "sms" });
       await makeCommand(store(), key, { state: "sent" });
       const second = await makeCommand(store(), key);
-      assert.deepEqual(await store().commands.queued(key), [first, second]);
+      assert.deepEqual(await store().commands.queued(key, 0, 9), [first, second]);
+      assert.deepEqual(await store().commands.queued(key, 0, 1), [first]);
+      assert.deepEqual(await store().commands.queued(key, first.key, 1), [second]);
+      assert.deepEqual(await store().commands.queued(key, second.key, 1), []);
+    });
+
+    it("wait in a bounded number, also when made at once; a repeat is answered all the same", async () => {
+      const key = await device();
+      const idempotencyKey = unique("full-");
+      const first = await makeCommand(store(), key, { idempotencyKey });
+      const make = (changes: Partial<NewCommand> = {}) => store().commands.enqueue(newCommand(key, changes), 3);
+      const answers = await Promise.all(Array.from({ length: 5 }, () => make()));
+      assert.equal(answers.filter((answer) => answer === "full").length, 3);
+      assert.equal(await make({ idempotencyKey: unique("other-") }), "full");
+      assert.deepEqual(await make({ idempotencyKey }), { command: first, existing: true });
+      assert.ok(typeof (await store().commands.enqueue(newCommand(await device()), 3)) === "object");
+      await store().commands.step(first.key, ["queued"], "cancelled", {});
+      assert.ok(typeof (await make()) === "object");
     });
 
     it("are made once for an idempotency key of a user and a device", async () => {
@@ -133,7 +150,7 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
         assert.deepEqual([expired?.state, expired?.finishedAt], ["expired", now + 1]);
       }
       assert.deepEqual(await commands.find(key, sent.id), sent);
-      assert.deepEqual(await commands.queued(key), [late]);
+      assert.deepEqual(await commands.queued(key, 0, 9), [late]);
     });
 
     it("go with their device at once, however many, and can't be made for one that is gone", async () => {
@@ -145,7 +162,7 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
       const gone = async () => {
         assert.equal(await store().commands.find(key, command.id), undefined);
         assert.deepEqual(await store().commands.list(key, undefined, 5), []);
-        assert.deepEqual(await store().commands.queued(key), []);
+        assert.deepEqual(await store().commands.queued(key, 0, 9), []);
         assert.equal(await store().commands.bySmsId(smsId), undefined);
         assert.equal(await store().commands.step(command.key, ["queued"], "sent", {}), undefined);
       };

@@ -116,6 +116,6 @@ export function newCommand(device: number, changes: Partial<NewCommand> = {}): N
 /** A recorded command; fails where the device is gone or the command was there. */
 export async function makeCommand(store: Store, device: number, changes: Partial<NewCommand> = {}): Promise<Command> {
   const made = await store.commands.create(newCommand(device, changes));
-  if (made === "missing" || made.existing) throw new Error("the command was not made");
+  if (typeof made === "string" || made.existing) throw new Error("the command was not made");
   return made.command;
 }

@@ -115,11 +115,10 @@ export class CommandSms {
 
   async #receipt(receipt: SmsReceipt): Promise<Command | undefined> {
     const { store, clock } = this.#context;
+    // Before the look: the message's id may be written during it, and who writes it looks here afterwards.
+    this.#keepEarly(receipt);
     const command = await store.commands.bySmsId(receipt.id);
-    if (command === undefined) {
-      this.#keepEarly(receipt);
-      return undefined;
-    }
+    if (command === undefined) return undefined;
     this.#early.delete(receipt.id);
     const finishedAt = clock.now();
     if (receipt.delivered)

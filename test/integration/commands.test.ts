@@ -210,6 +210,54 @@ describe("over the data connection", () => {
     peer.end();
   });
 
+  test("what a user queued is cancelled, with the reason, where the user lost the right before its turn", async () => {
+    const id = await device();
+    const admin = await rest.ownerToken();
+    const sends = { privileges: ["sendCommands"], deviceId: id };
+    const plain = { country: "CO", timeZone: "America/Bogota", name: "A", ...sends };
+    const losses: [string, (url: string, email: string) => Promise<Answer>][] = [
+      ["deleted", (url) => rest.call("DELETE", url, { token: admin })],
+      ["disabled", (url, email) => rest.call("PUT", url, { token: admin, body: { ...plain, email, disabled: true } })],
+      [
+        "may not send",
+        (url, email) => rest.call("PUT", url, { token: admin, body: { ...plain, email, privileges: [] } }),
+      ],
+      [
+        "does not see",
+        (url, email) => rest.call("PUT", url, { token: admin, body: { ...plain, email, deviceId: null } }),
+      ],
+      [
+        "is over",
+        (url, email) =>
+          rest.call("PUT", url, { token: admin, body: { ...plain, email, expires: "2020-01-01T00:00:00Z" } }),
+      ],
+    ];
+    const users: string[] = [];
+    for (const [index] of losses.entries()) {
+      const email = `loses${index}@example.com`;
+      const token = await rest.userToken({ ...sends, email });
+      assert.match((await as(rest, token).send(id, { command: `no ${index}` })).json.result, /^queued: /);
+      users.push((await rest.store.users.findByEmail(email))?.id ?? "");
+    }
+    const keeps = await rest.userToken(sends);
+    await as(rest, keeps).send(id, { command: "yes" });
+    for (const [index, [, lose]] of losses.entries())
+      assert.equal((await lose(`/api/users/${users[index]}`, `loses${index}@example.com`)).status, 200);
+    const peer = await connect(id);
+    await peer.expect("yes");
+    peer.send("#C,ok\n");
+    while ((await states(id)).at(-1) !== "delivered") await delay(5);
+    assert.ok(!peer.received.includes("no "));
+    const { commands } = await owner.commands(id);
+    for (const [index, [reason]] of losses.entries()) {
+      const { state, failure, sentAt, finishedAt } = commands.toReversed()[index];
+      assert.deepEqual([state, sentAt], ["cancelled", null]);
+      assert.ok(failure.includes(reason), failure);
+      assert.notEqual(finishedAt, null);
+    }
+    peer.end();
+  });
+
   test("ttlSeconds 0: never queued; others end at their moment, also when the clock jumps, and are never sent", async () => {
     const id = await device();
     assert.equal(
@@ -440,11 +488,25 @@ describe("by SMS", () => {
     async close(): Promise<void> {}
   }
   let sender: Sender;
+  /** What a look for the command of a receipt waits for after it. */
+  let slow: Promise<void> | undefined;
   let rest: Rest;
   let owner: ReturnType<typeof as>;
   before(async () => {
     sender = new Sender();
-    rest = await startRest({ limits: quick, sms: sender });
+    rest = await startRest({
+      limits: quick,
+      sms: sender,
+      spoil: (store) => {
+        const plain = failingAt(store.commands, () => false);
+        const bySmsId = async (id: string) => {
+          const found = await plain.bySmsId(id);
+          await slow;
+          return found;
+        };
+        return { ...store, commands: { ...plain, bySmsId } };
+      },
+    });
     owner = as(rest, await rest.ownerToken());
   });
   after(() => endRest(rest));
@@ -481,6 +543,18 @@ describe("by SMS", () => {
     const noPhone = await owner.send("b", sms("x"));
     assert.equal(noPhone.status, 409);
     assert.equal(noPhone.json.error, "device has no phone number");
+  });
+
+  test("a receipt that is looked up while its command is recorded is not lost", async () => {
+    await owner.create("overtaken", { min: "+1" });
+    const looked = Promise.withResolvers<void>();
+    slow = looked.promise;
+    sender.receipt(`b${sender.sent.length + 1}`, true, "DELIVRD");
+    await delay(20);
+    slow = undefined;
+    const { json } = await owner.send("overtaken", sms("x"));
+    looked.resolve();
+    assert.match(json.result, /^delivered/);
   });
 
   test("counted to the device's day in its account's time zone; what is not sent is given back", async () => {

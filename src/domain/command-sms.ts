@@ -58,13 +58,19 @@ export class CommandSms {
     return made.command;
   }
 
-  /** Tries again what the gateway could not take for the moment; undefined: somebody else does so already. */
+  /** Tries again what failed because the gateway could not take it for the moment, while it has time; undefined: somebody else does so already. */
   async again(device: Device, command: Command, to: string, body: SmsBody): Promise<Command | undefined> {
+    const before = command.failure ?? "";
+    const now = this.#context.clock.now();
+    if (now >= command.expires) {
+      const over = { finishedAt: now, failure: null };
+      return this.#context.store.commands.step(command.key, ["failed"], "expired", over, before);
+    }
     const day = await this.#take(device);
     const giveBack = () => this.#context.store.daily.giveBack(device.key, day, "sms");
     const { commands } = this.#context.store;
     const change = { sentAt: this.#context.clock.now(), finishedAt: null, failure: unknownOutcome };
-    const sent = await commands.step(command.key, ["failed"], "sent", change);
+    const sent = await commands.step(command.key, ["failed"], "sent", change, before);
     if (sent !== undefined) return this.#hand(sent, to, body, giveBack);
     await giveBack();
     return undefined;

@@ -151,7 +151,8 @@ class DeviceCommands implements Commands {
     }
     const command = await this.#repeat(device, existing, wish);
     const again = command.state === "failed" && command.failure?.startsWith(smsUnavailable) === true;
-    return this.#answer((again ? await sms.again(device, command, to, body) : undefined) ?? command);
+    if (!again) return this.#answer(command);
+    return this.#answer((await sms.again(device, command, to, body)) ?? (await this.#current(device, command)));
   }
 
   #make(user: User, device: Device, wish: Wish, fields: Partial<NewCommand>) {

@@ -212,12 +212,13 @@ export interface CommandStore {
   list(device: DeviceKey, after: number | undefined, limit: number): Promise<readonly Command[]>;
   /** Those that wait for the device's connection, oldest first, after the command of that key; expired ones too. */
   queued(device: DeviceKey, after: number, limit: number): Promise<readonly Command[]>;
-  /** The command after the step; undefined where its state was none of `from`. */
+  /** The command after the step; undefined where its state was none of `from`, or its failure not the one that is given. */
   step(
     key: number,
     from: readonly CommandState[],
     to: CommandState,
     change: CommandChange,
+    failure?: string,
   ): Promise<Command | undefined>;
   /** The command whose SMS the gateway calls so. */
   bySmsId(smsId: string): Promise<Command | undefined>;

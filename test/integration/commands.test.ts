@@ -557,6 +557,27 @@ describe("by SMS", () => {
     assert.match(json.result, /^delivered/);
   });
 
+  test("a repeat tries again what the gateway could not take, until its time is out; nothing else", async () => {
+    await owner.create("again", { min: "+1" });
+    sender.result = { outcome: "unavailable", reason: "not connected" };
+    const send = (key: string) => owner.send("again", sms("x", { ttlSeconds: 10 }), key);
+    for (const key of ["a", "b"]) assert.equal((await send(key)).status, 503);
+    const before = sender.sent.length;
+    sender.result = { outcome: "accepted", ids: ["again-b"] };
+    const both = await Promise.all([send("b"), send("b")]);
+    assert.deepEqual(
+      both.map(({ status }) => status),
+      [200, 200],
+    );
+    assert.equal(sender.sent.length, before + 1);
+    rest.clock.pass(10_000);
+    assert.match((await send("a")).json.result, /^expired/);
+    assert.equal(sender.sent.length, before + 1);
+    assert.deepEqual((await owner.commands("again")).commands.at(-1).state, "expired");
+    assert.equal((await owner.limits("again")).smsSentToday, 1);
+    sender.result = undefined;
+  });
+
   test("counted to the device's day in its account's time zone; what is not sent is given back", async () => {
     await owner.create("c", { min: "+1" });
     await owner.setLimits("c", { dailySmsLimit: 2 });

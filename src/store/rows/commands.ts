@@ -152,13 +152,15 @@ export class CommandRows implements CommandStore {
     from: readonly CommandState[],
     to: CommandState,
     change: CommandChange,
+    failure?: string,
   ): Promise<Command | undefined> {
-    const row = await this.#database
+    const update = this.#database
       .updateTable("command")
       .set({ ...columnsOf(change), state: to })
       .where("key", "=", key)
       .where("state", "in", from)
-      .where(ofDevice)
+      .where(ofDevice);
+    const row = await (failure === undefined ? update : update.where("failure", "=", failure))
       .returningAll()
       .executeTakeFirst();
     return row && commandOf(row);

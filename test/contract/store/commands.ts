@@ -120,6 +120,14 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
       assert.equal(await store().commands.step(999_999_999, ["queued"], "sent", {}), undefined);
     });
 
+    it("are stepped only from the failure that was seen, where one is named", async () => {
+      const { commands } = store();
+      const { key } = await makeCommand(store(), await device(), { state: "failed", failure: "later" });
+      assert.equal(await commands.step(key, ["failed"], "sent", {}, "other"), undefined);
+      assert.equal((await commands.step(key, ["failed"], "sent", { failure: null }, "later"))?.state, "sent");
+      assert.equal(await commands.step(key, ["sent"], "sent", {}, "later"), undefined);
+    });
+
     it("are known by what the gateway calls their SMS, the newest first", async () => {
       const smsId = unique("sms-");
       const key = await device();

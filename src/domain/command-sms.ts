@@ -11,6 +11,10 @@ import { smsUnavailable, unknownOutcome } from "./command-outcome.ts";
 /** Receipts that came before the gateway's answer to the message was recorded; some gateways are that quick. */
 const earlyReceipts = 1000;
 
+/** How often giving back is tried, and the pause between, ms: long enough for a locked file, short enough for a request. */
+const giveBackAttempts = 5;
+const giveBackPauseMs = 100;
+
 /** What sending by SMS needs of the service. */
 export interface CommandSmsContext {
   readonly store: Pick<Store, "commands" | "daily" | "accounts">;
@@ -44,12 +48,10 @@ export class CommandSms {
    */
   async send(device: Device, to: string, body: SmsBody, make: (sent: SentFields) => Promise<Made>): Promise<Command> {
     const day = await this.#take(device);
-    const giveBack = () => this.#context.store.daily.giveBack(device.key, day, "sms");
+    const giveBack = () => this.#giveBack(device, day);
     const sent = { state: "sent", sentAt: this.#context.clock.now(), failure: unknownOutcome } as const;
     const made = await make(sent).catch(async (error: unknown) => {
-      await giveBack().catch(() =>
-        this.#context.log.warn({ device: device.id }, "an SMS that was not sent is counted"),
-      );
+      await giveBack();
       throw error;
     });
     if (made === "missing") throw new ApiError("deviceNotFound");
@@ -67,7 +69,7 @@ export class CommandSms {
       return this.#context.store.commands.step(command.key, ["failed"], "expired", over, before);
     }
     const day = await this.#take(device);
-    const giveBack = () => this.#context.store.daily.giveBack(device.key, day, "sms");
+    const giveBack = () => this.#giveBack(device, day);
     const { commands } = this.#context.store;
     const change = { sentAt: this.#context.clock.now(), finishedAt: null, failure: unknownOutcome };
     const sent = await commands.step(command.key, ["failed"], "sent", change, before);
@@ -88,7 +90,7 @@ export class CommandSms {
   }
 
   async #hand(command: Command, to: string, body: SmsBody, giveBack: () => Promise<void>): Promise<Command> {
-    const { sender, clock } = this.#context;
+    const { sender } = this.#context;
     const result = await sender.send(to, body);
     switch (result.outcome) {
       case "accepted": {
@@ -101,14 +103,39 @@ export class CommandSms {
       case "maybe":
         return this.#step(command, "sent", { failure: `${result.reason}: it may or may not have been sent` });
       case "refused": {
-        await giveBack();
         const failure = `the SMS gateway refused it: ${result.reason}`;
-        return this.#step(command, "failed", { sentAt: null, finishedAt: clock.now(), failure });
+        return this.#failed(command, failure, giveBack);
       }
       case "unavailable": {
-        await giveBack();
         const failure = smsUnavailable + result.reason;
-        return this.#step(command, "failed", { sentAt: null, finishedAt: clock.now(), failure });
+        return this.#failed(command, failure, giveBack);
+      }
+    }
+  }
+
+  /** Nothing was sent. The record comes first: it is what the caller reads, and a repeat under its key depends on it. */
+  async #failed(command: Command, failure: string, giveBack: () => Promise<void>): Promise<Command> {
+    const change = { sentAt: null, finishedAt: this.#context.clock.now(), failure };
+    try {
+      return await this.#step(command, "failed", change);
+    } finally {
+      await giveBack();
+    }
+  }
+
+  /** Gives back an SMS that was counted and not sent; one that can't be given back is logged, and fails nothing else. */
+  async #giveBack(device: Device, day: string): Promise<void> {
+    const { store, log } = this.#context;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await store.daily.giveBack(device.key, day, "sms");
+        return;
+      } catch (error) {
+        if (attempt === giveBackAttempts) {
+          log.warn({ device: device.id, error }, "an SMS that was not sent is counted");
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, giveBackPauseMs));
       }
     }
   }

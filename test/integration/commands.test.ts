@@ -490,6 +490,8 @@ describe("by SMS", () => {
   let sender: Sender;
   /** What a look for the command of a receipt waits for after it. */
   let slow: Promise<void> | undefined;
+  /** How often giving back a counted SMS fails. */
+  let failures = 0;
   let rest: Rest;
   let owner: ReturnType<typeof as>;
   before(async () => {
@@ -504,7 +506,14 @@ describe("by SMS", () => {
           await slow;
           return found;
         };
-        return { ...store, commands: { ...plain, bySmsId } };
+        const { daily } = store;
+        const giveBack: typeof daily.giveBack = (...input) =>
+          failures-- > 0 ? Promise.reject(new Error("no disk")) : daily.giveBack(...input);
+        return {
+          ...store,
+          commands: { ...plain, bySmsId },
+          daily: { take: (...input) => daily.take(...input), giveBack, sent: (...input) => daily.sent(...input) },
+        };
       },
     });
     owner = as(rest, await rest.ownerToken());
@@ -575,6 +584,21 @@ describe("by SMS", () => {
     assert.equal(sender.sent.length, before + 1);
     assert.deepEqual((await owner.commands("again")).commands.at(-1).state, "expired");
     assert.equal((await owner.limits("again")).smsSentToday, 1);
+    sender.result = undefined;
+  });
+
+  test("a store that can't give back an SMS at once does so later, and the record says what became of it", async () => {
+    await owner.create("back", { min: "+1" });
+    sender.result = { outcome: "refused", reason: "invalid number" };
+    for (const tries of [1, 2]) {
+      failures = tries;
+      assert.match((await owner.send("back", sms("x"))).json.result, /^failed: the SMS gateway refused it/);
+      assert.equal((await last("back")).state, "failed");
+      assert.equal((await owner.limits("back")).smsSentToday, 0);
+    }
+    failures = 1000;
+    assert.match((await owner.send("back", sms("x"))).json.result, /^failed: the SMS gateway refused it/);
+    failures = 0;
     sender.result = undefined;
   });
 

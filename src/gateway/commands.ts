@@ -91,6 +91,21 @@ export class CommandDesk implements Dispatcher {
     outstanding.settle("lost");
   }
 
+  /** Commands whose reply is waited for. */
+  get waiting(): number {
+    return this.#outstanding.size;
+  }
+
+  /** Forgets commands whose reply comes no more. */
+  sweep(): void {
+    const now = this.#clock.monotonic();
+    for (const [device, { until, settle }] of this.#outstanding) {
+      if (now <= until) continue;
+      this.#outstanding.delete(device);
+      settle("superseded");
+    }
+  }
+
   /** Nothing more is written. */
   stop(): void {
     this.#stopped = true;

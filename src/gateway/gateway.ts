@@ -142,6 +142,7 @@ class SocketGateway implements Gateway {
     try {
       this.#tcp?.sweep();
       this.#udp?.sweep();
+      this.#shared.commands.sweep();
     } catch (error) {
       this.#shared.deps.log.error({ error }, "defect");
     }

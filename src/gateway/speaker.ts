@@ -72,6 +72,7 @@ export class Speaker {
     if (reachable.size <= shared.limits.devicesPerConnection) return;
     for (const oldest of reachable) {
       this.#unreach(oldest, session, shared);
+      shared.commands.left(oldest, session);
       return;
     }
   }
@@ -79,6 +80,7 @@ export class Speaker {
   /** The device may not report any longer. Whether the connection stands for others. */
   leave(id: string, session: Reachable, shared: Shared): boolean {
     this.#unreach(id, session, shared);
+    shared.commands.left(id, session);
     return typeof this.#reachable === "string" || (this.#reachable?.size ?? 0) > 0;
   }
 

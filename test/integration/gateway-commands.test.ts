@@ -170,6 +170,21 @@ withGateway("a device that was changed is asked for anew; one that is gone gets 
   peer.end();
 });
 
+withGateway(
+  "a device that is removed loses its command at once, though its connection stands for another",
+  async (world) => {
+    const peer = await connected(world);
+    const { dispatched } = command(world, "one", "1");
+    await peer.expect("!1\n");
+    peer.send("#I,two\n");
+    await peer.expect("#I\n");
+    world.intake.remove("one");
+    world.bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "one" });
+    assert.deepEqual(await dispatched, { outcome: "lost" });
+    peer.end();
+  },
+);
+
 withGateway("a connection of several devices: text is wrapped only for the one that speaks", async (world) => {
   const peer = await connected(world);
   peer.send("#I,two\n");

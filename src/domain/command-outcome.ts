@@ -39,7 +39,7 @@ export function resultOf(command: Command, waitMs: number): string {
     case "expired":
       return "expired: its time ran out before it could be sent";
     case "cancelled":
-      return "cancelled before it was sent";
+      return failure === null ? "cancelled before it was sent" : `cancelled: ${failure}`;
   }
 }
 

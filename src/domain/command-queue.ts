@@ -16,11 +16,12 @@ import {
   unknownOutcome,
 } from "./command-outcome.ts";
 import { payloadOf } from "./command-payload.ts";
+import { type CommandRightsContext, cancelWithoutRight } from "./command-rights.ts";
 import { createLocks } from "./locks.ts";
 
 /** What the queue needs of the service. */
-export interface CommandQueueContext {
-  readonly store: Pick<Store, "commands" | "devices">;
+export interface CommandQueueContext extends CommandRightsContext {
+  readonly store: Pick<Store, "commands" | "devices"> & CommandRightsContext["store"];
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
   readonly log: Log;
@@ -134,6 +135,7 @@ export class CommandQueue {
     const beforeWrite = async () => {
       if (command.state !== "queued") return !this.#over(device);
       if (this.#over(device) || this.#over(command)) return false;
+      if (await cancelWithoutRight(this.#context, device, command)) return false;
       const sent = await this.#take(command);
       current = sent ?? command;
       return sent !== undefined && !this.#over(device) && !this.#over(command);

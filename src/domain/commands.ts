@@ -44,7 +44,7 @@ export interface Commands {
 
 /** What commands need of the service. */
 export interface CommandsContext {
-  readonly store: Pick<Store, "commands" | "devices" | "daily" | "accounts">;
+  readonly store: Pick<Store, "commands" | "devices" | "daily" | "accounts" | "users">;
   readonly devices: Pick<Devices, "find">;
   readonly dispatcher: Dispatcher;
   /** Undefined: no SMS gateway is configured. */

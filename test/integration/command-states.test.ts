@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { CommandQueue } from "../../src/domain/command-queue.ts";
+import type { User } from "../../src/model/account.ts";
 import { type Command, type CommandState, finalStates } from "../../src/model/command.ts";
 import { systemIds } from "../../src/observe/index.ts";
 import type { Dispatched, Dispatcher, Outgoing } from "../../src/ports/dispatcher.ts";
@@ -87,6 +88,35 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   fc.constantFrom(-5000, 500, 5000, 100_000).map((ms) => ({ do: "pass" as const, ms })),
 );
 
+/** Who sends the commands; what one that lost the right queued is another test's matter. */
+const sender: User = {
+  key: 1,
+  id: "u",
+  accountKey: 1,
+  owner: true,
+  name: "Ana",
+  email: "ana@example.com",
+  country: "CO",
+  timeZone: "America/Bogota",
+  description: null,
+  message: null,
+  disabled: false,
+  disabledMessage: null,
+  tags: null,
+  privileges: ["admin"],
+  group: null,
+  deviceId: null,
+  adminDevices: null,
+  from: null,
+  expires: null,
+  passwordHash: null,
+  apiKeyHash: null,
+  apiKeyId: null,
+  creation: 0,
+  modification: 0,
+  lastLogin: null,
+};
+
 let store: Store;
 let directory: string;
 const clock = new TestClock();
@@ -165,7 +195,8 @@ test("whatever happens in whatever order: written at most once and in order, nev
         const link = new Link();
         link.answers = answers;
         const context = {
-          store: { devices: store.devices, commands },
+          store: { devices: store.devices, commands, users: { findByKey: async () => sender } },
+          devices: { find: async () => device },
           dispatcher: link,
           clock,
           log: silentLog,
@@ -260,7 +291,14 @@ test("a command's time, or its device's, runs out in the last waits before it is
       if (when === "record") pass();
       return stepped;
     });
-    const context = { store: { devices: store.devices, commands }, dispatcher: link, clock, log: silentLog, waitMs: 1 };
+    const context = {
+      store: { devices: store.devices, commands, users: { findByKey: async () => sender } },
+      devices: { find: async () => device },
+      dispatcher: link,
+      clock,
+      log: silentLog,
+      waitMs: 1,
+    };
     const queue = new CommandQueue(context);
     const record = newCommand(device.key, "x", ttl);
     if (ttl === 0) await queue.sendNow(device, (sent) => real.create({ ...record, ...sent }));

@@ -9,7 +9,6 @@ import { createGateway, type Gateway } from "./gateway/index.ts";
 import { createHttp, type HttpServer } from "./http/server.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ingestMetrics } from "./ingest/metrics.ts";
-import { createSmsSender } from "./notify/index.ts";
 import {
   createHealth,
   createLog,
@@ -83,7 +82,11 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus },
   );
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
-  const sms = createSmsSender(config.sms, { clock, log, metrics });
+  // Loaded only where it is used: most services send no SMS.
+  const sms =
+    config.sms.kind === "none"
+      ? undefined
+      : (await import("./notify/index.ts")).createSmsSender(config.sms, { clock, log, metrics });
   const health = createHealth({ store: () => store.check() }, clock, log);
   const http = await createHttp(
     { host: config.http.host, port: config.http.port, limits: { ...config.api, ...config.http } },

@@ -1,17 +1,12 @@
-import {
-  calculateJwkThumbprint,
-  compactDecrypt,
-  decodeProtectedHeader,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  type JWK,
-} from "jose";
+import type { CryptoKey, JWK, KeyObject, ProtectedHeaderParameters } from "jose";
 import type { AccountStore } from "../ports/store.ts";
 
 /** What clients encrypt with, in this combination only. */
 const alg = "RSA-OAEP-256";
 const enc = "A256GCM";
+
+/** The library, loaded by the first call that needs it: most services never do, and it takes some MB. */
+const library = () => import("jose");
 
 /** Setting under which the key pair is kept. */
 const settingName = "passwordKey";
@@ -40,10 +35,10 @@ export interface Encryption {
   publicKeys(): Promise<PublicKeys>;
 }
 
-type ProtectedHeader = ReturnType<typeof decodeProtectedHeader>;
+type ProtectedHeader = ProtectedHeaderParameters;
 
 interface KeyPair {
-  readonly secret: Awaited<ReturnType<typeof importJWK>>;
+  readonly secret: CryptoKey | KeyObject | Uint8Array;
   readonly published: PublicKeys;
 }
 
@@ -61,13 +56,14 @@ export function createEncryption(accounts: Pick<AccountStore, "setting" | "findS
 
   return {
     async decrypt(value) {
-      const header = headerOf(value);
+      const header = await headerOf(value);
       if (header === undefined) return undefined;
       const { secret, published } = await keyPair();
       const refused = refusal(header, published.keys[0].kid);
       if (refused !== undefined) return { refused };
       try {
         const options = { keyManagementAlgorithms: [alg], contentEncryptionAlgorithms: [enc] };
+        const { compactDecrypt } = await library();
         const { plaintext } = await compactDecrypt(value, secret, options);
         const text = new TextDecoder("utf-8", { fatal: true }).decode(plaintext);
         return text === "" ? { refused: "can't be decrypted" } : { text };
@@ -81,8 +77,9 @@ export function createEncryption(accounts: Pick<AccountStore, "setting" | "findS
 }
 
 /** The header of a compact JWE, for whatever key and in whatever form; undefined: the value is none. */
-function headerOf(value: string): ProtectedHeader | undefined {
+async function headerOf(value: string): Promise<ProtectedHeader | undefined> {
   if (value.split(".", 6).length !== 5) return undefined;
+  const { decodeProtectedHeader } = await library();
   try {
     const header = decodeProtectedHeader(value);
     return header.alg !== undefined && header.enc !== undefined ? header : undefined;
@@ -101,6 +98,7 @@ function refusal(header: ProtectedHeader, kid: string): string | undefined {
 }
 
 async function load(accounts: Pick<AccountStore, "setting" | "findSetting">): Promise<KeyPair> {
+  const { calculateJwkThumbprint, importJWK } = await library();
   const made = (await accounts.findSetting(settingName)) ?? (await makeKey());
   // Of two nodes that make one at the same time, the first one's counts.
   const jwk: JWK = JSON.parse(await accounts.setting(settingName, () => made));
@@ -112,6 +110,7 @@ async function load(accounts: Pick<AccountStore, "setting" | "findSetting">): Pr
 }
 
 async function makeKey(): Promise<string> {
+  const { exportJWK, generateKeyPair } = await library();
   const { privateKey } = await generateKeyPair(alg, { modulusLength: 2048, extractable: true });
   return JSON.stringify(await exportJWK(privateKey));
 }

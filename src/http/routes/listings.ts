@@ -18,7 +18,7 @@ export function listingsRoutes(app: App, { clock }: Services): void {
       input: {},
       ok: { 200: CountriesAnswer },
     }),
-    (request) => answer(callerOf(request), { countries: countryNames }),
+    (request) => answer(callerOf(request), { countries: countryNames() }),
   );
 
   app.get(

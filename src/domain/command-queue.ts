@@ -35,6 +35,11 @@ type Made = MadeCommand | "missing";
 /** Time that a request waits for commands before it and its own; below the API's 30 s, so that its answer says where it stands. */
 export const turnMs = 25_000;
 const everything = Number.MAX_SAFE_INTEGER;
+/**
+ * Wait for the answer to bytes that waited in the queue, ms: many trackers answer them with nothing, and one that connects for seconds should get all
+ * that waits. A later answer is recorded all the same.
+ */
+const queuedRawWaitMs = 500;
 
 /**
  * Commands over the data connection, those of one device one after the other.
@@ -140,7 +145,13 @@ export class CommandQueue {
       current = sent ?? command;
       return sent !== undefined && !this.#over(device) && !this.#over(command);
     };
-    const dispatched = await dispatcher.dispatch(device.id, outgoingOf(command), waitMs, beforeWrite);
+    const raw = command.state === "queued" && !command.encode;
+    const dispatched = await dispatcher.dispatch(
+      device.id,
+      outgoingOf(command),
+      raw ? Math.min(waitMs, queuedRawWaitMs) : waitMs,
+      beforeWrite,
+    );
     await this.#record(current, dispatched, command.state);
     log.info({ device: device.id, command: command.id, outcome: dispatched.outcome }, "command");
     return dispatched.outcome;

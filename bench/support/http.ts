@@ -43,17 +43,31 @@ export function portOf(service: Service): number {
 /** Headers that say the same on any server and are written by it. */
 const own = new Set(["date", "connection", "keep-alive"]);
 
-/** The same load on a bare node:http server that sends what the service answers to this path. */
-export async function bare(service: Service, path: string): Promise<Load> {
+/** A bare node:http server that sends what the service answers to a path. */
+export interface Bare {
+  load(seconds?: number): Promise<Load>;
+  end(): Promise<unknown>;
+}
+
+export async function startBare(service: Service, path: string): Promise<Bare> {
   const answer = await fetch(service.url + path, { headers: { authorization: `Bearer ${service.token}` } });
   const body = Buffer.from(await answer.arrayBuffer());
   const file = join(service.directory, "bare-answer.json");
   writeFileSync(file, body);
   const headers = [...answer.headers].filter(([name]) => !own.has(name)).map(([name, value]) => `${name}: ${value}`);
   const server = await program<{ port: number }>("bare-http", [file, ...headers]);
+  return {
+    load: (seconds) => load(server.first.port, service.token, [path], seconds),
+    end: () => end(server.child),
+  };
+}
+
+/** One load on a bare server of its own. */
+export async function bare(service: Service, path: string): Promise<Load> {
+  const server = await startBare(service, path);
   try {
-    return await load(server.first.port, service.token, [path]);
+    return await server.load();
   } finally {
-    await end(server.child);
+    await server.end();
   }
 }

@@ -2,3 +2,11 @@
 export function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }
+
+/** The middle one of some values. */
+export function median(values: readonly number[]): number {
+  return percentile(
+    values.toSorted((one, other) => one - other),
+    0.5,
+  );
+}

@@ -1,5 +1,7 @@
+import type { Alert } from "./alert.ts";
 import type { DeviceKey } from "./device.ts";
 import type { DeviceState, LocationRecord, Totals, TotalsSums } from "./location.ts";
+import type { NewNotice } from "./notice.ts";
 
 /** New totals for a record that is already stored (a late record before it changed them). */
 export interface TotalsPatch {
@@ -33,6 +35,9 @@ export interface DeviceCommit {
   readonly shift?: TotalsShift;
   /** The state after this commit; its version is the one before plus one. */
   readonly state: DeviceState;
+  /** What the device's rules found in these records, and who is to be told. */
+  readonly alerts?: readonly Alert[];
+  readonly notices?: readonly NewNotice[];
 }
 
 /** One transaction: all of it or nothing. */

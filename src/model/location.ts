@@ -44,6 +44,8 @@ export interface LocationRecord {
   readonly positionTime?: number;
   /** The other fields of the API's Location as JSON members, `attributes` last and left open: see `locationJson`. */
   readonly extras: string;
+  /** The Location's alert and warning fields as JSON members, with a leading comma; absent where there are none: see `alertMembers`. */
+  readonly alerts?: string;
   readonly totals: Totals;
 }
 
@@ -62,6 +64,8 @@ export interface DeviceState {
   readonly last?: LocationRecord;
   /** Extras of what was reported before the first position ever. */
   readonly pending?: string;
+  /** States of the device's alert rules, as text that the alert engine reads. */
+  readonly rules?: string;
 }
 
 /** Totals of a device without any record. */

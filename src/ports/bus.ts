@@ -5,7 +5,11 @@ export type BusEvent =
   /** A user was changed or deleted, or its key was. */
   | { readonly type: "userChanged"; readonly key: number }
   /** A group of the account was made, changed or deleted: what its users see must be asked again. */
-  | { readonly type: "groupChanged"; readonly accountKey: number };
+  | { readonly type: "groupChanged"; readonly accountKey: number }
+  /** A rule or a geofence of the account was made, changed or deleted. */
+  | { readonly type: "rulesChanged"; readonly accountKey: number }
+  /** Notices were committed, or are to be sent again. */
+  | { readonly type: "noticesQueued" };
 
 /** Delivers events to every node, this one included; at most once, so nothing may rest on it alone. */
 export interface Bus {

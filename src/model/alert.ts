@@ -1,0 +1,51 @@
+import type { AlertType, Language } from "./alert-rule.ts";
+import type { DeviceKey } from "./device.ts";
+
+/**
+ * The evidence: what was measured and what it was compared with, in the units of the API, under names that the wording of the alert's type knows
+ * (`value`, `limit`, `zone`, `input`, `minutes` ...).
+ */
+export type AlertFacts = { readonly [name: string]: string | number | boolean };
+
+/** `raised`: it became true · `over`: it is true no longer. */
+export type AlertPhase = "raised" | "over";
+
+/** Something that a rule found. Immutable once committed. */
+export interface Alert {
+  /** Public identifier (UUID). */
+  readonly id: string;
+  readonly device: DeviceKey;
+  readonly ruleKey: number;
+  /** Public id and name of the rule, as they were then. */
+  readonly ruleId: string;
+  readonly name: string;
+  readonly type: AlertType;
+  readonly phase: AlertPhase;
+  /** Event time: of the fix that caused it, or the moment at which time alone made it true. */
+  readonly time: number;
+  /** When it was found. */
+  readonly raisedAt: number;
+  /** Where; null before the first position ever. */
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  /** km/h, of the fix that caused it. */
+  readonly speed: number | null;
+  readonly critical: boolean;
+  /** Found in a fix that came after newer ones. */
+  readonly late: boolean;
+  readonly facts: AlertFacts;
+  /** What happened, in the account's language, zone and units; the rule's own text, filled in, where it has one. */
+  readonly text: string;
+}
+
+/** What the alerts of one fix add to its location. */
+export interface LocationAlerts {
+  /** Names and texts, in the same order. */
+  readonly alerts: readonly { readonly name: string; readonly text: string; readonly critical: boolean }[];
+}
+
+/** How alerts of an account are worded where no recipient says otherwise. */
+export interface AccountWording {
+  readonly language: Language;
+  readonly timeZone: string;
+}

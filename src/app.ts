@@ -89,7 +89,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
       : (await import("./notify/index.ts")).createSmsSender(config.sms, { clock, log, metrics });
   const health = createHealth({ store: () => store.check() }, clock, log);
   const http = await createHttp(
-    { host: config.http.host, port: config.http.port, limits: { ...config.api, ...config.http } },
+    { ...config.http, limits: { ...config.api, ...config.http } },
     {
       store,
       bus,

@@ -37,7 +37,7 @@ export const openApi: Generator = {
 
 async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store" | "log">): Promise<object> {
   const http = await createHttp(
-    { host: "localhost", port: 0, limits: defaultLimits },
+    { host: "localhost", port: 0, trustProxy: "", limits: defaultLimits },
     {
       ...parts,
       bus: createMemoryBus((error) => {

@@ -146,3 +146,27 @@ test("a switch is true or false, in the file as in a variable", () => {
       [["passwords.requireEncrypted", "it must be true or false"]],
     );
 });
+
+test("proxies that are believed are addresses, networks and names of ranges; anything else stops the start", () => {
+  const given = (value: string) => ({ env: { WAYBEAM_HTTP_TRUST_PROXY: value } });
+  assert.equal(loaded({ env: {} }).config.http.trustProxy, "");
+  for (const value of ["127.0.0.1", "::1", "loopback", "10.0.0.0/8, fd00::/8,uniquelocal", "192.0.2.7/32", "::/1"])
+    assert.equal(loaded(given(value)).config.http.trustProxy, value);
+  for (const value of [
+    "true",
+    "*",
+    "1",
+    "10.0.0",
+    "10.0.0.0/33",
+    "0.0.0.0/0",
+    "::1/129",
+    "10.0.0.1,",
+    "fe80::1%eth0",
+    "a/8",
+  ])
+    assert.deepEqual(
+      problems(given(value)).map(({ key, from }) => [key, from]),
+      [["http.trustProxy", "WAYBEAM_HTTP_TRUST_PROXY"]],
+      value,
+    );
+});

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
-import { type About, integer, port, text } from "./kinds.ts";
+import { isAddressList } from "./addresses.ts";
+import { type About, integer, optionalText, port, text } from "./kinds.ts";
 import { sms } from "./sms.ts";
 
 const http = Type.Object({
@@ -27,6 +28,15 @@ const http = Type.Object({
     unit: "s",
     description: "Time after which an unfinished request is answered with 408.",
   }),
+  trustProxy: Type.Refine(
+    optionalText({
+      env: "WAYBEAM_HTTP_TRUST_PROXY",
+      example: "IP addresses and networks like 10.0.0.0/8, or loopback, linklocal, uniquelocal, with commas between",
+      description:
+        "Addresses of the proxies whose X-Forwarded-For is believed, so that limits by address count their clients. Unset: nobody's; anybody could write it.",
+    }),
+    isAddressList,
+  ),
 });
 
 const api = Type.Object({
@@ -49,7 +59,8 @@ const api = Type.Object({
     minimum: 1,
     maximum: 1_000_000_000,
     unit: "requests",
-    description: "Token requests in a minute for each address and user name: API keys can't be guessed by trying.",
+    description:
+      "Token requests in a minute from each address, and for each user name; for a name those with a wrong key are counted apart, so that nobody else can use up its own.",
   }),
   dailyResults: integer(200_000, {
     env: "WAYBEAM_API_DAILY_RESULTS",

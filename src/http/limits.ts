@@ -8,7 +8,7 @@ export interface HttpLimits {
   readonly tokenSeconds: number;
   /** Requests a minute for each user. */
   readonly requestsPerMinute: number;
-  /** Token requests a minute for each address, and for each user name. */
+  /** Token requests a minute from each address, and for each user name: with its key, and with wrong ones. */
   readonly tokenRequestsPerMinute: number;
   /** Records that can be read from each device in a UTC day. */
   readonly dailyResults: number;
@@ -26,7 +26,7 @@ export const defaultLimits: HttpLimits = Object.freeze({
   tokenSeconds: 86_400,
   // 50 a second: enough to poll every second and load pages beside it, and one client can't starve the others.
   requestsPerMinute: 3000,
-  // A client needs one a day; API keys can't be guessed by trying.
+  // A client needs one a day. API keys can't be guessed by trying, so this only bounds the work that strangers make.
   tokenRequestsPerMinute: 30,
   // A fix every second for two days; whoever copies whole histories does it with cursors, over days.
   dailyResults: 200_000,
@@ -52,7 +52,7 @@ export const fixedLimits = Object.freeze({
   parameterLength: 16_384,
   /** Problems named in one answer. */
   details: 20,
-  /** Addresses and user names whose token requests are counted: 10,000 of some 100 bytes. */
+  /** Addresses and user names that are counted, each kind by itself: 10,000 of some 100 bytes. */
   countedNames: 10_000,
   /** Seconds after which to try again while the store is down. */
   retryAfterSeconds: 5,

@@ -37,6 +37,8 @@ export interface HttpOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
+  /** Whose X-Forwarded-For is believed: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, with commas between; empty: nobody's. */
+  readonly trustProxy: string;
   readonly limits: HttpLimits;
 }
 
@@ -55,7 +57,7 @@ export interface HttpServer {
 /** Builds the HTTP side over its ports. Nothing listens before `start`. */
 export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<HttpServer> {
   const services = await createServices(options.limits, deps);
-  const app = await buildApp(services);
+  const app = await buildApp(services, options.trustProxy);
   services.commands.start();
   return {
     async start() {
@@ -76,10 +78,10 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
   };
 }
 
-async function buildApp(services: Services): Promise<FastifyInstance> {
+async function buildApp(services: Services, trustProxy: string): Promise<FastifyInstance> {
   const gate = createGate(services);
   const measure = createMeasure(services);
-  const app = newFastify(services, gate, measure);
+  const app = newFastify(services, gate, measure, trustProxy);
   app.decorateRequest("caller", null);
   app.decorateRequest("startedAt", 0);
   app.setValidatorCompiler(inputValidator());
@@ -100,8 +102,9 @@ async function buildApp(services: Services): Promise<FastifyInstance> {
   return app;
 }
 
-function newFastify({ limits, log, ids }: Services, gate: Gate, measure: Measure): FastifyInstance {
+function newFastify({ limits, log, ids }: Services, gate: Gate, measure: Measure, trustProxy: string): FastifyInstance {
   return Fastify({
+    trustProxy: trustProxy === "" ? false : trustProxy,
     bodyLimit: limits.bodyLimit,
     requestTimeout: limits.timeoutSeconds * 1000,
     connectionTimeout: fixedLimits.idleSocketMs,

@@ -1,26 +1,32 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../errors/catalogue.ts";
+import { addressOf } from "./address.ts";
 import { fixedLimits } from "./limits.ts";
 import { RateLimit } from "./rate-limit.ts";
 
-/** Token requests a minute, for each address and for each user name: both are counted, whether or not the request succeeds. */
+/**
+ * Token requests a minute: from each address all, for each user name those with its key and, apart from them, those with wrong ones. So
+ * strangers who know a user's name use up only what is theirs, from whatever addresses they ask (docs/decisions/0008-limits-lock-nobody-out.md).
+ */
 export class TokenLimits {
   readonly #perAddress: RateLimit;
   readonly #perName: RateLimit;
+  readonly #perWrongName: RateLimit;
 
   constructor(perMinute: number) {
     this.#perAddress = new RateLimit("address", perMinute, fixedLimits.countedNames);
     this.#perName = new RateLimit("name", perMinute, fixedLimits.countedNames);
+    this.#perWrongName = new RateLimit("name", perMinute, fixedLimits.countedNames);
   }
 
   /** Counts a request to its address. @throws ApiError `tooManyRequests` */
   countAddress(request: FastifyRequest, reply: FastifyReply): void {
-    count(this.#perAddress, request.ip, request, reply);
+    count(this.#perAddress, addressOf(request), request, reply);
   }
 
-  /** Counts a request to the user name in it. @throws ApiError `tooManyRequests` */
-  countName(userName: string, request: FastifyRequest, reply: FastifyReply): void {
-    count(this.#perName, userName.toLowerCase(), request, reply);
+  /** Counts a request to the user name in it, by what its key was found to be. @throws ApiError `tooManyRequests` */
+  countName(userName: string, key: "right" | "wrong", request: FastifyRequest, reply: FastifyReply): void {
+    count(key === "right" ? this.#perName : this.#perWrongName, userName.toLowerCase(), request, reply);
   }
 }
 

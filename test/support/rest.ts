@@ -55,6 +55,8 @@ export interface Sent {
   readonly token?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The address that it comes from; 127.0.0.1 unless said. */
+  readonly from?: string;
 }
 
 /** The HTTP side over a real store and real ingest. Every answer of `call` is checked against the OpenAPI document. */
@@ -86,6 +88,7 @@ export interface RestOptions {
   readonly spoil?: (store: Store) => Store;
   readonly ready?: boolean;
   readonly requireEncryptedPasswords?: boolean;
+  readonly trustProxy?: string;
   /** The way of commands; unless given, no device is connected. */
   readonly dispatcher?: Dispatcher;
   readonly sms?: SmsSender;
@@ -99,6 +102,7 @@ export async function startRest({
   spoil,
   ready = true,
   requireEncryptedPasswords = false,
+  trustProxy = "",
   dispatcher = unreachable,
   sms,
 }: RestOptions = {}): Promise<Rest> {
@@ -116,7 +120,7 @@ export async function startRest({
   );
   const ingest = new Ingest({ maxFutureMs: 600_000 }, { store, bus, clock, log, metrics: ingestMetrics(metrics) });
   const http = await createHttp(
-    { host: "127.0.0.1", port: 0, limits: { ...defaultLimits, ...limits } },
+    { host: "127.0.0.1", port: 0, trustProxy, limits: { ...defaultLimits, ...limits } },
     {
       store: spoil?.(store) ?? store,
       bus,
@@ -137,7 +141,7 @@ export async function startRest({
   );
   const check = openApiCheck(http.openApi());
 
-  async function call(method: string, url: string, { token, body, headers = {} }: Sent = {}): Promise<Answer> {
+  async function call(method: string, url: string, { token, body, headers = {}, from }: Sent = {}): Promise<Answer> {
     const response = await http.inject({
       // biome-ignore lint/suspicious/noExplicitAny: methods that the type does not list are what some tests are about
       method: method as any,
@@ -147,6 +151,7 @@ export async function startRest({
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },
+      ...(from === undefined ? {} : { remoteAddress: from }),
       ...(body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     const contentType = response.headers["content-type"]?.toString();

@@ -5,6 +5,7 @@ import type { Session } from "../../auth/tokens.ts";
 import type { TallyEntry } from "../../domain/tally.ts";
 import { ApiError } from "../../errors/catalogue.ts";
 import type { User } from "../../model/account.ts";
+import { addressOf } from "../address.ts";
 import { within } from "../deadline.ts";
 import { fixedLimits } from "../limits.ts";
 import { RateLimit } from "../rate-limit.ts";
@@ -96,13 +97,15 @@ export function createGate(services: Services): Gate {
   };
 }
 
-/** The operator has no user: its requests are limited by address, and so are those that bring a wrong key. */
+/**
+ * The operator has no user. Its key is looked at first and never limited, so that nobody who asks from the same address (a proxy's, perhaps)
+ * keeps it out; what brings another key, or none, is limited by address.
+ */
 function operatorGate({ limits, operatorKeyHash }: Pick<Services, "limits" | "operatorKeyHash">) {
   const perAddress = new RateLimit("address", limits.requestsPerMinute, fixedLimits.countedNames);
   return (request: FastifyRequest, reply: FastifyReply): ApiError | undefined => {
-    const refusal = limit(perAddress, request.ip, request, reply);
-    if (refusal !== undefined || isOperator(request.headers.authorization, operatorKeyHash)) return refusal;
-    return new ApiError("invalidToken");
+    if (isOperator(request.headers.authorization, operatorKeyHash)) return undefined;
+    return limit(perAddress, addressOf(request), request, reply) ?? new ApiError("invalidToken");
   };
 }
 

@@ -40,13 +40,16 @@ export function tokenRoute(app: App, { store, tokens, usage, clock, limits }: Se
 
   app.post("/api/Auth/Token", { ...options, onRequest }, async (request, reply) => {
     reply.header("cache-control", "no-store");
-    tries.countName(request.body.userName, request, reply);
     const user = await authenticate(request.body);
-    if (user === undefined) throw new ApiError("badCredentials");
+    if (user === undefined) {
+      tries.countName(request.body.userName, "wrong", request, reply);
+      throw new ApiError("badCredentials");
+    }
     const now = clock.now();
     const entry = await usage.requests.entry(user.key, now);
     usage.requests.add(entry, 1);
     request.caller = { user, apiUsage: entry.total, apiDailyUsage: entry.daily };
+    tries.countName(request.body.userName, "right", request, reply);
     const refusal = inactivity(user, now);
     if (refusal !== undefined) throw refusal;
     await store.users.setLastLogin(user.key, now);

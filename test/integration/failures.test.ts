@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { after, before, describe, test } from "node:test";
+import type { Fix } from "../../src/model/effects.ts";
+import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
+import { endRest, type Rest, startRest } from "../support/rest.ts";
+
+const range = { from: "2026-01-01T00:00:00Z", to: "2026-12-31T00:00:00Z" };
+const fix = (index: number): Fix => ({
+  type: "fix",
+  time: Date.UTC(2026, 0, 1) + index * 1000,
+  valid: true,
+  latitude: 1,
+  longitude: 2,
+  alarms: [],
+  readings: {},
+  attributes: {},
+});
+
+/** Sends raw bytes, and gives all that comes back until the server closes. */
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(text));
+    let answer = "";
+    socket.on("data", (bytes) => {
+      answer += bytes.toString();
+    });
+    socket.on("close", () => resolve(answer));
+    socket.on("error", reject);
+  });
+}
+
+/** The store with another one in place of a part's methods. */
+function spoiled(store: Store, devices: Partial<Store["devices"]>): Store {
+  const real = store.devices;
+  return {
+    ...store,
+    devices: {
+      create: (...input) => real.create(...input),
+      find: (...input) => real.find(...input),
+      nextExpiry: (...input) => real.nextExpiry(...input),
+      expiredBetween: (...input) => real.expiredBetween(...input),
+      identify: (...input) => real.identify(...input),
+      list: (...input) => real.list(...input),
+      replace: (...input) => real.replace(...input),
+      remove: (...input) => real.remove(...input),
+      ...devices,
+    },
+  };
+}
+
+describe("when things fail", () => {
+  test("the store is down: 503 with Retry-After; it goes on by itself", async () => {
+    let down = false;
+    const rest = await startRest({
+      spoil: (store) =>
+        spoiled(store, {
+          find: async (id) => {
+            if (down) throw new StoreUnavailable("disk full", { cause: new Error("secret cause") });
+            return store.devices.find(id);
+          },
+        }),
+    });
+    const token = await rest.ownerToken();
+    await rest.call("POST", "/api/devices", { token, body: { id: "d" } });
+    down = true;
+    const answer = await rest.call("GET", "/api/devices/d", { token });
+    assert.equal(answer.status, 503);
+    assert.equal(answer.json.error, "Service Unavailable");
+    assert.ok(Number(answer.headers["retry-after"]) > 0);
+    assert.ok(!answer.body.includes("disk") && !answer.body.includes("secret"));
+    down = false;
+    assert.equal((await rest.call("GET", "/api/devices/d", { token })).status, 200);
+    await endRest(rest);
+  });
+
+  test("an unforeseen error: 500 with nothing of its cause, which is in the log under the request's id", async () => {
+    const rest = await startRest({
+      spoil: (store) => spoiled(store, { find: () => Promise.reject(new Error("secret cause")) }),
+    });
+    const token = await rest.ownerToken();
+    const answer = await rest.call("GET", "/api/devices/d/lastLocation", {
+      token,
+      headers: { "x-request-id": "find-me" },
+    });
+    assert.equal(answer.status, 500);
+    assert.equal(answer.json.error, "Internal Server Error");
+    assert.deepEqual(Object.keys(answer.json).toSorted(), ["apiDailyUsage", "apiUsage", "error", "success"]);
+    const line = rest.logged.find((text) => text.includes("find-me"));
+    assert.ok(line?.includes("secret cause"), rest.logged.join());
+    assert.ok(!rest.logged.join().includes(token));
+    await endRest(rest);
+  });
+
+  test("what takes too long: 408", async () => {
+    const rest = await startRest({
+      limits: { timeoutSeconds: 1 },
+      spoil: (store) => spoiled(store, { list: () => new Promise(() => {}) }),
+    });
+    const answer = await rest.call("GET", "/api/devices", { token: await rest.ownerToken() });
+    assert.equal(answer.status, 408);
+    assert.equal(answer.json.error, "Request Timeout");
+    await endRest(rest);
+  });
+
+  test("not ready: 503", async () => {
+    const rest = await startRest({ ready: false });
+    assert.equal((await rest.call("GET", "/health/ready")).status, 503);
+    assert.equal((await rest.call("GET", "/health/live")).status, 200);
+    await endRest(rest);
+  });
+});
+
+describe("on a socket", () => {
+  let rest: Rest;
+  let port: number;
+  let token: string;
+  before(async () => {
+    rest = await startRest({ limits: { timeoutSeconds: 1 } });
+    port = (await rest.http.start()).port;
+    token = await rest.ownerToken();
+  });
+  after(() => endRest(rest));
+
+  const bodyOf = (answer: string) => JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4));
+
+  test("what is no HTTP, too much of it, or never complete is answered in the envelope", async () => {
+    const cases: [string, number, string][] = [
+      ["nonsense\r\n\r\n", 400, "Bad Request"],
+      [`GET /api/devices HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 400, "Bad Request"],
+      [
+        "POST /api/Auth/Token HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+        400,
+        "Bad Request",
+      ],
+      ["CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n", 404, "Not Found"],
+      [
+        "POST /api/Auth/Token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{",
+        408,
+        "Request Timeout",
+      ],
+      ["GET /api/devices HTTP/1.1\r\nHos", 408, "Request Timeout"],
+      ["GET /api/devices HTTP/1.1\r\nConnection: close\r\n\r\n", 401, "authentication failed, invalid token"],
+      ["GET /api/devices/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400, "Bad Request"],
+      ["PROPFIND /api/devices HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404, "Not Found"],
+      [
+        "GET /api/devices HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n",
+        401,
+        "authentication failed, invalid token",
+      ],
+    ];
+    const answers = await Promise.all(cases.map(([text]) => raw(port, text)));
+    for (const [index, [text, code, error]] of cases.entries()) {
+      const answer = answers[index] ?? "";
+      assert.ok(answer.startsWith(`HTTP/1.1 ${code} `), `${text.slice(0, 60)}: ${answer.slice(0, 200)}`);
+      assert.deepEqual({ success: bodyOf(answer).success, error: bodyOf(answer).error }, { success: false, error });
+    }
+  });
+
+  test("a reader that goes away in the middle of a history ends it, and the service goes on", async () => {
+    await rest.call("POST", "/api/devices", { token, body: { id: "long" } });
+    for (let part = 0; part < 10; part++)
+      await rest.report("long", ...Array.from({ length: 2000 }, (_, index) => fix(part * 2000 + index)));
+    const body = JSON.stringify(range);
+    const request = `POST /api/devices/long/locations HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    await new Promise<void>((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => socket.write(request));
+      socket.once("data", () => socket.destroy());
+      socket.on("close", () => resolve());
+    });
+    const whole = await fetch(`http://127.0.0.1:${port}/api/devices/long/locations`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body,
+    });
+    const { locations } = (await whole.json()) as { locations: unknown[] };
+    assert.equal(locations.length, 20_000);
+  });
+});

@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
+
+/**
+ * What each call answers to each kind of caller, when its target is there. The columns, in this order:
+ *
+ * owner · admin · an admin of another account (`other`) · users without `admin` that see nothing (`plain`), a device (`device`), a group (`group`); the same with
+ * `write` (`plainW`, `deviceW`, `groupW`) · whose token is good and who may do nothing (`off`: disabled, or before or after its window) ·
+ * whose token isn't (`none`: no token, forged, expired, of a replaced or deleted key, of a deleted user) · the operator's key (`op`).
+ */
+const table = `
+                    owner admin other plain device group plainW deviceW groupW off none op
+  requestToken      400   400   400   400   400    400   400    400     400    400 400  400
+  readPublicKeys    200   200   200   200   200    200   200    200     200    200 200  200
+  live              200   200   200   200   200    200   200    200     200    200 200  200
+  ready             200   200   200   200   200    200   200    200     200    200 200  200
+  metrics           200   200   200   200   200    200   200    200     200    200 200  200
+  readAccount       200   200   200   200   200    200   200    200     200    403 401  401
+  listDevices       200   200   200   200   200    200   200    200     200    403 401  401
+  createDevice      409   409   409   403   403    403   403    409     409    403 401  401
+  readDevice        200   200   404   404   200    200   404    200     200    403 401  401
+  replaceDevice     200   200   404   403   403    403   404    200     200    403 401  401
+  patchDevice       200   200   404   403   403    403   404    200     200    403 401  401
+  deleteDevice      200   200   404   403   403    403   404    200     200    403 401  401
+  readLimits        200   200   404   404   200    200   404    200     200    403 401  401
+  replaceLimits     200   200   404   403   403    403   404    200     200    403 401  401
+  readLastLocation  200   200   404   404   200    200   404    200     200    403 401  401
+  listLocations     200   200   404   404   200    200   404    200     200    403 401  401
+  listAlerts        200   200   404   404   200    200   404    200     200    403 401  401
+  listRefused       200   200   404   404   200    200   404    200     200    403 401  401
+  sendCommand       200   200   404   404   403    403   403    403     403    403 401  401
+  listCommands      200   200   404   404   200    200   404    200     200    403 401  401
+  cancelCommand     404   404   404   404   403    403   403    403     403    403 401  401
+  listGroups        200   200   200   200   200    200   200    200     200    403 401  401
+  createGroup       201   201   201   403   403    403   403    403     201    403 401  401
+  readGroup         200   200   404   404   404    200   404    404     200    403 401  401
+  replaceGroup      200   200   404   403   403    403   404    404     200    403 401  401
+  patchGroup        200   200   404   403   403    403   404    404     200    403 401  401
+  deleteGroup       200   200   404   403   403    403   404    404     200    403 401  401
+  listUsers         200   200   200   200   200    200   200    200     200    403 401  401
+  createUser        409   409   409   403   403    403   403    403     403    403 401  401
+  listCountries     200   200   200   200   200    200   200    200     200    403 401  401
+  listTimeZones     200   200   200   200   200    200   200    200     200    403 401  401
+  readUser          200   200   404   404   404    404   404    404     404    403 401  401
+  replaceUser       200   200   404   403   403    403   403    403     403    403 401  401
+  patchUser         200   200   404   403   403    403   403    403     403    403 401  401
+  deleteUser        200   200   404   403   403    403   403    403     403    403 401  401
+  createApiKey      201   201   404   404   404    404   404    404     404    403 401  401
+  deleteApiKey      200   200   404   404   404    404   404    404     404    403 401  401
+  listQuarantine    200   200   403   403   403    403   403    403     403    403 401  200
+  traceDevice       200   200   404   403   403    403   403    403     403    403 401  401
+  listAccounts      403   403   403   403   403    403   403    403     403    403 401  200
+  createAccount     403   403   403   403   403    403   403    403     403    403 401  409
+  readAccountById   403   403   403   403   403    403   403    403     403    403 401  200
+  replaceAccount    403   403   403   403   403    403   403    403     403    403 401  200
+  patchAccount      403   403   403   403   403    403   403    403     403    403 401  200
+`;
+
+/** The texts that 401 and 403 have for these; for everybody else 403 is "permission denied". */
+const refusals = { disabled: "user disabled", early: "user expired", late: "user expired" } as const;
+const off = Object.keys(refusals);
+const none = ["nobody", "forged", "expiredToken", "ofReplacedKey", "ofDeletedKey", "ofDeletedUser"];
+
+const range = { from: "2026-01-01T00:00:00Z", to: "2026-12-31T00:00:00Z" };
+const target = { name: "Target", email: "target@example.com", country: "CO", timeZone: "America/Bogota" };
+const accountOwner = { ...target, email: "Owner@example.com" };
+const bodies: Readonly<Record<string, unknown>> = {
+  requestToken: {},
+  createDevice: { id: "held" },
+  replaceDevice: {},
+  patchDevice: [],
+  replaceLimits: {},
+  listLocations: range,
+  listAlerts: range,
+  traceDevice: {},
+  sendCommand: { command: "x", ttlSeconds: 0 },
+  createUser: target,
+  replaceUser: target,
+  patchUser: [],
+  createGroup: { name: "Fleet" },
+  replaceGroup: { name: "Fleet", devices: ["held"] },
+  patchGroup: [],
+  createAccount: { name: "X", timeZone: "Europe/Paris", licenses: 1, owner: accountOwner },
+  replaceAccount: { name: "First", timeZone: "Europe/Paris", licenses: 100 },
+  patchAccount: [],
+};
+
+const rows = table
+  .trim()
+  .split("\n")
+  .map((line) => line.trim().split(/\s+/));
+const [columns = [], ...lines] = rows;
+const expected = new Map(
+  lines.map(([name = "", ...codes]) => [name, new Map(columns.map((column, index) => [column, Number(codes[index])]))]),
+);
+
+describe("who may do what", () => {
+  let rest: Rest;
+  let owner: string;
+  let accountId: string;
+  const tokens = new Map<string, string>();
+
+  /** A call as the owner that must succeed. */
+  async function own(method: string, url: string, body?: unknown) {
+    const answer = await rest.call(method, url, { token: owner, body });
+    assert.ok(answer.status < 300, `${method} ${url}: ${answer.body}`);
+    return answer.json;
+  }
+
+  /** A user whose token is live, and then something befalls it. */
+  async function fallen(name: string, befall: (url: string) => Promise<unknown>) {
+    const email = `${name}@example.com`;
+    tokens.set(name, await rest.userToken({ email, privileges: ["admin"] }));
+    await befall(`/api/users/${(await rest.store.users.findByEmail(email))?.id}`);
+  }
+
+  before(async () => {
+    rest = await startRest({ limits: { tokenRequestsPerMinute: 1000, requestsPerMinute: 100_000 } });
+    tokens.set("expiredToken", await rest.userToken({ privileges: ["admin"] }));
+    rest.clock.pass(86_400_000);
+    owner = await rest.ownerToken();
+    accountId = (await rest.store.accounts.list())[0]?.id ?? "";
+    const other = await rest.store.accounts.create(
+      { id: "other", name: "Other", timeZone: "Etc/UTC", licenses: 5 },
+      rest.clock.now(),
+    );
+    tokens.set("owner", owner);
+    tokens.set("admin", await rest.userToken({ privileges: ["admin"] }));
+    tokens.set("other", await rest.userToken({ privileges: ["admin"], accountKey: other.key }));
+    // It may send commands, to what it sees: nothing.
+    tokens.set("plain", await rest.userToken({ privileges: ["read", "sendCommands"] }));
+    tokens.set("device", await rest.userToken({ deviceId: "held" }));
+    tokens.set("group", await rest.userToken({ group: "Fleet" }));
+    tokens.set("plainW", await rest.userToken({ privileges: ["write"] }));
+    tokens.set("deviceW", await rest.userToken({ privileges: ["write"], deviceId: "held" }));
+    tokens.set("groupW", await rest.userToken({ privileges: ["write"], group: "Fleet" }));
+    tokens.set("op", operatorKey);
+    const set = (path: string, value: unknown) => (url: string) => own("PATCH", url, [{ op: "add", path, value }]);
+    await fallen("disabled", set("/disabled", true));
+    await fallen("early", set("/from", new Date(rest.clock.now() + 3_600_000).toISOString()));
+    await fallen("late", set("/expires", new Date(rest.clock.now()).toISOString()));
+    await fallen("ofReplacedKey", (url) => own("POST", `${url}/apiKey`));
+    await fallen("ofDeletedKey", (url) => own("DELETE", `${url}/apiKey`));
+    await fallen("ofDeletedUser", (url) => own("DELETE", url));
+    const [header, payload] = owner.split(".");
+    const [, , foreign] = (tokens.get("admin") ?? "").split(".");
+    tokens.set("forged", `${header}.${payload}.${foreign}`);
+  });
+  after(() => endRest(rest));
+
+  /** Makes what a call before has deleted, and gives the ids of all that calls are about. */
+  async function targets() {
+    const listed = async (of: string) => (await own("GET", `/api/${of}`))[of];
+    const user = async () => (await listed("users")).find(({ email }: { email: string }) => email === target.email);
+    const group = async () => (await listed("groups")).find(({ devices }: { devices: unknown }) => devices !== null);
+    if ((await listed("devices")).length === 0) await own("POST", "/api/devices", { id: "held" });
+    const fleet = (await group()) ?? (await own("POST", "/api/groups", { name: "Fleet", devices: ["held"] }));
+    const who = (await user()) ?? (await own("POST", "/api/users", target));
+    return { deviceId: "held", groupId: fleet.id, userId: who.id, accountId, commandId: "unknown" };
+  }
+
+  test("every call, as every kind of caller", async () => {
+    const operations = operationsOf(rest.http.openApi());
+    assert.deepEqual([...operations.keys()].toSorted(), [...expected.keys()].toSorted());
+    for (const [name, codes] of expected)
+      for (const [column, code] of codes) {
+        assert.ok(code >= 200, `${name} ${column}`);
+        for (const caller of column === "off" ? off : column === "none" ? none : [column]) {
+          const { method, path } = operations.get(name) ?? { method: "", path: "" };
+          const ids = new Map(Object.entries(await targets()));
+          const url = path.replace(/\{(\w+)\}/g, (_, parameter: string) => ids.get(parameter) ?? "");
+          const token = tokens.get(caller);
+          const answer = await rest.call(method, url, { body: bodies[name], ...(token !== undefined && { token }) });
+          const what = `${name} as ${caller}: ${answer.body.slice(0, 200)}`;
+          assert.equal(answer.status, code, what);
+          const denied = new Map<string, string>(Object.entries(refusals)).get(caller) ?? "permission denied";
+          if (code === 401) assert.equal(answer.json.error, "authentication failed, invalid token", what);
+          if (code === 403) assert.equal(answer.json.error, denied, what);
+          if (code === 401 || caller === "op") assert.equal(answer.body.includes("apiUsage"), false, what);
+          else if (operations.get(name)?.open === false) {
+            assert.ok(answer.json.apiUsage >= answer.json.apiDailyUsage && answer.json.apiDailyUsage > 0, what);
+            assert.match(String(answer.headers.ratelimit), /^"user";r=\d+;t=\d+$/, what);
+          }
+        }
+      }
+  });
+
+  test("a user without admin lists what it sees, and makes only that", async () => {
+    await own("POST", "/api/devices", { id: "unseen" });
+    const token = await rest.userToken({ privileges: ["write"], deviceId: "mine" });
+    const ids = async () =>
+      (await rest.call("GET", "/api/devices", { token })).json.devices.map(({ id }: { id: string }) => id);
+    assert.deepEqual(await ids(), []);
+    assert.equal((await rest.call("POST", "/api/devices", { token, body: { id: "another" } })).status, 403);
+    assert.equal((await rest.call("POST", "/api/devices", { token, body: { id: "mine" } })).status, 201);
+    assert.deepEqual(await ids(), ["mine"]);
+    assert.deepEqual((await rest.call("GET", "/api/devices", { token: tokens.get("other") ?? "" })).json.devices, []);
+  });
+
+  test("an inactive user is told so, with what was set to tell it", async () => {
+    const expired = await rest.call("GET", "/api/devices", { token: tokens.get("late") ?? "" });
+    assert.equal(expired.json.error, "user expired");
+    assert.ok(expired.json.apiUsage > 0);
+    const { apiKey, userName } = { apiKey: rest.owner?.apiKey ?? "", userName: "off@example.com" };
+    const owner = await rest.store.users.findByEmail("owner@example.com");
+    assert.ok(owner);
+    const { key: _k, creation: _c, modification: _m, lastLogin, ...fields } = owner;
+    assert.ok(lastLogin !== null);
+    await rest.store.users.create(
+      { ...fields, id: "off", email: userName, disabled: true, disabledMessage: "unpaid" },
+      0,
+    );
+    const refused = await rest.call("POST", "/api/Auth/Token", { body: { userName, apiKey } });
+    assert.equal(refused.status, 403);
+    assert.equal(refused.json.error, "user disabled");
+    assert.deepEqual(refused.json.details, ["unpaid"]);
+    assert.equal(refused.json.apiUsage, 1);
+    const wrong = await rest.call("POST", "/api/Auth/Token", { body: { userName, apiKey: "wrong" } });
+    assert.equal(wrong.status, 401);
+    assert.equal("apiUsage" in wrong.json, false);
+  });
+});
+
+/** The document's operations by name; `open`: they ask for no token. */
+function operationsOf(document: object) {
+  const { paths = {} } = document as {
+    paths?: Record<string, Record<string, { operationId: string; security?: unknown[] }>>;
+  };
+  return new Map(
+    Object.entries(paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, { operationId, security = [] }]) => [
+        operationId,
+        { path, method: method.toUpperCase(), open: security.length === 0 },
+      ]),
+    ),
+  );
+}

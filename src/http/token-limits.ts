@@ -6,7 +6,7 @@ import { RateLimit } from "./rate-limit.ts";
 
 /**
  * Token requests a minute: from each address all, for each user name those with its key and, apart from them, those with wrong ones. So
- * strangers who know a user's name use up only what is theirs, from whatever addresses they ask (docs/decisions/0008-limits-lock-nobody-out.md).
+ * strangers who know a user's name use up only what is theirs, from whatever addresses they ask (docs/decisions/0009-limits-lock-nobody-out.md).
  */
 export class TokenLimits {
   readonly #perAddress: RateLimit;

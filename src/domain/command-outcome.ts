@@ -14,16 +14,17 @@ export const deviceExpired = "the device expired";
 export const endedBefore = "the connection ended before it was written: it did not reach the device";
 /** The connection's protocol knows no form for commands. */
 export const noForm = "the protocol of the device's connection has no form for commands";
+/** A reply came that may be an earlier command's, which was not answered: this protocol's replies name no command. */
+export function unclearReply(text: string): string {
+  return `a reply came that may be an earlier command's: ${text.toWellFormed()}`;
+}
 /** The device answered that it did not do it. */
 export const deviceRefused = "the device says that it was not done";
 /** Begins the reason why an SMS was not taken for the moment; such a command may be tried again under its idempotency key. */
 export const smsUnavailable = "the SMS gateway is not available: ";
 
-/**
- * What the API says of a command: the text of `result`.
- * @param waitMs how long a reply is waited for
- */
-export function resultOf(command: Command, waitMs: number): string {
+/** What the API says of a command: the text of `result`. */
+export function resultOf(command: Command): string {
   const { state, channel, reply, failure, expires } = command;
   switch (state) {
     case "delivered":
@@ -31,7 +32,7 @@ export function resultOf(command: Command, waitMs: number): string {
       return reply === null || reply === "" ? "the device answered without a text" : reply;
     case "sent":
       if (failure !== null) return `sent: ${failure}`;
-      return channel === "sms" ? "sent: the SMS gateway took it" : `sent, no reply within ${waitMs / 1000} s`;
+      return channel === "sms" ? "sent: the SMS gateway took it" : "sent, no reply came";
     case "queued":
       return `queued: the device is not connected; it is sent when it connects, until ${formatInstant(expires)}`;
     case "failed":

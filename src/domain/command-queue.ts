@@ -13,6 +13,7 @@ import {
   endedBefore,
   noForm,
   notConnected,
+  unclearReply,
   unknownOutcome,
 } from "./command-outcome.ts";
 import { payloadOf } from "./command-payload.ts";
@@ -190,7 +191,9 @@ export class CommandQueue {
       case "lost":
         return this.#step(command, "sent", { failure: connectionLost });
       case "sent":
-        await this.#step(command, "sent", { failure: null });
+        await this.#step(command, "sent", {
+          failure: dispatched.unclear === undefined ? null : unclearReply(dispatched.unclear),
+        });
         void this.#awaitLate(command, dispatched.later);
     }
   }

@@ -180,7 +180,7 @@ class DeviceCommands implements Commands {
 
   #answer(command: Command): Outcome {
     throwFailure(command, smsRetrySeconds);
-    return { result: resultOf(command, this.#context.waitMs), commandId: command.id };
+    return { result: resultOf(command), commandId: command.id };
   }
 }
 

@@ -7,7 +7,7 @@ import { type Reachable, Registry } from "./registry.ts";
 const peer: Reachable = {
   deviceChanged: () => {},
   speaksFor: () => true,
-  replies: true,
+  expects: () => ({}),
   encode: () => "noForm",
   write: () => {},
 };

@@ -3,26 +3,32 @@ import type { Clock } from "../ports/clock.ts";
 import type { DeviceReply, Dispatched, Dispatcher, Outgoing } from "../ports/dispatcher.ts";
 import type { Counter, Metrics } from "../ports/metrics.ts";
 import type { Reachable, Registry } from "./registry.ts";
+import { ReplyMatcher } from "./reply-matcher.ts";
 
 /**
- * How long after the wait is over a reply still is the last command's: a tracker that sleeps between its reports may need minutes, and what
+ * How long after the wait is over a reply may still be the command's: a tracker that sleeps between its reports may need minutes, and what
  * comes later is more likely something that it says by itself.
  */
 const lateMs = 300_000;
 
 /** A command that was written and whose reply may come. */
 interface Outstanding {
-  readonly by: Reachable;
   /** Until when a reply is its own, monotonic ms. */
   readonly until: number;
-  readonly settle: (reply: DeviceReply | "lost" | "superseded") => void;
+  readonly settle: (reply: DeviceReply | "lost" | "given up") => void;
+}
+
+/** What a device was asked on the conversation that it speaks on. */
+interface Asked {
+  readonly by: Reachable;
+  readonly matcher: ReplyMatcher<Outstanding, DeviceReply>;
 }
 
 const notConnected: Dispatched = Object.freeze({ outcome: "notConnected" });
 
 /**
- * Writes commands to the conversations that their devices last spoke on, and gives replies to the command they answer: protocols do not name it,
- * so one is outstanding for each device, and a reply is its. Nothing is kept for devices without commands.
+ * Writes commands to the conversations that their devices last spoke on, and gives replies to the commands they answer: to the one whose name they
+ * say, else in order as far as that can be told (`reply-matcher.ts`). Nothing is kept for devices without commands.
  */
 export class CommandDesk implements Dispatcher {
   readonly #registry: Registry;
@@ -30,13 +36,16 @@ export class CommandDesk implements Dispatcher {
   readonly #count: (outcome: Dispatched["outcome"]) => Counter;
   /** The last command of each device that has any under way. */
   readonly #turns = new Map<string, Promise<unknown>>();
-  readonly #outstanding = new Map<string, Outstanding>();
+  readonly #asked = new Map<string, Asked>();
   readonly #listeners: ((device: string) => void)[] = [];
+  /** The last command's mark. It starts with the clock, so that a reply to a command before a restart names none of those after it. */
+  #mark: number;
   #stopped = false;
 
   constructor(registry: Registry, clock: Clock, metrics: Metrics) {
     this.#registry = registry;
     this.#clock = clock;
+    this.#mark = clock.now() >>> 0;
     const counter = metrics.counter(
       "waybeam_commands_total",
       "Commands given to connections, by what became of them.",
@@ -73,36 +82,38 @@ export class CommandDesk implements Dispatcher {
     if (!this.#stopped) for (const listener of this.#listeners) listener(device);
   }
 
-  /** The device answered. False: nothing was asked of it. */
-  answered(device: string, { text, ok }: CommandResult): boolean {
-    const outstanding = this.#outstanding.get(device);
-    if (outstanding === undefined) return false;
-    this.#outstanding.delete(device);
-    const timely = this.#clock.monotonic() <= outstanding.until;
-    outstanding.settle(timely ? { text, ...(ok !== undefined && { ok }) } : "superseded");
-    return timely;
+  /** The device answered, on this conversation. False: nothing was asked of it there. */
+  answered(device: string, { text, ok, to }: CommandResult, by: Reachable): boolean {
+    const asked = this.#asked.get(device);
+    // A name is one wherever it is said; without one the order counts, which is that of the conversation.
+    if (asked === undefined || (asked.by !== by && to === undefined)) return false;
+    this.#giveUp(asked);
+    const matches = asked.matcher.replied({ text, ...(ok !== undefined && { ok }) }, to);
+    for (const { command, reply } of matches) command.settle(reply);
+    if (!asked.matcher.waits) this.#asked.delete(device);
+    return true;
   }
 
   /** The conversation is the device's no longer. */
   left(device: string, by: Reachable): void {
-    const outstanding = this.#outstanding.get(device);
-    if (outstanding?.by !== by) return;
-    this.#outstanding.delete(device);
-    outstanding.settle("lost");
+    const asked = this.#asked.get(device);
+    if (asked?.by !== by) return;
+    this.#asked.delete(device);
+    for (const { settle } of asked.matcher.commands) settle("lost");
   }
 
   /** Commands whose reply is waited for. */
   get waiting(): number {
-    return this.#outstanding.size;
+    let waiting = 0;
+    for (const { matcher } of this.#asked.values()) waiting += matcher.commands.length;
+    return waiting;
   }
 
   /** Forgets commands whose reply comes no more. */
   sweep(): void {
-    const now = this.#clock.monotonic();
-    for (const [device, { until, settle }] of this.#outstanding) {
-      if (now <= until) continue;
-      this.#outstanding.delete(device);
-      settle("superseded");
+    for (const [device, asked] of this.#asked) {
+      this.#giveUp(asked);
+      if (!asked.matcher.waits) this.#asked.delete(device);
     }
   }
 
@@ -121,7 +132,7 @@ export class CommandDesk implements Dispatcher {
     if (by === undefined || !(await by.speaksFor(device))) return notConnected;
     // It may have ended meanwhile, or the device speaks elsewhere.
     if (this.#registry.find(device) !== by || this.#stopped) return notConnected;
-    const bytes = "bytes" in outgoing ? outgoing.bytes : by.encode(outgoing.encode, device);
+    const bytes = "bytes" in outgoing ? outgoing.bytes : by.encode(outgoing.encode, device, this.#nextMark());
     if (bytes === "otherSpeaks") return notConnected;
     if (bytes === "noForm") return { outcome: "noForm" };
     if ("refused" in bytes) return { outcome: "refused", reason: bytes.refused };
@@ -131,12 +142,13 @@ export class CommandDesk implements Dispatcher {
   }
 
   async #write(device: string, by: Reachable, bytes: Uint8Array, waitMs: number): Promise<Dispatched> {
-    // Whose reply would come now, nobody could tell: it is the newer command's.
-    this.#outstanding.get(device)?.settle("superseded");
-    const reply = Promise.withResolvers<DeviceReply | "lost" | "superseded">();
+    const reply = Promise.withResolvers<DeviceReply | "lost" | "given up">();
     const until = this.#clock.monotonic() + waitMs + lateMs;
-    if (by.replies) this.#outstanding.set(device, { by, until, settle: reply.resolve });
-    else reply.resolve("superseded");
+    const outstanding: Outstanding = { until, settle: reply.resolve };
+    const expected = by.expects(bytes);
+    const asked = expected === "nothing" ? undefined : this.#askedOf(device, by);
+    if (expected === "nothing") reply.resolve("given up");
+    else asked?.matcher.written(outstanding, expected.name);
     by.write(bytes);
     const wait = Promise.withResolvers<"late">();
     const timer = setTimeout(wait.resolve, waitMs, "late");
@@ -144,6 +156,35 @@ export class CommandDesk implements Dispatcher {
     clearTimeout(timer);
     if (first === "lost") return { outcome: "lost" };
     if (typeof first === "object") return { outcome: "answered", ...first };
-    return { outcome: "sent", later: reply.promise.then((late) => (typeof late === "object" ? late : undefined)) };
+    const unclear = asked?.matcher.unclear(outstanding);
+    return {
+      outcome: "sent",
+      ...(unclear && { unclear: unclear.text }),
+      later: reply.promise.then((late) => (typeof late === "object" ? late : undefined)),
+    };
+  }
+
+  /** What the device was asked on this conversation; what it was asked on another is given up. */
+  #askedOf(device: string, by: Reachable): Asked {
+    const before = this.#asked.get(device);
+    if (before?.by === by) return before;
+    for (const { settle } of before?.matcher.commands ?? []) settle("given up");
+    const asked: Asked = { by, matcher: new ReplyMatcher() };
+    this.#asked.set(device, asked);
+    return asked;
+  }
+
+  #giveUp({ matcher }: Asked): void {
+    const now = this.#clock.monotonic();
+    for (const outstanding of matcher.commands) {
+      if (now <= outstanding.until) continue;
+      matcher.forget(outstanding);
+      outstanding.settle("given up");
+    }
+  }
+
+  #nextMark(): number {
+    this.#mark = (this.#mark + 1) >>> 0 || 1;
+    return this.#mark;
   }
 }

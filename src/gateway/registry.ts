@@ -1,13 +1,22 @@
+import type { ExpectedReply } from "../wire/protocol.ts";
+
 /** A conversation on which a device is reached. */
 export interface Reachable {
   /** The device was changed, deleted, renewed, or has expired: it must be admitted again, and nothing else of it is taken before. */
   deviceChanged(device: string): void;
   /** Whether the peer still is that device: after a change, its identifiers may be another one's. */
   speaksFor(device: string): boolean | Promise<boolean>;
-  /** Whether its protocol has replies to commands. */
-  readonly replies: boolean;
-  /** A command's text as the protocol wraps it for the device. `otherSpeaks`: another device spoke last, and the text would be addressed to that one. */
-  encode(text: string, device: string): Uint8Array | { readonly refused: string } | "noForm" | "otherSpeaks";
+  /** What its protocol answers to these bytes. */
+  expects(bytes: Uint8Array): ExpectedReply;
+  /**
+   * A command's text as the protocol wraps it for the device, with a mark that no command before had. `otherSpeaks`: another device spoke last, and
+   * the text would be addressed to that one.
+   */
+  encode(
+    text: string,
+    device: string,
+    mark: number,
+  ): Uint8Array | { readonly refused: string } | "noForm" | "otherSpeaks";
   /** Writes bytes to the peer. */
   write(bytes: Uint8Array): void;
 }

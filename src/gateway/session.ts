@@ -1,6 +1,6 @@
 import type { CommandResult, Effect, FailureCause, Reply, Report } from "../model/effects.ts";
 import type { Admission, Admitted, Outcome } from "../ports/intake.ts";
-import type { AnyProtocol, Connection, Transport } from "../wire/protocol.ts";
+import type { AnyProtocol, Connection, ExpectedReply, Transport } from "../wire/protocol.ts";
 import type { Channel } from "./channel.ts";
 import type { ProtocolCounters } from "./counters.ts";
 import { Exchange } from "./exchange.ts";
@@ -132,14 +132,18 @@ export class Session implements Reachable {
     }
   }
 
-  get replies(): boolean {
-    return this.protocol.commandNames.length > 0;
+  expects(bytes: Uint8Array): ExpectedReply {
+    return this.protocol.expects(bytes);
   }
 
-  encode(text: string, device: string): Uint8Array | { readonly refused: string } | "noForm" | "otherSpeaks" {
+  encode(
+    text: string,
+    device: string,
+    mark: number,
+  ): Uint8Array | { readonly refused: string } | "noForm" | "otherSpeaks" {
     // The protocol addresses whoever spoke last.
     if (this.#speaker.device?.id !== device) return "otherSpeaks";
-    return this.#decoder.command(text, device) ?? "noForm";
+    return this.#decoder.command(text, device, mark) ?? "noForm";
   }
 
   write(bytes: Uint8Array): void {
@@ -225,7 +229,7 @@ export class Session implements Reachable {
   #commandResult(result: CommandResult): void {
     const device = this.#speaker.device?.id;
     if (device === undefined) return;
-    const asked = this.#shared.commands.answered(device, result);
+    const asked = this.#shared.commands.answered(device, result, this);
     this.#shared.deps.log.debug({ connection: this.#channel.id, device, ok: result.ok, asked }, "command answered");
   }
 

@@ -52,6 +52,8 @@ export interface Reply {
 export interface CommandResult {
   readonly type: "commandResult";
   readonly text: string;
+  /** What the answer calls its command, in the words of the protocol's `expects`; absent: it says nothing of that. */
+  readonly to?: string;
   readonly ok?: boolean;
 }
 

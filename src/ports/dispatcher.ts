@@ -18,7 +18,9 @@ export type Dispatched =
   | ({ readonly outcome: "answered" } & DeviceReply)
   | {
       readonly outcome: "sent";
-      /** The reply that comes late, before another command is written; undefined: none came while it could be told whose it is. It may stay open as long as the connection. */
+      /** The text of a reply that came in time and may be this command's, or an earlier one's that was not answered. */
+      readonly unclear?: string;
+      /** The reply that comes late, or is known to be this command's only later; undefined: none came. It may stay open as long as the connection. */
       readonly later: Promise<DeviceReply | undefined>;
     }
   | { readonly outcome: "lost" };

@@ -52,9 +52,20 @@ export type MessageKey = number | string;
 /** A command that a protocol can wrap as its manual says. */
 export interface CommandForm<S> {
   readonly name: string;
-  /** Bytes for a command text; a sentence saying why not, where the text can't be carried (delimiters, length). */
-  readonly encode: (text: string, session: S, device: string) => Uint8Array | { readonly refused: string };
+  /**
+   * Bytes for a command text; a sentence saying why not, where the text can't be carried (delimiters, length). `mark` is a number from 1 to 2^32-1 that
+   * no command before had (0: none), for protocols whose commands have a place for one and whose replies repeat it.
+   */
+  readonly encode: (
+    text: string,
+    session: S,
+    device: string,
+    mark: number,
+  ) => Uint8Array | { readonly refused: string };
 }
+
+/** What a tracker answers to bytes: nothing that is a command's result, or a result that calls its command so (`CommandResult.to`); without a name replies come in the order of the commands. */
+export type ExpectedReply = "nothing" | { readonly name?: string };
 
 /** What the simulator lets a device say. */
 export interface SimulatedReport {
@@ -111,6 +122,8 @@ export interface Protocol<S = unknown> {
   readonly classify: (frame: Uint8Array) => MessageKey | undefined;
   readonly messages: readonly MessageRow<S>[];
   readonly commands?: readonly CommandForm<S>[];
+  /** What is answered to bytes that were written, by a form of `commands` or by hand. Absent: any bytes may be answered, without a name. */
+  readonly expects?: (bytes: Uint8Array) => ExpectedReply;
   readonly simulate?: SimulatedDevice;
 }
 
@@ -126,6 +139,7 @@ export interface AnyProtocol {
   readonly datagram?: Framer;
   readonly messageNames: readonly string[];
   readonly commandNames: readonly string[];
+  readonly expects: (bytes: Uint8Array) => ExpectedReply;
   readonly simulate?: SimulatedDevice;
   /** A decoder for one connection, which holds that connection's session. */
   readonly connect: () => Connection;
@@ -137,8 +151,8 @@ export interface Connection {
   decode(frame: Uint8Array, context: DecodeContext): readonly Effect[];
   /** Name of the table row that handled the last message, for tests and the trace; undefined where none did. */
   readonly lastRow: string | undefined;
-  /** Wraps a command's text as the protocol's first form that takes it. Undefined: the protocol knows no form. */
-  command(text: string, device: string): Uint8Array | { readonly refused: string } | undefined;
+  /** Wraps a command's text as the protocol's first form that takes it. Undefined: the protocol knows no form. `mark`: see `CommandForm.encode`. */
+  command(text: string, device: string, mark: number): Uint8Array | { readonly refused: string } | undefined;
 }
 
 /**
@@ -161,6 +175,7 @@ export function defineProtocol<S>(protocol: Protocol<S>): AnyProtocol {
     ...(protocol.datagram && { datagram: protocol.datagram }),
     messageNames: protocol.messages.map((row) => row.name),
     commandNames: (protocol.commands ?? []).map((form) => form.name),
+    expects: protocol.expects ?? (() => (protocol.commands === undefined ? "nothing" : anyReply)),
     ...(protocol.simulate && { simulate: protocol.simulate }),
     connect: () => new ProtocolConnection(protocol, table, anyKey),
   });
@@ -176,6 +191,7 @@ function indexRows<S>(rows: readonly MessageRow<S>[]): ReadonlyMap<MessageKey, r
   return table;
 }
 
+const anyReply: ExpectedReply = Object.freeze({});
 const malformed: readonly Effect[] = Object.freeze([Object.freeze({ type: "failure", cause: "malformed" })]);
 const unsupported: readonly Effect[] = Object.freeze([Object.freeze({ type: "failure", cause: "unsupported" })]);
 
@@ -216,10 +232,10 @@ class ProtocolConnection<S> implements Connection {
     }
   }
 
-  command(text: string, device: string): Uint8Array | { readonly refused: string } | undefined {
+  command(text: string, device: string, mark: number): Uint8Array | { readonly refused: string } | undefined {
     let refused: { readonly refused: string } | undefined;
     for (const form of this.#protocol.commands ?? []) {
-      const encoded = form.encode(text, this.#session, device);
+      const encoded = form.encode(text, this.#session, device, mark);
       if (encoded instanceof Uint8Array) return encoded;
       refused ??= encoded;
     }

@@ -126,15 +126,48 @@ withGateway("no reply in time is told; a late one still reaches who waits for it
   peer.end();
 });
 
-withGateway("a reply after the next command was written is the next one's", async (world) => {
+withGateway("replies without a name: in order, once there is one for each command that waits", async (world) => {
   const peer = await connected(world);
   const first = await command(world, "one", "1", 5).dispatched;
   const second = command(world, "one", "2");
   await peer.expect("!1\n!2\n");
-  peer.send("#C,answer\n");
+  peer.send("#C,late\n#C,answer\n");
   assert.deepEqual(await second.dispatched, { outcome: "answered", text: "answer" });
-  assert.equal("later" in first && (await first.later), undefined);
+  assert.deepEqual("later" in first && (await first.later), { text: "late" });
   peer.end();
+});
+
+withGateway(
+  "a reply that may be an earlier command's is nobody's; it is told, and a new connection tells again",
+  async (world) => {
+    const peer = await connected(world);
+    const first = await command(world, "one", "1", 5).dispatched;
+    const second = command(world, "one", "2", 100);
+    await peer.expect("!1\n!2\n");
+    peer.send("#C,whose\n");
+    const answer = await second.dispatched;
+    assert.ok(answer.outcome === "sent");
+    assert.equal(answer.unclear, "whose");
+    peer.end();
+    assert.equal(await answer.later, undefined);
+    assert.equal("later" in first && (await first.later), undefined);
+    const again = await connected(world);
+    const third = command(world, "one", "3");
+    await again.expect("!3\n");
+    again.send("#C,clear\n");
+    assert.deepEqual(await third.dispatched, { outcome: "answered", text: "clear" });
+    again.end();
+  },
+);
+
+withGateway("a reply without a name on another conversation than the command's is nobody's", async (world) => {
+  const peer = await connected(world);
+  const again = await connected(world);
+  const { dispatched } = command(world, "one", "1", 50);
+  await again.expect("!1\n");
+  peer.send("#C,stray\n");
+  assert.equal((await dispatched).outcome, "sent");
+  for (const each of [peer, again]) each.end();
 });
 
 withGateway("a connection that ends leaves its command lost, and no reply of the next one is its", async (world) => {
@@ -312,3 +345,28 @@ for (const protocol of protocols) {
     await world.gateway.stop();
   });
 }
+
+test("gt06: a late reply goes to its own command, whatever was asked since", { timeout: 10_000 }, async () => {
+  const { simulate } = protocols.find(({ id }) => id === "gt06") ?? {};
+  assert.ok(simulate?.login !== undefined && simulate.obey !== undefined);
+  const world = await startGateway({}, protocols);
+  world.intake.register(imei);
+  const peer = new Peer(world.port);
+  peer.send(simulate.login(imei, 1));
+  await until(() => world.gateway.connections.devices === 1 && peer.received.length > 0);
+  const login = peer.received.length;
+  const first = await command(world, imei, "FIRST#", 5).dispatched;
+  const second = command(world, imei, "SECOND#");
+  await until(() => peer.received.includes("SECOND#\0") || /SECOND#.{4}\r\n/s.test(peer.received));
+  const written = bytesOfLatin1(peer.received.slice(login));
+  const cut = (written[2] ?? 0) + 5;
+  const replies = [written.slice(0, cut), written.slice(cut)].map((bytes) => simulate.obey?.(bytes, imei, 2));
+  for (const reply of replies) {
+    assert.ok(reply !== undefined);
+    peer.send(reply);
+  }
+  assert.deepEqual(await second.dispatched, { outcome: "answered", text: "SECOND# OK" });
+  assert.deepEqual("later" in first && (await first.later), { text: "FIRST# OK" });
+  peer.end();
+  await world.gateway.stop();
+});

@@ -25,7 +25,7 @@ const fields: { readonly [T in Effect["type"]]: readonly string[] } = {
   ],
   readings: ["type", "time", "alarms", "readings", "attributes"],
   reply: ["type", "bytes", "when"],
-  commandResult: ["type", "text", "ok"],
+  commandResult: ["type", "text", "to", "ok"],
   ignored: ["type", "reason"],
   failure: ["type", "cause"],
 };

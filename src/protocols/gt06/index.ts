@@ -1,7 +1,7 @@
 import { defineProtocol } from "../../wire/protocol.ts";
 import { alarmRows } from "./alarm.ts";
 import { cloneRows } from "./clones.ts";
-import { serverCommand } from "./command.ts";
+import { expects, serverCommand } from "./command.ts";
 import { classify } from "./envelope.ts";
 import { eventRows } from "./event.ts";
 import { detect, framer } from "./framer.ts";
@@ -53,5 +53,6 @@ export const gt06 = defineProtocol<Session>({
     ...otherRows,
   ],
   commands: [serverCommand],
+  expects,
   simulate,
 });

@@ -1,6 +1,7 @@
 import type { Effect, Fix } from "../../model/effects.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
+import { nameOfFlag } from "./command.ts";
 import { draft, fixOf, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row, silent } from "./row.ts";
 import type { Session } from "./session.ts";
@@ -42,10 +43,10 @@ function placeOf(text: string): Fix | undefined {
 /** 0x21 (JM-VL03 v1.1.2, online command): server flag, encoding, the command's answer as text. No answer. */
 const answer: Handler = (message, session) => {
   const { reader } = message;
-  reader.skip(4);
+  const { name: to } = nameOfFlag(reader.u32());
   const text = reader.u8() === ascii ? reader.latin1(reader.remaining) : utf16(reader);
   const fix = placeOf(text);
-  const result: Effect = { type: "commandResult", text };
+  const result: Effect = { type: "commandResult", text, ...(to !== undefined && { to }) };
   return fix === undefined ? silent(session, result) : silent(session, fix, result);
 };
 
@@ -54,10 +55,11 @@ const oldAnswer: Handler = (message, session) => {
   const { reader } = message;
   const length = reader.u8();
   if (length <= 4) return acknowledged(message, session, { type: "ignored", reason: "empty text" });
-  reader.skip(4);
+  const { name: to } = nameOfFlag(reader.u32());
   const text = reader.latin1(length - 4);
   const iccid = /^<ICCID:([0-9A-Fa-f]{1,20})/.exec(text)?.[1];
-  if (iccid === undefined) return acknowledged(message, session, { type: "commandResult", text });
+  if (iccid === undefined)
+    return acknowledged(message, session, { type: "commandResult", text, ...(to !== undefined && { to }) });
   const report = draft();
   report.readings.iccid = iccid;
   return acknowledged(message, session, readingsOf(report));

@@ -1,6 +1,9 @@
-import type { CommandForm } from "../../wire/protocol.ts";
+import type { CommandForm, ExpectedReply } from "../../wire/protocol.ts";
 import { bytesOfLatin1 } from "../../wire/reader.ts";
+import { sentenceOf } from "./sentence.ts";
 import { type H02Session, timeOfDay } from "./session.ts";
+
+const asterisk = 0x2a;
 
 /** Longest command: the manuals' longest has an APN, user and password. */
 const maximumText = 200;
@@ -24,3 +27,9 @@ export const command: CommandForm<H02Session> = {
     return bytesOfLatin1(`*${session.maker},${id},${name},${timeOfDay(session.heardAt)}${parameters}#`);
   },
 };
+
+/** A confirmation names its command: `V4,S20,...`. What is no sentence may be answered by a text, which names nothing. */
+export function expects(bytes: Uint8Array): ExpectedReply {
+  const name = bytes[0] === asterisk ? sentenceOf(bytes)?.name : undefined;
+  return name ? { name } : {};
+}

@@ -1,6 +1,6 @@
 import { type Certainty, defineProtocol, type MessageKey } from "../../wire/protocol.ts";
 import { headLength, idBytes } from "./binary-layout.ts";
-import { command } from "./command.ts";
+import { command, expects } from "./command.ts";
 import { framer } from "./framer.ts";
 import { rows } from "./rows.ts";
 import { nameOf } from "./sentence.ts";
@@ -78,5 +78,6 @@ export const h02 = defineProtocol({
   classify,
   messages: rows,
   commands: [command],
+  expects,
   simulate,
 });

@@ -56,7 +56,13 @@ function understandConfirmation({ fields }: Sentence, context: DecodeContext): M
   const text = fields.slice(bodyAt, at).join(",");
   if (text === "") return undefined;
   const failed = /(^|,)(ERROR|FAIL|NO)(,|$)/.test(text);
-  const result: CommandResult = { type: "commandResult", text, ...(failed && { ok: false }) };
+  const to = fields[bodyAt] ?? "";
+  const result: CommandResult = {
+    type: "commandResult",
+    text,
+    ...(to !== "" && { to }),
+    ...(failed && { ok: false }),
+  };
   const report = at === undefined ? undefined : readPosition(fields, at, context.receivedAt);
   if (at !== undefined && report === undefined) return undefined;
   return { effects: report === undefined ? [result] : [report, result] };

@@ -4,6 +4,7 @@ import {
   type DecodeContext,
   type Decoded,
   defineProtocol,
+  type ExpectedReply,
   type MessageRow,
 } from "../../wire/protocol.ts";
 import { bytesOfHex, bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
@@ -159,6 +160,12 @@ const codec12Command: CommandForm<Session> = {
   },
 };
 
+/** Commands, of Codec 12 and of 14 for one IMEI only, are answered in their order; nothing else that a server writes is. */
+function expects(bytes: Uint8Array): ExpectedReply {
+  const codec = classify(bytes);
+  return codec === codec12 || codec === codec14 ? {} : "nothing";
+}
+
 /** Trackers of Teltonika: FMB, FMC, FMM, FMU, FMT, FMx6yz, TAT, TMT250, GH5200, GH3000 and those before them. */
 export const teltonika = defineProtocol<Session>({
   id: "teltonika",
@@ -177,5 +184,6 @@ export const teltonika = defineProtocol<Session>({
   classify,
   messages,
   commands: [codec12Command],
+  expects,
   simulate,
 });

@@ -53,7 +53,7 @@ export const exactChecks: readonly Check[] = [
         const replay = replayOf(protocol, vector);
         for (const message of vector.input.messages) replay.recorded(message);
         const { text, device, expected } = vector.command;
-        const encoded = replay.connection.command(text, device);
+        const encoded = replay.connection.command(text, device, 0);
         if ("bytes" in expected) {
           assert.ok(encoded instanceof Uint8Array, `${vector.name}: ${JSON.stringify(encoded)}`);
           assert.equal(encoded.toHex(), expected.bytes.toHex(), vector.name);

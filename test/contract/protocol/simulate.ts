@@ -128,12 +128,37 @@ export const simulateChecks: readonly Check[] = [
       if (protocol.commandNames.length === 0) return;
       fc.assert(
         fc.property(device, commandText, (id, text) => {
-          const encoded = protocol.connect().command(text, id);
+          const encoded = protocol.connect().command(text, id, 1);
           assert.ok(encoded !== undefined);
           if (!(encoded instanceof Uint8Array)) return assert.ok(encoded.refused.length > 0);
           assert.ok(encoded.length > 0);
           const frames = framesOf(protocol, "tcp", encoded);
           assert.ok(frames.length <= 1, `${JSON.stringify(text)} broke out of its frame`);
+        }),
+        { numRuns: 50 },
+      );
+    },
+  },
+  {
+    title: "expects the answers of its simulated device to commands under the names that they have",
+    run(protocol) {
+      const { simulate } = protocol;
+      if (simulate?.obey === undefined) return;
+      const { obey } = simulate;
+      // Every protocol at hand takes such texts.
+      const text = fc.stringMatching(/^[A-Z][A-Z0-9]{0,5}(,[0-9]{1,3}){0,2}$/);
+      fc.assert(
+        fc.property(device, text, fc.integer({ min: 1, max: 0xffff_ffff }), (id, wanted, mark) => {
+          const encoded = protocol.connect().command(wanted, id, mark);
+          assert.ok(encoded instanceof Uint8Array);
+          const expected = protocol.expects(encoded);
+          assert.ok(expected !== "nothing");
+          const answer = obey(encoded, id, 1);
+          assert.ok(answer !== undefined);
+          const given = new Simulation(protocol, simulate, true).send(answer);
+          const [result, ...more] = given.filter((effect) => effect.type === "commandResult");
+          assert.ok(result !== undefined && more.length === 0);
+          assert.equal(result.to, expected.name);
         }),
         { numRuns: 50 },
       );

@@ -79,7 +79,7 @@ function encoder(protocol: AnyProtocol, line: RecordedLine): readonly string[] |
   const { command, expected } = line;
   const text = command?.attributes.data ?? commandTexts[`${protocol.id} ${command?.type}`];
   if (text === undefined || expected?.message === undefined) return undefined;
-  const encoded = protocol.connect().command(text, line.device_unique_id ?? "");
+  const encoded = protocol.connect().command(text, line.device_unique_id ?? "", 0);
   const wanted = textOrHex(expected.encoding, expected.message).toHex();
   if (!(encoded instanceof Uint8Array)) return [`command: ${encoded?.refused ?? "no form"}, expected ${wanted}`];
   return encoded.toHex() === wanted ? [] : [`command ${encoded.toHex()}, expected ${wanted}`];

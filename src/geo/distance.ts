@@ -1,5 +1,5 @@
 /** Mean earth radius, km (IUGG: 6371.0088). */
-const earthRadiusKm = 6371.0088;
+export const earthRadiusKm = 6371.0088;
 const radians = Math.PI / 180;
 
 /** Great-circle distance in km between two WGS-84 positions in degrees, by the haversine formula on the mean sphere. */

@@ -38,7 +38,7 @@ export async function bootstrap(context: BootstrapContext, first: FirstAccount):
   const account =
     (await store.accounts.list())[0] ??
     (await store.accounts.create(
-      { id: ids.uuid(), name: first.name, timeZone: first.timeZone, licenses: first.licenses },
+      { id: ids.uuid(), name: first.name, timeZone: first.timeZone, licenses: first.licenses, language: "en" },
       now,
     ));
   if ((await store.users.list(account.key)).length > 0) return undefined;

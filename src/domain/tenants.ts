@@ -58,9 +58,12 @@ export function createTenants({ store: { accounts }, clock, ids, makeApiKey }: T
     return accountView(account, await accounts.licensesUsed(account.key, clock.now()));
   }
 
-  async function write({ key }: Account, { name, timeZone, licenses }: AccountReplacement): Promise<AccountView> {
+  async function write(
+    { key, language }: Account,
+    { name, timeZone, licenses }: AccountReplacement,
+  ): Promise<AccountView> {
     checkTimeZone(timeZone, "body/timeZone");
-    const account = await accounts.replace(key, { name, timeZone, licenses });
+    const account = await accounts.replace(key, { name, timeZone, licenses, language });
     if (account === undefined) throw new ApiError("accountNotFound");
     return viewOf(account);
   }
@@ -76,7 +79,7 @@ export function createTenants({ store: { accounts }, clock, ids, makeApiKey }: T
       checkOwner(owner);
       const key = makeApiKey(ids);
       const made = await accounts.createWithOwner(
-        { id: ids.uuid(), name, timeZone, licenses },
+        { id: ids.uuid(), name, timeZone, licenses, language: "en" },
         { ...ownerOf(owner), id: ids.uuid(), apiKeyHash: key.hash, apiKeyId: key.id },
         clock.now(),
       );

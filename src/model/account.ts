@@ -1,3 +1,5 @@
+import type { Language } from "./alert-rule.ts";
+
 /** A tenant: its users and devices are seen by nobody else. */
 export interface Account {
   readonly key: number;
@@ -7,6 +9,8 @@ export interface Account {
   /** IANA name; its midnight starts the account's day. */
   readonly timeZone: string;
   readonly licenses: number;
+  /** Of its alerts, where a recipient has none of its own. */
+  readonly language: Language;
   readonly creation: number;
 }
 

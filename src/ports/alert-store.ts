@@ -19,6 +19,13 @@ export interface GeofenceStore {
   remove(key: number): Promise<boolean>;
 }
 
+/** What one exchange does to an account's rules. Keys that are no rule's of the account are passed over. */
+export interface RuleExchange {
+  readonly remove: readonly number[];
+  readonly replace: readonly { readonly key: number; readonly fields: AlertRuleFields }[];
+  readonly create: readonly { readonly id: string; readonly fields: AlertRuleFields }[];
+}
+
 /** Rules of accounts. */
 export interface AlertRuleStore {
   create(
@@ -36,15 +43,11 @@ export interface AlertRuleStore {
   accounts(): Promise<readonly number[]>;
   /** The revision grows by one. */
   replace(key: number, userKey: number, fields: AlertRuleFields, now: number): Promise<AlertRule | undefined>;
-  /** Removes, changes and makes rules in one transaction: all or nothing. */
+  /** Removes, changes and makes rules in one transaction: all or nothing. Answers the changed ones, then those made. `full`: more than `most` would be there. */
   exchange(
     accountKey: number,
     userKey: number,
-    change: {
-      readonly remove: readonly number[];
-      readonly replace: readonly { readonly key: number; readonly fields: AlertRuleFields }[];
-      readonly create: readonly { readonly id: string; readonly fields: AlertRuleFields }[];
-    },
+    change: RuleExchange,
     now: number,
     most: number,
   ): Promise<readonly AlertRule[] | "full">;
@@ -64,20 +67,25 @@ export interface StoredAlert extends Alert {
   readonly channels: readonly NoticeChannel[];
 }
 
+/** What is asked of a device's alerts: event times are epoch ms, both ends inclusive. */
+export interface AlertRange {
+  readonly from: number;
+  readonly to: number;
+  /** Only those that follow this place. */
+  readonly after?: AlertKey;
+  /** At most so many. */
+  readonly limit: number;
+  /** Only those of rules that had this name. */
+  readonly name?: string;
+}
+
 /** Alerts that were committed with the fixes that caused them. */
 export interface AlertStore {
-  /** In order, both ends inclusive; after the alert of that place; of the rule of this name only. */
-  list(
-    device: DeviceKey,
-    range: {
-      readonly from: number;
-      readonly to: number;
-      readonly after?: AlertKey;
-      readonly limit: number;
-      readonly name?: string;
-    },
-  ): Promise<readonly StoredAlert[]>;
+  /** In order. */
+  list(device: DeviceKey, range: AlertRange): Promise<readonly StoredAlert[]>;
   find(id: string): Promise<StoredAlert | undefined>;
+  /** Deletes alerts that were found before then, oldest first, at most so many; how many. */
+  prune(before: number, limit: number): Promise<number>;
 }
 
 /** What became of a try. `queued` again: another try at `dueAt`. */
@@ -89,6 +97,22 @@ export interface NoticeOutcome {
   readonly dueAt: number;
 }
 
+/** A device's daily counter as a claim asks for it: a day of its account, and the places of that day. */
+export interface DayPlaces {
+  readonly day: string;
+  readonly limit: number;
+}
+
+/** What is asked of a device's notices. */
+export interface NoticeRange {
+  /** Only those that are older than the notice of this key. */
+  readonly after?: number;
+  /** At most so many. */
+  readonly limit: number;
+  /** Only those that stand so; absent: all. */
+  readonly states?: readonly NoticeState[];
+}
+
 /** The outbox. A notice is worked on by whoever claimed it; each step is a compare-and-set. */
 export interface NoticeStore {
   /** Notices of a channel that may be sent now, those due first at first; not those that are being sent. */
@@ -97,23 +121,19 @@ export interface NoticeStore {
   nextDue(): Promise<number | undefined>;
   /**
    * Makes a queued notice `sending`, and in the same transaction takes a place in the device's daily counter for an e-mail or SMS that holds none.
-   * `limit`: the day's places are all taken, and the notice is suppressed now. `gone`: it is not queued any more.
+   * A place that it holds of another day is given back for one of this day. `limit`: the day's places are all taken, and the notice is suppressed now.
+   * `gone`: it is not queued any more, or its device is gone.
    */
-  claim(
-    key: number,
-    now: number,
-    counter: { readonly day: string; readonly limit: number } | undefined,
-  ): Promise<"claimed" | "limit" | "gone">;
-  /** Ends a try. A place in the counter is given back where the notice is not sent after all (`failed`, `suppressed`); while it waits for another try it keeps it. */
+  claim(key: number, now: number, counter: DayPlaces | undefined): Promise<"claimed" | "limit" | "gone">;
+  /** Ends a try; a notice that is not `sending` stays as it is. A place in the counter is given back where the notice is not sent after all (`failed`, `suppressed`); while it waits for another try it keeps it. */
   finish(key: number, outcome: NoticeOutcome, now: number): Promise<void>;
   /** On start: what a crash left as `sending` is queued again, keeping its place; how many. */
   recover(now: number): Promise<number>;
-  /** Newest first; after the notice of that key; in these states only, where given. */
-  list(
-    device: DeviceKey,
-    range: { readonly after?: number; readonly limit: number; readonly states?: readonly NoticeState[] },
-  ): Promise<readonly Notice[]>;
+  /** Newest first. */
+  list(device: DeviceKey, range: NoticeRange): Promise<readonly Notice[]>;
   find(device: DeviceKey, id: string): Promise<Notice | undefined>;
-  /** Queues a final notice once more, by hand; undefined: it is not final. */
+  /** Queues a final notice once more, by hand: its tries begin anew, and it takes a new place in the counter. Undefined: it is not final. */
   resend(key: number, now: number): Promise<Notice | undefined>;
+  /** Deletes notices that ended before then, oldest first, at most so many; how many. */
+  prune(before: number, limit: number): Promise<number>;
 }

@@ -4,6 +4,7 @@ import type { CommitBatch, RefusedReport } from "../model/commit.ts";
 import type { Device, DeviceFields, DeviceKey } from "../model/device.ts";
 import type { Group } from "../model/group.ts";
 import type { DeviceState, LocationRecord } from "../model/location.ts";
+import type { AlertRuleStore, AlertStore, GeofenceStore, NoticeStore } from "./alert-store.ts";
 
 /**
  * Where everything is kept. Two engines implement it; one contract suite runs against both.
@@ -17,6 +18,10 @@ export interface Store {
   readonly groups: GroupStore;
   readonly commands: CommandStore;
   readonly daily: DailyStore;
+  readonly geofences: GeofenceStore;
+  readonly alertRules: AlertRuleStore;
+  readonly alerts: AlertStore;
+  readonly notices: NoticeStore;
   /** Resolves when a write would succeed now. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -162,7 +167,7 @@ export interface AccountStore {
     now: number,
   ): Promise<{ readonly account: Account; readonly owner: User } | "emailInUse">;
   findById(id: string): Promise<Account | undefined>;
-  replace(key: number, fields: Pick<Account, "name" | "timeZone" | "licenses">): Promise<Account | undefined>;
+  replace(key: number, fields: Omit<Account, "key" | "id" | "creation">): Promise<Account | undefined>;
   /** Licences in use at a moment: devices that have not expired. */
   licensesUsed(accountKey: number, now: number): Promise<number>;
   /** The same for every account that uses any, by its key: one question for a list of accounts. */

@@ -1,5 +1,8 @@
 import type { Generated, Insertable, Selectable } from "kysely";
+import type { AlertPhase } from "../model/alert.ts";
+import type { AlertType, Language } from "../model/alert-rule.ts";
 import type { CommandChannel, CommandFormat, CommandState } from "../model/command.ts";
+import type { NoticeChannel, NoticeState } from "../model/notice.ts";
 
 /*
  * The tables of both engines, as Kysely sees them. Times are epoch ms and keys are numbers in 64-bit columns; truth values are 0 and 1;
@@ -14,6 +17,7 @@ export interface AccountTable {
   name: string;
   time_zone: string;
   licenses: number;
+  language: Language;
   creation: number;
 }
 
@@ -163,6 +167,75 @@ export interface DeviceSentTable {
   email: number;
 }
 
+/** Zones of accounts. */
+export interface GeofenceTable {
+  key: Generated<number>;
+  id: string;
+  account: number;
+  name: string;
+  description: string | null;
+  zone: string;
+  creation: number;
+  modification: number;
+}
+
+/** Rules of accounts. */
+export interface AlertRuleTable {
+  key: Generated<number>;
+  id: string;
+  account: number;
+  /** Who changed it last. */
+  user: number;
+  revision: number;
+  /** All that a caller sets. */
+  definition: string;
+  creation: number;
+  modification: number;
+}
+
+/** What rules found, in the order of their commits. Those of a removed device are deleted by and by; every question leaves them out at once. */
+export interface AlertTable {
+  key: Generated<number>;
+  id: string;
+  device: number;
+  rule: number;
+  rule_id: string;
+  name: string;
+  type: AlertType;
+  phase: AlertPhase;
+  time: number;
+  raised_at: number;
+  latitude: number | null;
+  longitude: number | null;
+  speed: number | null;
+  critical: number;
+  late: number;
+  facts: string;
+  text: string;
+  /** Channels by which somebody was really told, a bit for each. */
+  channels: number;
+}
+
+/** The outbox. Those of a removed device as in `alert`. */
+export interface NoticeTable {
+  key: Generated<number>;
+  id: string;
+  /** Public id of its alert. */
+  alert: string;
+  device: number;
+  channel: NoticeChannel;
+  target: string;
+  state: NoticeState;
+  reason: string | null;
+  creation: number;
+  due_at: number;
+  attempts: number;
+  /** Not null: its state is final. */
+  finished_at: number | null;
+  peer_id: string | null;
+  counted_day: string | null;
+}
+
 /** Settings of the whole service. */
 export interface SettingTable {
   name: string;
@@ -190,6 +263,10 @@ export interface Schema {
   device_group: DeviceGroupTable;
   command: CommandTable;
   device_sent: DeviceSentTable;
+  geofence: GeofenceTable;
+  alert_rule: AlertRuleTable;
+  alert: AlertTable;
+  notice: NoticeTable;
   setting: SettingTable;
   migration: MigrationTable;
 }
@@ -208,3 +285,15 @@ export type GroupRow = Selectable<DeviceGroupTable>;
 export type CommandRow = Selectable<CommandTable>;
 /** A command as written. */
 export type NewCommandRow = Insertable<CommandTable>;
+/** A zone as read. */
+export type GeofenceRow = Selectable<GeofenceTable>;
+/** A rule as read. */
+export type AlertRuleRow = Selectable<AlertRuleTable>;
+/** An alert as read. */
+export type AlertRow = Selectable<AlertTable>;
+/** An alert as written. */
+export type NewAlertRow = Insertable<AlertTable>;
+/** A notice as read. */
+export type NoticeRow = Selectable<NoticeTable>;
+/** A notice as written. */
+export type NewNoticeRow = Insertable<NoticeTable>;

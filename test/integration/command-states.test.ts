@@ -170,7 +170,7 @@ function stepping(real: Store["commands"], step: Store["commands"]["step"]): Sto
 }
 
 test("whatever happens in whatever order: written at most once and in order, never after its end, no state after a final one", async () => {
-  const account = await store.accounts.create({ id: "a", name: "A", timeZone: "Etc/UTC", licenses: 1000 }, clock.now());
+  const account = await store.accounts.create({ id: "a", name: "A", timeZone: "Etc/UTC", licenses: 1000, language: "en" }, clock.now());
   let runs = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -271,7 +271,7 @@ test("whatever happens in whatever order: written at most once and in order, nev
 });
 
 test("a command's time, or its device's, runs out in the last waits before it is written: it is not", async () => {
-  const account = await store.accounts.create({ id: "b", name: "B", timeZone: "Etc/UTC", licenses: 9 }, clock.now());
+  const account = await store.accounts.create({ id: "b", name: "B", timeZone: "Etc/UTC", licenses: 9, language: "en" }, clock.now());
   const limits = { dailyEmailLimit: 1, dailySmsLimit: 1, odometerStart: 0 };
   let runs = 0;
   async function send(ttl: number, deviceTtl: number | null, when: "connection" | "record") {

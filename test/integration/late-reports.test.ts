@@ -83,7 +83,7 @@ test("whatever the order of arrival, the store answers the same history and last
     await store.close();
     removeFolder(directory);
   });
-  await store.accounts.create({ id: "test", name: "Test", timeZone: "Etc/UTC", licenses: 100_000 }, Date.now());
+  await store.accounts.create({ id: "test", name: "Test", timeZone: "Etc/UTC", licenses: 100_000, language: "en" }, Date.now());
   let devices = 0;
   const cases = fc
     .array(report, { minLength: 1, maxLength: 60 })
@@ -121,7 +121,7 @@ test("a clock that can't be right is kept as evidence, acknowledged, and no loca
     await store.close();
     removeFolder(directory);
   });
-  await store.accounts.create({ id: "test", name: "Test", timeZone: "Etc/UTC", licenses: 10 }, Date.now());
+  await store.accounts.create({ id: "test", name: "Test", timeZone: "Etc/UTC", licenses: 10, language: "en" }, Date.now());
   const device = await admitted(ingest, store, "clockless");
   const fix = (time: number, latitude = 48): Fix => ({
     type: "fix",

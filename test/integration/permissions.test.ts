@@ -122,7 +122,7 @@ describe("who may do what", () => {
     owner = await rest.ownerToken();
     accountId = (await rest.store.accounts.list())[0]?.id ?? "";
     const other = await rest.store.accounts.create(
-      { id: "other", name: "Other", timeZone: "Etc/UTC", licenses: 5 },
+      { id: "other", name: "Other", timeZone: "Etc/UTC", licenses: 5, language: "en" },
       rest.clock.now(),
     );
     tokens.set("owner", owner);

@@ -115,7 +115,7 @@ async function askEverything(rows: ReturnType<typeof plainSqlite>["rows"]): Prom
   const commands = new CommandRows(rows);
   const daily = new DailyRows(rows);
   const person = userFields(0);
-  const made = await accounts.createWithOwner({ id: "a", name: "A", timeZone: "Etc/UTC", licenses: 9 }, person, now);
+  const made = await accounts.createWithOwner({ id: "a", name: "A", timeZone: "Etc/UTC", licenses: 9, language: "en" }, person, now);
   assert.ok(made !== "emailInUse");
   const { account, owner } = made;
   await accounts.find(account.key);

@@ -174,7 +174,7 @@ describe("users", () => {
   });
 
   test("an e-mail address is one user's, service-wide and in any case", async () => {
-    const other = await rest.store.accounts.create({ id: "o", name: "O", timeZone: "Etc/UTC", licenses: 1 }, 0);
+    const other = await rest.store.accounts.create({ id: "o", name: "O", timeZone: "Etc/UTC", licenses: 1, language: "en" }, 0);
     await rest.userToken({ accountKey: other.key, email: "Taken@Example.com" });
     const taken = [409, "e-mail address already in use"];
     assert.deepEqual(

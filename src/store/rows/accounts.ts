@@ -8,8 +8,8 @@ import { isEmailTaken, rowOf, userOf } from "./users.ts";
 type NewAccount = Omit<Account, "key" | "creation">;
 
 function accountOf(row: AccountRow): Account {
-  const { key, id, name, time_zone, licenses, creation } = row;
-  return { key, id, name, timeZone: time_zone, licenses, creation };
+  const { key, id, name, time_zone, licenses, language, creation } = row;
+  return { key, id, name, timeZone: time_zone, licenses, language, creation };
 }
 
 /** Accounts and the service's settings. */
@@ -58,11 +58,11 @@ export class AccountRows implements AccountStore {
 
   async replace(
     key: number,
-    { name, timeZone, licenses }: Pick<Account, "name" | "timeZone" | "licenses">,
+    { name, timeZone, licenses, language }: Omit<Account, "key" | "id" | "creation">,
   ): Promise<Account | undefined> {
     const row = await this.#database
       .updateTable("account")
-      .set({ name, time_zone: timeZone, licenses })
+      .set({ name, time_zone: timeZone, licenses, language })
       .where("key", "=", key)
       .returningAll()
       .executeTakeFirst();
@@ -96,10 +96,10 @@ export class AccountRows implements AccountStore {
 }
 
 async function insertAccount(database: Kysely<Schema>, account: NewAccount, now: number): Promise<Account> {
-  const { id, name, timeZone, licenses } = account;
+  const { id, name, timeZone, licenses, language } = account;
   const row = await database
     .insertInto("account")
-    .values({ id, name, time_zone: timeZone, licenses, creation: now })
+    .values({ id, name, time_zone: timeZone, licenses, language, creation: now })
     .returningAll()
     .executeTakeFirstOrThrow();
   return accountOf(row);

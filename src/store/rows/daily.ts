@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
 import type { DailyKind, DailyStore } from "../../ports/store.ts";
 import type { Schema } from "../schema.ts";
@@ -13,50 +13,11 @@ export class DailyRows implements DailyStore {
   }
 
   take(device: DeviceKey, day: string, kind: DailyKind, limit: number): Promise<boolean> {
-    if (limit < 1) return Promise.resolve(false);
-    const first = { sms: 0, email: 0, [kind]: 1 };
-    return this.#database.transaction().execute(async (transaction) => {
-      const [taken] = await transaction
-        .insertInto("device_sent")
-        .columns(["device", "day", "sms", "email"])
-        // Of the device's own row, so that nothing is counted for one that is gone.
-        .expression((select) =>
-          select
-            .selectFrom("device")
-            .select(({ val }) => [
-              "key as device",
-              val(day).as("day"),
-              val(first.sms).as("sms"),
-              val(first.email).as("email"),
-            ])
-            .where("key", "=", device),
-        )
-        .onConflict((conflict) =>
-          conflict
-            .columns(["device", "day"])
-            .doUpdateSet((set) => ({ [kind]: set(`device_sent.${kind}`, "+", 1) }))
-            .where(`device_sent.${kind}`, "<", limit),
-        )
-        .execute();
-      if (taken?.numInsertedOrUpdatedRows !== 1n) return false;
-      // Only the present day limits anything; yesterday's stays for a sending that is given back, and for an account that changes its time zone.
-      await transaction
-        .deleteFrom("device_sent")
-        .where("device", "=", device)
-        .where("day", "<", dayBefore(day))
-        .execute();
-      return true;
-    });
+    return this.#database.transaction().execute((transaction) => takePlace(transaction, device, day, kind, limit));
   }
 
-  async giveBack(device: DeviceKey, day: string, kind: DailyKind): Promise<void> {
-    await this.#database
-      .updateTable("device_sent")
-      .set((set) => ({ [kind]: set(kind, "-", 1) }))
-      .where("device", "=", device)
-      .where("day", "=", day)
-      .where(kind, ">", 0)
-      .execute();
+  giveBack(device: DeviceKey, day: string, kind: DailyKind): Promise<void> {
+    return giveBackPlace(this.#database, device, day, kind);
   }
 
   async sent(device: DeviceKey, day: string): Promise<{ readonly sms: number; readonly email: number }> {
@@ -68,4 +29,58 @@ export class DailyRows implements DailyStore {
       .executeTakeFirst();
     return row ?? { sms: 0, email: 0 };
   }
+}
+
+/** Takes a place in a day's counter, in a transaction of the caller's. False: the limit is reached, or the device is gone. */
+export async function takePlace(
+  transaction: Transaction<Schema>,
+  device: DeviceKey,
+  day: string,
+  kind: DailyKind,
+  limit: number,
+): Promise<boolean> {
+  if (limit < 1) return false;
+  const first = { sms: 0, email: 0, [kind]: 1 };
+  const [taken] = await transaction
+    .insertInto("device_sent")
+    .columns(["device", "day", "sms", "email"])
+    // Of the device's own row, so that nothing is counted for one that is gone.
+    .expression((select) =>
+      select
+        .selectFrom("device")
+        .select(({ val }) => [
+          "key as device",
+          val(day).as("day"),
+          val(first.sms).as("sms"),
+          val(first.email).as("email"),
+        ])
+        .where("key", "=", device),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(["device", "day"])
+        .doUpdateSet((set) => ({ [kind]: set(`device_sent.${kind}`, "+", 1) }))
+        .where(`device_sent.${kind}`, "<", limit),
+    )
+    .execute();
+  if (taken?.numInsertedOrUpdatedRows !== 1n) return false;
+  // Only the present day limits anything; yesterday's stays for a sending that is given back, and for an account that changes its time zone.
+  await transaction.deleteFrom("device_sent").where("device", "=", device).where("day", "<", dayBefore(day)).execute();
+  return true;
+}
+
+/** Gives back a place that was taken. */
+export async function giveBackPlace(
+  database: Kysely<Schema>,
+  device: DeviceKey,
+  day: string,
+  kind: DailyKind,
+): Promise<void> {
+  await database
+    .updateTable("device_sent")
+    .set((set) => ({ [kind]: set(kind, "-", 1) }))
+    .where("device", "=", device)
+    .where("day", "=", day)
+    .where(kind, ">", 0)
+    .execute();
 }

@@ -4,10 +4,14 @@ import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
 import { migrate } from "../migrations/migrations.ts";
 import { AccountRows } from "../rows/accounts.ts";
+import { AlertRuleRows } from "../rows/alert-rules.ts";
+import { AlertRows } from "../rows/alerts.ts";
 import { CommandRows } from "../rows/commands.ts";
 import { DailyRows } from "../rows/daily.ts";
 import { DeviceRows } from "../rows/devices.ts";
+import { GeofenceRows } from "../rows/geofences.ts";
 import { GroupRows } from "../rows/groups.ts";
+import { NoticeRows } from "../rows/notices.ts";
 import { RefusedRows } from "../rows/refused.ts";
 import { UserRows } from "../rows/users.ts";
 import type { Schema } from "../schema.ts";
@@ -94,6 +98,10 @@ async function assemble(
     groups: new GroupRows(database),
     commands: new CommandRows(database),
     daily: new DailyRows(database),
+    geofences: new GeofenceRows(database),
+    alertRules: new AlertRuleRows(database),
+    alerts: new AlertRows(database),
+    notices: new NoticeRows(database),
     get chunks() {
       return index.size;
     },

@@ -12,7 +12,7 @@ export function accountContract(store: () => Store): void {
       assert.deepEqual(await store().accounts.find(one.key), one);
       assert.deepEqual(
         { ...one, key: 0, name: "" },
-        { key: 0, id: one.id, name: "", timeZone: "America/Bogota", licenses: 7, creation: now },
+        { key: 0, id: one.id, name: "", timeZone: "America/Bogota", licenses: 7, language: "en", creation: now },
       );
       assert.deepEqual(await store().accounts.findById(one.id), one);
       assert.equal(await store().accounts.find(999_999_999), undefined);
@@ -23,14 +23,20 @@ export function accountContract(store: () => Store): void {
 
     it("replace what an operator sets of an account", async () => {
       const account = await makeAccount(store());
-      const fields = { name: unique("Renamed "), timeZone: "Europe/Madrid", licenses: 0 };
+      const fields = { name: unique("Renamed "), timeZone: "Europe/Madrid", licenses: 0, language: "es" as const };
       assert.deepEqual(await store().accounts.replace(account.key, fields), { ...account, ...fields });
       assert.deepEqual(await store().accounts.find(account.key), { ...account, ...fields });
       assert.equal(await store().accounts.replace(999_999_999, fields), undefined);
     });
 
     it("make an account with its owner, or neither", async () => {
-      const fields = () => ({ id: unique("account-"), name: "New", timeZone: "Etc/UTC", licenses: 3 });
+      const fields = () => ({
+        id: unique("account-"),
+        name: "New",
+        timeZone: "Etc/UTC",
+        licenses: 3,
+        language: "es" as const,
+      });
       const { accountKey: _, owner: __, ...person } = userFields(0);
       const [first, second] = await Promise.all(
         [fields(), fields()].map((account) => store().accounts.createWithOwner(account, person, now)),

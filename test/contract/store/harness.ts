@@ -24,7 +24,7 @@ export function unique(prefix: string): string {
 
 export function makeAccount(store: Store, licenses = 1000): Promise<Account> {
   return store.accounts.create(
-    { id: unique("account-"), name: unique("account "), timeZone: "America/Bogota", licenses },
+    { id: unique("account-"), name: unique("account "), timeZone: "America/Bogota", licenses, language: "en" },
     now,
   );
 }

@@ -1,0 +1,147 @@
+import type { Kysely } from "kysely";
+import type { AlertRule, AlertRuleFields } from "../../model/alert-rule.ts";
+import type { AlertRuleStore, RuleExchange } from "../../ports/alert-store.ts";
+import type { AlertRuleRow, Schema } from "../schema.ts";
+import { written } from "./json-columns.ts";
+import { allPages } from "./pages.ts";
+
+/** Rules of one question of a list: each may name many devices. */
+const listRows = 100;
+
+function ruleOf(row: AlertRuleRow): AlertRule {
+  return {
+    ...written<AlertRuleFields>(row.definition),
+    key: row.key,
+    id: row.id,
+    accountKey: row.account,
+    revision: row.revision,
+    userKey: row.user,
+    creation: row.creation,
+    modification: row.modification,
+  };
+}
+
+/** Rules of accounts. */
+export class AlertRuleRows implements AlertRuleStore {
+  readonly #database: Kysely<Schema>;
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database;
+  }
+
+  async create(
+    accountKey: number,
+    userKey: number,
+    id: string,
+    fields: AlertRuleFields,
+    now: number,
+    most: number,
+  ): Promise<AlertRule | "full"> {
+    const change = { remove: [], replace: [], create: [{ id, fields }] };
+    const made = await this.exchange(accountKey, userKey, change, now, most);
+    if (made === "full") return "full";
+    const [rule] = made;
+    if (rule === undefined) throw new Error("a rule was neither made nor refused");
+    return rule;
+  }
+
+  async find(id: string): Promise<AlertRule | undefined> {
+    const row = await this.#database.selectFrom("alert_rule").selectAll().where("id", "=", id).executeTakeFirst();
+    return row && ruleOf(row);
+  }
+
+  async list(accountKey: number): Promise<readonly AlertRule[]> {
+    const rows = await allPages<AlertRuleRow>(
+      (last, limit) =>
+        this.#database
+          .selectFrom("alert_rule")
+          .selectAll()
+          .where("account", "=", accountKey)
+          .where("key", ">", last?.key ?? 0)
+          .orderBy("key")
+          .limit(limit)
+          .execute(),
+      listRows,
+    );
+    return rows.map(ruleOf);
+  }
+
+  async accounts(): Promise<readonly number[]> {
+    const rows = await this.#database
+      .selectFrom("alert_rule")
+      .select("account")
+      .distinct()
+      .orderBy("account")
+      .execute();
+    return rows.map(({ account }) => account);
+  }
+
+  replace(key: number, userKey: number, fields: AlertRuleFields, now: number): Promise<AlertRule | undefined> {
+    return replaceRule(this.#database, key, userKey, fields, now);
+  }
+
+  exchange(
+    accountKey: number,
+    userKey: number,
+    { remove, replace, create }: RuleExchange,
+    now: number,
+    most: number,
+  ): Promise<readonly AlertRule[] | "full"> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const own = await transaction.selectFrom("alert_rule").select("key").where("account", "=", accountKey).execute();
+      const kept = new Set(own.map(({ key }) => key));
+      const gone = remove.filter((key) => kept.delete(key));
+      // Fewer are always welcome, also where there are too many.
+      if (create.length > 0 && kept.size + create.length > most) return "full";
+      for (const key of gone) await transaction.deleteFrom("alert_rule").where("key", "=", key).execute();
+      const rules: AlertRule[] = [];
+      for (const { key, fields } of replace) {
+        const rule = kept.has(key) ? await replaceRule(transaction, key, userKey, fields, now) : undefined;
+        if (rule !== undefined) rules.push(rule);
+      }
+      for (const { id, fields } of create) {
+        const row = await transaction
+          .insertInto("alert_rule")
+          .values({
+            id,
+            account: accountKey,
+            user: userKey,
+            revision: 1,
+            definition: JSON.stringify(fields),
+            creation: now,
+            modification: now,
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        rules.push(ruleOf(row));
+      }
+      return rules;
+    });
+  }
+
+  async remove(key: number): Promise<boolean> {
+    const [deleted] = await this.#database.deleteFrom("alert_rule").where("key", "=", key).execute();
+    return deleted !== undefined && deleted.numDeletedRows > 0n;
+  }
+}
+
+async function replaceRule(
+  database: Kysely<Schema>,
+  key: number,
+  userKey: number,
+  fields: AlertRuleFields,
+  now: number,
+): Promise<AlertRule | undefined> {
+  const row = await database
+    .updateTable("alert_rule")
+    .set((set) => ({
+      user: userKey,
+      revision: set("revision", "+", 1),
+      definition: JSON.stringify(fields),
+      modification: now,
+    }))
+    .where("key", "=", key)
+    .returningAll()
+    .executeTakeFirst();
+  return row && ruleOf(row);
+}

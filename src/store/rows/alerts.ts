@@ -1,0 +1,113 @@
+import type { ExpressionBuilder, Kysely, Transaction } from "kysely";
+import type { Alert } from "../../model/alert.ts";
+import type { DeviceKey } from "../../model/device.ts";
+import type { NoticeChannel } from "../../model/notice.ts";
+import type { AlertRange, AlertStore, StoredAlert } from "../../ports/alert-store.ts";
+import type { AlertRow, NewAlertRow, Schema } from "../schema.ts";
+import { written } from "./json-columns.ts";
+
+/** Bits of the column `channels`. */
+const channelBits: Readonly<Record<NoticeChannel, number>> = { email: 1, sms: 2, webhook: 4, command: 8 };
+const channels: readonly NoticeChannel[] = ["email", "sms", "webhook", "command"];
+
+function alertOf(row: AlertRow): StoredAlert {
+  return {
+    key: row.key,
+    id: row.id,
+    device: row.device,
+    ruleKey: row.rule,
+    ruleId: row.rule_id,
+    name: row.name,
+    type: row.type,
+    phase: row.phase,
+    time: row.time,
+    raisedAt: row.raised_at,
+    latitude: row.latitude,
+    longitude: row.longitude,
+    speed: row.speed,
+    critical: row.critical !== 0,
+    late: row.late !== 0,
+    facts: written(row.facts),
+    text: row.text,
+    channels: channels.filter((channel) => (row.channels & channelBits[channel]) !== 0),
+  };
+}
+
+/** The row of a new alert; the engine's commit writes it. */
+export function alertRow(alert: Alert): NewAlertRow {
+  return {
+    id: alert.id,
+    device: alert.device,
+    rule: alert.ruleKey,
+    rule_id: alert.ruleId,
+    name: alert.name,
+    type: alert.type,
+    phase: alert.phase,
+    time: alert.time,
+    raised_at: alert.raisedAt,
+    latitude: alert.latitude,
+    longitude: alert.longitude,
+    speed: alert.speed,
+    critical: alert.critical ? 1 : 0,
+    late: alert.late ? 1 : 0,
+    facts: JSON.stringify(alert.facts),
+    text: alert.text,
+    channels: 0,
+  };
+}
+
+/** Alerts of a removed device are gone at once, though their rows are deleted later. */
+function ofDevice(where: ExpressionBuilder<Schema, "alert">) {
+  return where.exists(where.selectFrom("device").select("device.key").whereRef("device.key", "=", "alert.device"));
+}
+
+/** Alerts, as the engine's commits wrote them. */
+export class AlertRows implements AlertStore {
+  readonly #database: Kysely<Schema>;
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database;
+  }
+
+  async list(device: DeviceKey, { from, to, after, limit, name }: AlertRange): Promise<readonly StoredAlert[]> {
+    let found = this.#kept().where("device", "=", device).where("time", ">=", from).where("time", "<=", to);
+    if (after !== undefined)
+      found = found.where(({ eb, refTuple, tuple }) => eb(refTuple("time", "key"), ">", tuple(after.time, after.key)));
+    if (name !== undefined) found = found.where("name", "=", name);
+    const rows = await found.orderBy("time").orderBy("key").limit(limit).execute();
+    return rows.map(alertOf);
+  }
+
+  async find(id: string): Promise<StoredAlert | undefined> {
+    const row = await this.#kept().where("id", "=", id).executeTakeFirst();
+    return row && alertOf(row);
+  }
+
+  async prune(before: number, limit: number): Promise<number> {
+    const old = this.#database
+      .selectFrom("alert")
+      .select("key")
+      .where("raised_at", "<", before)
+      .orderBy("raised_at")
+      .limit(limit);
+    const [deleted] = await this.#database.deleteFrom("alert").where("key", "in", old).execute();
+    return Number(deleted?.numDeletedRows ?? 0n);
+  }
+
+  #kept() {
+    return this.#database.selectFrom("alert").selectAll("alert").where(ofDevice);
+  }
+}
+
+/** Notes that somebody was told of an alert by this channel. */
+export async function noteChannel(
+  transaction: Transaction<Schema>,
+  alertId: string,
+  channel: NoticeChannel,
+): Promise<void> {
+  await transaction
+    .updateTable("alert")
+    .set((set) => ({ channels: set("channels", "|", channelBits[channel]) }))
+    .where("id", "=", alertId)
+    .execute();
+}

@@ -1,0 +1,94 @@
+import type { Kysely } from "kysely";
+import type { Geofence } from "../../model/geofence.ts";
+import type { GeofenceFields, GeofenceStore } from "../../ports/alert-store.ts";
+import type { GeofenceRow, Schema } from "../schema.ts";
+import { written } from "./json-columns.ts";
+import { allPages } from "./pages.ts";
+
+/** Zones of one question of a list: each may have 10,000 corners, some 400 KB. */
+const listRows = 25;
+
+function geofenceOf(row: GeofenceRow): Geofence {
+  return {
+    key: row.key,
+    id: row.id,
+    accountKey: row.account,
+    name: row.name,
+    description: row.description,
+    zone: written(row.zone),
+    creation: row.creation,
+    modification: row.modification,
+  };
+}
+
+function columnsOf({ name, description, zone }: GeofenceFields): Pick<GeofenceRow, "name" | "description" | "zone"> {
+  return { name, description, zone: JSON.stringify(zone) };
+}
+
+/** Zones of accounts. */
+export class GeofenceRows implements GeofenceStore {
+  readonly #database: Kysely<Schema>;
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database;
+  }
+
+  create(
+    accountKey: number,
+    id: string,
+    fields: GeofenceFields,
+    now: number,
+    most: number,
+  ): Promise<Geofence | "full"> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const { count } = await transaction
+        .selectFrom("geofence")
+        .select((select) => select.fn.countAll<number>().as("count"))
+        .where("account", "=", accountKey)
+        .executeTakeFirstOrThrow();
+      if (Number(count) >= most) return "full";
+      const row = await transaction
+        .insertInto("geofence")
+        .values({ ...columnsOf(fields), id, account: accountKey, creation: now, modification: now })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return geofenceOf(row);
+    });
+  }
+
+  async find(id: string): Promise<Geofence | undefined> {
+    const row = await this.#database.selectFrom("geofence").selectAll().where("id", "=", id).executeTakeFirst();
+    return row && geofenceOf(row);
+  }
+
+  async list(accountKey: number): Promise<readonly Geofence[]> {
+    const rows = await allPages<GeofenceRow>(
+      (last, limit) =>
+        this.#database
+          .selectFrom("geofence")
+          .selectAll()
+          .where("account", "=", accountKey)
+          .where("key", ">", last?.key ?? 0)
+          .orderBy("key")
+          .limit(limit)
+          .execute(),
+      listRows,
+    );
+    return rows.map(geofenceOf);
+  }
+
+  async replace(key: number, fields: GeofenceFields, now: number): Promise<Geofence | undefined> {
+    const row = await this.#database
+      .updateTable("geofence")
+      .set({ ...columnsOf(fields), modification: now })
+      .where("key", "=", key)
+      .returningAll()
+      .executeTakeFirst();
+    return row && geofenceOf(row);
+  }
+
+  async remove(key: number): Promise<boolean> {
+    const [deleted] = await this.#database.deleteFrom("geofence").where("key", "=", key).execute();
+    return deleted !== undefined && deleted.numDeletedRows > 0n;
+  }
+}

@@ -1,0 +1,206 @@
+import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from "kysely";
+import type { DeviceKey } from "../../model/device.ts";
+import type { NewNotice, Notice, NoticeChannel } from "../../model/notice.ts";
+import type { DayPlaces, NoticeOutcome, NoticeRange, NoticeStore } from "../../ports/alert-store.ts";
+import type { DailyKind } from "../../ports/store.ts";
+import type { NewNoticeRow, NoticeRow, Schema } from "../schema.ts";
+import { noteChannel } from "./alerts.ts";
+import { giveBackPlace, takePlace } from "./daily.ts";
+import { written } from "./json-columns.ts";
+
+/** In the words of the indexes of open notices: an engine takes them only for a condition that says the same without a parameter. */
+const waits = sql<SqlBool>`notice.state = 'queued'`;
+const isSending = sql<SqlBool>`notice.state = 'sending'`;
+const hasFinished = sql<SqlBool>`notice.finished_at is not null`;
+
+function noticeOf(row: NoticeRow): Notice {
+  return {
+    key: row.key,
+    id: row.id,
+    alertId: row.alert,
+    device: row.device,
+    target: written(row.target),
+    state: row.state,
+    reason: row.reason,
+    creation: row.creation,
+    dueAt: row.due_at,
+    attempts: row.attempts,
+    finishedAt: row.finished_at,
+    peerId: row.peer_id,
+    countedDay: row.counted_day,
+  };
+}
+
+/** The row of a new notice; the engine's commit writes it. */
+export function noticeRow(notice: NewNotice): NewNoticeRow {
+  return {
+    id: notice.id,
+    alert: notice.alertId,
+    device: notice.device,
+    channel: notice.target.channel,
+    target: JSON.stringify(notice.target),
+    state: notice.state,
+    reason: notice.reason,
+    creation: notice.creation,
+    due_at: notice.dueAt,
+    attempts: 0,
+    finished_at: notice.state === "suppressed" ? notice.creation : null,
+    peer_id: null,
+    counted_day: null,
+  };
+}
+
+/** The daily counter of a channel; undefined: it has none. */
+function kindOf(channel: NoticeChannel): DailyKind | undefined {
+  return channel === "email" || channel === "sms" ? channel : undefined;
+}
+
+/** Notices of a removed device are gone at once, though their rows are deleted later. */
+function ofDevice(where: ExpressionBuilder<Schema, "notice">) {
+  return where.exists(where.selectFrom("device").select("device.key").whereRef("device.key", "=", "notice.device"));
+}
+
+/** The outbox. */
+export class NoticeRows implements NoticeStore {
+  readonly #database: Kysely<Schema>;
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database;
+  }
+
+  async due(channel: NoticeChannel, now: number, limit: number): Promise<readonly Notice[]> {
+    const waiting = this.#kept().where(waits).where("channel", "=", channel).where("due_at", "<=", now);
+    const rows = await waiting.orderBy("due_at").orderBy("key").limit(limit).execute();
+    return rows.map(noticeOf);
+  }
+
+  async nextDue(): Promise<number | undefined> {
+    // In the order of their index, so that it ends at the first; `min` would look at every one for its device.
+    const row = await this.#database
+      .selectFrom("notice")
+      .select("due_at")
+      .where(waits)
+      .where(ofDevice)
+      .orderBy("due_at")
+      .limit(1)
+      .executeTakeFirst();
+    return row?.due_at;
+  }
+
+  claim(key: number, now: number, places: DayPlaces | undefined): Promise<"claimed" | "limit" | "gone"> {
+    return this.#database.transaction().execute(async (transaction) => {
+      // First of all, so that of two who claim it one waits for the other.
+      const row = await transaction
+        .updateTable("notice")
+        .set((set) => ({ state: "sending", attempts: set("attempts", "+", 1) }))
+        .where("key", "=", key)
+        .where(waits)
+        .where(ofDevice)
+        .returningAll()
+        .executeTakeFirst();
+      if (row === undefined) return "gone";
+      if (places === undefined || (await takeDay(transaction, row, places))) return "claimed";
+      await transaction
+        .updateTable("notice")
+        .set({
+          state: "suppressed",
+          reason: row.channel === "sms" ? "daily SMS limit reached" : "daily e-mail limit reached",
+          finished_at: now,
+          attempts: row.attempts - 1,
+          counted_day: null,
+        })
+        .where("key", "=", key)
+        .execute();
+      return "limit";
+    });
+  }
+
+  finish(key: number, { state, reason, peerId, dueAt }: NoticeOutcome, now: number): Promise<void> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const row = await transaction
+        .updateTable("notice")
+        .set({
+          state,
+          reason,
+          peer_id: peerId,
+          ...(state === "queued" ? { due_at: dueAt } : { finished_at: now }),
+        })
+        .where("key", "=", key)
+        .where(isSending)
+        .returningAll()
+        .executeTakeFirst();
+      if (row === undefined) return;
+      if (state === "sent") await noteChannel(transaction, row.alert, row.channel);
+      if (state === "failed" || state === "suppressed") {
+        await giveBackDay(transaction, row);
+        await transaction.updateTable("notice").set({ counted_day: null }).where("key", "=", key).execute();
+      }
+    });
+  }
+
+  async recover(): Promise<number> {
+    // Each has been due since it was claimed.
+    const [updated] = await this.#database.updateTable("notice").set({ state: "queued" }).where(isSending).execute();
+    return Number(updated?.numUpdatedRows ?? 0n);
+  }
+
+  async list(device: DeviceKey, { after, limit, states }: NoticeRange): Promise<readonly Notice[]> {
+    let found = this.#kept().where("device", "=", device);
+    if (after !== undefined) found = found.where("key", "<", after);
+    if (states !== undefined) found = found.where("state", "in", states);
+    const rows = await found.orderBy("key", "desc").limit(limit).execute();
+    return rows.map(noticeOf);
+  }
+
+  async find(device: DeviceKey, id: string): Promise<Notice | undefined> {
+    const row = await this.#kept().where("id", "=", id).where("device", "=", device).executeTakeFirst();
+    return row && noticeOf(row);
+  }
+
+  async resend(key: number, now: number): Promise<Notice | undefined> {
+    const row = await this.#database
+      .updateTable("notice")
+      // The place of a notice that was sent stays taken: it was sent.
+      .set({ state: "queued", reason: null, due_at: now, attempts: 0, finished_at: null, counted_day: null })
+      .where("key", "=", key)
+      .where(hasFinished)
+      .where(ofDevice)
+      .returningAll()
+      .executeTakeFirst();
+    return row && noticeOf(row);
+  }
+
+  async prune(before: number, limit: number): Promise<number> {
+    const old = this.#database
+      .selectFrom("notice")
+      .select("key")
+      .where(hasFinished)
+      .where("finished_at", "<", before)
+      .orderBy("finished_at")
+      .limit(limit);
+    const [deleted] = await this.#database.deleteFrom("notice").where("key", "in", old).execute();
+    return Number(deleted?.numDeletedRows ?? 0n);
+  }
+
+  #kept() {
+    return this.#database.selectFrom("notice").selectAll("notice").where(ofDevice);
+  }
+}
+
+/** Sees that a notice that is claimed holds a place of this day, where its channel counts. */
+async function takeDay(transaction: Transaction<Schema>, row: NoticeRow, { day, limit }: DayPlaces): Promise<boolean> {
+  const kind = kindOf(row.channel);
+  if (kind === undefined || row.counted_day === day) return true;
+  await giveBackDay(transaction, row);
+  if (!(await takePlace(transaction, row.device, day, kind, limit))) return false;
+  await transaction.updateTable("notice").set({ counted_day: day }).where("key", "=", row.key).execute();
+  return true;
+}
+
+async function giveBackDay(
+  transaction: Transaction<Schema>,
+  { device, channel, counted_day }: NoticeRow,
+): Promise<void> {
+  const kind = kindOf(channel);
+  if (kind !== undefined && counted_day !== null) await giveBackPlace(transaction, device, counted_day, kind);
+}

@@ -12,8 +12,9 @@ import type { NewCommand, Store } from "../ports/store.ts";
 import { resultOf, smsUnavailable, throwFailure } from "./command-outcome.ts";
 import { CommandQueue, turnMs } from "./command-queue.ts";
 import { CommandSms } from "./command-sms.ts";
-import { afterOf, commandView, cursorOf } from "./command-view.ts";
+import { commandView } from "./command-view.ts";
 import { isSame, readWish, recordOf, type Wish } from "./command-wish.ts";
+import { commandCursorOf, parseCommandCursor } from "./cursor.ts";
 import type { Devices } from "./devices.ts";
 
 /** What became of a command so far, and which record tells of it. */
@@ -94,10 +95,10 @@ class DeviceCommands implements Commands {
   async list(user: User, deviceId: string, query: CommandsQuery): ReturnType<Commands["list"]> {
     const device = await this.#context.devices.find(user, deviceId);
     const limit = Number(query.limit ?? defaultPage);
-    const found = await this.#context.store.commands.list(device.key, afterOf(query.cursor), limit + 1);
+    const found = await this.#context.store.commands.list(device.key, afterOf(query.cursor, device), limit + 1);
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
-    return { commands: page.map(commandView), ...(last && { nextCursor: cursorOf(last) }) };
+    return { commands: page.map(commandView), ...(last && { nextCursor: commandCursorOf(last.key, device.key) }) };
   }
 
   async cancel(user: User, deviceId: string, commandId: string): Promise<void> {
@@ -182,6 +183,13 @@ class DeviceCommands implements Commands {
     throwFailure(command, smsRetrySeconds);
     return { result: resultOf(command), commandId: command.id };
   }
+}
+
+/** The key of the command after which a page begins. */
+function afterOf(cursor: string | undefined, device: Device): number | undefined {
+  const after = cursor === undefined ? undefined : parseCommandCursor(cursor, device.key);
+  if (cursor === undefined || after !== undefined) return after;
+  throw new ApiError("badRequest", ["querystring/cursor: must be the nextCursor of an answer for this device"]);
 }
 
 /** Whether the work is done in the time that a request has; it goes on in any case, and its failure is the request's. */

@@ -9,24 +9,50 @@ export interface CursorScope {
   readonly to: number;
 }
 
+type Scope = readonly (string | number)[];
+
 /**
- * The place in a device's history after a record, as text for the API. Clients are not to read it. It holds for this scope alone: in another one it would
- * skip records in silence. (The hash finds mistakes; it keeps no secret, for a cursor opens nothing that its reader may not read anyway.)
+ * A place in a list as text for the API. Clients are not to read it. It holds for this scope alone: in another one it would skip records in
+ * silence. (The hash finds mistakes; it keeps no secret, for a cursor opens nothing that its reader may not read anyway.)
  */
-export function cursorOf({ time, hash }: RecordKey, { list, deviceKey, from, to }: CursorScope): string {
-  const place = `${time}.${hash}`;
+function bind(place: string, scope: Scope): string {
   const mark = createHash("sha256")
-    .update([list, deviceKey, from, to, place].join(" "))
+    .update([...scope, place].join(" "))
     .digest("base64url")
     .slice(0, 12);
   return Buffer.from(`${place}.${mark}`, "ascii").toString("base64url");
 }
 
+/** The numbers of the place that a cursor names; undefined: no cursor of ours, or one of another scope. */
+function placeOf(text: string, scope: Scope): readonly number[] | undefined {
+  const place = /^(-?\d{1,16}(?:\.\d{1,16})?)\.[\w-]{12}$/.exec(Buffer.from(text, "base64url").toString("latin1"))?.[1];
+  if (place === undefined || bind(place, scope) !== text) return undefined;
+  const numbers = place.split(".").map(Number);
+  return numbers.every(Number.isSafeInteger) ? numbers : undefined;
+}
+
+function scopeOf({ list, deviceKey, from, to }: CursorScope): Scope {
+  return [list, deviceKey, from, to];
+}
+
+/** The place in a device's history after a record. */
+export function cursorOf({ time, hash }: RecordKey, scope: CursorScope): string {
+  return bind(`${time}.${hash}`, scopeOf(scope));
+}
+
 /** The record that a cursor names; undefined: no cursor of ours, or one of another scope. */
 export function parseCursor(text: string, scope: CursorScope): RecordKey | undefined {
-  const match = /^(-?\d{1,16})\.(\d{1,16})\.[\w-]{12}$/.exec(Buffer.from(text, "base64url").toString("latin1"));
-  if (match === null) return undefined;
-  const key = { time: Number(match[1]), hash: Number(match[2]) };
-  const safe = Number.isSafeInteger(key.time) && Number.isSafeInteger(key.hash);
-  return safe && cursorOf(key, scope) === text ? key : undefined;
+  const [time, hash] = placeOf(text, scopeOf(scope)) ?? [];
+  return time === undefined || hash === undefined ? undefined : { time, hash };
+}
+
+/** The place in a device's commands after the one of that key. */
+export function commandCursorOf(key: number, deviceKey: number): string {
+  return bind(String(key), ["commands", deviceKey]);
+}
+
+/** The key that a cursor of the device's commands names; undefined: no cursor of ours, or one of another device. */
+export function parseCommandCursor(text: string, deviceKey: number): number | undefined {
+  const [key, more] = placeOf(text, ["commands", deviceKey]) ?? [];
+  return more === undefined ? key : undefined;
 }

@@ -354,6 +354,13 @@ describe("over the data connection", () => {
       query = `?limit=2&cursor=${page.nextCursor}`;
     }
     assert.deepEqual(texts, ["4", "3", "2", "1", "0"]);
+    const { nextCursor } = await owner.commands(id, "?limit=2");
+    const other = await device();
+    const { error, details } = await owner.commands(other, `?cursor=${nextCursor}`);
+    assert.equal(error, "Bad Request");
+    assert.deepEqual(details, ["querystring/cursor: must be the nextCursor of an answer for this device"]);
+    const forged = Buffer.from("c1").toString("base64url");
+    assert.equal((await owner.commands(id, `?cursor=${forged}`)).error, "Bad Request");
     for (const bad of ["?limit=0", "?limit=1001", "?limit=x", "?limit=1&limit=2", "?cursor=x", "?cursor="])
       assert.equal((await owner.commands(id, bad)).error, "Bad Request", bad);
   });

@@ -97,6 +97,9 @@ function flags(field: string, names: typeof inputNames | typeof outputNames, cou
 /** How late a record must arrive for its arrival to be shown, ms. */
 export const lateAfterMs = 60_000;
 
+/** The alert and warning fields of a Location without any. */
+export const noAlertMembers = ',"alerts":[],"alertTexts":[],"warnings":[],"warningTexts":[],"hasCriticalAlert":false';
+
 /** The JSON of a Location up to its extras: what the record's own columns hold, and what is derived. */
 export function locationHead(record: LocationRecord, odometerStart: number): string {
   const { totals } = record;
@@ -108,7 +111,7 @@ export function locationHead(record: LocationRecord, odometerStart: number): str
   for (let input = 0; input < 4; input++)
     if ((totals.inputsKnown >> input) & 1)
       json += `,"sensorTime${input + 1}":${Math.round((totals.sensorMs[input] ?? 0) / 1000)}`;
-  return `${json},"alerts":[],"alertTexts":[],"warnings":[],"warningTexts":[],"hasCriticalAlert":false`;
+  return json + (record.alerts ?? noAlertMembers);
 }
 
 /** The JSON of a Location after its extras: attributes that depend on how the record came, and the closing braces. `empty`: no attribute yet. */

@@ -1,4 +1,4 @@
-import { lateAfterMs } from "../../model/location-json.ts";
+import { lateAfterMs, noAlertMembers } from "../../model/location-json.ts";
 import type { RecordCursor } from "./record-codec.ts";
 import type { ByteSink } from "./sink.ts";
 
@@ -6,7 +6,6 @@ const dayMs = 86_400_000;
 const openBrace = 0x7b;
 const twoDigits = Array.from({ length: 100 }, (_, value) => String(value).padStart(2, "0"));
 const threeDigits = Array.from({ length: 1000 }, (_, value) => String(value).padStart(3, "0"));
-const noAlerts = ',"alerts":[],"alertTexts":[],"warnings":[],"warningTexts":[],"hasCriticalAlert":false';
 
 /**
  * Writes packed records as the API's Location, byte for byte what `locationJson` of the model gives (a test proves it),
@@ -24,12 +23,14 @@ export class LocationRenderer {
 
   /** Appends the record that the cursor has read. */
   render(cursor: RecordCursor, sink: ByteSink): void {
-    const { extras, end, bytes } = cursor;
-    const head = this.#head(cursor);
-    sink.reserve(head.length + (end - extras));
+    const { alerts, extras, end, bytes } = cursor;
+    const head = alerts < 0 ? this.#head(cursor) + noAlertMembers : this.#head(cursor);
+    // The alert members end where the extras begin, so one copy takes both.
+    const from = alerts < 0 ? extras : alerts;
+    sink.reserve(head.length + (end - from));
     sink.length += sink.bytes.write(head, sink.length, "latin1");
-    bytes.copy(sink.bytes, sink.length, extras, end);
-    sink.length += end - extras;
+    bytes.copy(sink.bytes, sink.length, from, end);
+    sink.length += end - from;
     const tail = this.#tail(cursor, bytes[end - 1] === openBrace);
     sink.reserve(tail.length);
     sink.length += sink.bytes.write(tail, sink.length, "latin1");
@@ -48,7 +49,7 @@ export class LocationRenderer {
       if (inputsKnown & 4) json += `,"sensorTime3":${Math.round(cursor.sensor3 / 1000)}`;
       if (inputsKnown & 8) json += `,"sensorTime4":${Math.round(cursor.sensor4 / 1000)}`;
     }
-    return json + noAlerts;
+    return json;
   }
 
   #tail(cursor: RecordCursor, empty: boolean): string {

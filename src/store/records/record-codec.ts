@@ -5,7 +5,7 @@ import type { ByteSink } from "./sink.ts";
  * A record as bytes, little endian, the same in a commit's batch, on disk and in a reader's answer:
  *    0 u32 length of all of it   4 u16 flags   6 u8 inputsKnown   7 u8 inputsActive
  *    8 f64 time   16 f64 hash   24 f64 latitude   32 f64 longitude   40 f64 odometerMm
- *   48 what the flags say, in the order of the flags; then the extras in UTF-8.
+ *   48 what the flags say, in the order of the flags; then the alert members, and the extras up to the end, in UTF-8.
  * Numbers are doubles because a record must come back exactly as it was; flags leave out what is usual.
  */
 const valid = 1;
@@ -25,10 +25,12 @@ const hasMovedAt = 256;
 const anchorOwn = 512;
 /** The anchor as three f64. */
 const hasAnchor = 1024;
+/** u32 length of the alert members, which stand before the extras; otherwise there are none. */
+const hasAlerts = 2048;
 
 const fixedLength = 48;
 /** All optional fields in their longest form. */
-const longestHeader = fixedLength + 8 + 8 + 8 + 8 + 32 + 8 + 24;
+const longestHeader = fixedLength + 8 + 8 + 8 + 8 + 32 + 8 + 24 + 4;
 
 function isShort(value: number): boolean {
   return value >= 0 && value <= 0xffff && Number.isInteger(value) && !Object.is(value, -0);
@@ -51,13 +53,14 @@ function flagsOf(record: LocationRecord): number {
       anchor.time === record.time && anchor.latitude === record.latitude && anchor.longitude === record.longitude
         ? anchorOwn
         : hasAnchor;
+  if (record.alerts !== undefined) flags |= hasAlerts;
   return flags;
 }
 
 /** Appends a record. */
 export function writeRecord(sink: ByteSink, record: LocationRecord): void {
   const start = sink.length;
-  sink.reserve(longestHeader + record.extras.length * 3);
+  sink.reserve(longestHeader + ((record.alerts?.length ?? 0) + record.extras.length) * 3);
   const { view } = sink;
   const { totals } = record;
   const flags = flagsOf(record);
@@ -83,6 +86,11 @@ export function writeRecord(sink: ByteSink, record: LocationRecord): void {
     at = putDouble(view, at, totals.anchor.time);
     at = putDouble(view, at, totals.anchor.latitude);
     at = putDouble(view, at, totals.anchor.longitude);
+  }
+  if (record.alerts !== undefined) {
+    const length = sink.bytes.write(record.alerts, at + 4, "utf8");
+    view.setUint32(at, length, true);
+    at += 4 + length;
   }
   at += sink.bytes.write(record.extras, at, "utf8");
   view.setUint32(start, at - start, true);
@@ -125,6 +133,8 @@ export class RecordCursor {
   anchorTime = 0;
   anchorLatitude = 0;
   anchorLongitude = 0;
+  /** Where the alert members begin, which end where the extras begin; no alerts: -1. */
+  alerts = -1;
   /** Where the extras begin, and where the record ends. */
   extras = 0;
   end = 0;
@@ -185,7 +195,9 @@ export class RecordCursor {
     this.anchorTime = stored ? view.getFloat64(at, true) : this.time;
     this.anchorLatitude = stored ? view.getFloat64(at + 8, true) : this.latitude;
     this.anchorLongitude = stored ? view.getFloat64(at + 16, true) : this.longitude;
-    this.extras = stored ? at + 24 : at;
+    if (stored) at += 24;
+    this.alerts = flags & hasAlerts ? at + 4 : -1;
+    this.extras = flags & hasAlerts ? at + 4 + view.getUint32(at, true) : at;
   }
 
   /** The record that was read, as a value. */
@@ -202,6 +214,7 @@ export class RecordCursor {
       ...(course !== undefined && { course }),
       ...(positionTime !== undefined && { positionTime }),
       extras: this.bytes.toString("utf8", this.extras, this.end),
+      ...(this.alerts >= 0 && { alerts: this.bytes.toString("utf8", this.alerts, this.extras) }),
       totals: {
         odometerMm: this.odometerMm,
         sensorMs: [this.sensor1, this.sensor2, this.sensor3, this.sensor4],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { append, someRecord, someTotals } from "../../../test/contract/store/records.ts";
+import { append, record, someRecord, someTotals } from "../../../test/contract/store/records.ts";
 import type { DeviceState } from "../../model/location.ts";
 import { locationJson } from "../../model/location-json.ts";
 import { chunkRecords, packBatch, unpackBatch } from "./batch.ts";
@@ -24,7 +24,19 @@ const anyRecord = fc
     receivedAt: receivedAt ?? record.receivedAt,
   }));
 
+/** As versions before alerts wrote `record(1)`, and a state with it. */
+const oldRecord =
+  "6a0000001f0200000080be71b61f7a4200000000000020401b2fdd240601124066666666668652c09a9999999999b93f200300002a000000000000e870402c2262617474657279223a38352c2261747472696275746573223a7b22736174656c6c69746573223a223122";
+const oldState = `07000000${oldRecord.slice(16, 32)}${oldRecord}${Buffer.from(',"attributes":{').toString("hex")}`;
+
 describe("packed records", () => {
+  it("are read as older versions wrote them", () => {
+    assert.deepEqual(readRecords(Buffer.from(oldRecord, "hex")), [record(1)]);
+    const last = record(1);
+    const state = { version: 3, time: last.time, totals: last.totals, last, pending: ',"attributes":{' };
+    assert.deepEqual(readState(Buffer.from(oldState, "hex"), 3), state);
+  });
+
   it("come back as they were", () => {
     fc.assert(
       fc.property(fc.array(anyRecord, { maxLength: 5 }), (records) => {
@@ -68,6 +80,7 @@ describe("packed states", () => {
           totals: someTotals,
           last: someRecord,
           pending: fc.string({ unit: "grapheme" }),
+          rules: fc.string({ unit: "grapheme" }),
         },
         { requiredKeys: ["version", "time", "totals"], noNullPrototype: true },
       )

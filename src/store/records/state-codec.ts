@@ -1,25 +1,35 @@
-import { type DeviceState, neverReported, noTotals, type Totals } from "../../model/location.ts";
+import { type DeviceState, type LocationRecord, neverReported, noTotals, type Totals } from "../../model/location.ts";
 import { RecordCursor, writeRecord } from "./record-codec.ts";
 import type { ByteSink } from "./sink.ts";
 
 /*
- * A device's state as bytes, without its version: u32 flags, f64 time; the totals unless they are those of the last record;
- * the last record; the pending extras up to the end.
+ * A device's state as bytes, without its version: u32 flags, f64 time; u32 length of its rules' states and these, where there are any; the totals
+ * unless they are those of the last record; the last record; the pending extras up to the end.
  */
 const hasLast = 1;
 const totalsOfLast = 2;
 const hasPending = 4;
+const hasRules = 8;
 
 /** Appends a state. Totals that are the last record's very object are not written twice. */
 export function writeState(sink: ByteSink, state: DeviceState): void {
-  const { last, pending, totals } = state;
+  const { last, pending, rules, totals } = state;
   let flags = pending === undefined ? 0 : hasPending;
   if (last !== undefined) flags |= last.totals === totals ? hasLast | totalsOfLast : hasLast;
+  if (rules !== undefined) flags |= hasRules;
   sink.uint32(flags);
   sink.float64(state.time);
+  if (rules !== undefined) writeSized(sink, rules);
   if (!(flags & totalsOfLast)) writeTotals(sink, totals);
   if (last !== undefined) writeRecord(sink, last);
   if (pending !== undefined) sink.text(pending);
+}
+
+function writeSized(sink: ByteSink, text: string): void {
+  const start = sink.length + 4;
+  sink.uint32(0);
+  sink.text(text);
+  sink.view.setUint32(start - 4, sink.length - start, true);
 }
 
 function writeTotals(sink: ByteSink, totals: Totals): void {
@@ -40,21 +50,34 @@ export function readState(bytes: Uint8Array, version: number): DeviceState {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const flags = view.getUint32(0, true);
   const time = view.getFloat64(4, true);
+  const cursor = new RecordCursor(bytes);
   let at = 12;
+  let rules: string | undefined;
+  if (flags & hasRules) {
+    const end = at + 4 + view.getUint32(at, true);
+    rules = cursor.bytes.toString("utf8", at + 4, end);
+    at = end;
+  }
   let totals: Totals | undefined;
   if (!(flags & totalsOfLast)) {
     totals = readTotals(view, at);
     at += totals.anchor === undefined ? 52 : 76;
   }
-  const cursor = new RecordCursor(bytes);
-  if (!(flags & hasLast)) {
-    const pending = flags & hasPending ? cursor.bytes.toString("utf8", at) : undefined;
-    return { version, time, totals: totals ?? noTotals, ...(pending !== undefined && { pending }) };
+  let last: LocationRecord | undefined;
+  if (flags & hasLast) {
+    cursor.read(at);
+    last = cursor.record();
+    at = cursor.end;
   }
-  cursor.read(at);
-  const last = cursor.record();
-  const pending = flags & hasPending ? cursor.bytes.toString("utf8", cursor.end) : undefined;
-  return { version, time, totals: totals ?? last.totals, last, ...(pending !== undefined && { pending }) };
+  const pending = flags & hasPending ? cursor.bytes.toString("utf8", at) : undefined;
+  return {
+    version,
+    time,
+    totals: totals ?? last?.totals ?? noTotals,
+    ...(last && { last }),
+    ...(pending !== undefined && { pending }),
+    ...(rules !== undefined && { rules }),
+  };
 }
 
 function readTotals(view: DataView, at: number): Totals {

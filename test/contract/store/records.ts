@@ -90,6 +90,10 @@ export const someTotals: fc.Arbitrary<Totals> = fc
   )
   .map((totals) => totals);
 
+function alertMembersOf(text: string): string {
+  return `,"alerts":[${JSON.stringify(text)}],"alertTexts":["ñ"],"warnings":[],"warningTexts":[],"hasCriticalAlert":true`;
+}
+
 /** Any record that the model allows, with fields missing and text of any script. */
 export const someRecord: fc.Arbitrary<LocationRecord> = fc
   .record(
@@ -103,20 +107,36 @@ export const someRecord: fc.Arbitrary<LocationRecord> = fc
       speed: fc.oneof(fc.integer({ min: 0, max: 300 }), finite),
       course: fc.oneof(fc.integer({ min: 0, max: 359 }), finite),
       positionTime: someTime,
+      alerts: fc.option(fc.string({ unit: "grapheme", maxLength: 20 }).map(alertMembersOf), {
+        nil: undefined,
+        freq: 3,
+      }),
       note: fc.oneof(fc.constant(undefined), fc.string({ unit: "grapheme", maxLength: 40 })),
       totals: someTotals,
       ownAnchor: fc.boolean(),
     },
     {
-      requiredKeys: ["time", "hash", "delay", "valid", "latitude", "longitude", "note", "totals", "ownAnchor"],
+      requiredKeys: [
+        "time",
+        "hash",
+        "delay",
+        "valid",
+        "latitude",
+        "longitude",
+        "alerts",
+        "note",
+        "totals",
+        "ownAnchor",
+      ],
       noNullPrototype: true,
     },
   )
-  .map(({ delay, note, ownAnchor, ...fields }) => {
+  .map(({ delay, alerts, note, ownAnchor, ...fields }) => {
     const { time, latitude, longitude } = fields;
     return {
       ...fields,
       receivedAt: time + delay,
+      ...(alerts !== undefined && { alerts }),
       extras: note === undefined ? ',"attributes":{' : `,"attributes":{"note":${JSON.stringify(note)}`,
       totals: ownAnchor ? { ...fields.totals, movedAt: time, anchor: { time, latitude, longitude } } : fields.totals,
     };

@@ -28,6 +28,8 @@ export class Exchange {
   unavailable = false;
   /** The message could not be used. */
   failed = false;
+  /** And its bytes are junk: more than a message that we don't know. */
+  useless = false;
   /** Something of it was submitted. */
   submitted = false;
   /** The device that it said who it is; told of once the exchange is finished. */

@@ -21,7 +21,7 @@ export interface GatewayLimits {
   readonly messagesInFlight: number;
   /** Messages a second, on average over a few; faster senders are read more slowly (datagrams: dropped). Far above any tracker, below what harms the others. */
   readonly messagesPerSecond: number;
-  /** Bytes in a row that belong to no usable message: line noise is shorter, another protocol or an attack is not. */
+  /** Bytes in a row of no use (`Conduct`): line noise is shorter, another protocol or an attack is not. Before the device is known, keep-alives are of no use either. */
   readonly junkBytes: number;
   /**
    * Bytes that were read and wait, of all connections and UDP peers together; beyond it nothing is read, until a quarter of it is free again.

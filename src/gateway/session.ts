@@ -1,14 +1,14 @@
 import type { CommandResult, Effect, FailureCause, Reply, Report } from "../model/effects.ts";
-import type { Admission, Admitted, Outcome } from "../ports/intake.ts";
+import type { Admission, Admitted } from "../ports/intake.ts";
 import type { AnyProtocol, Connection, ExpectedReply, Transport } from "../wire/protocol.ts";
 import type { Channel } from "./channel.ts";
+import { Conduct } from "./conduct.ts";
 import type { ProtocolCounters } from "./counters.ts";
 import { Exchange } from "./exchange.ts";
-import { ExchangeQueue } from "./exchange-queue.ts";
+import { InFlight } from "./in-flight.ts";
 import type { Reachable } from "./registry.ts";
 import type { Shared } from "./shared.ts";
 import { Speaker } from "./speaker.ts";
-import { addTrace } from "./tracing.ts";
 
 /** A message and the effects that are still to be interpreted: `from` is the next. */
 interface Work {
@@ -21,8 +21,8 @@ interface Work {
 /**
  * The conversation with one peer: decodes its messages and does what their effects ask for. It knows nothing of sockets.
  *
- * A message becomes an exchange. Exchanges that wait for a commit stand in a queue and are finished in the order of their arrival, so a reply
- * "stored" says that everything before it is on disk too. No message is taken while the device of an earlier one is being asked for.
+ * A message becomes an exchange, which is finished once everything before it is settled. No message is taken while the device of an earlier one is
+ * being asked for.
  */
 export class Session implements Reachable {
   readonly protocol: AnyProtocol;
@@ -31,12 +31,11 @@ export class Session implements Reachable {
   readonly #transport: Transport;
   readonly #counters: ProtocolCounters;
   readonly #speaker = new Speaker();
-  readonly #queue = new ExchangeQueue();
+  readonly #conduct = new Conduct();
+  readonly #inFlight: InFlight;
   #decoder: Connection;
   /** The message whose device is being asked for. */
   #suspended: Exchange | undefined;
-  #refusedMessages = 0;
-  #junk = 0;
   #closed = false;
 
   constructor(shared: Shared, channel: Channel, protocol: AnyProtocol, transport: Transport) {
@@ -45,6 +44,7 @@ export class Session implements Reachable {
     this.#transport = transport;
     this.protocol = protocol;
     this.#counters = shared.counters.protocol(protocol);
+    this.#inFlight = new InFlight(shared, channel, protocol, this.#counters, this);
     this.#decoder = protocol.connect();
   }
 
@@ -60,15 +60,15 @@ export class Session implements Reachable {
 
   /** Whether something is not settled yet. */
   get busy(): boolean {
-    return this.#queue.length > 0 || this.#suspended !== undefined;
+    return this.#inFlight.length > 0 || this.#suspended !== undefined;
   }
 
   /** Whether a further message may be given to `take`. Where not, the channel's `resume` is called once it may, or the intake drains. */
   get ready(): boolean {
     if (this.#suspended !== undefined || this.#closed) return false;
     // HTTP answers request by request: one at a time keeps their order without a queue of responses.
-    if (this.#transport === "http") return this.#queue.length === 0;
-    return this.#queue.length < this.#shared.limits.messagesInFlight && !this.#shared.deps.intake.congested;
+    if (this.#transport === "http") return this.#inFlight.length === 0;
+    return this.#inFlight.length < this.#shared.limits.messagesInFlight && !this.#shared.deps.intake.congested;
   }
 
   /** Takes one whole message; only while `ready`. Its bytes stay untouched while the session is `suspended`. */
@@ -78,7 +78,7 @@ export class Session implements Reachable {
     if (this.#transport === "http") {
       // A phone waits for its answer, and no socket can be left unread: better to say at once that it should come back.
       if (this.#shared.deps.intake.congested) {
-        this.#turnAway(exchange);
+        this.#inFlight.turnAway(exchange);
         return;
       }
       this.#forgetSpeaker();
@@ -94,6 +94,7 @@ export class Session implements Reachable {
   /** Bytes between messages that belong to none. */
   skipped(count: number): void {
     this.#counters.skippedBytes.add(count);
+    this.#conduct.skipped(count);
   }
 
   /**
@@ -156,19 +157,24 @@ export class Session implements Reachable {
     this.#closed = true;
     this.#suspended = undefined;
     this.#speaker.unreachAll(this, this.#shared);
-    this.#shared.inFlight -= this.#queue.clear();
+    this.#inFlight.clear();
+  }
+
+  /** Something was stored, or will not be. */
+  settled(): void {
+    if (this.#closed) return;
+    try {
+      this.#inFlight.drain();
+      this.#channel.resume();
+    } catch (error) {
+      this.#defect(error);
+    }
   }
 
   /** Requests of many phones may come over one proxy's connection: each says anew who it is. */
   #forgetSpeaker(): void {
     this.#speaker.forget(this, this.#shared);
     this.#decoder = this.protocol.connect();
-  }
-
-  #turnAway(exchange: Exchange): void {
-    exchange.unavailable = true;
-    exchange.sealed = true;
-    this.#finish(exchange);
   }
 
   #decode(exchange: Exchange, frame: Uint8Array): void {
@@ -194,7 +200,7 @@ export class Session implements Reachable {
           this.#reply(exchange, effect);
           break;
         case "identify": {
-          this.#submit(exchange);
+          this.#inFlight.submit(exchange, this.#speaker.device);
           if (this.#speaker.speaksAs(effect.ids)) break;
           const rest = { ...work, from: index + 1 };
           this.#admit(effect.ids, exchange, () => this.#interpret(rest));
@@ -204,7 +210,7 @@ export class Session implements Reachable {
           this.#commandResult(effect);
           break;
         case "failure":
-          this.#failure(exchange, effect.cause, frame.length);
+          this.#failure(exchange, effect.cause);
           break;
       }
     }
@@ -233,97 +239,25 @@ export class Session implements Reachable {
     this.#shared.deps.log.debug({ connection: this.#channel.id, device, ok: result.ok, asked }, "command answered");
   }
 
-  #failure(exchange: Exchange, cause: FailureCause, length: number): void {
+  #failure(exchange: Exchange, cause: FailureCause): void {
     exchange.failed = true;
     this.#counters.failures[cause].add(1);
     // A registered device may well send kinds of messages that we don't know; from anybody else they are junk like the rest.
-    if (cause !== "unsupported" || this.#speaker.device === undefined) this.#junk += length;
-  }
-
-  /** Gives the reports so far to ingest, in the name of the present device. */
-  #submit(exchange: Exchange): void {
-    const { reports } = exchange;
-    const { device } = this.#speaker;
-    if (reports === undefined || device === undefined) return;
-    exchange.reports = undefined;
-    exchange.outstanding++;
-    exchange.submitted = true;
-    if (!exchange.queued) this.#enqueue(exchange);
-    this.#counters.reports.add(reports.length);
-    const count = reports.length;
-    this.#shared.deps.intake.submit(device, reports, exchange.receivedAt, (outcome) =>
-      this.#settled(exchange, outcome, count),
-    );
-  }
-
-  #settled(exchange: Exchange, outcome: Outcome, count: number): void {
-    exchange.outstanding--;
-    if (outcome === "refused") {
-      exchange.refusal ??= "changed";
-      this.#counters.refused.changed.add(count);
-    }
-    // A defect of ours: the tracker keeps its data, and an HTTP sender is told to come again.
-    if (outcome === "failed") exchange.unavailable = true;
-    if (this.#closed) return;
-    try {
-      this.#drain();
-      this.#channel.resume();
-    } catch (error) {
-      this.#defect(error);
-    }
-  }
-
-  #enqueue(exchange: Exchange): void {
-    this.#queue.push(exchange);
-    this.#shared.inFlight++;
+    if (cause !== "unsupported" || this.#speaker.device === undefined) exchange.useless = true;
   }
 
   /** All effects of the message were interpreted. */
   #seal(exchange: Exchange, frame: Uint8Array, effects: readonly Effect[]): void {
-    this.#submit(exchange);
-    exchange.sealed = true;
+    this.#inFlight.submit(exchange, this.#speaker.device);
     const { trace } = this.#shared.deps;
     if (trace.active) {
       const device = this.#speaker.device?.id ?? this.#speaker.ids?.[0];
       if (device !== undefined && trace.wants(device)) exchange.traced = { device, message: frame.slice(), effects };
     }
-    // Nothing to wait for, and nobody waits for it.
-    const alone = !exchange.queued && (this.#queue.length === 0 || exchange.replies === undefined);
-    if (alone && this.#transport !== "http") this.#finish(exchange);
-    else {
-      if (!exchange.queued) this.#enqueue(exchange);
-      this.#drain();
-    }
-    if (!this.#closed) this.#judge(exchange);
-  }
-
-  /** Closes the connection of a peer that sends nothing useful. */
-  #judge(exchange: Exchange): void {
-    if (!exchange.failed) this.#junk = 0;
-    else if (this.#junk > this.#shared.limits.junkBytes) {
-      this.#channel.close("junk");
-      return;
-    }
-    const { device, ids, refusal } = this.#speaker;
-    if (device !== undefined) this.#refusedMessages = 0;
-    else if (ids !== undefined && ++this.#refusedMessages > this.#shared.limits.refusedMessages)
-      this.#channel.close(refusal === "expired" ? "expired" : "unknown");
-  }
-
-  #drain(): void {
-    for (let next = this.#queue.shiftSettled(); next !== undefined; next = this.#queue.shiftSettled()) {
-      this.#shared.inFlight--;
-      this.#finish(next);
-      if (this.#closed) return;
-    }
-  }
-
-  #finish(exchange: Exchange): void {
-    if (exchange.traced !== undefined) addTrace(this.#shared, this.#channel, this.protocol, exchange, exchange.traced);
-    if (exchange.submitted && exchange.replies !== undefined && exchange.refusal === undefined)
-      this.#counters.acks.add(1);
-    this.#channel.finish(exchange);
-    if (exchange.reached !== undefined) this.#shared.commands.reached(exchange.reached);
+    this.#inFlight.seal(exchange, this.#transport === "http");
+    if (this.#closed) return;
+    const cause = this.#conduct.verdict(exchange, frame.length, effects, this.#speaker, this.#shared.limits);
+    if (cause !== undefined) this.#channel.close(cause);
   }
 
   /** Asks whose identifiers these are and goes on with `proceed`, at once where the answer is known. */

@@ -54,6 +54,8 @@ export class TcpConnection implements Channel {
   /** Where its protocol's messages do not tell their end. */
   #quiet: QuietTimer | undefined;
   #blocked = false;
+  /** Blocked for being too fast. */
+  #throttled = false;
   #paused = false;
   #ended = false;
   #held = 0;
@@ -93,6 +95,11 @@ export class TcpConnection implements Channel {
   /** Whether it waits for us rather than we for it. */
   get waiting(): boolean {
     return this.#blocked || this.busy;
+  }
+
+  /** Whether who it is can't be told only because we are slow: its device, a commit or the intake is waited for. */
+  get delayed(): boolean {
+    return this.busy || (this.#blocked && !this.#throttled);
   }
 
   /** Bytes of memory that wait with it. */
@@ -174,6 +181,7 @@ export class TcpConnection implements Channel {
   resume(): void {
     if (this.#blocked) {
       this.#blocked = false;
+      this.#throttled = false;
       this.#guardedPump();
       this.#account();
     } else if (this.#ended) this.#endWhenDone();
@@ -263,6 +271,7 @@ export class TcpConnection implements Channel {
         return;
       }
       this.#rate.spend();
+      if (!this.#skips(stream)) return;
       this.#http?.begin(frame);
       (this.#session ?? this.#recognise(frame))?.take(frame, receivedAt);
     }
@@ -297,14 +306,7 @@ export class TcpConnection implements Channel {
 
   /** Everything that arrived is with the session. */
   #drained(stream: FrameStream): void {
-    if (stream.skipped !== this.#skipped) {
-      // Where a malformed request ends, nobody can tell.
-      if (this.#http !== undefined) {
-        this.#junk(stream);
-        return;
-      }
-      this.#countSkipped(stream);
-    }
+    if (!this.#skips(stream)) return;
     this.readOn();
     if (this.#ended) this.#endWhenDone();
   }
@@ -313,6 +315,15 @@ export class TcpConnection implements Channel {
     this.#countSkipped(stream);
     if (this.#http !== undefined) this.end(lastResponse(400));
     else this.close("junk");
+  }
+
+  /** Counts what was passed over. Gives whether the stream is still good. */
+  #skips(stream: FrameStream): boolean {
+    if (stream.skipped === this.#skipped) return true;
+    // Where a malformed request ends, nobody can tell.
+    if (this.#http === undefined) this.#countSkipped(stream);
+    else this.#junk(stream);
+    return this.#http === undefined;
   }
 
   #countSkipped(stream: FrameStream): void {
@@ -329,6 +340,7 @@ export class TcpConnection implements Channel {
 
   #throttle(): void {
     this.#blocked = true;
+    this.#throttled = true;
     this.#shared.counters.paused.rate.add(1);
     this.#group.throttled(this);
   }

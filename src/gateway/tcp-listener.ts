@@ -131,7 +131,7 @@ export class TcpListener implements TcpGroup {
     this.buffered(0);
     if (this.#shared.full && !this.#shared.deps.intake.congested) this.#freeMemory();
     for (const connection of this.#halfOpen)
-      if (tick > connection.deadline && !connection.waiting) connection.close(connection.overdue);
+      if (tick > connection.deadline && !connection.delayed) connection.close(connection.overdue);
     for (const connection of this.#connections) {
       const silent = tick - connection.lastTick;
       if (connection.closing) {

@@ -13,6 +13,8 @@ const longestData = 0xffff;
 const longestLogin = 32;
 
 const keepAlive = 0xff;
+/** Keep-alives that may come before anything else: a tracker sends one a second at most (its setting counts whole seconds), and has a minute to log in. */
+const leadingKeepAlives = 60;
 
 /** Letters and digits: what an IMEI or another identifier of a device consists of. */
 function isIdentifier(bytes: Uint8Array, start: number, end: number): boolean {
@@ -107,6 +109,7 @@ export function detect(bytes: Uint8Array, transport: Transport): Certainty {
   }
   let start = 0;
   while (bytes[start] === keepAlive) start++;
+  if (start > leadingKeepAlives) return "no";
   if (start === bytes.length) return bytes.length > 0 ? "maybe" : "no";
   if (bytes[start] !== 0) return "no";
   const length = bytes[start + 1];

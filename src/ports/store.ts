@@ -100,7 +100,7 @@ export interface DeviceStore {
   list(accountKey: number): Promise<readonly Device[]>;
   /** `noLicense`: the change would reactivate an expired device and none is free. */
   replace(key: DeviceKey, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense" | "missing">;
-  /** Removes the device with its history, commands and counters. False: there was none. */
+  /** Removes the device with its history, commands, alerts, notices and counters. False: there was none. */
   remove(key: DeviceKey): Promise<boolean>;
 }
 

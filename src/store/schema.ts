@@ -292,8 +292,8 @@ export type AlertRuleRow = Selectable<AlertRuleTable>;
 /** An alert as read. */
 export type AlertRow = Selectable<AlertTable>;
 /** An alert as written. */
-export type NewAlertRow = Insertable<AlertTable>;
+export type NewAlertRow = Omit<AlertRow, "key">;
 /** A notice as read. */
 export type NoticeRow = Selectable<NoticeTable>;
 /** A notice as written. */
-export type NewNoticeRow = Insertable<NoticeTable>;
+export type NewNoticeRow = Omit<NoticeRow, "key">;

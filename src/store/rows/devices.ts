@@ -48,7 +48,7 @@ function isExpired(expires: number | null, now: number): boolean {
   return expires !== null && expires <= now;
 }
 
-/** Registered devices. `removed` is told of each removal once it is on disk, so that the engine deletes what may be much: records and commands. */
+/** Registered devices. `removed` is told of each removal once it is on disk, so that the engine deletes what may be much: records, commands, alerts, notices. */
 export class DeviceRows implements DeviceStore {
   readonly #database: Kysely<Schema>;
   readonly #removed: (key: DeviceKey) => void;

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import { type BatchVisitor, type Rewrite, unpackBatch } from "../records/batch.ts";
 import { Rewriter } from "../records/rewrite.ts";
@@ -18,6 +18,8 @@ export class BatchWriter implements BatchVisitor {
   readonly #rewrite: StatementSync;
   readonly #refuse: StatementSync;
   readonly #forget: StatementSync;
+  /** By table; made with the first row: most batches have none. */
+  readonly #inserts = new Map<string, StatementSync>();
   #seq = 0;
   #conflicts: DeviceKey[] = [];
 
@@ -42,7 +44,7 @@ export class BatchWriter implements BatchVisitor {
     );
   }
 
-  write({ buffer, seq, rewrites, refused }: CommitRequest): CommitAnswer {
+  write({ buffer, seq, rewrites, refused, alerts, notices }: CommitRequest): CommitAnswer {
     this.#seq = seq;
     this.#conflicts = [];
     this.#begin.run();
@@ -57,7 +59,12 @@ export class BatchWriter implements BatchVisitor {
       }
       for (const device of new Set(refused.map((report) => report.device))) this.#forget.run(device);
       if (this.#conflicts.length > 0) this.#database.exec("rollback");
-      else this.#end.run();
+      else {
+        // Only now: those of a batch that was written before are there already, and their ids are unique.
+        for (const alert of alerts) this.#insert("alert", alert);
+        for (const notice of notices) this.#insert("notice", notice);
+        this.#end.run();
+      }
       return { conflicts: this.#conflicts, missing, buffer };
     } catch (error) {
       // A full disk may have ended the transaction already.
@@ -74,6 +81,17 @@ export class BatchWriter implements BatchVisitor {
     // With a conflict all is rolled back; only the other devices' versions are still of interest.
     if (this.#conflicts.length === 0) this.#append.run(this.#seq, device, first, last, count, records);
     this.#seq++;
+  }
+
+  #insert(table: "alert" | "notice", row: Readonly<Record<string, SQLInputValue>>): void {
+    let statement = this.#inserts.get(table);
+    if (statement === undefined) {
+      const columns = Object.keys(row);
+      const values = columns.map((column) => `:${column}`);
+      statement = this.#database.prepare(`insert into ${table} (${columns.join(", ")}) values (${values.join(", ")})`);
+      this.#inserts.set(table, statement);
+    }
+    statement.run(row);
   }
 
   #rewriteChunks({ seqs, patches, shift }: Rewrite): number {

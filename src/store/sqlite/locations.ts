@@ -7,6 +7,8 @@ import { packBatch, type Rewrite } from "../records/batch.ts";
 import { readRecords } from "../records/record-codec.ts";
 import { ByteSink } from "../records/sink.ts";
 import { readState } from "../records/state-codec.ts";
+import { alertRow } from "../rows/alerts.ts";
+import { noticeRow } from "../rows/notices.ts";
 import type { RefusedRows } from "../rows/refused.ts";
 import type { ChunkIndex, DeviceChunks } from "./chunk-index.ts";
 import { readHistory } from "./history.ts";
@@ -79,7 +81,9 @@ export class SqliteLocations implements LocationStore {
     const buffer = this.#batch.take();
     const first = index.next;
     try {
-      const request = { buffer, seq: first, rewrites, refused: batch.refused };
+      const alerts = batch.devices.flatMap((device) => device.alerts?.map(alertRow) ?? []);
+      const notices = batch.devices.flatMap((device) => device.notices?.map(noticeRow) ?? []);
+      const request = { buffer, seq: first, rewrites, refused: batch.refused, alerts, notices };
       const answer = await writer.call("append", request, [buffer]);
       if (answer.buffer.byteLength <= keptBatchBytes) this.#batch.restore(answer.buffer);
       if (answer.missing > 0) log.warn({ records: answer.missing }, "patches for records that are not stored");

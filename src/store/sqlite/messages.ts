@@ -2,6 +2,7 @@ import type { RefusedReport } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { RecordKey } from "../../ports/store.ts";
 import type { Rewrite } from "../records/batch.ts";
+import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
 
 /** A value that a statement takes or gives. */
 export type SqlValue = null | number | bigint | string | Uint8Array;
@@ -32,6 +33,9 @@ export interface CommitRequest {
   readonly seq: number;
   readonly rewrites: readonly Rewrite[];
   readonly refused: readonly RefusedReport[];
+  /** Rare, so they cross threads as plain values. */
+  readonly alerts: readonly NewAlertRow[];
+  readonly notices: readonly NewNoticeRow[];
 }
 
 /** What became of a batch. */

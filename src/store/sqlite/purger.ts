@@ -23,7 +23,7 @@ export interface PurgeParts {
   readonly log: Log;
 }
 
-/** Deletes the records and commands of removed devices in the background, slice by slice. What is left to do is on disk, so a restart goes on with it. */
+/** Deletes the records, commands, alerts and notices of removed devices in the background, slice by slice. What is left to do is on disk, so a restart goes on with it. */
 export class Purger {
   readonly #parts: PurgeParts;
   readonly #queue: { readonly device: DeviceKey; readonly chunks: DeviceChunks | undefined }[] = [];
@@ -78,6 +78,8 @@ export class Purger {
     await turns.run(() => this.#parts.settle());
     await this.#delete(index.remove(device));
     await this.#deleteCommands(device);
+    await this.#deleteRows("alert", device);
+    await this.#deleteRows("notice", device);
     if (!this.#closed) await database.deleteFrom("purge").where("device", "=", device).execute();
   }
 
@@ -95,6 +97,15 @@ export class Purger {
     for (let deleted = sliceRows; deleted === sliceRows && !this.#closed; ) {
       const slice = database.selectFrom("command").select("key").where("device", "=", device).limit(sliceRows);
       const [result] = await database.deleteFrom("command").where("key", "in", slice).execute();
+      deleted = Number(result?.numDeletedRows ?? 0n);
+    }
+  }
+
+  async #deleteRows(table: "alert" | "notice", device: DeviceKey): Promise<void> {
+    const { database } = this.#parts;
+    for (let deleted = sliceRows; deleted === sliceRows && !this.#closed; ) {
+      const slice = database.selectFrom(table).select("key").where("device", "=", device).limit(sliceRows);
+      const [result] = await database.deleteFrom(table).where("key", "in", slice).execute();
       deleted = Number(result?.numDeletedRows ?? 0n);
     }
   }

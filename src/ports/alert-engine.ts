@@ -19,6 +19,8 @@ export interface Observation {
   readonly longitude: number;
   readonly speed: number | undefined;
   readonly course: number | undefined;
+  /** m */
+  readonly altitude: number | undefined;
   readonly alarms: readonly Alarm[];
   readonly readings: Readings;
   readonly attributes: Attributes;

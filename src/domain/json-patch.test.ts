@@ -46,6 +46,25 @@ test("arrays and escapes", () => {
   assert.deepEqual(run({ op: "replace", path: "/tags/c~0d", value: "3" }).tags, { ...document.tags, "c~d": "3" });
 });
 
+test("a test of what an operation before it has nested deeply: equal, or refused for its depth, and nothing else", () => {
+  for (let depth = 1000; depth <= 8000; depth += 500) {
+    const deep = (): unknown => JSON.parse("[".repeat(depth) + "]".repeat(depth));
+    try {
+      run({ op: "add", path: "/description", value: deep() }, { op: "test", path: "/description", value: deep() });
+    } catch (error) {
+      assert.ok(error instanceof ApiError && error.code === "invalidPatch", `${depth}: ${error}`);
+    }
+  }
+});
+
+test("zero is zero with either sign", () => {
+  const steps: PatchRequest = [
+    { op: "replace", path: "/description", value: 0 },
+    { op: "test", path: "/description", value: -0 },
+  ];
+  assert.equal(run(...steps).description, 0);
+});
+
 test("a test that does not hold", () => {
   refuses("patchTestFailed", { op: "test", path: "/name", value: "Van" });
   refuses("patchTestFailed", { op: "test", path: "/tags/none", value: "Van" });

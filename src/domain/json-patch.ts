@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from "node:util";
 import { applyPatch, type Operation } from "rfc6902";
 import type { PatchRequest } from "../contract/patch.ts";
 import { ApiError } from "../errors/catalogue.ts";
+import { jsonEqual } from "./json-equal.ts";
 
 type Json = { [name: string]: unknown };
 type Step = PatchRequest[number];
@@ -70,9 +70,9 @@ function operationOf({ op, path, from, ...rest }: Step, where: string): Operatio
 }
 
 function apply(document: Json, operation: Operation, where: string): void {
-  // The library compares by an edit distance, which takes quadratic time and memory; equal is all that is asked (RFC 6902, 4.6).
+  // The library compares by an edit distance, which takes quadratic time and memory; equal is all that is asked.
   if (operation.op === "test") {
-    if (!isDeepStrictEqual(valueAt(document, operation.path), operation.value))
+    if (!jsonEqual(valueAt(document, operation.path), operation.value))
       throw new ApiError("patchTestFailed", [`${where}: ${operation.path || "the document"} has another value`]);
     return;
   }

@@ -1,6 +1,35 @@
 import { getAlpha2Codes, getNames, registerLocale } from "i18n-iso-countries/index.js";
 import english from "i18n-iso-countries/langs/en.json" with { type: "json" };
 
+/** English names of ISO 3166-1 and names of before that the packages below do not have. */
+const alsoCalled = [
+  "Bolivia (Plurinational State of)",
+  "Cabo Verde",
+  "Congo (the Democratic Republic of the)",
+  "Democratic People's Republic of Korea",
+  "Falkland Islands [Malvinas]",
+  "Federated States of Micronesia",
+  "Holy See",
+  "Iran (Islamic Republic of)",
+  "Korea (the Democratic People's Republic of)",
+  "Korea (the Republic of)",
+  "Macau",
+  "Micronesia (Federated States of)",
+  "Moldova (the Republic of)",
+  "Netherlands (Kingdom of the)",
+  "Palestine, State of",
+  "Republic of Moldova",
+  "Saint Helena, Ascension and Tristan da Cunha",
+  "Swaziland",
+  "Taiwan (Province of China)",
+  "Tanzania, the United Republic of",
+  "United Kingdom of Great Britain and Northern Ireland",
+  "Venezuela (Bolivarian Republic of)",
+  "Viet Nam",
+  "Virgin Islands (British)",
+  "Virgin Islands (U.S.)",
+];
+
 /** Has a code of the range for private use: no country of ISO 3166-1. */
 const notAssigned = "XK";
 
@@ -29,7 +58,7 @@ function load(): Countries {
   const called = byCode.flatMap(([code, all]) => [...all, ofRuntime.of(code) ?? code]);
   return {
     names: Object.freeze(Object.fromEntries(names.toSorted(([a], [b]) => (a < b ? -1 : 1)))),
-    known: new Set([...codes.flat(), ...called].map(folded)),
+    known: new Set([...codes.flat(), ...called, ...alsoCalled].map(folded)),
   };
 }
 
@@ -44,9 +73,13 @@ export function isCountry(text: string): boolean {
 }
 
 function folded(text: string): string {
-  return text
-    .normalize("NFD")
-    .replaceAll(/\p{Mn}/gu, "")
-    .replaceAll("’", "'")
-    .toLowerCase();
+  return (
+    text
+      .normalize("NFD")
+      .replaceAll(/\p{Mn}/gu, "")
+      .replaceAll("’", "'")
+      .toLowerCase()
+      // ISO's way to write an article: Bahamas (the).
+      .replace(" (the)", "")
+  );
 }

@@ -4,6 +4,44 @@ import { countryNames, isCountry } from "./countries.ts";
 import { isEmail } from "./email.ts";
 import { isTimeZone, timeZoneNames } from "./time-zones.ts";
 
+const isoNames = [
+  "Bahamas (the)",
+  "Bolivia (Plurinational State of)",
+  "Cabo Verde",
+  "Congo (the Democratic Republic of the)",
+  "Congo (the)",
+  "Falkland Islands (the) [Malvinas]",
+  "Gambia (the)",
+  "Holy See (the)",
+  "Holy See",
+  "Vatican City",
+  "Iran (Islamic Republic of)",
+  "Korea (the Democratic People's Republic of)",
+  "Korea (the Republic of)",
+  "Lao People's Democratic Republic (the)",
+  "Micronesia (Federated States of)",
+  "Moldova (the Republic of)",
+  "Republic of Moldova",
+  "Netherlands (Kingdom of the)",
+  "North Macedonia",
+  "Palestine, State of",
+  "Philippines (the)",
+  "Russian Federation (the)",
+  "Saint Helena, Ascension and Tristan da Cunha",
+  "Syrian Arab Republic (the)",
+  "Taiwan (Province of China)",
+  "Tanzania, the United Republic of",
+  "Timor-Leste",
+  "United Kingdom of Great Britain and Northern Ireland (the)",
+  "United States of America (the)",
+  "Venezuela (Bolivarian Republic of)",
+  "Viet Nam",
+  "Virgin Islands (British)",
+  "Virgin Islands (U.S.)",
+  "Macau",
+  "Swaziland",
+];
+
 test("every country by its codes and names, in any case, with accents or without", () => {
   const entries = Object.entries(countryNames());
   assert.equal(entries.length, 249);
@@ -13,6 +51,8 @@ test("every country by its codes and names, in any case, with accents or without
   }
   for (const text of ["COL", "usa", "Laos", "Turkiye", "Curacao", "Côte d’Ivoire", "United States"])
     assert.ok(isCountry(text), text);
+  // Those of ISO 3166-1 itself, and what people say.
+  for (const text of isoNames) assert.ok(isCountry(text), text);
   for (const text of ["", "XK", "XX", "ZZ", "CO ", "170", "constructor", "Atlantis", "kosovo"])
     assert.equal(isCountry(text), false, text);
 });
@@ -27,6 +67,13 @@ test("time zones of the form Region/City, by any of their names; standard time o
   assert.equal(names["America/New_York"], "Eastern Standard Time");
   assert.equal(names["Australia/Sydney"], "Australian Eastern Standard Time");
   assert.equal(timeZoneNames(0), names);
+  for (const zone of Intl.supportedValuesOf("timeZone")) assert.equal(zone in names, zone.includes("/"), zone);
+  // Names that the runtime takes and lists under older ones, or not at all.
+  assert.equal(names["Asia/Kolkata"], names["Asia/Calcutta"]);
+  assert.equal(names["Etc/UTC"], "Coordinated Universal Time");
+  for (const zone of ["Europe/Kyiv", "America/Argentina/Buenos_Aires", "Asia/Ho_Chi_Minh", "US/Eastern", "Etc/GMT+5"])
+    assert.ok(zone in names, zone);
+  assert.deepEqual(Object.keys(names), Object.keys(names).toSorted());
 });
 
 test("e-mail addresses", () => {

@@ -1,3 +1,5 @@
+import { unlistedZones } from "./unlisted-zones.ts";
+
 /** Whether a text is an IANA time zone of the form Region/City that the runtime knows, by whichever of its names. */
 export function isTimeZone(text: string): boolean {
   if (!text.includes("/")) return false;
@@ -12,7 +14,7 @@ export function isTimeZone(text: string): boolean {
 let names: { readonly [zone: string]: string } | undefined;
 
 /**
- * Every zone of the form Region/City that the runtime lists, with the English name of its standard time: `America/Bogota` is Colombia Standard Time.
+ * Every zone of the form Region/City that the runtime knows, in the order of their names, with the English name of its standard time: `America/Bogota` is Colombia Standard Time.
  * Made once, for the rules of the year in which it is asked for first: some 0.1 s.
  */
 export function timeZoneNames(now: number): { readonly [zone: string]: string } {
@@ -22,8 +24,8 @@ export function timeZoneNames(now: number): { readonly [zone: string]: string } 
 
 function namesIn(year: number): { readonly [zone: string]: string } {
   const halves = [Date.UTC(year, 0, 15), Date.UTC(year, 6, 15)] as const;
-  const zones = Intl.supportedValuesOf("timeZone").filter((zone) => zone.includes("/"));
-  return Object.fromEntries(zones.map((zone) => [zone, standardName(zone, halves)]));
+  const zones = new Set([...Intl.supportedValuesOf("timeZone"), ...unlistedZones].filter(isTimeZone));
+  return Object.fromEntries([...zones].toSorted().map((zone) => [zone, standardName(zone, halves)]));
 }
 
 /** The name at whichever of two moments half a year apart has the smaller offset: the other one may be in summer time. */

@@ -111,7 +111,15 @@ const device = Type.Object({
     maximum: 1_000_000,
     unit: "connections",
     description:
-      "Connections at a time that did not say yet which device they are; beyond them the oldest of these makes room. High: after an outage a fleet comes back at once.",
+      "Connections at a time that did not say yet which device they are; beyond them one of these makes room. High: after an outage a fleet comes back at once.",
+  }),
+  halfOpenPerAddress: integer(1000, {
+    env: "WAYBEAM_DEVICE_HALF_OPEN_PER_ADDRESS",
+    minimum: 1,
+    maximum: 1_000_000,
+    unit: "connections",
+    description:
+      "One address's share of `device.halfOpen`. While places are free it may have more, since whole fleets come back behind one address; when all are taken, the address with most beyond its share makes room, its oldest first, else the oldest of all. So connections from one address never keep others out.",
   }),
   messagesPerSecond: integer(2000, {
     env: "WAYBEAM_DEVICE_MESSAGES_PER_SECOND",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { MemoryIntake } from "../../test/support/memory-intake.ts";
 import type { Effect } from "../model/effects.ts";
 import { Conduct } from "./conduct.ts";
 import { Exchange } from "./exchange.ts";
@@ -15,8 +16,11 @@ const failure: readonly Effect[] = [{ type: "failure", cause: "malformed" }];
 
 function speakerOf(status: "nobody" | "unknown" | "expired" | "admitted"): Speaker {
   const speaker = new Speaker();
-  if (status === "admitted") speaker.become(["a"], { status, key: 1, id: "a", model: undefined, live: true });
-  else if (status !== "nobody") speaker.become(["a"], { status });
+  const intake = new MemoryIntake();
+  if (status === "admitted" || status === "expired") intake.register("a", status === "expired");
+  const admission = intake.admit(["a"]);
+  assert.ok(!(admission instanceof Promise));
+  if (status !== "nobody") speaker.become(["a"], admission);
   return speaker;
 }
 

@@ -9,6 +9,12 @@ export interface GatewayLimits {
   readonly connectionsPerAddress: number;
   /** Connections that did not say yet which device they are. A fleet that reconnects at once is half-open all together, so it is high. */
   readonly halfOpen: number;
+  /**
+   * Of these, what one address may have when all places are taken; with more, it is the one that makes room, so that nobody keeps others out with
+   * connections from one address. No bound while places are free, since a fleet behind a mobile network's address comes back at once; and a
+   * sixteenth of them, since that many trackers identify within a second or two.
+   */
+  readonly halfOpenPerAddress: number;
   /** Time to say which registered device it is. Trackers do so at once; scanners and slow senders never. */
   readonly identifySeconds: number;
   /** Silence after which a connection is dead: above the usual heartbeat intervals, since reconnecting costs a tracker's battery and data. */
@@ -54,6 +60,7 @@ export const defaultLimits: GatewayLimits = Object.freeze({
   connections: 18_000,
   connectionsPerAddress: 18_000,
   halfOpen: 16_000,
+  halfOpenPerAddress: 1000,
   identifySeconds: 60,
   idleSeconds: 1800,
   refusedMessages: 8,

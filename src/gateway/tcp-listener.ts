@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from "node:net";
+import { HalfOpen } from "./half-open.ts";
 import { plainAddress, type Shared, warn } from "./shared.ts";
 import { TcpConnection, type TcpGroup } from "./tcp-connection.ts";
 import type { CloseCause } from "./types.ts";
@@ -19,8 +20,7 @@ export class TcpListener implements TcpGroup {
   readonly #shared: Shared;
   readonly #server: Server;
   readonly #connections = new Set<TcpConnection>();
-  /** In the order of their opening, but for those that were refused later. */
-  readonly #halfOpen = new Set<TcpConnection>();
+  readonly #halfOpen: HalfOpen<TcpConnection>;
   readonly #perAddress = new Map<string, number>();
   #congested = new Set<TcpConnection>();
   #throttled = new Set<TcpConnection>();
@@ -28,6 +28,7 @@ export class TcpListener implements TcpGroup {
 
   constructor(shared: Shared) {
     this.#shared = shared;
+    this.#halfOpen = new HalfOpen(shared.limits.halfOpenPerAddress);
     // Half-open in the other sense: a peer that has sent its last byte still gets the answers that become due.
     const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs };
     this.#server = createServer({ ...options, highWaterMark }, (socket) => this.#accept(socket));
@@ -160,7 +161,7 @@ export class TcpListener implements TcpGroup {
       socket.destroy();
       return;
     }
-    if (this.#halfOpen.size >= limits.halfOpen || this.#connections.size >= limits.connections) this.#makeRoom();
+    if (this.#halfOpen.size >= limits.halfOpen || this.#connections.size >= limits.connections) this.#makeRoom(address);
     this.#perAddress.set(address, fromAddress + 1);
     counters.opened.tcp.add(1);
     const connection = new TcpConnection(socket, ++this.#accepted, this.#shared, this);
@@ -177,11 +178,8 @@ export class TcpListener implements TcpGroup {
     return this.#connections.size >= limits.connections && this.#halfOpen.size === 0 ? "full" : undefined;
   }
 
-  /** Closes the connection that is half-open for longest. */
-  #makeRoom(): void {
-    for (const connection of this.#halfOpen) {
-      connection.close("full");
-      return;
-    }
+  #makeRoom(address: string): void {
+    const next = this.#halfOpen.next(address);
+    next?.connection.close(next.cause);
   }
 }

@@ -80,6 +80,7 @@ export type CloseCause =
   | "memory"
   | "finished"
   | "full"
+  | "halfOpenShare"
   | "perAddress"
   | "internal"
   | "stopped";

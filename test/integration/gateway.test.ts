@@ -301,6 +301,27 @@ withGateway(
   },
 );
 
+withGateway(
+  "half-open connections of one address may take all places, and keep nobody else out",
+  { halfOpen: 4, halfOpenPerAddress: 2 },
+  async (world) => {
+    const flood = Array.from({ length: 4 }, () => new Peer(world.port));
+    await until(() => world.gateway.connections.halfOpen === 4);
+    assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="halfOpenShare"}'), 0);
+    const others = Array.from({ length: 4 }, () => new Peer(world.port, "127.0.0.2"));
+    await until(
+      async () => (await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="halfOpenShare"}')) === 4,
+    );
+    const open = (peers: readonly Peer[]) => peers.filter((peer) => !peer.socket.destroyed).length;
+    await until(() => open(flood) + open(others) === 4);
+    assert.equal(open(flood), 2);
+    const known = others.find((peer) => !peer.socket.destroyed);
+    known?.send("#I,one\n");
+    await known?.expect("#I\n");
+    for (const peer of [...flood, ...others]) peer.end();
+  },
+);
+
 withGateway("a peer that ends its side still gets what becomes due", {}, async ({ port, intake }) => {
   intake.hold = true;
   const peer = new Peer(port);

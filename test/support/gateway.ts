@@ -63,8 +63,9 @@ export class Peer {
   #changed: () => void = () => {};
   #isClosed = false;
 
-  constructor(port: number) {
-    this.socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  /** `from`: its own address, any of the loopback network. */
+  constructor(port: number, from = "127.0.0.1") {
+    this.socket = connect({ port, host: "127.0.0.1", localAddress: from, noDelay: true });
     this.socket.on("data", (chunk: Buffer) => {
       this.#received += chunk.toString("latin1");
       this.#changed();

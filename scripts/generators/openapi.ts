@@ -56,7 +56,7 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       metricsText: async () => "",
     },
   );
-  const document = http.openApi();
+  const document = await http.openApi();
   await http.stop();
   return document;
 }

@@ -5,10 +5,10 @@ import { ApiError } from "../errors/catalogue.ts";
 import type { HttpLimits } from "./limits.ts";
 import { fixedLimits } from "./limits.ts";
 import { answerConnectionErrors } from "./plugins/connection-errors.ts";
+import { collectDocumentation, type Documentation, documentationRoutes } from "./plugins/documentation.ts";
 import { answerFailure, answerFailures } from "./plugins/failures.ts";
 import { createGate, type Gate } from "./plugins/gate.ts";
 import { parseJsonOnly } from "./plugins/json.ts";
-import { publishOpenApi, showDocs } from "./plugins/openapi.ts";
 import { requestIds } from "./plugins/request-ids.ts";
 import { createMeasure, type Measure, wrapRoutes } from "./plugins/routes.ts";
 import { accountRoute } from "./routes/account.ts";
@@ -51,13 +51,13 @@ export interface HttpServer {
   /** Sends a request without a socket: for tests. */
   readonly inject: FastifyInstance["inject"];
   /** The OpenAPI document. */
-  openApi(): object;
+  openApi(): Promise<object>;
 }
 
 /** Builds the HTTP side over its ports. Nothing listens before `start`. */
 export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<HttpServer> {
   const services = await createServices(options.limits, deps);
-  const app = await buildApp(services, options.trustProxy);
+  const { app, documentation } = await buildApp(services, options.trustProxy);
   services.commands.start();
   return {
     async start() {
@@ -74,11 +74,14 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
       await services.usage.stop();
     },
     inject: app.inject.bind(app),
-    openApi: () => app.swagger(),
+    openApi: documentation.document,
   };
 }
 
-async function buildApp(services: Services, trustProxy: string): Promise<FastifyInstance> {
+async function buildApp(
+  services: Services,
+  trustProxy: string,
+): Promise<{ readonly app: FastifyInstance; readonly documentation: Documentation }> {
   const gate = createGate(services);
   const measure = createMeasure(services);
   const app = newFastify(services, gate, measure, trustProxy);
@@ -94,12 +97,12 @@ async function buildApp(services: Services, trustProxy: string): Promise<Fastify
     measure(request.method, "unknown", 404, request.startedAt);
     throw new ApiError("notFound");
   });
-  await publishOpenApi(app);
+  const documentation = collectDocumentation(app);
   wrapRoutes(app, gate, measure, services.limits.timeoutSeconds * 1000);
-  await showDocs(app);
   registerRoutes(app, services);
+  documentationRoutes(app, documentation);
   await app.ready();
-  return app;
+  return { app, documentation };
 }
 
 function newFastify({ limits, log, ids }: Services, gate: Gate, measure: Measure, trustProxy: string): FastifyInstance {

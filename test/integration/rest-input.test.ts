@@ -37,6 +37,12 @@ describe("the API page", () => {
     const { body } = await get("/docs/static/swagger-initializer.js");
     assert.match(body, /"?validatorUrl"?: ?null/);
     assert.doesNotMatch(body, /validator\.swagger\.io/);
+    assert.deepEqual((await get("/docs/json")).json(), rest.http.openApi());
+  });
+
+  test("has no other parts", async () => {
+    for (const url of ["/docs/nothing", "/docs/static/nothing.js", "/docs/static/..%2f..%2fpackage.json"])
+      assert.equal((await rest.call("GET", url)).status, 404, url);
   });
 });
 
@@ -121,6 +127,50 @@ describe("bodies", () => {
     ]);
     const marked = await rest.call("POST", "/api/devices", { token, body: '\ufeff{"id":"marked"}' });
     assert.equal(marked.status, 201);
+  });
+
+  test("a body of 1 MiB and a byte: the text that the call has for any bad body", async () => {
+    const body = `"${"x".repeat(1_048_575)}"`;
+    const calls = [
+      ["POST", "/api/Auth/Token", "Bad Request"],
+      ["POST", "/api/devices", "Bad Request"],
+      ["PUT", "/api/devices/any/limits", "Bad Request"],
+      ["PATCH", "/api/devices/any", "invalid patch operation"],
+      ["POST", "/api/users", "invalid input"],
+      ["PUT", "/api/users/any", "invalid input"],
+      ["PATCH", "/api/users/any", "invalid patch operation"],
+      ["POST", "/api/groups", "invalid input"],
+      ["PATCH", "/api/groups/any", "invalid patch operation"],
+    ] as const;
+    for (const [method, url, error] of calls) {
+      const answer = await rest.call(method, url, { token, body });
+      assert.deepEqual([answer.status, answer.json.error], [400, error], url);
+      assert.deepEqual(answer.json.details, ["body: is larger than the service takes"]);
+      assert.equal("apiUsage" in answer.json, url !== "/api/Auth/Token");
+    }
+  });
+
+  test("fields that a call does not have are warned of: a misspelt one would change its meaning in silence", async () => {
+    await rest.call("POST", "/api/devices", { token, body: { id: "warned" } });
+    const range = { from: "2026-01-01", to: "2026-01-02" };
+    for (const [url, body, name] of [
+      ["/api/devices/warned/locations", { ...range, Limit: 1 }, "Limit"],
+      ["/api/devices/warned/alerts", { ...range, alertname: "Speed" }, "alertname"],
+    ] as const) {
+      const answer = await rest.call("POST", url, { token, body });
+      assert.equal(answer.status, 200);
+      assert.deepEqual(answer.json.warnings, [`body/${name}: not a field of this request; ignored`]);
+      assert.equal("warnings" in (await rest.call("POST", url, { token, body: range })).json, false);
+    }
+    const url = "/api/devices/warned/limits";
+    const { json } = await rest.call("PUT", url, { token, body: { dailySmsLimit: 3, dailyEMailLimit: 4 } });
+    assert.deepEqual(json.warnings, ["body/dailyEMailLimit: not a field that can be set; ignored"]);
+    // What was answered can be sent back.
+    for (const [path, answered] of [
+      [url, (await rest.call("GET", url, { token })).json],
+      ["/api/devices/warned", (await rest.call("GET", "/api/devices/warned", { token })).json.device],
+    ])
+      assert.equal("warnings" in (await rest.call("PUT", path, { token, body: answered })).json, false, path);
   });
 
   test("a body that is not there is required", async () => {

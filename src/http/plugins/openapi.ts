@@ -1,13 +1,7 @@
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
-import type { FastifyInstance } from "fastify";
-import { AccountView } from "../../contract/admin.ts";
-import { Alert } from "../../contract/alert.ts";
-import { CommandView } from "../../contract/command.ts";
-import { DeviceView } from "../../contract/device.ts";
-import { GroupView } from "../../contract/group.ts";
-import { Location } from "../../contract/location.ts";
-import { UserView } from "../../contract/user.ts";
+import Fastify, { type FastifyInstance, type RouteOptions } from "fastify";
+import { sharedSchemas } from "./shared-schemas.ts";
 
 /** Version of the interface, not of the program: it grows with what clients must know. */
 const apiVersion = "1.0.0";
@@ -18,10 +12,25 @@ Every JSON answer carries \`success\`, \`error\` and, for a known user, \`apiUsa
 and \`details\` may say what is wrong and where. Times are RFC 3339, in answers UTC with milliseconds; a time without offset is UTC. Paths match without regard
 to case, field names do not. Answers carry \`X-Request-Id\`, those to a user \`RateLimit\`; 429 and 503 carry \`Retry-After\`.`;
 
-/** The OpenAPI 3.1 document, made from the schemas of the routes that are registered after this, and the page that shows it. */
-export async function publishOpenApi(app: FastifyInstance): Promise<void> {
-  for (const schema of [AccountView, Alert, DeviceView, CommandView, GroupView, Location, UserView])
-    app.addSchema(schema);
+/** What the document tells of a route. */
+export type DocumentedRoute = Pick<RouteOptions, "method" | "url" | "schema">;
+
+/** A server that never listens: it has the routes by name only, makes the OpenAPI 3.1 document of their schemas, and answers for the page at `/docs`. */
+export async function documentationOf(routes: readonly DocumentedRoute[]): Promise<FastifyInstance> {
+  const app = Fastify({ exposeHeadRoutes: false, routerOptions: { caseSensitive: false, ignoreTrailingSlash: true } });
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => JSON.stringify);
+  await publishOpenApi(app);
+  await showDocs(app);
+  for (const { method, url, schema = {} } of routes)
+    app.route({ method, url, schema, handler: () => Promise.resolve(undefined) });
+  await app.ready();
+  return app;
+}
+
+/** The OpenAPI document of the routes that are registered after this. */
+async function publishOpenApi(app: FastifyInstance): Promise<void> {
+  for (const schema of sharedSchemas) app.addSchema(schema);
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -69,7 +78,7 @@ const pagePolicy = {
 };
 
 /** The page at /docs. Without `validatorUrl` it would send the document's address to a stranger's validator. */
-export async function showDocs(app: FastifyInstance): Promise<void> {
+async function showDocs(app: FastifyInstance): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: "/docs",
     staticCSP: pagePolicy,

@@ -4,9 +4,6 @@ import { within } from "../deadline.ts";
 import type { Services } from "../services.ts";
 import type { Gate } from "./gate.ts";
 
-/** The API page of @fastify/swagger-ui: its routes are not ours to declare. It shows /openapi.json, which is public too. */
-const docsPath = "/docs";
-
 /** Upper bounds of the buckets of answer times, seconds: a cached answer takes well under a millisecond, a long history's first byte some. */
 const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 
@@ -16,7 +13,7 @@ export type Measure = (method: string, route: string, code: number, startedAt: n
 /** Stands before and after every route: the gate, the time limit, the metrics. A route that does not declare its permission stops the start. */
 export function wrapRoutes(app: FastifyInstance, gate: Gate, measure: Measure, timeoutMs: number): void {
   app.addHook("onRoute", (route) => {
-    const permission = isDocs(route.url) ? "public" : route.config?.permission;
+    const permission = route.config?.permission;
     if (permission === undefined || !permissions.includes(permission))
       throw new Error(`route ${String(route.method)} ${route.url} declares no permission`);
     route.onRequest = [gate.guard(permission), ...[route.onRequest ?? []].flat()];
@@ -29,10 +26,6 @@ export function wrapRoutes(app: FastifyInstance, gate: Gate, measure: Measure, t
     ];
     limitTime(route, timeoutMs);
   });
-}
-
-function isDocs(url: string): boolean {
-  return url === docsPath || url.startsWith(`${docsPath}/`);
 }
 
 /** A handler that answers later is given so long. */

@@ -7,7 +7,7 @@ const tags = ["Operation"];
 
 const Ready = Type.Object({ ready: Type.Boolean(), checks: Type.Record(Type.String(), Type.String()) });
 
-/** What is not part of the API: health for load balancers, metrics for Prometheus, the OpenAPI document. No tokens: they say nothing of any account. */
+/** What is not part of the API: health for load balancers, metrics for Prometheus. No tokens: they say nothing of any account. */
 export function operationRoutes(app: FastifyInstance, { readiness, metricsText }: Services): void {
   app.get(
     "/health/live",
@@ -64,10 +64,4 @@ export function operationRoutes(app: FastifyInstance, { readiness, metricsText }
   app.get("/", { config, exposeHeadRoute: true, schema: { hide: true } }, async (_request, reply) =>
     reply.redirect("/docs"),
   );
-
-  let document: string | undefined;
-  app.get("/openapi.json", { config, schema: { hide: true } }, async (_request, reply) => {
-    document ??= JSON.stringify(app.swagger());
-    return reply.type("application/json; charset=utf-8").send(document);
-  });
 }

@@ -3,15 +3,38 @@ import { success } from "./envelope.ts";
 import { LocationsRequest } from "./location.ts";
 import { Instant, reference } from "./schema.ts";
 
+/** The evidence of an alert. (As a record by hand: `Type.Record` has no place for names with a line feed.) */
+const Facts = Type.Unsafe<Readonly<Record<string, string | number | boolean>>>({
+  type: "object",
+  additionalProperties: { type: ["string", "number", "boolean"] },
+  description: "The evidence: what was measured and what it was compared with, in the units of the API.",
+});
+
 /** An alert that a device raised, where and when. */
 export const Alert = Type.Object(
   {
-    dateTime: Instant({ description: "When it was raised, UTC." }),
-    latitude: Type.Number({ minimum: -90, maximum: 90 }),
-    longitude: Type.Number({ minimum: -180, maximum: 180 }),
+    dateTime: Instant({ description: "When it happened: the time of the fix that shows it, UTC." }),
+    latitude: Type.Optional(
+      Type.Number({ minimum: -90, maximum: 90, description: "Absent before the device's first position ever." }),
+    ),
+    longitude: Type.Optional(
+      Type.Number({ minimum: -180, maximum: 180, description: "Absent before the device's first position ever." }),
+    ),
     text: Type.String({ description: "What happened, for people." }),
-    notifications: Type.Array(Type.String(), { description: "Channels by which people were told: Email, SMS." }),
+    notifications: Type.Array(Type.String(), {
+      description: "Channels by which somebody was really told: Email, SMS, Webhook.",
+    }),
     alerts: Type.Array(Type.String(), { description: "Names of the alerts." }),
+    id: Type.String({ description: "Identifier of the alert." }),
+    ruleId: Type.String({ description: "Identifier of the rule that found it, which may be gone since." }),
+    type: Type.String({ description: "Type of the rule." }),
+    phase: Type.Union([Type.Literal("raised"), Type.Literal("over")], {
+      description: "`raised`: it became true; `over`: it is true no longer.",
+    }),
+    critical: Type.Boolean(),
+    late: Type.Boolean({ description: "Found in a fix that came after newer ones." }),
+    raisedAt: Instant({ description: "When it was found, UTC." }),
+    facts: Facts,
   },
   {
     $id: "Alert",
@@ -21,9 +44,17 @@ export const Alert = Type.Object(
         dateTime: "2026-11-21T10:29:00.000Z",
         latitude: 4.711,
         longitude: -74.0721,
-        text: "Truck 12 is faster than 90 km/h",
+        text: "Speed 92 km/h over the limit of 80",
         notifications: ["Email", "SMS"],
         alerts: ["Speed"],
+        id: "4f9b1d5e-0c1f-4f43-9d0e-3b8a5a6f2c11",
+        ruleId: "b7e0c0de-5d6b-4c59-8f1d-6b0d1e2f3a44",
+        type: "speedOver",
+        phase: "raised",
+        critical: false,
+        late: false,
+        raisedAt: "2026-11-21T10:29:01.204Z",
+        facts: { value: 92, limit: 80 },
       },
     ],
   },

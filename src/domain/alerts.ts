@@ -1,6 +1,66 @@
-import type { AlertHistory } from "../ports/alerts.ts";
+import type { Alert } from "../contract/alert.ts";
+import { formatInstant } from "../contract/time.ts";
+import type { DeviceKey } from "../model/device.ts";
+import type { NoticeChannel } from "../model/notice.ts";
+import type { AlertStore, StoredAlert } from "../ports/alert-store.ts";
+import type { HistoryChunk, RecordKey } from "../ports/store.ts";
 
-/** The alerts of a service without an alert engine: there are none. The engine's own history takes its place. */
-export const noAlerts: AlertHistory = {
-  async *alerts() {},
+/** Alerts of one step: some 300 KB of JSON. */
+const stepAlerts = 500;
+
+/** What is asked of a device's alerts, as of its locations: an alert's place is its time and, for the hash, its key. */
+export interface AlertsRange {
+  readonly from: number;
+  readonly to: number;
+  readonly after?: RecordKey;
+  readonly limit: number;
+  /** Only those of the alert of this name. */
+  readonly name?: string;
+}
+
+/** The alerts of a device, by time, as the JSON objects of the API's Alert, in chunks of bounded size. */
+export async function* readAlerts(
+  alerts: Pick<AlertStore, "list">,
+  device: DeviceKey,
+  { after, limit, ...range }: AlertsRange,
+): AsyncGenerator<HistoryChunk, void, undefined> {
+  let place = after && { time: after.time, key: after.hash };
+  for (let left = limit; left > 0; ) {
+    const most = Math.min(left, stepAlerts);
+    const found = await alerts.list(device, { ...range, ...(place && { after: place }), limit: most });
+    const last = found.at(-1);
+    if (last === undefined) return;
+    const json = found.map((alert) => JSON.stringify(alertView(alert))).join(",");
+    yield { json: Buffer.from(json), count: found.length, last: { time: last.time, hash: last.key } };
+    if (found.length < most) return;
+    left -= found.length;
+    place = { time: last.time, key: last.key };
+  }
+}
+
+/** The API's names of the channels by which people and programs are told. A command tells nobody. */
+const channelNames: Readonly<Partial<Record<NoticeChannel, string>>> = {
+  email: "Email",
+  sms: "SMS",
+  webhook: "Webhook",
 };
+
+/** An alert as the API shows it. */
+export function alertView(alert: StoredAlert): Alert {
+  const { latitude, longitude } = alert;
+  return {
+    dateTime: formatInstant(alert.time),
+    ...(latitude !== null && longitude !== null && { latitude, longitude }),
+    text: alert.text,
+    notifications: alert.channels.flatMap((channel) => channelNames[channel] ?? []),
+    alerts: [alert.name],
+    id: alert.id,
+    ruleId: alert.ruleId,
+    type: alert.type,
+    phase: alert.phase,
+    critical: alert.critical,
+    late: alert.late,
+    raisedAt: formatInstant(alert.raisedAt),
+    facts: { ...alert.facts },
+  };
+}

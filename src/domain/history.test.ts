@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Alert as AlertView } from "../contract/alert.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Device } from "../model/device.ts";
-import type { AlertRange } from "../ports/alerts.ts";
-import type { HistoryChunk } from "../ports/store.ts";
-import { noAlerts } from "./alerts.ts";
+import type { AlertRange, StoredAlert } from "../ports/alert-store.ts";
+import type { HistoryChunk, HistoryRange } from "../ports/store.ts";
 import { createHistory, type OpenHistory } from "./history.ts";
 import { Tally } from "./tally.ts";
 
@@ -28,10 +28,28 @@ const device: Device = {
 };
 
 /** Records at 0, 1, 2 ... seconds of the day, one a chunk. */
-async function* records(count: number, { from, after, limit }: AlertRange): AsyncGenerator<HistoryChunk> {
+async function* records(count: number, { from, after, limit }: HistoryRange): AsyncGenerator<HistoryChunk> {
   const first = after === undefined ? 0 : (after.time - from) / 1000 + 1;
   for (let index = first; index < Math.min(count, first + limit); index++)
     yield { json: Buffer.from(String(index)), count: 1, last: { time: from + index * 1000, hash: index } };
+}
+
+/** Alerts at the same times, two at each. */
+function alertsOf(count: number, { from, after, limit }: AlertRange): readonly StoredAlert[] {
+  const all = Array.from({ length: count }, (_, index) => ({
+    ...{ key: index + 1, id: `alert ${index}`, device: 7, ruleKey: 3, ruleId: "rule", name: "Speed" },
+    ...{
+      type: "speedOver" as const,
+      phase: "raised" as const,
+      time: from + Math.floor(index / 2) * 1000,
+      raisedAt: now,
+    },
+    ...{ latitude: 4.5, longitude: -74.1, speed: 92, critical: false, late: false, facts: { value: 92 } },
+    ...{ text: "fast", channels: ["email" as const, "command" as const] },
+  }));
+  const follows = (alert: StoredAlert) =>
+    after === undefined || alert.time > after.time || (alert.time === after.time && alert.key > after.key);
+  return all.filter(follows).slice(0, limit);
 }
 
 /** Histories of so many locations and alerts; notes what alerts are asked for. */
@@ -40,9 +58,9 @@ function build({ locations = 0, alerts = 0, dailyResults = 1000 }) {
   const history = createHistory({
     locations: { history: (_key, range) => records(locations, range) },
     alerts: {
-      alerts: (_key, range) => {
+      list: async (_key, range) => {
         named.push(range.name);
-        return records(alerts, range);
+        return alertsOf(alerts, range);
       },
     },
     results: new Tally(async () => ({ total: 0, daily: 0 })),
@@ -52,21 +70,32 @@ function build({ locations = 0, alerts = 0, dailyResults = 1000 }) {
   return { history, named };
 }
 
+function ids(alerts: readonly AlertView[] | undefined): readonly string[] {
+  return (alerts ?? []).map(({ id }) => id);
+}
+
 async function read(opened: Promise<OpenHistory>) {
   const { start, rest } = await opened;
   let text = start;
   for await (const piece of rest) text += piece.toString();
-  return JSON.parse(`{${text}}`) as { alerts?: number[]; locations?: number[]; nextCursor?: string };
+  return JSON.parse(`{${text}}`) as { alerts?: AlertView[]; locations?: number[]; nextCursor?: string };
 }
 
 test("alerts come in pages, and the source hears whose are asked for", async () => {
   const { history, named } = build({ alerts: 5 });
   const first = await read(history.alerts(device, { ...asked, limit: 3, alertName: "Speed" }));
-  assert.deepEqual(first.alerts, [0, 1, 2]);
+  assert.deepEqual(ids(first.alerts), ["alert 0", "alert 1", "alert 2"]);
   assert.ok(first.nextCursor);
   const second = await read(history.alerts(device, { ...asked, limit: 3, cursor: first.nextCursor }));
-  assert.deepEqual(second, { alerts: [3, 4] });
+  assert.deepEqual(ids(second.alerts), ["alert 3", "alert 4"]);
+  assert.equal(second.nextCursor, undefined);
   assert.deepEqual(named, ["Speed", "Speed", undefined]);
+});
+
+test("many alerts are read step by step, each once", async () => {
+  const { history } = build({ alerts: 1250, dailyResults: 5000 });
+  const { alerts } = await read(history.alerts(device, asked));
+  assert.equal(new Set(ids(alerts)).size, 1250);
 });
 
 test("locations and alerts share the device's daily results", async () => {
@@ -77,15 +106,4 @@ test("locations and alerts share the device's daily results", async () => {
   assert.ok(rest.nextCursor);
   for (const opened of [history.alerts(device, asked), history.locations(device, asked)])
     await assert.rejects(opened, (error) => error instanceof ApiError && error.code === "dailyResults");
-});
-
-test("without an alert engine there are no alerts", async () => {
-  const history = createHistory({
-    locations: { history: (_key, range) => records(1, range) },
-    alerts: noAlerts,
-    results: new Tally(async () => ({ total: 0, daily: 0 })),
-    clock: { now: () => now, monotonic: () => 0 },
-    dailyResults: 10,
-  });
-  assert.deepEqual(await read(history.alerts(device, asked)), { alerts: [] });
 });

@@ -3,9 +3,10 @@ import type { LocationsRequest } from "../contract/location.ts";
 import { parseInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Device } from "../model/device.ts";
-import type { AlertHistory } from "../ports/alerts.ts";
+import type { AlertStore } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HistoryChunk, LocationStore, RecordKey } from "../ports/store.ts";
+import { readAlerts } from "./alerts.ts";
 import { type CursorScope, cursorOf, parseCursor } from "./cursor.ts";
 import { secondsToNextDay, type Tally } from "./tally.ts";
 
@@ -32,7 +33,7 @@ export interface History {
 /** What histories need of the service. */
 export interface HistoryContext {
   readonly locations: Pick<LocationStore, "history">;
-  readonly alerts: AlertHistory;
+  readonly alerts: Pick<AlertStore, "list">;
   readonly results: Tally;
   readonly clock: Clock;
   /** Records, locations and alerts together, that can be read from each device in a UTC day. */
@@ -122,7 +123,7 @@ export function createHistory(context: HistoryContext): History {
     },
     async alerts(device, request) {
       const named = request.alertName === undefined ? {} : { name: request.alertName };
-      const read = (range: Range) => alerts.alerts(device.key, { ...range, ...named });
+      const read = (range: Range) => readAlerts(alerts, device.key, { ...range, ...named });
       return open(request, { list: "alerts", device, read });
     },
   };

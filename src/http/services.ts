@@ -1,7 +1,6 @@
 import { makeApiKey } from "../auth/api-key.ts";
 import { createPasswords, type Passwords } from "../auth/passwords.ts";
 import { createTokens, type Tokens } from "../auth/tokens.ts";
-import { noAlerts } from "../domain/alerts.ts";
 import { type Cache, createCache } from "../domain/cache.ts";
 import { type Commands, createCommands } from "../domain/commands.ts";
 import { createDevices, type Devices } from "../domain/devices.ts";
@@ -110,7 +109,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     tenants: createTenants({ store, clock, ids, makeApiKey }),
     history: createHistory({
       locations: store.locations,
-      alerts: noAlerts,
+      alerts: store.alerts,
       results: usage.results,
       clock,
       dailyResults: limits.dailyResults,

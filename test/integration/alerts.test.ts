@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { commitAlerts, newAlert, newNotice, sms, webhook } from "../contract/store/alert-values.ts";
 import { endRest, type Rest, startRest } from "../support/rest.ts";
 
 let rest: Rest;
@@ -22,6 +23,51 @@ test("a device that raised no alerts has none, in the shape of the call", async 
     assert.equal("nextCursor" in json, false);
     assert.ok(json.apiUsage > 0);
   }
+});
+
+test("alerts tell what happened, where, and who was told", async () => {
+  const created = await rest.call("POST", "/api/devices", { token, body: { id: "told" } });
+  assert.equal(created.status, 201);
+  const device = (await rest.store.devices.find("told"))?.key ?? 0;
+  const first = newAlert(device, 1, { facts: { value: 92, limit: 80, road: "ñ" } });
+  const second = newAlert(device, 2, { name: "Offline", critical: true, late: true, latitude: null, longitude: null });
+  const notices = [newNotice(first), newNotice(first, { target: webhook }), newNotice(first, { target: sms })];
+  await commitAlerts(rest.store, device, [first, second], notices);
+  for (const { id } of notices.slice(0, 2)) {
+    const notice = await rest.store.notices.find(device, id);
+    assert.equal(await rest.store.notices.claim(notice?.key ?? 0, 1, undefined), "claimed");
+    await rest.store.notices.finish(notice?.key ?? 0, { state: "sent", reason: null, peerId: null, dueAt: 0 }, 2);
+  }
+  const asked = { token, body: { ...range, limit: 1 } };
+  const { json } = await rest.call("POST", "/api/devices/told/alerts", asked);
+  assert.deepEqual(json.alerts, [
+    {
+      dateTime: new Date(first.time).toISOString(),
+      latitude: 4.5,
+      longitude: -74.1,
+      text: first.text,
+      notifications: ["Email", "Webhook"],
+      alerts: ["Speed"],
+      id: first.id,
+      ruleId: "rule-1",
+      type: "speedOver",
+      phase: "raised",
+      critical: false,
+      late: false,
+      raisedAt: new Date(first.raisedAt).toISOString(),
+      facts: { value: 92, limit: 80, road: "ñ" },
+    },
+  ]);
+  const next = { token, body: { ...range, cursor: json.nextCursor } };
+  const following = await rest.call("POST", "/api/devices/told/alerts", next);
+  assert.equal(following.json.alerts.length, 1);
+  assert.equal("latitude" in following.json.alerts[0], false);
+  assert.equal("nextCursor" in following.json, false);
+  const named = await rest.call("POST", "/api/devices/told/alerts", {
+    token,
+    body: { ...range, alertName: "Offline" },
+  });
+  assert.deepEqual(named.json.alerts, following.json.alerts);
 });
 
 test("what is refused is what locations refuses, in the same words", async () => {

@@ -19,6 +19,7 @@ import {
   systemClock,
   systemIds,
 } from "./observe/index.ts";
+import { noAlertEngine } from "./ports/alert-engine.ts";
 import type { Log } from "./ports/log.ts";
 import type { Metrics } from "./ports/metrics.ts";
 import type { SmsSender } from "./ports/sms.ts";
@@ -70,7 +71,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
   const operator = await operatorKey(config, store);
   const ingest = new Ingest(
     { maxFutureMs: config.ingest.maxFutureSeconds * 1000 },
-    { store, bus, clock, log, metrics: ingestMetrics(metrics) },
+    { store, bus, clock, log, metrics: ingestMetrics(metrics), engine: noAlertEngine },
   );
   measure(metrics, ingest, store);
   const gateway = createGateway(

@@ -15,9 +15,12 @@ const mostTries = 3;
 class AdmittedDevice implements Admitted {
   readonly status = "admitted";
   readonly key: DeviceKey;
+  readonly accountKey: number;
   readonly id: string;
+  readonly name: string;
   readonly model: string | undefined;
   readonly expires: number | null;
+  readonly odometerStart: number;
   /** Lists of identifiers that it was found under. */
   readonly lists: (readonly string[])[] = [];
   readonly bornAt: number;
@@ -25,8 +28,11 @@ class AdmittedDevice implements Admitted {
 
   constructor(device: Device, bornAt: number) {
     this.key = device.key;
+    this.accountKey = device.accountKey;
     this.id = device.id;
+    this.name = device.name;
     this.expires = device.expires;
+    this.odometerStart = device.odometerStart;
     this.bornAt = bornAt;
     this.model = device.tags.model;
   }

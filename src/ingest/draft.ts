@@ -1,17 +1,15 @@
+import type { LocationAlerts } from "../model/alert.ts";
 import type { Fix, Report } from "../model/effects.ts";
 import type { LocationRecord, Totals } from "../model/location.ts";
-import { extrasOf } from "../model/location-json.ts";
+import { alertMembers, extrasOf } from "../model/location-json.ts";
 import type { Readings } from "../model/readings.ts";
+import type { Observation } from "../ports/alert-engine.ts";
 import { ContentHash, type Located } from "./content-hash.ts";
 import type { Step } from "./totals.ts";
 
 /** A report made ready to be stored: normalised, with its content key, but without totals, which depend on the records before it. */
-export interface Draft extends Step {
+export interface Draft extends Step, Observation {
   readonly hash: number;
-  readonly receivedAt: number;
-  /** It has a position of its own, valid or not. */
-  readonly located: boolean;
-  readonly course: number | undefined;
   readonly extras: string;
 }
 
@@ -47,8 +45,12 @@ export function draftOf(report: Report, time: number, receivedAt: number): Draft
     positioned: located?.valid === true,
     latitude: located?.latitude ?? 0,
     longitude: located?.longitude ?? 0,
+    altitude: report.type === "fix" ? report.altitude : undefined,
     speed: located?.speed,
     course: located?.course,
+    alarms: report.alarms,
+    readings: report.readings,
+    attributes: report.attributes,
     extras: extrasOf(report),
     inputsReported: inputBits(report.readings, false),
     inputsActive: inputBits(report.readings, true),
@@ -85,10 +87,15 @@ function inputBits(readings: Readings, active: boolean): number {
   return input1 === undefined ? 0 : 1;
 }
 
-/** The record of a draft; undefined where it has no position of its own and none is known before it. */
-export function recordOf(draft: Draft, totals: Totals): LocationRecord | undefined {
+/** The record of a draft and of what rules found in it; undefined where it has no position of its own and none is known before it. */
+export function recordOf(
+  draft: Draft,
+  totals: Totals,
+  found: LocationAlerts | undefined = undefined,
+): LocationRecord | undefined {
   if (!draft.located && totals.anchor === undefined) return undefined;
   const position = draft.located ? draft : totals.anchor;
+  const alerts = found !== undefined || draft.alarms.length > 0 ? alertMembers(draft.alarms, found) : undefined;
   return {
     time: draft.time,
     hash: draft.hash,
@@ -100,6 +107,7 @@ export function recordOf(draft: Draft, totals: Totals): LocationRecord | undefin
     ...(draft.course !== undefined && { course: draft.course }),
     ...(!draft.located && totals.anchor && { positionTime: totals.anchor.time }),
     extras: draft.extras,
+    ...(alerts !== undefined && { alerts }),
     totals,
   };
 }

@@ -7,6 +7,7 @@ import type { Device, DeviceKey } from "../model/device.ts";
 import type { Fix } from "../model/effects.ts";
 import { type DeviceState, neverReported } from "../model/location.ts";
 import { createLog, createMetrics } from "../observe/index.ts";
+import { noAlertEngine } from "../ports/alert-engine.ts";
 import type { Admitted } from "../ports/intake.ts";
 import { type CommitConflict, type Store, StoreUnavailable } from "../ports/store.ts";
 import { Ingest } from "./ingest.ts";
@@ -60,7 +61,10 @@ function setUp() {
   const clock = { time: start, now: () => clock.time, monotonic: () => clock.time };
   const metrics = ingestMetrics(createMetrics({ processMetrics: false }));
   const log = createLog("silent");
-  const ingest = new Ingest({ maxFutureMs: 600_000 }, { store: store.asStore, bus, clock, log, metrics });
+  const ingest = new Ingest(
+    { maxFutureMs: 600_000 },
+    { store: store.asStore, bus, clock, log, metrics, engine: noAlertEngine },
+  );
   return { store, bus, clock, ingest };
 }
 

@@ -1,6 +1,7 @@
 import type { CommitBatch, DeviceCommit } from "../model/commit.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { Report } from "../model/effects.ts";
+import type { AlertEngine } from "../ports/alert-engine.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Admission, Admitted, Intake, Outcome } from "../ports/intake.ts";
@@ -41,6 +42,8 @@ export interface IngestDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: IngestMetrics;
+  /** The devices' alert rules. */
+  readonly engine: AlertEngine;
 }
 
 /**
@@ -70,7 +73,7 @@ export class Ingest implements Intake {
     this.#deps = deps;
     this.states = new States(deps.store.locations);
     this.#directory = new Directory(deps.store.devices, deps.bus, deps.clock);
-    this.#planner = new Planner(deps.store.locations, this.states);
+    this.#planner = new Planner(deps.store.locations, this.states, deps.engine, deps.clock);
     this.#unsubscribe = deps.bus.subscribe((event) => {
       if (event.type === "deviceChanged") this.states.forget(event.key);
     });
@@ -101,6 +104,10 @@ export class Ingest implements Intake {
     this.#waitingReports += reports.length;
     if (this.#waitingBytes > mostWaitingBytes) this.#congested = true;
     this.#running ??= this.#run();
+  }
+
+  heard(device: Admitted, receivedAt: number): void {
+    this.#deps.engine.heard(device.key, receivedAt);
   }
 
   /** Commits what waits, then takes nothing more. While the store is down it gives up: what was not acknowledged comes again. */
@@ -238,9 +245,21 @@ export class Ingest implements Intake {
         return devices;
       }
     }
-    for (const { device, state } of commits) this.states.committed(device, state);
+    this.#committed(planned);
     for (const one of planned) this.#settle(one);
     return [];
+  }
+
+  /** What is on disk is taken up in memory, and told to those who act on it. */
+  #committed(planned: readonly Planned[]): void {
+    let notices = 0;
+    for (const { pending, plan } of planned) {
+      if (plan === undefined) continue;
+      this.states.committed(pending.device.key, plan.state);
+      this.#deps.engine.committed(pending.device, plan.state);
+      notices += plan.notices?.length ?? 0;
+    }
+    if (notices > 0) this.#deps.bus.publish({ type: "noticesQueued" });
   }
 
   /** Holds back the devices that made a commit long. */

@@ -1,5 +1,6 @@
 import type { DeviceCommit, TotalsPatch, TotalsShift } from "../model/commit.ts";
 import { type DeviceState, type LocationRecord, noTotals, shiftedTotals, type Totals } from "../model/location.ts";
+import type { Watch } from "../ports/alert-engine.ts";
 import type { HistoryContext } from "../ports/store.ts";
 import { byKey, type Draft, recordOf, stepOf } from "./draft.ts";
 import { advance, differOnlyInSums } from "./totals.ts";
@@ -7,13 +8,13 @@ import { advance, differOnlyInSums } from "./totals.ts";
 /** What a batch does to one device, without the device's key. */
 export type Plan = Omit<DeviceCommit, "device">;
 
-/** The usual case: all drafts (in order, without repeats) are newer than everything stored. */
-export function planAppend(state: DeviceState, drafts: readonly Draft[]): Plan {
+/** The usual case: all drafts (in order, without repeats) are newer than everything stored. `watch`: the device's rules, where it has any. */
+export function planAppend(state: DeviceState, drafts: readonly Draft[], watch?: Watch): Plan {
   const records: LocationRecord[] = [];
   let { time, totals, last, pending } = state;
   for (const draft of drafts) {
     const next = advance(totals, time === 0 ? undefined : time, draft);
-    const record = recordOf(draft, next);
+    const record = recordOf(draft, next, watch?.observe(draft, next));
     if (record === undefined) {
       pending = draft.extras;
       continue;
@@ -23,7 +24,16 @@ export function planAppend(state: DeviceState, drafts: readonly Draft[]): Plan {
     time = draft.time;
     last = record;
   }
-  return { records, patches: [], state: stateOf(state.version + 1, time, totals, last, pending) };
+  return watched({ records, patches: [], state: stateOf(state, time, totals, last, pending) }, watch);
+}
+
+/** The plan with what the device's rules found. */
+function watched(plan: Plan, watch: Watch | undefined): Plan {
+  const outcome = watch?.outcome();
+  if (outcome === undefined) return plan;
+  const { rules, alerts, notices } = outcome;
+  const { rules: _before, ...state } = plan.state;
+  return { ...plan, state: { ...state, ...(rules !== undefined && { rules }) }, alerts, notices };
 }
 
 /** What `planLate` answers: the plan (none where all were repeats) and what is left over, or that it must see more of the history. */
@@ -39,6 +49,7 @@ export function planLate(
   context: HistoryContext,
   drafts: readonly Draft[],
   final: boolean,
+  watch?: Watch,
 ): LatePlan {
   const horizon = context.more ? context.from.at(-1) : undefined;
   let within = horizon === undefined ? drafts : drafts.filter((draft) => byKey(draft, horizon) <= 0);
@@ -49,7 +60,23 @@ export function planLate(
   const leftover = drafts.slice(within.length);
   const fold = foldAgain(context, withoutRepeats(within, context.from));
   if (context.more && !fold.met && !final) return "more context";
-  return { plan: fold.records.length === 0 ? undefined : latePlan(state, context, fold), leftover };
+  if (fold.records.length === 0) return { plan: undefined, leftover };
+  return { plan: watched(latePlan(state, context, observed(state, context, fold, watch)), watch), leftover };
+}
+
+/** The fold with what rules found in its new records: those older than the newest stored one are late, the others are as ever. */
+function observed(state: DeviceState, context: HistoryContext, fold: Fold, watch: Watch | undefined): Fold {
+  if (watch === undefined) return fold;
+  const late = fold.inserted.filter(({ observation }) => observation.time <= state.time);
+  const ofLate = watch.observeLate(late, { before: context.before, after: context.from });
+  const records = fold.records.map((record, index) => {
+    const one = fold.inserted[index];
+    if (one === undefined) return record;
+    const found = index < late.length ? ofLate[index] : watch.observe(one.observation, one.totals);
+    return found === undefined ? record : (recordOf(one.observation, one.totals, found) ?? record);
+  });
+  const newest = fold.newest === fold.records.at(-1) ? records.at(-1) : fold.newest;
+  return { ...fold, records, newest };
 }
 
 function withoutRepeats(drafts: readonly Draft[], stored: readonly LocationRecord[]): readonly Draft[] {
@@ -60,6 +87,8 @@ function withoutRepeats(drafts: readonly Draft[], stored: readonly LocationRecor
 /** A fold over a stretch of history with drafts inserted. */
 interface Fold {
   readonly records: readonly LocationRecord[];
+  /** What each of the records was made of. */
+  readonly inserted: readonly { readonly observation: Draft; readonly totals: Totals }[];
   readonly patches: readonly TotalsPatch[];
   /** Totals after the last step, and the totals that are stored for that step (undefined where it is a new record). */
   readonly totals: Totals;
@@ -72,6 +101,7 @@ interface Fold {
 
 function foldAgain(context: HistoryContext, drafts: readonly Draft[]): Fold {
   const records: LocationRecord[] = [];
+  const inserted: { observation: Draft; totals: Totals }[] = [];
   const patches: TotalsPatch[] = [];
   let totals = context.before?.totals ?? noTotals;
   let storedTotals: Totals | undefined = totals;
@@ -91,6 +121,7 @@ function foldAgain(context: HistoryContext, drafts: readonly Draft[]): Fold {
       const record = recordOf(draft, next);
       if (record === undefined) continue;
       records.push(record);
+      inserted.push({ observation: draft, totals: next });
       totals = next;
       storedTotals = undefined;
       newest = record;
@@ -106,7 +137,7 @@ function foldAgain(context: HistoryContext, drafts: readonly Draft[]): Fold {
     time = newest?.time;
     lastKey = { time: newest?.time ?? 0, hash: newest?.hash ?? 0 };
   }
-  return { records, patches, totals, storedTotals, lastKey, newest, met };
+  return { records, inserted, patches, totals, storedTotals, lastKey, newest, met };
 }
 
 function latePlan(state: DeviceState, context: HistoryContext, fold: Fold): Plan {
@@ -117,7 +148,7 @@ function latePlan(state: DeviceState, context: HistoryContext, fold: Fold): Plan
     return {
       records: fold.records,
       patches: fold.patches,
-      state: stateOf(state.version + 1, newest?.time ?? state.time, fold.totals, newest ?? state.last, state.pending),
+      state: stateOf(state, newest?.time ?? state.time, fold.totals, newest ?? state.last, state.pending),
     };
   }
   const shift = shiftOf(fold);
@@ -126,7 +157,7 @@ function latePlan(state: DeviceState, context: HistoryContext, fold: Fold): Plan
     records: fold.records,
     patches: fold.patches,
     ...(shift && { shift }),
-    state: stateOf(state.version + 1, state.time, totals, state.last, state.pending),
+    state: stateOf(state, state.time, totals, state.last, state.pending),
   };
 }
 
@@ -153,9 +184,9 @@ function sameTotals(one: Totals, other: Totals): boolean {
   );
 }
 
-/** The state with `last` at the last valid position: a newest record that has none keeps its time and readings. */
+/** The state after `before`, with `last` at the last valid position: a newest record that has none keeps its time and readings. */
 function stateOf(
-  version: number,
+  before: DeviceState,
   time: number,
   totals: Totals,
   newest: LocationRecord | undefined,
@@ -163,9 +194,10 @@ function stateOf(
 ): DeviceState {
   const last = newest === undefined ? undefined : atLastPosition(newest, totals);
   return {
-    version,
+    version: before.version + 1,
     time,
     totals,
+    ...(before.rules !== undefined && { rules: before.rules }),
     ...(last && { last }),
     ...(last === undefined && pending !== undefined && { pending }),
   };

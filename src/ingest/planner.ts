@@ -1,5 +1,7 @@
 import type { DeviceKey } from "../model/device.ts";
 import { type DeviceState, neverReported } from "../model/location.ts";
+import type { AlertEngine, Watch } from "../ports/alert-engine.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { LocationStore } from "../ports/store.ts";
 import type { Draft } from "./draft.ts";
 import { ordered, type PendingDevice } from "./pending.ts";
@@ -31,14 +33,21 @@ interface Late {
 export class Planner {
   readonly #store: LocationStore;
   readonly #states: States;
+  readonly #engine: AlertEngine;
+  readonly #clock: Clock;
 
-  constructor(store: LocationStore, states: States) {
+  constructor(store: LocationStore, states: States, engine: AlertEngine, clock: Clock) {
     this.#store = store;
     this.#states = states;
+    this.#engine = engine;
+    this.#clock = clock;
   }
 
   async plan(devices: readonly PendingDevice[]): Promise<readonly Planned[]> {
     const read = await this.#readStates(devices);
+    // Rules are there, but for those of an account that is heard of for the first time.
+    const loading = this.#engine.prepare(accountsOf(devices));
+    if (loading !== undefined) await loading;
     const planned: Planned[] = [];
     const late: Late[] = [];
     for (const pending of devices) {
@@ -47,8 +56,10 @@ export class Planner {
       const state = read?.get(key) ?? this.#states.get(key) ?? neverReported;
       const first = drafts[0];
       if (first === undefined) planned.push({ pending, plan: undefined, leftover: [] });
-      else if (first.time > state.time) planned.push({ pending, plan: planAppend(state, drafts), leftover: [] });
-      else late.push({ pending, drafts, first, state });
+      else if (first.time > state.time) {
+        const plan = planAppend(state, drafts, this.#watch(pending, state));
+        planned.push({ pending, plan, leftover: [] });
+      } else late.push({ pending, drafts, first, state });
     }
     for (let at = 0; at < late.length; at += lateAtOnce)
       planned.push(...(await Promise.all(late.slice(at, at + lateAtOnce).map((one) => this.#planLate(one)))));
@@ -69,11 +80,21 @@ export class Planner {
     return known;
   }
 
+  #watch({ device }: PendingDevice, state: DeviceState): Watch | undefined {
+    return this.#engine.watch(device, state, this.#clock.now());
+  }
+
   async #planLate({ pending, drafts, first, state }: Late): Promise<Planned> {
     for (let limit = firstContext; ; limit *= 4) {
       const context = await this.#store.context(pending.device.key, first.time, limit);
-      const late = planLate(state, context, drafts, limit >= largestContext);
+      const late = planLate(state, context, drafts, limit >= largestContext, this.#watch(pending, state));
       if (late !== "more context") return { pending, plan: late.plan, leftover: late.leftover };
     }
   }
+}
+
+function accountsOf(devices: readonly PendingDevice[]): ReadonlySet<number> {
+  const accounts = new Set<number>();
+  for (const { device } of devices) accounts.add(device.accountKey);
+  return accounts;
 }

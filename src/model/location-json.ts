@@ -1,3 +1,5 @@
+import { type Alarm, alarmTexts } from "./alarms.ts";
+import type { LocationAlerts } from "./alert.ts";
 import { reservedAttributes } from "./attribute-names.ts";
 import type { Report } from "./effects.ts";
 import type { LocationRecord } from "./location.ts";
@@ -92,6 +94,22 @@ function flags(field: string, names: typeof inputNames | typeof outputNames, cou
     states += name !== undefined && report.readings[name] === true ? ",true" : ",false";
   }
   return `,"${field}":[${states.slice(1)}]`;
+}
+
+/**
+ * The Location's alert and warning fields as JSON members, with a leading comma: what rules found, and the alarms that the tracker reported.
+ * Undefined where there are neither.
+ */
+export function alertMembers(alarms: readonly Alarm[], found: LocationAlerts | undefined): string | undefined {
+  if (found === undefined && alarms.length === 0) return undefined;
+  const alerts = found?.alerts ?? [];
+  return (
+    `,"alerts":${JSON.stringify(alerts.map(({ name }) => name))}` +
+    `,"alertTexts":${JSON.stringify(alerts.map(({ text }) => text))}` +
+    `,"warnings":${JSON.stringify(alarms)}` +
+    `,"warningTexts":${JSON.stringify(alarms.map((alarm) => alarmTexts[alarm]))}` +
+    `,"hasCriticalAlert":${alerts.some(({ critical }) => critical)}`
+  );
 }
 
 /** How late a record must arrive for its arrival to be shown, ms. */

@@ -30,6 +30,7 @@ export interface Observation {
 export interface WatchedDevice {
   readonly key: DeviceKey;
   readonly accountKey: number;
+  /** The id that it is registered under (not an alias that it may have reported). */
   readonly id: string;
   readonly name: string;
   /** Epoch ms; null: never. */

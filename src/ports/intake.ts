@@ -1,11 +1,9 @@
 import type { Report } from "../model/effects.ts";
+import type { WatchedDevice } from "./alert-engine.ts";
 
 /** A device that may report now. Held by a connection; `live` turns false when the device is deleted, changed or expires, or was not asked for in a while. */
-export interface Admitted {
+export interface Admitted extends WatchedDevice {
   readonly status: "admitted";
-  readonly key: number;
-  /** The id that the device is registered under (not the alias that it may have reported). */
-  readonly id: string;
   /** Model of the tracker (the device's tag `model`), where a protocol's variants can't be told from the bytes. */
   readonly model?: string | undefined;
   /** False: it is to be admitted again before anything else of it is taken. */
@@ -35,6 +33,8 @@ export interface Intake {
    * while the store is down it is simply not called yet. Reports keep their order within a device.
    */
   submit(device: Admitted, reports: readonly Report[], receivedAt: number, done: (outcome: Outcome) => void): void;
+  /** The device sent a message that holds nothing to store: it is there. */
+  heard(device: Admitted, receivedAt: number): void;
   /** True while so much waits that sockets should not be read; `onDrained` tells when to go on. */
   readonly congested: boolean;
   onDrained(listener: () => void): void;

@@ -7,6 +7,7 @@ import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { DeviceFields } from "../../src/model/device.ts";
 import type { Fix, Report } from "../../src/model/effects.ts";
 import { createLog, createMetrics, systemClock } from "../../src/observe/index.ts";
+import { noAlertEngine } from "../../src/ports/alert-engine.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
@@ -18,7 +19,7 @@ const start = Date.UTC(2026, 5, 1);
 function newIngest(store: Store): Ingest {
   const metrics = ingestMetrics(createMetrics({ processMetrics: false }));
   const bus = createMemoryBus((error) => assert.fail(String(error)));
-  return new Ingest({ maxFutureMs: 600_000 }, { store, bus, clock: systemClock, log, metrics });
+  return new Ingest({ maxFutureMs: 600_000 }, { store, bus, clock: systemClock, log, metrics, engine: noAlertEngine });
 }
 
 const fields = (id: string): DeviceFields => ({
@@ -83,7 +84,10 @@ test("whatever the order of arrival, the store answers the same history and last
     await store.close();
     removeFolder(directory);
   });
-  await store.accounts.create({ id: "test", name: "Test", timeZone: "Etc/UTC", licenses: 100_000, language: "en" }, Date.now());
+  await store.accounts.create(
+    { id: "test", name: "Test", timeZone: "Etc/UTC", licenses: 100_000, language: "en" },
+    Date.now(),
+  );
   let devices = 0;
   const cases = fc
     .array(report, { minLength: 1, maxLength: 60 })
@@ -121,7 +125,10 @@ test("a clock that can't be right is kept as evidence, acknowledged, and no loca
     await store.close();
     removeFolder(directory);
   });
-  await store.accounts.create({ id: "test", name: "Test", timeZone: "Etc/UTC", licenses: 10, language: "en" }, Date.now());
+  await store.accounts.create(
+    { id: "test", name: "Test", timeZone: "Etc/UTC", licenses: 10, language: "en" },
+    Date.now(),
+  );
   const device = await admitted(ingest, store, "clockless");
   const fix = (time: number, latitude = 48): Fix => ({
     type: "fix",

@@ -11,7 +11,11 @@ interface Waiting {
 class MemoryDevice implements Admitted {
   readonly status = "admitted";
   readonly key: number;
+  readonly accountKey = 1;
   readonly id: string;
+  readonly name = "Tracker";
+  readonly expires = null;
+  readonly odometerStart = 0;
   readonly model: string | undefined;
   live = true;
 
@@ -75,6 +79,12 @@ export class MemoryIntake implements Intake {
   submit(device: Admitted, reports: readonly Report[], _receivedAt: number, done: (outcome: Outcome) => void): void {
     this.#waiting.push({ device, reports, done });
     if (!this.hold) this.commit();
+  }
+
+  /** How often devices were heard of without anything to store. */
+  heardOf = 0;
+  heard(): void {
+    this.heardOf++;
   }
 
   /** How many submissions wait. */

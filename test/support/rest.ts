@@ -15,6 +15,7 @@ import {
   systemClock,
   systemIds,
 } from "../../src/observe/index.ts";
+import { noAlertEngine } from "../../src/ports/alert-engine.ts";
 import type { Bus } from "../../src/ports/bus.ts";
 import type { Dispatcher } from "../../src/ports/dispatcher.ts";
 import type { Quarantine } from "../../src/ports/quarantine.ts";
@@ -118,7 +119,10 @@ export async function startRest({
     { store, clock, ids, makeApiKey, keep: async () => {} },
     { name: "First", timeZone: "Etc/UTC", licenses: 20, ownerEmail: "Owner@Example.com" },
   );
-  const ingest = new Ingest({ maxFutureMs: 600_000 }, { store, bus, clock, log, metrics: ingestMetrics(metrics) });
+  const ingest = new Ingest(
+    { maxFutureMs: 600_000 },
+    { store, bus, clock, log, metrics: ingestMetrics(metrics), engine: noAlertEngine },
+  );
   const http = await createHttp(
     { host: "127.0.0.1", port: 0, trustProxy, limits: { ...defaultLimits, ...limits } },
     {

@@ -40,6 +40,9 @@ export function sagitta(square: number): number {
   return 1 - Math.sqrt(Math.max(0, 1 - square / 4));
 }
 
+/** Square of a chord of a millimetre: the direction of shorter ones is lost in rounding, and their ends tell all that matters. */
+const pointLike = (1e-6 / earthRadiusKm) ** 2;
+
 /** Whether point `p` at `i` lies within reach of the shorter great-circle arc from `q` at `a` to `q` at `b`. */
 export function arcReached(reach: Reach, p: Float64Array, i: number, q: Float64Array, a: number, b: number): boolean {
   const toA = chord2(p, i, q, a);
@@ -47,6 +50,7 @@ export function arcReached(reach: Reach, p: Float64Array, i: number, q: Float64A
   const limit = reach.chord * reach.chord;
   if (toA <= limit || toB <= limit) return true;
   const length = chord2(q, a, q, b);
+  if (length < pointLike) return false;
   // Is the nearest point of the great circle between the two ends? Written in squares of chords, because the cosines of short arcs all look like 1.
   if ((length + toA - toB) / 2 < (length * toA) / 4 || (length + toB - toA) / 2 < (length * toB) / 4) return false;
   const ax = q[a] ?? 0;
@@ -60,7 +64,7 @@ export function arcReached(reach: Reach, p: Float64Array, i: number, q: Float64A
   const nz = ax * by - ay * bx;
   const normal2 = nx * nx + ny * ny + nz * nz;
   const over = ((p[i] ?? 0) - ax) * nx + ((p[i + 1] ?? 0) - ay) * ny + ((p[i + 2] ?? 0) - az) * nz;
-  // Ends that are the same or opposite have no plane between them, and the ends were asked already.
+  // Opposite ends have no plane between them.
   return normal2 > 0 && over * over <= reach.sine2 * normal2;
 }
 

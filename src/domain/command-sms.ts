@@ -23,7 +23,17 @@ export interface CommandSmsContext {
   readonly sender: SmsSender;
 }
 
-/** Commands by SMS: counted to the device's day, recorded before they are handed over, stepped by the gateway's receipts. */
+/** What a message was counted as: so many SMS of a day. */
+interface Counted {
+  readonly device: Device;
+  readonly day: string;
+  readonly parts: number;
+}
+
+/**
+ * Commands by SMS: counted to the device's day, a long message as the parts that it is sent in; recorded before they are handed over, stepped by the
+ * gateway's receipts: delivered when all parts are, failed when one will not be.
+ */
 export class CommandSms {
   readonly #context: CommandSmsContext;
   readonly #early = new Map<string, SmsReceipt>();
@@ -47,15 +57,15 @@ export class CommandSms {
    * @throws ApiError `dailySms`, `deviceNotFound`
    */
   async send(device: Device, to: string, body: SmsBody, make: (sent: SentFields) => Promise<Made>): Promise<Command> {
-    const day = await this.#take(device);
-    const giveBack = () => this.#giveBack(device, day);
+    const counted = await this.#take(device, body);
+    const giveBack = () => this.#giveBack(counted);
     const sent = { state: "sent", sentAt: this.#context.clock.now(), failure: unknownOutcome } as const;
     const made = await make(sent).catch(async (error: unknown) => {
       await giveBack();
       throw error;
     });
     if (made === "missing") throw new ApiError("deviceNotFound");
-    if (!made.existing) return this.#hand(made.command, to, body, giveBack);
+    if (!made.existing) return this.#hand(made.command, to, body, counted);
     await giveBack();
     return made.command;
   }
@@ -68,67 +78,67 @@ export class CommandSms {
       const over = { finishedAt: now, failure: null };
       return this.#context.store.commands.step(command.key, ["failed"], "expired", over, before);
     }
-    const day = await this.#take(device);
-    const giveBack = () => this.#giveBack(device, day);
+    const counted = await this.#take(device, body);
     const { commands } = this.#context.store;
     const change = { sentAt: this.#context.clock.now(), finishedAt: null, failure: unknownOutcome };
     const sent = await commands.step(command.key, ["failed"], "sent", change, before);
-    if (sent !== undefined) return this.#hand(sent, to, body, giveBack);
-    await giveBack();
+    if (sent !== undefined) return this.#hand(sent, to, body, counted);
+    await this.#giveBack(counted);
     return undefined;
   }
 
-  /** Counts one SMS to the device's day, in its account's time zone; gives the day. */
-  async #take(device: Device): Promise<string> {
-    const { store, clock } = this.#context;
+  /** Counts a message's parts to the device's day, in its account's time zone. */
+  async #take(device: Device, body: SmsBody): Promise<Counted> {
+    const { store, clock, sender } = this.#context;
     const account = await store.accounts.find(device.accountKey);
     if (account === undefined) throw new ApiError("deviceNotFound");
     const now = clock.now();
     const day = dayIn(account.timeZone, now);
-    if (await store.daily.take(device.key, day, "sms", device.dailySmsLimit)) return day;
-    throw new ApiError("dailySms", [], secondsToNextDayIn(account.timeZone, now));
+    const parts = sender.parts(body);
+    const { dailySmsLimit: limit } = device;
+    if (await store.daily.take(device.key, day, "sms", limit, parts)) return { device, day, parts };
+    const details = parts === 1 ? [] : [`the message needs ${parts} SMS; the device may be sent ${limit} a day`];
+    throw new ApiError("dailySms", details, secondsToNextDayIn(account.timeZone, now));
   }
 
-  async #hand(command: Command, to: string, body: SmsBody, giveBack: () => Promise<void>): Promise<Command> {
+  async #hand(command: Command, to: string, body: SmsBody, counted: Counted): Promise<Command> {
     const { sender } = this.#context;
     const result = await sender.send(to, body);
     switch (result.outcome) {
       case "accepted": {
-        // The last part arrives last, mostly; one id is enough to tell the command by.
-        const smsId = result.ids.at(-1) ?? null;
-        const accepted = await this.#step(command, "sent", { smsId, failure: null });
-        const early = smsId === null ? undefined : this.#early.get(smsId);
-        return early === undefined ? accepted : ((await this.#receipt(early)) ?? accepted);
+        const accepted = await this.#step(command, "sent", { smsIds: result.ids, failure: null });
+        return (await this.#takeEarly(result.ids)) ?? accepted;
       }
       case "maybe":
         return this.#step(command, "sent", { failure: `${result.reason}: it may or may not have been sent` });
       case "refused": {
         const failure = `the SMS gateway refused it: ${result.reason}`;
-        return this.#failed(command, failure, giveBack);
+        return this.#failed(command, failure, { ...counted, parts: counted.parts - (result.sent ?? 0) });
       }
       case "unavailable": {
         const failure = smsUnavailable + result.reason;
-        return this.#failed(command, failure, giveBack);
+        return this.#failed(command, failure, { ...counted, parts: counted.parts - (result.sent ?? 0) });
       }
     }
   }
 
-  /** Nothing was sent. The record comes first: it is what the caller reads, and a repeat under its key depends on it. */
-  async #failed(command: Command, failure: string, giveBack: () => Promise<void>): Promise<Command> {
+  /** Nothing arrives. The record comes first: it is what the caller reads, and a repeat under its key depends on it. */
+  async #failed(command: Command, failure: string, unsent: Counted): Promise<Command> {
     const change = { sentAt: null, finishedAt: this.#context.clock.now(), failure };
     try {
       return await this.#step(command, "failed", change);
     } finally {
-      await giveBack();
+      await this.#giveBack(unsent);
     }
   }
 
-  /** Gives back an SMS that was counted and not sent; one that can't be given back is logged, and fails nothing else. */
-  async #giveBack(device: Device, day: string): Promise<void> {
+  /** Gives back what was counted and not sent; what can't be given back is logged, and fails nothing else. */
+  async #giveBack({ device, day, parts }: Counted): Promise<void> {
+    if (parts <= 0) return;
     const { store, log } = this.#context;
     for (let attempt = 1; ; attempt++) {
       try {
-        await store.daily.giveBack(device.key, day, "sms");
+        await store.daily.giveBack(device.key, day, "sms", parts);
         return;
       } catch (error) {
         if (attempt === giveBackAttempts) {
@@ -146,18 +156,31 @@ export class CommandSms {
     return (await commands.step(command.key, ["sent"], to, change)) ?? { ...command, ...change, state: to };
   }
 
+  /** What receipts made of the command that came before its parts' names were recorded; undefined: nothing. */
+  async #takeEarly(ids: readonly (string | null)[]): Promise<Command | undefined> {
+    let stepped: Command | undefined;
+    for (const id of ids) {
+      const early = id === null ? undefined : this.#early.get(id);
+      if (early !== undefined) stepped = (await this.#receipt(early)) ?? stepped;
+    }
+    return stepped;
+  }
+
   async #receipt(receipt: SmsReceipt): Promise<Command | undefined> {
     const { store, clock } = this.#context;
     // Before the look: the message's id may be written during it, and who writes it looks here afterwards.
     this.#keepEarly(receipt);
-    const command = await store.commands.bySmsId(receipt.id);
-    if (command === undefined) return undefined;
+    const known = await store.commands.receipt(receipt.id, receipt.delivered);
+    if (known === undefined) return undefined;
     this.#early.delete(receipt.id);
+    const { key } = known.command;
     const finishedAt = clock.now();
-    if (receipt.delivered)
-      return store.commands.step(command.key, ["sent"], "delivered", { finishedAt, failure: null });
+    if (known.delivery === "delivered")
+      return store.commands.step(key, ["sent"], "delivered", { finishedAt, failure: null });
+    if (known.delivery === "open") return undefined;
+    // The first that will not be delivered ends the command; what comes later of the others changes nothing.
     const failure = `the SMS gateway reports ${receipt.state}`;
-    return store.commands.step(command.key, ["sent"], "failed", { finishedAt, failure });
+    return store.commands.step(key, ["sent"], "failed", { finishedAt, failure });
   }
 
   #keepEarly(receipt: SmsReceipt): void {

@@ -67,7 +67,6 @@ export function recordOf(
     finishedAt: null,
     reply: null,
     failure: null,
-    smsId: null,
     idempotencyKey,
   };
 }

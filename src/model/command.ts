@@ -38,8 +38,6 @@ export interface Command {
   readonly reply: string | null;
   /** Why it failed, in a sentence. */
   readonly failure: string | null;
-  /** What the SMS gateway calls the message; delivery receipts name it. */
-  readonly smsId: string | null;
   readonly idempotencyKey: string | null;
 }
 

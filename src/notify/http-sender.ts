@@ -4,6 +4,7 @@ import { messageId } from "./message-id.ts";
 import { createOutbound, type Outbound, type OutboundCall, type OutboundOptions } from "./outbound.ts";
 import { readPhone } from "./phone.ts";
 import { Slots } from "./slots.ts";
+import { countParts } from "./sms-parts.ts";
 import { asItIs, encodeForJson, encodeForUrl, fill, type TemplateValues } from "./template.ts";
 
 /** The gateway's request and how its answer is read. Templates are as docs/operating.md says; the configuration has checked them. */
@@ -52,6 +53,11 @@ export class HttpSender implements SmsSender {
     this.#call = createOutbound({ ...bounds, mostAnswer });
     this.binary = options.binaryUrl !== "" || options.binaryBody !== "";
     this.#headers = readHeaders(options);
+  }
+
+  /** The gateway cuts as it likes; the network's limits are the same for all. */
+  parts(body: SmsBody): number {
+    return countParts(body);
   }
 
   async send(to: string, body: SmsBody): Promise<SmsResult> {

@@ -180,7 +180,27 @@ describe("an SMPP sender", () => {
 
   it("says unavailable where a part before the last one is lost: the phone shows nothing of it", async () => {
     peer.react = (_submit, index) => (index === 1 ? "break" : 0);
-    assert.equal((await start().send("+1234567", { text: "x".repeat(400) })).outcome, "unavailable");
+    const lost = await start().send("+1234567", { text: "x".repeat(400) });
+    // The first was taken, the second perhaps; both may be paid.
+    assert.ok(lost.outcome === "unavailable" && lost.sent === 2, JSON.stringify(lost));
+  });
+
+  it("tells how many parts were handed over of a message that is refused within it", async () => {
+    peer.react = (_submit, index) => (index === 2 ? (smpp.errors.ESME_RINVDSTADR ?? 0) : 0);
+    const refused = await start().send("+1234567", { text: "x".repeat(400) });
+    assert.ok(refused.outcome === "refused" && refused.sent === 2, JSON.stringify(refused));
+    peer.react = () => smpp.errors.ESME_RINVDSTADR ?? 0;
+    assert.equal("sent" in (await start().send("+1234567", { text: "x" })), false);
+  });
+
+  it("counts the parts of a message as it sends them", () => {
+    const sender = start();
+    const bodies = [{ text: "x" }, { text: "x".repeat(400) }, { bytes: new Uint8Array(141) }];
+    assert.deepEqual(
+      bodies.map((body) => sender.parts(body)),
+      [1, 3, 2],
+    );
+    assert.equal(sender.parts({ bytes: new Uint8Array(255 * 134 + 1) }), 256);
   });
 });
 

@@ -9,7 +9,7 @@ import { Slots } from "./slots.ts";
 import { type ConnectionOptions, SmppConnection } from "./smpp-connection.ts";
 import smpp from "./smpp-library.ts";
 import { type SmppLink, statusName } from "./smpp-link.ts";
-import { type EncodedSms, encodeSms } from "./sms-parts.ts";
+import { countParts, type EncodedSms, encodeSms } from "./sms-parts.ts";
 
 /** The gateway and how we send by it. */
 export interface SmppOptions extends ConnectionOptions {
@@ -63,6 +63,10 @@ export class SmppSender implements SmsSender {
     return this.#connection.bound;
   }
 
+  parts(body: SmsBody): number {
+    return countParts(body);
+  }
+
   async send(to: string, body: SmsBody): Promise<SmsResult> {
     const phone = readPhone(to);
     if (phone === undefined) return { outcome: "refused", reason: "the phone number is not one" };
@@ -108,18 +112,19 @@ export class SmppSender implements SmsSender {
 
   /**
    * One part after the other. The phone shows a message only with all of its parts, so a failure before the last one means that nothing
-   * arrived, and the whole may be sent again; only the last part's missing answer leaves a doubt.
+   * arrived, and the whole may be sent again; only the last part's missing answer leaves a doubt. What was handed over is paid all the same: it is told.
    */
   async #submitParts(phone: Phone, { dataCoding, parts }: EncodedSms, deadline: number): Promise<SmsResult> {
     const link = await this.#connection.link(deadline - this.#clock.monotonic());
     if ("reason" in link) return unavailable(`no connection to the SMS gateway: ${link.reason}`, link.retryAfterMs);
-    const ids: string[] = [];
+    const ids: (string | null)[] = [];
     for (let index = 0; index < parts.length; ) {
       const pause = Math.ceil(this.#throttledUntil - this.#clock.monotonic());
       const left = deadline - this.#clock.monotonic();
       // A message that is begun waits for leave to go on: one sent anew each time would never end where its parts alone are too many.
-      if (pause > 0 && (index === 0 || pause >= left)) return unavailable("the SMS gateway asked for less", pause);
-      if (left <= 0) return unavailable("the SMS gateway is too slow for so many parts", this.#options.answerMs);
+      if (pause > 0 && (index === 0 || pause >= left))
+        return unavailable("the SMS gateway asked for less", pause, index);
+      if (left <= 0) return unavailable("the SMS gateway is too slow for so many parts", this.#options.answerMs, index);
       if (pause > 0) {
         await setTimeout(pause);
         continue;
@@ -129,7 +134,7 @@ export class SmppSender implements SmsSender {
       if (result.outcome === "accepted") {
         ids.push(...result.ids);
         index++;
-      } else if (index === 0 || this.#throttledUntil <= this.#clock.monotonic()) return result;
+      } else if (index === 0 || this.#throttledUntil <= this.#clock.monotonic()) return withSent(result, index);
     }
     return { outcome: "accepted", ids };
   }
@@ -166,11 +171,12 @@ export class SmppSender implements SmsSender {
         answer === "timeout"
           ? "the SMS gateway did not answer in time"
           : "the connection to the SMS gateway broke before it answered";
-      return last ? { outcome: "maybe", reason } : unavailable(reason, this.#options.firstPauseMs);
+      // It may have been taken, so it may be paid.
+      return last ? { outcome: "maybe", reason } : unavailable(reason, this.#options.firstPauseMs, 1);
     }
     this.#connection.works();
     const { command_status: status, message_id: id } = answer.pdu;
-    if (status === 0) return { outcome: "accepted", ids: id ? [id] : [] };
+    if (status === 0) return { outcome: "accepted", ids: [id || null] };
     const reason = `the SMS gateway answered ${statusName(status)}`;
     if (!throttling.has(status))
       return passing.has(status) ? unavailable(reason, this.#options.throttleMs) : { outcome: "refused", reason };
@@ -195,8 +201,14 @@ export class SmppSender implements SmsSender {
   }
 }
 
-function unavailable(reason: string, retryAfterMs: number): SmsResult {
-  return { outcome: "unavailable", reason, retryAfterMs };
+function unavailable(reason: string, retryAfterMs: number, sent = 0): SmsResult {
+  return withSent({ outcome: "unavailable", reason, retryAfterMs }, sent);
+}
+
+/** The same result of a message of which so many parts more were handed over. */
+function withSent(result: SmsResult, more: number): SmsResult {
+  if (more === 0 || result.outcome === "accepted" || result.outcome === "maybe") return result;
+  return { ...result, sent: (result.sent ?? 0) + more };
 }
 
 /** Type and plan of the sender's address (SMPP 3.4, 5.2.5): international with +, alphanumeric with letters, otherwise left to the gateway. */

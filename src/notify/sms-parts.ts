@@ -42,6 +42,11 @@ export function encodeSms(body: SmsBody, reference: number): EncodedSms | undefi
   };
 }
 
+/** SMS that a message needs; one more than can be where it needs too many. */
+export function countParts(body: SmsBody): number {
+  return encodeSms(body, 0)?.parts.length ?? mostParts + 1;
+}
+
 function encode(body: SmsBody): Pick<EncodedSms, "dataCoding"> & { bytes: Buffer; limits: typeof octets } {
   if ("bytes" in body) return { dataCoding: 0x04, bytes: Buffer.from(body.bytes), limits: octets };
   // A bare escape is in the library's alphabet, but as a character of a text it would swallow the next one.

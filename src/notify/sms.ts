@@ -69,6 +69,7 @@ function counted(sender: SmsSender, metrics: Metrics): SmsSender {
   sender.onReceipt(({ delivered }) => receipts({ state: delivered ? "delivered" : "failed" }).add(1));
   return {
     binary: sender.binary,
+    parts: (body) => sender.parts(body),
     async send(to, body) {
       const result = await sender.send(to, body);
       sent({ outcome: result.outcome }).add(1);

@@ -2,13 +2,14 @@
 export type SmsBody = { readonly text: string } | { readonly bytes: Uint8Array };
 
 /**
- * What the gateway said. `accepted`: it took the message, under these ids (one for each part) · `refused`: it never will, for the reason given ·
- * `unavailable`: it can't be reached or asks to come later; trying again may help. `maybe`: the connection broke after the message was handed over.
+ * What the gateway said. `accepted`: it took the message, under these ids (one for each part; null where it gave none) · `refused`: it never will, for the
+ * reason given · `unavailable`: it can't be reached or asks to come later; trying again may help. `maybe`: the connection broke after the message was handed
+ * over. `sent`: parts of a message that is not sent as a whole which were handed over all the same, and are paid; absent: none.
  */
 export type SmsResult =
-  | { readonly outcome: "accepted"; readonly ids: readonly string[] }
-  | { readonly outcome: "refused"; readonly reason: string }
-  | { readonly outcome: "unavailable"; readonly reason: string; readonly retryAfterMs?: number }
+  | { readonly outcome: "accepted"; readonly ids: readonly (string | null)[] }
+  | { readonly outcome: "refused"; readonly reason: string; readonly sent?: number }
+  | { readonly outcome: "unavailable"; readonly reason: string; readonly retryAfterMs?: number; readonly sent?: number }
   | { readonly outcome: "maybe"; readonly reason: string };
 
 /** A delivery receipt of the gateway. */
@@ -23,6 +24,8 @@ export interface SmsReceipt {
 export interface SmsSender {
   /** Whether it can carry 8-bit binary messages. */
   readonly binary: boolean;
+  /** How many SMS the network carries a message in: what it costs. */
+  parts(body: SmsBody): number;
   send(to: string, body: SmsBody): Promise<SmsResult>;
   /** A receipt may come before the caller of `send` has recorded the ids that it names, and more than once. */
   onReceipt(listener: (receipt: SmsReceipt) => void): void;

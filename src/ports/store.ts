@@ -151,6 +151,11 @@ export interface UserStore {
   /** Adds to the counters; one commit for all. What is of a user or device that is gone is left out. */
   addUsage(users: readonly UsageDelta[], devices: readonly ResultsDelta[]): Promise<void>;
   usage(userKey: number, day: string): Promise<Usage>;
+  /**
+   * One bounded step of putting the counters of the days before one together; no sum changes. Looks at `limit` users after that key; tells the key to
+   * go on after, undefined: those were all.
+   */
+  foldUsage(before: string, after: number, limit: number): Promise<number | undefined>;
   results(device: DeviceKey, day: string): Promise<number>;
 }
 
@@ -196,7 +201,13 @@ export interface GroupStore {
 export type NewCommand = Omit<Command, "key">;
 
 /** What a step of a command changes beside its state. */
-export type CommandChange = Partial<Pick<Command, "sentAt" | "finishedAt" | "reply" | "failure" | "smsId">>;
+export type CommandChange = Partial<Pick<Command, "sentAt" | "finishedAt" | "reply" | "failure">> & {
+  /** What the SMS gateway calls the message's parts, by which delivery receipts name them; null for one that it gave no name. They replace those of an earlier try. */
+  readonly smsIds?: readonly (string | null)[];
+};
+
+/** What is known of the parts of a command by SMS: all were delivered, one will not be, or more is to come. */
+export type SmsDelivery = "delivered" | "failed" | "open";
 
 /** A command that was made, or the one that was made before under its idempotency key. */
 export interface MadeCommand {
@@ -225,12 +236,26 @@ export interface CommandStore {
     change: CommandChange,
     failure?: string,
   ): Promise<Command | undefined>;
-  /** The command whose SMS the gateway calls so. */
-  bySmsId(smsId: string): Promise<Command | undefined>;
+  /** Records what became of the part that the gateway calls so, and tells what is known of its command now; the newest where several were called so. */
+  receipt(
+    smsId: string,
+    delivered: boolean,
+  ): Promise<{ readonly command: Command; readonly delivery: SmsDelivery } | undefined>;
   /** Ends the queued commands whose time has run out; how many. */
   expire(now: number): Promise<number>;
   /** The earliest time at which a queued command runs out, which may have passed; undefined: none waits. */
   nextExpiry(): Promise<number | undefined>;
+  /** Ids of devices for whose connection commands wait, at most `limit`. */
+  waitingDevices(limit: number): Promise<readonly string[]>;
+  /**
+   * One bounded step of deleting the records that ended before a moment (those that are sent and got no answer: were sent), with what was made after it left alone:
+   * looks at `limit` records after that key. Tells how many it deleted, and the key to go on after; no key: that was all.
+   */
+  deleteEnded(
+    before: number,
+    after: number,
+    limit: number,
+  ): Promise<{ readonly deleted: number; readonly next: number | undefined }>;
 }
 
 /** What is sent from a device in a day of its account. */
@@ -238,9 +263,9 @@ export type DailyKind = "sms" | "email";
 
 /** Daily counters of what is sent from devices. */
 export interface DailyStore {
-  /** Counts one more if that stays within the limit, atomically; false: the limit is reached, or the device is gone. */
-  take(device: DeviceKey, day: string, kind: DailyKind, limit: number): Promise<boolean>;
-  /** Gives back one that was taken and not sent after all. */
-  giveBack(device: DeviceKey, day: string, kind: DailyKind): Promise<void>;
+  /** Counts so many more (one, unless said) if that stays within the limit, atomically; false: the limit is reached, or the device is gone. */
+  take(device: DeviceKey, day: string, kind: DailyKind, limit: number, count?: number): Promise<boolean>;
+  /** Gives back what was taken and not sent after all. */
+  giveBack(device: DeviceKey, day: string, kind: DailyKind, count?: number): Promise<void>;
   sent(device: DeviceKey, day: string): Promise<{ readonly sms: number; readonly email: number }>;
 }

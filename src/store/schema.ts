@@ -154,9 +154,19 @@ export interface CommandTable {
   finished_at: number | null;
   reply: string | null;
   failure: string | null;
-  sms_id: string | null;
   /** Unique for a user and a device where there is one. */
   idempotency_key: string | null;
+}
+
+/** One SMS of a command. */
+export interface CommandPartTable {
+  command: number;
+  /** Its place in the command, from 0. */
+  part: number;
+  /** What the gateway calls it; null where it said nothing. */
+  sms_id: string | null;
+  /** 1: it was delivered, 0: it will not be; null: nothing is known. */
+  delivered: number | null;
 }
 
 /** What was sent from a device in a day of its account. */
@@ -262,6 +272,7 @@ export interface Schema {
   device_results: DeviceResultsTable;
   device_group: DeviceGroupTable;
   command: CommandTable;
+  command_part: CommandPartTable;
   device_sent: DeviceSentTable;
   geofence: GeofenceTable;
   alert_rule: AlertRuleTable;

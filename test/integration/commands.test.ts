@@ -429,7 +429,9 @@ function failingAt(commands: Store["commands"], fails: () => boolean): Store["co
     list: (device, from, limit) => commands.list(device, from, limit),
     queued: (...input) => commands.queued(...input),
     step: (...input) => (fails() ? Promise.reject(new Error("no disk")) : commands.step(...input)),
-    bySmsId: (id) => commands.bySmsId(id),
+    receipt: (...input) => commands.receipt(...input),
+    waitingDevices: (limit) => commands.waitingDevices(limit),
+    deleteEnded: (...input) => commands.deleteEnded(...input),
     expire: (now) => commands.expire(now),
     nextExpiry: () => commands.nextExpiry(),
   };
@@ -481,10 +483,17 @@ describe("by SMS", () => {
     binary = true;
     readonly sent: (readonly [string, SmsBody])[] = [];
     result: SmsResult | undefined;
+    /** What `send` waits for. */
+    held: Promise<void> | undefined;
     #listener: (receipt: SmsReceipt) => void = () => {};
     async send(to: string, body: SmsBody): Promise<SmsResult> {
       this.sent.push([to, body]);
-      return this.result ?? { outcome: "accepted", ids: [`a${this.sent.length}`, `b${this.sent.length}`] };
+      await this.held;
+      const ids = ["a", "b", "c"].slice(0, this.parts(body)).map((name) => `${name}${this.sent.length}`);
+      return this.result ?? { outcome: "accepted", ids };
+    }
+    parts(body: SmsBody): number {
+      return "text" in body ? Math.ceil(body.text.length / 10) : 1;
     }
     onReceipt(listener: (receipt: SmsReceipt) => void): void {
       this.#listener = listener;
@@ -508,8 +517,8 @@ describe("by SMS", () => {
       sms: sender,
       spoil: (store) => {
         const plain = failingAt(store.commands, () => false);
-        const bySmsId = async (id: string) => {
-          const found = await plain.bySmsId(id);
+        const receipt: typeof plain.receipt = async (...input) => {
+          const found = await plain.receipt(...input);
           await slow;
           return found;
         };
@@ -518,7 +527,7 @@ describe("by SMS", () => {
           failures-- > 0 ? Promise.reject(new Error("no disk")) : daily.giveBack(...input);
         return {
           ...store,
-          commands: { ...plain, bySmsId },
+          commands: { ...plain, receipt },
           daily: { take: (...input) => daily.take(...input), giveBack, sent: (...input) => daily.sent(...input) },
         };
       },
@@ -542,14 +551,14 @@ describe("by SMS", () => {
       ["+573001234567", { bytes }],
     ]);
     assert.equal((await last("a")).state, "sent");
-    sender.receipt("b3", true, "DELIVRD");
+    sender.receipt("a3", true, "DELIVRD");
     while ((await last("a")).state !== "delivered") await delay(5);
-    sender.receipt("b2", false, "UNDELIV");
+    sender.receipt("a2", false, "UNDELIV");
     const second = async () => (await owner.commands("a")).commands[1];
     while ((await second()).state !== "failed") await delay(5);
     assert.equal((await second()).failure, "the SMS gateway reports UNDELIV");
     assert.equal((await owner.limits("a")).smsSentToday, 3);
-    sender.receipt("b4", true, "DELIVRD");
+    sender.receipt("a4", true, "DELIVRD");
     await delay(20);
     assert.match((await owner.send("a", sms("early"))).json.result, /^delivered/);
     sender.binary = false;
@@ -561,11 +570,54 @@ describe("by SMS", () => {
     assert.equal(noPhone.json.error, "device has no phone number");
   });
 
+  test("a long message: counted as its parts, delivered with the last, failed with the first that is lost", async () => {
+    await owner.create("long", { min: "+1" });
+    const long = "x".repeat(25);
+    const send = async () => {
+      assert.equal((await owner.send("long", sms(long))).status, 200);
+      return sender.sent.length;
+    };
+    let number = await send();
+    assert.equal((await owner.limits("long")).smsSentToday, 3);
+    for (const part of ["c", "a"]) sender.receipt(`${part}${number}`, true, "DELIVRD");
+    await delay(20);
+    assert.equal((await last("long")).state, "sent");
+    sender.receipt(`b${number}`, true, "DELIVRD");
+    while ((await last("long")).state !== "delivered") await delay(5);
+    number = await send();
+    sender.receipt(`a${number}`, true, "DELIVRD");
+    sender.receipt(`b${number}`, false, "EXPIRED");
+    while ((await last("long")).state !== "failed") await delay(5);
+    assert.equal((await last("long")).failure, "the SMS gateway reports EXPIRED");
+    // One that comes before the answer to the message, and the others after it.
+    sender.receipt(`b${number + 1}`, true, "DELIVRD");
+    await delay(20);
+    await send();
+    for (const part of ["a", "c"]) sender.receipt(`${part}${number + 1}`, true, "DELIVRD");
+    while ((await last("long")).state !== "delivered") await delay(5);
+    await owner.setLimits("long", { dailySmsLimit: 11 });
+    const { status, json } = await owner.send("long", sms(long));
+    assert.equal(status, 429);
+    assert.deepEqual(json.details, ["the message needs 3 SMS; the device may be sent 11 a day"]);
+    assert.equal((await owner.limits("long")).smsSentToday, 9);
+  });
+
+  test("parts that were handed over before the message failed stay counted", async () => {
+    await owner.create("partly", { min: "+1" });
+    sender.result = { outcome: "refused", reason: "invalid number", sent: 2 };
+    assert.match((await owner.send("partly", sms("x".repeat(25)))).json.result, /^failed: /);
+    assert.equal((await owner.limits("partly")).smsSentToday, 2);
+    sender.result = { outcome: "unavailable", reason: "later" };
+    assert.equal((await owner.send("partly", sms("x".repeat(25)))).status, 503);
+    assert.equal((await owner.limits("partly")).smsSentToday, 2);
+    sender.result = undefined;
+  });
+
   test("a receipt that is looked up while its command is recorded is not lost", async () => {
     await owner.create("overtaken", { min: "+1" });
     const looked = Promise.withResolvers<void>();
     slow = looked.promise;
-    sender.receipt(`b${sender.sent.length + 1}`, true, "DELIVRD");
+    sender.receipt(`a${sender.sent.length + 1}`, true, "DELIVRD");
     await delay(20);
     slow = undefined;
     const { json } = await owner.send("overtaken", sms("x"));

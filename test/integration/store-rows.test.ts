@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { first } from "../../src/store/migrations/0001-first.ts";
+import { tenants } from "../../src/store/migrations/0002-tenants.ts";
+import { alerts } from "../../src/store/migrations/0003-alerts.ts";
 import { migrate } from "../../src/store/migrations/migrations.ts";
 import { AccountRows } from "../../src/store/rows/accounts.ts";
 import { CommandRows } from "../../src/store/rows/commands.ts";
@@ -56,6 +58,30 @@ describe("rows of the SQLite store", () => {
     const again = await open(directory);
     assert.deepEqual(await again.accounts.list(), accounts);
     await again.close();
+  });
+
+  it("that name an SMS of a command go on to name it", async () => {
+    const { rows, file } = plainSqlite(join(directory, "waybeam.db"));
+    const before = [first, tenants, alerts];
+    await rows.schema.createTable("migration").addColumn("number", "integer").addColumn("name", "text").execute();
+    for (const [index, migration] of before.entries()) {
+      await migration.up(rows, engine);
+      await rows
+        .insertInto("migration")
+        .values({ number: index + 1, name: migration.name })
+        .execute();
+    }
+    file.exec(`insert into account (id, name, time_zone, licenses, creation) values ('a', 'A', 'Etc/UTC', 5, 1);
+      insert into device (account, id, aliases, name, tags, daily_email_limit, daily_sms_limit, odometer_start, creation, modification)
+      values (1, 'd', '[]', 'D', '{}', 1, 1, 0, 1, 1);
+      insert into command (id, device, user, user_name, channel, format, command, encode, state, creation, expires, sms_id)
+      values ('c', 1, 1, 'u', 'sms', 'Text', 'x', 0, 'sent', 1, 2, 'm1'), ('e', 1, 1, 'u', 'sms', 'Text', 'x', 0, 'sent', 1, 2, null)`);
+    await rows.destroy();
+    const store = await open(directory);
+    const known = await store.commands.receipt("m1", true);
+    assert.deepEqual([known?.command.id, known?.delivery], ["c", "delivered"]);
+    assert.equal((await store.commands.list(1, undefined, 5)).length, 2);
+    await store.close();
   });
 
   it("of a removed device's commands are deleted in the background, also after a restart", async () => {
@@ -115,7 +141,11 @@ async function askEverything(rows: ReturnType<typeof plainSqlite>["rows"]): Prom
   const commands = new CommandRows(rows);
   const daily = new DailyRows(rows);
   const person = userFields(0);
-  const made = await accounts.createWithOwner({ id: "a", name: "A", timeZone: "Etc/UTC", licenses: 9, language: "en" }, person, now);
+  const made = await accounts.createWithOwner(
+    { id: "a", name: "A", timeZone: "Etc/UTC", licenses: 9, language: "en" },
+    person,
+    now,
+  );
   assert.ok(made !== "emailInUse");
   const { account, owner } = made;
   await accounts.find(account.key);
@@ -137,6 +167,7 @@ async function askEverything(rows: ReturnType<typeof plainSqlite>["rows"]): Prom
     [{ device: device.key, day: "2026-11-21", results: 1 }],
   );
   await users.usage(owner.key, "2026-11-21");
+  await users.foldUsage("2026-11-22", 0, 5);
   await users.results(device.key, "2026-11-21");
   await devices.find(device.id);
   await devices.identify([device.id]);
@@ -156,8 +187,9 @@ async function askEverything(rows: ReturnType<typeof plainSqlite>["rows"]): Prom
   await commands.list(device.key, undefined, 5);
   await commands.list(device.key, 5, 5);
   await commands.queued(device.key, 0, 1);
-  await commands.step(1, ["queued", "sent"], "sent", { smsId: "s" });
-  await commands.bySmsId("s");
+  await commands.step(1, ["queued", "sent"], "sent", { smsIds: ["s"] });
+  await commands.receipt("s", true);
+  await commands.deleteEnded(now + 5000, 0, 5);
   await commands.nextExpiry();
   await commands.expire(now);
   await daily.take(device.key, "2026-11-21", "sms", 5);

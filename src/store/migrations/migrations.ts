@@ -3,10 +3,11 @@ import type { Schema } from "../schema.ts";
 import { first } from "./0001-first.ts";
 import { tenants } from "./0002-tenants.ts";
 import { alerts } from "./0003-alerts.ts";
+import { commandParts } from "./0004-command-parts.ts";
 import type { Engine, Migration } from "./migration.ts";
 
 /** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
-const migrations: readonly Migration[] = [first, tenants, alerts];
+const migrations: readonly Migration[] = [first, tenants, alerts, commandParts];
 
 /** The data was written by a newer version of the program. */
 export class StoreTooNew extends Error {

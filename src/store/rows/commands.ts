@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
 import type { Command, CommandState } from "../../model/command.ts";
 import type { DeviceKey } from "../../model/device.ts";
-import type { CommandChange, CommandStore, MadeCommand, NewCommand } from "../../ports/store.ts";
+import type { CommandChange, CommandStore, MadeCommand, NewCommand, SmsDelivery } from "../../ports/store.ts";
 import type { CommandRow, NewCommandRow, Schema } from "../schema.ts";
 
 /** In the words of the indexes of waiting commands: an engine takes them only for a condition that says the same without a parameter. */
@@ -25,7 +25,6 @@ function commandOf(row: CommandRow): Command {
     finishedAt: row.finished_at,
     reply: row.reply,
     failure: row.failure,
-    smsId: row.sms_id,
     idempotencyKey: row.idempotency_key,
   };
 }
@@ -47,18 +46,16 @@ function rowOf(command: NewCommand): NewCommandRow {
     finished_at: command.finishedAt,
     reply: command.reply,
     failure: command.failure,
-    sms_id: command.smsId,
     idempotency_key: command.idempotencyKey,
   };
 }
 
-function columnsOf({ sentAt, finishedAt, reply, failure, smsId }: CommandChange): Partial<CommandRow> {
+function columnsOf({ sentAt, finishedAt, reply, failure }: CommandChange): Partial<CommandRow> {
   return {
     ...(sentAt !== undefined && { sent_at: sentAt }),
     ...(finishedAt !== undefined && { finished_at: finishedAt }),
     ...(reply !== undefined && { reply }),
     ...(failure !== undefined && { failure }),
-    ...(smsId !== undefined && { sms_id: smsId }),
   };
 }
 
@@ -75,6 +72,25 @@ async function isFull(database: Kysely<Schema>, device: DeviceKey, most: number)
 /** Commands of a removed device are gone at once, though their rows are deleted later. */
 function ofDevice(where: ExpressionBuilder<Schema, "command">) {
   return where.exists(where.selectFrom("device").select("device.key").whereRef("device.key", "=", "command.device"));
+}
+
+/** Deletes commands with their parts. */
+export async function deleteCommands(database: Kysely<Schema>, keys: readonly number[]): Promise<void> {
+  if (keys.length === 0) return;
+  await database.deleteFrom("command_part").where("command", "in", keys).execute();
+  await database.deleteFrom("command").where("key", "in", keys).execute();
+}
+
+async function setParts(database: Kysely<Schema>, command: number, ids: readonly (string | null)[]): Promise<void> {
+  await database.deleteFrom("command_part").where("command", "=", command).execute();
+  if (ids.length === 0) return;
+  const rows = ids.map((id, part) => ({ command, part, sms_id: id, delivered: null }));
+  await database.insertInto("command_part").values(rows).execute();
+}
+
+function deliveryOf(parts: readonly { readonly delivered: number | null }[]): SmsDelivery {
+  if (parts.some(({ delivered }) => delivered === 0)) return "failed";
+  return parts.every(({ delivered }) => delivered === 1) ? "delivered" : "open";
 }
 
 /** Records of commands. */
@@ -119,12 +135,12 @@ export class CommandRows implements CommandStore {
   }
 
   async find(device: DeviceKey, id: string): Promise<Command | undefined> {
-    const row = await this.#kept().where("id", "=", id).where("device", "=", device).executeTakeFirst();
+    const row = await kept(this.#database).where("id", "=", id).where("device", "=", device).executeTakeFirst();
     return row && commandOf(row);
   }
 
   async findByIdempotencyKey(device: DeviceKey, userKey: number, idempotencyKey: string): Promise<Command | undefined> {
-    const row = await this.#kept()
+    const row = await kept(this.#database)
       .where("device", "=", device)
       .where("user", "=", userKey)
       .where("idempotency_key", "=", idempotencyKey)
@@ -133,7 +149,7 @@ export class CommandRows implements CommandStore {
   }
 
   async list(device: DeviceKey, after: number | undefined, limit: number): Promise<readonly Command[]> {
-    const all = this.#kept().where("device", "=", device);
+    const all = kept(this.#database).where("device", "=", device);
     const rows = await (after === undefined ? all : all.where("key", "<", after))
       .orderBy("key", "desc")
       .limit(limit)
@@ -142,34 +158,63 @@ export class CommandRows implements CommandStore {
   }
 
   async queued(device: DeviceKey, after: number, limit: number): Promise<readonly Command[]> {
-    const waiting = this.#kept().where("device", "=", device).where("key", ">", after).where(waits);
+    const waiting = kept(this.#database).where("device", "=", device).where("key", ">", after).where(waits);
     const rows = await waiting.where("channel", "=", "data").orderBy("key").limit(limit).execute();
     return rows.map(commandOf);
   }
 
-  async step(
+  step(
     key: number,
     from: readonly CommandState[],
     to: CommandState,
     change: CommandChange,
     failure?: string,
   ): Promise<Command | undefined> {
-    const update = this.#database
-      .updateTable("command")
-      .set({ ...columnsOf(change), state: to })
-      .where("key", "=", key)
-      .where("state", "in", from)
-      .where(ofDevice);
-    const row = await (failure === undefined ? update : update.where("failure", "=", failure))
-      .returningAll()
-      .executeTakeFirst();
-    return row && commandOf(row);
+    const { smsIds } = change;
+    const set = async (database: Kysely<Schema>) => {
+      const update = database
+        .updateTable("command")
+        .set({ ...columnsOf(change), state: to })
+        .where("key", "=", key)
+        .where("state", "in", from)
+        .where(ofDevice);
+      const row = await (failure === undefined ? update : update.where("failure", "=", failure))
+        .returningAll()
+        .executeTakeFirst();
+      if (row !== undefined && smsIds !== undefined) await setParts(database, key, smsIds);
+      return row && commandOf(row);
+    };
+    // One statement is a transaction by itself.
+    return smsIds === undefined ? set(this.#database) : this.#database.transaction().execute(set);
   }
 
-  async bySmsId(smsId: string): Promise<Command | undefined> {
-    // Gateways start their numbers anew some day: the newest is meant.
-    const row = await this.#kept().where("sms_id", "=", smsId).orderBy("key", "desc").limit(1).executeTakeFirst();
-    return row && commandOf(row);
+  receipt(
+    smsId: string,
+    delivered: boolean,
+  ): Promise<{ readonly command: Command; readonly delivery: SmsDelivery } | undefined> {
+    return this.#database.transaction().execute(async (transaction) => {
+      // Gateways start their numbers anew some day: the newest is meant.
+      const part = await transaction
+        .selectFrom("command_part")
+        .selectAll()
+        .where("sms_id", "=", smsId)
+        .orderBy("command", "desc")
+        .limit(1)
+        .executeTakeFirst();
+      if (part === undefined) return undefined;
+      const row = await kept(transaction).where("key", "=", part.command).executeTakeFirst();
+      if (row === undefined) return undefined;
+      await transaction
+        .updateTable("command_part")
+        .set({ delivered: delivered ? 1 : 0 })
+        .where("command", "=", part.command)
+        .where("part", "=", part.part)
+        // Gateways repeat themselves; what they said first was final.
+        .where("delivered", "is", null)
+        .execute();
+      const parts = transaction.selectFrom("command_part").select("delivered").where("command", "=", part.command);
+      return { command: commandOf(row), delivery: deliveryOf(await parts.execute()) };
+    });
   }
 
   async expire(now: number): Promise<number> {
@@ -191,7 +236,42 @@ export class CommandRows implements CommandStore {
     return row?.expires ?? undefined;
   }
 
-  #kept() {
-    return this.#database.selectFrom("command").selectAll("command").where(ofDevice);
+  async waitingDevices(limit: number): Promise<readonly string[]> {
+    const rows = await this.#database
+      .selectFrom("command")
+      .innerJoin("device", "device.key", "command.device")
+      .select("device.id")
+      .distinct()
+      .where(waits)
+      .limit(limit)
+      .execute();
+    return rows.map(({ id }) => id);
   }
+
+  async deleteEnded(
+    before: number,
+    after: number,
+    limit: number,
+  ): Promise<{ readonly deleted: number; readonly next: number | undefined }> {
+    const rows = await this.#database
+      .selectFrom("command")
+      .select(["key", "state", "creation", "sent_at", "finished_at"])
+      .where("key", ">", after)
+      .orderBy("key")
+      .limit(limit)
+      .execute();
+    const ended = rows.filter(
+      ({ state, creation, sent_at, finished_at }) =>
+        state !== "queued" && (finished_at ?? sent_at ?? creation) < before,
+    );
+    const keys = ended.map(({ key }) => key);
+    if (keys.length > 0) await this.#database.transaction().execute((transaction) => deleteCommands(transaction, keys));
+    // None ends before it is made, and keys are in the order of making; one young one among old ones had a wrong clock.
+    const young = rows.every(({ creation }) => creation >= before);
+    return { deleted: keys.length, next: young || rows.length < limit ? undefined : rows.at(-1)?.key };
+  }
+}
+
+function kept(database: Kysely<Schema>) {
+  return database.selectFrom("command").selectAll("command").where(ofDevice);
 }

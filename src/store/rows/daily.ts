@@ -12,12 +12,14 @@ export class DailyRows implements DailyStore {
     this.#database = database;
   }
 
-  take(device: DeviceKey, day: string, kind: DailyKind, limit: number): Promise<boolean> {
-    return this.#database.transaction().execute((transaction) => takePlace(transaction, device, day, kind, limit));
+  take(device: DeviceKey, day: string, kind: DailyKind, limit: number, count = 1): Promise<boolean> {
+    return this.#database
+      .transaction()
+      .execute((transaction) => takePlace(transaction, device, day, kind, limit, count));
   }
 
-  giveBack(device: DeviceKey, day: string, kind: DailyKind): Promise<void> {
-    return giveBackPlace(this.#database, device, day, kind);
+  giveBack(device: DeviceKey, day: string, kind: DailyKind, count = 1): Promise<void> {
+    return giveBackPlace(this.#database, device, day, kind, count);
   }
 
   async sent(device: DeviceKey, day: string): Promise<{ readonly sms: number; readonly email: number }> {
@@ -31,16 +33,17 @@ export class DailyRows implements DailyStore {
   }
 }
 
-/** Takes a place in a day's counter, in a transaction of the caller's. False: the limit is reached, or the device is gone. */
+/** Takes places in a day's counter, in a transaction of the caller's. False: the limit is reached, or the device is gone. */
 export async function takePlace(
   transaction: Transaction<Schema>,
   device: DeviceKey,
   day: string,
   kind: DailyKind,
   limit: number,
+  count = 1,
 ): Promise<boolean> {
-  if (limit < 1) return false;
-  const first = { sms: 0, email: 0, [kind]: 1 };
+  if (limit < count) return false;
+  const first = { sms: 0, email: 0, [kind]: count };
   const [taken] = await transaction
     .insertInto("device_sent")
     .columns(["device", "day", "sms", "email"])
@@ -59,8 +62,8 @@ export async function takePlace(
     .onConflict((conflict) =>
       conflict
         .columns(["device", "day"])
-        .doUpdateSet((set) => ({ [kind]: set(`device_sent.${kind}`, "+", 1) }))
-        .where(`device_sent.${kind}`, "<", limit),
+        .doUpdateSet((set) => ({ [kind]: set(`device_sent.${kind}`, "+", count) }))
+        .where(`device_sent.${kind}`, "<=", limit - count),
     )
     .execute();
   if (taken?.numInsertedOrUpdatedRows !== 1n) return false;
@@ -69,18 +72,19 @@ export async function takePlace(
   return true;
 }
 
-/** Gives back a place that was taken. */
+/** Gives back places that were taken. */
 export async function giveBackPlace(
   database: Kysely<Schema>,
   device: DeviceKey,
   day: string,
   kind: DailyKind,
+  count = 1,
 ): Promise<void> {
   await database
     .updateTable("device_sent")
-    .set((set) => ({ [kind]: set(kind, "-", 1) }))
+    .set((set) => ({ [kind]: set(kind, "-", count) }))
     .where("device", "=", device)
     .where("day", "=", day)
-    .where(kind, ">", 0)
+    .where(kind, ">=", count)
     .execute();
 }

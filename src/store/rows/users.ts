@@ -7,6 +7,9 @@ import { dayBefore } from "./days.ts";
 import { optionalList, optionalMap } from "./json-columns.ts";
 import { allPages } from "./pages.ts";
 
+/** Stands before every day in the order of texts: the sum of the days that were put together. */
+const allBefore = "";
+
 /** A user of its row. */
 export function userOf(row: UserRow): User {
   return {
@@ -240,6 +243,30 @@ export class UserRows implements UserStore {
       if (row.day === day) daily += row.requests;
     }
     return { total, daily };
+  }
+
+  foldUsage(before: string, after: number, limit: number): Promise<number | undefined> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const users = await transaction
+        .selectFrom("user")
+        .select("key")
+        .where("key", ">", after)
+        .orderBy("key")
+        .limit(limit)
+        .execute();
+      for (const { key } of users) {
+        const old = transaction.selectFrom("user_usage").where("user", "=", key).where("day", "<", before);
+        const sum = old.select(({ fn }) => [
+          fn.countAll<number>().as("days"),
+          fn.sum<number>("requests").as("requests"),
+        ]);
+        const { days, requests } = await sum.executeTakeFirstOrThrow();
+        if (days < 2) continue;
+        await transaction.deleteFrom("user_usage").where("user", "=", key).where("day", "<", before).execute();
+        await transaction.insertInto("user_usage").values({ user: key, day: allBefore, requests }).execute();
+      }
+      return users.length < limit ? undefined : users.at(-1)?.key;
+    });
   }
 
   async results(device: DeviceKey, day: string): Promise<number> {

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
+import { deleteCommands } from "../rows/commands.ts";
 import type { Schema } from "../schema.ts";
 import type { ChunkIndex, DeviceChunks } from "./chunk-index.ts";
 import type { WriterCalls } from "./messages.ts";
@@ -96,8 +97,9 @@ export class Purger {
     const { database } = this.#parts;
     for (let deleted = sliceRows; deleted === sliceRows && !this.#closed; ) {
       const slice = database.selectFrom("command").select("key").where("device", "=", device).limit(sliceRows);
-      const [result] = await database.deleteFrom("command").where("key", "in", slice).execute();
-      deleted = Number(result?.numDeletedRows ?? 0n);
+      const keys = (await slice.execute()).map(({ key }) => key);
+      await deleteCommands(database, keys);
+      deleted = keys.length;
     }
   }
 

@@ -189,6 +189,39 @@ export function accountContract(store: () => Store): void {
       assert.deepEqual(await store().users.list(account.key), made);
     });
 
+    it("put the requests of old days together: every sum stays, also of a day that comes late", async () => {
+      const account = await makeAccount(store());
+      const users = [1, 2, 3].map(() => userFields(account.key));
+      const keys: number[] = [];
+      for (const fields of users) {
+        const user = await store().users.create(fields, now);
+        assert.ok(typeof user !== "string");
+        keys.push(user.key);
+      }
+      const [first = 0] = keys;
+      const days = ["2026-11-18", "2026-11-19", "2026-11-20", "2026-11-21"];
+      const add = (day: string, requests: number) =>
+        store().users.addUsage(
+          keys.map((userKey) => ({ userKey, day, requests })),
+          [],
+        );
+      for (const [index, day] of days.entries()) await add(day, 10 ** index);
+      const fold = async (before: string) => {
+        let steps = 0;
+        for (let after: number | undefined = first - 1; after !== undefined; steps++)
+          after = await store().users.foldUsage(before, after, 2);
+        return steps;
+      };
+      assert.equal(await fold("2026-11-20"), 2);
+      for (const key of keys) {
+        assert.deepEqual(await store().users.usage(key, "2026-11-21"), { total: 1111, daily: 1000 });
+        assert.deepEqual(await store().users.usage(key, "2026-11-20"), { total: 1111, daily: 100 });
+      }
+      await add("2026-11-18", 5);
+      for (const before of ["2026-11-20", "2026-11-20", "2026-11-22"]) await fold(before);
+      for (const key of keys) assert.equal((await store().users.usage(key, "2026-11-22")).total, 1116);
+    });
+
     it("sum requests and results", async () => {
       const account = await makeAccount(store());
       const user = await store().users.create(userFields(account.key), now);

@@ -24,7 +24,6 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
         finishedAt: now + 2,
         reply: "",
         failure: "why",
-        smsId: unique("sms-"),
         idempotencyKey: "k",
       });
       const made = await store().commands.create(fields);
@@ -32,7 +31,6 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
       assert.deepEqual(made, { command: { ...fields, key: made.command.key }, existing: false });
       await reopen();
       assert.deepEqual(await store().commands.find(key, fields.id), made.command);
-      assert.deepEqual(await store().commands.bySmsId(fields.smsId ?? ""), made.command);
       const plain = await makeCommand(store(), key);
       assert.deepEqual(await store().commands.find(key, plain.id), plain);
     });
@@ -129,14 +127,109 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
     });
 
     it("are known by what the gateway calls their SMS, the newest first", async () => {
+      const { commands } = store();
       const smsId = unique("sms-");
       const key = await device();
-      await makeCommand(store(), key, { channel: "sms", smsId });
+      const older = await makeCommand(store(), key, { channel: "sms" });
+      await commands.step(older.key, ["queued"], "sent", { smsIds: [smsId] });
       const newer = await makeCommand(store(), key, { channel: "sms" });
-      const named = await store().commands.step(newer.key, ["queued"], "sent", { smsId });
+      assert.equal(await commands.step(newer.key, ["sent"], "sent", { smsIds: [smsId] }), undefined);
+      assert.equal((await commands.receipt(smsId, true))?.command.key, older.key);
+      const named = await commands.step(newer.key, ["queued"], "sent", { smsIds: [smsId] });
       assert.ok(named);
-      assert.deepEqual(await store().commands.bySmsId(smsId), named);
-      assert.equal(await store().commands.bySmsId("nobody's"), undefined);
+      await reopen();
+      assert.deepEqual(await store().commands.receipt(smsId, true), { command: named, delivery: "delivered" });
+      assert.equal(await store().commands.receipt("nobody's", true), undefined);
+    });
+
+    it("by SMS are delivered with all parts, and failed with the first one", async () => {
+      const { commands } = store();
+      const key = await device();
+      const make = async (...names: (string | null)[]) => {
+        const ids = names.map((name) => name && unique(name));
+        const command = await makeCommand(store(), key, { channel: "sms" });
+        await commands.step(command.key, ["queued"], "sent", { smsIds: ids });
+        return async (part: number, delivered: boolean) =>
+          (await commands.receipt(ids[part] ?? "none", delivered))?.delivery;
+      };
+      const whole = await make("a", "b", "c");
+      assert.equal(await whole(2, true), "open");
+      assert.equal(await whole(2, true), "open");
+      assert.equal(await whole(0, true), "open");
+      assert.equal(await whole(1, true), "delivered");
+      // What was said first of a part stays.
+      assert.equal(await whole(1, false), "delivered");
+      const broken = await make("a", "b");
+      assert.equal(await broken(0, false), "failed");
+      assert.equal(await broken(1, true), "failed");
+      const unnamed = await make("a", null);
+      assert.equal(await unnamed(0, true), "open");
+      const atOnce = await make("a", "b", "c", "d");
+      const said = await Promise.all([0, 1, 2, 3].map((part) => atOnce(part, true)));
+      assert.equal(said.filter((each) => each === "delivered").length, 1);
+    });
+
+    it("by SMS that are tried again have the parts of the last try only", async () => {
+      const { commands } = store();
+      const [first, second] = [unique("try-"), unique("try-")];
+      const { key } = await makeCommand(store(), await device(), { channel: "sms" });
+      await commands.step(key, ["queued"], "failed", { smsIds: [first, unique("try-")] });
+      await commands.step(key, ["failed"], "sent", { smsIds: [second] });
+      assert.equal(await commands.receipt(first, true), undefined);
+      assert.equal((await commands.receipt(second, true))?.delivery, "delivered");
+    });
+
+    it("tell the devices that they wait for", async () => {
+      const { commands } = store();
+      await commands.expire(Number.MAX_SAFE_INTEGER);
+      assert.deepEqual(await commands.waitingDevices(5), []);
+      const account = await makeAccount(store());
+      const [one, other, none] = [
+        await makeDevice(store(), account.key),
+        await makeDevice(store(), account.key),
+        await makeDevice(store(), account.key),
+      ];
+      for (const { key } of [one, one, other]) await makeCommand(store(), key);
+      await makeCommand(store(), none.key, { state: "sent" });
+      assert.deepEqual(new Set(await commands.waitingDevices(5)), new Set([one.id, other.id]));
+      assert.equal((await commands.waitingDevices(1)).length, 1);
+      await store().devices.remove(other.key);
+      assert.deepEqual(await commands.waitingDevices(5), [one.id]);
+    });
+
+    it("are deleted some time after their end, in bounded steps, with their parts; those that wait never", async () => {
+      const { commands } = store();
+      const key = await device();
+      const day = 86_400_000;
+      const smsId = unique("old-");
+      const old = { creation: now - 9 * day, sentAt: now - 9 * day };
+      const make = (changes: Partial<NewCommand>) => makeCommand(store(), key, changes);
+      const delivered = await make({ ...old, state: "delivered", finishedAt: now - 8 * day });
+      const bySms = await make({ ...old, channel: "sms" });
+      await commands.step(bySms.key, ["queued"], "sent", { smsIds: [smsId] });
+      const ended = await make({ ...old, state: "delivered", finishedAt: now - 6 * day });
+      const waits = await make({ creation: now - 9 * day });
+      const wrongClock = await make({ creation: now + 900 * day, state: "cancelled", finishedAt: now + 900 * day });
+      const cancelled = await make({ creation: now - 9 * day, state: "cancelled", finishedAt: now - 9 * day });
+      const young = await make({ state: "sent", creation: now, sentAt: now });
+      let deleted = 0;
+      let steps = 0;
+      let after: number | undefined = delivered.key - 1;
+      for (; after !== undefined; steps++) {
+        const step: Awaited<ReturnType<typeof commands.deleteEnded>> = await commands.deleteEnded(
+          now - 7 * day,
+          after,
+          2,
+        );
+        assert.ok(step.next === undefined || step.next > after);
+        deleted += step.deleted;
+        after = step.next;
+      }
+      assert.deepEqual([deleted, steps], [3, 4]);
+      const left = (await commands.list(key, undefined, 10)).map((command) => command.key).toReversed();
+      assert.deepEqual(left, [ended.key, waits.key, wrongClock.key, young.key]);
+      assert.equal(await commands.find(key, cancelled.id), undefined);
+      assert.equal(await commands.receipt(smsId, true), undefined);
     });
 
     it("run out, and tell when the next one does", async () => {
@@ -164,14 +257,15 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
     it("go with their device at once, however many, and can't be made for one that is gone", async () => {
       const key = await device();
       const smsId = unique("sms-");
-      const command = await makeCommand(store(), key, { smsId });
+      const command = await makeCommand(store(), key);
+      await store().commands.step(command.key, ["queued"], "queued", { smsIds: [smsId] });
       await Promise.all(Array.from({ length: 1001 }, () => store().commands.create(newCommand(key))));
       await store().devices.remove(key);
       const gone = async () => {
         assert.equal(await store().commands.find(key, command.id), undefined);
         assert.deepEqual(await store().commands.list(key, undefined, 5), []);
         assert.deepEqual(await store().commands.queued(key, 0, 9), []);
-        assert.equal(await store().commands.bySmsId(smsId), undefined);
+        assert.equal(await store().commands.receipt(smsId, true), undefined);
         assert.equal(await store().commands.step(command.key, ["queued"], "sent", {}), undefined);
       };
       await gone();

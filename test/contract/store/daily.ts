@@ -56,6 +56,18 @@ export function dailyContract(store: () => Store): void {
       );
     });
 
+    it("take and give back several at once, all or none", async () => {
+      const key = await device();
+      const sent = async () => (await store().daily.sent(key, today)).sms;
+      assert.equal(await store().daily.take(key, today, "sms", 2, 3), false);
+      assert.equal(await store().daily.take(key, today, "sms", 3, 3), true);
+      assert.equal(await store().daily.take(key, today, "sms", 5, 3), false);
+      assert.equal(await store().daily.take(key, today, "sms", 5, 2), true);
+      assert.equal(await sent(), 5);
+      await store().daily.giveBack(key, today, "sms", 4);
+      assert.equal(await sent(), 1);
+    });
+
     it("are kept for a day and the one before", async () => {
       const key = await device();
       for (const day of ["2026-11-01", "2026-11-20", today]) await store().daily.take(key, day, "sms", 5);

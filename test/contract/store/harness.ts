@@ -107,7 +107,6 @@ export function newCommand(device: number, changes: Partial<NewCommand> = {}): N
     finishedAt: null,
     reply: null,
     failure: null,
-    smsId: null,
     idempotencyKey: null,
     ...changes,
   };

@@ -12,6 +12,8 @@ export class CommandExpiry {
   readonly #commands: Pick<CommandStore, "expire" | "nextExpiry">;
   readonly #clock: Clock;
   readonly #log: Log;
+  /** Told after some have ended. */
+  readonly #onEnded: () => void;
   /** The earliest expiry; undefined: none waits. Known only after the first look. */
   #next: number | undefined;
   #known = false;
@@ -19,15 +21,11 @@ export class CommandExpiry {
   #looking: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(commands: Pick<CommandStore, "expire" | "nextExpiry">, clock: Clock, log: Log) {
+  constructor(commands: Pick<CommandStore, "expire" | "nextExpiry">, clock: Clock, log: Log, onEnded: () => void) {
     this.#commands = commands;
     this.#clock = clock;
     this.#log = log;
-  }
-
-  /** Whether some command may be waiting. */
-  get mayWait(): boolean {
-    return !this.#known || this.#next !== undefined || this.#looking !== undefined;
+    this.#onEnded = onEnded;
   }
 
   /** Looks at once: what ran out while the service was down ends now. */
@@ -75,7 +73,10 @@ export class CommandExpiry {
   async #ask(): Promise<number | undefined> {
     try {
       const ended = await this.#commands.expire(this.#clock.now());
-      if (ended > 0) this.#log.info({ commands: ended }, "queued commands ran out");
+      if (ended > 0) {
+        this.#log.info({ commands: ended }, "queued commands ran out");
+        this.#onEnded();
+      }
       // What is added while the store is asked counts beside its answer.
       this.#next = undefined;
       const next = await this.#commands.nextExpiry();

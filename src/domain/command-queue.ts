@@ -18,11 +18,14 @@ import {
 } from "./command-outcome.ts";
 import { payloadOf } from "./command-payload.ts";
 import { type CommandRightsContext, cancelWithoutRight } from "./command-rights.ts";
+import { WaitingDevices } from "./command-waiting.ts";
 import { createLocks } from "./locks.ts";
 
 /** What the queue needs of the service. */
 export interface CommandQueueContext extends CommandRightsContext {
-  readonly store: Pick<Store, "commands" | "devices"> & CommandRightsContext["store"];
+  readonly store: Pick<Store, "commands"> & {
+    readonly devices: Pick<Store["devices"], "find">;
+  } & CommandRightsContext["store"];
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
   readonly log: Log;
@@ -52,6 +55,7 @@ const queuedRawWaitMs = 500;
 export class CommandQueue {
   readonly #context: CommandQueueContext;
   readonly #expiry: CommandExpiry;
+  readonly #waiting: WaitingDevices;
   readonly #alone = createLocks<number>();
   /** Work under way; `stop` waits for it. */
   readonly #running = new Set<Promise<unknown>>();
@@ -59,11 +63,14 @@ export class CommandQueue {
 
   constructor(context: CommandQueueContext) {
     this.#context = context;
-    this.#expiry = new CommandExpiry(context.store.commands, context.clock, context.log);
+    const { commands } = context.store;
+    this.#waiting = new WaitingDevices(commands);
+    this.#expiry = new CommandExpiry(commands, context.clock, context.log, () => this.#look());
     context.dispatcher.onReachable((device) => this.#reached(device));
   }
 
   start(): void {
+    this.#look();
     this.#expiry.start();
   }
 
@@ -76,6 +83,7 @@ export class CommandQueue {
 
   /** A command was recorded as queued: it is sent after those before it, at once where the device is connected. */
   send(device: Target, command: Command): Promise<void> {
+    this.#waiting.add(device.id);
     this.#expiry.add(command.expires);
     return this.finished(device, command);
   }
@@ -115,22 +123,44 @@ export class CommandQueue {
   }
 
   #reached(id: string): void {
-    if (this.#stopped || !this.#expiry.mayWait) return;
+    if (this.#stopped || !this.#waiting.has(id)) return;
     const { store, log } = this.#context;
     this.#track(
       store.devices.find(id).then((device) => device && this.#alone(device.key, () => this.#drain(device, everything))),
     ).catch((error: unknown) => log.warn({ device: id, error }, "queued commands could not be sent"));
   }
 
+  #look(): void {
+    this.#track(this.#waiting.look()).catch((error: unknown) =>
+      this.#context.log.warn({ error }, "the devices for which commands wait are not known"),
+    );
+  }
+
   /** Sends what is queued for the device, in order, up to the command of that key. */
   async #drain(device: Target, last: number): Promise<void> {
+    // What is added while this finds none is looked at by the drain of its own, which comes after it.
+    const left = await this.#sendQueued(device, last).catch((error: unknown) => {
+      this.#waiting.add(device.id);
+      throw error;
+    });
+    if (left === "none") this.#waiting.delete(device.id);
+    if (left === "all") this.#waiting.add(device.id);
+  }
+
+  /** Whether any are left: none, some may be, or those from some command on. */
+  async #sendQueued(device: Target, last: number): Promise<"none" | "some" | "all"> {
     const { store } = this.#context;
     // One at a time: others may have been added or cancelled while it was answered.
+    let withheld = false;
     for (let after = 0; ; ) {
       const [command] = await store.commands.queued(device.key, after, 1);
-      if (command === undefined || this.#stopped || command.key > last) return;
+      if (command === undefined) return withheld ? "some" : "none";
+      if (this.#stopped || command.key > last) return "some";
       after = command.key;
-      if ((await this.#deliver(device, command)) === "notConnected") return;
+      const outcome = await this.#deliver(device, command);
+      if (outcome === "notConnected") return "all";
+      // It may still be queued.
+      withheld ||= outcome === "withheld";
     }
   }
 

@@ -148,7 +148,6 @@ function newCommand(device: number, text: string, ttl: number): NewCommand {
     finishedAt: null,
     reply: null,
     failure: null,
-    smsId: null,
     idempotencyKey: null,
   };
 }
@@ -163,14 +162,19 @@ function stepping(real: Store["commands"], step: Store["commands"]["step"]): Sto
     list: (...input) => real.list(...input),
     queued: (...input) => real.queued(...input),
     step,
-    bySmsId: (...input) => real.bySmsId(...input),
+    receipt: (...input) => real.receipt(...input),
+    waitingDevices: (...input) => real.waitingDevices(...input),
+    deleteEnded: (...input) => real.deleteEnded(...input),
     expire: (...input) => real.expire(...input),
     nextExpiry: () => real.nextExpiry(),
   };
 }
 
 test("whatever happens in whatever order: written at most once and in order, never after its end, no state after a final one", async () => {
-  const account = await store.accounts.create({ id: "a", name: "A", timeZone: "Etc/UTC", licenses: 1000, language: "en" }, clock.now());
+  const account = await store.accounts.create(
+    { id: "a", name: "A", timeZone: "Etc/UTC", licenses: 1000, language: "en" },
+    clock.now(),
+  );
   let runs = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -271,7 +275,10 @@ test("whatever happens in whatever order: written at most once and in order, nev
 });
 
 test("a command's time, or its device's, runs out in the last waits before it is written: it is not", async () => {
-  const account = await store.accounts.create({ id: "b", name: "B", timeZone: "Etc/UTC", licenses: 9, language: "en" }, clock.now());
+  const account = await store.accounts.create(
+    { id: "b", name: "B", timeZone: "Etc/UTC", licenses: 9, language: "en" },
+    clock.now(),
+  );
   const limits = { dailyEmailLimit: 1, dailySmsLimit: 1, odometerStart: 0 };
   let runs = 0;
   async function send(ttl: number, deviceTtl: number | null, when: "connection" | "record") {
@@ -317,4 +324,63 @@ test("a command's time, or its device's, runs out in the last waits before it is
   assert.deepEqual(await send(60_000, 1000, "record"), [0, "expired", null, null]);
   assert.deepEqual(await send(0, 1000, "connection"), [0, "failed", null, "the device expired"]);
   assert.equal((await send(0, null, "connection"))[0], 1);
+});
+
+test("a command that waits for one device costs the others' connecting nothing", async () => {
+  const account = await store.accounts.create(
+    { id: "w", name: "W", timeZone: "Etc/UTC", licenses: 9, language: "en" as const },
+    clock.now(),
+  );
+  const limits = { dailyEmailLimit: 1, dailySmsLimit: 1, odometerStart: 0 };
+  const make = async (id: string) => {
+    const fields = { id, aliases: [], name: id, description: null, min: null, tags: {}, expires: null, ...limits };
+    const device = await store.devices.create(account.key, fields, clock.now());
+    assert.ok(typeof device === "object");
+    return device;
+  };
+  const [waited, other] = [await make("waited"), await make("other")];
+  const asked: string[] = [];
+  const link = new Link();
+  link.answers = [{ outcome: "answered", text: "ok" }];
+  const devices: Pick<Store["devices"], "find"> = {
+    find: (id) => {
+      asked.push(id);
+      return store.devices.find(id);
+    },
+  };
+  const context = {
+    store: { devices, commands: store.commands, users: { findByKey: async () => sender } },
+    devices: { find: async () => waited },
+    dispatcher: link,
+    clock,
+    log: silentLog,
+    waitMs: 1,
+  };
+  const reach = async (queue: CommandQueue, id: string) => {
+    link.reach(id);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await queue.finished(waited, { ...record, key: 0 });
+  };
+  const record = { ...newCommand(waited.key, "x", 60_000), key: 0 };
+  // Of an earlier run, and of this one.
+  await store.commands.create(newCommand(waited.key, "before", 60_000));
+  const queue = new CommandQueue(context);
+  queue.start();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await reach(queue, other.id);
+  assert.deepEqual(asked, []);
+  await reach(queue, waited.id);
+  assert.deepEqual([asked.splice(0), link.written], [["waited"], ["before"]]);
+  await reach(queue, waited.id);
+  assert.deepEqual(asked, []);
+  link.connected = false;
+  const made = await store.commands.create(newCommand(waited.key, "now", 60_000));
+  assert.ok(made !== "missing");
+  await queue.send(waited, made.command);
+  await reach(queue, other.id);
+  link.connected = false;
+  assert.deepEqual(asked, []);
+  await reach(queue, waited.id);
+  assert.deepEqual([asked, link.written], [["waited"], ["before", "now"]]);
+  await queue.stop();
 });

@@ -290,6 +290,7 @@ export class Session implements Reachable {
 
   #become(ids: readonly string[], admission: Admission, exchange: Exchange): void {
     this.#speaker.become(ids, admission);
+    this.#speaker.decided(this, this.#shared);
     if (admission.status === "admitted") {
       if (this.#transport !== "http") {
         this.#speaker.reach(admission.id, this, this.#shared);

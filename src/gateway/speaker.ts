@@ -18,6 +18,8 @@ export class Speaker {
   #refusal: "unknown" | "expired" | undefined;
   /** Ids that the registry has for this connection: one as it is, several in the order in which they were last heard. */
   #reachable: string | Set<string> | undefined;
+  /** Who spoke before and is asked for again: it is not reached for now, and what it was asked is still waited for. */
+  #doubted: string | undefined;
 
   /** Whether the device may go on as it is. */
   get current(): boolean {
@@ -40,7 +42,10 @@ export class Speaker {
   /** Nobody is known to speak: another device may, or the same one is asked for again. */
   forget(session: Reachable, shared: Shared): void {
     const device = this.device;
-    if (device !== undefined && !this.current) this.#unreach(device.id, session, shared);
+    if (device !== undefined && !this.current) {
+      this.#unreach(device.id, session, shared);
+      this.#doubted = device.id;
+    }
     this.device = undefined;
     this.ids = undefined;
     this.options = noOptions;
@@ -56,6 +61,14 @@ export class Speaker {
     const model = this.device?.model;
     this.options = model === undefined ? noOptions : { model };
     this.#refusal = admission.status === "admitted" ? undefined : admission.status;
+  }
+
+  /** It was asked who speaks: a device that may not report any longer, or nobody can say, is not waited for. */
+  decided(session: Reachable, shared: Shared): void {
+    const doubted = this.#doubted;
+    if (doubted === undefined) return;
+    this.#doubted = undefined;
+    if (this.device?.id !== doubted) shared.commands.left(doubted, session);
   }
 
   /** Makes the connection the one on which the device is reached. */
@@ -86,6 +99,7 @@ export class Speaker {
 
   /** The connection is gone. */
   unreachAll(session: Reachable, shared: Shared): void {
+    if (this.#doubted !== undefined) shared.commands.left(this.#doubted, session);
     const reachable = this.#reachable;
     this.#reachable = undefined;
     if (typeof reachable === "string") leave(reachable, session, shared);

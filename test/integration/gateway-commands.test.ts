@@ -55,6 +55,38 @@ withGateway("bytes are written as they are, text is wrapped, and the reply is th
   peer.end();
 });
 
+withGateway(
+  "a device that may not report any longer is found out by its message: its command is not waited for",
+  async (world) => {
+    for (const end of ["expired", "deleted", "unknowable"] as const) {
+      world.intake.register("one");
+      const peer = await connected(world);
+      const { dispatched } = command(world, "one", "x");
+      await peer.expect("!x\n");
+      if (end === "expired") world.intake.register("one", true);
+      else world.intake.remove("one");
+      world.intake.down = end === "unknowable";
+      peer.send("#H\n");
+      assert.deepEqual(await dispatched, { outcome: "lost" }, end);
+      world.intake.down = false;
+      peer.end();
+    }
+  },
+);
+
+withGateway("a device that was only changed answers its command", async (world) => {
+  const peer = await connected(world);
+  for (const slow of [false, true]) {
+    const { dispatched } = command(world, "one", "x");
+    await peer.expect("!x\n");
+    world.intake.register("one");
+    world.intake.slow = slow;
+    peer.send("#C,done\n");
+    assert.deepEqual(await dispatched, { outcome: "answered", text: "done" });
+  }
+  peer.end();
+});
+
 withGateway("a device that is not connected: nothing is written", async (world) => {
   const { dispatched, isWritten } = command(world, "one", "x");
   assert.deepEqual(await dispatched, { outcome: "notConnected" });

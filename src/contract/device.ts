@@ -109,6 +109,9 @@ export const LimitsReplacement = Type.Object(
 );
 export type LimitsReplacement = Static<typeof LimitsReplacement>;
 
+/** Names of the limits that a caller may set. */
+export const settableLimits: readonly string[] = Object.keys(LimitsReplacement.properties);
+
 /** Path of every call to one device. An id that no device can have is unknown, not a bad request. */
 export const DevicePath = Type.Object({
   deviceId: Type.String({ description: "The device's id; upper and lower case differ.", examples: [example.id] }),

@@ -3,6 +3,7 @@ import { settableDeviceFields } from "../contract/device.ts";
 import { formatInstant, parseInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Device, DeviceFields } from "../model/device.ts";
+import { unknownFields } from "./bodies.ts";
 
 /** Limits of a new device (decisions page). */
 export const defaultDailyEmailLimit = 50;
@@ -33,10 +34,7 @@ export function deviceView(device: DeviceFields): DeviceView {
  * it can't name, stay as they are. `body` has passed its schema; fields that the schema does not know are not used, and warned of.
  */
 export function readFields(id: string, body: DeviceReplacement & { readonly id?: unknown }, kept?: Device): ReadFields {
-  const warnings: string[] = [];
-  for (const name in body)
-    if (name !== "id" && !settableDeviceFields.includes(name))
-      warnings.push(`body/${name}: not a field that can be set; ignored`);
+  const warnings = [...unknownFields(body, settableDeviceFields, ["id"])];
   if (body.id !== undefined && body.id !== id) warnings.push("body/id: the id of a device can't be changed; ignored");
   const aliases = (body.aliases ?? []).filter((alias) => alias !== id);
   if (aliases.length < (body.aliases ?? []).length)

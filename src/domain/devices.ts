@@ -1,5 +1,5 @@
 import type { DeviceReplacement, LimitsReplacement, NewDevice } from "../contract/device.ts";
-import { settableDeviceFields } from "../contract/device.ts";
+import { settableDeviceFields, settableLimits } from "../contract/device.ts";
 import type { PatchRequest } from "../contract/patch.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
@@ -7,6 +7,7 @@ import type { Device, DeviceFields } from "../model/device.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
+import { unknownFields } from "./bodies.ts";
 import { type Cache, createCache } from "./cache.ts";
 import { defaultDailyEmailLimit, defaultDailySmsLimit, deviceView, readExpiry, readFields } from "./device-fields.ts";
 import { createDeviceList } from "./device-list.ts";
@@ -38,7 +39,7 @@ export interface Devices {
     operations: PatchRequest,
     check: (body: unknown) => DeviceReplacement,
   ): Promise<ChangedDevice>;
-  setLimits(user: User, id: string, body: LimitsReplacement): Promise<Device>;
+  setLimits(user: User, id: string, body: LimitsReplacement): Promise<ChangedDevice>;
   remove(user: User, id: string): Promise<void>;
 }
 
@@ -48,6 +49,8 @@ const keptDevices = 20_000;
 const maxAgeMs = 30_000;
 
 const writable: ReadonlySet<string> = new Set(settableDeviceFields);
+/** Counters that a body may hold as they were answered; they can't be set. */
+const shownLimits: readonly string[] = ["emailsSentToday", "smsSentToday"];
 
 /** What the devices need of the service. */
 export interface DevicesContext {
@@ -121,7 +124,8 @@ export function createDevices({ store: { devices: store }, bus, clock, visibilit
     setLimits: (user, id, body) =>
       alone(id, async () => {
         const device = await current(user, id);
-        return write(device, limitedBy(device, body));
+        const warnings = unknownFields(body, settableLimits, shownLimits);
+        return { device: await write(device, limitedBy(device, body)), warnings };
       }),
     remove: (user, id) =>
       alone(id, async () => {

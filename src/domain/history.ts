@@ -1,5 +1,5 @@
-import type { AlertsRequest } from "../contract/alert.ts";
-import type { LocationsRequest } from "../contract/location.ts";
+import { AlertsRequest } from "../contract/alert.ts";
+import { LocationsRequest } from "../contract/location.ts";
 import { parseInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Device } from "../model/device.ts";
@@ -7,6 +7,7 @@ import type { AlertStore } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HistoryChunk, LocationStore, RecordKey } from "../ports/store.ts";
 import { readAlerts } from "./alerts.ts";
+import { unknownTerms } from "./bodies.ts";
 import { type CursorScope, cursorOf, parseCursor } from "./cursor.ts";
 import { secondsToNextDay, type Tally } from "./tally.ts";
 
@@ -17,6 +18,8 @@ export type HistoryPieces = AsyncGenerator<string | Uint8Array, void, void>;
 export interface OpenHistory {
   readonly start: string;
   readonly rest: HistoryPieces;
+  /** What of the request is probably a mistake. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -53,6 +56,8 @@ interface Source {
   /** Name of the list. */
   readonly list: string;
   readonly device: Device;
+  /** The fields that a request for it may have. */
+  readonly terms: object;
   readonly read: (range: Range) => AsyncIterable<HistoryChunk>;
 }
 
@@ -112,19 +117,19 @@ export function createHistory(context: HistoryContext): History {
     const rest = pieces(source, range, chunks, first);
     // A generator that has not begun would not end the store's iteration when it is ended.
     await rest.next();
-    return { start: `"${source.list}":[`, rest };
+    return { start: `"${source.list}":[`, rest, warnings: unknownTerms(request, source.terms) };
   }
 
   return {
     async locations(device, request) {
       const { key, odometerStart } = device;
       const read = (range: Range) => locations.history(key, { ...range, odometerStart });
-      return open(request, { list: "locations", device, read });
+      return open(request, { list: "locations", device, terms: LocationsRequest.properties, read });
     },
     async alerts(device, request) {
       const named = request.alertName === undefined ? {} : { name: request.alertName };
       const read = (range: Range) => readAlerts(alerts, device.key, { ...range, ...named });
-      return open(request, { list: "alerts", device, read });
+      return open(request, { list: "alerts", device, terms: AlertsRequest.properties, read });
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { AccountReplacement, AccountView, NewAccount } from "../contract/admin.ts";
+import { AccountReplacement, type AccountView, NewAccount } from "../contract/admin.ts";
 import type { PatchRequest } from "../contract/patch.ts";
 import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
@@ -7,6 +7,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Store } from "../ports/store.ts";
 import { ownerOf } from "./accounts.ts";
+import { unknownFields } from "./bodies.ts";
 import { isCountry } from "./countries.ts";
 import { isEmail } from "./email.ts";
 import { patched } from "./json-patch.ts";
@@ -14,9 +15,14 @@ import { licensesOf } from "./licenses.ts";
 import { createLocks } from "./locks.ts";
 import { isTimeZone } from "./time-zones.ts";
 
-/** A new account and the way in of its owner; the API key is known only now. */
-export interface MadeAccount {
+/** An account after a change, and what of the change is probably a mistake. */
+export interface ChangedAccount {
   readonly account: AccountView;
+  readonly warnings: readonly string[];
+}
+
+/** A new account and the way in of its owner; the API key is known only now. */
+export interface MadeAccount extends ChangedAccount {
   readonly owner: { readonly id: string; readonly email: string; readonly apiKey: string };
 }
 
@@ -27,9 +33,9 @@ export interface Tenants {
   read(id: string): Promise<AccountView>;
   /** @throws ApiError `emailInUse`, `invalidEmail`, `invalidInput` */
   create(body: NewAccount): Promise<MadeAccount>;
-  replace(id: string, body: AccountReplacement): Promise<AccountView>;
+  replace(id: string, body: AccountReplacement): Promise<ChangedAccount>;
   /** `check` is the check of a PUT's body; it throws an ApiError. */
-  patch(id: string, operations: PatchRequest, check: (body: unknown) => AccountReplacement): Promise<AccountView>;
+  patch(id: string, operations: PatchRequest, check: (body: unknown) => AccountReplacement): Promise<ChangedAccount>;
 }
 
 /** What they need of the service. */
@@ -41,7 +47,12 @@ export interface TenantsContext {
   readonly makeApiKey: (ids: Ids) => { readonly id: string; readonly secret: string; readonly hash: string };
 }
 
-const writable: ReadonlySet<string> = new Set(["name", "timeZone", "licenses"]);
+const settable = Object.keys(AccountReplacement.properties);
+const settableOfNew = Object.keys(NewAccount.properties);
+const settableOfOwner = Object.keys(NewAccount.properties.owner.properties);
+const writable: ReadonlySet<string> = new Set(settable);
+/** Fields that a body may hold as they were answered; they can't be set. */
+const shownFields: readonly string[] = ["id", "creation"];
 
 /** The accounts over their store. Nothing of them is kept in memory: an idle account costs nothing. */
 export function createTenants({ store: { accounts }, clock, ids, makeApiKey }: TenantsContext): Tenants {
@@ -58,14 +69,12 @@ export function createTenants({ store: { accounts }, clock, ids, makeApiKey }: T
     return accountView(account, await accounts.licensesUsed(account.key, clock.now()));
   }
 
-  async function write(
-    { key, language }: Account,
-    { name, timeZone, licenses }: AccountReplacement,
-  ): Promise<AccountView> {
+  async function write({ key, language }: Account, body: AccountReplacement): Promise<ChangedAccount> {
+    const { name, timeZone, licenses } = body;
     checkTimeZone(timeZone, "body/timeZone");
     const account = await accounts.replace(key, { name, timeZone, licenses, language });
     if (account === undefined) throw new ApiError("accountNotFound");
-    return viewOf(account);
+    return { account: await viewOf(account), warnings: unknownFields(body, settable, shownFields) };
   }
 
   return {
@@ -74,7 +83,8 @@ export function createTenants({ store: { accounts }, clock, ids, makeApiKey }: T
       return all.map((account) => accountView(account, used.get(account.key) ?? 0));
     },
     read: async (id) => viewOf(await find(id)),
-    async create({ owner, name, timeZone, licenses }) {
+    async create(body) {
+      const { owner, name, timeZone, licenses } = body;
       checkTimeZone(timeZone, "body/timeZone");
       checkOwner(owner);
       const key = makeApiKey(ids);
@@ -87,6 +97,10 @@ export function createTenants({ store: { accounts }, clock, ids, makeApiKey }: T
       return {
         account: accountView(made.account, 0),
         owner: { id: made.owner.id, email: made.owner.email, apiKey: key.secret },
+        warnings: [
+          ...unknownFields(body, settableOfNew, shownFields),
+          ...unknownFields(owner, settableOfOwner, [], "body/owner"),
+        ],
       };
     },
     replace: (id, body) => alone(id, async () => write(await find(id), body)),

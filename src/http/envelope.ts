@@ -16,19 +16,24 @@ export function answer<P extends object>(caller: Caller, payload: P, warnings: r
     apiUsage: caller.apiUsage,
     apiDailyUsage: caller.apiDailyUsage,
     ...payload,
-    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+    ...warned(warnings),
   };
 }
 
+function warned(warnings: readonly string[]): { warnings?: string[] } {
+  return warnings.length === 0 ? {} : { warnings: [...warnings] };
+}
+
 /** The same for a call that the service's operator makes too, who has no counters. */
-export function serviceAnswer<P extends object>(caller: Caller | null, payload: P) {
-  if (caller !== null) return answer(caller, payload);
-  return { success: true as const, error: null, ...payload };
+export function serviceAnswer<P extends object>(caller: Caller | null, payload: P, warnings: readonly string[] = []) {
+  if (caller !== null) return answer(caller, payload, warnings);
+  return { success: true as const, error: null, ...payload, ...warned(warnings) };
 }
 
 /** The same as text, open at its end: `{"success":true,...,"apiDailyUsage":7`. For answers whose fields are JSON text already. */
-export function answerHead(caller: Caller): string {
-  return `{"success":true,"error":null,"apiUsage":${caller.apiUsage},"apiDailyUsage":${caller.apiDailyUsage}`;
+export function answerHead(caller: Caller, warnings: readonly string[] = []): string {
+  const told = warnings.length === 0 ? "" : `,"warnings":${JSON.stringify(warnings)}`;
+  return `{"success":true,"error":null,"apiUsage":${caller.apiUsage},"apiDailyUsage":${caller.apiDailyUsage}${told}`;
 }
 
 /** The envelope of a failure (specification 7). */

@@ -87,6 +87,17 @@ describe("the operator's accounts", () => {
     assert.deepEqual((await operate("GET", url)).json.account, patched.json.account);
   });
 
+  test("fields that can't be set are warned of", async () => {
+    const odd = { ...body, Licenses: 5, owner: { ...owner, email: "odd@example.com", privileges: ["admin"] } };
+    const made = await operate("POST", "", odd);
+    const ignored = (name: string) => `body/${name}: not a field that can be set; ignored`;
+    assert.deepEqual(made.json.warnings, [ignored("Licenses"), ignored("owner/privileges")]);
+    const { id, creation } = made.json.account;
+    const same = { name: "North", timeZone: "America/Bogota", licenses: 2, id, creation };
+    assert.equal("warnings" in (await operate("PUT", `/${id}`, same)).json, false);
+    assert.deepEqual((await operate("PUT", `/${id}`, { ...same, owner })).json.warnings, [ignored("owner")]);
+  });
+
   test("bad input makes nothing, and says what is wrong", async () => {
     const before = (await operate("GET", "")).json.accounts.length;
     const cases: [unknown, string][] = [

@@ -186,6 +186,24 @@ describe("who may do what", () => {
       }
   });
 
+  test("who may do nothing is told so on paths that there are not, too; who is unknown is told that there is no such path", async () => {
+    for (const url of ["/api/nothing", "/api/devices/x/y/z"])
+      for (const method of ["GET", "PUT"]) {
+        for (const [caller, error] of Object.entries(refusals)) {
+          const answer = await rest.call(method, url, { token: tokens.get(caller) ?? "" });
+          assert.deepEqual([answer.status, answer.json.error], [403, error], caller);
+          assert.ok(answer.json.apiUsage > 0);
+        }
+        for (const caller of [...none, "op"]) {
+          const token = tokens.get(caller);
+          const answer = await rest.call(method, url, token === undefined ? {} : { token });
+          assert.deepEqual([answer.status, answer.json.error], [404, "Not Found"], caller);
+        }
+      }
+    const undecodable = await rest.call("GET", "/api/devices/%zz", { token: tokens.get("disabled") ?? "" });
+    assert.deepEqual([undecodable.status, undecodable.json.error], [403, "user disabled"]);
+  });
+
   test("a user without admin lists what it sees, and makes only that", async () => {
     await own("POST", "/api/devices", { id: "unseen" });
     const token = await rest.userToken({ privileges: ["write"], deviceId: "mine" });

@@ -42,7 +42,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (code === "ECONNRESET" || code === "ECONNABORTED") return new ApiError("badRequest");
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return new ApiError("internal");
   if (statusCode === 415) return new ApiError("unsupportedMediaType", ["content-type: must be application/json"]);
-  if (statusCode === 413) return new ApiError("badRequest", ["body: is larger than the service takes"]);
+  if (statusCode === 413) return new ApiError(invalid, ["body: is larger than the service takes"]);
   if (code === "FST_ERR_BAD_URL") return new ApiError(invalid, ["path: is not well-formed"]);
   const cut = code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH";
   return new ApiError(invalid, [cut ? "body: must be as long as content-length says" : "request: can't be read"]);

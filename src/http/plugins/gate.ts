@@ -15,7 +15,7 @@ import type { Services } from "../services.ts";
 export interface Gate {
   /** The hook that stands before every handler of a route with this permission. */
   guard(permission: Permission): onRequestHookHandler;
-  /** For paths that no route has: a known user is counted and limited, anybody else is let through. */
+  /** For paths that no route has: a known user is counted, limited and refused as on any other, anybody else is let through. */
   recognise(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
@@ -91,7 +91,8 @@ export function createGate(services: Services): Gate {
       request.caller = null;
       const session = tokens.session(request.headers.authorization);
       const caller = session === undefined ? undefined : await within(Promise.resolve(known(session)), timeoutMs);
-      const refusal = caller === undefined ? undefined : count(request, reply, caller);
+      if (caller === undefined) return;
+      const refusal = count(request, reply, caller) ?? inactivity(caller.user, clock.now());
       if (refusal !== undefined) throw refusal;
     },
   };

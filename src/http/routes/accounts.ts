@@ -55,9 +55,9 @@ function createRoute(app: App, { tenants }: Services): void {
       errors: ["invalidEmail", "emailInUse"],
     }),
     async (request, reply) => {
-      const { account, owner } = await tenants.create(request.body);
+      const { account, owner, warnings } = await tenants.create(request.body);
       reply.code(201).header("location", `/api/admin/accounts/${account.id}`).header("cache-control", "no-store");
-      return serviceAnswer(request.caller, { account, owner });
+      return serviceAnswer(request.caller, { account, owner }, warnings);
     },
   );
 }
@@ -91,8 +91,10 @@ function replaceRoute(app: App, { tenants }: Services): void {
       invalid: "invalidInput",
       errors: ["accountNotFound"],
     }),
-    async ({ caller, params, body }) =>
-      serviceAnswer(caller, { account: await tenants.replace(params.accountId, body) }),
+    async ({ caller, params, body }) => {
+      const { account, warnings } = await tenants.replace(params.accountId, body);
+      return serviceAnswer(caller, { account }, warnings);
+    },
   );
 }
 
@@ -113,8 +115,8 @@ function patchRoute(app: App, { tenants }: Services): void {
     }),
     async (request) => {
       const check = checkerOf(request, AccountReplacement, "invalidInput");
-      const account = await tenants.patch(request.params.accountId, request.body, check);
-      return serviceAnswer(request.caller, { account });
+      const { account, warnings } = await tenants.patch(request.params.accountId, request.body, check);
+      return serviceAnswer(request.caller, { account }, warnings);
     },
   );
 }

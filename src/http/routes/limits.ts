@@ -44,8 +44,8 @@ export function limitsRoutes(app: App, services: Services): void {
     }),
     async (request) => {
       const caller = callerOf(request);
-      const device = await devices.setLimits(caller.user, request.params.deviceId, request.body);
-      return answer(caller, await limitsView(services, device));
+      const { device, warnings } = await devices.setLimits(caller.user, request.params.deviceId, request.body);
+      return answer(caller, await limitsView(services, device), warnings);
     },
   );
 }

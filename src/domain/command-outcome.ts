@@ -23,9 +23,13 @@ export const deviceRefused = "the device says that it was not done";
 /** Begins the reason why an SMS was not taken for the moment; such a command may be tried again under its idempotency key. */
 export const smsUnavailable = "the SMS gateway is not available: ";
 
-/** What the API says of a command: the text of `result`. */
-export function resultOf(command: Command): string {
+/**
+ * What the API says of a command: the text of `result`.
+ * @param underWay its outcome is waited for
+ */
+export function resultOf(command: Command, underWay: boolean): string {
   const { state, channel, reply, failure, expires } = command;
+  if (state === "sent" && underWay) return "sent: its outcome is waited for; the record will tell it";
   switch (state) {
     case "delivered":
       if (channel === "sms") return "delivered: the SMS gateway reports that the device has it";

@@ -18,6 +18,7 @@ import {
 } from "./command-outcome.ts";
 import { payloadOf } from "./command-payload.ts";
 import { type CommandRightsContext, cancelWithoutRight } from "./command-rights.ts";
+import type { CommandsUnderWay } from "./command-under-way.ts";
 import { WaitingDevices } from "./command-waiting.ts";
 import { createLocks } from "./locks.ts";
 
@@ -29,6 +30,7 @@ export interface CommandQueueContext extends CommandRightsContext {
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
   readonly log: Log;
+  readonly underWay: CommandsUnderWay;
   /** How long a reply is waited for. */
   readonly waitMs: number;
 }
@@ -165,7 +167,11 @@ export class CommandQueue {
   }
 
   /** Has a command written, one that is queued after it is recorded as sent, and records what became of it. */
-  async #deliver(device: Target, command: Command): Promise<Dispatched["outcome"]> {
+  #deliver(device: Target, command: Command): Promise<Dispatched["outcome"]> {
+    return this.#context.underWay.run(command.id, () => this.#dispatch(device, command));
+  }
+
+  async #dispatch(device: Target, command: Command): Promise<Dispatched["outcome"]> {
     const { dispatcher, log, waitMs } = this.#context;
     let current = command;
     const beforeWrite = async () => {

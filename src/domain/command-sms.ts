@@ -7,6 +7,7 @@ import type { SmsBody, SmsReceipt, SmsSender } from "../ports/sms.ts";
 import type { CommandChange, MadeCommand, NewCommand, Store } from "../ports/store.ts";
 import { dayIn, secondsToNextDayIn } from "./account-day.ts";
 import { smsUnavailable, unknownOutcome } from "./command-outcome.ts";
+import type { CommandsUnderWay } from "./command-under-way.ts";
 
 /** Receipts that came before the gateway's answer to the message was recorded; some gateways are that quick. */
 const earlyReceipts = 1000;
@@ -21,6 +22,7 @@ export interface CommandSmsContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly sender: SmsSender;
+  readonly underWay: CommandsUnderWay;
 }
 
 /** What a message was counted as: so many SMS of a day. */
@@ -53,10 +55,20 @@ export class CommandSms {
   }
 
   /**
-   * Sends one message to the number and records it. `make` records the command, or finds the one of its idempotency key, which is not sent again.
+   * Sends one message to the number and records it under this id. `make` records the command, or finds the one of its idempotency key, which is not sent again.
    * @throws ApiError `dailySms`, `deviceNotFound`
    */
-  async send(device: Device, to: string, body: SmsBody, make: (sent: SentFields) => Promise<Made>): Promise<Command> {
+  send(
+    device: Device,
+    to: string,
+    body: SmsBody,
+    id: string,
+    make: (sent: SentFields) => Promise<Made>,
+  ): Promise<Command> {
+    return this.#context.underWay.run(id, () => this.#send(device, to, body, make));
+  }
+
+  async #send(device: Device, to: string, body: SmsBody, make: (sent: SentFields) => Promise<Made>): Promise<Command> {
     const counted = await this.#take(device, body);
     const giveBack = () => this.#giveBack(counted);
     const sent = { state: "sent", sentAt: this.#context.clock.now(), failure: unknownOutcome } as const;
@@ -72,6 +84,13 @@ export class CommandSms {
 
   /** Tries again what failed because the gateway could not take it for the moment, while it has time; undefined: somebody else does so already. */
   async again(device: Device, command: Command, to: string, body: SmsBody): Promise<Command | undefined> {
+    const { underWay } = this.#context;
+    if (!underWay.has(command.id)) return underWay.run(command.id, () => this.#again(device, command, to, body));
+    await underWay.settled(command.id);
+    return undefined;
+  }
+
+  async #again(device: Device, command: Command, to: string, body: SmsBody): Promise<Command | undefined> {
     const before = command.failure ?? "";
     const now = this.#context.clock.now();
     if (now >= command.expires) {

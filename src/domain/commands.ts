@@ -12,6 +12,7 @@ import type { NewCommand, Store } from "../ports/store.ts";
 import { resultOf, smsUnavailable, throwFailure } from "./command-outcome.ts";
 import { CommandQueue, turnMs } from "./command-queue.ts";
 import { CommandSms } from "./command-sms.ts";
+import { CommandsUnderWay } from "./command-under-way.ts";
 import { commandView } from "./command-view.ts";
 import { isSame, readWish, recordOf, type Wish } from "./command-wish.ts";
 import { commandCursorOf, parseCommandCursor } from "./cursor.ts";
@@ -75,11 +76,13 @@ class DeviceCommands implements Commands {
   readonly #context: CommandsContext;
   readonly #queue: CommandQueue;
   readonly #sms: CommandSms | undefined;
+  readonly #underWay = new CommandsUnderWay();
 
   constructor(context: CommandsContext) {
     this.#context = context;
-    this.#queue = new CommandQueue(context);
-    this.#sms = context.sms && new CommandSms({ ...context, sender: context.sms });
+    const underWay = this.#underWay;
+    this.#queue = new CommandQueue({ ...context, underWay });
+    this.#sms = context.sms && new CommandSms({ ...context, underWay, sender: context.sms });
   }
 
   async send(user: User, deviceId: string, body: CommandRequest, idempotencyKey: string | undefined): Promise<Outcome> {
@@ -98,7 +101,8 @@ class DeviceCommands implements Commands {
     const found = await this.#context.store.commands.list(device.key, afterOf(query.cursor, device), limit + 1);
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
-    return { commands: page.map(commandView), ...(last && { nextCursor: commandCursorOf(last.key, device.key) }) };
+    const commands = page.map((command) => commandView(this.#underWay.tell(command)));
+    return { commands, ...(last && { nextCursor: commandCursorOf(last.key, device.key) }) };
   }
 
   async cancel(user: User, deviceId: string, commandId: string): Promise<void> {
@@ -145,11 +149,21 @@ class DeviceCommands implements Commands {
     const { idempotencyKey: key } = wish;
     const { commands } = this.#context.store;
     const existing = key === null ? undefined : await commands.findByIdempotencyKey(device.key, user.key, key);
-    if (existing === undefined) {
-      const command = await sms.send(device, to, body, (sent) => this.#make(user, device, wish, sent));
-      if (!isSame(command, wish)) throw new ApiError("idempotencyConflict");
-      return this.#answer(command);
-    }
+    if (existing !== undefined) return this.#repeatSms(sms, device, existing, wish, to, body);
+    const record = this.#record(user, device, wish);
+    const made = await sms.send(device, to, body, record.id, (sent) => commands.create({ ...record, ...sent }));
+    // One that came at the same moment was the first.
+    return made.id === record.id ? this.#answer(made) : this.#repeatSms(sms, device, made, wish, to, body);
+  }
+
+  async #repeatSms(
+    sms: CommandSms,
+    device: Device,
+    existing: Command,
+    wish: Wish,
+    to: string,
+    body: SmsBody,
+  ): Promise<Outcome> {
     const command = await this.#repeat(device, existing, wish);
     const again = command.state === "failed" && command.failure?.startsWith(smsUnavailable) === true;
     if (!again) return this.#answer(command);
@@ -165,10 +179,11 @@ class DeviceCommands implements Commands {
     return recordOf(wish, user, device, { id: ids.uuid(), creation: clock.now() });
   }
 
-  /** The command of an earlier request; where that one still waits for the device, so does this. */
+  /** The command of an earlier request; where that one still waits for the device or the gateway, so does this. */
   async #repeat(device: Device, existing: Command, wish: Wish): Promise<Command> {
     if (!isSame(existing, wish)) throw new ApiError("idempotencyConflict");
-    if (existing.channel === "data") await inTurn(this.#queue.finished(device, existing));
+    const { channel, id } = existing;
+    await inTurn(channel === "data" ? this.#queue.finished(device, existing) : this.#underWay.settled(id));
     return this.#current(device, existing);
   }
 
@@ -181,7 +196,7 @@ class DeviceCommands implements Commands {
 
   #answer(command: Command): Outcome {
     throwFailure(command, smsRetrySeconds);
-    return { result: resultOf(command), commandId: command.id };
+    return { result: resultOf(command, this.#underWay.has(command.id)), commandId: command.id };
   }
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { CommandQueue } from "../../src/domain/command-queue.ts";
+import { CommandsUnderWay } from "../../src/domain/command-under-way.ts";
 import type { User } from "../../src/model/account.ts";
 import { type Command, type CommandState, finalStates } from "../../src/model/command.ts";
 import { systemIds } from "../../src/observe/index.ts";
@@ -204,6 +205,7 @@ test("whatever happens in whatever order: written at most once and in order, nev
           dispatcher: link,
           clock,
           log: silentLog,
+          underWay: new CommandsUnderWay(),
           waitMs: 1,
         };
         let queue = new CommandQueue(context);
@@ -304,6 +306,7 @@ test("a command's time, or its device's, runs out in the last waits before it is
       dispatcher: link,
       clock,
       log: silentLog,
+      underWay: new CommandsUnderWay(),
       waitMs: 1,
     };
     const queue = new CommandQueue(context);
@@ -354,6 +357,7 @@ test("a command that waits for one device costs the others' connecting nothing",
     dispatcher: link,
     clock,
     log: silentLog,
+    underWay: new CommandsUnderWay(),
     waitMs: 1,
   };
   const reach = async (queue: CommandQueue, id: string) => {

@@ -170,6 +170,20 @@ describe("over the data connection", () => {
     peer.end();
   });
 
+  test("while a reply is waited for the record tells no failure", async () => {
+    const id = await device();
+    const peer = await connect(id);
+    for (const ttlSeconds of [60, 0]) {
+      const answer = owner.send(id, { command: "x", ttlSeconds });
+      await peer.expect("x");
+      const [{ state, failure }] = (await owner.commands(id)).commands;
+      assert.deepEqual([state, failure], ["sent", null]);
+      peer.send("#C,ok\n");
+      await answer;
+    }
+    peer.end();
+  });
+
   test("the connection ends before a reply: nobody can tell, and it is not sent again", async () => {
     const id = await device();
     const peer = await connect(id);
@@ -644,6 +658,37 @@ describe("by SMS", () => {
     assert.deepEqual((await owner.commands("again")).commands.at(-1).state, "expired");
     assert.equal((await owner.limits("again")).smsSentToday, 1);
     sender.result = undefined;
+  });
+
+  test("a repeat while the first one is at the gateway waits for its outcome; the record tells no failure meanwhile", async () => {
+    await owner.create("held", { min: "+1" });
+    for (const again of [false, true]) {
+      const key = again ? "tried" : "fresh";
+      if (again) {
+        sender.result = { outcome: "unavailable", reason: "later" };
+        assert.equal((await owner.send("held", sms("x"), key)).status, 503);
+      }
+      sender.result = { outcome: "refused", reason: "not today" };
+      const gate = Promise.withResolvers<void>();
+      sender.held = gate.promise;
+      const before = sender.sent.length;
+      const first = owner.send("held", sms("x"), key);
+      await until(() => sender.sent.length === before + 1);
+      const repeats = [1, 2].map(() => owner.send("held", sms("x"), key));
+      await delay(30);
+      const { state, failure } = await last("held");
+      assert.deepEqual([state, failure], ["sent", null]);
+      gate.resolve();
+      const answers = await Promise.all([first, ...repeats]);
+      for (const { json } of answers) {
+        assert.equal(json.result, "failed: the SMS gateway refused it: not today");
+        assert.equal(json.commandId, answers[0]?.json.commandId);
+      }
+      assert.equal(sender.sent.length, before + 1);
+      assert.equal((await last("held")).state, "failed");
+    }
+    sender.result = undefined;
+    sender.held = undefined;
   });
 
   test("a store that can't give back an SMS at once does so later, and the record says what became of it", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
+import { userOf } from "../../test/support/users.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -86,33 +87,7 @@ test("any text as header gives no session", () => {
   fc.assert(fc.property(texts, (text) => assert.equal(tokens.session(text), undefined)));
 });
 
-const user: User = {
-  key: 7,
-  id: "u",
-  accountKey: 1,
-  owner: false,
-  name: "U",
-  email: "u@example.com",
-  country: "CO",
-  timeZone: "America/Bogota",
-  description: null,
-  message: null,
-  disabled: false,
-  disabledMessage: null,
-  tags: {},
-  privileges: [],
-  group: null,
-  deviceId: null,
-  adminDevices: null,
-  from: null,
-  expires: null,
-  passwordHash: null,
-  apiKeyHash: null,
-  apiKeyId: null,
-  creation: 0,
-  modification: 0,
-  lastLogin: null,
-};
+const user = userOf({ key: 7 });
 
 test("what each permission asks", () => {
   const may = (permission: Permission, privileges: string[], accountKey = 1) =>

@@ -1,38 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMemoryBus } from "../../test/support/bus.ts";
-import type { User } from "../model/account.ts";
+import { userOf } from "../../test/support/users.ts";
 import type { Device } from "../model/device.ts";
 import type { Group } from "../model/group.ts";
 import { createVisibility } from "./visibility.ts";
 
-const user: User = {
-  key: 1,
-  id: "u",
-  accountKey: 1,
-  owner: false,
-  name: "U",
-  email: "u@example.com",
-  country: "CO",
-  timeZone: "America/Bogota",
-  description: null,
-  message: null,
-  disabled: false,
-  disabledMessage: null,
-  tags: null,
-  privileges: null,
-  group: "Fleet",
-  deviceId: null,
-  adminDevices: null,
-  from: null,
-  expires: null,
-  passwordHash: null,
-  apiKeyHash: null,
-  apiKeyId: null,
-  creation: 0,
-  modification: 0,
-  lastLogin: null,
-};
+const user = userOf({ group: "Fleet" });
 const device = (id: string, accountKey = 1): Device => ({
   key: 1,
   accountKey,

@@ -25,6 +25,7 @@ import type { Trace } from "../../src/ports/trace.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { type Answered, openApiCheck } from "./openapi.ts";
 import { dataFolder, removeFolder } from "./service.ts";
+import { newUserOf } from "./users.ts";
 
 /** The operator's key of every test. */
 export const operatorKey = "wbo_of-the-tests-and-nothing-else";
@@ -148,8 +149,7 @@ export async function startRest({
 
   async function call(method: string, url: string, { token, body, headers = {}, from }: Sent = {}): Promise<Answer> {
     const response = await http.inject({
-      // biome-ignore lint/suspicious/noExplicitAny: methods that the type does not list are what some tests are about
-      method: method as any,
+      method,
       url,
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -188,7 +188,7 @@ export async function startRest({
       const account = fields.accountKey ?? (await store.accounts.list())[0]?.key ?? 0;
       const email = fields.email ?? `${ids.secret(6)}@example.com`;
       const user = await store.users.create(
-        { ...plainUser, ...fields, id: ids.uuid(), email, accountKey: account, apiKeyHash: key.hash, apiKeyId: key.id },
+        newUserOf({ ...fields, id: ids.uuid(), email, accountKey: account, apiKeyHash: key.hash, apiKeyId: key.id }),
         clock.now(),
       );
       return user === "emailInUse" ? "" : tokenFor(email, key.secret);
@@ -211,25 +211,3 @@ export async function endRest(rest: Rest): Promise<void> {
   await rest.stop();
   removeFolder(rest.directory);
 }
-
-const plainUser: Omit<
-  User,
-  "key" | "id" | "accountKey" | "email" | "apiKeyHash" | "apiKeyId" | "creation" | "modification" | "lastLogin"
-> = {
-  owner: false,
-  name: "Somebody",
-  country: "CO",
-  timeZone: "America/Bogota",
-  description: null,
-  message: null,
-  disabled: false,
-  disabledMessage: null,
-  tags: {},
-  privileges: [],
-  group: null,
-  deviceId: null,
-  adminDevices: null,
-  from: null,
-  expires: null,
-  passwordHash: null,
-};

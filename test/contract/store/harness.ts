@@ -2,6 +2,7 @@ import type { Account, User } from "../../../src/model/account.ts";
 import type { Command } from "../../../src/model/command.ts";
 import type { Device, DeviceFields } from "../../../src/model/device.ts";
 import type { NewCommand, NewUser, Store } from "../../../src/ports/store.ts";
+import { newUserOf } from "../../support/users.ts";
 
 /** One place where an engine keeps data. */
 export interface StoreHarness {
@@ -57,30 +58,7 @@ export async function makeDevice(
 }
 
 export function userFields(accountKey: number, changes: Partial<NewUser> = {}): NewUser {
-  return {
-    id: unique("user-"),
-    accountKey,
-    owner: false,
-    name: "Ana",
-    email: `${unique("ana")}@example.org`,
-    country: "CO",
-    timeZone: "America/Bogota",
-    description: null,
-    message: null,
-    disabled: false,
-    disabledMessage: null,
-    tags: {},
-    privileges: [],
-    group: null,
-    deviceId: null,
-    adminDevices: null,
-    from: null,
-    expires: null,
-    passwordHash: null,
-    apiKeyHash: null,
-    apiKeyId: null,
-    ...changes,
-  };
+  return newUserOf({ id: unique("user-"), email: `${unique("ana")}@example.org`, accountKey, ...changes });
 }
 
 /** A user; fails where the store refuses. */

@@ -105,7 +105,7 @@ export const UserBody = Type.Object(
       NullableText({
         maxLength: 4096,
         description:
-          "Kept as a hash. Encrypted as a compact JWE (RSA-OAEP-256, A256GCM) for the key at /.well-known/jwks.json; unset: stays as it is.",
+          "Kept as a hash. It may be encrypted as a compact JWE (RSA-OAEP-256, A256GCM) for the key at /.well-known/jwks.json; any other JWE is refused. Unset: stays as it is.",
       }),
     ),
   },

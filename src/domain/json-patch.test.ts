@@ -177,3 +177,17 @@ test("a test of what is not there is no such path, and of a member order is equa
   assert.deepEqual(patched(document, step("/tags", { b: "2", a: "1" }), new Set(["tags"])), document);
   assert.throws(() => patched(document, step("/tags/c", "3"), new Set(["tags"])), ApiError);
 });
+
+test("a test that does not hold says of which place", () => {
+  for (const [path, place] of [
+    ["/name", "/name"],
+    ["", "the document"],
+  ] as const)
+    assert.throws(
+      () => run({ op: "test", path, value: 1 }),
+      (error) =>
+        error instanceof ApiError &&
+        error.code === "patchTestFailed" &&
+        error.details.join() === `body/0: ${place} has another value`,
+    );
+});

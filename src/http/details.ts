@@ -31,7 +31,7 @@ function ruleOf({ keyword, params, message = "is not valid" }: Problem): string 
     case "format":
       return params.format === "date-time" ? "must be an RFC 3339 date-time" : message;
     case "enum":
-      return `must be one of ${[params.allowedValues].flat().join(", ")}`;
+      return `must be one of ${[params.allowedValues].flat().map(String).join(", ")}`;
     case "uniqueItems":
       return "must not have the same item twice";
     default:

@@ -2,14 +2,17 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Store } from "../../src/ports/store.ts";
 import { accountContract } from "./store/accounts.ts";
+import { alertContract } from "./store/alerts.ts";
 import { commandContract } from "./store/commands.ts";
 import { dailyContract } from "./store/daily.ts";
 import { groupContract } from "./store/groups.ts";
 import { makeAccount, makeDevice, now, type StoreHarness, unique, userFields } from "./store/harness.ts";
 import { commitContract, historyContract } from "./store/locations.ts";
+import { noticeContract } from "./store/notices.ts";
 import { propertyContract } from "./store/property.ts";
 import { append, batchOf, readAll, record } from "./store/records.ts";
 import { deviceContract } from "./store/rows.ts";
+import { ruleContract } from "./store/rules.ts";
 
 /**
  * Everything that the port promises, for any engine. `make` gives a place without data; its stores are opened one after the other.
@@ -41,6 +44,9 @@ export function storeContract(engine: string, make: () => Promise<StoreHarness>)
     groupContract(store);
     commandContract(store, reopen);
     dailyContract(store);
+    ruleContract(store, reopen);
+    alertContract(store, reopen);
+    noticeContract(store, reopen);
     commitContract(store);
     historyContract(store);
     propertyContract(store, reopen);

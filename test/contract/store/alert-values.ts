@@ -1,5 +1,5 @@
 import type { Alert } from "../../../src/model/alert.ts";
-import type { AlertRuleFields } from "../../../src/model/alert-rule.ts";
+import type { AlertCommand, AlertRuleFields, Recipient, WebhookTarget } from "../../../src/model/alert-rule.ts";
 import type { DeviceCommit } from "../../../src/model/commit.ts";
 import type { DeviceKey } from "../../../src/model/device.ts";
 import type { NewNotice, Notice, NoticeTarget } from "../../../src/model/notice.ts";
@@ -61,28 +61,20 @@ export function newAlert(device: DeviceKey, seconds: number, changes: Partial<Al
   };
 }
 
-export const email: NoticeTarget = {
-  channel: "email",
-  to: "ana@example.org",
-  language: null,
-  timeZone: null,
-  units: "metric",
-};
-export const sms: NoticeTarget = { ...email, channel: "sms", to: "+573001112233" };
-export const webhook: NoticeTarget = {
-  channel: "webhook",
-  url: "https://example.org/hook",
-  secret: "0123456789abcdef",
-};
-export const command: NoticeTarget = {
-  channel: "command",
-  userKey: 2 ** 40,
+export const person: Recipient = { to: "ana@example.org", language: null, timeZone: null, units: "metric" };
+export const target: WebhookTarget = { url: "https://example.org/hook", secret: "0123456789abcdef" };
+export const order: AlertCommand = {
   command: "stop\n☂",
   format: "Text",
   sms: false,
   encode: true,
   delaySeconds: 5,
 };
+
+export const email: NoticeTarget = { ...person, channel: "email" };
+export const sms: NoticeTarget = { ...person, channel: "sms", to: "+573001112233" };
+export const webhook: NoticeTarget = { ...target, channel: "webhook" };
+export const command: NoticeTarget = { ...order, channel: "command", userKey: 2 ** 40 };
 
 export function newNotice(alert: Alert, changes: Partial<NewNotice> = {}): NewNotice {
   return {

@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import type { Alert } from "../../../src/model/alert.ts";
+import type { AlertKey, StoredAlert } from "../../../src/ports/alert-store.ts";
+import type { Store } from "../../../src/ports/store.ts";
+import { commitAlerts, newAlert, newNotice } from "./alert-values.ts";
+import { makeAccount, makeDevice, now } from "./harness.ts";
+import { append, batchOf, readAll, record } from "./records.ts";
+
+const everything = { from: 0, to: 8e15, limit: 1000 };
+
+/** As it is stored before anybody was told. */
+function stored(alert: Alert, found: StoredAlert | undefined): StoredAlert {
+  return { ...alert, key: found?.key ?? 0, channels: [] };
+}
+
+/** Alerts: in the commits of their fixes, and read by time. */
+export function alertContract(store: () => Store, reopen: () => Promise<void>): void {
+  describe("alerts", () => {
+    const device = async () => (await makeDevice(store(), (await makeAccount(store())).key)).key;
+
+    it("keep every field, over a restart too", async () => {
+      const key = await device();
+      const plain = newAlert(key, 1);
+      const full = newAlert(key, 2, {
+        ruleKey: 2 ** 40,
+        name: "Señora 'x'",
+        type: "controlZone",
+        phase: "over",
+        latitude: null,
+        longitude: null,
+        speed: null,
+        critical: true,
+        late: true,
+        facts: { zone: "☂", minutes: 1.25, arrived: false },
+        text: "Left ☂\n",
+      });
+      await commitAlerts(store(), key, [plain, full]);
+      await reopen();
+      const found = await store().alerts.list(key, everything);
+      assert.deepEqual(found, [stored(plain, found[0]), stored(full, found[1])]);
+      assert.deepEqual(await store().alerts.find(full.id), found[1]);
+      assert.equal(await store().alerts.find("nobody's"), undefined);
+    });
+
+    it("are read by time, then in the order of their commits, page by page", async () => {
+      const [key, other] = [await device(), await device()];
+      const some = fc.array(fc.record({ seconds: fc.integer({ min: 0, max: 9 }), named: fc.boolean() }), {
+        minLength: 1,
+        maxLength: 12,
+      });
+      const range = fc.record({ from: fc.integer({ min: 0, max: 9 }), to: fc.integer({ min: 0, max: 9 }) });
+      const all: { readonly alert: Alert; readonly place: number }[] = [];
+      await fc.assert(
+        fc.asyncProperty(some, range, fc.integer({ min: 1, max: 5 }), async (wishes, { from, to }, limit) => {
+          const alerts = wishes.map(({ seconds, named }) => newAlert(key, seconds, named ? { name: "Other" } : {}));
+          await commitAlerts(store(), key, alerts);
+          await commitAlerts(store(), other, [newAlert(other, from)]);
+          for (const alert of alerts) all.push({ alert, place: all.length });
+          const asked = { from: now + from * 1000, to: now + to * 1000, limit };
+          for (const name of [undefined, "Other"]) {
+            const expected = all
+              .filter(({ alert: { time } }) => time >= asked.from && time <= asked.to)
+              .filter(({ alert }) => name === undefined || alert.name === name)
+              .sort((a, b) => a.alert.time - b.alert.time || a.place - b.place);
+            const read: string[] = [];
+            let after: AlertKey | undefined;
+            for (;;) {
+              const named = name === undefined ? {} : { name };
+              const page = await store().alerts.list(key, { ...asked, ...named, ...(after && { after }) });
+              assert.ok(page.length <= limit);
+              for (const { id } of page) read.push(id);
+              after = page.at(-1);
+              if (after === undefined) break;
+            }
+            assert.deepEqual(
+              read,
+              expected.map(({ alert }) => alert.id),
+            );
+          }
+        }),
+        { numRuns: 15 },
+      );
+    });
+
+    it("are not written by a commit that meets another one, also when it is the same again", async () => {
+      const [key, stale] = [await device(), await device()];
+      await commitAlerts(store(), stale, []);
+      const alert = newAlert(key, 1);
+      const notice = newNotice(alert);
+      const commit = append(key, 1, [record(1)], { alerts: [alert], notices: [notice] });
+      const batch = batchOf(commit, append(stale, 1, [record(1)], { alerts: [newAlert(stale, 1)] }));
+      assert.deepEqual(await store().locations.commit(batch), { conflicts: [stale] });
+      assert.deepEqual(await store().alerts.list(key, everything), []);
+      assert.deepEqual(await store().alerts.list(stale, everything), []);
+      assert.equal(await store().notices.find(key, notice.id), undefined);
+      assert.equal(await store().locations.commit(batchOf(commit)), undefined);
+      // As it is tried again when its answer was lost.
+      assert.deepEqual(await store().locations.commit(batchOf(commit)), { conflicts: [key] });
+      assert.equal((await store().alerts.list(key, everything)).length, 1);
+      assert.equal((await store().notices.list(key, { limit: 5 })).length, 1);
+    });
+
+    it("are written with their fixes, states and notices, or nothing is", async () => {
+      const key = await device();
+      const known = newAlert(key, 1);
+      await commitAlerts(store(), key, [known]);
+      const [before] = await store().locations.states([key]);
+      const fresh = newAlert(key, 2);
+      const twice = newNotice(fresh);
+      for (const changes of [{ alerts: [fresh, known] }, { alerts: [fresh], notices: [twice, twice] }])
+        await assert.rejects(store().locations.commit(batchOf(append(key, 2, [record(2)], changes))));
+      assert.deepEqual(await store().locations.states([key]), [before]);
+      assert.equal((await readAll(store(), key)).count, 1);
+      assert.equal((await store().alerts.list(key, everything)).length, 1);
+      assert.deepEqual(await store().notices.list(key, { limit: 5 }), []);
+      await commitAlerts(store(), key, [fresh], [twice]);
+      assert.equal((await store().alerts.list(key, everything)).length, 2);
+    });
+
+    it("need no fix: what time alone made true is committed with the state", async () => {
+      const key = await device();
+      const state = { version: 1, time: 0, totals: record(0).totals, rules: '{"7":"ñ"}' };
+      const alert = newAlert(key, 1, { latitude: null, longitude: null });
+      const commit = { device: key, records: [], patches: [], state, alerts: [alert] };
+      assert.equal(await store().locations.commit(batchOf(commit)), undefined);
+      await reopen();
+      assert.deepEqual(await store().locations.states([key]), [state]);
+      assert.equal((await store().alerts.list(key, everything))[0]?.id, alert.id);
+      assert.equal((await readAll(store(), key)).count, 0);
+    });
+
+    it("go with their device at once, however many", async () => {
+      const key = await device();
+      const alerts = Array.from({ length: 1100 }, (_, index) => newAlert(key, index));
+      await commitAlerts(store(), key, alerts);
+      await store().devices.remove(key);
+      const gone = async () => {
+        assert.deepEqual(await store().alerts.list(key, everything), []);
+        assert.equal(await store().alerts.find(alerts[0]?.id ?? ""), undefined);
+      };
+      await gone();
+      await reopen();
+      await gone();
+    });
+
+    it("that are old are deleted, oldest first, some at a time", async () => {
+      const key = await device();
+      const ages = [5, 1, 4, 2, 3];
+      await commitAlerts(
+        store(),
+        key,
+        ages.map((age) => newAlert(key, age, { raisedAt: age })),
+      );
+      const left = async () => (await store().alerts.list(key, everything)).map(({ raisedAt }) => raisedAt);
+      assert.equal(await store().alerts.prune(4, 2), 2);
+      assert.deepEqual(await left(), [3, 4, 5]);
+      assert.equal(await store().alerts.prune(4, 2), 1);
+      assert.equal(await store().alerts.prune(4, 2), 0);
+      assert.deepEqual(await left(), [4, 5]);
+    });
+  });
+}

@@ -1,0 +1,302 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { NewNotice, Notice } from "../../../src/model/notice.ts";
+import type { NoticeOutcome } from "../../../src/ports/alert-store.ts";
+import type { Store } from "../../../src/ports/store.ts";
+import {
+  asStored,
+  command,
+  commitAlerts,
+  email,
+  makeNotice,
+  newAlert,
+  newNotice,
+  person,
+  sms,
+  webhook,
+} from "./alert-values.ts";
+import { makeAccount, makeDevice, now } from "./harness.ts";
+import { noticePropertyContract } from "./notices-property.ts";
+
+const today = "2026-11-21";
+const yesterday = "2026-11-20";
+const sent: NoticeOutcome = { state: "sent", reason: null, peerId: "<1@mail>", dueAt: 0 };
+const failed: NoticeOutcome = { state: "failed", reason: "refused", peerId: null, dueAt: 0 };
+const again: NoticeOutcome = { state: "queued", reason: "busy", peerId: null, dueAt: now + 60_000 };
+
+/** The outbox. */
+export function noticeContract(store: () => Store, reopen: () => Promise<void>): void {
+  const device = async () => (await makeDevice(store(), (await makeAccount(store())).key)).key;
+  const claim = (notice: Notice, limit = 100, day = today) => store().notices.claim(notice.key, now, { day, limit });
+  const find = (notice: Notice) => store().notices.find(notice.device, notice.id);
+  const count = (key: number, day = today) => store().daily.sent(key, day);
+  /** Devices of earlier tests may have notices too. */
+  const due = async (key: number, channel: NewNotice["target"]["channel"], at = now, limit = 10_000) =>
+    (await store().notices.due(channel, at, limit)).filter((notice) => notice.device === key);
+
+  describe("notices", () => {
+    it("keep every field, over a restart too", async () => {
+      const key = await device();
+      const alert = newAlert(key, 1);
+      const notices = [
+        newNotice(alert, {
+          target: { ...person, channel: "email", language: "es", timeZone: "Europe/Madrid", units: "imperial" },
+        }),
+        newNotice(alert, { target: sms, state: "suppressed", reason: "too early ñ" }),
+        newNotice(alert, { target: webhook, dueAt: now + 5 }),
+        newNotice(alert, { target: command, creation: now - 1 }),
+      ];
+      await commitAlerts(store(), key, [alert], notices);
+      await reopen();
+      const found = await store().notices.list(key, { limit: 9 });
+      assert.deepEqual(
+        found.toReversed(),
+        notices.map((notice, index) => asStored(notice, found.at(-1 - index)?.key ?? 0)),
+      );
+      for (const notice of found) assert.deepEqual(await find(notice), notice);
+      assert.equal(await store().notices.find(await device(), found[0]?.id ?? ""), undefined);
+      assert.equal(await store().notices.find(key, "nobody's"), undefined);
+    });
+
+    it("are listed newest first, page by page, those of some states alone", async () => {
+      const key = await device();
+      const made: Notice[] = [];
+      for (let index = 0; index < 6; index++)
+        made.unshift(await makeNotice(store(), key, index % 2 ? { state: "suppressed", reason: "r" } : {}));
+      await makeNotice(store(), await device());
+      assert.deepEqual(await store().notices.list(key, { limit: 9 }), made);
+      assert.deepEqual(await store().notices.list(key, { limit: 2, ...afterOf(made[1]) }), made.slice(2, 4));
+      const suppressed = made.filter(({ state }) => state === "suppressed");
+      assert.deepEqual(await store().notices.list(key, { limit: 9, states: ["suppressed", "failed"] }), suppressed);
+      const page = await store().notices.list(key, { limit: 9, states: ["suppressed"], ...afterOf(suppressed[0]) });
+      assert.deepEqual(page, suppressed.slice(1));
+    });
+
+    it("are due by channel, at their time, those that wait longest first", async () => {
+      const key = await device();
+      const late = await makeNotice(store(), key, { dueAt: now + 10 });
+      const early = await makeNotice(store(), key, { dueAt: now - 10 });
+      const same = await makeNotice(store(), key, { dueAt: now - 10 });
+      const hook = await makeNotice(store(), key, { target: webhook });
+      await makeNotice(store(), key, { state: "suppressed", dueAt: now - 20 });
+      assert.deepEqual(await due(key, "email"), [early, same]);
+      assert.deepEqual(await due(key, "email", now + 10), [early, same, late]);
+      assert.deepEqual(await due(key, "webhook"), [hook]);
+      assert.deepEqual(await due(key, "sms"), []);
+      assert.equal(await claim(early), "claimed");
+      assert.deepEqual(await due(key, "email"), [same]);
+    });
+
+    it("tell when the next one is due", async () => {
+      const key = await device();
+      const earliest = -8e15;
+      const notice = await makeNotice(store(), key, { dueAt: earliest + 1 });
+      const first = await makeNotice(store(), key, { dueAt: earliest, target: webhook });
+      assert.equal(await store().notices.nextDue(), earliest);
+      assert.deepEqual(await store().notices.due("webhook", earliest, 1), [first]);
+      await claim(first);
+      assert.equal(await store().notices.nextDue(), earliest + 1);
+      await claim(notice);
+      assert.ok((await store().notices.nextDue()) !== earliest + 1);
+    });
+
+    it("are claimed by one, and end once", async () => {
+      const key = await device();
+      const notice = await makeNotice(store(), key);
+      const answers = await Promise.all(Array.from({ length: 10 }, () => claim(notice)));
+      assert.deepEqual(answers.toSorted(), ["claimed", ...Array(9).fill("gone")]);
+      assert.deepEqual(await find(notice), { ...notice, state: "sending", attempts: 1, countedDay: today });
+      await store().notices.finish(notice.key, sent, now + 1);
+      const ended = {
+        ...notice,
+        state: "sent",
+        attempts: 1,
+        countedDay: today,
+        peerId: "<1@mail>",
+        finishedAt: now + 1,
+      };
+      assert.deepEqual(await find(notice), ended);
+      for (const outcome of [failed, again]) await store().notices.finish(notice.key, outcome, now + 2);
+      assert.deepEqual(await find(notice), ended);
+      assert.deepEqual(await count(key), { email: 1, sms: 0 });
+      assert.equal(await claim(notice), "gone");
+      assert.equal(await store().notices.claim(999_999_999, now, undefined), "gone");
+    });
+
+    it("of 50 that are claimed at once as many are sent as the day has places, and no more", async () => {
+      const key = await device();
+      const alert = newAlert(key, 1);
+      const wishes = Array.from({ length: 100 }, (_, index) => newNotice(alert, { target: index % 2 ? sms : email }));
+      await commitAlerts(store(), key, [alert], wishes);
+      const notices = await store().notices.list(key, { limit: 100 });
+      const answers = await Promise.all(
+        notices.map((notice) => claim(notice, notice.target.channel === "sms" ? 10 : 7)),
+      );
+      const claimed = (channel: string) =>
+        answers.filter((answer, index) => answer === "claimed" && notices[index]?.target.channel === channel).length;
+      assert.deepEqual([claimed("sms"), claimed("email")], [10, 7]);
+      assert.deepEqual(await count(key), { sms: 10, email: 7 });
+      const suppressed = await store().notices.list(key, { limit: 100, states: ["suppressed"] });
+      assert.equal(suppressed.length, 83);
+      for (const { reason, finishedAt, attempts, countedDay } of suppressed) {
+        assert.match(reason ?? "", /^daily (e-mail|SMS) limit reached$/);
+        assert.deepEqual([finishedAt, attempts, countedDay], [now, 0, null]);
+      }
+    });
+
+    it("of webhooks and commands take no place, and nothing is counted that nobody counts", async () => {
+      const key = await device();
+      for (const target of [webhook, command])
+        assert.equal(await claim(await makeNotice(store(), key, { target }), 0), "claimed");
+      const notice = await makeNotice(store(), key);
+      assert.equal(await store().notices.claim(notice.key, now, undefined), "claimed");
+      await store().notices.finish(notice.key, failed, now);
+      assert.deepEqual(await count(key), { sms: 0, email: 0 });
+    });
+
+    it("keep their place while they wait for another try, and give it back when they are not sent", async () => {
+      const key = await device();
+      const notice = await makeNotice(store(), key, { target: sms });
+      assert.equal(await claim(notice, 1), "claimed");
+      await store().notices.finish(notice.key, again, now);
+      assert.deepEqual(await find(notice), {
+        ...notice,
+        attempts: 1,
+        reason: "busy",
+        dueAt: again.dueAt,
+        countedDay: today,
+      });
+      assert.deepEqual(await due(key, "sms", again.dueAt - 1), []);
+      assert.equal(await claim(await makeNotice(store(), key, { target: sms }), 1), "limit");
+      assert.equal(await claim(notice, 1), "claimed");
+      assert.deepEqual(await count(key), { sms: 1, email: 0 });
+      await store().notices.finish(notice.key, failed, now + 1);
+      const ended = await find(notice);
+      assert.deepEqual([ended?.state, ended?.reason, ended?.countedDay], ["failed", "refused", null]);
+      assert.deepEqual(await count(key), { sms: 0, email: 0 });
+      assert.equal(await claim(await makeNotice(store(), key, { target: sms }), 1), "claimed");
+    });
+
+    it("take a place of the day on which they are tried", async () => {
+      const key = await device();
+      const notice = await makeNotice(store(), key);
+      assert.equal(await claim(notice, 1, yesterday), "claimed");
+      await store().notices.finish(notice.key, again, now);
+      assert.equal(await claim(notice, 1), "claimed");
+      assert.deepEqual(
+        [await count(key, yesterday), await count(key)].map((day) => day.email),
+        [0, 1],
+      );
+      await store().notices.finish(notice.key, again, now);
+      assert.equal(await claim(notice, 0, "2026-11-22"), "limit");
+      const ended = await find(notice);
+      assert.deepEqual([ended?.state, ended?.attempts, ended?.countedDay], ["suppressed", 2, null]);
+      assert.equal((await count(key)).email, 0);
+    });
+
+    it("that a crash left unfinished are tried again with the place they hold", async () => {
+      const key = await device();
+      const [left, done, waits] = [
+        await makeNotice(store(), key),
+        await makeNotice(store(), key),
+        await makeNotice(store(), key),
+      ];
+      await claim(left, 2);
+      await claim(done, 2);
+      await store().notices.finish(done.key, sent, now);
+      await reopen();
+      assert.ok((await store().notices.recover(now + 1)) >= 1);
+      assert.equal(await store().notices.recover(now + 1), 0);
+      assert.deepEqual(await find(left), { ...left, attempts: 1, countedDay: today });
+      assert.deepEqual(
+        (await due(key, "email")).map(({ key: one }) => one),
+        [left.key, waits.key],
+      );
+      assert.equal(await claim(waits, 2), "limit");
+      assert.equal(await claim(left, 2), "claimed");
+      assert.deepEqual(await count(key), { sms: 0, email: 2 });
+    });
+
+    it("that were sent tell their alert by which channel", async () => {
+      const key = await device();
+      const [alert, other] = [newAlert(key, 1), newAlert(key, 2)];
+      const targets = [email, email, webhook, command, sms];
+      await commitAlerts(
+        store(),
+        key,
+        [alert, other],
+        targets.map((target) => newNotice(alert, { target })),
+      );
+      const notices = await store().notices.list(key, { limit: 9 });
+      for (const notice of notices) {
+        await claim(notice);
+        await store().notices.finish(notice.key, notice.target.channel === "sms" ? failed : sent, now);
+      }
+      assert.deepEqual((await store().alerts.find(alert.id))?.channels, ["email", "webhook", "command"]);
+      assert.deepEqual((await store().alerts.find(other.id))?.channels, []);
+      await store().notices.prune(now + 1, 1000);
+      assert.deepEqual((await store().alerts.find(alert.id))?.channels, ["email", "webhook", "command"]);
+    });
+
+    it("are queued once more by hand when they are final, and take another place", async () => {
+      const key = await device();
+      const notice = await makeNotice(store(), key);
+      assert.equal(await store().notices.resend(notice.key, now), undefined);
+      await claim(notice, 2);
+      assert.equal(await store().notices.resend(notice.key, now), undefined);
+      await store().notices.finish(notice.key, sent, now);
+      const queued = { ...notice, dueAt: now + 9, peerId: "<1@mail>" };
+      assert.deepEqual(await store().notices.resend(notice.key, now + 9), queued);
+      assert.deepEqual(await find(notice), queued);
+      assert.equal(await claim(notice, 2), "claimed");
+      assert.equal((await count(key)).email, 2);
+      const never = await makeNotice(store(), key, { state: "suppressed", reason: "too early" });
+      assert.deepEqual(await store().notices.resend(never.key, now), {
+        ...never,
+        state: "queued",
+        reason: null,
+        finishedAt: null,
+      });
+      assert.equal(await claim(never, 2), "limit");
+    });
+
+    it("that ended long ago are deleted, oldest first, some at a time; open ones never", async () => {
+      const key = await device();
+      const open = await makeNotice(store(), key, { creation: 1, dueAt: 1 });
+      const sending = await makeNotice(store(), key, { creation: 1, dueAt: 1 });
+      await claim(sending);
+      for (const creation of [5, 1, 4, 2, 3]) await makeNotice(store(), key, { state: "suppressed", creation });
+      const left = async () =>
+        (await store().notices.list(key, { limit: 9, states: ["suppressed"] })).map(({ creation }) => creation);
+      assert.equal(await store().notices.prune(4, 2), 2);
+      assert.deepEqual(await left(), [3, 4, 5]);
+      assert.equal(await store().notices.prune(4, 2), 1);
+      assert.equal(await store().notices.prune(4, 2), 0);
+      assert.deepEqual(await left(), [4, 5]);
+      assert.ok((await find(open)) !== undefined && (await find(sending)) !== undefined);
+    });
+
+    it("go with their device at once", async () => {
+      const key = await device();
+      const earliest = -8.1e15;
+      const waits = await makeNotice(store(), key, { dueAt: earliest });
+      const sending = await makeNotice(store(), key);
+      const ended = await makeNotice(store(), key, { state: "suppressed" });
+      await claim(sending);
+      await store().devices.remove(key);
+      assert.deepEqual(await due(key, "email"), []);
+      assert.ok((await store().notices.nextDue()) !== earliest);
+      assert.equal(await claim(waits), "gone");
+      assert.equal(await store().notices.resend(ended.key, now), undefined);
+      assert.deepEqual(await store().notices.list(key, { limit: 5 }), []);
+      assert.equal(await find(waits), undefined);
+      await store().notices.finish(sending.key, failed, now);
+      assert.deepEqual(await count(key), { sms: 0, email: 0 });
+    });
+  });
+  noticePropertyContract(store, reopen);
+}
+
+function afterOf(notice: Notice | undefined): { readonly after?: number } {
+  return notice === undefined ? {} : { after: notice.key };
+}

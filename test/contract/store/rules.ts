@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import type { AlertRuleFields } from "../../../src/model/alert-rule.ts";
+import type { Zone } from "../../../src/model/geofence.ts";
+import type { Store } from "../../../src/ports/store.ts";
+import { geofenceFields, order, person, ruleFields, target } from "./alert-values.ts";
+import { makeAccount, now, unique } from "./harness.ts";
+
+const text = fc.string({ unit: "grapheme", maxLength: 30 });
+const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? 0 : value));
+const corner = fc.tuple(number, number);
+
+const someZone: fc.Arbitrary<Zone> = fc.oneof(
+  fc.record({ kind: fc.constant("circle" as const), center: corner, radius: number }, { noNullPrototype: true }),
+  fc.record(
+    { kind: fc.constant("polygon" as const), rings: fc.array(fc.array(corner), { maxLength: 3 }) },
+    { noNullPrototype: true },
+  ),
+  fc.record({ kind: fc.constant("route" as const), line: fc.array(corner), width: number }, { noNullPrototype: true }),
+);
+
+/** A rule with everything that a rule may have. */
+function fullRule(name: string): AlertRuleFields {
+  const abroad = { ...person, language: "es" as const, timeZone: "Europe/Madrid", units: "imperial" as const };
+  return {
+    ...ruleFields({ name, devices: ["d", unique("none-")], groups: ["g"], critical: true, text: "{{DeviceName}} ñ" }),
+    type: "attributeEqual",
+    parameters: { attribute: "door", value: false },
+    enabled: false,
+    schedule: { days: ["monday", "sunday"], from: "22:00", to: "06:00", timeZone: null },
+    conditions: [
+      { attribute: "speed", operator: "greater", value: 3.5 },
+      { zone: "z", operator: "outside" },
+    ],
+    hysteresis: { holdSeconds: 60, rearmAt: -1.5, cooldownSeconds: 300 },
+    channels: { email: [person, abroad], sms: [abroad], webhook: [target] },
+    commands: [order],
+    notifyWhenOver: true,
+    notifyOnlyWhenOver: true,
+  };
+}
+
+/** Rules and zones of accounts. */
+export function ruleContract(store: () => Store, reopen: () => Promise<void>): void {
+  describe("alert rules", () => {
+    const account = async () => (await makeAccount(store())).key;
+    const make = async (accountKey: number, fields = ruleFields()) => {
+      const rule = await store().alertRules.create(accountKey, 5, unique("rule-"), fields, now, 1000);
+      assert.ok(rule !== "full");
+      return rule;
+    };
+
+    it("keep every field, over a restart too, and grow a revision with each change", async () => {
+      const key = await account();
+      const fields = fullRule(unique("rule "));
+      const rule = await make(key, fields);
+      const about = { accountKey: key, key: rule.key, id: rule.id, creation: now };
+      assert.deepEqual(rule, { ...fields, ...about, revision: 1, userKey: 5, modification: now });
+      await reopen();
+      assert.deepEqual(await store().alertRules.find(rule.id), rule);
+      const other = ruleFields();
+      const changed = await store().alertRules.replace(rule.key, 2 ** 40, other, now + 1);
+      assert.deepEqual(changed, { ...other, ...about, revision: 2, userKey: 2 ** 40, modification: now + 1 });
+      assert.deepEqual(await store().alertRules.find(rule.id), changed);
+      assert.equal(await store().alertRules.find("nobody's"), undefined);
+      assert.equal(await store().alertRules.replace(999_999_999, 1, other, now), undefined);
+    });
+
+    it("are listed in the order of their making, each with its own account", async () => {
+      const [one, other, none] = [await account(), await account(), await account()];
+      const made = [];
+      for (let count = 0; count < 120; count++) made.push(await make(one, ruleFields({ name: String(count % 7) })));
+      const foreign = await make(other);
+      assert.deepEqual(await store().alertRules.list(one), made);
+      assert.deepEqual(await store().alertRules.list(other), [foreign]);
+      const accounts = await store().alertRules.accounts();
+      assert.deepEqual(
+        [one, other, none].map((key) => accounts.includes(key)),
+        [true, true, false],
+      );
+      assert.equal(new Set(accounts).size, accounts.length);
+      assert.equal(await store().alertRules.remove(foreign.key), true);
+      assert.equal(await store().alertRules.remove(foreign.key), false);
+      assert.equal((await store().alertRules.accounts()).includes(other), false);
+      assert.notEqual((await make(other)).key, foreign.key);
+    });
+
+    it("are not more than an account may have, also when made at once", async () => {
+      const key = await account();
+      const create = () => store().alertRules.create(key, 5, unique("rule-"), ruleFields(), now, 5);
+      const answers = await Promise.all(Array.from({ length: 20 }, create));
+      assert.equal(answers.filter((answer) => answer === "full").length, 15);
+      assert.equal((await store().alertRules.list(key)).length, 5);
+    });
+
+    it("are exchanged together or not at all", async () => {
+      const [key, other] = [await account(), await account()];
+      const [gone, stays, changes] = [await make(key), await make(key), await make(key)];
+      const foreign = await make(other);
+      const fields = ruleFields();
+      const fresh = [1, 2].map(() => ({ id: unique("rule-"), fields: ruleFields() }));
+      const change = {
+        remove: [gone.key, foreign.key, 999_999_999],
+        replace: [changes.key, gone.key, foreign.key].map((one) => ({ key: one, fields })),
+        create: fresh,
+      };
+      assert.equal(await store().alertRules.exchange(key, 8, change, now + 1, 3), "full");
+      // A repeated id is refused by the table, after the removals.
+      const twice = { ...change, create: [...fresh, ...fresh] };
+      await assert.rejects(store().alertRules.exchange(key, 8, twice, now + 1, 100));
+      assert.deepEqual(await store().alertRules.list(key), [gone, stays, changes]);
+      const rules = await store().alertRules.exchange(key, 8, change, now + 1, 4);
+      assert.ok(rules !== "full");
+      assert.deepEqual(rules[0], { ...changes, ...fields, revision: 2, userKey: 8, modification: now + 1 });
+      assert.deepEqual(
+        rules.slice(1).map(({ id, name }) => ({ id, name })),
+        fresh.map(({ id, fields: { name } }) => ({ id, name })),
+      );
+      assert.deepEqual(await store().alertRules.list(key), [stays, ...rules]);
+      assert.deepEqual(await store().alertRules.list(other), [foreign]);
+      const fewer = { remove: [stays.key], replace: [], create: [] };
+      assert.deepEqual(await store().alertRules.exchange(key, 8, fewer, now, 1), [], "fewer are always welcome");
+    });
+
+    it("come back as they were, whatever their texts and numbers", async () => {
+      const key = await account();
+      const some = fc.record({ name: text, note: text, value: fc.oneof(number, text, fc.boolean()) });
+      await fc.assert(
+        fc.asyncProperty(some, async ({ name, note, value }) => {
+          const fields = { ...fullRule(name), text: note, parameters: { attribute: note, value } };
+          const rule = await make(key, { ...fields, type: "attributeEqual" });
+          assert.deepEqual(await store().alertRules.find(rule.id), rule);
+          assert.deepEqual([rule.name, rule.text, rule.parameters], [name, note, fields.parameters]);
+          await store().alertRules.remove(rule.key);
+        }),
+        { numRuns: 25 },
+      );
+    });
+  });
+  geofenceContract(store, reopen);
+}
+
+function geofenceContract(store: () => Store, reopen: () => Promise<void>): void {
+  describe("geofences", () => {
+    const account = async () => (await makeAccount(store())).key;
+    const make = async (accountKey: number, fields = geofenceFields()) => {
+      const geofence = await store().geofences.create(accountKey, unique("zone-"), fields, now, 100);
+      assert.ok(geofence !== "full");
+      return geofence;
+    };
+
+    it("come back as they were, over a restart too", async () => {
+      const key = await account();
+      const some = fc.record({ name: text, description: fc.option(text), zone: someZone }, { noNullPrototype: true });
+      const made = new Map<string, unknown>();
+      await fc.assert(
+        fc.asyncProperty(some, async (fields) => {
+          const geofence = await make(key, fields);
+          const about = { accountKey: key, key: geofence.key, id: geofence.id, creation: now, modification: now };
+          assert.deepEqual(geofence, { ...fields, ...about });
+          made.set(geofence.id, geofence);
+        }),
+        { numRuns: 30 },
+      );
+      await reopen();
+      assert.deepEqual(await store().geofences.list(key), [...made.values()]);
+      for (const [id, geofence] of made) assert.deepEqual(await store().geofences.find(id), geofence);
+    });
+
+    it("hold as many corners as a zone may have", async () => {
+      const ring = Array.from({ length: 10_000 }, (_, index): [number, number] => [index / 1e4, index / -3 + 90]);
+      const zone = { kind: "polygon" as const, rings: [ring] };
+      const geofence = await make(await account(), geofenceFields({ zone }));
+      assert.deepEqual((await store().geofences.find(geofence.id))?.zone, zone);
+    });
+
+    it("are replaced, removed, and not more than an account may have", async () => {
+      const [key, other] = [await account(), await account()];
+      const create = () => store().geofences.create(key, unique("zone-"), geofenceFields(), now, 4);
+      const answers = await Promise.all(Array.from({ length: 9 }, create));
+      const made = answers.filter((answer) => answer !== "full");
+      assert.equal(made.length, 4);
+      assert.deepEqual(await store().geofences.list(other), []);
+      const [first, second] = made;
+      assert.ok(first !== undefined && second !== undefined);
+      const fields = geofenceFields({ description: "ñ" });
+      const replaced = await store().geofences.replace(first.key, fields, now + 1);
+      assert.deepEqual(replaced, { ...first, ...fields, modification: now + 1 });
+      assert.deepEqual(await store().geofences.find(first.id), replaced);
+      assert.equal(await store().geofences.replace(999_999_999, fields, now), undefined);
+      assert.equal(await store().geofences.remove(second.key), true);
+      assert.equal(await store().geofences.remove(second.key), false);
+      assert.equal(await store().geofences.find(second.id), undefined);
+      assert.ok((await create()) !== "full");
+    });
+  });
+}

@@ -63,14 +63,6 @@ async function create(fields: object = {}) {
   return answer.json;
 }
 
-async function tokenOf({ id, email }: { id: string; email: string }) {
-  const { apiKey } = (await rest.call("POST", `/api/users/${id}/apiKey`, { token })).json;
-  return {
-    apiKey,
-    token: (await rest.call("POST", "/api/Auth/Token", { body: { userName: email, apiKey } })).json.token,
-  };
-}
-
 const errorOf = ({ status, json }: { status: number; json: { error: string } }) => [status, json.error];
 
 describe("users", () => {
@@ -174,7 +166,10 @@ describe("users", () => {
   });
 
   test("an e-mail address is one user's, service-wide and in any case", async () => {
-    const other = await rest.store.accounts.create({ id: "o", name: "O", timeZone: "Etc/UTC", licenses: 1, language: "en" }, 0);
+    const other = await rest.store.accounts.create(
+      { id: "o", name: "O", timeZone: "Etc/UTC", licenses: 1, language: "en" },
+      0,
+    );
     await rest.userToken({ accountKey: other.key, email: "Taken@Example.com" });
     const taken = [409, "e-mail address already in use"];
     assert.deepEqual(
@@ -334,80 +329,5 @@ describe("patches of users", () => {
       }),
       { numRuns: 40 },
     );
-  });
-});
-
-describe("what a change of a user does at once", () => {
-  test("API keys: shown once, replaced, deleted; tokens end with them", async () => {
-    const user = await create();
-    assert.deepEqual(
-      errorOf(await rest.call("POST", "/api/Auth/Token", { body: { userName: user.email, apiKey: "x" } })),
-      [401, "invalid API key or username"],
-    );
-    const first = await tokenOf(user);
-    const path = `/api/users/${user.id}`;
-    const own = await rest.call("GET", path, { token: first.token });
-    assert.equal(own.status, 200);
-    assert.ok(own.json.lastLogin);
-    const second = await rest.call("POST", `${path}/apiKey`, { token: first.token });
-    assert.equal(second.status, 201);
-    assert.equal(second.headers["cache-control"], "no-store");
-    assert.deepEqual(errorOf(await rest.call("GET", path, { token: first.token })), [
-      401,
-      "authentication failed, invalid token",
-    ]);
-    const request = (apiKey: string) =>
-      rest.call("POST", "/api/Auth/Token", { body: { userName: user.email, apiKey } });
-    assert.equal((await request(first.apiKey)).status, 401);
-    const third = (await request(second.json.apiKey)).json.token;
-    assert.equal((await rest.call("DELETE", `${path}/apiKey`, { token: third })).status, 200);
-    assert.equal((await rest.call("GET", path, { token: third })).status, 401);
-    assert.equal((await request(second.json.apiKey)).status, 401);
-    const stored = await rest.store.users.find(user.id);
-    assert.equal(stored?.apiKeyHash, null);
-  });
-
-  test("privileges, disabling, the window and deletion", async () => {
-    const user = await create({ disabledMessage: "unpaid" });
-    const { token: own } = await tokenOf(user);
-    const path = `/api/users/${user.id}`;
-    const change = (name: string, value: unknown) =>
-      rest.call("PATCH", path, { token, body: [{ op: "replace", path: `/${name}`, value }] });
-    const ask = async () => errorOf(await rest.call("POST", "/api/groups", { token: own, body: {} }));
-    assert.deepEqual(await ask(), [403, "permission denied"]);
-    await change("privileges", ["admin"]);
-    assert.deepEqual(await ask(), [400, "invalid input"]);
-    await change("disabled", true);
-    const disabled = await rest.call("GET", path, { token: own });
-    assert.deepEqual(errorOf(disabled), [403, "user disabled"]);
-    assert.deepEqual(disabled.json.details, ["unpaid"]);
-    await change("disabled", false);
-    await change("expires", "2020-01-01T00:00:00Z");
-    assert.deepEqual(await ask(), [403, "user expired"]);
-    await change("expires", null);
-    await change("from", "2999-01-01T00:00:00Z");
-    assert.deepEqual(await ask(), [403, "user expired"]);
-    await change("from", null);
-    assert.deepEqual(await ask(), [400, "invalid input"]);
-    await rest.call("DELETE", path, { token });
-    assert.deepEqual(await ask(), [401, "authentication failed, invalid token"]);
-  });
-
-  test("each reads itself and no other", async () => {
-    const user = await create();
-    const other = await create();
-    const { token: own } = await tokenOf(user);
-    assert.deepEqual(
-      (await rest.call("GET", "/api/users", { token: own })).json.users.map(({ id }: { id: string }) => id),
-      [user.id],
-    );
-    for (const [method, path] of [
-      ["GET", ""],
-      ["POST", "/apiKey"],
-      ["DELETE", "/apiKey"],
-    ] as const) {
-      const answer = await rest.call(method, `/api/users/${other.id}${path}`, { token: own });
-      assert.deepEqual(errorOf(answer), [404, "user not found"]);
-    }
   });
 });

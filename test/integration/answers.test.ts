@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { failed, part } from "../support/answers.ts";
+import { endRest, type Rest, startRest } from "../support/rest.ts";
+
+let rest: Rest;
+let token: string;
+
+before(async () => {
+  rest = await startRest({ limits: { requestsPerMinute: 100_000, tokenRequestsPerMinute: 10_000 } });
+  token = await rest.ownerToken();
+});
+after(() => endRest(rest));
+
+describe("what every answer has", () => {
+  test("the envelope and the counters, on unknown paths and wrong methods too", async () => {
+    const usage = async (method: string, url: string) => (await rest.call(method, url, { token })).json;
+    const first = (await usage("GET", "/api/devices")).apiUsage;
+    for (const [index, [method, url]] of [
+      ["GET", "/api/nothing"],
+      ["GET", "/api"],
+      ["PUT", "/api/devices"],
+      ["GET", "/api/Auth/Token"],
+      ["POST", "/api/devices/x"],
+      ["OPTIONS", "/api/devices"],
+      ["GET", "/api/devices/x/locations"],
+      ["GET", "/nothing"],
+    ].entries()) {
+      const answer = await usage(method ?? "", url ?? "");
+      assert.deepEqual(
+        { ...failed("Not Found"), apiUsage: first + index + 1 },
+        { success: answer.success, error: answer.error, apiUsage: answer.apiUsage },
+        `${method} ${url}`,
+      );
+    }
+    assert.deepEqual((await rest.call("GET", "/api/nothing")).json, failed("Not Found"));
+    assert.equal((await rest.call("GET", "/api/devices/%zz", { token })).status, 400);
+    for (const id of ["x".repeat(5000), "a%2Fb", "%00", "%F0%9F%9A%9A"])
+      assert.deepEqual(part(await rest.call("GET", `/api/devices/${id}`, { token })), failed("device not found"), id);
+    assert.equal((await rest.call("HEAD", "/api/devices", { token })).status, 404);
+  });
+
+  test("a body over the limit is a bad request, also for a known user", async () => {
+    const answer = await rest.call("POST", "/api/devices", { token, body: { id: "big", name: "x".repeat(1_048_577) } });
+    assert.equal(answer.status, 400);
+    assert.deepEqual(part(answer), failed("Bad Request"));
+    assert.ok(answer.json.apiUsage > 0);
+  });
+
+  test("objects that reach for prototypes are bad requests", async () => {
+    for (const body of ['{"id":"p","__proto__":{"x":1}}', '{"id":"p","tags":{"constructor":{"prototype":{}}}}'])
+      assert.equal((await rest.call("POST", "/api/devices", { token, body })).status, 400, body);
+  });
+
+  test("a request id: the caller's where it is fit for a log, else a new one", async () => {
+    const idOf = async (headers: Record<string, string>) =>
+      (await rest.call("GET", "/api/devices", { token, headers })).headers["x-request-id"];
+    assert.equal(await idOf({ "x-request-id": "abc-1" }), "abc-1");
+    assert.notEqual(await idOf({}), await idOf({}));
+    assert.match(String(await idOf({ "x-request-id": "a b\tc" })), /^[\w-]+$/);
+  });
+
+  test("what is left of the minute", async () => {
+    const { headers } = await rest.call("GET", "/api/devices", { token });
+    assert.match(String(headers["ratelimit-policy"]), /^"user";q=100000;w=60$/);
+    assert.match(String(headers.ratelimit), /^"user";r=\d+;t=\d+$/);
+  });
+});
+
+describe("operation", () => {
+  test("quarantine, for those who run the service", async () => {
+    rest.quarantine.add(["123456789012345"], "gt06", "192.0.2.1");
+    const { quarantine } = (await rest.call("GET", "/api/quarantine", { token })).json;
+    assert.deepEqual(quarantine[0].ids, ["123456789012345"]);
+    assert.equal(quarantine[0].attempts, 1);
+  });
+
+  test("the trace of a device, on from the first question", async () => {
+    await rest.call("POST", "/api/devices", { token, body: { id: "traced" } });
+    const ask = async (after: number) =>
+      (await rest.call("POST", "/api/devices/traced/trace", { token, body: { after } })).json.entries;
+    assert.deepEqual(await ask(0), []);
+    const entry = {
+      time: Date.UTC(2026, 0, 1),
+      connection: "c1",
+      protocol: "gt06",
+      address: "192.0.2.1",
+      message: "7878",
+      cut: false,
+      effects: [{ type: "ignored", reason: "r" }],
+      outcome: "stored",
+    };
+    rest.trace.add("traced", entry);
+    const [shown] = await ask(0);
+    const { time: _, ...rests } = entry;
+    assert.deepEqual(shown, { ...rests, seq: shown.seq, dateTime: "2026-01-01T00:00:00.000Z" });
+    assert.deepEqual(await ask(shown.seq), []);
+  });
+
+  test("health, metrics, document and its page, without a token", async () => {
+    for (const path of ["/health/live", "/health/ready", "/metrics"])
+      assert.equal((await rest.call("GET", path)).status, 200, path);
+    assert.match(
+      (await rest.call("GET", "/metrics")).body,
+      /waybeam_http_requests_total\{method="GET",route="\/api\/devices",code="200"\} \d/,
+    );
+    const document = await rest.http.inject({ method: "GET", url: "/openapi.json" });
+    assert.equal(document.json().openapi, "3.1.0");
+    assert.equal((await rest.http.inject({ method: "GET", url: "/docs" })).statusCode, 200);
+  });
+});

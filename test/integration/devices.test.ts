@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { failed, part } from "../support/answers.ts";
+import { endRest, type Rest, startRest } from "../support/rest.ts";
+
+let rest: Rest;
+let token: string;
+
+before(async () => {
+  rest = await startRest({ limits: { requestsPerMinute: 100_000, tokenRequestsPerMinute: 10_000 } });
+  token = await rest.ownerToken();
+});
+after(() => endRest(rest));
+
+describe("devices", () => {
+  test("created, listed, read, replaced, patched, deleted", async () => {
+    const device = {
+      id: "CaSe-1",
+      name: "Truck",
+      description: "d",
+      min: "+573001234567",
+      tags: { plate: "ABC-123" },
+      expires: "2099-01-01T00:00:00.000Z",
+      aliases: ["alias-1"],
+      milleageStart: 12.5,
+    };
+    const created = await rest.call("POST", "/api/devices", {
+      token,
+      body: { ...device, expires: "2099-01-01T01:00:00+01:00" },
+    });
+    assert.equal(created.status, 201);
+    assert.equal(created.headers.location, "/api/devices/CaSe-1");
+    assert.deepEqual(created.json.device, device);
+    const path = "/API/Devices/CaSe-1";
+    assert.deepEqual((await rest.call("GET", path, { token })).json.device, device);
+    assert.deepEqual(
+      (await rest.call("GET", "/api/devices", { token })).json.devices.find(
+        ({ id }: { id: string }) => id === "CaSe-1",
+      ),
+      device,
+    );
+
+    const again = await rest.call("POST", "/api/devices", { token, body: { id: "CaSe-1" } });
+    assert.equal(again.status, 409);
+    assert.deepEqual(part(again), failed("device already exists"));
+    const alias = await rest.call("POST", "/api/devices", { token, body: { id: "other", aliases: ["alias-1"] } });
+    assert.equal(alias.status, 409);
+
+    const patched = await rest.call("PATCH", path, {
+      token,
+      body: [
+        { op: "test", path: "/name", value: "Truck" },
+        { op: "replace", path: "/name", value: "Van" },
+        { op: "add", path: "/tags/a~1b", value: "c" },
+        { op: "remove", path: "/expires" },
+      ],
+    });
+    assert.equal(patched.status, 200);
+    assert.deepEqual(patched.json.device, {
+      ...device,
+      name: "Van",
+      tags: { plate: "ABC-123", "a/b": "c" },
+      expires: null,
+    });
+
+    const replaced = await rest.call("PUT", path, { token, body: { name: "Bus", id: "CaSe-1" } });
+    assert.deepEqual(replaced.json.device, {
+      id: "CaSe-1",
+      name: "Bus",
+      description: null,
+      min: null,
+      tags: {},
+      expires: null,
+      aliases: [],
+      milleageStart: 0,
+    });
+    assert.equal("warnings" in replaced.json, false);
+    assert.equal((await rest.call("PUT", path, { token, body: { Name: "Bus" } })).json.warnings.length, 1);
+    assert.equal((await rest.call("GET", path, { token })).json.device.name, "CaSe-1");
+
+    const removed = await rest.call("DELETE", path, { token, headers: { "content-type": "application/json" } });
+    assert.equal(removed.status, 200);
+    assert.deepEqual(Object.keys(removed.json).toSorted(), ["apiDailyUsage", "apiUsage", "error", "success"]);
+    for (const method of ["GET", "DELETE"])
+      assert.deepEqual(part(await rest.call(method, path, { token })), failed("device not found"));
+  });
+
+  test("the case of an id matters", async () => {
+    await rest.call("POST", "/api/devices", { token, body: { id: "MixedCase" } });
+    assert.equal((await rest.call("GET", "/api/DEVICES/MixedCase/", { token })).status, 200);
+    assert.equal((await rest.call("GET", "/api/devices/mixedcase", { token })).status, 404);
+  });
+
+  test("bad input says what and where", async () => {
+    const cases: [object, string][] = [
+      [{}, "body/id: is required"],
+      [{ id: "a b" }, "body/id: must match"],
+      [{ id: "" }, "body/id: must match"],
+      [{ id: "x".repeat(65) }, "body/id: must match"],
+      [{ id: 5 }, "body/id: must be string"],
+      [{ id: "q", name: 5 }, "body/name: must be string or null"],
+      [{ id: "q", tags: { a: 1 } }, "body/tags/a: must be string"],
+      [{ id: "q", expires: "tomorrow" }, "body/expires: must be an RFC 3339 date-time"],
+      [{ id: "q", expires: "2026-02-30T00:00:00Z" }, "body/expires: must be an RFC 3339 date-time"],
+      [{ id: "q", aliases: ["a", "a"] }, "body/aliases: must not have the same item twice"],
+      [{ id: "q", milleageStart: -1 }, "body/milleageStart: must be >= 0"],
+      [{ id: "q", min: "call me" }, "body/min: must match"],
+    ];
+    for (const [body, detail] of cases) {
+      const answer = await rest.call("POST", "/api/devices", { token, body });
+      assert.equal(answer.status, 400, JSON.stringify(body));
+      assert.equal(answer.json.error, "Bad Request");
+      assert.ok(answer.json.details[0].startsWith(detail), answer.json.details[0]);
+    }
+  });
+
+  test("patches: malformed 400, a test that fails 409, a bad result as for PUT; nothing of them stays", async () => {
+    await rest.call("POST", "/api/devices", { token, body: { id: "patched" } });
+    const patch = (body: unknown) => rest.call("PATCH", "/api/devices/patched", { token, body });
+    const malformed: unknown[] = [
+      {},
+      "",
+      "{",
+      "null",
+      [{ op: "jump", path: "/name" }],
+      [{ op: "add", path: "/nothing", value: 1 }],
+      [{ op: "replace", path: "/id", value: "x" }],
+      [{ op: "remove", path: "/tags/none" }],
+      [
+        { op: "replace", path: "/name", value: "x" },
+        { op: "add", path: "/name" },
+      ],
+    ];
+    for (const body of malformed) {
+      const answer = await patch(body);
+      assert.equal(answer.status, 400, JSON.stringify(body));
+      assert.equal(answer.json.error, "invalid patch operation");
+    }
+    const conflict = await patch([
+      { op: "replace", path: "/name", value: "x" },
+      { op: "test", path: "/name", value: "y" },
+    ]);
+    assert.equal(conflict.status, 409);
+    assert.deepEqual(part(conflict), failed("patch test failed"));
+    const result = await patch([{ op: "replace", path: "/expires", value: "soon" }]);
+    assert.deepEqual(part(result), failed("Bad Request"));
+    assert.equal((await rest.call("GET", "/api/devices/patched", { token })).json.device.name, "patched");
+    const many = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => patch([{ op: "add", path: `/tags/${index}`, value: "x" }])),
+    );
+    assert.ok(many.every(({ status }) => status === 200));
+    assert.equal(Object.keys((await rest.call("GET", "/api/devices/patched", { token })).json.device.tags).length, 10);
+  });
+
+  test("limits, licences and expiry", async () => {
+    await rest.call("POST", "/api/devices", { token, body: { id: "limited" } });
+    const path = "/api/devices/limited/limits";
+    const defaults = { expires: null, dailyEmailLimit: 50, dailySmsLimit: 10, emailsSentToday: 0, smsSentToday: 0 };
+    const {
+      success: _s,
+      error: _e,
+      apiUsage: _u,
+      apiDailyUsage: _d,
+      ...fields
+    } = (await rest.call("GET", path, { token })).json;
+    assert.deepEqual(fields, defaults);
+    const expired = await rest.call("PUT", path, { token, body: { expires: "2020-01-01T00:00:00", dailySmsLimit: 0 } });
+    assert.equal(expired.json.expires, "2020-01-01T00:00:00.000Z");
+    assert.equal(expired.json.dailySmsLimit, 0);
+    const listed = (await rest.call("GET", "/api/devices", { token })).json.devices.map(({ id }: { id: string }) => id);
+    assert.ok(!listed.includes("limited"));
+    assert.equal((await rest.call("GET", "/api/devices/limited", { token })).status, 200);
+    assert.equal((await rest.call("PUT", path, { token, body: { dailySmsLimit: -1 } })).status, 400);
+
+    const { total, used, free } = (await rest.call("GET", "/api/account", { token })).json.licenses;
+    assert.equal(free, total - used);
+    for (let index = 0; index < free; index++)
+      assert.equal((await rest.call("POST", "/api/devices", { token, body: { id: `filler-${index}` } })).status, 201);
+    for (const [method, url, body] of [
+      ["POST", "/api/devices", { id: "one-too-many" }],
+      ["PUT", path, {}],
+      ["PUT", "/api/devices/limited", {}],
+      ["PATCH", "/api/devices/limited", [{ op: "replace", path: "/expires", value: null }]],
+    ] as const) {
+      const answer = await rest.call(method, url, { token, body });
+      assert.equal(answer.status, 409, `${method} ${url}`);
+      assert.deepEqual(part(answer), failed("no license available"));
+    }
+    for (let index = 0; index < free; index++) await rest.call("DELETE", `/api/devices/filler-${index}`, { token });
+    assert.equal((await rest.call("PUT", path, { token, body: {} })).json.expires, null);
+  });
+});

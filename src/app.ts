@@ -5,6 +5,7 @@ import { addCredentials, credentialsFile, readStored, updateUrl } from "./creden
 import { bootstrap } from "./domain/accounts.ts";
 import { type Expiry, ExpiryWatch } from "./domain/expiry.ts";
 import { bootstrapOperator, type OperatorKey } from "./domain/operator.ts";
+import { Retention } from "./domain/retention.ts";
 import { createGateway, type Gateway } from "./gateway/index.ts";
 import { createHttp, type HttpServer } from "./http/server.ts";
 import { Ingest } from "./ingest/ingest.ts";
@@ -78,6 +79,8 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     { host: config.device.host, port: config.device.port, limits: config.device },
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus },
   );
+  const { keepDays } = config.commands;
+  const retention = new Retention({ store, clock, log, keepDays });
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
   // Loaded only where it is used: most services send no SMS.
   const sms =
@@ -109,10 +112,11 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     throw error;
   });
 
-  const stop = () => stopInOrder({ health, expiry, gateway, ingest, http, sms });
+  const stop = () => stopInOrder({ health, expiry, retention, gateway, ingest, http, sms });
   try {
     giveBackMemory();
     expiry.start();
+    retention.start();
     const [tracker] = await gateway.start();
     const { port } = await http.start();
     const url = `http://localhost:${port}`;
@@ -189,6 +193,7 @@ async function operatorKey(config: Config, store: Store): Promise<OperatorKey> {
 interface Parts {
   readonly health: Health;
   readonly expiry: Expiry;
+  readonly retention: Retention;
   readonly gateway: Gateway;
   readonly ingest: Ingest;
   readonly http: HttpServer;
@@ -196,9 +201,10 @@ interface Parts {
 }
 
 /** Trackers first, so that what they sent is committed and acknowledged. */
-async function stopInOrder({ health, expiry, gateway, ingest, http, sms }: Parts): Promise<void> {
+async function stopInOrder({ health, expiry, retention, gateway, ingest, http, sms }: Parts): Promise<void> {
   health.stopping();
   await expiry.stop();
+  await retention.stop();
   await gateway.stop();
   await ingest.stop();
   await http.stop();

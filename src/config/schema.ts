@@ -194,6 +194,16 @@ export const configSchema = Type.Object({
     unit: "devices",
     description: "Licences of the first account: devices that have not expired. Used by the first start only.",
   }),
+  commands: Type.Object({
+    keepDays: integer(90, {
+      env: "WAYBEAM_COMMANDS_KEEP_DAYS",
+      minimum: 1,
+      maximum: 36_500,
+      unit: "days",
+      description:
+        "Time after which the record of a command that ended is deleted, with the idempotency key that it was sent under.",
+    }),
+  }),
   sms,
   passwords: Type.Object({
     requireEncrypted: Type.Boolean({

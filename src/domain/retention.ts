@@ -1,0 +1,106 @@
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { CommandStore, UserStore } from "../ports/store.ts";
+import { utcDay } from "./tally.ts";
+
+const dayMs = 86_400_000;
+
+/** What deletes and folds is done in steps of so many rows: some milliseconds of the store each. */
+const stepRows = 500;
+/** Users have a row for each day: some hundred at the first time. */
+const stepUsers = 20;
+
+/** How often it is looked for what is old, and how much of the time in between the steps leave to others; tests have shorter ones. */
+export interface RetentionTimes {
+  readonly everyMs: number;
+  readonly pauseMs: number;
+}
+
+const usual: RetentionTimes = { everyMs: 3_600_000, pauseMs: 100 };
+
+/** What retention needs of the service. */
+export interface RetentionContext {
+  readonly store: {
+    readonly commands: Pick<CommandStore, "deleteEnded">;
+    readonly users: Pick<UserStore, "foldUsage">;
+  };
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Records of commands are kept so many days after their end. */
+  readonly keepDays: number;
+}
+
+/** Deletes records of commands some time after their end, and puts the counters of days before yesterday together, in the background. */
+export class Retention {
+  readonly #context: RetentionContext;
+  readonly #times: RetentionTimes;
+  /** UTC day of the last folding: there is nothing new before the next one. */
+  #folded: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #working: Promise<void> | undefined;
+  #stopped = false;
+  #wake: (() => void) | undefined;
+
+  constructor(context: RetentionContext, times: RetentionTimes = usual) {
+    this.#context = context;
+    this.#times = times;
+  }
+
+  /** Looks for the first time after a pause: a start has enough to do. */
+  start(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#working = this.#work().then(() => this.start());
+    }, this.#times.everyMs);
+    this.#timer.unref();
+  }
+
+  /** Ends after the present step. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#wake?.();
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    const { clock, log } = this.#context;
+    try {
+      const now = clock.now();
+      const deleted = await this.#deleteCommands(now - this.#context.keepDays * dayMs);
+      if (deleted > 0) log.info({ commands: deleted }, "old records of commands were deleted");
+      if (this.#folded === utcDay(now)) return;
+      await this.#foldUsage(utcDay(now - dayMs));
+      if (!this.#stopped) this.#folded = utcDay(now);
+    } catch (error) {
+      log.warn({ error }, "old records could not be deleted; it is tried again");
+    }
+  }
+
+  async #deleteCommands(before: number): Promise<number> {
+    let deleted = 0;
+    for (let after: number | undefined = 0; after !== undefined && !this.#stopped; await this.#pause()) {
+      const step = await this.#context.store.commands.deleteEnded(before, after, stepRows);
+      deleted += step.deleted;
+      after = step.next;
+    }
+    return deleted;
+  }
+
+  async #foldUsage(before: string): Promise<void> {
+    for (let after: number | undefined = 0; after !== undefined && !this.#stopped; await this.#pause())
+      after = await this.#context.store.users.foldUsage(before, after, stepUsers);
+  }
+
+  #pause(): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#times.pauseMs);
+      timer.unref();
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -2,30 +2,7 @@ import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { test } from "node:test";
-import type { GatewayLimits } from "../../src/gateway/index.ts";
-import { metricOf, Peer, startGateway, until, untilRead } from "../support/gateway.ts";
-
-type World = Awaited<ReturnType<typeof startGateway>>;
-
-/** Runs a test against a gateway that knows the device "one", and stops it. */
-function withGateway(name: string, limits: Partial<GatewayLimits>, run: (world: World) => Promise<void>): void {
-  test(name, { timeout: 20_000 }, async () => {
-    const world = await startGateway(limits);
-    world.intake.register("one");
-    try {
-      await run(world);
-    } finally {
-      await world.gateway.stop();
-    }
-    assert.deepEqual(
-      world.logged.filter((line) => line.includes("defect")),
-      [],
-    );
-  });
-}
-
-const times = (world: World, device: string) =>
-  (world.intake.stored.get(device) ?? []).map((report) => Number(report.time) / 1000);
+import { metricOf, Peer, startGateway, times, until, untilRead, withGateway } from "../support/gateway.ts";
 
 withGateway("a fix is acknowledged once it is stored, and not before", {}, async ({ port, intake, gateway }) => {
   intake.hold = true;
@@ -349,109 +326,6 @@ withGateway("a followed device's messages are traced with what became of them", 
   assert.partialDeepStrictEqual(entries[1]?.effects[0], { type: "fix", time: "1970-01-01T00:00:01.000Z" });
   peer.end();
 });
-
-const ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n";
-
-withGateway("HTTP on the same port: answers in order, kept alive, once stored", {}, async (world) => {
-  world.intake.hold = true;
-  const peer = new Peer(world.port);
-  peer.send("GET /?id=one&n=1 HTTP/1.1\r\nHost: a\r\n\r\nGET /?id=one&n=2&body=hi HTTP/1.1\r\nHost: a\r\n\r\n");
-  await until(() => world.intake.waiting === 1);
-  assert.equal(peer.received, "");
-  world.intake.commit();
-  await peer.expect(ok);
-  await until(() => world.intake.waiting === 1);
-  world.intake.commit();
-  await peer.expect("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
-  world.intake.hold = false;
-  peer.send("GET /?id=one&n=3 HTTP/1.1\r\nConnection: close\r\n\r\n");
-  await peer.expect("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-  await peer.closed;
-  assert.deepEqual(times(world, "one"), [1, 2, 3]);
-});
-
-withGateway("HTTP: each refusal has its status", {}, async (world) => {
-  world.intake.register("old", true);
-  const statusOf = async (request: string) => {
-    const peer = new Peer(world.port);
-    peer.send(`${request}\r\nConnection: close\r\n\r\n`);
-    await peer.closed;
-    return peer.received;
-  };
-  assert.match(await statusOf("GET /?id=nobody HTTP/1.1"), /^HTTP\/1.1 404 /);
-  assert.match(await statusOf("GET /?id=old HTTP/1.1"), /^HTTP\/1.1 403 /);
-  assert.match(await statusOf("GET / HTTP/1.1"), /^HTTP\/1.1 400 /);
-  assert.match(await statusOf("GET / nonsense"), /^HTTP\/1.1 400 /);
-  world.intake.congested = true;
-  assert.match(await statusOf("GET /?id=one&n=1 HTTP/1.1"), /^HTTP\/1.1 503 [\s\S]*Retry-After: /);
-  world.intake.congested = false;
-  world.intake.down = true;
-  assert.match(await statusOf("GET /?id=one&n=1 HTTP/1.1"), /^HTTP\/1.1 503 [\s\S]*Retry-After: /);
-  assert.equal(world.intake.stored.size, 0);
-});
-
-withGateway(
-  "HTTP: a request that is not stored in time is answered 503",
-  { answerSeconds: 1 },
-  async ({ port, intake }) => {
-    intake.hold = true;
-    const peer = new Peer(port);
-    peer.send("GET /?id=one&n=1 HTTP/1.1\r\n\r\n");
-    await peer.closed;
-    assert.match(peer.received, /^HTTP\/1.1 503 /);
-  },
-);
-
-withGateway("HTTP: requests of several phones over one connection are kept apart", {}, async (world) => {
-  const peer = new Peer(world.port);
-  peer.send("GET /?id=one&n=1 HTTP/1.1\r\n\r\n");
-  await peer.expect(ok);
-  peer.send("GET /?n=2 HTTP/1.1\r\n\r\n");
-  await peer.expect("HTTP/1.1 400 Bad Request\r\n");
-  peer.end();
-  assert.deepEqual(times(world, "one"), [1]);
-});
-
-withGateway(
-  "UDP: answered once stored; only registered devices are remembered",
-  { datagramBytes: 100 },
-  async (world) => {
-    const socket = createSocket("udp4");
-    const answers: string[] = [];
-    socket.on("message", (message) => answers.push(message.toString()));
-    const send = (text: string) => socket.send(text, world.port, "127.0.0.1");
-    send("#A,nobody,1\n");
-    send("?");
-    send("#".repeat(101));
-    await until(() => world.quarantine.list().length === 1);
-    assert.equal(world.gateway.connections.udp, 0);
-    world.intake.slow = true;
-    send("#I,one\n");
-    send("#P,1\n");
-    await until(() => answers.length === 2);
-    assert.deepEqual(answers, ["#I\n", "#P,1\n"]);
-    assert.deepEqual(times(world, "one"), [1]);
-    assert.equal(world.gateway.connections.udp, 1);
-    assert.equal(await metricOf(world.metrics, 'waybeam_datagrams_dropped_total{cause="tooLong"}'), 1);
-    assert.equal(await metricOf(world.metrics, 'waybeam_datagrams_dropped_total{cause="unknownProtocol"}'), 1);
-    socket.close();
-  },
-);
-
-withGateway(
-  "UDP peers are bounded, and forgotten when silent",
-  { udpSessions: 2, udpIdleSeconds: 2 },
-  async (world) => {
-    const sockets = [createSocket("udp4"), createSocket("udp4"), createSocket("udp4")];
-    for (const socket of sockets) {
-      socket.send("#I,one\n", world.port, "127.0.0.1");
-      await once(socket, "message");
-    }
-    assert.equal(world.gateway.connections.udp, 2);
-    await until(() => world.gateway.connections.udp === 0);
-    for (const socket of sockets) socket.close();
-  },
-);
 
 test("stop reads no more, waits for what was submitted, and sends the answers that became due", {
   timeout: 10_000,

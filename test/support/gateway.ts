@@ -1,4 +1,6 @@
+import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
+import { test } from "node:test";
 import { createGateway, type Gateway, type GatewayLimits } from "../../src/gateway/index.ts";
 import {
   createLog,
@@ -122,3 +124,27 @@ export async function metricOf(metrics: { text(): Promise<string> }, series: str
   const found = (await metrics.text()).split("\n").find((text) => text.startsWith(`${series} `));
   return Number(found?.slice(series.length + 1) ?? 0);
 }
+
+/** What it gives. */
+export type World = Awaited<ReturnType<typeof startGateway>>;
+
+/** Runs a test against a gateway that knows the device "one", and stops it. */
+export function withGateway(name: string, limits: Partial<GatewayLimits>, run: (world: World) => Promise<void>): void {
+  test(name, { timeout: 20_000 }, async () => {
+    const world = await startGateway(limits);
+    world.intake.register("one");
+    try {
+      await run(world);
+    } finally {
+      await world.gateway.stop();
+    }
+    assert.deepEqual(
+      world.logged.filter((line) => line.includes("defect")),
+      [],
+    );
+  });
+}
+
+/** Times of what was stored of a device, epoch seconds. */
+export const times = (world: World, device: string) =>
+  (world.intake.stored.get(device) ?? []).map((report) => Number(report.time) / 1000);

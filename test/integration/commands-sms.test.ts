@@ -1,0 +1,258 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import type { SmsBody, SmsReceipt, SmsResult, SmsSender } from "../../src/ports/sms.ts";
+import { as, failingAt, quick } from "../support/commands.ts";
+import { until } from "../support/gateway.ts";
+import { endRest, type Rest, startRest } from "../support/rest.ts";
+
+describe("by SMS", () => {
+  /** A gateway that says what the test wants. */
+  class Sender implements SmsSender {
+    binary = true;
+    readonly sent: (readonly [string, SmsBody])[] = [];
+    result: SmsResult | undefined;
+    /** What `send` waits for. */
+    held: Promise<void> | undefined;
+    #listener: (receipt: SmsReceipt) => void = () => {};
+    async send(to: string, body: SmsBody): Promise<SmsResult> {
+      this.sent.push([to, body]);
+      await this.held;
+      const ids = ["a", "b", "c"].slice(0, this.parts(body)).map((name) => `${name}${this.sent.length}`);
+      return this.result ?? { outcome: "accepted", ids };
+    }
+    parts(body: SmsBody): number {
+      return "text" in body ? Math.ceil(body.text.length / 10) : 1;
+    }
+    onReceipt(listener: (receipt: SmsReceipt) => void): void {
+      this.#listener = listener;
+    }
+    receipt(id: string, delivered: boolean, state: string): void {
+      this.#listener({ id, delivered, state });
+    }
+    async close(): Promise<void> {}
+  }
+  let sender: Sender;
+  /** What a look for the command of a receipt waits for after it. */
+  let slow: Promise<void> | undefined;
+  /** How often giving back a counted SMS fails. */
+  let failures = 0;
+  let rest: Rest;
+  let owner: ReturnType<typeof as>;
+  before(async () => {
+    sender = new Sender();
+    rest = await startRest({
+      limits: quick,
+      sms: sender,
+      spoil: (store) => {
+        const plain = failingAt(store.commands, () => false);
+        const receipt: typeof plain.receipt = async (...input) => {
+          const found = await plain.receipt(...input);
+          await slow;
+          return found;
+        };
+        const { daily } = store;
+        const giveBack: typeof daily.giveBack = (...input) =>
+          failures-- > 0 ? Promise.reject(new Error("no disk")) : daily.giveBack(...input);
+        return {
+          ...store,
+          commands: { ...plain, receipt },
+          daily: { take: (...input) => daily.take(...input), giveBack, sent: (...input) => daily.sent(...input) },
+        };
+      },
+    });
+    owner = as(rest, await rest.ownerToken());
+  });
+  after(() => endRest(rest));
+
+  const sms = (command: string, fields: object = {}) => ({ command, sms: true, ...fields });
+  const last = async (id: string) => (await owner.commands(id)).commands[0];
+
+  test("text as text, Hex and Base64 as bytes, to the device's number; receipts step the record", async () => {
+    await owner.create("a", { min: "+573001234567" });
+    assert.equal((await owner.send("a", sms("begin"))).json.result, "sent: the SMS gateway took it");
+    await owner.send("a", sms("0a-FF", { format: "Hex" }));
+    await owner.send("a", sms("Cv8=", { format: "Base64" }));
+    const bytes = new Uint8Array([10, 255]);
+    assert.deepEqual(sender.sent, [
+      ["+573001234567", { text: "begin" }],
+      ["+573001234567", { bytes }],
+      ["+573001234567", { bytes }],
+    ]);
+    assert.equal((await last("a")).state, "sent");
+    sender.receipt("a3", true, "DELIVRD");
+    while ((await last("a")).state !== "delivered") await delay(5);
+    sender.receipt("a2", false, "UNDELIV");
+    const second = async () => (await owner.commands("a")).commands[1];
+    while ((await second()).state !== "failed") await delay(5);
+    assert.equal((await second()).failure, "the SMS gateway reports UNDELIV");
+    assert.equal((await owner.limits("a")).smsSentToday, 3);
+    sender.receipt("a4", true, "DELIVRD");
+    await delay(20);
+    assert.match((await owner.send("a", sms("early"))).json.result, /^delivered/);
+    sender.binary = false;
+    assert.equal((await owner.send("a", sms("00", { format: "Hex" }))).status, 400);
+    sender.binary = true;
+    await owner.create("b");
+    const noPhone = await owner.send("b", sms("x"));
+    assert.equal(noPhone.status, 409);
+    assert.equal(noPhone.json.error, "device has no phone number");
+  });
+
+  test("a long message: counted as its parts, delivered with the last, failed with the first that is lost", async () => {
+    await owner.create("long", { min: "+1" });
+    const long = "x".repeat(25);
+    const send = async () => {
+      assert.equal((await owner.send("long", sms(long))).status, 200);
+      return sender.sent.length;
+    };
+    let number = await send();
+    assert.equal((await owner.limits("long")).smsSentToday, 3);
+    for (const part of ["c", "a"]) sender.receipt(`${part}${number}`, true, "DELIVRD");
+    await delay(20);
+    assert.equal((await last("long")).state, "sent");
+    sender.receipt(`b${number}`, true, "DELIVRD");
+    while ((await last("long")).state !== "delivered") await delay(5);
+    number = await send();
+    sender.receipt(`a${number}`, true, "DELIVRD");
+    sender.receipt(`b${number}`, false, "EXPIRED");
+    while ((await last("long")).state !== "failed") await delay(5);
+    assert.equal((await last("long")).failure, "the SMS gateway reports EXPIRED");
+    // One that comes before the answer to the message, and the others after it.
+    sender.receipt(`b${number + 1}`, true, "DELIVRD");
+    await delay(20);
+    await send();
+    for (const part of ["a", "c"]) sender.receipt(`${part}${number + 1}`, true, "DELIVRD");
+    while ((await last("long")).state !== "delivered") await delay(5);
+    await owner.setLimits("long", { dailySmsLimit: 11 });
+    const { status, json } = await owner.send("long", sms(long));
+    assert.equal(status, 429);
+    assert.deepEqual(json.details, ["the message needs 3 SMS; the device may be sent 11 a day"]);
+    assert.equal((await owner.limits("long")).smsSentToday, 9);
+  });
+
+  test("parts that were handed over before the message failed stay counted", async () => {
+    await owner.create("partly", { min: "+1" });
+    sender.result = { outcome: "refused", reason: "invalid number", sent: 2 };
+    assert.match((await owner.send("partly", sms("x".repeat(25)))).json.result, /^failed: /);
+    assert.equal((await owner.limits("partly")).smsSentToday, 2);
+    sender.result = { outcome: "unavailable", reason: "later" };
+    assert.equal((await owner.send("partly", sms("x".repeat(25)))).status, 503);
+    assert.equal((await owner.limits("partly")).smsSentToday, 2);
+    sender.result = undefined;
+  });
+
+  test("a receipt that is looked up while its command is recorded is not lost", async () => {
+    await owner.create("overtaken", { min: "+1" });
+    const looked = Promise.withResolvers<void>();
+    slow = looked.promise;
+    sender.receipt(`a${sender.sent.length + 1}`, true, "DELIVRD");
+    await delay(20);
+    slow = undefined;
+    const { json } = await owner.send("overtaken", sms("x"));
+    looked.resolve();
+    assert.match(json.result, /^delivered/);
+  });
+
+  test("a repeat tries again what the gateway could not take, until its time is out; nothing else", async () => {
+    await owner.create("again", { min: "+1" });
+    sender.result = { outcome: "unavailable", reason: "not connected" };
+    const send = (key: string) => owner.send("again", sms("x", { ttlSeconds: 10 }), key);
+    for (const key of ["a", "b"]) assert.equal((await send(key)).status, 503);
+    const before = sender.sent.length;
+    sender.result = { outcome: "accepted", ids: ["again-b"] };
+    const both = await Promise.all([send("b"), send("b")]);
+    assert.deepEqual(
+      both.map(({ status }) => status),
+      [200, 200],
+    );
+    assert.equal(sender.sent.length, before + 1);
+    rest.clock.pass(10_000);
+    assert.match((await send("a")).json.result, /^expired/);
+    assert.equal(sender.sent.length, before + 1);
+    assert.deepEqual((await owner.commands("again")).commands.at(-1).state, "expired");
+    assert.equal((await owner.limits("again")).smsSentToday, 1);
+    sender.result = undefined;
+  });
+
+  test("a repeat while the first one is at the gateway waits for its outcome; the record tells no failure meanwhile", async () => {
+    await owner.create("held", { min: "+1" });
+    for (const again of [false, true]) {
+      const key = again ? "tried" : "fresh";
+      if (again) {
+        sender.result = { outcome: "unavailable", reason: "later" };
+        assert.equal((await owner.send("held", sms("x"), key)).status, 503);
+      }
+      sender.result = { outcome: "refused", reason: "not today" };
+      const gate = Promise.withResolvers<void>();
+      sender.held = gate.promise;
+      const before = sender.sent.length;
+      const first = owner.send("held", sms("x"), key);
+      await until(() => sender.sent.length === before + 1);
+      const repeats = [1, 2].map(() => owner.send("held", sms("x"), key));
+      await delay(30);
+      const { state, failure } = await last("held");
+      assert.deepEqual([state, failure], ["sent", null]);
+      gate.resolve();
+      const answers = await Promise.all([first, ...repeats]);
+      for (const { json } of answers) {
+        assert.equal(json.result, "failed: the SMS gateway refused it: not today");
+        assert.equal(json.commandId, answers[0]?.json.commandId);
+      }
+      assert.equal(sender.sent.length, before + 1);
+      assert.equal((await last("held")).state, "failed");
+    }
+    sender.result = undefined;
+    sender.held = undefined;
+  });
+
+  test("a store that can't give back an SMS at once does so later, and the record says what became of it", async () => {
+    await owner.create("back", { min: "+1" });
+    sender.result = { outcome: "refused", reason: "invalid number" };
+    for (const tries of [1, 2]) {
+      failures = tries;
+      assert.match((await owner.send("back", sms("x"))).json.result, /^failed: the SMS gateway refused it/);
+      assert.equal((await last("back")).state, "failed");
+      assert.equal((await owner.limits("back")).smsSentToday, 0);
+    }
+    failures = 1000;
+    assert.match((await owner.send("back", sms("x"))).json.result, /^failed: the SMS gateway refused it/);
+    failures = 0;
+    sender.result = undefined;
+  });
+
+  test("counted to the device's day in its account's time zone; what is not sent is given back", async () => {
+    await owner.create("c", { min: "+1" });
+    await owner.setLimits("c", { dailySmsLimit: 2 });
+    sender.result = { outcome: "refused", reason: "invalid number" };
+    assert.equal((await owner.send("c", sms("x"))).json.result, "failed: the SMS gateway refused it: invalid number");
+    sender.result = { outcome: "unavailable", reason: "not connected" };
+    const unavailable = await owner.send("c", sms("x"), "key");
+    assert.equal(unavailable.status, 503);
+    assert.equal(unavailable.json.error, "Service Unavailable");
+    assert.ok(Number(unavailable.headers["retry-after"]) > 0);
+    assert.equal((await owner.limits("c")).smsSentToday, 0);
+    sender.result = { outcome: "maybe", reason: "the connection broke" };
+    assert.match((await owner.send("c", sms("x"), "key")).json.result, /^sent: the connection broke: it may/);
+    assert.match((await owner.send("c", sms("x"), "key")).json.result, /^sent: the connection broke: it may/);
+    sender.result = undefined;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => owner.send("c", sms("y"))));
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 429, 429, 429, 429]);
+    const refused = answers.find(({ status }) => status === 429);
+    assert.equal(refused?.json.error, "daily SMS limit reached");
+    const wait = Number(refused?.headers["retry-after"]);
+    assert.ok(wait > 0 && wait <= 86_400);
+    assert.equal((await owner.limits("c")).smsSentToday, 2);
+    assert.equal((await owner.commands("c")).commands.length, 3);
+    rest.clock.pass(wait * 1000);
+    owner = as(rest, await rest.ownerToken());
+    assert.equal((await owner.limits("c")).smsSentToday, 0);
+    const twice = await Promise.all([owner.send("c", sms("z"), "k"), owner.send("c", sms("z"), "k")]);
+    assert.deepEqual(
+      twice.map(({ status }) => status),
+      [200, 200],
+    );
+    assert.equal((await owner.limits("c")).smsSentToday, 1);
+    assert.equal((await owner.send("c", sms("other"), "k")).status, 409);
+  });
+});

@@ -79,8 +79,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     { host: config.device.host, port: config.device.port, limits: config.device },
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus },
   );
-  const { keepDays } = config.commands;
-  const retention = new Retention({ store, clock, log, keepDays });
+  const retention = new Retention({ store, clock, log, settings: config });
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
   // Loaded only where it is used: most services send no SMS.
   const sms =

@@ -204,6 +204,25 @@ export const configSchema = Type.Object({
         "Time after which the record of a command that ended is deleted, with the idempotency key that it was sent under.",
     }),
   }),
+  alerts: Type.Object({
+    keepDays: integer(365, {
+      env: "WAYBEAM_ALERTS_KEEP_DAYS",
+      minimum: 1,
+      maximum: 36_500,
+      unit: "days",
+      description: "Time after which an alert is deleted, counted from when it was found.",
+    }),
+  }),
+  notices: Type.Object({
+    keepDays: integer(90, {
+      env: "WAYBEAM_NOTICES_KEEP_DAYS",
+      minimum: 1,
+      maximum: 36_500,
+      unit: "days",
+      description:
+        "Time after which the record of a notice that was sent, failed or suppressed is deleted. Its alert goes on to tell by which channels people were told.",
+    }),
+  }),
   sms,
   passwords: Type.Object({
     requireEncrypted: Type.Boolean({

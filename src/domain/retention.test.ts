@@ -5,10 +5,11 @@ import type { Log } from "../ports/log.ts";
 import { Retention } from "./retention.ts";
 
 const day = 86_400_000;
+const settings = { commands: { keepDays: 90 }, alerts: { keepDays: 365 }, notices: { keepDays: 30 } };
 
 /** A store that has `left` steps to do, a clock, and what was asked. */
 function makeWorld() {
-  const world = { now: Date.UTC(2026, 10, 21, 12), down: false, warned: 0, commandSteps: 3, userSteps: 2 };
+  const world = { now: Date.UTC(2026, 10, 21, 12), down: false, warned: 0, commandSteps: 3, userSteps: 2, alerts: 2 };
   const asked: string[] = [];
   const quiet = () => {};
   const log: Log = { debug: quiet, info: quiet, warn: () => void world.warned++, error: quiet, child: () => log };
@@ -20,6 +21,18 @@ function makeWorld() {
         return { deleted: 1, next: after + 1 < world.commandSteps ? after + 1 : undefined };
       },
     },
+    alerts: {
+      async prune(before: number, limit: number) {
+        asked.push(`alerts before ${new Date(before).toISOString()}`);
+        return world.alerts-- > 0 ? limit : 7;
+      },
+    },
+    notices: {
+      async prune(before: number) {
+        asked.push(`notices before ${new Date(before).toISOString()}`);
+        return 0;
+      },
+    },
     users: {
       async foldUsage(before: string, after: number) {
         asked.push(`usage before ${before} after ${after}`);
@@ -28,7 +41,7 @@ function makeWorld() {
     },
   };
   const clock = { now: () => world.now, monotonic: () => 0 };
-  const retention = new Retention({ store, clock, log, keepDays: 90 }, { everyMs: 5, pauseMs: 1 });
+  const retention = new Retention({ store, clock, log, settings }, { everyMs: 5, pauseMs: 1 });
   return { world, asked, retention };
 }
 
@@ -39,11 +52,16 @@ async function until(done: () => boolean): Promise<void> {
 const commandSteps = [0, 1, 2].map((after) => `commands before 2026-08-23T12:00:00.000Z after ${after}`);
 const userSteps = [0, 1].map((after) => `usage before 2026-11-20 after ${after}`);
 
+const alertSteps = ["alerts before 2025-11-21T12:00:00.000Z"];
+const noticeSteps = ["notices before 2026-10-22T12:00:00.000Z"];
+
 test("step by step to the end, again and again; counters once a day", async () => {
   const { world, asked, retention } = makeWorld();
   retention.start();
-  await until(() => asked.length >= 8);
-  assert.deepEqual(asked.slice(0, 8), [...commandSteps, ...userSteps, ...commandSteps]);
+  await until(() => asked.length >= 14);
+  const fullSteps = [...alertSteps, ...alertSteps];
+  const expected = [...commandSteps, ...fullSteps, ...alertSteps, ...noticeSteps, ...userSteps];
+  assert.deepEqual(asked.slice(0, 14), [...expected, ...commandSteps, ...alertSteps, ...noticeSteps]);
   world.now += day;
   await until(() => asked.includes("usage before 2026-11-21 after 1"));
   await retention.stop();
@@ -72,11 +90,13 @@ test("a stop before the first look, and in a long pause", async () => {
   const store = {
     commands: { deleteEnded: async () => ({ deleted: 0, next: 1 }) },
     users: { foldUsage: async () => undefined },
+    alerts: { prune: async () => 0 },
+    notices: { prune: async () => 0 },
   };
   const quiet = () => {};
   const log: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => log };
   const clock = { now: () => world.now, monotonic: () => 0 };
-  const long = new Retention({ store, clock, log, keepDays: 1 }, { everyMs: 1, pauseMs: 3_600_000 });
+  const long = new Retention({ store, clock, log, settings }, { everyMs: 1, pauseMs: 3_600_000 });
   long.start();
   await delay(20);
   await long.stop();

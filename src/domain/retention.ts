@@ -1,3 +1,4 @@
+import type { AlertStore, NoticeStore } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { CommandStore, UserStore } from "../ports/store.ts";
@@ -23,14 +24,16 @@ export interface RetentionContext {
   readonly store: {
     readonly commands: Pick<CommandStore, "deleteEnded">;
     readonly users: Pick<UserStore, "foldUsage">;
+    readonly alerts: Pick<AlertStore, "prune">;
+    readonly notices: Pick<NoticeStore, "prune">;
   };
   readonly clock: Clock;
   readonly log: Log;
-  /** Records of commands are kept so many days after their end. */
-  readonly keepDays: number;
+  /** Days that records are kept: commands and notices after their end, alerts after they were found. */
+  readonly settings: Readonly<Record<"commands" | "alerts" | "notices", { readonly keepDays: number }>>;
 }
 
-/** Deletes records of commands some time after their end, and puts the counters of days before yesterday together, in the background. */
+/** Deletes records of commands, alerts and notices some time after their end, and puts the counters of days before yesterday together, in the background. */
 export class Retention {
   readonly #context: RetentionContext;
   readonly #times: RetentionTimes;
@@ -64,11 +67,13 @@ export class Retention {
   }
 
   async #work(): Promise<void> {
-    const { clock, log } = this.#context;
+    const { clock, log, store, settings } = this.#context;
     try {
       const now = clock.now();
-      const deleted = await this.#deleteCommands(now - this.#context.keepDays * dayMs);
-      if (deleted > 0) log.info({ commands: deleted }, "old records of commands were deleted");
+      const commands = await this.#deleteCommands(now - settings.commands.keepDays * dayMs);
+      const alerts = await this.#prune(store.alerts, now - settings.alerts.keepDays * dayMs);
+      const notices = await this.#prune(store.notices, now - settings.notices.keepDays * dayMs);
+      if (commands + alerts + notices > 0) log.info({ commands, alerts, notices }, "old records were deleted");
       if (this.#folded === utcDay(now)) return;
       await this.#foldUsage(utcDay(now - dayMs));
       if (!this.#stopped) this.#folded = utcDay(now);
@@ -83,6 +88,15 @@ export class Retention {
       const step = await this.#context.store.commands.deleteEnded(before, after, stepRows);
       deleted += step.deleted;
       after = step.next;
+    }
+    return deleted;
+  }
+
+  async #prune(records: Pick<AlertStore, "prune">, before: number): Promise<number> {
+    let deleted = 0;
+    for (let step = stepRows; step === stepRows && !this.#stopped; await this.#pause()) {
+      step = await records.prune(before, stepRows);
+      deleted += step;
     }
     return deleted;
   }

@@ -6,9 +6,11 @@ import type { Command } from "../model/command.ts";
 export const unknownOutcome = "no outcome was recorded: it may or may not have reached the device";
 /** The connection ended after the command was written. */
 export const connectionLost = "the connection ended before a reply came: it may or may not have reached the device";
+/** The device expired after the command was written, so its connection was closed. */
+export const expiredMeanwhile = "the device expired before a reply came: it may or may not have reached the device";
 /** A command that was not to wait found no connection. */
 export const notConnected = "the device is not connected";
-/** A command that was not to wait came to a device that expired meanwhile. */
+/** The device expired before the command's turn came, while its request waited for that. */
 export const deviceExpired = "the device expired";
 /** The connection ended in the moment between the record and the writing. */
 export const endedBefore = "the connection ended before it was written: it did not reach the device";
@@ -48,10 +50,11 @@ export function resultOf(command: Command, underWay: boolean): string {
   }
 }
 
-/** Throws what is the caller's to mend: text that the device's protocol can't carry, a gateway to be asked later. */
+/** Throws what is the caller's to mend: a device that expired, text that its protocol can't carry, a gateway to be asked later. */
 export function throwFailure({ state, encode, sentAt, failure, channel }: Command, retryAfter: number): void {
   if (state !== "failed" || failure === null) return;
   if (channel === "sms" && failure.startsWith(smsUnavailable)) throw new ApiError("unavailable", [failure], retryAfter);
-  if (encode && sentAt === null && failure !== notConnected)
+  if (channel === "data" && failure === deviceExpired) throw new ApiError("deviceExpired");
+  if (encode && sentAt === null && failure !== notConnected && failure !== endedBefore)
     throw new ApiError("badRequest", [`body/command: ${failure}`]);
 }

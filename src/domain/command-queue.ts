@@ -11,6 +11,7 @@ import {
   deviceExpired,
   deviceRefused,
   endedBefore,
+  expiredMeanwhile,
   noForm,
   notConnected,
   unclearReply,
@@ -38,8 +39,14 @@ export interface CommandQueueContext extends CommandRightsContext {
 type Target = Pick<Device, "key" | "id" | "expires">;
 type Made = MadeCommand | "missing";
 
-/** Time that a request waits for commands before it and its own; below the API's 30 s, so that its answer says where it stands. */
-export const turnMs = 25_000;
+/** A command that must not wait for a connection. */
+export interface Sending {
+  /** Its record. Rejects with `requestTimeout` where its turn does not come in time: nothing is sent then. */
+  readonly made: Promise<Made>;
+  /** Resolves when what became of it is recorded. */
+  readonly done: Promise<void>;
+}
+
 const everything = Number.MAX_SAFE_INTEGER;
 /**
  * Wait for the answer to bytes that waited in the queue, ms: many trackers answer them with nothing, and one that connects for seconds should get all
@@ -95,23 +102,31 @@ export class CommandQueue {
     return this.#track(this.#alone(device.key, () => this.#drain(device, key)));
   }
 
-  /**
-   * Sends one that must not wait for a connection, after all that are queued; `make` records it.
-   * @throws ApiError `requestTimeout` where its turn does not come within `turnMs`: nothing is sent then
-   */
-  sendNow(device: Target, make: (sent: Pick<Command, "state" | "sentAt" | "failure">) => Promise<Made>): Promise<Made> {
+  /** Sends one that must not wait for a connection, after all that are queued, if its turn comes within so many ms; `make` records it. */
+  sendNow(
+    device: Target,
+    turnMs: number,
+    make: (sent: Pick<Command, "state" | "sentAt" | "failure">) => Promise<Made>,
+  ): Sending {
     const { clock } = this.#context;
-    const deadline = clock.monotonic() + turnMs;
-    return this.#track(
-      this.#alone(device.key, async () => {
-        await this.#drain(device, everything);
-        if (clock.monotonic() > deadline)
-          throw new ApiError("requestTimeout", ["earlier commands to the device are being answered; nothing was sent"]);
-        const made = await make({ state: "sent", sentAt: clock.now(), failure: unknownOutcome });
-        if (made !== "missing" && !made.existing) await this.#deliver(device, made.command);
-        return made;
-      }),
-    );
+    const record = Promise.withResolvers<Made>();
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      const reason = "earlier commands to the device are being answered; this request sent nothing";
+      record.reject(new ApiError("requestTimeout", [reason]));
+    }, turnMs);
+    const work = async () => {
+      if (!late) await this.#drain(device, everything);
+      if (late) return;
+      clearTimeout(timer);
+      const made = await make({ state: "sent", sentAt: clock.now(), failure: unknownOutcome });
+      record.resolve(made);
+      if (made !== "missing" && !made.existing) await this.#deliver(device, made.command);
+    };
+    const done = this.#track(this.#alone(device.key, work)).finally(() => clearTimeout(timer));
+    done.catch(record.reject);
+    return { made: record.promise, done };
   }
 
   #track<T>(work: Promise<T>): Promise<T> {
@@ -189,7 +204,7 @@ export class CommandQueue {
       raw ? Math.min(waitMs, queuedRawWaitMs) : waitMs,
       beforeWrite,
     );
-    await this.#record(current, dispatched, command.state);
+    await this.#record(device, current, dispatched, command.state);
     log.info({ device: device.id, command: command.id, outcome: dispatched.outcome }, "command");
     return dispatched.outcome;
   }
@@ -205,18 +220,19 @@ export class CommandQueue {
   }
 
   /** @param before the command's state before it was given to the dispatcher */
-  async #record(command: Command, dispatched: Dispatched, before: Command["state"]): Promise<void> {
+  async #record(device: Target, command: Command, dispatched: Dispatched, before: Command["state"]): Promise<void> {
     const finishedAt = this.#context.clock.now();
     const fail = (failure: string) => this.#step(command, "failed", { sentAt: null, finishedAt, failure });
     switch (dispatched.outcome) {
       case "withheld":
         // The timer ends what is queued; of the others the time ran out as they were recorded.
         if (command.state === "queued") return;
-        if (before !== "queued") return fail(deviceExpired);
+        if (before !== "queued" || this.#over(device)) return fail(deviceExpired);
         return this.#step(command, "expired", { sentAt: null, finishedAt, failure: null });
       case "notConnected":
         // What is queued goes on waiting, but for one that was recorded already.
         if (command.state === "queued") return;
+        if (await this.#hasExpired(device)) return fail(deviceExpired);
         return fail(before === "queued" ? endedBefore : notConnected);
       case "noForm":
         return fail(noForm);
@@ -225,13 +241,21 @@ export class CommandQueue {
       case "answered":
         return this.#answered(command, dispatched);
       case "lost":
-        return this.#step(command, "sent", { failure: connectionLost });
+        return this.#step(command, "sent", {
+          failure: (await this.#hasExpired(device)) ? expiredMeanwhile : connectionLost,
+        });
       case "sent":
         await this.#step(command, "sent", {
           failure: dispatched.unclear === undefined ? null : unclearReply(dispatched.unclear),
         });
         void this.#awaitLate(command, dispatched.later);
     }
+  }
+
+  /** Whether a conversation ended because the device expired; it may have been given another term since it was looked up. */
+  async #hasExpired({ id }: Target): Promise<boolean> {
+    const device = await this.#context.store.devices.find(id);
+    return device !== undefined && this.#over(device);
   }
 
   #answered(command: Command, { text, ok }: DeviceReply): Promise<void> {

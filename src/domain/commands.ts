@@ -9,8 +9,8 @@ import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { SmsBody, SmsSender } from "../ports/sms.ts";
 import type { NewCommand, Store } from "../ports/store.ts";
-import { resultOf, smsUnavailable, throwFailure } from "./command-outcome.ts";
-import { CommandQueue, turnMs } from "./command-queue.ts";
+import { deviceExpired, resultOf, smsUnavailable, throwFailure } from "./command-outcome.ts";
+import { CommandQueue } from "./command-queue.ts";
 import { CommandSms } from "./command-sms.ts";
 import { CommandsUnderWay } from "./command-under-way.ts";
 import { commandView } from "./command-view.ts";
@@ -28,7 +28,7 @@ export interface Outcome {
 export interface Commands {
   /**
    * Sends a command, or queues it.
-   * @throws ApiError `permissionDenied`, `badRequest`, `deviceExpired`, `noPhone`, `smsNotConfigured`, `dailySms`, `idempotencyConflict`, `tooManyRequests`, `unavailable`
+   * @throws ApiError `permissionDenied`, `badRequest`, `deviceExpired`, `noPhone`, `smsNotConfigured`, `dailySms`, `idempotencyConflict`, `tooManyRequests`, `requestTimeout`, `unavailable`
    */
   send(user: User, deviceId: string, body: CommandRequest, idempotencyKey: string | undefined): Promise<Outcome>;
   /** Newest first. */
@@ -65,6 +65,10 @@ const smsRetrySeconds = 60;
 const mostWaiting = 100;
 /** Seconds after which to ask again where so many wait: the device connects some time, or their time runs out. */
 const fullRetrySeconds = 60;
+/** Time of a request beside that for the device's reply, ms: for the store before and after it. */
+const recordMs = 1000;
+/** Time that the repeat of an SMS waits for the gateway's answer to the first one, ms: below the API's 30 s, so that its answer says where it stands. */
+const smsWaitMs = 25_000;
 const waitsForTurn = "queued: earlier commands to the device are being answered; it is sent after them";
 
 /** The commands over their store, the connections and the SMS gateway. */
@@ -124,18 +128,49 @@ class DeviceCommands implements Commands {
   }
 
   async #byData(user: User, device: Device, wish: Wish): Promise<Outcome> {
-    const atOnce = wish.ttlMs === 0;
-    const made = atOnce
-      ? await this.#queue.sendNow(device, (sent) => this.#make(user, device, wish, sent))
-      : await this.#context.store.commands.enqueue(this.#record(user, device, wish), mostWaiting);
+    const { clock, store, waitMs } = this.#context;
+    const until = clock.monotonic() + waitMs + recordMs;
+    const sending = wish.ttlMs === 0 ? await this.#sendAtOnce(user, device, wish, waitMs + recordMs) : undefined;
+    const made = sending?.made ?? (await store.commands.enqueue(this.#record(user, device, wish), mostWaiting));
     if (made === "missing") throw new ApiError("deviceNotFound");
     if (made === "full")
       throw new ApiError("tooManyRequests", [`${mostWaiting} commands wait for the device already`], fullRetrySeconds);
-    if (made.existing) return this.#answer(await this.#repeat(device, made.command, wish));
-    const inTime = atOnce || (await inTurn(this.#queue.send(device, made.command)));
-    const command = await this.#current(device, made.command);
-    const answer = this.#answer(command);
-    return command.state === "queued" && !inTime ? { ...answer, result: waitsForTurn } : answer;
+    const { command, existing } = made;
+    if (existing && !isSame(command, wish)) throw new ApiError("idempotencyConflict");
+    // Where an earlier request still waits for the device, so does its repeat.
+    const work = existing
+      ? this.#queue.finished(device, command)
+      : (sending?.done ?? this.#queue.send(device, command));
+    const inTime = await within(until - clock.monotonic(), work);
+    const current = await this.#current(device, command);
+    if (current.state !== "queued") return this.#answer(current);
+    const answer = this.#answer(await this.#failIfExpired(device, current));
+    return inTime ? answer : { ...answer, result: waitsForTurn };
+  }
+
+  /** A command that is not to be queued; its record is there once it is about to be written. */
+  async #sendAtOnce(user: User, device: Device, wish: Wish, turnMs: number) {
+    const { idempotencyKey: key } = wish;
+    const { commands } = this.#context.store;
+    const existing = key === null ? undefined : await commands.findByIdempotencyKey(device.key, user.key, key);
+    if (existing !== undefined) return { made: { command: existing, existing: true }, done: undefined };
+    const { made, done } = this.#queue.sendNow(device, turnMs, (sent) =>
+      commands.create({ ...this.#record(user, device, wish), ...sent }),
+    );
+    return { made: await made, done };
+  }
+
+  /** A device may expire, or be deleted, while a request waits for its command's turn: then it is refused like any later one. */
+  async #failIfExpired({ id }: Device, command: Command): Promise<Command> {
+    const { store, clock } = this.#context;
+    const device = await store.devices.find(id);
+    if (device === undefined) throw new ApiError("deviceNotFound");
+    const now = clock.now();
+    if (device.expires === null || now < device.expires) return command;
+    const failed = { finishedAt: now, failure: deviceExpired };
+    return (
+      (await store.commands.step(command.key, ["queued"], "failed", failed)) ?? (await this.#current(device, command))
+    );
   }
 
   async #bySms(user: User, device: Device, wish: Wish): Promise<Outcome> {
@@ -164,27 +199,18 @@ class DeviceCommands implements Commands {
     to: string,
     body: SmsBody,
   ): Promise<Outcome> {
-    const command = await this.#repeat(device, existing, wish);
+    if (!isSame(existing, wish)) throw new ApiError("idempotencyConflict");
+    // Where the first one still waits for the gateway, so does its repeat.
+    await within(smsWaitMs, this.#underWay.settled(existing.id));
+    const command = await this.#current(device, existing);
     const again = command.state === "failed" && command.failure?.startsWith(smsUnavailable) === true;
     if (!again) return this.#answer(command);
     return this.#answer((await sms.again(device, command, to, body)) ?? (await this.#current(device, command)));
   }
 
-  #make(user: User, device: Device, wish: Wish, fields: Partial<NewCommand>) {
-    return this.#context.store.commands.create({ ...this.#record(user, device, wish), ...fields });
-  }
-
   #record(user: User, device: Device, wish: Wish): NewCommand {
     const { ids, clock } = this.#context;
     return recordOf(wish, user, device, { id: ids.uuid(), creation: clock.now() });
-  }
-
-  /** The command of an earlier request; where that one still waits for the device or the gateway, so does this. */
-  async #repeat(device: Device, existing: Command, wish: Wish): Promise<Command> {
-    if (!isSame(existing, wish)) throw new ApiError("idempotencyConflict");
-    const { channel, id } = existing;
-    await inTurn(channel === "data" ? this.#queue.finished(device, existing) : this.#underWay.settled(id));
-    return this.#current(device, existing);
   }
 
   /** The command as it now is. */
@@ -207,10 +233,10 @@ function afterOf(cursor: string | undefined, device: Device): number | undefined
   throw new ApiError("badRequest", ["querystring/cursor: must be the nextCursor of an answer for this device"]);
 }
 
-/** Whether the work is done in the time that a request has; it goes on in any case, and its failure is the request's. */
-async function inTurn(work: Promise<void>): Promise<boolean> {
+/** Whether the work is done in so many ms; it goes on in any case, and its failure is the request's. */
+async function within(ms: number, work: Promise<void>): Promise<boolean> {
   const over = Promise.withResolvers<false>();
-  const timer = setTimeout(over.resolve, turnMs, false);
+  const timer = setTimeout(over.resolve, ms, false);
   try {
     return await Promise.race([work.then(() => true), over.promise]);
   } finally {

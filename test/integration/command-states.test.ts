@@ -228,12 +228,14 @@ test("whatever happens in whatever order: written at most once and in order, nev
           if (each.do === "send") {
             const record = newCommand(device.key, `<${made.length}>`, each.ttl);
             if (each.ttl === 0) {
-              const now = await queue.sendNow(device, async (sent) => {
+              const { made: now, done } = queue.sendNow(device, 10_000, async (sent) => {
                 const result = await real.create({ ...record, ...sent });
                 if (result !== "missing") states.set(result.command.key, "sent");
                 return result;
               });
-              if (now !== "missing") made.push(now.command);
+              const recorded = await now;
+              await done;
+              if (recorded !== "missing") made.push(recorded.command);
             } else {
               const result = await real.create(record);
               if (result === "missing") continue;
@@ -311,7 +313,7 @@ test("a command's time, or its device's, runs out in the last waits before it is
     };
     const queue = new CommandQueue(context);
     const record = newCommand(device.key, "x", ttl);
-    if (ttl === 0) await queue.sendNow(device, (sent) => real.create({ ...record, ...sent }));
+    if (ttl === 0) await queue.sendNow(device, 10_000, (sent) => real.create({ ...record, ...sent })).done;
     else {
       const made = await real.create(record);
       assert.ok(made !== "missing");
@@ -324,7 +326,7 @@ test("a command's time, or its device's, runs out in the last waits before it is
   assert.deepEqual(await send(1000, null, "connection"), [0, "queued", null, null]);
   assert.deepEqual(await send(1000, null, "record"), [0, "expired", null, null]);
   assert.deepEqual(await send(60_000, 1000, "connection"), [0, "queued", null, null]);
-  assert.deepEqual(await send(60_000, 1000, "record"), [0, "expired", null, null]);
+  assert.deepEqual(await send(60_000, 1000, "record"), [0, "failed", null, "the device expired"]);
   assert.deepEqual(await send(0, 1000, "connection"), [0, "failed", null, "the device expired"]);
   assert.equal((await send(0, null, "connection"))[0], 1);
 });

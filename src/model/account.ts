@@ -1,4 +1,4 @@
-import type { Language } from "./alert-rule.ts";
+import type { Language } from "./language.ts";
 
 /** A tenant: its users and devices are seen by nobody else. */
 export interface Account {

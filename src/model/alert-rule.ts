@@ -1,4 +1,5 @@
 import type { CommandFormat } from "./command.ts";
+import type { Language } from "./language.ts";
 
 /** Tank, temperature probe. */
 type OneOrTwo = 1 | 2;
@@ -95,10 +96,6 @@ export interface AlertHysteresis {
   /** Least time between two firings, s. */
   readonly cooldownSeconds: number;
 }
-
-/** Languages that alerts and notices are written in. */
-export const languages = ["en", "es"] as const;
-export type Language = (typeof languages)[number];
 
 /** Metric: km, km/h, °C. Imperial: mi, mph, °F. */
 export type UnitSystem = "metric" | "imperial";

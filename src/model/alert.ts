@@ -1,5 +1,6 @@
-import type { AlertType, Language } from "./alert-rule.ts";
+import type { AlertType } from "./alert-rule.ts";
 import type { DeviceKey } from "./device.ts";
+import type { Language } from "./language.ts";
 
 /**
  * The evidence: what was measured and what it was compared with, in the units of the API, under names that the wording of the alert's type knows

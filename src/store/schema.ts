@@ -1,7 +1,8 @@
 import type { Generated, Insertable, Selectable } from "kysely";
 import type { AlertPhase } from "../model/alert.ts";
-import type { AlertType, Language } from "../model/alert-rule.ts";
+import type { AlertType } from "../model/alert-rule.ts";
 import type { CommandChannel, CommandFormat, CommandState } from "../model/command.ts";
+import type { Language } from "../model/language.ts";
 import type { NoticeChannel, NoticeState } from "../model/notice.ts";
 
 /*

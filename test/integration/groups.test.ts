@@ -153,7 +153,10 @@ describe("what a user of a group sees", () => {
   });
 
   test("a large group as a small one, and nothing of another account", async () => {
-    const other = await rest.store.accounts.create({ id: "x", name: "X", timeZone: "Etc/UTC", licenses: 9, language: "en" }, 0);
+    const other = await rest.store.accounts.create(
+      { id: "x", name: "X", timeZone: "Etc/UTC", licenses: 9, language: "en" },
+      0,
+    );
     const stranger = await rest.userToken({ accountKey: other.key, privileges: ["admin"] });
     await rest.call("POST", "/api/devices", { token: stranger, body: { id: "theirs" } });
     const unknown = Array.from({ length: 30 }, (_, index) => `u${index}`);

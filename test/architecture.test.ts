@@ -8,6 +8,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   contract: ["model"],
   geo: ["model"],
+  wording: ["model"],
   wire: ["model"],
   config: ["model"],
   protocols: ["model", "wire"],
@@ -29,7 +30,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 const compositionRoots: readonly string[] = ["app.ts", "credentials-file.ts", "main.ts"];
 
 /** Rooms of pure functions: neither packages nor the runtime's modules. */
-const pure: readonly string[] = ["model", "errors", "geo", "wire", "protocols"];
+const pure: readonly string[] = ["model", "errors", "geo", "wording", "wire", "protocols"];
 
 const exportPattern = /^export (?:default )?(?:async )?(?:abstract )?(?:function\*?|const|class|interface|type) (\w+)/;
 

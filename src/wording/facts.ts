@@ -1,0 +1,72 @@
+import type { AlertFactsOf } from "../model/alert-facts.ts";
+import type { AlertType } from "../model/alert-rule.ts";
+
+type KindOf<V> = [V] extends [number]
+  ? "number"
+  : [V] extends [boolean]
+    ? "boolean"
+    : [V] extends [string]
+      ? "string"
+      : "any";
+
+/** Kind of a fact; with `?` it may be absent. */
+type FactKind<V> = undefined extends V ? `${KindOf<Exclude<V, undefined>>}?` : KindOf<V>;
+
+/** Names and kinds of the facts of each type. The type checker compares them with the model's. */
+const factKinds: {
+  readonly [T in AlertType]: { readonly [F in keyof AlertFactsOf[T]]-?: FactKind<AlertFactsOf[T][F]> };
+} = {
+  attributeEqual: { attribute: "string", value: "any", limit: "any" },
+  attributeGreater: { attribute: "string", value: "number", limit: "number" },
+  attributeLess: { attribute: "string", value: "number", limit: "number" },
+  fuelDecrease: { tank: "number", from: "number", to: "number", points: "number", limit: "number", minutes: "number" },
+  fuelIncrease: { tank: "number", from: "number", to: "number", points: "number", limit: "number", minutes: "number" },
+  fuelLess: { tank: "number", value: "number", limit: "number" },
+  driverAuthenticationFailed: { driver: "string?", seconds: "number" },
+  vehicleBatteryLess: { value: "number", limit: "number" },
+  sos: {},
+  expired: { expires: "number", days: "number" },
+  idling: { minutes: "number", limit: "number" },
+  mileage: { value: "number", limit: "number" },
+  lowBattery: { value: "number?", limit: "number" },
+  offline: { minutes: "number", limit: "number", lastHeard: "number" },
+  rpmOver: { value: "number", limit: "number" },
+  speedLess: { value: "number", limit: "number" },
+  notMoving: { minutes: "number", limit: "number" },
+  speedOver: { value: "number", limit: "number" },
+  vibration: {},
+  gpsOff: { minutes: "number", limit: "number", antenna: "boolean" },
+  powerDisconnected: { voltage: "number?" },
+  gpsNoSignal: { minutes: "number", limit: "number" },
+  inputOn: { input: "number" },
+  inputOff: { input: "number" },
+  inputActiveFor: { input: "number", minutes: "number", limit: "number" },
+  inputAccumulated: { input: "number", minutes: "number", limit: "number" },
+  temperatureGreater: { probe: "number", value: "number", limit: "number" },
+  temperatureLess: { probe: "number", value: "number", limit: "number" },
+  allowedZone: { zone: "string" },
+  forbiddenZone: { zone: "string" },
+  controlZone: { zone: "string", event: "string" },
+  controlPoint: { zone: "string", event: "string", minutes: "number" },
+  route: { zone: "string" },
+};
+
+/** Whether facts, which an older version may have written, are those that the wording of this type needs. */
+export function areFactsOf<T extends AlertType>(type: T, facts: object): facts is AlertFactsOf[T] {
+  return Object.entries(factKinds[type]).every(([name, kind]) => isOfKind(factOf(facts, name), String(kind)));
+}
+
+/** How long an alert lasted that is over, minutes; undefined: it isn't known. */
+export function lastedMinutesOf(facts: object): number | undefined {
+  const lasted = factOf(facts, "lastedMinutes");
+  return typeof lasted === "number" ? lasted : undefined;
+}
+
+function factOf(facts: object, name: string): unknown {
+  return Object.hasOwn(facts, name) ? Object.getOwnPropertyDescriptor(facts, name)?.value : undefined;
+}
+
+function isOfKind(value: unknown, kind: string): boolean {
+  if (value === undefined) return kind.endsWith("?");
+  return kind === "any" || typeof value === kind.replace("?", "");
+}

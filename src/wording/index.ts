@@ -1,0 +1,8 @@
+export { alertText } from "./alert-text.ts";
+export { type MailWords, mailOf } from "./mail.ts";
+export { defaultMapLink, mapLink, problemOfMapLink } from "./map-link.ts";
+export { type Told, templateValues, toldText } from "./notice.ts";
+export type { Reader } from "./show.ts";
+export { smsOf } from "./sms.ts";
+export { fillTemplate, type Placeholder, placeholders, type TemplateValues, unknownPlaceholders } from "./template.ts";
+export { type WebhookType, type WebhookWords, webhookOf } from "./webhook.ts";

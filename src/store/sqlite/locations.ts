@@ -10,9 +10,10 @@ import { readState } from "../records/state-codec.ts";
 import { alertRow } from "../rows/alerts.ts";
 import { noticeRow } from "../rows/notices.ts";
 import type { RefusedRows } from "../rows/refused.ts";
+import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
 import type { ChunkIndex, DeviceChunks } from "./chunk-index.ts";
 import { readHistory } from "./history.ts";
-import type { ReaderCalls, WriterCalls } from "./messages.ts";
+import type { CommitRequest, ReaderCalls, WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
 import { Sweep } from "./sweep.ts";
 import type { WorkerLink } from "./worker-link.ts";
@@ -81,9 +82,7 @@ export class SqliteLocations implements LocationStore {
     const buffer = this.#batch.take();
     const first = index.next;
     try {
-      const alerts = batch.devices.flatMap((device) => device.alerts?.map(alertRow) ?? []);
-      const notices = batch.devices.flatMap((device) => device.notices?.map(noticeRow) ?? []);
-      const request = { buffer, seq: first, rewrites, refused: batch.refused, alerts, notices };
+      const request = { buffer, seq: first, rewrites, refused: batch.refused, ...alertRows(batch) };
       const answer = await writer.call("append", request, [buffer]);
       if (answer.buffer.byteLength <= keptBatchBytes) this.#batch.restore(answer.buffer);
       if (answer.missing > 0) log.warn({ records: answer.missing }, "patches for records that are not stored");
@@ -151,4 +150,14 @@ export class SqliteLocations implements LocationStore {
   refused(device: DeviceKey, limit: number): Promise<readonly RefusedReport[]> {
     return this.#parts.refused.newest(device, limit);
   }
+}
+
+/** The alerts of a batch and their notices as rows. Most batches have none, and nothing is made for a device without. */
+function alertRows({ devices }: CommitBatch): Pick<CommitRequest, "alerts" | "notices"> {
+  const rows: { readonly alerts: NewAlertRow[]; readonly notices: NewNoticeRow[] } = { alerts: [], notices: [] };
+  for (const { alerts, notices } of devices) {
+    if (alerts !== undefined) for (const alert of alerts) rows.alerts.push(alertRow(alert));
+    if (notices !== undefined) for (const notice of notices) rows.notices.push(noticeRow(notice));
+  }
+  return rows;
 }

@@ -84,6 +84,14 @@ test("a rule's own text is filled in for each reader", () => {
   );
 });
 
+test("that something is over is told in the service's words", () => {
+  const over = { ...told.alert, phase: "over", facts: { value: 70, limit: 80, lastedMinutes: 3 } } as const;
+  assert.equal(
+    toldText({ ...told, alert: over, template: "Brake!" }, bogota),
+    "Speed 70 km/h back under the limit of 80 after 3 min",
+  );
+});
+
 test("a webhook's body has everything in the units of the API", () => {
   const { type, body } = webhookOf(told, bogota);
   assert.equal(type, "alert.raised");

@@ -1,3 +1,4 @@
+import { type AccessPoint, type Cell, cellsText, wifiText } from "../../wire/radio.ts";
 import type { Reader } from "../../wire/reader.ts";
 import type { Draft } from "./report.ts";
 
@@ -32,11 +33,13 @@ export function readCell(reader: Reader, report: Draft, size: number): void {
   const lac = width.lac === 4 ? reader.u32() : reader.u16();
   const cellId = readCellId(reader, width.cell);
   if (mcc === 0 && lac === 0 && cellId === 0) return;
-  const attributes = report.attributes;
-  attributes.mcc = mcc & 0x7fff;
-  attributes.mnc = mnc;
-  attributes.lac = lac;
-  attributes.cellId = cellId;
+  keepCells(report, [{ mcc, mnc, lac, cellId }]);
+}
+
+/** Keeps the cells of a message, as read: the MCC with its mark. */
+export function keepCells(report: Draft, cells: readonly Cell[]): void {
+  const text = cellsText(cells.map(({ mcc = 0, ...cell }) => ({ mcc: mcc & ~wideMnc, ...cell })));
+  if (text !== undefined) report.attributes.cells = text;
 }
 
 /** How the cells of one message are laid out. */
@@ -46,28 +49,16 @@ export interface CellList {
   readonly cell: 2 | 3 | 4 | 8;
 }
 
-/**
- * The serving cell and its neighbours, each with its signal, of one operator. The first becomes `lac`, `cellId` and `cellSignal`,
- * the others `neighbourCells`: "lac:cellId:signal,...". Places that are empty are left out.
- */
+/** The serving cell and its neighbours, each with its signal, of one operator. Places that are empty are left out. */
 export function readCells(reader: Reader, report: Draft, mcc: number, mnc: number, list: CellList): void {
-  const others: string[] = [];
-  let first = true;
+  const cells: Cell[] = [];
   for (let index = 0; index < list.count; index++) {
     const lac = list.lac === 4 ? reader.u32() : reader.u16();
     const cellId = readCellId(reader, list.cell);
     const signal = reader.u8();
-    if (lac === 0 && cellId === 0) continue;
-    if (first) {
-      report.attributes.mcc = mcc & 0x7fff;
-      report.attributes.mnc = mnc;
-      report.attributes.lac = lac;
-      report.attributes.cellId = cellId;
-      report.attributes.cellSignal = signal;
-      first = false;
-    } else others.push(`${lac}:${cellId}:${signal}`);
+    if (lac !== 0 || cellId !== 0) cells.push({ mcc, mnc, lac, cellId, signal });
   }
-  if (others.length > 0) report.attributes.neighbourCells = others.join(",");
+  keepCells(report, cells);
 }
 
 /** MCC and MNC before a list of cells; the MNC of two bytes where bit 15 says so or the model always has it. */
@@ -76,18 +67,14 @@ export function readOperator(reader: Reader, alwaysWide = false): { readonly mcc
   return { mcc, mnc: alwaysWide || mcc & wideMnc ? reader.u16() : reader.u8() };
 }
 
-/** A hardware address with colons. */
-function macOf(hex: string): string {
-  return hex.replaceAll(/(..)(?=.)/g, "$1:");
-}
-
-/** Access points as "mac signal,..."; `signal` false where the message gives none. `before`: bytes ahead of each. */
+/** Access points; `signal` false where the message gives none. `before`: bytes ahead of each. */
 export function readAccessPoints(reader: Reader, report: Draft, count: number, signal = true, before = 0): void {
-  const points: string[] = [];
+  const points: AccessPoint[] = [];
   for (let index = 0; index < count; index++) {
     reader.skip(before);
-    const mac = macOf(reader.hex(6));
-    points.push(signal ? `${mac} ${reader.u8()}` : mac);
+    const mac = reader.hex(6);
+    points.push(signal ? { mac, signal: reader.u8() } : { mac });
   }
-  if (points.length > 0) report.attributes.wifi = points.join(",");
+  const text = wifiText(points);
+  if (text !== undefined) report.attributes.wifi = text;
 }

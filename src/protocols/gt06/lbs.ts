@@ -2,7 +2,7 @@ import type { MessageRow } from "../../wire/protocol.ts";
 import { bcd, Reader } from "../../wire/reader.ts";
 import { utc } from "../../wire/time.ts";
 import { Writer } from "../../wire/writer.ts";
-import { type CellList, readAccessPoints, readCells, readOperator } from "./cells.ts";
+import { type CellList, keepCells, readAccessPoints, readCells, readOperator } from "./cells.ts";
 import { positionOf, readAcc, readDate } from "./gps.ts";
 import { draft, fixOf, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row, unsealedRow } from "./row.ts";
@@ -85,10 +85,8 @@ const cellWithPhone: Handler = (message, session) => {
   const { reader } = message;
   const report = draft();
   const { mcc, mnc } = readOperator(reader);
-  report.attributes.mcc = mcc & 0x7fff;
-  report.attributes.mnc = mnc;
-  report.attributes.lac = reader.u32();
-  report.attributes.cellId = reader.u64();
+  const lac = reader.u32();
+  keepCells(report, [{ mcc, mnc, lac, cellId: reader.u64() }]);
   return acknowledged(message, session, readingsOf(report));
 };
 

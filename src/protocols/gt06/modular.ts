@@ -1,6 +1,7 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
+import { keepCells } from "./cells.ts";
 import { positionOf } from "./gps.ts";
 import { type Draft, draft, fixOf, type Position, raise, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row } from "./row.ts";
@@ -90,7 +91,7 @@ function readCellOfModule(reader: Reader, report: Draft): void {
   const lac = reader.u16();
   const cellId = reader.u24();
   if (cellId === 0) return;
-  Object.assign(report.attributes, { mcc, mnc, lac, cellId, cellSignal: reader.u8() });
+  keepCells(report, [{ mcc, mnc, lac, cellId, signal: reader.u8() }]);
 }
 
 /** 0x70: modules of number 2, length 2 and value; a location among them makes it a fix. */

@@ -4,6 +4,7 @@ import { Reader } from "../../wire/reader.ts";
 import { utc } from "../../wire/time.ts";
 import { kmhOfKnots, roundDegrees } from "../../wire/units.ts";
 import { digits, type IdBytes, minimumBinary } from "./binary-layout.ts";
+import { cellsOf } from "./cells.ts";
 import { decoded, type H02Session } from "./session.ts";
 import { batteryCharge, vehicleStatus } from "./status.ts";
 
@@ -107,7 +108,7 @@ function readTail(reader: Reader): Tail {
     },
     attributes: {
       ...(mileage !== 0 && { mileage }),
-      ...(country !== 0 && { cells: `${country},${network},${area},${cell}` }),
+      ...(country !== 0 && cellsOf([{ mcc: country, mnc: network, lac: area, cellId: cell }])),
       ...(power !== undefined && { supplyVoltage: power }),
       recordNumber: reader.u8(),
     },

@@ -1,6 +1,7 @@
 import type { Readings } from "../../model/readings.ts";
+import type { Cell } from "../../wire/radio.ts";
 import { decimal, type Field, grammar, hex, integer, Mismatch, mismatch } from "../../wire/text.ts";
-import { cellOf, cellsText } from "./cells.ts";
+import { cellOf, cellsOf } from "./cells.ts";
 import { batteryCharge } from "./status.ts";
 
 /** What a maker adds behind the vehicle status. */
@@ -38,7 +39,7 @@ export function readExtra(fields: readonly string[], at: number): Extra {
     return {
       altitude: probe.altitude,
       readings: { odometer: probe.odometer / 1000, temperature: probe.temperature, fuel: probe.fuel },
-      attributes: { areaCode: probe.area, cellId: probe.cell },
+      attributes: cellsOf([{ lac: probe.area, cellId: probe.cell }]),
     };
   const cell = cellOf(fields, at);
   const zeros = cell === undefined && fields.slice(at, at + 4).join() === "0,0,0,0";
@@ -48,8 +49,8 @@ export function readExtra(fields: readonly string[], at: number): Extra {
 }
 
 /** Behind the cell: the SIM's number (V6), a battery code (V1), or what only the maker knows (V8). */
-function behindCell(fields: readonly string[], at: number, cell: readonly number[] | undefined): Extra {
-  const cells = cell === undefined ? {} : { cells: cellsText([cell]) };
+function behindCell(fields: readonly string[], at: number, cell: Cell | undefined): Extra {
+  const cells = cellsOf(cell === undefined ? [] : [cell]);
   const text = fields[at] ?? "";
   const iccid = iccidOf(text);
   if (iccid !== undefined) return { readings: { iccid }, attributes: cells };

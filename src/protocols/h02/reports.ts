@@ -1,5 +1,6 @@
 import type { ReadingsReport } from "../../model/effects.ts";
 import type { Readings } from "../../model/readings.ts";
+import type { Cell } from "../../wire/radio.ts";
 import {
   anyText,
   ddmmyy,
@@ -12,7 +13,7 @@ import {
   mismatch,
   optional,
 } from "../../wire/text.ts";
-import { cellsText } from "./cells.ts";
+import { cellsOf } from "./cells.ts";
 import { batteryCharge, vehicleStatus } from "./status.ts";
 
 /** Most cells of one sentence: a modem sees seven. */
@@ -47,20 +48,20 @@ const nbrHead = grammar({ time: anyText, country: integer, network: integer, tim
 export function readNbr(fields: readonly string[], at: number): ReadingsReport | undefined {
   const head = nbrHead.read(fields, at);
   if (head instanceof Mismatch || head.count > maximumCells) return undefined;
-  const cells: (readonly number[])[] = [];
+  const cells: Cell[] = [];
   let next = at + nbrHead.width;
   for (let index = 0; index < head.count; index++, next += 3) {
     const area = integer.read(fields, next);
     const cell = integer.read(fields, next + 1);
     const signal = decimal.read(fields, next + 2);
     if (area === mismatch || cell === mismatch || signal === mismatch) return undefined;
-    cells.push([head.country, head.network, area, cell, signal]);
+    cells.push({ mcc: head.country, mnc: head.network, lac: area, cellId: cell, signal });
   }
   const status = hex(8).read(fields, next + 1);
   if (status === mismatch) return undefined;
   const battery = batteryCharge(value(integer.read(fields, next + 2)) ?? 0);
   const clock = { date: value(ddmmyy.read(fields, next)), time: value(hhmmss.read([head.time], 0)) };
-  return report(clock, status, battery === undefined ? {} : { battery }, { cells: cellsText(cells) });
+  return report(clock, status, battery === undefined ? {} : { battery }, cellsOf(cells));
 }
 
 const link = grammar({
@@ -95,19 +96,19 @@ export function readV3(fields: readonly string[], at: number): ReadingsReport | 
   if (head instanceof Mismatch || head.count > maximumCells || !/^\d{5,6}$/.test(head.network)) return undefined;
   const country = Number(head.network.slice(0, 3));
   const network = Number(head.network.slice(3));
-  const cells: (readonly number[])[] = [];
+  const cells: Cell[] = [];
   let next = at + v3Head.width;
   for (let index = 0; index < head.count; index++, next += 4) {
     const area = integer.read(fields, next);
     const cell = integer.read(fields, next + 1);
     const signal = decimal.read(fields, next + 2);
     if (area === mismatch || cell === mismatch || signal === mismatch) return undefined;
-    cells.push([country, network, area, cell, signal]);
+    cells.push({ mcc: country, mnc: network, lac: area, cellId: cell, signal });
   }
   const tail = v3Tail.read(fields, next);
   if (tail instanceof Mismatch || tail.mark !== "X") return undefined;
   const clock = { date: tail.date, time: head.time };
-  return report(clock, tail.status, {}, { batteryRaw: tail.battery, restart: tail.restart, cells: cellsText(cells) });
+  return report(clock, tail.status, {}, { batteryRaw: tail.battery, restart: tail.restart, ...cellsOf(cells) });
 }
 
 const base = grammar({
@@ -125,7 +126,7 @@ export function readBase(fields: readonly string[], at: number): ReadingsReport 
   const values = base.read(fields, at);
   if (values instanceof Mismatch) return undefined;
   const { country, network, area, cell } = values;
-  const cells = country === 0 ? {} : { cells: cellsText([[country, network, area, cell]]) };
+  const cells = country === 0 ? {} : cellsOf([{ mcc: country, mnc: network, lac: area, cellId: cell }]);
   return report(values, values.status, {}, cells);
 }
 
@@ -139,12 +140,12 @@ export function readBs(fields: readonly string[], at: number): ReadingsReport | 
   const head = bsHead.read(fields, at);
   const tail = bsTail.read(fields, at + bsHead.width + bsCells * bsCell.width);
   if (head instanceof Mismatch || tail instanceof Mismatch || tail.battery > 100) return undefined;
-  const cells: (readonly number[])[] = [];
+  const cells: Cell[] = [];
   for (let index = 0; index < bsCells; index++) {
     const values = bsCell.read(fields, at + bsHead.width + index * bsCell.width);
     if (values instanceof Mismatch) return undefined;
-    if (values.area !== 0) cells.push([head.country, head.network, values.area, values.cell, values.signal]);
+    const { area: lac, cell: cellId, signal } = values;
+    if (lac !== 0) cells.push({ mcc: head.country, mnc: head.network, lac, cellId, signal });
   }
-  const attributes = cells.length === 0 ? {} : { cells: cellsText(cells) };
-  return report({ date: tail.date, time: head.time }, tail.status, { battery: tail.battery }, attributes);
+  return report({ date: tail.date, time: head.time }, tail.status, { battery: tail.battery }, cellsOf(cells));
 }

@@ -2,7 +2,7 @@ import type { CommandResult, Effect, Fix, ReadingsReport } from "../../model/eff
 import type { DecodeContext, Decoded, MessageRow } from "../../wire/protocol.ts";
 import { ddmmyy, decimal, grammar, integer, latitude, longitude, Mismatch, mismatch, oneOf } from "../../wire/text.ts";
 import { handleBinary } from "./binary.ts";
-import { cellsText } from "./cells.ts";
+import { cellsOf } from "./cells.ts";
 import { positionWidth, readPosition, reportOf } from "./position.ts";
 import { readBase, readBs, readLink, readNbr, readV3 } from "./reports.ts";
 import { bodyAt, type Sentence, sentenceOf } from "./sentence.ts";
@@ -133,8 +133,11 @@ function cellReport(fields: readonly string[]): Meaning | undefined {
     .split("Y");
   if (country === mismatch || network === mismatch || !texts.every((text) => /^\d+,\d+,-?\d+$/.test(text)))
     return undefined;
-  const cells = cellsText(texts.map((text) => [country, network, text]));
-  return { effects: [{ type: "readings", alarms: [], readings: {}, attributes: { cells } }] };
+  const cells = texts.map((text) => {
+    const [lac, cellId, signal] = text.split(",").map(Number);
+    return { mcc: country, mnc: network, lac, cellId, signal };
+  });
+  return { effects: [{ type: "readings", alarms: [], readings: {}, attributes: cellsOf(cells) }] };
 }
 
 const nothing: Meaning = { effects: [{ type: "ignored", reason: "sentence without content" }] };

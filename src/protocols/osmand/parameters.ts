@@ -2,6 +2,7 @@ import type { Alarm } from "../../model/alarms.ts";
 import type { Effect } from "../../model/effects.ts";
 import type { Readings } from "../../model/readings.ts";
 import type { Parameters } from "../../wire/http.ts";
+import { cellsText, wifiText } from "../../wire/radio.ts";
 import { mismatch, parseDecimal } from "../../wire/text.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
 import { alarmsOf, altitudeOf, attributeName, courseOf, effectOf, type Location, speedOf } from "./report.ts";
@@ -58,9 +59,40 @@ function state(name: "charging" | "ignition" | "motion"): Take {
   });
 }
 
-/** All values of a parameter that may be repeated, joined by `;`. */
-function list(name: string): Take {
-  return (draft, _, values) => keep(draft, name, values.join(";"));
+/** All values of a parameter that may be repeated, as an attribute of the form that all protocols have; others as they came. */
+function heard(name: string, attribute: string, textOf: (values: readonly string[]) => string | undefined): Take {
+  return (draft, _, values) => {
+    const all = values.flatMap((value) => value.split(";")).filter((value) => value !== "");
+    const text = textOf(all);
+    if (text === undefined) return keep(draft, `app.${name}`, all.join(";"));
+    if (text.length > maximumValue) return false;
+    draft.attributes.set(attribute, text);
+    return true;
+  };
+}
+
+/** `mcc,mnc,lac,cellId` and perhaps `,signal` each. */
+function cellsTextOf(values: readonly string[]): string | undefined {
+  const cells = values.map((value) => {
+    const [mcc, mnc, lac, cellId, signal] = value.split(",").map(Number);
+    return /^\d+,\d+,\d+,\d+(,-?\d+)?$/.test(value) ? { mcc, mnc, lac, cellId, signal } : undefined;
+  });
+  return allOf(cells, cellsText);
+}
+
+/** A hardware address and perhaps `,signal` each. */
+function wifiTextOf(values: readonly string[]): string | undefined {
+  const points = values.map((value) => {
+    const [, mac = "", signal] = /^((?:[0-9a-f]{2}[:-]?){6})(?:,(-?\d+))?$/i.exec(value) ?? [];
+    return mac === "" ? undefined : { mac, ...(signal !== undefined && { signal: Number(signal) }) };
+  });
+  return allOf(points, wifiText);
+}
+
+/** The text of all of them; undefined where one is not known. */
+function allOf<T>(items: readonly (T | undefined)[], textOf: (items: readonly T[]) => string | undefined) {
+  const known = items.filter((item) => item !== undefined);
+  return known.length === items.length ? textOf(known) : undefined;
 }
 
 const course = numeric((draft, value) => {
@@ -116,8 +148,8 @@ const takes: ReadonlyMap<string, Take> = new Map<string, Take>([
   ["ignition", state("ignition")],
   ["motion", state("motion")],
   ["driverUniqueId", takeDriver],
-  ["cell", list("cells")],
-  ["wifi", list("wifi")],
+  ["cell", heard("cell", "cells", cellsTextOf)],
+  ["wifi", heard("wifi", "wifi", wifiTextOf)],
   ["alarm", takeAlarm],
 ]);
 

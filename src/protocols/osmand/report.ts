@@ -20,7 +20,7 @@ export interface Location {
 
 /** The name that a sender's own parameter is stored under: as it was sent, or behind `app.` where the service has a use of its own for it. */
 export function attributeName(name: string): string {
-  return reservedAttributes.has(name) ? `app.${name}` : name;
+  return reservedAttributes.has(name) || name === "cells" || name === "wifi" ? `app.${name}` : name;
 }
 
 const alarms: ReadonlyMap<string, Alarm> = new Map(alarmNames.map((name) => [name.toLowerCase(), name]));

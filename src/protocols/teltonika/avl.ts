@@ -1,6 +1,7 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { Attributes, Effect, Report } from "../../model/effects.ts";
 import { alarmOf } from "./alarms.ts";
+import { withCell } from "./cells.ts";
 import { type ElementTable, type Family, put, type Sink, unknownName } from "./elements.ts";
 import { putEight, putVariable } from "./long-elements.ts";
 import { familyOfModel, fmb, professional } from "./tables.ts";
@@ -112,7 +113,7 @@ class RecordParser {
     if (sink.iccidHigh !== undefined) sink.attributes.iccid1 = sink.iccidHigh;
     const alarms = this.#alarm === undefined ? noAlarms : [this.#alarm];
     const { readings } = sink;
-    const attributes = hasAny(sink.attributes) ? sink.attributes : noAttributes;
+    const attributes = hasAny(sink.attributes) ? withCell(sink.attributes) : noAttributes;
     if (latitude > 90 || latitude < -90 || longitude > 180 || longitude < -180)
       return { type: "readings", time, alarms, readings, attributes };
     // Without a fix the record repeats the last coordinates, and angle and speed are 0: not measured ("GPS Element").

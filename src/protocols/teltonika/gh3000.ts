@@ -1,6 +1,7 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { Effect, Report } from "../../model/effects.ts";
 import { bit, Reader } from "../../wire/reader.ts";
+import { withCell } from "./cells.ts";
 import { attributes, family, flags, numbers, put, type Sink, unknownName } from "./elements.ts";
 
 /** 1 January 2007, from which the GH3000 counts seconds. */
@@ -47,7 +48,7 @@ function record(reader: Reader): Report {
   if (bit(mask, 2)) group(reader, 2, sink, alarms);
   if (bit(mask, 3)) group(reader, 4, sink, alarms);
   const { latitude, longitude, ...motion } = position;
-  const rest = { alarms, readings: sink.readings, attributes: sink.attributes };
+  const rest = { alarms, readings: sink.readings, attributes: withCell(sink.attributes) };
   if (latitude === undefined || longitude === undefined || !(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180))
     return { type: "readings", time, ...rest };
   return { type: "fix", time, valid: sink.readings.satellites !== 0, latitude, longitude, ...motion, ...rest };

@@ -2,11 +2,36 @@ import { detectionBytes, detectProtocol } from "../wire/detect.ts";
 import { startsHttp } from "../wire/http.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
 
+/** A connection's first bytes, while they do not tell what it speaks. */
+export class Opening {
+  #bytes: Uint8Array = new Uint8Array(0);
+
+  /** All of them: the socket's own where they came in one piece. */
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
+
+  /** Takes further bytes, and says what all of them speak: see `openingOf`. Those that do not tell yet are copied. */
+  take(protocols: readonly AnyProtocol[], chunk: Uint8Array, last: boolean): ReturnType<typeof openingOf> {
+    const bytes = this.#bytes.length === 0 ? chunk : concatenated(this.#bytes, chunk);
+    const found = openingOf(protocols, bytes, last);
+    this.#bytes = found === "undecided" ? bytes.slice() : bytes;
+    return found;
+  }
+}
+
+function concatenated(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}
+
 /**
  * What a connection's first bytes say it speaks: a protocol, or HTTP, whose requests tell the protocol later. "undecided": further bytes may tell.
  * "none": nothing that is known. `last`: no more will come.
  */
-export function openingOf(
+function openingOf(
   protocols: readonly AnyProtocol[],
   bytes: Uint8Array,
   last: boolean,

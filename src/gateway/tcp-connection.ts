@@ -7,7 +7,7 @@ import { type Channel, writeReplies } from "./channel.ts";
 import type { Exchange } from "./exchange.ts";
 import { HttpResponder, lastResponse } from "./http.ts";
 import { MessageRate } from "./message-rate.ts";
-import { openingOf } from "./opening.ts";
+import { Opening } from "./opening.ts";
 import { disown, own } from "./owned-socket.ts";
 import { QuietTimer } from "./quiet-timer.ts";
 import { Session } from "./session.ts";
@@ -45,8 +45,7 @@ export class TcpConnection implements Channel {
   readonly #shared: Shared;
   readonly #group: TcpGroup;
   readonly #rate: MessageRate;
-  /** First bytes, while they do not tell the protocol. */
-  #head: Uint8Array | undefined;
+  #opening: Opening | undefined;
   #stream: FrameStream | undefined;
   #session: Session | undefined;
   /** Where it speaks HTTP. */
@@ -142,7 +141,7 @@ export class TcpConnection implements Channel {
   /** Nothing follows what has arrived, for now or at all. */
   quieted(): void {
     try {
-      if (this.#ended && this.#stream === undefined && this.#head !== undefined) this.#detect(nothing);
+      if (this.#ended && this.#stream === undefined && this.#opening !== undefined) this.#detect(nothing);
       this.#quiet?.pass();
       if (!this.#blocked && this.#stream !== undefined && this.#stream.unread > 0) this.#pump();
     } catch (error) {
@@ -192,7 +191,7 @@ export class TcpConnection implements Channel {
     this.#closed = true;
     this.#session?.close();
     this.#stream = undefined;
-    this.#head = undefined;
+    this.#opening = undefined;
     this.#quiet?.stop();
     this.#account();
     disown(this.#socket);
@@ -238,12 +237,12 @@ export class TcpConnection implements Channel {
   }
 
   #detect(chunk: Uint8Array): void {
-    const bytes = this.#head === undefined ? chunk : concatenated(this.#head, chunk);
-    const found = openingOf(this.#shared.deps.protocols, bytes, this.#ended);
+    this.#opening ??= new Opening();
+    const found = this.#opening.take(this.#shared.deps.protocols, chunk, this.#ended);
     if (found === "none") this.close("unknownProtocol");
-    else if (found === "undecided") this.#head = bytes.slice();
-    else {
-      this.#head = undefined;
+    else if (found !== "undecided") {
+      const { bytes } = this.#opening;
+      this.#opening = undefined;
       if (found === "http") this.#http = new HttpResponder();
       else this.#speak(found, "tcp");
       const framer = found === "http" ? httpFramer : found.framer;
@@ -347,7 +346,7 @@ export class TcpConnection implements Channel {
 
   /** Tells how much memory waits with it now. */
   #account(): void {
-    const held = this.#stream?.held ?? this.#head?.length ?? 0;
+    const held = this.#stream?.held ?? this.#opening?.bytes.length ?? 0;
     const change = held - this.#held;
     if (change === 0) return;
     this.#held = held;
@@ -363,11 +362,4 @@ export class TcpConnection implements Channel {
     this.#shared.deps.log.error({ connection: this.id, address: this.address, error }, "defect");
     this.close("internal");
   }
-}
-
-function concatenated(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const both = new Uint8Array(first.length + second.length);
-  both.set(first);
-  both.set(second, first.length);
-  return both;
 }

@@ -15,6 +15,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ports: ["model", "errors"],
   gateway: ["protocols/index", "wire", "model", "errors", "ports"],
   ingest: ["model", "geo", "errors", "ports"],
+  alerts: ["model", "geo", "wording", "errors", "ports"],
   domain: ["model", "geo", "errors", "ports", "contract"],
   auth: ["model", "geo", "errors", "ports", "contract"],
   http: ["domain", "auth", "contract", "model", "errors", "ports"],

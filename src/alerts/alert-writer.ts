@@ -1,0 +1,135 @@
+import type { AccountWording, Alert, AlertFacts, AlertPhase, LocationAlerts } from "../model/alert.ts";
+import type { NewNotice, NoticeTarget } from "../model/notice.ts";
+import type { WatchedDevice } from "../ports/alert-engine.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { CompiledRule } from "./compiled-rule.ts";
+import type { Finder } from "./evaluate.ts";
+import type { Seen } from "./judge.ts";
+import type { RuleState } from "./rule-state.ts";
+import { alertTextOf } from "./text.ts";
+import { throttled } from "./throttle.ts";
+
+/** A command is for the moment: an alert that is found later than this sends none any more, ms. */
+const commandsForMs = 5 * 60_000;
+/** Why a notice is suppressed from the start. */
+const reasons = {
+  repeated: (minutes: number) => `repeated: at most one e-mail in ${minutes} minutes`,
+  commandLate: "found too late: the command is not sent any more",
+} as const;
+
+/** Writes what the rules of one device found as alerts and notices. */
+export class AlertWriter implements Finder {
+  readonly alerts: Alert[] = [];
+  readonly notices: NewNotice[] = [];
+  readonly #device: WatchedDevice;
+  readonly #wording: AccountWording;
+  readonly #ids: Ids;
+  readonly #now: number;
+  late = false;
+
+  constructor(device: WatchedDevice, wording: AccountWording, ids: Ids, now: number) {
+    this.#device = device;
+    this.#wording = wording;
+    this.#ids = ids;
+    this.#now = now;
+  }
+
+  raised(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState {
+    const alert = this.#write(rule, "raised", seen, time, facts);
+    this.#command(rule, alert);
+    if (rule.rule.notifyOnlyWhenOver && !rule.momentary) return state;
+    return this.#tell(rule, state, alert);
+  }
+
+  over(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState {
+    const { notifyWhenOver, notifyOnlyWhenOver } = rule.rule;
+    if (!notifyWhenOver && !notifyOnlyWhenOver) return state;
+    const alert = this.#write(rule, "over", seen, time, facts);
+    if (notifyOnlyWhenOver) return this.#tell(rule, state, alert);
+    this.#notify(rule, alert, state.mailed ? null : reasons.repeated(state.mail?.minutes ?? 0));
+    return state;
+  }
+
+  /** What the alerts after the first `from` add to their location; undefined: none was raised. */
+  locationAlerts(from: number): LocationAlerts | undefined {
+    let alerts: { name: string; text: string; critical: boolean }[] | undefined;
+    for (let at = from; at < this.alerts.length; at++) {
+      const alert = this.alerts[at];
+      if (alert?.phase !== "raised") continue;
+      alerts ??= [];
+      alerts.push({ name: alert.name, text: alert.text, critical: alert.critical });
+    }
+    return alerts && { alerts };
+  }
+
+  #write(rule: CompiledRule, phase: AlertPhase, seen: Seen, time: number, facts: AlertFacts): Alert {
+    const { observation, totals } = seen;
+    const at = observation?.positioned ? observation : totals.anchor;
+    const { key, id, name, type, critical } = rule.rule;
+    const untold: Omit<Alert, "text"> = {
+      id: this.#ids.uuid(),
+      device: this.#device.key,
+      ruleKey: key,
+      ruleId: id,
+      name,
+      type,
+      phase,
+      time,
+      raisedAt: this.#now,
+      latitude: at?.latitude ?? null,
+      longitude: at?.longitude ?? null,
+      speed: observation?.speed ?? null,
+      critical,
+      late: this.late,
+      facts,
+    };
+    const mileage = this.#device.odometerStart + totals.odometerMm / 1_000_000;
+    const alert = { ...untold, text: alertTextOf(untold, rule.rule.text, this.#device, mileage, this.#wording) };
+    this.alerts.push(alert);
+    return alert;
+  }
+
+  /** Notices for people, with the rule's throttle of e-mail. */
+  #tell(rule: CompiledRule, state: RuleState, alert: Alert): RuleState {
+    if (rule.rule.channels.email.length === 0) {
+      this.#notify(rule, alert, null);
+      return state;
+    }
+    const mail = throttled(state.mail, this.#now);
+    const mailed = mail.sentAt === this.#now && mail !== state.mail;
+    this.#notify(rule, alert, mailed ? null : reasons.repeated(mail.minutes));
+    return { ...state, mail, mailed };
+  }
+
+  #notify(rule: CompiledRule, alert: Alert, noMail: string | null): void {
+    const { email, sms, webhook } = rule.rule.channels;
+    for (const recipient of email) this.#queue(alert, { channel: "email", ...recipient }, noMail, 0);
+    for (const recipient of sms) this.#queue(alert, { channel: "sms", ...recipient }, null, 0);
+    for (const target of webhook) this.#queue(alert, { channel: "webhook", ...target }, null, 0);
+  }
+
+  /** An engine cut that comes hours after its cause, with a backlog, would be worse than none. */
+  #command(rule: CompiledRule, alert: Alert): void {
+    const tooLate = alert.late || this.#now - alert.time > commandsForMs;
+    for (const command of rule.rule.commands)
+      this.#queue(
+        alert,
+        { channel: "command", userKey: rule.rule.userKey, ...command },
+        tooLate ? reasons.commandLate : null,
+        command.delaySeconds * 1000,
+      );
+  }
+
+  #queue(alert: Alert, target: NoticeTarget, suppressed: string | null, delayMs: number): void {
+    this.notices.push({
+      id: this.#ids.uuid(),
+      alertId: alert.id,
+      device: this.#device.key,
+      target,
+      state: suppressed === null ? "queued" : "suppressed",
+      reason: suppressed,
+      creation: this.#now,
+      dueAt: this.#now + delayMs,
+    });
+  }
+}

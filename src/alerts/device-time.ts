@@ -1,0 +1,14 @@
+import type { DeviceState } from "../model/location.ts";
+
+/**
+ * The device's own time at a moment of ours: its last report's, and what has passed since that came. So a backlog that is still coming in is not taken for
+ * hours of silence, and a tracker's slow clock harms nothing. 0: it never reported a location.
+ */
+export function deviceTime(state: DeviceState, now: number): number {
+  return state.last === undefined ? state.time : state.time + Math.max(0, now - state.last.receivedAt);
+}
+
+/** When, by our clock, the device's own time will be so much. */
+export function momentOf(state: DeviceState, time: number): number {
+  return state.last === undefined ? time : state.last.receivedAt + (time - state.time);
+}

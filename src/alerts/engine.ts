@@ -1,0 +1,155 @@
+import type { DeviceKey } from "../model/device.ts";
+import type { DeviceState } from "../model/location.ts";
+import type { AlertEngine, Watch, WatchedDevice } from "../ports/alert-engine.ts";
+import type { AlertRuleStore } from "../ports/alert-store.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Log } from "../ports/log.ts";
+import type { Metrics } from "../ports/metrics.ts";
+import type { DeviceStore, LocationStore } from "../ports/store.ts";
+import { dueOf } from "./due.ts";
+import { Rebuild } from "./rebuild.ts";
+import { type AccountRules, RuleBook, type RuleSources } from "./rule-book.ts";
+import { StateTexts } from "./state-texts.ts";
+import { Timers } from "./timers.ts";
+import { DeviceWatch } from "./watch.ts";
+
+/** What fell due while the service was down waits so long after its start, ms: trackers need time to come back. */
+const graceMs = 60_000;
+const lookMs = 1000;
+/** A device for which a look changed nothing is looked at again not before that, ms. */
+const againMs = 30_000;
+
+/** What the engine works with. */
+export interface AlertEngineDeps extends RuleSources {
+  readonly alertRules: Pick<AlertRuleStore, "list" | "accounts">;
+  readonly devices: Pick<DeviceStore, "list">;
+  readonly locations: Pick<LocationStore, "states">;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /**
+   * Something may have become true for these devices by time alone: each is to be given a `tick`, and what that finds committed.
+   * One for which nothing comes of it is told again half a minute later.
+   */
+  onDue(devices: readonly WatchedDevice[]): void;
+}
+
+/** Rules over fixes, with their timers. */
+export class RuleEngine implements AlertEngine {
+  readonly #deps: AlertEngineDeps;
+  readonly #book: RuleBook;
+  readonly #texts = new StateTexts();
+  readonly #timers: Timers;
+  readonly #rebuild: Rebuild;
+  #unsubscribe: (() => void) | undefined;
+  #startedAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+
+  constructor(deps: AlertEngineDeps) {
+    this.#deps = deps;
+    this.#book = new RuleBook(deps, deps.clock, deps.log);
+    this.#timers = new Timers((devices) => deps.onDue(devices));
+    this.#rebuild = new Rebuild(deps, {
+      prepare: async (accountKey) => {
+        await this.#book.prepare([accountKey]);
+        return this.#book.of(accountKey);
+      },
+      set: (device, state, account) => this.#setTimer(device, state, account),
+      keepOnly: (accountKey, devices) => this.#timers.keepOnly(accountKey, devices),
+    });
+    const { metrics } = deps;
+    metrics.gauge("waybeam_alert_timers", "Devices for which time alone may raise an alert.", () => this.#timers.size);
+    metrics.gauge(
+      "waybeam_alert_rules_broken",
+      "Rules that can't be judged because a zone that they name is gone, of the accounts in memory.",
+      () => this.#book.broken,
+    );
+    this.#unsubscribe = deps.bus.subscribe((event) => {
+      if (event.type === "rulesChanged" || event.type === "groupChanged") {
+        this.#book.changed(event.accountKey);
+        this.#rebuild.changed(event.accountKey);
+      } else if (event.type === "deviceChanged") {
+        this.#texts.forget(event.key);
+        if (this.#book.of(event.accountKey)?.rules.some(({ clock }) => clock === "arrival") !== false)
+          this.#rebuild.changed(event.accountKey);
+      }
+    });
+  }
+
+  /** Timers run from now on; what fell due before waits a minute. They are made from the rules and states in the background. */
+  start(): void {
+    this.#startedAt = this.#deps.clock.monotonic();
+    this.#rebuild.start();
+    this.#timer = setInterval(() => this.#look(), lookMs).unref();
+  }
+
+  /** Ends the timers; what is under way is over when this resolves. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    await this.#rebuild.stop();
+    await this.#looking;
+  }
+
+  prepare(accountKeys: Iterable<number>): Promise<void> | undefined {
+    return this.#book.prepare(accountKeys);
+  }
+
+  watch(device: WatchedDevice, state: DeviceState, now: number): Watch | undefined {
+    const account = this.#book.of(device.accountKey);
+    const rules = account?.rulesOf(device.id);
+    if (account === undefined || rules === undefined || rules.length === 0) return undefined;
+    return new DeviceWatch({
+      device,
+      state,
+      now,
+      heardAt: this.#heardAt(device.key, state),
+      rules,
+      sight: account.sight,
+      wording: account.wording,
+      ids: this.#deps.ids,
+      texts: this.#texts,
+      heard: () => this.#timers.heard(device.key, now),
+      unchanged: () => this.#setTimer(device, state, account, now + againMs),
+    });
+  }
+
+  committed(device: WatchedDevice, state: DeviceState): void {
+    const account = this.#book.of(device.accountKey);
+    if (account !== undefined) this.#setTimer(device, state, account);
+  }
+
+  heard(device: DeviceKey, now: number): void {
+    this.#timers.heard(device, now);
+  }
+
+  #heardAt(device: DeviceKey, state: DeviceState): number {
+    return Math.max(this.#timers.heardAt(device), state.last?.receivedAt ?? 0);
+  }
+
+  /** `notBefore`: where it has just been looked at. */
+  #setTimer(device: WatchedDevice, state: DeviceState, account: AccountRules, notBefore = 0): void {
+    const rules = account.rulesOf(device.id);
+    const heardAt = this.#heardAt(device.key, state);
+    const now = this.#deps.clock.now();
+    const states = this.#texts.statesOf(device.key, state.rules, rules);
+    const due = dueOf(device, state, rules, states, heardAt, now);
+    this.#timers.set(device, due.at < notBefore ? { ...due, at: notBefore } : due, state.version, heardAt, now);
+  }
+
+  #look(): void {
+    if (this.#deps.clock.monotonic() - this.#startedAt < graceMs) return;
+    this.#looking ??= this.#timers
+      .look(this.#deps.clock.now())
+      .catch((error: unknown) => this.#deps.log.error({ error }, "timers of alert rules could not be looked at"))
+      .finally(() => {
+        this.#looking = undefined;
+      });
+  }
+}

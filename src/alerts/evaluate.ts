@@ -1,0 +1,172 @@
+import type { AlertFacts } from "../model/alert.ts";
+import type { CompiledRule } from "./compiled-rule.ts";
+import { conditionBits } from "./conditions.ts";
+import { factsFrom } from "./facts.ts";
+import { minutesOf } from "./families/check.ts";
+import { type EventJudge, type LevelJudge, nothing, pulse, type Seen, yes } from "./judge.ts";
+import {
+  courseAfter,
+  end,
+  flash,
+  holding,
+  idle,
+  is,
+  isNot,
+  moveOf,
+  raise,
+  raised,
+  readyAt,
+  stay,
+  wasBetween,
+} from "./machine.ts";
+import { initialState, type RuleState } from "./rule-state.ts";
+import { isQuiet } from "./throttle.ts";
+
+/** Takes what was found, and answers the rule's state with what is to be remembered of the telling. */
+export interface Finder {
+  raised(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState;
+  over(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState;
+}
+
+/** So many things can become true by time alone before one fix; a device that was silent for months with a daily schedule is not told of each day. */
+const mostMoments = 64;
+
+/** The state after an observation, or after the moment that is looked at where there is none. The same object: nothing changed. */
+export function judgeRule(rule: CompiledRule, state: RuleState, seen: Seen, finder: Finder): RuleState {
+  const time = rule.clock === "arrival" && seen.observation !== undefined ? seen.now : seen.time;
+  const conditions = rule.conditions.length === 0 ? 0 : conditionBits(rule.conditions, state.conditions, seen);
+  const inForce = rule.schedule === undefined || rule.schedule.inForce(time);
+  seen.memory = state.memory;
+  seen.held = state.level;
+  seen.raised = state.phase === raised;
+  const holds = inForce && conditions === rule.allConditions;
+  const { judge } = rule;
+  if (judge.kind === "events") return happen(rule, judge, state, conditions, holds, time, seen, finder);
+  const judgement = judge.judge(seen);
+  const level = judgement === nothing ? state.level : judgement === yes;
+  const truth = !holds ? isNot : judgement === pulse ? wasBetween : level ? is : isNot;
+  const move = moveOf(state, truth, time, rule.calm);
+  if (move === stay && level === state.level && conditions === state.conditions && seen.memory === state.memory)
+    return state;
+  const next = { ...state, ...courseAfter(state, move, time), level, conditions, memory: seen.memory };
+  switch (move) {
+    case raise:
+      return begin(rule, judge, next, time, seen, finder);
+    case flash:
+      return finish(rule, judge, begin(rule, judge, next, time, seen, finder), time, time, seen, finder);
+    case end:
+      // It is not over where the rule is not in force any longer: it is not watched.
+      return inForce
+        ? finish(rule, judge, next, state.since, time, seen, finder)
+        : { ...next, facts: undefined, mailed: false };
+    default:
+      return next;
+  }
+}
+
+function happen(
+  rule: CompiledRule,
+  judge: EventJudge<object>,
+  state: RuleState,
+  conditions: number,
+  holds: boolean,
+  time: number,
+  seen: Seen,
+  finder: Finder,
+): RuleState {
+  const events = judge.judge(seen);
+  let next = state;
+  if (conditions !== state.conditions || seen.memory !== state.memory)
+    next = { ...state, conditions, memory: seen.memory };
+  if (events.length === 0 || !holds) return next;
+  // What one fix shows (entered and left) is one: the cooldown is between fixes.
+  if (moveOf(state, wasBetween, time, rule.calm) !== flash) return next;
+  next = { ...next, ...courseAfter(next, flash, time) };
+  for (const event of events) next = finder.raised(rule, next, seen, time, factsFrom(event));
+  return next;
+}
+
+function begin(
+  rule: CompiledRule,
+  judge: LevelJudge<object>,
+  state: RuleState,
+  time: number,
+  seen: Seen,
+  finder: Finder,
+): RuleState {
+  const facts = factsFrom(judge.facts(seen));
+  return finder.raised(rule, { ...state, facts }, seen, time, facts);
+}
+
+function finish(
+  rule: CompiledRule,
+  judge: LevelJudge<object>,
+  state: RuleState,
+  since: number,
+  time: number,
+  seen: Seen,
+  finder: Finder,
+): RuleState {
+  const { value } = factsFrom(judge.facts(seen));
+  const facts = { ...state.facts, ...(value !== undefined && { value }), lastedMinutes: minutesOf(time - since) };
+  const after = finder.over(rule, state, seen, time, facts);
+  return { ...after, facts: undefined, mailed: false };
+}
+
+/**
+ * Lets time go on without a report until a moment (`including` it, or up to it): what becomes true by itself is found at the very moment at which it does,
+ * so it makes no difference when, how often, or whether at all it was looked meanwhile.
+ */
+export function advanceRule(
+  rule: CompiledRule,
+  before: RuleState,
+  seen: Seen,
+  until: number,
+  including: boolean,
+  finder: Finder,
+): RuleState {
+  let state = before;
+  let moment = nextMoment(rule, state, seen);
+  if (!(moment < until || (including && moment === until))) return state;
+  const { observation, totals, time } = seen;
+  seen.observation = undefined;
+  seen.totals = seen.previous;
+  for (let count = 0; count < mostMoments && (moment < until || (including && moment === until)); count++) {
+    seen.time = moment;
+    const next = judgeRule(rule, state, seen, finder);
+    if (next === state) break;
+    state = next;
+    moment = nextMoment(rule, state, seen);
+  }
+  seen.observation = observation;
+  seen.totals = totals;
+  seen.time = time;
+  return state;
+}
+
+/**
+ * The next moment at which time alone may change a rule's state, on the clock of its type; Infinity: none. `seen` holds the last totals and when they were.
+ * A rule finds nothing before it was made.
+ */
+export function nextMoment(rule: CompiledRule, state: RuleState, seen: Seen): number {
+  const { judge, schedule } = rule;
+  const from = Math.max(rule.clock === "arrival" ? 0 : seen.previousTime, state.since);
+  if (judge.due !== undefined && (judge.kind === "events" || !state.level)) {
+    seen.memory = state.memory;
+    return Math.max(judge.due(seen), from, rule.rule.modification);
+  }
+  if (judge.kind === "events" || !state.level || state.conditions !== rule.allConditions)
+    return Number.POSITIVE_INFINITY;
+  const ready = state.phase === holding ? readyAt(state.since, state.firedAt, rule.calm) : Number.POSITIVE_INFINITY;
+  if (schedule === undefined) return ready;
+  if (state.phase === idle && schedule.inForce(from)) return ready;
+  return Math.min(ready, schedule.nextChange(from));
+}
+
+/** Whether a state says nothing that a first one would not: it needs not be kept. `time`: on the clock of the rule's type. */
+export function isForgettable(rule: CompiledRule, state: RuleState, time: number, now: number): boolean {
+  if (state === initialState) return true;
+  if (state.phase !== idle || state.level || state.memory.length > 0 || state.conditions !== 0) return false;
+  if (state.firedAt > 0 && time - state.firedAt < rule.calm.cooldownMs) return false;
+  return state.mail === undefined || isQuiet(state.mail, now);
+}

@@ -1,0 +1,137 @@
+import type { AlertParameters } from "../../model/alert-rule.ts";
+import { type LevelJudge, no, nothing, type RuleType, type Seen, yes } from "../judge.ts";
+import { minuteMs, minutesOf, rounded, within } from "./check.ts";
+
+/** So many readings are kept of a rule's minutes, evenly; more tell no more of a tank, and each is stored with the device. */
+const readingsKept = 24;
+/** Readings at a standstill that tell the level; and while driving, when the fuel sloshes. */
+const stillReadings = 3;
+const movingReadings = 7;
+/** Readings before the change that tell the level then. */
+const movingBase = 5;
+/** Slower than this a vehicle stands, km/h. */
+const stillKmh = 3;
+
+/** Level of a tank as observed, %. */
+export function fuelOf({ observation }: Seen, tank: 1 | 2): number | undefined {
+  return tank === 1 ? observation?.readings.fuel : observation?.readings.fuel2;
+}
+
+/** A reading of the window: when, %, and 1 where the vehicle stood. Three numbers of what the judge remembers. */
+const size = 3;
+
+/** A change that the window shows. */
+interface Change {
+  readonly from: number;
+  readonly to: number;
+  readonly since: number;
+}
+
+/**
+ * A type that asks whether a tank's level fell (-1) or rose (1) by so many points within so many minutes.
+ * The level is a median: of the last 3 readings where the vehicle stood, of 7 where it drove. It is compared with the medians before it in the window, and all
+ * readings on one side must be apart from all on the other, so that neither single readings that are off nor waves in the tank make an alert.
+ */
+export function fuelChange(sign: -1 | 1): RuleType<"fuelDecrease"> & RuleType<"fuelIncrease"> {
+  return {
+    clock: "none",
+    late: true,
+    momentary: false,
+    check: ({ points, minutes }: AlertParameters["fuelDecrease"]) => [
+      ...within("points", points, 1, 100),
+      ...within("minutes", minutes, 1, 1440),
+    ],
+    judge: ({ tank, points, minutes }: AlertParameters["fuelDecrease"]) => changeJudge(sign, tank, points, minutes),
+  };
+}
+
+function changeJudge(sign: -1 | 1, tank: 1 | 2, points: number, minutes: number): LevelJudge<FuelFacts> {
+  const windowMs = minutes * minuteMs;
+  return {
+    kind: "level",
+    judge(seen) {
+      const value = fuelOf(seen, tank);
+      if (value === undefined) return nothing;
+      const { memory, time } = seen;
+      const last = memory.at(-size);
+      if (last !== undefined && time - last < windowMs / readingsKept) return nothing;
+      seen.memory = [...recentOf(memory, time - windowMs), time, rounded(value), stands(seen) ? 1 : 0];
+      const change = changeIn(seen.memory, sign, seen.held);
+      return change !== undefined && sign * (change.to - change.from) >= points ? yes : no;
+    },
+    facts({ memory, held, time }) {
+      const { from, to, since } = changeIn(memory, sign, held) ?? { from: 0, to: 0, since: time };
+      return {
+        tank,
+        from: rounded(from),
+        to: rounded(to),
+        points: rounded(Math.abs(to - from)),
+        limit: points,
+        minutes: minutesOf(time - since),
+      };
+    },
+  };
+}
+
+interface FuelFacts {
+  readonly tank: 1 | 2;
+  readonly from: number;
+  readonly to: number;
+  readonly points: number;
+  readonly limit: number;
+  readonly minutes: number;
+}
+
+function recentOf(memory: readonly number[], since: number): readonly number[] {
+  let at = 0;
+  while (at < memory.length && (memory[at] ?? 0) < since) at += size;
+  return at === 0 ? memory : memory.slice(at);
+}
+
+function stands({ observation }: Seen): boolean {
+  if (observation?.readings.ignition === false) return true;
+  return observation?.speed !== undefined && observation.speed < stillKmh;
+}
+
+/** The greatest change of the asked sign between a level of before and the present one. `standing`: it is an alert already, and need not be as clear. */
+function changeIn(memory: readonly number[], sign: -1 | 1, standing: boolean): Change | undefined {
+  const count = memory.length / size;
+  const recent = stood(memory, count - stillReadings, count) ? stillReadings : movingReadings;
+  const start = count - recent;
+  if (start < stillReadings) return undefined;
+  const now = valuesIn(memory, start, count);
+  const to = median(now);
+  let best: Change | undefined;
+  for (let end = start; end >= stillReadings; end--) {
+    const base = stood(memory, end - stillReadings, end) ? stillReadings : movingBase;
+    if (end < base) continue;
+    const before = valuesIn(memory, end - base, end);
+    const from = median(before);
+    if (best !== undefined && sign * (to - from) <= sign * (best.to - best.from)) continue;
+    if (!standing && !apart(before, now, sign)) continue;
+    best = { from, to, since: memory[(end - 1) * size] ?? 0 };
+  }
+  return best;
+}
+
+function stood(memory: readonly number[], from: number, until: number): boolean {
+  if (from < 0) return false;
+  for (let at = from; at < until; at++) if (memory[at * size + 2] !== 1) return false;
+  return true;
+}
+
+function valuesIn(memory: readonly number[], from: number, until: number): readonly number[] {
+  const values: number[] = [];
+  for (let at = from; at < until; at++) values.push(memory[at * size + 1] ?? 0);
+  return values.sort((left, right) => left - right);
+}
+
+/** Of sorted values. */
+function median(values: readonly number[]): number {
+  return values[values.length >> 1] ?? 0;
+}
+
+/** Sorted values that lie all on one side of the others. */
+function apart(before: readonly number[], now: readonly number[], sign: -1 | 1): boolean {
+  return sign < 0 ? (now.at(-1) ?? 0) < (before[0] ?? 0) : (now[0] ?? 0) > (before.at(-1) ?? 0);
+}

@@ -1,0 +1,1 @@
+export { type AlertEngineDeps, RuleEngine } from "./engine.ts";

@@ -1,0 +1,107 @@
+import { type Alarm, alarmNames } from "../model/alarms.ts";
+import type { LocationRecord } from "../model/location.ts";
+import { type ReadingName, type Readings, readingKinds } from "../model/readings.ts";
+import type { Observation } from "../ports/alert-engine.ts";
+
+const alarms: ReadonlySet<string> = new Set(alarmNames);
+
+/** Attributes that the service itself writes, and what of a fix stands among them. */
+const ownAttributes: ReadonlySet<string> = new Set(["altitude", "valid", "alarms", "positionTime", "receivedAt"]);
+const renamed = "reported.";
+
+function isReading(name: string): name is ReadingName {
+  return Object.hasOwn(readingKinds, name);
+}
+
+function isAlarm(name: string): name is Alarm {
+  return alarms.has(name);
+}
+
+/**
+ * A stored record as the report that it was made of: as rules see it. What the API rounds to whole numbers (battery, fuel, rpm) is rounded, inputs below the highest
+ * reported one are there and off, and values of attributes are text; readings are typed again.
+ */
+export function observationOf(record: LocationRecord): Observation {
+  const located = record.positionTime === undefined;
+  const { readings, attributes, altitude, alarmList } = parse(record.extras);
+  return {
+    time: record.time,
+    receivedAt: record.receivedAt,
+    located,
+    positioned: located && record.valid,
+    latitude: record.latitude,
+    longitude: record.longitude,
+    speed: record.speed,
+    course: record.course,
+    altitude,
+    alarms: alarmList,
+    readings,
+    attributes,
+  };
+}
+
+function parse(extras: string): {
+  readonly readings: Readings;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly altitude: number | undefined;
+  readonly alarmList: readonly Alarm[];
+} {
+  const fields: unknown = JSON.parse(`{${extras.slice(1)}}}`);
+  const readings: Record<string, number | boolean | string> = {};
+  const attributes: Record<string, string> = {};
+  let own: Readonly<Record<string, string>> = {};
+  if (typeof fields === "object" && fields !== null)
+    for (const [name, value] of Object.entries(fields)) {
+      if (name === "inputs" || name === "outputs") flagsInto(readings, name, value);
+      else if (name === "attributes") own = attributesInto(readings, attributes, value);
+      else if (isReading(name) && typeof value === "number") readings[name] = value;
+    }
+  return {
+    readings,
+    attributes,
+    altitude: own.altitude === undefined ? undefined : Number(own.altitude),
+    alarmList: own.alarms?.split(",").filter(isAlarm) ?? [],
+  };
+}
+
+function flagsInto(
+  readings: Record<string, number | boolean | string>,
+  name: "inputs" | "outputs",
+  value: unknown,
+): void {
+  if (!Array.isArray(value)) return;
+  value.forEach((state, index) => {
+    readings[`${name.slice(0, -1)}${index + 1}`] = state === true;
+  });
+}
+
+/** Sorts attributes into the tracker's, readings, and the service's own, which it answers. */
+function attributesInto(
+  readings: Record<string, number | boolean | string>,
+  attributes: Record<string, string>,
+  value: unknown,
+): Readonly<Record<string, string>> {
+  const own: Record<string, string> = {};
+  if (typeof value !== "object" || value === null) return own;
+  for (const [name, text] of Object.entries(value)) {
+    if (typeof text !== "string") continue;
+    if (ownAttributes.has(name)) own[name] = text;
+    else if (isReading(name)) readings[name] = typed(name, text);
+    else {
+      const original = name.startsWith(renamed) ? name.slice(renamed.length) : name;
+      Object.defineProperty(attributes, original, {
+        value: text,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
+    }
+  }
+  return own;
+}
+
+function typed(name: ReadingName, text: string): number | boolean | string {
+  const kind = readingKinds[name];
+  if (kind === "number") return Number(text);
+  return kind === "boolean" ? text === "true" : text;
+}

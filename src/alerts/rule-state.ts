@@ -1,0 +1,119 @@
+import type { AlertFacts } from "../model/alert.ts";
+import { factsFrom } from "./facts.ts";
+import { noMemory } from "./judge.ts";
+import { type Course, idle, type Phase, raised } from "./machine.ts";
+import type { Throttle } from "./throttle.ts";
+
+/** What is kept of one rule for one device. Immutable. */
+export interface RuleState extends Course {
+  /** The last judgement was yes. */
+  readonly level: boolean;
+  /** Bit n: condition n was last known to be true. */
+  readonly conditions: number;
+  /** What the judge remembers. */
+  readonly memory: readonly number[];
+  /** Its e-mails; undefined: none lately. */
+  readonly mail: Throttle | undefined;
+  /** The alert that stands raised was mailed. */
+  readonly mailed: boolean;
+  /** Evidence of the alert that stands raised. */
+  readonly facts: AlertFacts | undefined;
+}
+
+/** State of a rule that never found anything. It is not stored. */
+export const initialState: RuleState = Object.freeze({
+  phase: idle,
+  since: 0,
+  firedAt: 0,
+  level: false,
+  conditions: 0,
+  memory: noMemory,
+  mail: undefined,
+  mailed: false,
+  facts: undefined,
+});
+
+/** A rule's state with what it belongs to. */
+export interface StateEntry {
+  readonly ruleKey: number;
+  readonly revision: number;
+  readonly state: RuleState;
+}
+
+const noFacts: AlertFacts = Object.freeze({});
+const levelBit = 4;
+const mailedBit = 8;
+
+/** Text of states. Undefined: there is nothing to keep. */
+export function encodeStates(entries: readonly StateEntry[]): string | undefined {
+  if (entries.length === 0) return undefined;
+  return JSON.stringify(entries.map(({ ruleKey, revision, state }) => rowOf(ruleKey, revision, state)));
+}
+
+/** A row as short as it can be: what is at its end and as at first is left out. */
+function rowOf(ruleKey: number, revision: number, state: RuleState): readonly unknown[] {
+  const { phase, since, firedAt, level, conditions, memory, mail, mailed, facts } = state;
+  const bits = phase | (level ? levelBit : 0) | (mailed ? mailedBit : 0);
+  const row = [ruleKey, revision, bits, since, firedAt, conditions, memory];
+  if (mail !== undefined || facts !== undefined) row.push(mail ? [mail.sentAt, mail.askedAt, mail.minutes] : []);
+  if (facts === undefined) return row;
+  return [...row, facts];
+}
+
+/** States of a text; what is not as it should be gives none, so a text of any origin can be read. */
+export function decodeStates(text: string | undefined): readonly StateEntry[] {
+  if (text === undefined) return [];
+  let rows: unknown;
+  try {
+    rows = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  return Array.isArray(rows) ? rows.flatMap((row) => entryOf(row) ?? []) : [];
+}
+
+function entryOf(row: unknown): StateEntry | undefined {
+  if (!Array.isArray(row)) return undefined;
+  const [ruleKey, revision, bits, since, firedAt, conditions, memory, mail, facts]: readonly unknown[] = row;
+  if (!isNumber(ruleKey) || !isNumber(revision) || !isNumber(bits) || !isNumber(since) || !isNumber(firedAt))
+    return undefined;
+  if (!isNumber(conditions) || !isNumbers(memory)) return undefined;
+  const phase = phaseOf(bits & 3);
+  const known = typeof facts === "object" && facts !== null && !Array.isArray(facts) ? factsFrom(facts) : undefined;
+  return {
+    ruleKey,
+    revision,
+    state: {
+      phase,
+      since,
+      firedAt,
+      level: (bits & levelBit) !== 0,
+      conditions,
+      memory: memory.length === 0 ? noMemory : memory,
+      mail: mailOf(mail),
+      mailed: (bits & mailedBit) !== 0,
+      // What stands raised has evidence, if only none.
+      facts: known ?? (phase === raised ? noFacts : undefined),
+    },
+  };
+}
+
+function phaseOf(bits: number): Phase {
+  return bits === 1 || bits === 2 ? bits : idle;
+}
+
+function mailOf(mail: unknown): Throttle | undefined {
+  if (!isNumbers(mail)) return undefined;
+  const [sentAt, askedAt, minutes] = mail;
+  return sentAt === undefined || askedAt === undefined || minutes === undefined
+    ? undefined
+    : { sentAt, askedAt, minutes };
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+function isNumbers(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every(isNumber);
+}

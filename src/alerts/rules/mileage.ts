@@ -1,0 +1,27 @@
+import { rounded, within } from "../families/check.ts";
+import { noEvents, type RuleType } from "../judge.ts";
+import { milleageOf } from "../values.ts";
+
+/**
+ * The mileage reaches a figure, or each multiple of it. Remembers how many it has reached; what was reached before the rule came is none of its business.
+ */
+export const mileage: RuleType<"mileage"> = {
+  clock: "none",
+  late: false,
+  momentary: true,
+  check: ({ km }) => within("km", km, 0.001, 100_000_000, "km"),
+  judge({ km, repeat }) {
+    const reached = (value: number) => (repeat ? Math.floor(value / km) : value >= km ? 1 : 0);
+    return {
+      kind: "events",
+      judge(seen) {
+        if (seen.observation === undefined) return noEvents;
+        const value = milleageOf(seen);
+        const count = reached(value);
+        const [before = reached(seen.device.odometerStart + seen.previous.odometerMm / 1_000_000)] = seen.memory;
+        if (count !== seen.memory[0]) seen.memory = [count];
+        return count > before ? [{ value: rounded(value), limit: repeat ? rounded(count * km) : km }] : noEvents;
+      },
+    };
+  },
+};

@@ -1,0 +1,20 @@
+import { within } from "../families/check.ts";
+import { thresholdJudge } from "../families/threshold.ts";
+import type { RuleType } from "../judge.ts";
+
+/** It is faster than it should be. */
+export const speedOver: RuleType<"speedOver"> = {
+  clock: "none",
+  late: true,
+  momentary: false,
+  threshold: ({ kmh }) => ({ limit: kmh, side: "over" }),
+  check: ({ kmh }) => within("kmh", kmh, 0, 500, "km/h"),
+  judge: ({ kmh }, setup) =>
+    thresholdJudge(
+      "over",
+      kmh,
+      setup,
+      ({ observation }) => (observation?.positioned ? observation.speed : undefined),
+      (measured) => measured,
+    ),
+};

@@ -1,0 +1,29 @@
+const minuteMs = 60_000;
+/** The first interval, and the longest: a day. */
+const firstMinutes = 2;
+const mostMinutes = 1440;
+
+/** What is remembered of a rule's e-mails, by the moments of evaluation. */
+export interface Throttle {
+  /** When it last sent one; when it last would have, sent or not. */
+  readonly sentAt: number;
+  readonly askedAt: number;
+  /** The present interval, minutes. */
+  readonly minutes: number;
+}
+
+/**
+ * Whether an e-mail may go now: at most one in 2 minutes, then 4, 8 ... while it repeats, back to 2 after an interval without one that would have gone.
+ * Answers what is to be remembered; it was sent where `sentAt` is now.
+ */
+export function throttled(before: Throttle | undefined, now: number): Throttle {
+  if (before === undefined || now - before.askedAt >= before.minutes * minuteMs)
+    return { sentAt: now, askedAt: now, minutes: firstMinutes };
+  if (now - before.sentAt < before.minutes * minuteMs) return { ...before, askedAt: Math.max(before.askedAt, now) };
+  return { sentAt: now, askedAt: now, minutes: Math.min(before.minutes * 2, mostMinutes) };
+}
+
+/** It has been quiet for so long that nothing of it needs to be remembered. */
+export function isQuiet(throttle: Throttle, now: number): boolean {
+  return now - throttle.askedAt >= throttle.minutes * minuteMs;
+}

@@ -1,0 +1,167 @@
+import { RuleEngine } from "../../src/alerts/index.ts";
+import { createMemoryBus } from "../../src/bus/memory.ts";
+import { byKey, draftOf } from "../../src/ingest/draft.ts";
+import { planAppend, planLate } from "../../src/ingest/plan.ts";
+import type { Alert } from "../../src/model/alert.ts";
+import type { AlertParameters, AlertRule, AlertRuleFields, AlertType } from "../../src/model/alert-rule.ts";
+import type { Report } from "../../src/model/effects.ts";
+import type { Geofence, Zone } from "../../src/model/geofence.ts";
+import { type DeviceState, type LocationRecord, neverReported } from "../../src/model/location.ts";
+import type { NewNotice } from "../../src/model/notice.ts";
+import type { Watch, WatchedDevice } from "../../src/ports/alert-engine.ts";
+import type { Metrics } from "../../src/ports/metrics.ts";
+import { silentLog } from "./silent-log.ts";
+
+/** A report and when it arrived. */
+export interface Arrival {
+  readonly report: Report;
+  readonly receivedAt: number;
+}
+
+const quietMetrics: Metrics = {
+  counter: () => () => ({ add: () => {} }),
+  histogram: () => () => ({ observe: () => {} }),
+  gauge: () => {},
+};
+
+/** A rule with what a test does not say as it usually is. */
+export function ruleOf(
+  fields: {
+    readonly type: AlertType;
+    readonly parameters: AlertParameters[AlertType];
+  } & Partial<Omit<AlertRuleFields, "type" | "parameters">>,
+  key = 1,
+): AlertRule {
+  const rule: unknown = {
+    key,
+    id: `rule-${key}`,
+    accountKey: 1,
+    revision: 1,
+    userKey: 1,
+    creation: 0,
+    modification: 0,
+    name: `Rule ${key}`,
+    enabled: true,
+    devices: ["device"],
+    groups: [],
+    schedule: null,
+    conditions: [],
+    hysteresis: { holdSeconds: 0, rearmAt: null, cooldownSeconds: 0 },
+    channels: { email: [], sms: [], webhook: [] },
+    commands: [],
+    critical: false,
+    text: null,
+    notifyWhenOver: true,
+    notifyOnlyWhenOver: false,
+    ...fields,
+  };
+  assertRule(rule);
+  return rule;
+}
+
+/** The fields come in two halves that only the caller knows to belong together. */
+function assertRule(rule: unknown): asserts rule is AlertRule {
+  if (typeof rule !== "object" || rule === null || !("parameters" in rule)) throw new Error("no rule");
+}
+
+/** One device with its history, its state and the real rules, fed through ingest's own plans; only the store is in memory. */
+export class AlertLane {
+  readonly engine: RuleEngine;
+  readonly alerts: Alert[] = [];
+  readonly notices: NewNotice[] = [];
+  /** Names of the rules whose alerts stand at a location, by its time. */
+  readonly atLocations: [number, string][] = [];
+  readonly due: WatchedDevice[] = [];
+  readonly device: WatchedDevice;
+  state: DeviceState = neverReported;
+  records: LocationRecord[] = [];
+  now = 0;
+  #ids = 0;
+
+  constructor(
+    rules: readonly AlertRule[],
+    zones: Readonly<Record<string, Zone>> = {},
+    device: Partial<WatchedDevice> = {},
+    timeZone = "UTC",
+  ) {
+    this.device = { key: 1, accountKey: 1, id: "device", name: "Device", expires: null, odometerStart: 0, ...device };
+    const account = { key: 1, id: "account", name: "", timeZone, licenses: 1, language: "en", creation: 0 } as const;
+    this.engine = new RuleEngine({
+      alertRules: { list: async () => rules, accounts: async () => [1] },
+      geofences: { list: async () => Object.entries(zones).map(([id, zone], key) => geofenceOf(id, zone, key)) },
+      groups: { list: async () => [] },
+      accounts: { find: async () => account },
+      devices: { list: async () => [] },
+      locations: { states: async () => [] },
+      bus: createMemoryBus(() => {}),
+      clock: { now: () => this.now, monotonic: () => this.now },
+      ids: { uuid: () => `id-${++this.#ids}`, secret: () => "" },
+      log: silentLog,
+      metrics: quietMetrics,
+      onDue: (devices) => this.due.push(...devices),
+    });
+  }
+
+  async ready(): Promise<this> {
+    await this.engine.prepare([1]);
+    return this;
+  }
+
+  /** One commit of what arrived. */
+  submit(arrivals: readonly Arrival[]): void {
+    const drafts = arrivals
+      .map(({ report, receivedAt }) => draftOf(report, report.time ?? receivedAt, receivedAt))
+      .sort(byKey);
+    this.now = Math.max(this.now, ...arrivals.map(({ receivedAt }) => receivedAt));
+    const [first] = drafts;
+    if (first === undefined) return;
+    const watch = this.engine.watch(this.device, this.state, this.now);
+    if (first.time > this.state.time) {
+      const once = drafts.filter((draft, at) => at === 0 || byKey(drafts[at - 1] ?? draft, draft) !== 0);
+      this.#commit(planAppend(this.state, once, watch), watch);
+      return;
+    }
+    const before = this.records.findLast((record) => record.time < first.time);
+    const context = {
+      ...(before !== undefined && { before }),
+      from: this.records.filter((record) => record.time >= first.time),
+      more: false,
+    };
+    const late = planLate(this.state, context, drafts, true, watch);
+    if (late !== "more context" && late.plan !== undefined) this.#commit(late.plan, watch);
+  }
+
+  /** Time alone: as a timer would. */
+  tick(now: number): void {
+    this.now = Math.max(this.now, now);
+    const watch = this.engine.watch(this.device, this.state, now);
+    watch?.tick();
+    const outcome = watch?.outcome();
+    if (outcome === undefined) return;
+    const { rules, alerts, notices } = outcome;
+    this.alerts.push(...alerts);
+    this.notices.push(...notices);
+    const { rules: _, ...rest } = this.state;
+    this.state = { ...rest, version: rest.version + 1, ...(rules !== undefined && { rules }) };
+    this.engine.committed(this.device, this.state);
+  }
+
+  #commit(plan: ReturnType<typeof planAppend>, watch: Watch | undefined): void {
+    for (const record of plan.records) {
+      const named = /"alerts":\[("[^\]]*")\]/.exec(record.alerts ?? "")?.[1];
+      if (named !== undefined) this.atLocations.push([record.time, named]);
+    }
+    const patched = new Map(plan.patches.map((patch) => [`${patch.time}/${patch.hash}`, patch.totals]));
+    this.records = [...this.records, ...plan.records]
+      .map((record) => ({ ...record, totals: patched.get(`${record.time}/${record.hash}`) ?? record.totals }))
+      .sort(byKey);
+    this.alerts.push(...(plan.alerts ?? []));
+    this.notices.push(...(plan.notices ?? []));
+    this.state = plan.state;
+    if (watch !== undefined) this.engine.committed(this.device, this.state);
+  }
+}
+
+function geofenceOf(id: string, zone: Zone, key: number): Geofence {
+  return { key, id, accountKey: 1, name: id, description: null, zone, creation: 0, modification: 0 };
+}

@@ -1,112 +1,141 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { protocolById } from "../../src/protocols/index.ts";
-import { AckedTracker, numberedReport } from "../support/acked-tracker.ts";
+import { CountedCalls } from "../support/counted-calls.ts";
+import { crashFleet, type FleetTracker } from "../support/crash-fleet.ts";
+import { expectedLast, foldedTotals, type Location, totalsOf, withoutTotals } from "../support/location-content.ts";
 import { call, dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
 
-/** How each round of a test ends the service: SIGKILL as a crash does, SIGTERM as Ctrl-C does. */
+/** How each round ends the service (SIGKILL as a crash does, SIGTERM as Ctrl-C does), and how long it lives at least, ms. */
 const endings = {
-  "killed at random moments under load": ["SIGKILL", "SIGKILL", "SIGKILL", "SIGKILL", "SIGKILL", "SIGKILL"],
-  "stopped and killed in turn under load": ["SIGTERM", "SIGKILL", "SIGTERM"],
+  // The first lives long enough for its calls to have been counted on disk.
+  "killed at random moments under load": [
+    ["SIGKILL", 3000],
+    ["SIGKILL", 100],
+    ["SIGKILL", 100],
+    ["SIGKILL", 100],
+  ],
+  "stopped and killed in turn under load": [
+    ["SIGTERM", 100],
+    ["SIGKILL", 100],
+    ["SIGTERM", 100],
+  ],
 } as const;
+/** What chance adds to a round, ms. */
+const chance = 1000;
+const callsOfRound = 10;
+const options = { timeout: 90_000 };
+
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-interface Location {
-  readonly dateTime: string;
-  readonly latitude: number;
-  readonly longitude: number;
-}
-
-function fleet(): readonly AckedTracker[] {
-  const start = Math.floor(Date.now() / 1000) * 1000 - 20 * 86_400_000;
-  const trackers: AckedTracker[] = [];
-  for (const [id, count, perMessage] of [
-    ["teltonika", 20, 1],
-    ["teltonika", 10, 15],
-    ["gt06", 10, 1],
-    ["osmand", 6, 1],
-  ] as const) {
-    const protocol = protocolById(id);
-    assert.ok(protocol, `protocol ${id}`);
-    for (let index = 0; index < count; index++) {
-      const device = `35299000${String(trackers.length).padStart(7, "0")}`;
-      trackers.push(new AckedTracker(protocol, device, start, perMessage));
-    }
-  }
-  return trackers;
-}
-
-async function stored(service: Service, tracker: AckedTracker): Promise<readonly Location[]> {
+async function history(service: Service, { device }: FleetTracker): Promise<readonly Location[]> {
   const body = { from: "2000-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" };
-  const answer = await call<{ locations: Location[]; nextCursor?: string | null }>(
-    service,
-    "POST",
-    `/api/devices/${tracker.device}/locations`,
-    body,
-  );
+  const path = `/api/devices/${device}/locations`;
+  const answer = await call<{ locations: Location[]; nextCursor?: string | null }>(service, "POST", path, body);
   assert.equal(answer.nextCursor ?? null, null, "the whole history came in one answer");
   return answer.locations;
 }
 
-function check(tracker: AckedTracker, locations: readonly Location[]): void {
-  const byTime = new Map(locations.map((location) => [Date.parse(location.dateTime), location]));
-  assert.equal(byTime.size, locations.length, `${tracker.device}: a position is stored twice`);
-  for (let number = 0; number < tracker.acked; number++) {
-    const report = numberedReport(tracker.start, number);
-    const location = byTime.get(report.time);
-    assert.ok(location, `${tracker.device}: position ${number} of ${tracker.acked} was acknowledged and is not stored`);
-    assert.ok(
-      Math.abs(location.latitude - report.latitude) < 1e-5 && Math.abs(location.longitude - report.longitude) < 1e-5,
-    );
-    byTime.delete(report.time);
+/** A record's content as text, its members in an order of their own. */
+function key(content: object): string {
+  return JSON.stringify(content, (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  );
+}
+
+/** Every record that was acknowledged is stored as it was sent, once; what else is stored was sent too, in whole messages. */
+function compareRecords(tracker: FleetTracker, stored: readonly Location[], began: number): void {
+  const left = new Set<string>();
+  for (const location of stored) {
+    const { content, receivedAt } = withoutTotals(location);
+    const text = key(content);
+    assert.ok(!left.has(text), `${tracker.device}: stored twice: ${text}`);
+    assert.ok(Date.parse(receivedAt) >= began && Date.parse(receivedAt) <= Date.now(), `arrived at ${receivedAt}`);
+    left.add(text);
   }
-  for (const time of byTime.keys()) {
-    const number = (time - tracker.start) / 1000;
-    assert.ok(number >= tracker.acked && number < tracker.sent, `${tracker.device}: position ${number} was never sent`);
-  }
+  const acknowledged = new Set<string>();
+  for (let message = 0; message < tracker.acked; message++)
+    for (const content of tracker.expected(message)) acknowledged.add(key(content));
+  for (const text of acknowledged)
+    assert.ok(left.delete(text), `${tracker.device}: acknowledged and not stored: ${text}`);
+  const inFlight = tracker.sent > tracker.acked ? tracker.expected(tracker.acked).map(key) : [];
+  const fresh = inFlight.filter((text) => !acknowledged.has(text));
+  const landed = fresh.filter((text) => left.delete(text));
+  assert.deepEqual([...left], [], `${tracker.device}: stored and never sent`);
+  assert.ok(landed.length === 0 || landed.length === fresh.length, `${tracker.device}: half of a message is stored`);
+}
+
+/** Totals and last location are those of the stored records in the order of time, whatever order they came in. */
+async function compareTotals(service: Service, tracker: FleetTracker, stored: readonly Location[]): Promise<void> {
+  const times = stored.map(({ dateTime }) => dateTime);
+  assert.deepEqual(times, times.toSorted(), `${tracker.device}: by time`);
+  assert.deepEqual(stored.map(totalsOf), foldedTotals(stored), `${tracker.device}: totals`);
+  const path = `/api/devices/${tracker.device}/lastLocation`;
+  const { lastLocation } = await call<{ lastLocation: Location }>(service, "GET", path);
+  assert.deepEqual(lastLocation, expectedLast(stored), `${tracker.device}: last location`);
 }
 
 async function round(
   service: Service,
-  trackers: readonly AckedTracker[],
-  signal: "SIGKILL" | "SIGTERM",
+  trackers: readonly FleetTracker[],
+  calls: CountedCalls,
+  [signal, least]: readonly ["SIGKILL" | "SIGTERM", number],
 ): Promise<string> {
   for (const tracker of trackers) tracker.run(service.devicePort);
-  const moment = 150 + Math.random() * 1200;
-  await wait(moment);
+  const moment = wait(least + Math.random() * chance);
+  const paths = trackers.slice(0, callsOfRound).map(({ device }) => `/api/devices/${device}/lastLocation`);
+  const called = Promise.all(paths.map((path) => calls.get(service, path)));
+  await moment;
   if (signal === "SIGKILL") await service.kill();
   else assert.equal(await service.stop(), 0, "a clean stop ends with exit code 0");
+  await called;
+  calls.ended(signal === "SIGTERM");
   // What the kernel still holds of an acknowledgement may arrive now; it was sent by the service, so it counts.
   await wait(50);
   for (const tracker of trackers) tracker.drop();
-  const acked = trackers.reduce((sum, tracker) => sum + tracker.acked, 0);
-  return `${signal} after ${moment.toFixed(0)} ms; ${acked} acknowledged`;
+  return `${signal}; ${trackers.reduce((sum, tracker) => sum + tracker.acked, 0)} messages acknowledged`;
 }
 
-for (const [how, signals] of Object.entries(endings))
-  test(`${how}, every acknowledged position is stored, and none twice`, async (context) => {
-    const directory = dataFolder();
-    const trackers = fleet();
-    context.after(() => removeFolder(directory));
-    for (const [index, signal] of signals.entries()) {
-      const service = await startService(directory);
-      if (index === 0)
-        await register(
-          service,
-          trackers.map((tracker) => tracker.device),
-        );
-      context.diagnostic(await round(service, trackers, signal));
-    }
-    const service = await startService(directory);
-    try {
-      let total = 0;
-      for (const tracker of trackers) {
-        check(tracker, await stored(service, tracker));
-        total += tracker.acked;
+for (const [how, rounds] of Object.entries(endings))
+  test(
+    `${how}: what was acknowledged is stored whole and once, and all that is made of it is right`,
+    options,
+    async (context) => {
+      const directory = dataFolder();
+      let service: Service | undefined;
+      context.after(async () => {
+        await service?.kill();
+        removeFolder(directory);
+      });
+      const began = Date.now();
+      const trackers = crashFleet();
+      const calls = new CountedCalls();
+      context.after(() => {
+        for (const tracker of trackers) tracker.drop();
+      });
+      for (const [index, ending] of rounds.entries()) {
+        service = await startService(directory);
+        if (index > 0) await calls.compare(service, "/api/account");
+        else
+          await register(
+            service,
+            trackers.map(({ device }) => device),
+          );
+        context.diagnostic(await round(service, trackers, calls, ending));
       }
-      assert.ok(total > 100, `only ${total} positions were acknowledged: the load did not run`);
-      context.diagnostic(`${total} acknowledged positions compared with what is stored`);
-    } finally {
-      await service.stop();
-    }
-  });
+      service = await startService(directory);
+      await calls.compare(service, "/api/account");
+      let records = 0;
+      for (const tracker of trackers) {
+        const stored = await history(service, tracker);
+        compareRecords(tracker, stored, began);
+        await compareTotals(service, tracker, stored);
+        // Each kind gets through: none waits for ever behind the others.
+        assert.ok(tracker.acked > 0, `${tracker.device}: nothing was acknowledged`);
+        records += stored.length;
+      }
+      context.diagnostic(`${records} stored records compared with what was acknowledged`);
+      assert.equal(await service.stop(), 0);
+    },
+  );

@@ -12,7 +12,9 @@ import { StoreTooNew } from "../../src/store/migrations/migrations.ts";
 import { packBatch, unpackBatch } from "../../src/store/records/batch.ts";
 import { ByteSink } from "../../src/store/records/sink.ts";
 import { DataFolderInUse } from "../../src/store/sqlite/lock.ts";
+import type { WriterCalls } from "../../src/store/sqlite/messages.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { append, batchOf, readAll, record } from "../contract/store/records.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -69,6 +71,28 @@ describe("SQLite store", () => {
     database.exec("insert into migration values (999, 'from the future')");
     database.close();
     await assert.rejects(open(directory), StoreTooNew);
+  });
+
+  it("waits for the disk with each commit: its writer's own connection says so", async () => {
+    await (await open(directory)).close();
+    const file = new URL("../../src/store/sqlite/writer.ts", import.meta.url);
+    const writer = new WorkerLink<WriterCalls>(
+      { name: "writer", file, heapMb: 64 },
+      join(directory, "waybeam.db"),
+      silentLog,
+    );
+    const pragma = async (name: string) =>
+      Object.values((await writer.call("sql", { sql: `pragma ${name}`, parameters: [] })).rows[0] ?? {})[0];
+    try {
+      // 2: FULL. In WAL mode anything less loses what was acknowledged when the power fails.
+      assert.equal(await pragma("synchronous"), 2);
+      assert.equal(await pragma("journal_mode"), "wal");
+      // Nor does a commit change it.
+      await writer.call("check", null);
+      assert.equal(await pragma("synchronous"), 2);
+    } finally {
+      await writer.close(() => writer.call("close", null));
+    }
   });
 
   it("is unavailable while another locks the database, still reads, and goes on by itself", async () => {

@@ -1,45 +1,68 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { renameSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { protocolById } from "../../src/protocols/index.ts";
-import { AckedTracker, numberedReport } from "../support/acked-tracker.ts";
-import { call, dataFolder, register, removeFolder, startService } from "../support/service.ts";
+import { AckedTracker, numberedReport, speechOf } from "../support/acked-tracker.ts";
+import { Peer, until } from "../support/gateway.ts";
+import { call, dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
 
+const options = { timeout: 60_000 };
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const teltonika = protocolById("teltonika") ?? assert.fail("no such protocol");
 
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
-    if (await holds()) return;
-    await wait(50);
-  }
-  assert.fail(`never came: ${what}`);
+/** A data folder that is gone after the test. */
+function folderOf(context: TestContext): string {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  return directory;
 }
 
-test("a locked file: no acknowledgement, 503, and it goes on by itself when that ends", async (context) => {
+/** A service that is gone after the test, with its folder. */
+async function serviceOf(context: TestContext, environment: Record<string, string> = {}): Promise<Service> {
   const directory = dataFolder();
-  const service = await startService(directory, { WAYBEAM_LOG_LEVEL: "silent" });
+  const service = await startService(directory, environment);
   context.after(async () => {
     await service.stop();
     removeFolder(directory);
   });
+  return service;
+}
+
+const isReady = async ({ url }: Service) => (await fetch(`${url}/health/ready`)).ok;
+
+/** A registered tracker that is acknowledged, over a service whose log may complain. */
+async function trackedService(
+  context: TestContext,
+): Promise<{ service: Service; tracker: AckedTracker; start: number }> {
+  const service = await serviceOf(context, { WAYBEAM_LOG_LEVEL: "silent" });
   const device = "352990000000901";
   await register(service, [device]);
-  const teltonika = protocolById("teltonika");
-  assert.ok(teltonika);
-  const tracker = new AckedTracker(teltonika, device, Math.floor(Date.now() / 1000) * 1000 - 86_400_000, 1);
+  const start = Math.floor(Date.now() / 1000) * 1000 - 86_400_000;
+  const tracker = new AckedTracker(device, speechOf(teltonika, start));
+  context.after(() => tracker.drop());
   tracker.run(service.devicePort);
-  await until("the first acknowledgement", () => tracker.acked > 0);
+  await until(() => tracker.acked > 0);
+  return { service, tracker, start };
+}
 
-  const other = new DatabaseSync(join(directory, "waybeam.db"), { timeout: 10_000 });
-  other.exec("BEGIN IMMEDIATE");
-  await until("readiness ends", async () => (await fetch(`${service.url}/health/ready`)).status === 503);
+/** Waits until the service can't store, and looks that it acknowledges nothing then; gives what was acknowledged. */
+async function acknowledgesNothing(service: Service, tracker: AckedTracker): Promise<number> {
+  await until(async () => !(await isReady(service)));
   const before = tracker.acked;
   await wait(300);
   assert.equal(tracker.acked, before, "nothing is acknowledged while nothing can be stored");
+  return before;
+}
+
+test("a locked file: no acknowledgement, 503, and it goes on by itself when that ends", options, async (context) => {
+  const { service, tracker, start } = await trackedService(context);
+  const other = new DatabaseSync(join(service.directory, "waybeam.db"), { timeout: 10_000 });
+  other.exec("BEGIN IMMEDIATE");
+  const before = await acknowledgesNothing(service, tracker);
   const answer = await fetch(`${service.url}/api/devices`, {
     method: "POST",
     headers: { authorization: `Bearer ${service.token}`, "content-type": "application/json" },
@@ -47,97 +70,57 @@ test("a locked file: no acknowledgement, 503, and it goes on by itself when that
   });
   assert.equal(answer.status, 503);
   assert.ok(answer.headers.get("retry-after"));
-  const body = (await answer.json()) as { success: boolean; error: string };
-  assert.equal(body.success, false);
-  assert.equal(body.error, "Service Unavailable");
+  const { success, error } = (await answer.json()) as { success: boolean; error: string };
+  assert.deepEqual([success, error], [false, "Service Unavailable"]);
 
   other.exec("ROLLBACK");
   other.close();
-  await until("acknowledgements again", () => tracker.acked > before);
-  await until("readiness again", async () => (await fetch(`${service.url}/health/ready`)).ok);
+  await until(() => tracker.acked > before);
+  await until(() => isReady(service));
   tracker.drop();
-  const { locations } = await call<{ locations: { dateTime: string }[] }>(
-    service,
-    "POST",
-    `/api/devices/${device}/locations`,
-    { from: "2000-01-01", to: "2100-01-01" },
-  );
+  const path = `/api/devices/${tracker.device}/locations`;
+  type Found = { locations: { dateTime: string }[] };
+  const { locations } = await call<Found>(service, "POST", path, { from: "2000-01-01", to: "2100-01-01" });
   assert.ok(locations.length >= tracker.acked);
-  assert.equal(Date.parse(locations[0]?.dateTime ?? ""), numberedReport(tracker.start, 0).time);
+  assert.equal(Date.parse(locations[0]?.dateTime ?? ""), numberedReport(start, 0).time);
 });
 
-test("a second process on the same folder says so and ends", async (context) => {
-  const directory = dataFolder();
-  const service = await startService(directory);
-  context.after(async () => {
-    await service.stop();
-    removeFolder(directory);
-  });
+test("a data folder that is moved away: nothing is acknowledged until it is back", options, async (context) => {
+  const { service, tracker } = await trackedService(context);
+  const moved = `${service.directory}-moved`;
+  renameSync(service.directory, moved);
+  const before = await acknowledgesNothing(service, tracker);
+  renameSync(moved, service.directory);
+  await until(() => tracker.acked > before);
+});
+
+test("a second process on the same folder says so and ends", options, async (context) => {
+  const { directory } = await serviceOf(context);
   await assert.rejects(startService(directory), /is used by another|in use/);
 });
 
-test("an unknown tracker gets no positive reply, nothing of it is stored, and it is listed", async (context) => {
-  const directory = dataFolder();
-  const service = await startService(directory);
-  context.after(async () => {
-    await service.stop();
-    removeFolder(directory);
-  });
-  const teltonika = protocolById("teltonika");
-  assert.ok(teltonika?.simulate?.login);
-  const { login, report } = teltonika.simulate;
-  const socket = connect(service.devicePort, "127.0.0.1");
-  const answers: Buffer[] = [];
-  socket.on("data", (chunk) => answers.push(Buffer.from(chunk)));
-  socket.on("error", () => undefined);
-  await once(socket, "connect");
-  socket.write(login("352990000000999", 1));
-  socket.write(report("352990000000999", [numberedReport(Date.now() - 60_000, 0)], 2));
-  const listed = await (async () => {
-    for (let tries = 0; tries < 100; tries++) {
-      const { quarantine } = await call<{ quarantine: { ids: string[]; protocol: string }[] }>(
-        service,
-        "GET",
-        "/api/quarantine",
-      );
-      if (quarantine.length > 0) return quarantine;
-      await wait(50);
-    }
-    return [];
-  })();
-  assert.deepEqual(listed[0]?.ids, ["352990000000999"]);
-  assert.equal(listed[0]?.protocol, "teltonika");
-  socket.destroy();
-  assert.ok(!Buffer.concat(answers).includes(1), "no login was accepted");
-});
+test(
+  "an unknown tracker gets no positive reply, nothing of it is stored, and it is listed",
+  options,
+  async (context) => {
+    const service = await serviceOf(context);
+    const { login, report } = teltonika.simulate ?? {};
+    assert.ok(login && report);
+    const peer = new Peer(service.devicePort);
+    peer.send(login("352990000000999", 1));
+    peer.send(report("352990000000999", [numberedReport(Date.now() - 60_000, 0)], 2));
+    type Listed = { quarantine: { ids: string[]; protocol: string }[] };
+    const listed = async () => (await call<Listed>(service, "GET", "/api/quarantine")).quarantine;
+    await until(async () => (await listed()).length > 0);
+    const [first] = await listed();
+    assert.deepEqual([first?.ids, first?.protocol], [["352990000000999"], "teltonika"]);
+    peer.end();
+    assert.ok(!peer.received.includes("\x01"), "no login was accepted");
+  },
+);
 
-test("a data folder that is moved away: nothing is acknowledged until it is back", async (context) => {
-  const directory = dataFolder();
-  const service = await startService(directory, { WAYBEAM_LOG_LEVEL: "silent" });
-  context.after(async () => {
-    await service.stop();
-    removeFolder(directory);
-  });
-  const device = "352990000000902";
-  await register(service, [device]);
-  const teltonika = protocolById("teltonika");
-  assert.ok(teltonika);
-  const tracker = new AckedTracker(teltonika, device, Math.floor(Date.now() / 1000) * 1000 - 86_400_000, 1);
-  tracker.run(service.devicePort);
-  await until("the first acknowledgement", () => tracker.acked > 0);
-  renameSync(directory, `${directory}-moved`);
-  await until("readiness ends", async () => (await fetch(`${service.url}/health/ready`)).status === 503);
-  const before = tracker.acked;
-  await wait(300);
-  assert.equal(tracker.acked, before);
-  renameSync(`${directory}-moved`, directory);
-  await until("acknowledgements again", () => tracker.acked > before);
-  tracker.drop();
-});
-
-test("a first start that finds its port taken tells nobody the key; the next one does", async (context) => {
-  const directory = dataFolder();
-  context.after(() => removeFolder(directory));
+test("a first start that finds its port taken tells nobody the key; the next one does", options, async (context) => {
+  const directory = folderOf(context);
   const blocker = createServer().listen(0, "127.0.0.1");
   await once(blocker, "listening");
   const address = blocker.address();

@@ -1,7 +1,8 @@
-import { connect, type Socket } from "node:net";
-import type { AnyProtocol, SimulatedReport } from "../../src/wire/protocol.ts";
+import { createSocket } from "node:dgram";
+import { connect } from "node:net";
+import type { AnyProtocol, SimulatedDevice, SimulatedReport } from "../../src/wire/protocol.ts";
 
-/** A report's position is made from its number, so that what is stored can be checked against what was sent. */
+/** The report of a number: its position and time are made from it, so that what is stored can be checked against what was sent. */
 export function numberedReport(start: number, number: number): SimulatedReport {
   return {
     time: start + number * 1000,
@@ -16,57 +17,75 @@ export function numberedReport(start: number, number: number): SimulatedReport {
   };
 }
 
+/** How a tracker speaks: the bytes of its messages, and what the service's bytes mean to it. */
+export interface Speech {
+  readonly transport: "tcp" | "udp";
+  /** What it says first on a connection. */
+  readonly login?: ((device: string, serial: number) => Uint8Array) | undefined;
+  /** The bytes of a message, the same for each time that it is sent but for the serial. */
+  readonly message: (device: string, index: number, serial: number) => Uint8Array;
+  readonly answer: NonNullable<SimulatedDevice["answer"]>;
+}
+
+/** A tracker of a protocol that acknowledges: each message is the report of its number. */
+export function speechOf(protocol: AnyProtocol, start: number): Speech {
+  const { simulate } = protocol;
+  if (simulate?.answer === undefined) throw new Error(`${protocol.id} acknowledges nothing`);
+  const { answer, login, report } = simulate;
+  return {
+    transport: "tcp",
+    login,
+    answer,
+    message: (device, index, serial) => report(device, [numberedReport(start, index)], serial),
+  };
+}
+
+/** Time after which a datagram that nobody answered is sent again, ms. */
+const resendMs = 200;
+
 /**
- * A tracker with one message in flight, over a protocol that acknowledges. What is acknowledged counts as the server's promise;
- * what is not is sent again on the next connection, exactly as it was.
+ * A tracker with one message in flight. What is acknowledged counts as the service's promise; what is not is sent again, on the next connection at
+ * the latest, exactly as it was.
  */
 export class AckedTracker {
   readonly device: string;
-  /** Reports that the service acknowledged: numbers below this one. */
+  /** Messages that the service acknowledged: those below this number. */
   acked = 0;
-  /** Reports that were ever sent. */
+  /** Messages that were ever sent: those below this number. */
   sent = 0;
-  /** Times of everything acknowledged and everything sent, epoch ms. */
-  readonly start: number;
-  readonly #protocol: AnyProtocol;
-  readonly #perMessage: number;
-  #socket: Socket | undefined;
+  readonly #speech: Speech;
+  #drop: () => void = () => undefined;
 
-  constructor(protocol: AnyProtocol, device: string, start: number, perMessage: number) {
-    this.#protocol = protocol;
+  constructor(device: string, speech: Speech) {
     this.device = device;
-    this.start = start;
-    this.#perMessage = perMessage;
+    this.#speech = speech;
   }
 
   /** Connects and reports without a pause until the connection ends. */
   run(port: number): void {
-    const { simulate } = this.#protocol;
-    if (simulate?.answer === undefined) throw new Error(`${this.#protocol.id} acknowledges nothing`);
-    const { answer, login, report } = simulate;
-    const socket = connect(port, "127.0.0.1");
-    this.#socket = socket;
+    if (this.#speech.transport === "udp") this.#runUdp(port);
+    else this.#runTcp(port);
+  }
+
+  /** Drops the connection without a word. */
+  drop(): void {
+    this.#drop();
+  }
+
+  #next(serial: number): Uint8Array {
+    this.sent = Math.max(this.sent, this.acked + 1);
+    return this.#speech.message(this.device, this.acked, serial);
+  }
+
+  #runTcp(port: number): void {
+    const { login, answer } = this.#speech;
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+    this.#drop = () => socket.destroy();
     let serial = 1;
+    let loggedIn = login === undefined;
     let buffered = Buffer.alloc(0);
-    let inFlight = 0;
-    const send = () => {
-      inFlight = this.#perMessage;
-      const numbers = Array.from({ length: inFlight }, (_, index) => this.acked + index);
-      this.sent = Math.max(this.sent, this.acked + inFlight);
-      socket.write(
-        report(
-          this.device,
-          numbers.map((number) => numberedReport(this.start, number)),
-          serial++,
-        ),
-      );
-    };
-    socket.setNoDelay(true);
     socket.on("error", () => socket.destroy());
-    socket.on("connect", () => {
-      if (login === undefined) send();
-      else socket.write(login(this.device, serial++));
-    });
+    socket.on("connect", () => socket.write(login?.(this.device, serial++) ?? this.#next(serial++)));
     socket.on("data", (chunk: Buffer) => {
       buffered = Buffer.concat([buffered, chunk]);
       for (;;) {
@@ -74,15 +93,35 @@ export class AckedTracker {
         if (read === "more") return;
         buffered = buffered.subarray(read.length);
         if (!read.accepted) throw new Error(`${this.device} was refused`);
-        this.acked += inFlight;
-        send();
+        if (loggedIn) this.acked++;
+        loggedIn = true;
+        socket.write(this.#next(serial++));
       }
     });
   }
 
-  /** Drops the connection without a word. */
-  drop(): void {
-    this.#socket?.destroy();
-    this.#socket = undefined;
+  #runUdp(port: number): void {
+    const socket = createSocket("udp4");
+    let serial = 1;
+    let timer: NodeJS.Timeout | undefined;
+    const send = (bytes: Uint8Array) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => send(bytes), resendMs);
+      socket.send(bytes, port, "127.0.0.1");
+    };
+    this.#drop = () => {
+      this.#drop = () => undefined;
+      clearTimeout(timer);
+      socket.close();
+    };
+    socket.on("error", () => undefined);
+    socket.on("message", (bytes) => {
+      const read = this.#speech.answer(bytes);
+      // An answer to what was sent twice, or before: nothing is promised by it.
+      if (read === "more" || !read.accepted || bytes[5] !== (serial & 0xff)) return;
+      this.acked++;
+      send(this.#next(++serial & 0xff));
+    });
+    send(this.#next(serial));
   }
 }

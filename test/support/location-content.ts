@@ -1,0 +1,115 @@
+import { distanceKm } from "../../src/geo/distance.ts";
+import type { Fix } from "../../src/model/effects.ts";
+
+/*
+ * What the API must say of a stored fix, written down a second time and from the specification and decision 0003, so that a test does not ask
+ * the code under test what is right.
+ */
+
+/** A Location as the API gives it. */
+export interface Location {
+  readonly dateTime: string;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly milleage: number;
+  readonly inactiveSeconds: number;
+  readonly speed?: number;
+  readonly course?: number;
+  readonly inputs?: readonly boolean[];
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** A Location without what depends on the records before it and on the way it came. */
+export type Content = Omit<Location, "milleage" | "inactiveSeconds">;
+
+const integers: ReadonlySet<string> = new Set(["battery", "fuel", "fuel2", "rpm"]);
+const decimals: ReadonlySet<string> = new Set(["temperature", "temperature2"]);
+
+const rounded = (value: number, digits: number) => Math.round(value * 10 ** digits) / 10 ** digits;
+
+/** What is to be stored of a fix. */
+export function contentOf(fix: Fix): Content {
+  const fields: Record<string, number> = {};
+  const attributes: Record<string, string> = {};
+  const inputs: boolean[] = [];
+  for (const [name, value] of Object.entries(fix.readings)) {
+    const input = /^input([1-8])$/.exec(name);
+    if (input) inputs[Number(input[1]) - 1] = value === true;
+    else if (integers.has(name)) fields[name] = Math.round(Number(value));
+    else if (decimals.has(name)) fields[name] = Number(value);
+    else attributes[name] = String(value);
+  }
+  for (const [name, value] of Object.entries(fix.attributes)) attributes[name] = String(value);
+  if (fix.altitude !== undefined) attributes.altitude = String(fix.altitude);
+  if (!fix.valid) attributes.valid = "false";
+  return {
+    dateTime: new Date(fix.time).toISOString(),
+    latitude: rounded(fix.latitude, 7),
+    longitude: rounded(fix.longitude, 7),
+    ...(fix.speed !== undefined && { speed: rounded(fix.speed, 2) }),
+    ...(fix.course !== undefined && { course: rounded(fix.course % 360, 2) }),
+    ...fields,
+    ...(inputs.length > 0 && { inputs: Array.from(inputs, (active) => active === true) }),
+    ...{ alerts: [], alertTexts: [], warnings: [], warningTexts: [], hasCriticalAlert: false },
+    attributes,
+  };
+}
+
+/** The content of a Location of the API, and when it came. */
+export function withoutTotals(location: Location): { readonly content: Content; readonly receivedAt: string } {
+  const { milleage: _, inactiveSeconds: __, attributes, ...rest } = location;
+  const { receivedAt = "", ...others } = attributes;
+  const content = Object.entries({ ...rest, attributes: others }).filter(([name]) => !/^sensorTime[1-4]$/.test(name));
+  return { content: Object.fromEntries(content) as unknown as Content, receivedAt };
+}
+
+/** The totals of a Location of the API. */
+export function totalsOf(location: Location): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(location).filter(([name]) => /^(milleage|inactiveSeconds|sensorTime[1-4])$/.test(name)),
+  );
+}
+
+/** What the totals of a history must be: a fold from its beginning, in the order of time. */
+export function foldedTotals(history: readonly Location[]): readonly Readonly<Record<string, unknown>>[] {
+  let [millimetres, movedAt, before] = [0, 0, 0];
+  let anchor: { readonly time: number; readonly at: Location } | undefined;
+  const sums: number[] = [];
+  const active: boolean[] = [];
+  return history.map((location, index) => {
+    const time = Date.parse(location.dateTime);
+    active.forEach((on, input) => {
+      if (on) sums[input] = (sums[input] ?? 0) + time - before;
+    });
+    location.inputs?.slice(0, 4).forEach((on, input) => {
+      active[input] = on;
+      sums[input] ??= 0;
+    });
+    const valid = location.attributes.valid !== "false";
+    if (index === 0 || (valid && (location.speed ?? 0) > 3)) movedAt = time;
+    if (valid) {
+      const km = anchor
+        ? distanceKm(anchor.at.latitude, anchor.at.longitude, location.latitude, location.longitude)
+        : 0;
+      // No vehicle is faster than 400 km/h, beside 100 m that GPS itself is off.
+      if (km <= 0.1 + (400 * (time - (anchor?.time ?? time))) / 3_600_000) millimetres += Math.round(km * 1e6);
+      anchor = { time, at: location };
+    }
+    before = time;
+    return {
+      milleage: Math.round(millimetres / 1000) / 1000,
+      inactiveSeconds: Math.round((time - movedAt) / 1000),
+      ...Object.fromEntries(sums.map((ms, input) => [`sensorTime${input + 1}`, Math.round(ms / 1000)])),
+    };
+  });
+}
+
+/** What `lastLocation` must be: the newest record, at the last valid position where its own is not valid (decision 0004). */
+export function expectedLast(history: readonly Location[]): Location | undefined {
+  const newest = history.at(-1);
+  const valid = history.findLast(({ attributes }) => attributes.valid !== "false");
+  if (newest === undefined || valid === undefined || valid === newest) return newest;
+  const { speed: _, course: __, ...rest } = newest;
+  const attributes = { ...newest.attributes, positionTime: valid.dateTime };
+  return { ...rest, latitude: valid.latitude, longitude: valid.longitude, attributes };
+}

@@ -125,18 +125,17 @@ export function advanceRule(
   including: boolean,
   finder: Finder,
 ): RuleState {
-  let state = before;
-  let moment = nextMoment(rule, state, seen);
-  if (!(moment < until || (including && moment === until))) return state;
   const { observation, totals, time } = seen;
   seen.observation = undefined;
   seen.totals = seen.previous;
-  for (let count = 0; count < mostMoments && (moment < until || (including && moment === until)); count++) {
+  let state = before;
+  for (let count = 0; count < mostMoments; count++) {
+    const moment = nextMoment(rule, state, seen);
+    if (!(moment < until || (including && moment === until))) break;
     seen.time = moment;
     const next = judgeRule(rule, state, seen, finder);
     if (next === state) break;
     state = next;
-    moment = nextMoment(rule, state, seen);
   }
   seen.observation = observation;
   seen.totals = totals;

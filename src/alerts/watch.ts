@@ -127,14 +127,13 @@ export class DeviceWatch implements Watch, Finder {
   }
 
   outcome(): AlertOutcome | undefined {
-    if (this.#own === undefined) return undefined;
     const { device, state, now, texts } = this.#setup;
-    const time = Math.max(this.#previousTime, deviceTime(state, now));
-    const rules = texts.keep(device.key, this.#rules, this.#own, time, now);
     const alerts = this.#writer?.alerts ?? [];
-    const notices = this.#writer?.notices ?? [];
+    if (this.#own === undefined && alerts.length === 0) return undefined;
+    const time = Math.max(this.#previousTime, deviceTime(state, now));
+    const rules = this.#own === undefined ? state.rules : texts.keep(device.key, this.#rules, this.#own, time, now);
     if (rules === state.rules && alerts.length === 0) return undefined;
-    return { rules, alerts, notices };
+    return { rules, alerts, notices: this.#writer?.notices ?? [] };
   }
 
   #prepare(): void {

@@ -56,6 +56,8 @@ function changeJudge(sign: -1 | 1, tank: 1 | 2, points: number, minutes: number)
       const last = memory.at(-size);
       if (last !== undefined && time - last < windowMs / readingsKept) return nothing;
       seen.memory = [...recentOf(memory, time - windowMs), time, rounded(value), stands(seen) ? 1 : 0];
+      // While it is still being filled or drawn off, the next readings tell how much it was.
+      if (!seen.held && goesOn(seen.memory, sign, points)) return no;
       const change = changeIn(seen.memory, sign, seen.held);
       return change !== undefined && sign * (change.to - change.from) >= points ? yes : no;
     },
@@ -86,6 +88,10 @@ function recentOf(memory: readonly number[], since: number): readonly number[] {
   let at = 0;
   while (at < memory.length && (memory[at] ?? 0) < since) at += size;
   return at === 0 ? memory : memory.slice(at);
+}
+
+function goesOn(memory: readonly number[], sign: -1 | 1, points: number): boolean {
+  return sign * ((memory.at(1 - size) ?? 0) - (memory.at(1 - 2 * size) ?? 0)) >= points / 2;
 }
 
 function stands({ observation }: Seen): boolean {

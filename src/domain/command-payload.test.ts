@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { dayIn, secondsToNextDayIn } from "./account-day.ts";
+import { dayIn, secondsToNextDayIn } from "../model/account-day.ts";
 import { payloadOf } from "./command-payload.ts";
 
 const bytes = fc.uint8Array({ minLength: 0, maxLength: 64 });

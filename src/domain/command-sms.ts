@@ -1,11 +1,11 @@
 import { ApiError } from "../errors/catalogue.ts";
+import { dayIn, secondsToNextDayIn } from "../model/account-day.ts";
 import type { Command } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { SmsBody, SmsReceipt, SmsSender } from "../ports/sms.ts";
 import type { CommandChange, MadeCommand, NewCommand, Store } from "../ports/store.ts";
-import { dayIn, secondsToNextDayIn } from "./account-day.ts";
 import { smsUnavailable, unknownOutcome } from "./command-outcome.ts";
 import type { CommandsUnderWay } from "./command-under-way.ts";
 

@@ -1,7 +1,7 @@
 import { DevicePath, LimitsAnswer, LimitsReplacement } from "../../contract/device.ts";
 import { formatInstant } from "../../contract/time.ts";
-import { dayIn } from "../../domain/account-day.ts";
 import { ApiError } from "../../errors/catalogue.ts";
+import { dayIn } from "../../model/account-day.ts";
 import type { Device } from "../../model/device.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";

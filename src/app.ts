@@ -1,3 +1,4 @@
+import { RuleEngine } from "./alerts/index.ts";
 import { hashApiKey, makeApiKey, makeOperatorKey } from "./auth/api-key.ts";
 import { createMemoryBus } from "./bus/memory.ts";
 import type { Config } from "./config/index.ts";
@@ -8,6 +9,7 @@ import { bootstrapOperator, type OperatorKey } from "./domain/operator.ts";
 import { Retention } from "./domain/retention.ts";
 import { createGateway, type Gateway } from "./gateway/index.ts";
 import { createHttp, type HttpServer } from "./http/server.ts";
+import type { HttpDeps } from "./http/services.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ingestMetrics } from "./ingest/metrics.ts";
 import {
@@ -20,7 +22,6 @@ import {
   systemClock,
   systemIds,
 } from "./observe/index.ts";
-import { noAlertEngine } from "./ports/alert-engine.ts";
 import type { Log } from "./ports/log.ts";
 import type { Metrics } from "./ports/metrics.ts";
 import type { SmsSender } from "./ports/sms.ts";
@@ -70,10 +71,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
 
   await firstAccount(config, store);
   const operator = await operatorKey(config, store);
-  const ingest = new Ingest(
-    { maxFutureMs: config.ingest.maxFutureSeconds * 1000 },
-    { store, bus, clock, log, metrics: ingestMetrics(metrics), engine: noAlertEngine },
-  );
+  const { engine, ingest } = createIngest(config, { store, bus, clock, ids, log, metrics });
   measure(metrics, ingest, store);
   const gateway = createGateway(
     { host: config.device.host, port: config.device.port, limits: config.device },
@@ -111,11 +109,12 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     throw error;
   });
 
-  const stop = () => stopInOrder({ health, expiry, retention, gateway, ingest, http, sms });
+  const stop = () => stopInOrder({ health, expiry, retention, gateway, engine, ingest, http, sms });
   try {
     giveBackMemory();
     expiry.start();
     retention.start();
+    engine.start();
     const [tracker] = await gateway.start();
     const { port } = await http.start();
     const url = `http://localhost:${port}`;
@@ -147,6 +146,30 @@ function measure(metrics: Metrics, ingest: Ingest, store: SqliteStore): void {
  */
 function giveBackMemory(): void {
   globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
+}
+
+/** Ingest and the rules that it asks: each tells the other what it needs to know. */
+function createIngest(
+  config: Config,
+  parts: Pick<HttpDeps, "bus" | "clock" | "ids" | "log" | "metrics"> & { readonly store: SqliteStore },
+): { readonly engine: RuleEngine; readonly ingest: Ingest } {
+  const { store, metrics } = parts;
+  const engine = new RuleEngine({
+    ...parts,
+    alertRules: store.alertRules,
+    geofences: store.geofences,
+    groups: store.groups,
+    accounts: store.accounts,
+    devices: store.devices,
+    locations: store.locations,
+    graceMs: config.alerts.graceSeconds * 1000,
+    onDue: (devices) => ingest.ticks.due(devices),
+  });
+  const ingest: Ingest = new Ingest(
+    { maxFutureMs: config.ingest.maxFutureSeconds * 1000 },
+    { ...parts, metrics: ingestMetrics(metrics), engine },
+  );
+  return { engine, ingest };
 }
 
 /** What the first start made, told by the first start that succeeded: one that found its port taken has shown it to nobody. */
@@ -194,17 +217,19 @@ interface Parts {
   readonly expiry: Expiry;
   readonly retention: Retention;
   readonly gateway: Gateway;
+  readonly engine: RuleEngine;
   readonly ingest: Ingest;
   readonly http: HttpServer;
   readonly sms: SmsSender | undefined;
 }
 
 /** Trackers first, so that what they sent is committed and acknowledged. */
-async function stopInOrder({ health, expiry, retention, gateway, ingest, http, sms }: Parts): Promise<void> {
+async function stopInOrder({ health, expiry, retention, gateway, engine, ingest, http, sms }: Parts): Promise<void> {
   health.stopping();
   await expiry.stop();
   await retention.stop();
   await gateway.stop();
+  await engine.stop();
   await ingest.stop();
   await http.stop();
   await sms?.close();

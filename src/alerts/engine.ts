@@ -15,8 +15,6 @@ import { StateTexts } from "./state-texts.ts";
 import { Timers } from "./timers.ts";
 import { DeviceWatch } from "./watch.ts";
 
-/** What fell due while the service was down waits so long after its start, ms: trackers need time to come back. */
-const graceMs = 60_000;
 const lookMs = 1000;
 /** A device for which a look changed nothing is looked at again not before that, ms. */
 const againMs = 30_000;
@@ -31,6 +29,8 @@ export interface AlertEngineDeps extends RuleSources {
   readonly ids: Ids;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** What fell due while the service was down waits so long after its start, ms: trackers need time to come back. */
+  readonly graceMs: number;
   /**
    * Something may have become true for these devices by time alone: each is to be given a `tick`, and what that finds committed.
    * One for which nothing comes of it is told again half a minute later.
@@ -144,7 +144,7 @@ export class RuleEngine implements AlertEngine {
   }
 
   #look(): void {
-    if (this.#deps.clock.monotonic() - this.#startedAt < graceMs) return;
+    if (this.#deps.clock.monotonic() - this.#startedAt < this.#deps.graceMs) return;
     this.#looking ??= this.#timers
       .look(this.#deps.clock.now())
       .catch((error: unknown) => this.#deps.log.error({ error }, "timers of alert rules could not be looked at"))

@@ -205,6 +205,14 @@ export const configSchema = Type.Object({
     }),
   }),
   alerts: Type.Object({
+    graceSeconds: integer(60, {
+      env: "WAYBEAM_ALERTS_GRACE_SECONDS",
+      minimum: 0,
+      maximum: 3600,
+      unit: "s",
+      description:
+        "Time after the start in which no alert is raised by time alone (offline, not moving ...): trackers that could not reach a service that was down need it to come back.",
+    }),
     keepDays: integer(365, {
       env: "WAYBEAM_ALERTS_KEEP_DAYS",
       minimum: 1,

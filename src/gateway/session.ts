@@ -248,8 +248,10 @@ export class Session implements Reachable {
 
   /** All effects of the message were interpreted. */
   #seal(exchange: Exchange, frame: Uint8Array, effects: readonly Effect[]): void {
-    this.#inFlight.submit(exchange, this.#speaker.device);
-    const { trace } = this.#shared.deps;
+    const { device: speaker } = this.#speaker;
+    this.#inFlight.submit(exchange, speaker);
+    const { trace, intake } = this.#shared.deps;
+    if (speaker !== undefined && !exchange.submitted) intake.heard(speaker, exchange.receivedAt);
     if (trace.active) {
       const device = this.#speaker.device?.id ?? this.#speaker.ids?.[0];
       if (device !== undefined && trace.wants(device)) exchange.traced = { device, message: frame.slice(), effects };

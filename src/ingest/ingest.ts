@@ -12,6 +12,7 @@ import type { IngestMetrics } from "./metrics.ts";
 import { Pending, type PendingDevice } from "./pending.ts";
 import { type Planned, Planner } from "./planner.ts";
 import { States } from "./states.ts";
+import { Ticks } from "./ticks.ts";
 
 /** Bytes of reports that may wait for a commit (an estimate); beyond it sockets are not read until half of them are on disk. */
 const mostWaitingBytes = 32 * 1024 * 1024;
@@ -52,6 +53,8 @@ export interface IngestDeps {
  */
 export class Ingest implements Intake {
   readonly states: States;
+  /** What time alone makes true of devices. */
+  readonly ticks: Ticks;
   readonly #options: IngestOptions;
   readonly #deps: IngestDeps;
   readonly #directory: Directory;
@@ -72,6 +75,7 @@ export class Ingest implements Intake {
     this.#options = options;
     this.#deps = deps;
     this.states = new States(deps.store.locations);
+    this.ticks = new Ticks({ ...deps, locations: deps.store.locations, states: this.states });
     this.#directory = new Directory(deps.store.devices, deps.bus, deps.clock);
     this.#planner = new Planner(deps.store.locations, this.states, deps.engine, deps.clock);
     this.#unsubscribe = deps.bus.subscribe((event) => {
@@ -113,7 +117,7 @@ export class Ingest implements Intake {
   /** Commits what waits, then takes nothing more. While the store is down it gives up: what was not acknowledged comes again. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await this.#running;
+    await Promise.all([this.#running, this.ticks.stop()]);
     this.#unsubscribe();
     this.#directory.close();
   }

@@ -98,6 +98,8 @@ export class AlertLane {
       ids: { uuid: () => `id-${++this.#ids}`, secret: () => "" },
       log: silentLog,
       metrics: quietMetrics,
+      graceMs: 60_000,
+      graceMs: 60_000,
       onDue: (devices) => this.due.push(...devices),
     });
   }

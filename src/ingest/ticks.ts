@@ -1,0 +1,123 @@
+import type { DeviceCommit } from "../model/commit.ts";
+import type { DeviceKey } from "../model/device.ts";
+import { type DeviceState, neverReported } from "../model/location.ts";
+import type { AlertEngine, WatchedDevice } from "../ports/alert-engine.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { LocationStore } from "../ports/store.ts";
+import type { States } from "./states.ts";
+
+/** Devices looked at in one commit, so that a whole fleet that falls silent at once leaves room for fixes between. */
+const mostAtOnce = 200;
+/** Pause after a look that failed, ms. Its devices are told of again by the engine. */
+const retryMs = 1000;
+
+/** What ticks work with. */
+export interface TickDeps {
+  readonly locations: Pick<LocationStore, "commit">;
+  readonly states: States;
+  readonly engine: AlertEngine;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Commits what time alone makes true of devices. A device that reports at the same moment may win the race for its version: what is found here is thrown
+ * away then, and the engine tells of the device again.
+ */
+export class Ticks {
+  readonly #deps: TickDeps;
+  readonly #due = new Map<DeviceKey, WatchedDevice>();
+  #running: Promise<void> | undefined;
+  #stopping = false;
+
+  constructor(deps: TickDeps) {
+    this.#deps = deps;
+  }
+
+  /** Time may have made something true for these devices. */
+  due(devices: readonly WatchedDevice[]): void {
+    if (this.#stopping) return;
+    for (const device of devices) this.#due.set(device.key, device);
+    this.#running ??= this.#run();
+  }
+
+  /** Looks at nothing more; what is under way is over when this resolves. What was not looked at is due again after the next start. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#due.clear();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#due.size > 0) {
+      const devices: WatchedDevice[] = [];
+      for (const device of this.#due.values()) {
+        devices.push(device);
+        if (devices.length === mostAtOnce) break;
+      }
+      for (const { key } of devices) this.#due.delete(key);
+      try {
+        await this.#look(devices);
+      } catch (error) {
+        this.#deps.log.warn(
+          { error, devices: devices.length },
+          "timers of alert rules could not be looked at; trying again",
+        );
+        if (this.#stopping) break;
+        for (const device of devices) if (!this.#due.has(device.key)) this.#due.set(device.key, device);
+        await new Promise<void>((resolve) => setTimeout(resolve, retryMs));
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #look(devices: readonly WatchedDevice[]): Promise<void> {
+    const { engine, clock, states, locations, bus } = this.#deps;
+    await engine.prepare(new Set(devices.map(({ accountKey }) => accountKey)));
+    const known = await this.#statesOf(devices);
+    const commits: DeviceCommit[] = [];
+    for (const device of devices) {
+      const state = known.get(device.key) ?? neverReported;
+      const watch = engine.watch(device, state, clock.now());
+      watch?.tick();
+      const outcome = watch?.outcome();
+      if (outcome === undefined) continue;
+      const { rules, alerts, notices } = outcome;
+      const { rules: _before, ...rest } = state;
+      const after = { ...rest, version: state.version + 1, ...(rules !== undefined && { rules }) };
+      commits.push({ device: device.key, records: [], patches: [], state: after, alerts, notices });
+    }
+    if (commits.length === 0) return;
+    const conflict = await locations.commit({ devices: commits, refused: [] });
+    if (conflict !== undefined) {
+      // Deleted, or reported meanwhile: the others are looked at again without them.
+      for (const key of conflict.conflicts) states.forget(key);
+      const lost = new Set(conflict.conflicts);
+      this.due(devices.filter(({ key }) => !lost.has(key)));
+      return;
+    }
+    for (const { device, state } of commits) {
+      states.committed(device, state);
+      const watched = devices.find(({ key }) => key === device);
+      if (watched !== undefined) engine.committed(watched, state);
+    }
+    if (commits.some(({ notices }) => notices !== undefined && notices.length > 0))
+      bus.publish({ type: "noticesQueued" });
+  }
+
+  async #statesOf(devices: readonly WatchedDevice[]): Promise<ReadonlyMap<DeviceKey, DeviceState>> {
+    const { states } = this.#deps;
+    const known = new Map<DeviceKey, DeviceState>();
+    const missing: DeviceKey[] = [];
+    for (const { key } of devices) {
+      const state = states.get(key);
+      if (state === undefined) missing.push(key);
+      else known.set(key, state);
+    }
+    if (missing.length > 0) for (const [key, state] of await states.load(missing)) known.set(key, state);
+    return known;
+  }
+}

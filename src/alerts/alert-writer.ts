@@ -95,10 +95,9 @@ export class AlertWriter implements Finder {
       this.#notify(rule, alert, null);
       return state;
     }
-    const mail = throttled(state.mail, this.#now);
-    const mailed = mail.sentAt === this.#now && mail !== state.mail;
-    this.#notify(rule, alert, mailed ? null : reasons.repeated(mail.minutes));
-    return { ...state, mail, mailed };
+    const { send, throttle } = throttled(state.mail, this.#now);
+    this.#notify(rule, alert, send ? null : reasons.repeated(throttle.minutes));
+    return { ...state, mail: throttle, mailed: send };
   }
 
   #notify(rule: CompiledRule, alert: Alert, noMail: string | null): void {

@@ -40,7 +40,7 @@ export class Schedule {
     const day = Temporal.Instant.fromEpochMilliseconds(Math.floor(time))
       .toZonedDateTimeISO(this.#timeZone)
       .toPlainDate();
-    this.#start = Number.NEGATIVE_INFINITY;
+    this.#start = time;
     this.#end = Number.POSITIVE_INFINITY;
     this.#inForce = false;
     // A window can begin the day before and go over midnight; the next one is at most a week ahead. Windows of all days are one without end: a year of it is enough.

@@ -13,14 +13,19 @@ export interface Throttle {
 }
 
 /**
- * Whether an e-mail may go now: at most one in 2 minutes, then 4, 8 ... while it repeats, back to 2 after an interval without one that would have gone.
- * Answers what is to be remembered; it was sent where `sentAt` is now.
+ * Whether an e-mail may go now, and what is to be remembered: at most one in 2 minutes, then 4, 8 ... while it repeats, back to 2 after an interval
+ * without one that would have gone.
  */
-export function throttled(before: Throttle | undefined, now: number): Throttle {
-  if (before === undefined || now - before.askedAt >= before.minutes * minuteMs)
-    return { sentAt: now, askedAt: now, minutes: firstMinutes };
-  if (now - before.sentAt < before.minutes * minuteMs) return { ...before, askedAt: Math.max(before.askedAt, now) };
-  return { sentAt: now, askedAt: now, minutes: Math.min(before.minutes * 2, mostMinutes) };
+export function throttled(
+  before: Throttle | undefined,
+  now: number,
+): { readonly send: boolean; readonly throttle: Throttle } {
+  if (before === undefined || isQuiet(before, now))
+    return { send: true, throttle: { sentAt: now, askedAt: now, minutes: firstMinutes } };
+  if (now - before.sentAt < before.minutes * minuteMs)
+    return { send: false, throttle: { ...before, askedAt: Math.max(before.askedAt, now) } };
+  const minutes = Math.min(before.minutes * 2, mostMinutes);
+  return { send: true, throttle: { sentAt: now, askedAt: now, minutes } };
 }
 
 /** It has been quiet for so long that nothing of it needs to be remembered. */

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import fc from "fast-check";
+import { ruleTypes } from "../../src/alerts/rules/index.ts";
 import { type Alarm, alarmNames } from "../../src/model/alarms.ts";
 import type { Alert, AlertPhase } from "../../src/model/alert.ts";
 import type {
@@ -65,17 +67,21 @@ export function momentOf(text: string): number {
   return start + sign * seconds * 1000;
 }
 
-/** A lane with the timeline's rule. */
-export function laneOf(type: AlertRule["type"], timeline: Timeline): Promise<AlertLane> {
-  const { parameters, hysteresis, conditions = [], schedule = null, zones, device = {} } = timeline;
-  const rule = ruleOf({
+function fieldsOf(type: AlertRule["type"], timeline: Timeline): AlertRule {
+  const { parameters, hysteresis, conditions = [], schedule = null } = timeline;
+  return ruleOf({
     type,
     parameters,
     conditions,
     schedule,
     hysteresis: { holdSeconds: 0, rearmAt: null, cooldownSeconds: 0, ...hysteresis },
   });
-  return new AlertLane([rule], zones, {
+}
+
+/** A lane with the timeline's rule. */
+export function laneOf(type: AlertRule["type"], timeline: Timeline): Promise<AlertLane> {
+  const { zones, device = {} } = timeline;
+  return new AlertLane([fieldsOf(type, timeline)], zones, {
     ...(device.expires !== undefined && { expires: momentOf(device.expires) }),
     ...(device.odometerStart !== undefined && { odometerStart: device.odometerStart }),
   }).ready();
@@ -125,7 +131,46 @@ function wanted(alerts: readonly ExpectedAlert[]): unknown {
   }));
 }
 
-/** The contract of a type of rule: its timelines, delivered step by step, twice over, and through the text of its state. */
+/** Moments between the steps at which it is looked what time alone made true, s after the first. */
+const looks = fc.array(fc.integer({ min: 0, max: 3600 }), { maxLength: 12 });
+
+/** Delivers the steps in order, with looks between them. */
+async function withLooks(type: AlertRule["type"], timeline: Timeline, seconds: readonly number[]): Promise<AlertLane> {
+  const lane = await laneOf(type, timeline);
+  const steps = arrivalsOf(timeline.steps);
+  const last = steps.reduce<number>((latest, step) => Math.max(latest, timeOf(step)), 0);
+  const ticks = seconds.map((second) => start + second * 1000).filter((time) => time < last);
+  // A report comes before a look at its very moment: the look finds nothing that it would not have.
+  const all = [...steps, ...ticks].sort((left, right) => timeOf(left) - timeOf(right));
+  for (const step of all) {
+    if (typeof step === "number") lane.tick(step);
+    else lane.submit([step]);
+  }
+  return lane;
+}
+
+function timeOf(step: Arrival | number): number {
+  return typeof step === "number" ? step : step.receivedAt;
+}
+
+/** What a trial over the lane's history finds. */
+async function tried(type: AlertRule["type"], timeline: Timeline, lane: AlertLane): Promise<readonly Alert[]> {
+  const now = Math.max(...arrivalsOf(timeline.steps).map(timeOf));
+  const trial = lane.trial(now);
+  const found: Alert[] = [];
+  for await (const step of trial.run(fieldsOf(type, timeline), lane.device, { from: 0, to: now }))
+    if (step.type === "alert") found.push(step.alert);
+  return found;
+}
+
+function moments(alerts: readonly Alert[]): unknown {
+  return alerts.map(({ time, phase }) => `${phase} ${new Date(time).toISOString()}`);
+}
+
+/**
+ * The contract of a type of rule: its timelines, delivered step by step and twice over; with looks at any moments between; and as a trial over the
+ * history that they leave.
+ */
 export function alertRuleContract(type: AlertRule["type"], timelines: readonly Timeline[]): void {
   describe(type, () => {
     it("has at least three timelines, of which one expects nothing", () => {
@@ -145,5 +190,24 @@ export function alertRuleContract(type: AlertRule["type"], timelines: readonly T
         assert.equal(lane.alerts.length, found, "what was delivered once more raised something");
       });
     }
+    const inOrder = timelines.filter(({ steps }) => steps.every(({ arrives }) => arrives === undefined));
+    it("finds the same over the history", async () => {
+      for (const timeline of inOrder) {
+        const lane = await withLooks(type, timeline, []);
+        assert.deepEqual(shown(await tried(type, timeline, lane)), shown(lane.alerts), timeline.name);
+      }
+    });
+    if (ruleTypes[type].clock === "arrival") return;
+    it("finds the same whenever it is looked", async () => {
+      for (const timeline of inOrder) {
+        const plain = moments((await withLooks(type, timeline, [])).alerts);
+        await fc.assert(
+          fc.asyncProperty(looks, async (seconds) => {
+            assert.deepEqual(moments((await withLooks(type, timeline, seconds)).alerts), plain, timeline.name);
+          }),
+          { numRuns: 10 },
+        );
+      }
+    });
   });
 }

@@ -1,4 +1,4 @@
-import { RuleEngine } from "../../src/alerts/index.ts";
+import { RuleEngine, RuleTrial, type TrialDeps } from "../../src/alerts/index.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
 import { byKey, draftOf } from "../../src/ingest/draft.ts";
 import { planAppend, planLate } from "../../src/ingest/plan.ts";
@@ -77,6 +77,8 @@ export class AlertLane {
   records: LocationRecord[] = [];
   now = 0;
   #ids = 0;
+  readonly #uuids = { uuid: () => `id-${++this.#ids}`, secret: () => "" };
+  readonly #sources: Pick<TrialDeps, "geofences" | "accounts">;
 
   constructor(
     rules: readonly AlertRule[],
@@ -86,19 +88,21 @@ export class AlertLane {
   ) {
     this.device = { key: 1, accountKey: 1, id: "device", name: "Device", expires: null, odometerStart: 0, ...device };
     const account = { key: 1, id: "account", name: "", timeZone, licenses: 1, language: "en", creation: 0 } as const;
-    this.engine = new RuleEngine({
-      alertRules: { list: async () => rules, accounts: async () => [1] },
+    this.#sources = {
       geofences: { list: async () => Object.entries(zones).map(([id, zone], key) => geofenceOf(id, zone, key)) },
-      groups: { list: async () => [] },
       accounts: { find: async () => account },
+    };
+    this.engine = new RuleEngine({
+      ...this.#sources,
+      alertRules: { list: async () => rules, accounts: async () => [1] },
+      groups: { list: async () => [] },
       devices: { list: async () => [] },
       locations: { states: async () => [] },
       bus: createMemoryBus(() => {}),
       clock: { now: () => this.now, monotonic: () => this.now },
-      ids: { uuid: () => `id-${++this.#ids}`, secret: () => "" },
+      ids: this.#uuids,
       log: silentLog,
       metrics: quietMetrics,
-      graceMs: 60_000,
       graceMs: 60_000,
       onDue: (devices) => this.due.push(...devices),
     });
@@ -107,6 +111,24 @@ export class AlertLane {
   async ready(): Promise<this> {
     await this.engine.prepare([1]);
     return this;
+  }
+
+  /** Trials over the history so far. */
+  trial(now: number): RuleTrial {
+    const { geofences, accounts } = this.#sources;
+    return new RuleTrial({
+      geofences,
+      accounts,
+      locations: {
+        context: async (_, time, limit) => {
+          const before = this.records.findLast((record) => record.time < time);
+          const from = this.records.filter((record) => record.time >= time);
+          return { ...(before !== undefined && { before }), from: from.slice(0, limit), more: from.length > limit };
+        },
+      },
+      clock: { now: () => now, monotonic: () => now },
+      ids: this.#uuids,
+    });
   }
 
   /** One commit of what arrived. */

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { holding, idle, type Phase, raised } from "./machine.ts";
+import { decodeStates, encodeStates, type RuleState, type StateEntry } from "./rule-state.ts";
+
+/** Records as JSON has them. */
+function plain<T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
+  return fc.record(model, { noNullPrototype: true });
+}
+
+const moments = fc.integer({ min: 0, max: 4_000_000_000_000 });
+const numbers = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? 0 : value));
+const facts = fc.dictionary(fc.string(), fc.oneof(fc.string(), numbers, fc.boolean()), { noNullPrototype: true });
+const mail = fc.option(plain({ sentAt: moments, askedAt: moments, minutes: fc.constantFrom(2, 4, 1440) }), {
+  nil: undefined,
+});
+const states: fc.Arbitrary<RuleState> = plain({
+  phase: fc.constantFrom<Phase>(idle, holding, raised),
+  since: moments,
+  firedAt: moments,
+  level: fc.boolean(),
+  conditions: fc.integer({ min: 0, max: 65_535 }),
+  memory: fc.array(numbers, { maxLength: 12 }),
+  mail,
+  mailed: fc.boolean(),
+  facts: fc.option(facts, { nil: undefined }),
+})
+  // What stands raised has evidence, if only none.
+  .map((state) => ({ ...state, facts: state.phase === raised ? (state.facts ?? {}) : state.facts }));
+const entries: fc.Arbitrary<StateEntry[]> = fc.array(plain({ ruleKey: fc.nat(), revision: fc.nat(), state: states }), {
+  maxLength: 8,
+});
+
+test("states come back from their text as they were", () => {
+  fc.assert(fc.property(entries, (list) => assert.deepEqual(decodeStates(encodeStates(list)), list)));
+  assert.equal(encodeStates([]), undefined);
+  assert.deepEqual(decodeStates(undefined), []);
+});
+
+test("any text gives states, and what they are written to gives the same", () => {
+  const texts = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.json().map((json) => `[${json}]`),
+    entries.map((list) => encodeStates(list) ?? ""),
+  );
+  fc.assert(
+    fc.property(texts, fc.nat(), fc.string({ maxLength: 1 }), (text, at, other) => {
+      const broken = text.slice(0, at % (text.length + 1)) + other + text.slice((at % (text.length + 1)) + 1);
+      for (const one of [text, broken]) {
+        const read = decodeStates(one);
+        assert.deepEqual(decodeStates(encodeStates(read)), read);
+      }
+    }),
+  );
+});

@@ -1,0 +1,179 @@
+import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
+import { type DeviceState, type LocationRecord, noTotals } from "../model/location.ts";
+import type { WatchedDevice } from "../ports/alert-engine.ts";
+import type { AlertTrial, TrialStep } from "../ports/alert-trial.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { LocationStore } from "../ports/store.ts";
+import { checkRule } from "./check.ts";
+import { observationOf } from "./observation.ts";
+import { AccountRules, type RuleSources } from "./rule-book.ts";
+import { StateTexts } from "./state-texts.ts";
+import { DeviceWatch } from "./watch.ts";
+
+/** Records read at a time. */
+const recordsAtOnce = 1000;
+/** More records of the same millisecond than this are no tracker's: those beyond are passed over. */
+const mostAtOnce = 16_000;
+
+/** What trials are run with. */
+export interface TrialDeps extends Pick<RuleSources, "geofences" | "accounts"> {
+  readonly locations: Pick<LocationStore, "context">;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Tries rules over the history, with the same parts that watch the present. */
+export class RuleTrial implements AlertTrial {
+  readonly #deps: TrialDeps;
+
+  constructor(deps: TrialDeps) {
+    this.#deps = deps;
+  }
+
+  async problems(accountKey: number, fields: AlertRuleFields): Promise<readonly string[]> {
+    const zones = new Set((await this.#deps.geofences.list(accountKey)).map(({ id }) => id));
+    return checkRule(fields, (id) => zones.has(id));
+  }
+
+  async *run(
+    fields: AlertRuleFields,
+    device: WatchedDevice,
+    { from, to }: { readonly from: number; readonly to: number },
+  ): AsyncIterable<TrialStep> {
+    const { accounts, geofences, clock } = this.#deps;
+    const { accountKey } = device;
+    const [account, zones] = await Promise.all([accounts.find(accountKey), geofences.list(accountKey)]);
+    const wording = { language: account?.language ?? "en", timeZone: account?.timeZone ?? "UTC" } as const;
+    const rules = new AccountRules(wording, [triedRule(fields, device)], zones, [], undefined);
+    const run = new Run(rules, device, this.#deps.ids);
+    let records = 0;
+    for await (const piece of this.#pieces(device, from, to, run)) {
+      for (const record of piece) yield* run.record(record);
+      records += piece.length;
+      yield { type: "progress", records, time: piece.at(-1)?.time ?? from };
+    }
+    yield* run.end(Math.min(to, clock.now()));
+  }
+
+  async *#pieces(device: WatchedDevice, from: number, to: number, run: Run): AsyncIterable<readonly LocationRecord[]> {
+    let time = from;
+    let limit = recordsAtOnce;
+    let last: LocationRecord | undefined;
+    for (;;) {
+      const context = await this.#deps.locations.context(device.key, time, limit);
+      if (last === undefined && context.before !== undefined) run.startAfter(context.before);
+      const piece = context.from.filter((record) => record.time <= to && isAfter(record, last));
+      if (piece.length > 0) yield piece;
+      last = piece.at(-1) ?? last;
+      if (!context.more || (context.from.at(-1)?.time ?? to) >= to) return;
+      // All that was read has been seen: more of one millisecond than fit.
+      if (piece.length === 0 && limit >= mostAtOnce) time++;
+      else if (piece.length === 0) limit *= 4;
+      else {
+        time = last?.time ?? time;
+        limit = recordsAtOnce;
+      }
+    }
+  }
+}
+
+function isAfter(record: LocationRecord, last: LocationRecord | undefined): boolean {
+  return last === undefined || record.time > last.time || (record.time === last.time && record.hash > last.hash);
+}
+
+/** The rule as if it had always been there, for this device alone; nobody is told. */
+function triedRule(fields: AlertRuleFields, { id, accountKey }: WatchedDevice): AlertRule {
+  return {
+    ...fields,
+    enabled: true,
+    devices: [id],
+    groups: [],
+    channels: { email: [], sms: [], webhook: [] },
+    commands: [],
+    notifyWhenOver: true,
+    key: 0,
+    id: "",
+    accountKey,
+    revision: 0,
+    userKey: 0,
+    creation: 0,
+    modification: 0,
+  };
+}
+
+/** One pass over a history. */
+class Run {
+  readonly #account: AccountRules;
+  readonly #device: WatchedDevice;
+  readonly #ids: Ids;
+  readonly #texts = new StateTexts();
+  readonly #onOurClock: boolean;
+  #state: DeviceState = { version: 0, time: 0, totals: noTotals };
+  #heardAt = 0;
+
+  constructor(account: AccountRules, device: WatchedDevice, ids: Ids) {
+    this.#account = account;
+    this.#device = device;
+    this.#ids = ids;
+    this.#onOurClock = account.rules.some(({ clock }) => clock === "arrival");
+  }
+
+  /** The record before the first one. */
+  startAfter(record: LocationRecord): void {
+    this.#move(record);
+  }
+
+  *record(record: LocationRecord): Iterable<TrialStep> {
+    // What our own clock would have found before this one came.
+    if (this.#onOurClock && record.receivedAt > this.#heardAt) yield* this.#look(record.receivedAt - 1);
+    const watch = this.#watch(record.receivedAt);
+    watch?.observe(observationOf(record), record.totals);
+    yield* this.#found(watch);
+    this.#move(record);
+  }
+
+  /** What time alone would have found until then. */
+  *end(now: number): Iterable<TrialStep> {
+    if (this.#state.last !== undefined && now > this.#heardAt) yield* this.#look(now);
+  }
+
+  *#look(now: number): Iterable<TrialStep> {
+    if (this.#heardAt === 0) return;
+    const watch = this.#watch(now);
+    watch?.tick();
+    yield* this.#found(watch);
+  }
+
+  *#found(watch: DeviceWatch | undefined): Iterable<TrialStep> {
+    const outcome = watch?.outcome();
+    if (outcome === undefined) return;
+    const { rules: _, ...rest } = this.#state;
+    this.#state = { ...rest, ...(outcome.rules !== undefined && { rules: outcome.rules }) };
+    for (const alert of outcome.alerts) yield { type: "alert", alert };
+  }
+
+  #move(record: LocationRecord): void {
+    this.#heardAt = Math.max(this.#heardAt, record.receivedAt);
+    this.#state = { ...this.#state, time: record.time, totals: record.totals, last: record };
+  }
+
+  #watch(now: number): DeviceWatch | undefined {
+    const rules = this.#account.rulesOf(this.#device.id);
+    if (rules.length === 0) return undefined;
+    const { sight, wording } = this.#account;
+    return new DeviceWatch({
+      device: this.#device,
+      state: this.#state,
+      now,
+      heardAt: this.#heardAt,
+      rules,
+      sight,
+      wording,
+      ids: this.#ids,
+      texts: this.#texts,
+      heard: () => {},
+      unchanged: () => {},
+    });
+  }
+}

@@ -1,0 +1,27 @@
+import type { Alert } from "../model/alert.ts";
+import type { AlertRuleFields } from "../model/alert-rule.ts";
+import type { WatchedDevice } from "./alert-engine.ts";
+
+/** A step of a trial: something that would have been found, or how far it has come. */
+export type TrialStep =
+  | { readonly type: "alert"; readonly alert: Alert }
+  /** Records looked at so far, and the event time of the last of them. */
+  | { readonly type: "progress"; readonly records: number; readonly time: number };
+
+/** What a rule would do and what is wrong with it, without there being one. */
+export interface AlertTrial {
+  /**
+   * Everything that is wrong with a rule, as sentences; none: it can be made. Rejects while the store is down.
+   * Recipients and the users' rights are not looked at.
+   */
+  problems(accountKey: number, fields: AlertRuleFields): Promise<readonly string[]>;
+  /**
+   * Runs a rule over a device's history, both ends inclusive, epoch ms: what it would have raised, and what would have been over, had all come in order.
+   * Reads in pieces of bounded size, with a progress after each. Nobody is told, nothing is stored. The rule must have no problems.
+   */
+  run(
+    fields: AlertRuleFields,
+    device: WatchedDevice,
+    range: { readonly from: number; readonly to: number },
+  ): AsyncIterable<TrialStep>;
+}

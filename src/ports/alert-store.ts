@@ -95,6 +95,15 @@ export interface NoticeOutcome {
   readonly peerId: string | null;
   /** The next try; meaningful for `queued`. */
   readonly dueAt: number;
+  /** Nothing was tried, or the peer only asked for less: it does not count as a try. */
+  readonly untried?: true;
+}
+
+/** What waits to be sent. */
+export interface NoticeBacklog {
+  readonly queued: number;
+  /** When the oldest of them was made; undefined: none waits. */
+  readonly oldest: number | undefined;
 }
 
 /** A device's daily counter as a claim asks for it: a day of its account, and the places of that day. */
@@ -127,6 +136,10 @@ export interface NoticeStore {
   claim(key: number, now: number, counter: DayPlaces | undefined): Promise<"claimed" | "limit" | "gone">;
   /** Ends a try; a notice that is not `sending` stays as it is. A place in the counter is given back where the notice is not sent after all (`failed`, `suppressed`); while it waits for another try it keeps it. */
   finish(key: number, outcome: NoticeOutcome, now: number): Promise<void>;
+  /** Makes notices wait until then; those that are not queued stay as they are. */
+  postpone(keys: readonly number[], dueAt: number): Promise<void>;
+  /** Counts the queued notices, of all channels. */
+  backlog(): Promise<NoticeBacklog>;
   /** On start: what a crash left as `sending` is queued again, keeping its place; how many. */
   recover(now: number): Promise<number>;
   /** Newest first. */

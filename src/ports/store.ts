@@ -90,6 +90,7 @@ export interface DeviceStore {
   /** `exists`: the id or an alias is a device's already. `noLicense`: none of the account's is free at `now`. */
   create(accountKey: number, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense">;
   find(id: string): Promise<Device | undefined>;
+  findByKey(key: DeviceKey): Promise<Device | undefined>;
   /** The earliest expiry after now, of any device; undefined: none will expire. */
   nextExpiry(now: number): Promise<number | undefined>;
   /** Devices that expired after `since` and by `until`. */

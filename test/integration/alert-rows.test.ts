@@ -126,12 +126,14 @@ async function askAlerts(alerts: AlertRows, notices: NoticeRows, device: number)
   const [notice] = await notices.due("email", now, 5);
   assert.ok(notice !== undefined);
   await notices.nextDue();
+  await notices.backlog();
+  await notices.postpone([notice.key], now);
   const key = notice.key;
   const places = { day: "2026-11-21", limit: 1 };
   assert.equal(await notices.claim(key, now, places), "claimed");
   assert.equal(await notices.recover(), 1);
   assert.equal(await notices.claim(key, now, { ...places, day: "2026-11-22" }), "claimed");
-  await notices.finish(key, { state: "queued", reason: null, peerId: null, dueAt: now }, now);
+  await notices.finish(key, { state: "queued", reason: null, peerId: null, dueAt: now, untried: true }, now);
   assert.equal(await notices.claim(key, now, { day: "2026-11-23", limit: 0 }), "limit");
   await notices.resend(key, now);
   await notices.claim(key, now, places);

@@ -38,6 +38,7 @@ function spoiled(store: Store, devices: Partial<Store["devices"]>): Store {
     devices: {
       create: (...input) => real.create(...input),
       find: (...input) => real.find(...input),
+      findByKey: (...input) => real.findByKey(...input),
       nextExpiry: (...input) => real.nextExpiry(...input),
       expiredBetween: (...input) => real.expiredBetween(...input),
       identify: (...input) => real.identify(...input),

@@ -82,6 +82,11 @@ export class DeviceRows implements DeviceStore {
     return row && deviceOf(row);
   }
 
+  async findByKey(key: DeviceKey): Promise<Device | undefined> {
+    const row = await this.#database.selectFrom("device").selectAll().where("key", "=", key).executeTakeFirst();
+    return row && deviceOf(row);
+  }
+
   async nextExpiry(now: number): Promise<number | undefined> {
     const row = await this.#database
       .selectFrom("device")

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
 import type { NewNotice, Notice, NoticeChannel } from "../../model/notice.ts";
-import type { DayPlaces, NoticeOutcome, NoticeRange, NoticeStore } from "../../ports/alert-store.ts";
+import type { DayPlaces, NoticeBacklog, NoticeOutcome, NoticeRange, NoticeStore } from "../../ports/alert-store.ts";
 import type { DailyKind } from "../../ports/store.ts";
 import type { NewNoticeRow, NoticeRow, Schema } from "../schema.ts";
 import { noteChannel } from "./alerts.ts";
@@ -115,7 +115,7 @@ export class NoticeRows implements NoticeStore {
     });
   }
 
-  finish(key: number, { state, reason, peerId, dueAt }: NoticeOutcome, now: number): Promise<void> {
+  finish(key: number, { state, reason, peerId, dueAt, untried }: NoticeOutcome, now: number): Promise<void> {
     return this.#database.transaction().execute(async (transaction) => {
       const row = await transaction
         .updateTable("notice")
@@ -125,6 +125,7 @@ export class NoticeRows implements NoticeStore {
           peer_id: peerId,
           ...(state === "queued" ? { due_at: dueAt } : { finished_at: now }),
         })
+        .$if(untried === true, (update) => update.set((set) => ({ attempts: set("attempts", "-", 1) })))
         .where("key", "=", key)
         .where(isSending)
         .returningAll()
@@ -136,6 +137,26 @@ export class NoticeRows implements NoticeStore {
         await transaction.updateTable("notice").set({ counted_day: null }).where("key", "=", key).execute();
       }
     });
+  }
+
+  async postpone(keys: readonly number[], dueAt: number): Promise<void> {
+    if (keys.length === 0) return;
+    await this.#database
+      .updateTable("notice")
+      .set({ due_at: dueAt })
+      .where("key", "in", keys)
+      .where("state", "=", "queued")
+      .execute();
+  }
+
+  async backlog(): Promise<NoticeBacklog> {
+    const row = await this.#database
+      .selectFrom("notice")
+      .select(({ fn }) => [fn.countAll<number>().as("queued"), fn.min("creation").as("oldest")])
+      .where(waits)
+      .where(ofDevice)
+      .executeTakeFirstOrThrow();
+    return { queued: Number(row.queued), oldest: row.oldest ?? undefined };
   }
 
   async recover(): Promise<number> {

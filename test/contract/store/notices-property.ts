@@ -15,8 +15,9 @@ const someOutcome: fc.Arbitrary<NoticeOutcome> = fc.record(
     reason: fc.option(fc.string({ unit: "grapheme", maxLength: 5 })),
     peerId: fc.option(fc.string({ unit: "grapheme", maxLength: 5 })),
     dueAt: someTime,
+    untried: fc.constant(true as const),
   },
-  { noNullPrototype: true },
+  { noNullPrototype: true, requiredKeys: ["state", "reason", "peerId", "dueAt"] },
 );
 const someAction = fc.oneof(
   {
@@ -42,6 +43,7 @@ const someAction = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("resend" as const), at: fc.nat(), now: someTime }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant("postpone" as const), at: fc.nat(), now: someTime }) },
   { weight: 1, arbitrary: fc.constant({ type: "recover" as const }) },
 );
 type Action = typeof someAction extends fc.Arbitrary<infer T> ? T : never;
@@ -74,6 +76,9 @@ class OutboxModel {
     } else if (action.type === "finish") {
       await store.notices.finish(notice.key, action.outcome, action.now);
       this.#finish(notice, action.outcome, action.now);
+    } else if (action.type === "postpone") {
+      await store.notices.postpone([notice.key], action.now);
+      if (notice.state === "queued") this.#set(notice, { dueAt: action.now });
     } else {
       const final = notice.finishedAt !== null;
       if (final)
@@ -107,7 +112,7 @@ class OutboxModel {
     return "claimed";
   }
 
-  #finish(notice: Notice, { state, reason, peerId, dueAt }: NoticeOutcome, at: number): void {
+  #finish(notice: Notice, { state, reason, peerId, dueAt, untried }: NoticeOutcome, at: number): void {
     if (notice.state !== "sending") return;
     const over = state === "failed" || state === "suppressed";
     if (over) this.#giveBack(notice);
@@ -115,6 +120,7 @@ class OutboxModel {
       ...{ state, reason, peerId },
       ...(state === "queued" ? { dueAt } : { finishedAt: at }),
       ...(over && { countedDay: null }),
+      attempts: notice.attempts - (untried ? 1 : 0),
     });
   }
 

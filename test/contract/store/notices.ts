@@ -217,6 +217,36 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
       assert.deepEqual(await count(key), { sms: 0, email: 2 });
     });
 
+    it("wait longer where they are postponed, and a try that was none is not counted", async () => {
+      const key = await device();
+      const [one, other, working] = [
+        await makeNotice(store(), key),
+        await makeNotice(store(), key),
+        await makeNotice(store(), key),
+      ];
+      await claim(working);
+      await store().notices.postpone([one.key, working.key, 999_999_999], now + 50);
+      await store().notices.postpone([], now + 50);
+      assert.deepEqual(await due(key, "email", now + 49), [other]);
+      assert.deepEqual(await due(key, "email", now + 50), [other, { ...one, dueAt: now + 50 }]);
+      await store().notices.finish(working.key, { ...again, untried: true }, now);
+      assert.deepEqual(
+        [(await find(working))?.attempts, (await find(working))?.dueAt, (await find(working))?.countedDay],
+        [0, again.dueAt, today],
+      );
+    });
+
+    it("that wait are counted, with the age of the oldest", async () => {
+      const before = await store().notices.backlog();
+      const key = await device();
+      const oldest = -7e15;
+      const notice = await makeNotice(store(), key, { creation: oldest, dueAt: now + 1 });
+      await makeNotice(store(), key, { state: "suppressed", creation: oldest - 1 });
+      assert.deepEqual(await store().notices.backlog(), { queued: before.queued + 1, oldest });
+      await claim(notice);
+      assert.deepEqual(await store().notices.backlog(), before);
+    });
+
     it("that were sent tell their alert by which channel", async () => {
       const key = await device();
       const [alert, other] = [newAlert(key, 1), newAlert(key, 2)];

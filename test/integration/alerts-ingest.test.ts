@@ -1,0 +1,264 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import fc from "fast-check";
+import { RuleEngine } from "../../src/alerts/index.ts";
+import { createMemoryBus } from "../../src/bus/memory.ts";
+import { Ingest } from "../../src/ingest/ingest.ts";
+import { ingestMetrics } from "../../src/ingest/metrics.ts";
+import type { AlertRuleFields, AlertTrigger } from "../../src/model/alert-rule.ts";
+import type { Fix } from "../../src/model/effects.ts";
+import { createLog, createMetrics, systemIds } from "../../src/observe/index.ts";
+import type { Admitted } from "../../src/ports/intake.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { ruleFields } from "../contract/store/alert-values.ts";
+import { dataFolder, removeFolder } from "../support/service.ts";
+
+const start = Date.UTC(2026, 5, 1, 10);
+const minute = 60_000;
+const mail = { to: "ops@example.org", language: null, timeZone: null, units: "metric" } as const;
+
+/** Ingest with rules on a real store; time goes as the test says. */
+class Lane {
+  now = start;
+  readonly directory = dataFolder();
+  #store: Awaited<ReturnType<typeof openSqliteStore>> | undefined;
+  #engine: RuleEngine | undefined;
+  #ingest: Ingest | undefined;
+  readonly #log = createLog("silent");
+
+  static async open(context: TestContext): Promise<Lane> {
+    const lane = new Lane();
+    context.after(async () => {
+      await lane.close();
+      removeFolder(lane.directory);
+    });
+    await lane.start();
+    await lane.store.accounts.create(
+      { id: "test", name: "Test", timeZone: "Etc/UTC", licenses: 1000, language: "en" },
+      start,
+    );
+    return lane;
+  }
+
+  async start(): Promise<void> {
+    const log = this.#log;
+    const clock = { now: () => this.now, monotonic: () => this.now };
+    const bus = createMemoryBus((error) => assert.fail(String(error)));
+    const metrics = createMetrics({ processMetrics: false });
+    const store = await openSqliteStore({ directory: this.directory, log, pid: process.pid });
+    const { alertRules, geofences, groups, accounts, devices, locations } = store;
+    const sources = { alertRules, geofences, groups, accounts, devices, locations };
+    const onDue = (due: Parameters<Ingest["ticks"]["due"]>[0]) => this.ingest.ticks.due(due);
+    this.#engine = new RuleEngine({ ...sources, bus, clock, ids: systemIds, log, metrics, graceMs: 0, onDue });
+    this.#ingest = new Ingest(
+      { maxFutureMs: 600_000 },
+      { store, bus, clock, log, metrics: ingestMetrics(metrics), engine: this.#engine },
+    );
+    this.#store = store;
+    this.#engine.start();
+  }
+
+  async close(): Promise<void> {
+    await this.#engine?.stop();
+    await this.#ingest?.stop();
+    await this.#store?.close();
+  }
+
+  async restart(): Promise<void> {
+    await this.close();
+    await this.start();
+  }
+
+  get store() {
+    assert.ok(this.#store);
+    return this.#store;
+  }
+
+  get ingest(): Ingest {
+    assert.ok(this.#ingest);
+    return this.#ingest;
+  }
+
+  async rule(trigger: AlertTrigger, changes: Partial<AlertRuleFields> = {}): Promise<void> {
+    const [account] = await this.store.accounts.list();
+    assert.ok(account);
+    const fields: AlertRuleFields = { ...ruleFields(), name: trigger.type, ...changes, ...trigger };
+    await this.store.alertRules.create(account.key, 1, systemIds.uuid(), fields, start, 1000);
+  }
+
+  async device(id: string): Promise<Admitted> {
+    const [account] = await this.store.accounts.list();
+    assert.ok(account);
+    const none = { aliases: [], description: null, min: null, tags: {}, expires: null };
+    const limits = { dailyEmailLimit: 50, dailySmsLimit: 10, odometerStart: 0 };
+    await this.store.devices.create(account.key, { id, name: id, ...none, ...limits }, start);
+    return this.admit(id);
+  }
+
+  async admit(id: string): Promise<Admitted> {
+    const admission = await this.ingest.admit([id]);
+    assert.ok(admission.status === "admitted");
+    return admission;
+  }
+
+  send(device: Admitted, ...fixes: readonly Fix[]): Promise<string> {
+    return new Promise((resolve) => this.ingest.submit(device, fixes, this.now, resolve));
+  }
+
+  async alerts(device: Admitted) {
+    return this.store.alerts.list(device.key, { from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1000 });
+  }
+
+  async told(device: Admitted): Promise<readonly string[]> {
+    const offset = (time: number) => `${(time - start) / minute}`;
+    return (await this.alerts(device)).map((one) => `${offset(one.time)} ${one.name}${one.late ? " late" : ""}`);
+  }
+
+  async locations(device: Admitted): Promise<readonly Record<string, unknown>[]> {
+    let text = "";
+    const range = { from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1e6, odometerStart: 0 };
+    for await (const { json } of this.store.locations.history(device.key, range))
+      text += `${text === "" ? "" : ","}${Buffer.from(json).toString()}`;
+    return JSON.parse(`[${text}]`);
+  }
+}
+
+function fix(at: number, speed: number, changes: Partial<Fix> = {}): Fix {
+  const place = { valid: true, latitude: 4.6 + at / 10_000, longitude: -74.1 };
+  return {
+    type: "fix",
+    time: start + at * minute,
+    ...place,
+    speed,
+    alarms: [],
+    readings: {},
+    attributes: {},
+    ...changes,
+  };
+}
+
+test("a rule's alert, its notices and its location's fields are committed with the fix that caused them", async (context) => {
+  const lane = await Lane.open(context);
+  await lane.rule(
+    { type: "speedOver", parameters: { kmh: 80 } },
+    { critical: true, channels: { email: [mail, { ...mail, to: "two@example.org" }], sms: [], webhook: [] } },
+  );
+  const device = await lane.device("d");
+  const other = await lane.device("e");
+  assert.equal(await lane.send(device, fix(0, 50), fix(1, 92), fix(2, 95), fix(3, 60)), "stored");
+  assert.equal(await lane.send(other, fix(1, 92)), "stored");
+
+  const [alert, ...more] = await lane.alerts(device);
+  assert.equal(alert?.text, "Speed 92 km/h over the limit of 80");
+  assert.deepEqual(more, []);
+  assert.deepEqual(await lane.alerts(other), []);
+  const notices = await lane.store.notices.list(device.key, { limit: 10 });
+  assert.deepEqual(
+    notices.map(({ target, state, alertId }) => [target.channel, state, alertId]),
+    [
+      ["email", "queued", alert.id],
+      ["email", "queued", alert.id],
+    ],
+  );
+  assert.deepEqual(
+    (await lane.locations(device)).map(({ alerts, alertTexts, hasCriticalAlert }) => [
+      alerts,
+      alertTexts,
+      hasCriticalAlert,
+    ]),
+    [
+      [[], [], false],
+      [["speedOver"], ["Speed 92 km/h over the limit of 80"], true],
+      [[], [], false],
+      [[], [], false],
+    ],
+  );
+});
+
+test("a repeat, a restart and a late neighbour raise nothing again; a late episode that nobody saw is marked late", async (context) => {
+  const lane = await Lane.open(context);
+  lane.now = start + 50 * minute;
+  await lane.rule({ type: "speedOver", parameters: { kmh: 80 } });
+  let device = await lane.device("d");
+  await lane.send(device, fix(0, 50), fix(10, 92), fix(20, 95));
+  await lane.send(device, fix(10, 92));
+  await lane.restart();
+  device = await lane.admit("d");
+  await lane.send(device, fix(10, 92), fix(30, 97));
+  assert.deepEqual(await lane.told(device), ["10 speedOver"]);
+  await lane.send(device, fix(15, 91), fix(9, 99));
+  assert.deepEqual(await lane.told(device), ["10 speedOver"]);
+  await lane.send(device, fix(2, 40), fix(4, 90), fix(5, 91), fix(6, 40));
+  assert.deepEqual(await lane.told(device), ["4 speedOver late", "10 speedOver"]);
+  await lane.send(device, fix(4, 90), fix(40, 30), fix(41, 90));
+  assert.deepEqual(await lane.told(device), ["4 speedOver late", "10 speedOver", "41 speedOver"]);
+});
+
+test("what the tracker itself reports is a warning of the location, with or without a rule", async (context) => {
+  const lane = await Lane.open(context);
+  const device = await lane.device("d");
+  await lane.send(device, fix(0, 0, { alarms: ["sos", "powerCut"] }));
+  const [location] = await lane.locations(device);
+  assert.deepEqual(location?.warnings, ["sos", "powerCut"]);
+  assert.deepEqual(location?.warningTexts, ["SOS button pressed", "Disconnected from the vehicle's power"]);
+  assert.deepEqual([location?.alerts, location?.hasCriticalAlert], [[], false]);
+});
+
+test("time alone raises an alert at its moment, once, also across a restart", async (context) => {
+  const lane = await Lane.open(context);
+  await lane.rule({ type: "offline", parameters: { minutes: 30 } });
+  await lane.rule({ type: "notMoving", parameters: { minutes: 60 } });
+  let device = await lane.device("d");
+  await lane.send(device, fix(0, 50));
+  lane.now = start + 29 * minute;
+  await lane.restart();
+  device = await lane.admit("d");
+  lane.now = start + 31 * minute;
+  await until(async () => (await lane.told(device)).length === 1);
+  assert.deepEqual(await lane.told(device), ["30 offline"]);
+  await lane.restart();
+  device = await lane.admit("d");
+  lane.now = start + 61 * minute;
+  await until(async () => (await lane.told(device)).length === 2);
+  assert.deepEqual(await lane.told(device), ["30 offline", "60 notMoving"]);
+  lane.now = start + 62 * minute;
+  await lane.send(device, fix(62, 50));
+  lane.now = start + 93 * minute;
+  await until(async () => (await lane.told(device)).length === 3);
+  assert.deepEqual(await lane.told(device), ["30 offline", "60 notMoving", "92 offline"]);
+});
+
+test("however a story's fixes are cut into batches, and with restarts between, the same alerts are raised", async (context) => {
+  const lane = await Lane.open(context);
+  lane.now = start + 50 * minute;
+  let round = 0;
+  const story = fc.array(fc.tuple(fc.constantFrom(10, 70, 85, 120), fc.boolean()), { minLength: 1, maxLength: 20 });
+  await fc.assert(
+    fc.asyncProperty(story, fc.boolean(), async (steps, withRestart) => {
+      const id = `story-${round++}`;
+      const rule = { type: "speedOver", parameters: { kmh: 80 } } as const;
+      await lane.rule(rule, { devices: [id, `${id}b`] });
+      if (withRestart) await lane.restart();
+      const one = await lane.device(id);
+      const whole = await lane.device(`${id}b`);
+      const fixes = steps.map(([speed], index) => fix(index, speed));
+      let batch: Fix[] = [];
+      for (const [index, next] of fixes.entries()) {
+        batch.push(next);
+        if (steps[index]?.[1]) {
+          await lane.send(one, ...batch);
+          batch = [];
+        }
+      }
+      await lane.send(one, ...batch);
+      await lane.send(whole, ...fixes);
+      assert.deepEqual(await lane.told(one), await lane.told(whole));
+    }),
+    { numRuns: 15 },
+  );
+});
+
+/** Until it holds; the test's own time limit ends it otherwise. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
+}

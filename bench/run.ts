@@ -4,10 +4,12 @@ import { api } from "./api.ts";
 import { history } from "./history.ts";
 import { idle } from "./idle.ts";
 import { lastLocation } from "./last-location.ts";
+import { late } from "./late.ts";
 import { type Figure, kept, line } from "./support/figures.ts";
 
 const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   acknowledged,
+  late,
   lastLocation,
   api,
   history,

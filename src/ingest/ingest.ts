@@ -21,10 +21,12 @@ const retryDelays = [50, 100, 250, 500, 1000, 2000];
 /** A device that loses the race for its version so often in a row is in trouble of another kind. */
 const mostConflicts = 10;
 /**
- * A commit that had to change the totals of many later records takes long, and every device waits for it. The device that caused it waits that many
- * times as long before its next commit, so that one tracker with an old backlog can take a tenth of the store's time and not all of it.
+ * A commit that had to change many stored records takes long, and every device waits for it. The device that caused it waits that many times as long
+ * before its next commit, so that one tracker can take a tenth of the store's time and not all of it.
  */
 const heldTimes = 9;
+/** Fewer of them cost little: some microseconds each. */
+const manyPatches = 256;
 /** Shorter commits hold up nobody. */
 const longCommitMs = 20;
 /** How often it is looked whether a device may go on, while nothing but held ones waits, ms. */
@@ -271,7 +273,7 @@ export class Ingest implements Intake {
     this.#deps.metrics.commitSeconds.observe(ms / 1000);
     if (ms < longCommitMs) return;
     const until = this.#deps.clock.monotonic() + ms * heldTimes;
-    for (const { device, shift } of commits) if (shift !== undefined) this.#heldUntil.set(device, until);
+    for (const { device, patches } of commits) if (patches.length > manyPatches) this.#heldUntil.set(device, until);
   }
 
   #settle({ pending, plan, leftover }: Planned): void {

@@ -30,8 +30,7 @@ class History {
 
   apply(plan: Plan): void {
     assert.equal(plan.state.version, this.state.version + 1);
-    const { shift } = plan;
-    if (shift !== undefined)
+    for (const shift of plan.shifts ?? [])
       this.records = this.records.map((record) =>
         byKey(record, { time: shift.afterTime, hash: shift.afterHash }) <= 0
           ? record

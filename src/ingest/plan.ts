@@ -1,5 +1,12 @@
 import type { DeviceCommit, TotalsPatch, TotalsShift } from "../model/commit.ts";
-import { type DeviceState, type LocationRecord, noTotals, shiftedTotals, type Totals } from "../model/location.ts";
+import {
+  type DeviceState,
+  type LocationRecord,
+  noTotals,
+  shiftedTotals,
+  type Totals,
+  type TotalsSums,
+} from "../model/location.ts";
 import type { Watch } from "../ports/alert-engine.ts";
 import type { HistoryContext } from "../ports/store.ts";
 import { byKey, type Draft, recordOf, stepOf } from "./draft.ts";
@@ -90,10 +97,11 @@ interface Fold {
   /** What each of the records was made of. */
   readonly inserted: readonly { readonly observation: Draft; readonly totals: Totals }[];
   readonly patches: readonly TotalsPatch[];
-  /** Totals after the last step, and the totals that are stored for that step (undefined where it is a new record). */
+  readonly shifts: readonly TotalsShift[];
+  /** Totals after the last step. */
   readonly totals: Totals;
-  readonly storedTotals: Totals | undefined;
-  readonly lastKey: { readonly time: number; readonly hash: number };
+  /** What the totals of all that is stored after the last step change by. */
+  readonly sums: TotalsSums;
   readonly newest: LocationRecord | undefined;
   /** The new totals and the stored ones differ only by constant sums from here on. */
   readonly met: boolean;
@@ -103,10 +111,9 @@ function foldAgain(context: HistoryContext, drafts: readonly Draft[]): Fold {
   const records: LocationRecord[] = [];
   const inserted: { observation: Draft; totals: Totals }[] = [];
   const patches: TotalsPatch[] = [];
+  const shifts: TotalsShift[] = [];
   let totals = context.before?.totals ?? noTotals;
-  let storedTotals: Totals | undefined = totals;
-  let time = context.before?.time;
-  let lastKey = { time: time ?? 0, hash: context.before?.hash ?? 0 };
+  let sums: TotalsSums = noTotals;
   let newest = context.before;
   let met = true;
   let nextStored = 0;
@@ -114,74 +121,58 @@ function foldAgain(context: HistoryContext, drafts: readonly Draft[]): Fold {
   for (;;) {
     const stored = context.from[nextStored];
     const draft = drafts[nextDraft];
-    if (draft === undefined && (stored === undefined || (met && storedTotals !== undefined))) break;
+    if (draft === undefined && (stored === undefined || met)) break;
     if (draft !== undefined && (stored === undefined || byKey(draft, stored) < 0)) {
       nextDraft++;
-      const next = advance(totals, time, draft);
+      const next = advance(totals, newest?.time, draft);
       const record = recordOf(draft, next);
       if (record === undefined) continue;
       records.push(record);
       inserted.push({ observation: draft, totals: next });
       totals = next;
-      storedTotals = undefined;
       newest = record;
       met = false;
     } else if (stored !== undefined) {
       nextStored++;
-      totals = advance(totals, time, stepOf(stored));
-      storedTotals = stored.totals;
-      if (!sameTotals(totals, stored.totals)) patches.push({ time: stored.time, hash: stored.hash, totals });
-      newest = stored;
+      totals = advance(totals, newest?.time, stepOf(stored));
+      const change = sumsBetween(stored.totals, totals);
+      const more = sumsBetween(sums, change);
+      if (!isNothing(more)) shifts.push({ afterTime: newest?.time ?? 0, afterHash: newest?.hash ?? 0, ...more });
+      sums = change;
       met = differOnlyInSums(totals, stored.totals);
+      if (!met) patches.push({ time: stored.time, hash: stored.hash, totals });
+      newest = stored;
     }
-    time = newest?.time;
-    lastKey = { time: newest?.time ?? 0, hash: newest?.hash ?? 0 };
   }
-  return { records, inserted, patches, totals, storedTotals, lastKey, newest, met };
+  return { records, inserted, patches, shifts, totals, sums, newest, met };
 }
 
 function latePlan(state: DeviceState, context: HistoryContext, fold: Fold): Plan {
+  const { records, patches, shifts, newest } = fold;
+  const changes = { records, patches, ...(shifts.length > 0 && { shifts }) };
   const last = context.from.at(-1);
-  const reachedEnd = !context.more && (last === undefined || byKey(fold.lastKey, last) >= 0);
-  if (reachedEnd) {
-    const newest = fold.newest;
+  const reachedEnd = !context.more && (last === undefined || newest === undefined || byKey(newest, last) >= 0);
+  if (reachedEnd)
     return {
-      records: fold.records,
-      patches: fold.patches,
+      ...changes,
       state: stateOf(state, newest?.time ?? state.time, fold.totals, newest ?? state.last, state.pending),
     };
-  }
-  const shift = shiftOf(fold);
-  const totals = shift === undefined ? state.totals : shiftedTotals(state.totals, shift);
+  const totals = isNothing(fold.sums) ? state.totals : shiftedTotals(state.totals, fold.sums);
+  return { ...changes, state: stateOf(state, state.time, totals, state.last, state.pending) };
+}
+
+/** What is to be added to the sums of one for those of the other. */
+function sumsBetween(one: TotalsSums, other: TotalsSums): TotalsSums {
+  const [first, second, third, fourth] = one.sensorMs;
+  const [other1, other2, other3, other4] = other.sensorMs;
   return {
-    records: fold.records,
-    patches: fold.patches,
-    ...(shift && { shift }),
-    state: stateOf(state, state.time, totals, state.last, state.pending),
+    odometerMm: other.odometerMm - one.odometerMm,
+    sensorMs: [other1 - first, other2 - second, other3 - third, other4 - fourth],
   };
 }
 
-function shiftOf(fold: Fold): TotalsShift | undefined {
-  const stored = fold.storedTotals;
-  if (stored === undefined) return undefined;
-  const sums = fold.totals.sensorMs.map((ms, input) => ms - (stored.sensorMs[input] ?? 0));
-  const [first = 0, second = 0, third = 0, fourth = 0] = sums;
-  const odometerMm = fold.totals.odometerMm - stored.odometerMm;
-  if (odometerMm === 0 && !first && !second && !third && !fourth) return undefined;
-  return {
-    afterTime: fold.lastKey.time,
-    afterHash: fold.lastKey.hash,
-    odometerMm,
-    sensorMs: [first, second, third, fourth],
-  };
-}
-
-function sameTotals(one: Totals, other: Totals): boolean {
-  return (
-    one.odometerMm === other.odometerMm &&
-    one.sensorMs.every((ms, input) => ms === other.sensorMs[input]) &&
-    differOnlyInSums(one, other)
-  );
+function isNothing({ odometerMm, sensorMs }: TotalsSums): boolean {
+  return odometerMm === 0 && sensorMs.every((ms) => ms === 0);
 }
 
 /** The state after `before`, with `last` at the last valid position: a newest record that has none keeps its time and readings. */

@@ -2,16 +2,23 @@ import type { DeviceKey } from "../model/device.ts";
 import { type DeviceState, neverReported } from "../model/location.ts";
 import type { AlertEngine, Watch } from "../ports/alert-engine.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { LocationStore } from "../ports/store.ts";
+import type { HistoryContext, LocationStore } from "../ports/store.ts";
 import type { Draft } from "./draft.ts";
 import { ordered, type PendingDevice } from "./pending.ts";
 import { type Plan, planAppend, planLate } from "./plan.ts";
 import type { States } from "./states.ts";
 
-/** Records of history that a late report is first shown, and the most it is ever shown: some 8 MB for a moment. */
-const firstContext = 256;
+/**
+ * Records of history that a late report is first shown: the one after it is mostly where the totals meet again. And the most it is ever shown: some 8 MB
+ * for a moment.
+ */
+const firstContext = 10;
+/** So many records after the last late report are looked at where rules watch the device. */
+const watchedContext = 8;
 const largestContext = 16_384;
-/** Devices with late reports that are planned at a time, so that the memory of their histories is bounded. */
+/** Up to so many records, reports of one batch are planned as one, rather than one after the other. */
+const smallContext = 256;
+/** Devices that need more than that are planned so many at a time, so that the memory of their histories is bounded. */
 const lateAtOnce = 8;
 
 /** A device's plan; none where all it sent is stored already. */
@@ -61,8 +68,20 @@ export class Planner {
         planned.push({ pending, plan, leftover: [] });
       } else late.push({ pending, drafts, first, state });
     }
-    for (let at = 0; at < late.length; at += lateAtOnce)
-      planned.push(...(await Promise.all(late.slice(at, at + lateAtOnce).map((one) => this.#planLate(one)))));
+    const waiting: Late[] = [];
+    const tried = await Promise.all(
+      late.map((one) => this.#planLate(one, firstContext + one.drafts.length, smallContext)),
+    );
+    tried.forEach((one, index) => {
+      const again = late[index];
+      if (one !== undefined) planned.push(one);
+      else if (again !== undefined) waiting.push(again);
+    });
+    for (let at = 0; at < waiting.length; at += lateAtOnce) {
+      const some = waiting.slice(at, at + lateAtOnce);
+      const answers = await Promise.all(some.map((one) => this.#planLate(one, smallContext, largestContext)));
+      for (const one of answers) if (one !== undefined) planned.push(one);
+    }
     return planned;
   }
 
@@ -84,13 +103,24 @@ export class Planner {
     return this.#engine.watch(device, state, this.#clock.now());
   }
 
-  async #planLate({ pending, drafts, first, state }: Late): Promise<Planned> {
-    for (let limit = firstContext; ; limit *= 4) {
+  /** Looks at more and more of the history. Undefined: more than `most` would be needed; there is always a plan with the largest context. */
+  async #planLate({ pending, drafts, first, state }: Late, least: number, most: number): Promise<Planned | undefined> {
+    for (let limit = least; limit <= most; limit *= 4) {
       const context = await this.#store.context(pending.device.key, first.time, limit);
-      const late = planLate(state, context, drafts, limit >= largestContext, this.#watch(pending, state));
-      if (late !== "more context") return { pending, plan: late.plan, leftover: late.leftover };
+      const watch = this.#watch(pending, state);
+      if (limit < smallContext && watch !== undefined && !reachesPast(context, drafts)) continue;
+      const late = planLate(state, context, drafts, limit >= largestContext, watch);
+      if (late === "more context" || (late.leftover.length > 0 && limit < smallContext)) continue;
+      return { pending, plan: late.plan, leftover: late.leftover };
     }
+    return undefined;
   }
+}
+
+/** Whether a context has what rules look at after the last of these reports. */
+function reachesPast({ from, more }: HistoryContext, drafts: readonly Draft[]): boolean {
+  const last = drafts.at(-1)?.time ?? 0;
+  return !more || (from.at(-watchedContext)?.time ?? 0) > last;
 }
 
 function accountsOf(devices: readonly PendingDevice[]): ReadonlySet<number> {

@@ -10,7 +10,7 @@ export interface TotalsPatch {
   readonly totals: Totals;
 }
 
-/** What a late record adds to the totals of every stored record after the given key. */
+/** What a late record adds to the totals of every record after the given key that was stored before the commit. */
 export interface TotalsShift extends TotalsSums {
   readonly afterTime: number;
   readonly afterHash: number;
@@ -31,8 +31,10 @@ export interface DeviceCommit {
   readonly device: DeviceKey;
   /** New records in the order of (time, hash); none of them is stored yet. */
   readonly records: readonly LocationRecord[];
+  /** These records have these totals after the commit, whatever is shifted. */
   readonly patches: readonly TotalsPatch[];
-  readonly shift?: TotalsShift;
+  /** What is added to the totals of stored records; of several that concern a record, all are. */
+  readonly shifts?: readonly TotalsShift[];
   /** The state after this commit; its version is the one before plus one. */
   readonly state: DeviceState;
   /** What the device's rules found in these records, and who is to be told. */

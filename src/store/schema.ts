@@ -95,6 +95,17 @@ export interface TailTable {
   data: Uint8Array;
 }
 
+/** What late records of a device add to the totals of those after them, as far as it is not in the tail's rows: see `records/shifts.ts`. */
+export interface ShiftsTable {
+  device: number;
+  /** Row number that the tail had reached at the last of them. */
+  seq: number;
+  /** Event time from which on records are concerned. */
+  since: number;
+  count: number;
+  data: Uint8Array;
+}
+
 /** Reports that are kept as evidence, a bounded number of each device. */
 export interface RefusedTable {
   seq: Generated<number>;
@@ -267,6 +278,7 @@ export interface Schema {
   device_identifier: DeviceIdentifierTable;
   device_state: DeviceStateTable;
   tail: TailTable;
+  shifts: ShiftsTable;
   refused: RefusedTable;
   purge: PurgeTable;
   user_usage: UserUsageTable;

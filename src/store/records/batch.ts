@@ -1,7 +1,8 @@
-import type { CommitBatch, TotalsPatch, TotalsShift } from "../../model/commit.ts";
+import type { CommitBatch, DeviceCommit, TotalsPatch } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { LocationRecord } from "../../model/location.ts";
 import { writeRecord } from "./record-codec.ts";
+import { writeShifts } from "./shifts.ts";
 import type { ByteSink } from "./sink.ts";
 import { writeState } from "./state-codec.ts";
 
@@ -26,34 +27,47 @@ export interface Rewrite {
   /** The chunks that may hold the records concerned. */
   readonly seqs: readonly number[];
   readonly patches: readonly TotalsPatch[];
-  readonly shift: TotalsShift | undefined;
 }
 
 /*
  * The batch as bytes, little endian; the writer copies record bytes from here into rows without looking at them.
  *   batch:  u32 devices, then each device
- *   device: f64 key, f64 version, u32 length of its state, the state, u32 chunks, then each chunk
+ *   device: f64 key, f64 version, u32 length of its state, the state, u32 shifts and, where there are some, f64 earliest time, u32 length, the shifts;
+ *           u32 chunks, then each chunk
  *   chunk:  f64 first, f64 last, u32 count, u32 length, the records
  */
 const chunkHeader = 24;
 
-/** Packs what every commit has: states and new records. Returns the chunks in the order in which the writer numbers them. */
-export function packBatch(sink: ByteSink, batch: CommitBatch): readonly Chunk[] {
+/** Packs states, shifts and new records. Returns the chunks in the order in which the writer numbers them, from `seq` on. */
+export function packBatch(sink: ByteSink, batch: CommitBatch, seq: number): readonly Chunk[] {
   const chunks: Chunk[] = [];
   sink.length = 0;
   sink.uint32(batch.devices.length);
-  for (const { device, state, records } of batch.devices) {
+  for (const { device, state, records, shifts } of batch.devices) {
     sink.float64(device);
     sink.float64(state.version);
     const stateStart = sink.length + 4;
     sink.uint32(0);
     writeState(sink, state);
     sink.view.setUint32(stateStart - 4, sink.length - stateStart, true);
+    packShifts(sink, seq, shifts ?? []);
     sink.uint32(Math.ceil(records.length / chunkRecords));
     for (let start = 0; start < records.length; start += chunkRecords)
       chunks.push(packChunk(sink, device, records, start, Math.min(records.length, start + chunkRecords)));
   }
   return chunks;
+}
+
+function packShifts(sink: ByteSink, seq: number, shifts: NonNullable<DeviceCommit["shifts"]>): void {
+  sink.uint32(shifts.length);
+  if (shifts.length === 0) return;
+  let since = Number.POSITIVE_INFINITY;
+  for (const { afterTime } of shifts) if (afterTime < since) since = afterTime;
+  sink.float64(since);
+  sink.uint32(0);
+  const start = sink.length;
+  writeShifts(sink, seq, shifts);
+  sink.view.setUint32(start - 4, sink.length - start, true);
 }
 
 function packChunk(
@@ -84,6 +98,8 @@ function packChunk(
 /** What the writer does with a batch, in order. Byte arrays are views of the batch. */
 export interface BatchVisitor {
   device(key: DeviceKey, version: number, state: Uint8Array): void;
+  /** `since`: the earliest time that they are after. */
+  shifts(device: DeviceKey, count: number, since: number, bytes: Uint8Array): void;
   chunk(device: DeviceKey, first: number, last: number, count: number, records: Uint8Array): void;
 }
 
@@ -96,7 +112,7 @@ export function unpackBatch(buffer: ArrayBuffer, visitor: BatchVisitor): void {
     const device = view.getFloat64(at, true);
     const stateLength = view.getUint32(at + 16, true);
     visitor.device(device, view.getFloat64(at + 8, true), new Uint8Array(buffer, at + 20, stateLength));
-    at += 20 + stateLength;
+    at = unpackShifts(view, at + 20 + stateLength, device, visitor);
     const chunks = view.getUint32(at, true);
     at += 4;
     for (let chunk = 0; chunk < chunks; chunk++) {
@@ -111,4 +127,12 @@ export function unpackBatch(buffer: ArrayBuffer, visitor: BatchVisitor): void {
       at += chunkHeader + length;
     }
   }
+}
+
+function unpackShifts(view: DataView<ArrayBuffer>, at: number, device: DeviceKey, visitor: BatchVisitor): number {
+  const count = view.getUint32(at, true);
+  if (count === 0) return at + 4;
+  const length = view.getUint32(at + 12, true);
+  visitor.shifts(device, count, view.getFloat64(at + 4, true), new Uint8Array(view.buffer, at + 16, length));
+  return at + 16 + length;
 }

@@ -28,6 +28,8 @@ const hasAnchor = 1024;
 /** u32 length of the alert members, which stand before the extras; otherwise there are none. */
 const hasAlerts = 2048;
 
+/** Where a record's odometer is: all that most shifts change. */
+export const odometerOffset = 40;
 const fixedLength = 48;
 /** All optional fields in their longest form. */
 const longestHeader = fixedLength + 8 + 8 + 8 + 8 + 32 + 8 + 24 + 4;

@@ -110,12 +110,13 @@ describe("packed batches", () => {
       fc.property(lists, (devices) => {
         const sink = new ByteSink(8);
         const commits = devices.map((records, index) => append(index + 1, index + 7, records));
-        const chunks = packBatch(sink, { devices: commits, refused: [] });
+        const chunks = packBatch(sink, { devices: commits, refused: [] }, 1);
         const states: DeviceState[] = [];
         const found: unknown[] = [];
         const records = new Map<number, unknown[]>(commits.map(({ device }) => [device, []]));
         unpackBatch(sink.take(), {
           device: (_, version, state) => states.push(readState(state, version)),
+          shifts: () => assert.fail("there are none"),
           chunk(device, first, last, count, bytes) {
             found.push({ device, first, last, count });
             assert.ok(count > 0 && count <= chunkRecords);

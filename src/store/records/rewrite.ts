@@ -1,18 +1,19 @@
-import type { TotalsPatch, TotalsShift } from "../../model/commit.ts";
+import type { TotalsPatch } from "../../model/commit.ts";
 import { shiftedTotals, type Totals } from "../../model/location.ts";
 import { RecordCursor, writeRecord } from "./record-codec.ts";
+import type { Shifts } from "./shifts.ts";
 import { ByteSink } from "./sink.ts";
 
-/** Changes the totals of stored records: first each patched record gets its new totals, then every record after the shift's key gets its sums. */
+/** Gives stored records new totals. What shifts will add to them when they are read is taken off before. */
 export class Rewriter {
   readonly #patches = new Map<string, Totals>();
-  readonly #shift: TotalsShift | undefined;
+  readonly #shifts: Shifts;
   readonly #found = new Set<string>();
   readonly #sink = new ByteSink(4096);
 
-  constructor(patches: readonly TotalsPatch[], shift: TotalsShift | undefined) {
+  constructor(patches: readonly TotalsPatch[], shifts: Shifts) {
     for (const { time, hash, totals } of patches) this.#patches.set(`${time}/${hash}`, totals);
-    this.#shift = shift;
+    this.#shifts = shifts;
   }
 
   /** Patches whose record was in no chunk so far. */
@@ -20,43 +21,31 @@ export class Rewriter {
     return this.#patches.size - this.#found.size;
   }
 
-  /** A chunk's new bytes; undefined where nothing in it changes. */
-  rewrite(chunk: Uint8Array): Uint8Array | undefined {
+  /** New bytes of the chunk with this row number; undefined where nothing in it changes. */
+  rewrite(chunk: Uint8Array, seq: number): Uint8Array | undefined {
     const cursor = new RecordCursor(chunk);
     const sink = this.#sink;
     sink.length = 0;
     let changed = false;
     for (let at = 0; at < chunk.byteLength; at = cursor.end) {
       cursor.readKey(at);
-      const totals = this.#totalsFor(cursor, at);
+      const key = `${cursor.time}/${cursor.hash}`;
+      const totals = this.#patches.get(key);
       if (totals === undefined) sink.copy(chunk, at, cursor.end);
       else {
+        this.#found.add(key);
         changed = true;
-        writeRecord(sink, { ...cursor.record(), totals });
+        cursor.read(at);
+        const record = cursor.record();
+        writeRecord(sink, { ...record, totals: without(totals, this.#shifts, cursor, seq) });
       }
     }
     return changed ? sink.cut() : undefined;
   }
-
-  #totalsFor(cursor: RecordCursor, at: number): Totals | undefined {
-    const patch = this.#patchFor(cursor);
-    const shift = this.#shift !== undefined && isAfter(cursor, this.#shift) ? this.#shift : undefined;
-    if (patch === undefined && shift === undefined) return undefined;
-    cursor.read(at);
-    const totals = patch ?? cursor.record().totals;
-    return shift === undefined ? totals : shiftedTotals(totals, shift);
-  }
-
-  #patchFor({ time, hash }: RecordCursor): Totals | undefined {
-    // A shift alone goes over all later records.
-    if (this.#patches.size === 0) return undefined;
-    const key = `${time}/${hash}`;
-    const patch = this.#patches.get(key);
-    if (patch !== undefined) this.#found.add(key);
-    return patch;
-  }
 }
 
-function isAfter(cursor: RecordCursor, shift: TotalsShift): boolean {
-  return cursor.time > shift.afterTime || (cursor.time === shift.afterTime && cursor.hash > shift.afterHash);
+function without(totals: Totals, shifts: Shifts, cursor: RecordCursor, seq: number): Totals {
+  const { odometerMm, sensorMs } = shifts.sumsFor(cursor, seq);
+  const [first, second, third, fourth] = sensorMs;
+  return shiftedTotals(totals, { odometerMm: -odometerMm, sensorMs: [-first, -second, -third, -fourth] });
 }

@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import { type BatchVisitor, type Rewrite, unpackBatch } from "../records/batch.ts";
 import { Rewriter } from "../records/rewrite.ts";
+import { Shifts } from "../records/shifts.ts";
 import type { CommitAnswer, CommitRequest } from "./messages.ts";
 
 /** Refused reports kept of a device: enough to see what is wrong with its clock, and a faulty device can't fill the disk. */
@@ -14,6 +15,8 @@ export class BatchWriter implements BatchVisitor {
   readonly #end: StatementSync;
   readonly #append: StatementSync;
   readonly #state: StatementSync;
+  readonly #shift: StatementSync;
+  readonly #shifts: StatementSync;
   readonly #chunk: StatementSync;
   readonly #rewrite: StatementSync;
   readonly #refuse: StatementSync;
@@ -32,6 +35,13 @@ export class BatchWriter implements BatchVisitor {
     );
     // A device's state row is made with the device and goes with it, so this finds a stale version and a deleted device alike.
     this.#state = database.prepare("update device_state set version = ?, data = ? where device = ? and version = ?");
+    // What `||` makes of blobs is text of the same bytes.
+    this.#shift = database.prepare(
+      `insert into shifts (device, seq, since, count, data) values (?, ?, ?, ?, ?) on conflict (device) do update set
+       seq = excluded.seq, since = min(since, excluded.since), count = count + excluded.count,
+       data = cast(data || excluded.data as blob)`,
+    );
+    this.#shifts = database.prepare("select data from shifts where device = ?");
     this.#chunk = database.prepare("select data from tail where seq = ?");
     this.#rewrite = database.prepare("update tail set data = ? where seq = ?");
     this.#refuse = database.prepare(
@@ -49,10 +59,10 @@ export class BatchWriter implements BatchVisitor {
     this.#conflicts = [];
     this.#begin.run();
     try {
-      // Rewrites come first: they are about what was stored before.
-      let missing = 0;
-      for (const rewrite of rewrites) missing += this.#rewriteChunks(rewrite);
       unpackBatch(buffer, this);
+      let missing = 0;
+      // After the shifts of this commit, which patched records are to be without.
+      for (const rewrite of rewrites) missing += this.#rewriteChunks(rewrite);
       for (const report of refused) {
         const { device, receivedAt, time, cause } = report;
         this.#refuse.run(device, receivedAt, time, cause, report.report, device);
@@ -77,6 +87,10 @@ export class BatchWriter implements BatchVisitor {
     if (this.#state.run(version, state, key, version - 1).changes !== 1) this.#conflicts.push(key);
   }
 
+  shifts(device: DeviceKey, count: number, since: number, bytes: Uint8Array): void {
+    if (this.#conflicts.length === 0) this.#shift.run(device, this.#seq, since, count, bytes);
+  }
+
   chunk(device: DeviceKey, first: number, last: number, count: number, records: Uint8Array): void {
     // With a conflict all is rolled back; only the other devices' versions are still of interest.
     if (this.#conflicts.length === 0) this.#append.run(this.#seq, device, first, last, count, records);
@@ -94,11 +108,12 @@ export class BatchWriter implements BatchVisitor {
     statement.run(row);
   }
 
-  #rewriteChunks({ seqs, patches, shift }: Rewrite): number {
-    const rewriter = new Rewriter(patches, shift);
+  #rewriteChunks({ device, seqs, patches }: Rewrite): number {
+    const shifts = this.#shifts.get(device)?.data;
+    const rewriter = new Rewriter(patches, new Shifts(shifts instanceof Uint8Array ? shifts : undefined));
     for (const seq of seqs) {
       const data = this.#chunk.get(seq)?.data;
-      const changed = data instanceof Uint8Array ? rewriter.rewrite(data) : undefined;
+      const changed = data instanceof Uint8Array ? rewriter.rewrite(data, seq) : undefined;
       if (changed !== undefined) this.#rewrite.run(changed, seq);
     }
     return rewriter.missing;

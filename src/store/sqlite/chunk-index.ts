@@ -3,15 +3,40 @@ import type { DeviceKey } from "../../model/device.ts";
 /** Numbers of one entry: seq, first, last, count. */
 const stride = 4;
 
+/** A chunk of so many records is left as it is: putting it together with others would gain little. */
+export const fullChunk = 128;
+
+/** A chunk with its row number. */
+export interface PlacedChunk {
+  readonly seq: number;
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+}
+
 /** The chunks of one device, by (first, seq), in one typed array of 32 bytes a chunk. */
 export class DeviceChunks {
   #numbers = new Float64Array(2 * stride);
   #length = 0;
   /** Longest time from a chunk's first to its last record: no chunk that begins earlier than this before a moment can reach it. */
   #longest = 0;
+  #replaced = 0;
+  #small = 0;
+  /** Shifts that are not yet folded into the chunks: how many, and the event time from which on they concern records. */
+  shifts = { count: 0, since: Number.POSITIVE_INFINITY };
 
   get length(): number {
     return this.#length;
+  }
+
+  /** How often chunks were put together: places in this index that were found before are of no use then. */
+  get replaced(): number {
+    return this.#replaced;
+  }
+
+  /** Chunks that are to be put together some time, since they hold few records. */
+  get small(): number {
+    return this.#small;
   }
 
   seq(index: number): number {
@@ -41,6 +66,7 @@ export class DeviceChunks {
     numbers[at + 2] = last;
     numbers[at + 3] = count;
     this.#length++;
+    if (count < fullChunk) this.#small++;
     if (last - first > this.#longest) this.#longest = last - first;
   }
 
@@ -94,6 +120,32 @@ export class DeviceChunks {
     return seqs.filter(({ last }) => last >= newest).map(({ seq }) => seq);
   }
 
+  /** When the first small chunk begins; infinite: there is none. */
+  firstSmall(): number {
+    if (this.#small === 0) return Number.POSITIVE_INFINITY;
+    for (let index = 0; index < this.#length; index++) if (this.count(index) < fullChunk) return this.first(index);
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /**
+   * Row numbers of chunks that follow each other, reach past a moment and are older than the row number `until`, of about so many records and at
+   * most so many rows; the first ones that are worth putting together, or all where shifts concern them.
+   */
+  slice(from: number, until: number, records: number, rows: number, shifted: boolean): number[] {
+    for (let index = this.reaching(from); index < this.#length; ) {
+      const seqs: number[] = [];
+      let some = shifted;
+      for (let taken = 0; index < this.#length && taken < records && seqs.length < rows; index++) {
+        if (this.last(index) < from || this.seq(index) >= until) continue;
+        if (this.count(index) < fullChunk) some = true;
+        seqs.push(this.seq(index));
+        taken += this.count(index);
+      }
+      if (some) return seqs;
+    }
+    return [];
+  }
+
   /** Row numbers of up to so many chunks at the end. */
   newest(limit: number): number[] {
     const seqs: number[] = [];
@@ -105,12 +157,31 @@ export class DeviceChunks {
   removeNewest(count: number): void {
     this.#length = Math.max(0, this.#length - count);
   }
+
+  /** Puts other chunks in the place of these. */
+  replace(seqs: ReadonlySet<number>, chunks: readonly PlacedChunk[]): void {
+    const numbers = this.#numbers;
+    let to = 0;
+    this.#longest = 0;
+    this.#small = 0;
+    for (let index = 0; index < this.#length; index++) {
+      if (seqs.has(this.seq(index))) continue;
+      this.#longest = Math.max(this.#longest, this.last(index) - this.first(index));
+      if (this.count(index) < fullChunk) this.#small++;
+      numbers.copyWithin(to, index * stride, (index + 1) * stride);
+      to += stride;
+    }
+    this.#length = to / stride;
+    this.#numbers = numbers.slice(0, to + (chunks.length + 2) * stride);
+    for (const { seq, first, last, count } of chunks) this.insert(seq, first, last, count);
+    this.#replaced++;
+  }
 }
 
 /**
  * Where the records of each device are: an index by device and time over a tail that is in the order of commits. It is in memory only, built again
- * at start by one scan of the tail's narrow columns. What bounds it is the tail: once the tail is sealed into blocks of some hundred records,
- * it holds the chunks since a device's last sealing, and the blocks have an index on disk. Until then it costs 32 to 48 bytes a chunk.
+ * at start by one scan of the tail's narrow columns. It costs 32 to 48 bytes a chunk; the compactor puts small chunks together, so that this is for
+ * 128 records and more.
  */
 export class ChunkIndex {
   readonly #devices = new Map<DeviceKey, DeviceChunks>();
@@ -136,6 +207,23 @@ export class ChunkIndex {
     chunks.insert(seq, first, last, count);
     this.#size++;
     if (seq >= this.next) this.next = seq + 1;
+  }
+
+  /** Puts other chunks in the place of some of a device's. Where it is gone meanwhile, they are there to be deleted. */
+  replace(device: DeviceKey, known: DeviceChunks, seqs: ReadonlySet<number>, chunks: readonly PlacedChunk[]): void {
+    if (this.#devices.get(device) !== known) {
+      for (const { seq, first, last, count } of chunks) this.add(seq, device, first, last, count);
+      return;
+    }
+    this.#size -= known.length;
+    known.replace(seqs, chunks);
+    this.#size += known.length;
+    for (const { seq } of chunks) if (seq >= this.next) this.next = seq + 1;
+  }
+
+  /** Devices that have chunks. */
+  devices(): Iterable<DeviceKey> {
+    return this.#devices.keys();
   }
 
   /** Takes a device's chunks out of the index. */

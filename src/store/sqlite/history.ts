@@ -1,5 +1,6 @@
+import type { DeviceKey } from "../../model/device.ts";
 import type { HistoryChunk, HistoryRange } from "../../ports/store.ts";
-import type { DeviceChunks } from "./chunk-index.ts";
+import type { ChunkIndex } from "./chunk-index.ts";
 import type { JsonPiece, ReaderCalls } from "./messages.ts";
 import { Sweep } from "./sweep.ts";
 import type { WorkerLink } from "./worker-link.ts";
@@ -7,33 +8,65 @@ import type { WorkerLink } from "./worker-link.ts";
 /** Records of one step: some 10 ms of the reader and 600 KB of JSON, so that short questions get in between. */
 const stepRecords = 2048;
 
+/** Chunks are put together now and then, not between every look at the index and the next. */
+export const mostLooks = 20;
+
+/** What reading needs of the store. */
+export interface ReadParts {
+  readonly reader: WorkerLink<ReaderCalls>;
+  readonly index: ChunkIndex;
+  /** Resolves when the index knows all that has been written until now. */
+  settled(): Promise<void>;
+}
+
+/** A step that is being read: the time from which on nothing has been given, and the answer. */
+interface Asked {
+  readonly begin: number;
+  readonly answer: Promise<readonly JsonPiece[] | undefined>;
+}
+
 /**
  * A device's history as pieces of JSON. The next step is asked for while the pieces of one are consumed, and no further ahead:
  * a consumer that waits holds two steps.
  */
 export async function* readHistory(
-  reader: WorkerLink<ReaderCalls>,
-  chunks: DeviceChunks | undefined,
+  { reader, index, settled }: ReadParts,
+  device: DeviceKey,
   range: HistoryRange,
 ): AsyncGenerator<HistoryChunk, void, undefined> {
+  const chunks = index.get(device);
   if (chunks === undefined || range.limit <= 0) return;
   const { after, to, odometerStart } = range;
   const from = Math.max(range.from, after?.time ?? range.from);
   const sweep = new Sweep(chunks, from, to);
   let left = range.limit;
   let begin = from;
-  const ask = (): Promise<readonly JsonPiece[]> | undefined => {
+  const ask = (): Asked | undefined => {
     const step = left > 0 ? sweep.next(Math.min(stepRecords, left)) : undefined;
     if (step === undefined) return undefined;
-    const answer = reader.call("history", { ...step, from: begin, to, after, limit: left, odometerStart });
+    const asked = {
+      begin,
+      answer: reader.call("history", { device, ...step, from: begin, to, after, limit: left, odometerStart }),
+    };
     // Whether it failed is told when its turn comes; a consumer that left early never asks.
-    answer.catch(() => undefined);
+    asked.answer.catch(() => undefined);
     // All before the bound has been given then, whatever the pieces are.
     begin = Math.max(begin, step.bound);
-    return answer;
+    return asked;
   };
-  for (let pending = ask(); pending !== undefined; ) {
-    const pieces = await pending;
+  for (let pending = ask(), looks = 1; pending !== undefined; ) {
+    const pieces = await pending.answer;
+    if (pieces === undefined) {
+      if (looks++ === mostLooks) throw new Error(`chunks of device ${device} are missing`);
+      await settled();
+      // A device that is gone has no more.
+      if (index.get(device) !== chunks) return;
+      begin = pending.begin;
+      sweep.again(begin);
+      pending = ask();
+      continue;
+    }
+    looks = 1;
     for (const piece of pieces) left -= piece.count;
     pending = ask();
     yield* pieces;

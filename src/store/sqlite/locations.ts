@@ -1,21 +1,21 @@
-import type { CommitBatch, DeviceCommit, RefusedReport } from "../../model/commit.ts";
+import type { CommitBatch, DeviceCommit, RefusedReport, TotalsShift } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
-import type { DeviceState, LocationRecord } from "../../model/location.ts";
+import type { DeviceState } from "../../model/location.ts";
 import type { Log } from "../../ports/log.ts";
 import type { CommitConflict, HistoryChunk, HistoryContext, HistoryRange, LocationStore } from "../../ports/store.ts";
 import { packBatch, type Rewrite } from "../records/batch.ts";
-import { readRecords } from "../records/record-codec.ts";
 import { ByteSink } from "../records/sink.ts";
 import { readState } from "../records/state-codec.ts";
 import { alertRow } from "../rows/alerts.ts";
 import { noticeRow } from "../rows/notices.ts";
 import type { RefusedRows } from "../rows/refused.ts";
 import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
-import type { ChunkIndex, DeviceChunks } from "./chunk-index.ts";
-import { readHistory } from "./history.ts";
+import type { ChunkIndex } from "./chunk-index.ts";
+import { Compactor } from "./compactor.ts";
+import { Contexts } from "./contexts.ts";
+import { type ReadParts, readHistory } from "./history.ts";
 import type { CommitRequest, ReaderCalls, WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
-import { Sweep } from "./sweep.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
 /** First size of the batch buffer: a batch of some hundred one-record commits fits without growing. */
@@ -36,17 +36,34 @@ export interface LocationParts {
 /** Positions on SQLite: packed here, written by one worker, read and rendered by another. */
 export class SqliteLocations implements LocationStore {
   readonly #parts: LocationParts;
+  readonly #reading: ReadParts;
+  readonly #contexts: Contexts;
   readonly #batch = new ByteSink(batchBytes);
   /** After a commit that failed, whether the tail has rows that the index does not know is found out before the next one. */
   #uncertain = false;
+  /** Chunks that were put together or were not; at most one device's, since nothing is written before that is found out. */
+  #doubtful: readonly { readonly device: DeviceKey; readonly seqs: readonly number[] }[] = [];
+  readonly compactor: Compactor;
 
   constructor(parts: LocationParts) {
+    const { reader, index, turns } = parts;
     this.#parts = parts;
+    this.#reading = { reader, index, settled: () => turns.run(() => this.settle()) };
+    this.#contexts = new Contexts(this.#reading);
+    this.compactor = new Compactor({
+      ...parts,
+      settle: () => this.settle(),
+      doubt: (device, seqs) => {
+        this.#uncertain = true;
+        this.#doubtful = [{ device, seqs }];
+      },
+    });
   }
 
   /** Reads the tail from the highest known row on into the index. */
   async load(): Promise<void> {
     const { reader, index } = this.#parts;
+    await this.#resolveDoubt();
     let pending = reader.call("scan", index.next);
     for (;;) {
       const rows = await pending;
@@ -58,7 +75,32 @@ export class SqliteLocations implements LocationStore {
         index.add(rows[at] ?? 0, device, rows[at + 2] ?? 0, rows[at + 3] ?? 0, rows[at + 4] ?? 0);
       }
     }
+    await this.#loadShifts();
     this.#uncertain = false;
+    for (const device of index.devices()) this.compactor.look(device);
+  }
+
+  /** A compaction is all or nothing: where its first chunk is gone, all are, and the rows that took their place are read next. */
+  async #resolveDoubt(): Promise<void> {
+    const { reader, index } = this.#parts;
+    const [doubtful] = this.#doubtful;
+    if (doubtful === undefined) return;
+    const { device, seqs } = doubtful;
+    const { rows } = await reader.call("sql", { sql: "select 1 from tail where seq = ?", parameters: [seqs[0] ?? 0] });
+    const chunks = index.get(device);
+    if (rows.length === 0 && chunks !== undefined) index.replace(device, chunks, new Set(seqs), []);
+    this.#doubtful = [];
+  }
+
+  async #loadShifts(): Promise<void> {
+    const { reader, index } = this.#parts;
+    const { rows } = await reader.call("sql", { sql: "select device, seq, since, count from shifts", parameters: [] });
+    for (const { device, seq, since, count } of rows) {
+      // Rows that a shift does not concern must have higher numbers, whichever rows are gone.
+      index.next = Math.max(index.next, Number(seq));
+      const chunks = index.get(Number(device));
+      if (chunks !== undefined) chunks.shifts = { count: Number(count), since: Number(since) };
+    }
   }
 
   async states(devices: readonly DeviceKey[]): Promise<readonly DeviceState[]> {
@@ -77,7 +119,7 @@ export class SqliteLocations implements LocationStore {
   async #commit(batch: CommitBatch): Promise<CommitConflict | undefined> {
     await this.settle();
     const { writer, index, log } = this.#parts;
-    const chunks = packBatch(this.#batch, batch);
+    const chunks = packBatch(this.#batch, batch, index.next);
     const rewrites = batch.devices.flatMap((device) => this.#rewriteOf(device) ?? []);
     const buffer = this.#batch.take();
     const first = index.next;
@@ -94,7 +136,18 @@ export class SqliteLocations implements LocationStore {
     chunks.forEach((chunk, offset) => {
       index.add(first + offset, chunk.device, chunk.first, chunk.last, chunk.count);
     });
+    for (const { device, shifts } of batch.devices) {
+      if (shifts !== undefined) this.#shifted(device, shifts);
+      this.compactor.look(device);
+    }
     return undefined;
+  }
+
+  #shifted(device: DeviceKey, shifts: readonly TotalsShift[]): void {
+    const chunks = this.#parts.index.get(device);
+    if (chunks === undefined) return;
+    const since = shifts.reduce((least, { afterTime }) => Math.min(least, afterTime), chunks.shifts.since);
+    chunks.shifts = { count: chunks.shifts.count + shifts.length, since };
   }
 
   /** Brings the index up to the tail after a commit of unknown outcome. To be called in a turn of one's own. */
@@ -102,49 +155,24 @@ export class SqliteLocations implements LocationStore {
     if (this.#uncertain) await this.load();
   }
 
-  #rewriteOf({ device, patches, shift }: DeviceCommit): Rewrite | undefined {
+  #rewriteOf({ device, patches }: DeviceCommit): Rewrite | undefined {
     const chunks = this.#parts.index.get(device);
-    if (chunks === undefined || (patches.length === 0 && shift === undefined)) return undefined;
-    let from = shift?.afterTime ?? Number.POSITIVE_INFINITY;
-    let to = shift === undefined ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    if (chunks === undefined || patches.length === 0) return undefined;
+    let from = Number.POSITIVE_INFINITY;
+    let to = Number.NEGATIVE_INFINITY;
     for (const { time } of patches) {
       if (time < from) from = time;
       if (time > to) to = time;
     }
-    return { device, seqs: chunks.overlapping(from, to), patches, shift };
+    return { device, seqs: chunks.overlapping(from, to), patches };
   }
 
-  async context(device: DeviceKey, time: number, limit: number): Promise<HistoryContext> {
-    const chunks = this.#parts.index.get(device);
-    if (chunks === undefined) return { from: [], more: false };
-    const [before, from] = await Promise.all([this.#newestBefore(chunks, time), this.#from(chunks, time, limit + 1)]);
-    return { ...(before && { before }), from: from.slice(0, limit), more: from.length > limit };
-  }
-
-  async #newestBefore(chunks: DeviceChunks, time: number): Promise<LocationRecord | undefined> {
-    const seqs = chunks.newestBefore(time);
-    if (seqs.length === 0) return undefined;
-    const [record] = readRecords(await this.#parts.reader.call("newestBefore", { seqs, time }));
-    return record;
-  }
-
-  async #from(chunks: DeviceChunks, time: number, limit: number): Promise<LocationRecord[]> {
-    const to = Number.POSITIVE_INFINITY;
-    const sweep = new Sweep(chunks, time, to);
-    const records: LocationRecord[] = [];
-    let from = time;
-    while (records.length < limit) {
-      const step = sweep.next(limit - records.length);
-      if (step === undefined) break;
-      const request = { ...step, from, to, after: undefined, limit: limit - records.length };
-      for (const record of readRecords(await this.#parts.reader.call("records", request))) records.push(record);
-      from = Math.max(from, step.bound);
-    }
-    return records;
+  context(device: DeviceKey, time: number, limit: number): Promise<HistoryContext> {
+    return this.#contexts.find(device, time, limit);
   }
 
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk> {
-    return readHistory(this.#parts.reader, this.#parts.index.get(device), range);
+    return readHistory(this.#reading, device, range);
   }
 
   refused(device: DeviceKey, limit: number): Promise<readonly RefusedReport[]> {

@@ -47,6 +47,24 @@ export interface CommitAnswer {
   readonly buffer: ArrayBuffer;
 }
 
+/** Chunks of one device that are to be put together; their records get row numbers from `seq` on. */
+export interface CompactRequest {
+  readonly device: DeviceKey;
+  readonly seqs: readonly number[];
+  readonly seq: number;
+}
+
+/** The new chunks: three numbers for each (first, last, count). */
+export interface CompactAnswer {
+  readonly table: Float64Array<ArrayBuffer>;
+}
+
+/** Shifts of a device that are not yet folded in: how many, and the event time from which on records are concerned. */
+export interface ShiftsLeft {
+  readonly count: number;
+  readonly since: number;
+}
+
 /** What the writer does. */
 export interface WriterCalls {
   readonly sql: Call<SqlRequest, SqlAnswer>;
@@ -55,6 +73,10 @@ export interface WriterCalls {
   /** Ends a transaction if one is open: the engine may have ended it itself. */
   readonly rollback: Call<null, null>;
   readonly append: Call<CommitRequest, CommitAnswer>;
+  /** Undefined: a chunk was not there, nothing was done. */
+  readonly compact: Call<CompactRequest, CompactAnswer | undefined>;
+  /** Forgets the shifts up to a row number. */
+  readonly forget: Call<{ readonly device: DeviceKey; readonly seq: number }, ShiftsLeft>;
   /** Deletes rows of the tail. */
   readonly purge: Call<readonly number[], null>;
   /** Writes something. */
@@ -64,6 +86,7 @@ export interface WriterCalls {
 
 /** Some chunks of one device to be read in order, up to a bound. */
 export interface ReadRequest {
+  readonly device: DeviceKey;
   readonly seqs: readonly number[];
   readonly from: number;
   readonly to: number;
@@ -71,6 +94,26 @@ export interface ReadRequest {
   readonly bound: number;
   readonly after: RecordKey | undefined;
   readonly limit: number;
+}
+
+/** What surrounds a moment in some chunks of one device: see `HistoryContext`. */
+export interface ContextRequest {
+  readonly device: DeviceKey;
+  readonly seqs: readonly number[];
+  readonly time: number;
+  /** Records at or after it may be missing from these chunks. */
+  readonly bound: number;
+  /** At most so many records at and after the moment. */
+  readonly limit: number;
+}
+
+/**
+ * Answers to context requests, packed: for each three numbers (the end of the record before the moment, the end of the records from there on, and
+ * whether all chunks were there), and all records' bytes one after the other.
+ */
+export interface ContextsAnswer {
+  readonly table: Float64Array<ArrayBuffer>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** States of devices, packed: four numbers for each that is there (device, version, start, end), and all their bytes. */
@@ -92,11 +135,9 @@ export interface ReaderCalls {
   /** Chunks from a row number on: five numbers for each (seq, device, first, last, count); empty: no more. */
   readonly scan: Call<number, Float64Array<ArrayBuffer>>;
   readonly states: Call<readonly DeviceKey[], StatesAnswer>;
-  readonly history: Call<ReadRequest & { readonly odometerStart: number }, readonly JsonPiece[]>;
-  /** The packed records. */
-  readonly records: Call<ReadRequest, Uint8Array<ArrayBuffer>>;
-  /** The newest record before a moment; empty: none. */
-  readonly newestBefore: Call<{ readonly seqs: readonly number[]; readonly time: number }, Uint8Array<ArrayBuffer>>;
+  /** Undefined: a chunk is not there any more; the index tells where its records are now. */
+  readonly history: Call<ReadRequest & { readonly odometerStart: number }, readonly JsonPiece[] | undefined>;
+  readonly contexts: Call<readonly ContextRequest[], ContextsAnswer>;
   readonly close: Call<null, null>;
 }
 

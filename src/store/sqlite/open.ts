@@ -109,6 +109,7 @@ async function assemble(
       await turns.run(() => writer.call("check", null));
     },
     async close() {
+      await locations.compactor.close();
       await purger.close();
       await turns.run(close);
     },

@@ -81,6 +81,7 @@ export class Purger {
     await this.#deleteCommands(device);
     await this.#deleteRows("alert", device);
     await this.#deleteRows("notice", device);
+    await database.deleteFrom("shifts").where("device", "=", device).execute();
     if (!this.#closed) await database.deleteFrom("purge").where("device", "=", device).execute();
   }
 

@@ -78,15 +78,11 @@ serve<ReaderCalls>({
   },
   history: (request) => {
     const answer = reader().chunks.history(request, request.odometerStart);
-    return { answer, transfer: answer.map(({ json }) => json.buffer) };
+    return { answer, transfer: answer?.map(({ json }) => json.buffer) ?? [] };
   },
-  records: (request) => {
-    const answer = reader().chunks.records(request);
-    return { answer, transfer: [answer.buffer] };
-  },
-  newestBefore: ({ seqs, time }) => {
-    const answer = reader().chunks.newestBefore(seqs, time);
-    return { answer, transfer: [answer.buffer] };
+  contexts: (requests) => {
+    const answer = reader().chunks.contexts(requests);
+    return { answer, transfer: [answer.table.buffer, answer.bytes.buffer] };
   },
   close: () => {
     opened?.database.close();

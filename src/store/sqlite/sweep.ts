@@ -10,13 +10,12 @@ export interface SweepStep {
 /**
  * Goes over a device's chunks in the order of event time, some records at a time. Chunks mostly follow each other; one that reaches past the bound
  * is read again in the next step. What is held is bounded by the step and by how many chunks overlap each other at one moment.
- * It goes on by (first, seq), so chunks that are added meanwhile do no harm: those before the place reached are not seen.
- *
- * This is where sealed blocks will be merged: a block is one more kind of chunk, with a first, a last and a count of its own.
+ * It goes on by (first, seq), so chunks that are added meanwhile do no harm: those before the place reached are not seen. Where chunks were put together
+ * meanwhile, it looks again for all that reach past the last bound.
  */
 export class Sweep {
   readonly #chunks: DeviceChunks;
-  readonly #from: number;
+  #from: number;
   readonly #to: number;
   /** The place: the last chunk taken. */
   #first = Number.NEGATIVE_INFINITY;
@@ -24,17 +23,35 @@ export class Sweep {
   /** Chunks taken whose last records are still to come. */
   #open: { readonly seq: number; readonly last: number }[] = [];
   #ended = false;
+  /** How often the index's chunks had been put together when it was last looked at. */
+  #replaced: number;
+  /** All before it has been given. */
+  #bound: number;
 
   constructor(chunks: DeviceChunks, from: number, to: number) {
     this.#chunks = chunks;
     this.#from = from;
     this.#to = to;
+    this.#bound = from;
+    this.#replaced = chunks.replaced;
+  }
+
+  /** Begins again at an event time: what was read was not there any more. */
+  again(from: number): void {
+    this.#from = from;
+    this.#bound = from;
+    this.#first = Number.NEGATIVE_INFINITY;
+    this.#seq = 0;
+    this.#open = [];
+    this.#ended = false;
+    this.#replaced = this.#chunks.replaced;
   }
 
   /** The next step, of about so many records; undefined: there are no more. */
   next(records: number): SweepStep | undefined {
     if (this.#ended) return undefined;
     const chunks = this.#chunks;
+    if (this.#replaced !== chunks.replaced) this.again(this.#bound);
     let taken = 0;
     let index = Math.max(chunks.reaching(this.#from), chunks.position(this.#first, this.#seq + 1));
     for (; index < chunks.length && chunks.first(index) <= this.#to && taken < records; index++) {
@@ -48,6 +65,7 @@ export class Sweep {
     const seqs = this.#open.map(({ seq }) => seq);
     const bound = this.#ended ? Number.POSITIVE_INFINITY : chunks.first(index);
     this.#open = this.#open.filter(({ last }) => last >= bound);
+    this.#bound = Math.max(this.#bound, bound);
     return seqs.length === 0 ? undefined : { seqs, bound };
   }
 }

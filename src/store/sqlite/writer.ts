@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { BatchWriter } from "./batch-writer.ts";
+import { Compaction } from "./compaction.ts";
 import { EngineError } from "./engine-errors.ts";
 import type { WriterCalls } from "./messages.ts";
 import { databaseFile, plain, serve } from "./serve.ts";
@@ -31,6 +32,7 @@ class Writer {
   readonly statements = new Statements(this.database);
   readonly #file = statSync(databaseFile());
   #batches: BatchWriter | undefined;
+  #compaction: Compaction | undefined;
 
   constructor() {
     this.database.exec(pragmas);
@@ -40,6 +42,11 @@ class Writer {
   get batches(): BatchWriter {
     this.#batches ??= new BatchWriter(this.database);
     return this.#batches;
+  }
+
+  get compaction(): Compaction {
+    this.#compaction ??= new Compaction(this.database);
+    return this.#compaction;
   }
 
   /** What is written into a file that was moved or deleted is found by no later start: nothing of it may be acknowledged. */
@@ -88,6 +95,12 @@ serve<WriterCalls>({
     writer().inPlace();
     return { answer, transfer: [request.buffer] };
   },
+  compact: (request) => {
+    const answer = writer().compaction.compact(request);
+    writer().inPlace();
+    return { answer, transfer: answer === undefined ? [] : [answer.table.buffer] };
+  },
+  forget: ({ device, seq }) => plain(writer().compaction.forget(device, seq)),
   purge: (seqs) => {
     const { database } = writer();
     const remove = database.prepare("delete from tail where seq = ?");

@@ -16,29 +16,45 @@ export function byKey(a: RecordKey, b: RecordKey): number {
   return a.time - b.time || a.hash - b.hash;
 }
 
+/** Sums are whole, so that they are the same in whatever order they are made. */
+function whole(totals: Totals): Totals {
+  const [first, second, third, fourth] = totals.sensorMs;
+  return {
+    ...totals,
+    odometerMm: Math.floor(totals.odometerMm),
+    sensorMs: [Math.floor(first), Math.floor(second), Math.floor(third), Math.floor(fourth)],
+  };
+}
+
+const wholeTotals = someTotals.map(whole);
+const wholeRecord = someRecord.map((record) => ({ ...record, totals: whole(record.totals) }));
+
 /** What one device does in one batch, before it is known what is stored. */
 export interface Step {
   readonly records: readonly LocationRecord[];
   /** New totals for stored records, chosen by place. */
   readonly patches: readonly { readonly place: number; readonly totals: Totals }[];
-  readonly shift: TotalsShift | undefined;
+  readonly shifts: readonly TotalsShift[];
   readonly pending: string | undefined;
 }
 
 export const someStep: fc.Arbitrary<Step> = fc.record({
   records: fc.oneof(
-    { weight: 4, arbitrary: fc.array(someRecord, { maxLength: 6 }) },
-    { weight: 1, arbitrary: fc.tuple(someRecord, fc.integer({ min: 250, max: 600 })).map(spread) },
+    { weight: 4, arbitrary: fc.array(wholeRecord, { maxLength: 6 }) },
+    { weight: 1, arbitrary: fc.tuple(wholeRecord, fc.integer({ min: 250, max: 600 })).map(spread) },
   ),
-  patches: fc.array(fc.record({ place: fc.nat(), totals: someTotals }), { maxLength: 3 }),
-  shift: fc.option(
+  patches: fc.array(fc.record({ place: fc.nat(), totals: wholeTotals }), { maxLength: 3 }),
+  shifts: fc.array(
     fc.record({
       afterTime: someTime,
       afterHash: someHash,
-      odometerMm: fc.double({ min: -1000, max: 1000, noNaN: true }),
-      sensorMs: fc.tuple(fc.integer(), fc.integer(), fc.integer(), fc.integer()),
+      odometerMm: fc.integer({ min: -1000, max: 1000 }),
+      sensorMs: fc.oneof(
+        fc.constant([0, 0, 0, 0] as const),
+        fc.tuple(fc.integer(), fc.integer(), fc.integer(), fc.integer()),
+      ),
     }),
-    { nil: undefined, freq: 3 },
+    { maxLength: 3 },
   ),
   pending: fc.option(fc.constant(',"attributes":{"battery":"5"'), { nil: undefined }),
 });
@@ -75,7 +91,7 @@ export class DeviceModel {
       patched.add(keyText(record));
       patches.push({ time: record.time, hash: record.hash, totals });
     }
-    this.records = this.records.map((record) => changed(record, patches, step.shift));
+    this.records = this.records.map((record) => changed(record, patches, step.shifts));
     this.records = this.records.concat(fresh).sort(byKey);
     const last = this.records.at(-1);
     this.state = {
@@ -90,7 +106,7 @@ export class DeviceModel {
       records: fresh,
       patches: patches.sort(byKey),
       state: this.state,
-      ...(step.shift && { shift: step.shift }),
+      ...(step.shifts.length > 0 && { shifts: step.shifts }),
     };
   }
 
@@ -115,10 +131,12 @@ function keyText({ time, hash }: RecordKey): string {
 function changed(
   record: LocationRecord,
   patches: readonly TotalsPatch[],
-  shift: TotalsShift | undefined,
+  shifts: readonly TotalsShift[],
 ): LocationRecord {
-  const totals = patches.find((patch) => byKey(patch, record) === 0)?.totals ?? record.totals;
-  if (shift === undefined || byKey(record, { time: shift.afterTime, hash: shift.afterHash }) <= 0)
-    return { ...record, totals };
-  return { ...record, totals: shiftedTotals(totals, shift) };
+  const patch = patches.find((one) => byKey(one, record) === 0);
+  if (patch !== undefined) return { ...record, totals: patch.totals };
+  let { totals } = record;
+  for (const shift of shifts)
+    if (byKey(record, { time: shift.afterTime, hash: shift.afterHash }) > 0) totals = shiftedTotals(totals, shift);
+  return { ...record, totals };
 }

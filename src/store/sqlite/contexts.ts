@@ -1,0 +1,92 @@
+import type { DeviceKey } from "../../model/device.ts";
+import type { LocationRecord } from "../../model/location.ts";
+import type { HistoryContext } from "../../ports/store.ts";
+import { readRecords } from "../records/record-codec.ts";
+import { mostLooks, type ReadParts } from "./history.ts";
+import type { ContextRequest, ContextsAnswer } from "./messages.ts";
+import { Sweep } from "./sweep.ts";
+
+/** What one request found; undefined: a chunk was not there any more. */
+type Found = { readonly before: LocationRecord | undefined; readonly from: readonly LocationRecord[] } | undefined;
+
+interface Waiting {
+  readonly request: ContextRequest;
+  resolve(found: Found): void;
+  reject(error: unknown): void;
+}
+
+/** Finds what surrounds late records. All that is asked for in one turn crosses to the reader as one call: a batch may have hundreds. */
+export class Contexts {
+  readonly #parts: ReadParts;
+  #waiting: Waiting[] = [];
+
+  constructor(parts: ReadParts) {
+    this.#parts = parts;
+  }
+
+  /** See `LocationStore.context`. */
+  async find(device: DeviceKey, time: number, limit: number): Promise<HistoryContext> {
+    for (let looks = 1; ; looks++) {
+      const context = await this.#try(device, time, limit);
+      if (context !== undefined) return context;
+      if (looks === mostLooks) throw new Error(`chunks of device ${device} are missing`);
+      await this.#parts.settled();
+    }
+  }
+
+  async #try(device: DeviceKey, time: number, limit: number): Promise<HistoryContext | undefined> {
+    const chunks = this.#parts.index.get(device);
+    if (chunks === undefined) return { from: [], more: false };
+    // One more than asked for tells whether there are more.
+    const wanted = limit + 1;
+    const sweep = new Sweep(chunks, time, Number.POSITIVE_INFINITY);
+    let step = sweep.next(wanted);
+    const seqs = [...new Set([...chunks.newestBefore(time), ...(step?.seqs ?? [])])];
+    const bound = step?.bound ?? Number.POSITIVE_INFINITY;
+    const first = await this.#ask({ device, seqs, time, bound, limit: wanted });
+    if (first === undefined) return undefined;
+    const from = [...first.from];
+    for (
+      let begin = Math.max(time, bound);
+      from.length < wanted && step !== undefined;
+      begin = Math.max(begin, step.bound)
+    ) {
+      step = sweep.next(wanted - from.length);
+      if (step === undefined) break;
+      const next = await this.#ask({ device, ...step, time: begin, limit: wanted - from.length });
+      if (next === undefined) return undefined;
+      from.push(...next.from);
+    }
+    const { before } = first;
+    return { ...(before && { before }), from: from.slice(0, limit), more: from.length > limit };
+  }
+
+  #ask(request: ContextRequest): Promise<Found> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, resolve, reject });
+      if (this.#waiting.length === 1) queueMicrotask(() => void this.#send());
+    });
+  }
+
+  async #send(): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    try {
+      const requests = waiting.map(({ request }) => request);
+      const answer = await this.#parts.reader.call("contexts", requests);
+      waiting.forEach(({ resolve }, index) => {
+        resolve(foundOf(answer, index));
+      });
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
+    }
+  }
+}
+
+function foundOf({ table, bytes }: ContextsAnswer, index: number): Found {
+  const start = index === 0 ? 0 : table[index * 3 - 2];
+  const middle = table[index * 3];
+  if (table[index * 3 + 2] !== 1) return undefined;
+  const [before] = readRecords(bytes.subarray(start, middle));
+  return { before, from: readRecords(bytes.subarray(middle, table[index * 3 + 1])) };
+}

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { locationJson } from "../../src/model/location-json.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/open.ts";
+import { makeAccount, makeDevice } from "../contract/store/harness.ts";
+import { DeviceModel, type Step, someStep } from "../contract/store/model.ts";
+import { append, batchOf, readAll, record } from "../contract/store/records.ts";
+import { silentLog } from "../support/silent-log.ts";
+
+const open = (directory: string) => openSqliteStore({ directory, log: silentLog, pid: process.pid });
+
+async function folder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "waybeam-compaction-"));
+}
+
+async function agree(store: Store, model: DeviceModel): Promise<void> {
+  const read = await readAll(store, model.device);
+  assert.equal(read.json, model.records.map((one) => locationJson(one, 0)).join(","));
+  for (const { time } of model.records.filter((_, index) => index % 97 === 0))
+    assert.deepEqual(await store.locations.context(model.device, time, 5), model.context(time, 5));
+}
+
+function shiftsLeft(directory: string): number {
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  const left = Number(database.prepare("select coalesce(max(count), 0) as n from shifts").get()?.n);
+  database.close();
+  return left;
+}
+
+async function compacted(store: SqliteStore, directory: string, devices: number): Promise<void> {
+  while (store.chunks > devices * 256 || shiftsLeft(directory) >= 128) await sleep(5);
+}
+
+test("histories stay the same while their chunks are put together and shifts are folded in, and after restarts", async () => {
+  const directory = await folder();
+  let store = await open(directory);
+  const account = await makeAccount(store, 100);
+  const models = [
+    new DeviceModel((await makeDevice(store, account.key)).key),
+    new DeviceModel((await makeDevice(store, account.key)).key),
+  ];
+  for (let round = 0; round < 4; round++) {
+    const steps: readonly Step[] = fc.sample(someStep, { numRuns: 300, seed: round + 1 });
+    for (const [place, step] of steps.entries()) {
+      const model = models[place % 2];
+      assert.ok(model);
+      // Few records each, so that there are many chunks.
+      const { records } = step;
+      const commit = batchOf(model.apply({ ...step, records: records.slice(0, 3) }));
+      assert.equal(await store.locations.commit(commit), undefined);
+      if (place % 23 === 0) await agree(store, model);
+    }
+    if (round % 2 === 0) {
+      await store.close();
+      store = await open(directory);
+    } else await compacted(store, directory, models.length);
+    for (const model of models) await agree(store, model);
+  }
+  await store.close();
+  store = await open(directory);
+  for (const model of models) await agree(store, model);
+  await store.close();
+  await rm(directory, { recursive: true });
+});
+
+test("a history that is being read has every record once while chunks are put together", async () => {
+  const directory = await folder();
+  const store = await open(directory);
+  const device = await makeDevice(store, (await makeAccount(store)).key);
+  const texts: string[] = [];
+  let writing = true;
+  const read = async () => {
+    while (writing) {
+      // The last one may not be stored yet.
+      const stored = texts.length - 1;
+      const { json, count } = await readAll(store, device.key);
+      assert.ok(count >= stored && json === texts.slice(0, count).join(","), `${count} of ${stored}`);
+      await sleep(10);
+    }
+  };
+  const readers = [read(), read()];
+  for (let second = 0; second < 2000; second++) {
+    texts.push(locationJson(record(second), 0));
+    await store.locations.commit(batchOf(append(device.key, second + 1, [record(second)])));
+    if (second % 100 === 0) await sleep(1);
+  }
+  writing = false;
+  await Promise.all(readers);
+  assert.ok(store.chunks < 1000, "chunks were put together meanwhile");
+  await store.close();
+  await rm(directory, { recursive: true });
+});
+
+test("a device that is removed while its chunks are put together leaves none", async () => {
+  const directory = await folder();
+  const store = await open(directory);
+  const account = await makeAccount(store);
+  const device = await makeDevice(store, account.key);
+  for (let version = 1; version <= 300; version++)
+    await store.locations.commit(batchOf(append(device.key, version, [record(version)])));
+  await store.devices.remove(device.key);
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  const rows = (table: string) => Number(database.prepare(`select count(*) as n from ${table}`).get()?.n);
+  while (rows("purge") > 0) await sleep(5);
+  await store.close();
+  assert.equal(rows("tail"), 0);
+  assert.equal(rows("shifts"), 0);
+  database.close();
+  await rm(directory, { recursive: true });
+});

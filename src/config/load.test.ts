@@ -31,6 +31,14 @@ test("without file and variables everything is the default, frozen to the bottom
   assert.deepEqual(new Set(sources.values()), new Set(["default"]));
 });
 
+test("a bad value of the file is a problem, also where a variable hides it", () => {
+  const found = problems({ env: { WAYBEAM_HTTP_PORT: "2" }, file: file('{"http":{"port":80800}}') });
+  assert.deepEqual(
+    found.map(({ key, from }) => [key, from]),
+    [["http.port", "waybeam.json"]],
+  );
+});
+
 test("a variable wins over the file, the file over the default; an empty variable is not set", () => {
   const text = '{"http":{"port":1,"host":"127.0.0.1"},"data":"/srv/waybeam"}';
   const { config, sources } = loaded({ env: { WAYBEAM_HTTP_PORT: "2", WAYBEAM_DATA: "" }, file: file(text) });

@@ -36,6 +36,10 @@ export function loadConfig(input: ConfigInput): LoadedConfig | { readonly proble
     sources.set(setting.key, from);
     values.set(setting.key, value);
     if (!Check(setting.schema, value)) problems.push(badValue(setting, from, set ? variable : value));
+    // What a variable hides is checked too: it would stop the start on the day that the variable goes.
+    const hidden = inFile.get(setting.key);
+    if (set && input.file && inFile.has(setting.key) && !Check(setting.schema, hidden))
+      problems.push(badValue(setting, input.file.name, hidden));
   }
   const config = nest(values);
   const gateway = isRecord(config) ? config.sms : undefined;

@@ -50,6 +50,17 @@ test("devices are added, listed and removed; exit codes tell the failures apart"
   );
 });
 
+test("a fleet that finds nobody at its port says so; the port may come from the service's own variable", async () => {
+  const nobody = String(freePorts().devicePort);
+  const fleet = start(["simulate", "--devices", "1", "--interval", "1"], { WAYBEAM_DEVICE_PORT: nobody });
+  const done = ended(fleet);
+  setTimeout(() => fleet.kill("SIGINT"), 4000);
+  const { code, err } = await done;
+  assert.equal(code, exitCodes.unreachable.code, err);
+  assert.match(err, new RegExp(`no tracker could connect to localhost at port ${nobody}`));
+  assert.equal((await waybeam(["device", "remove", "--tag", "simulated=true"])).code, 0);
+});
+
 test("a simulated fleet of every protocol: each report that was acknowledged is in the history", async () => {
   const port = String(service.devicePort);
   // H02 tells time in whole seconds: reports of a parked car within one second would be the same.

@@ -40,6 +40,15 @@ describe("the API page", () => {
     assert.deepEqual((await get("/docs/json")).json(), rest.http.openApi());
   });
 
+  test("answers HEAD as GET, without the body", async () => {
+    const { statusCode, body, headers } = await rest.http.inject({
+      method: "HEAD",
+      url: "/docs/static/swagger-ui.css",
+    });
+    assert.deepEqual([statusCode, body], [200, ""]);
+    assert.match(String(headers["content-type"]), /^text\/css/);
+  });
+
   test("has no other parts", async () => {
     for (const url of ["/docs/nothing", "/docs/static/nothing.js", "/docs/static/..%2f..%2fpackage.json"])
       assert.equal((await rest.call("GET", url)).status, 404, url);

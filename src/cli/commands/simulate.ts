@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Fleet, FleetStats } from "../../simulator/index.ts";
 import { clientFor, examples } from "../context.ts";
 import { CliError } from "../exit.ts";
@@ -44,7 +44,12 @@ export function addSimulate(program: Command, host: Host): void {
       "the REST API, to register the devices; without it as WAYBEAM_URL or credentials.json say",
     )
     .option("--device-host <host>", "where trackers connect; without it the host of the REST API")
-    .option("--device-port <port>", "the port for trackers", integer(1, 65_535), 8888)
+    .addOption(
+      new Option("--device-port <port>", "the port for trackers")
+        .argParser(integer(1, 65_535))
+        .default(8888)
+        .env("WAYBEAM_DEVICE_PORT"),
+    )
     .option("--connects <count>", "connections opened in a second at most", integer(1, 100_000), 500)
     .option("--json", "the summary as one JSON object")
     .addHelpText(
@@ -63,13 +68,14 @@ async function simulate(host: Host, options: SimulateOptions, command: Command):
   const protocols = await protocolsOf(options.protocol);
   const client = await clientFor(host, command);
   const started = host.clock.monotonic();
+  const deviceHost = options.deviceHost ?? hostOf(client.url);
   const fleet = await startFleet({
     devices: options.devices,
     interval: options.interval,
     protocols,
     seed: options.seed,
     ...(options.count !== undefined && { count: options.count }),
-    host: options.deviceHost ?? hostOf(client.url),
+    host: deviceHost,
     port: options.devicePort,
     connectsPerSecond: options.connects,
     clock: host.clock,
@@ -89,6 +95,12 @@ async function simulate(host: Host, options: SimulateOptions, command: Command):
       "failure",
       "the service refused every tracker",
       "Are the devices expired, or is --device-port another's?",
+    );
+  if (stats.sent === 0 && stats.reconnects > 0)
+    throw new CliError(
+      "unreachable",
+      `no tracker could connect to ${deviceHost} at port ${options.devicePort}`,
+      "--device-host and --device-port say where they connect.",
     );
 }
 

@@ -44,7 +44,7 @@ export function documentationRoutes(app: FastifyInstance, { document, page }: Re
   });
 
   for (const url of ["/docs", "/docs/*"])
-    app.get(url, { config, schema }, async (request, reply) => {
+    app.get(url, { config, schema, exposeHeadRoute: true }, async (request, reply) => {
       const { headers, url: path } = request;
       const answer = await (await page()).inject({ method: "GET", url: path, headers });
       if (answer.statusCode === 404) throw new ApiError("notFound");

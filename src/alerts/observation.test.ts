@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { alarmNames } from "../model/alarms.ts";
+import { reservedAttributes } from "../model/attribute-names.ts";
+import type { Report } from "../model/effects.ts";
+import { type LocationRecord, noTotals } from "../model/location.ts";
+import { extrasOf } from "../model/location-json.ts";
+import { type Readings, readingKinds } from "../model/readings.ts";
+import { observationOf } from "./observation.ts";
+
+const numbers = fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => value + 0);
+const kinds = { number: numbers, boolean: fc.boolean(), string: fc.string() };
+const readings: fc.Arbitrary<Readings> = fc.record(
+  Object.fromEntries(Object.entries(readingKinds).map(([name, kind]) => [name, kinds[kind]])),
+  { requiredKeys: [], noNullPrototype: true },
+);
+const attributes = fc.dictionary(
+  fc.oneof(fc.string(), fc.constantFrom("valid", "alarms", "speed", "reported.fuel")),
+  fc.oneof(fc.string(), numbers, fc.boolean()),
+  {
+    noNullPrototype: true,
+  },
+);
+const reports: fc.Arbitrary<Report> = fc
+  .record({
+    alarms: fc.subarray([...alarmNames]),
+    readings,
+    attributes,
+    altitude: fc.option(numbers, { nil: undefined }),
+    fix: fc.boolean(),
+    valid: fc.boolean(),
+  })
+  .map(({ altitude, fix, valid, ...told }) =>
+    fix
+      ? { type: "fix", time: 1, valid, latitude: 1, longitude: 2, ...(altitude !== undefined && { altitude }), ...told }
+      : { type: "readings", time: 1, ...told },
+  );
+
+/** What the API rounds is rounded, flags below the highest reported are there, and attributes are text. */
+function asStored({ readings: told }: Report): Readings {
+  const all: Record<string, number | boolean | string> = { ...told };
+  for (const name of ["battery", "fuel", "fuel2", "rpm"])
+    if (typeof all[name] === "number") all[name] = Math.round(all[name]) + 0;
+  for (const kind of ["input", "output"]) {
+    const highest = [8, 7, 6, 5, 4, 3, 2, 1].find((index) => all[kind + index] !== undefined) ?? 0;
+    for (let index = 1; index <= highest; index++) all[kind + index] ??= false;
+  }
+  return all;
+}
+
+test("a stored record is observed as its report was", () => {
+  fc.assert(
+    fc.property(reports, (report) => {
+      // Names that pass for the service's own stand under others; two that then are the same can't both be told.
+      fc.pre(Object.keys(report.attributes).every((name) => !name.startsWith("reported.")));
+      const record: LocationRecord = {
+        time: 1,
+        hash: 2,
+        receivedAt: 3,
+        valid: report.type === "fix" && report.valid,
+        latitude: 1,
+        longitude: 2,
+        ...(report.type === "readings" && { positionTime: 1 }),
+        extras: extrasOf(report),
+        totals: noTotals,
+      };
+      const seen = observationOf(record);
+      assert.deepEqual(seen.readings, asStored(report));
+      assert.deepEqual(seen.alarms, report.alarms);
+      assert.equal(seen.altitude, report.type === "fix" ? report.altitude : undefined);
+      assert.equal(seen.located, report.type === "fix");
+      assert.equal(seen.positioned, record.valid);
+      const told = Object.entries(report.attributes).map(([name, value]) => [name, String(value)]);
+      assert.deepEqual(Object.entries(seen.attributes).sort(), told.sort());
+    }),
+  );
+});
+
+test("names that the service keeps for itself are the tracker's own again", () => {
+  for (const name of reservedAttributes) {
+    const extras = extrasOf({ type: "readings", alarms: [], readings: {}, attributes: { [name]: "own" } });
+    const seen = observationOf({
+      time: 1,
+      hash: 1,
+      receivedAt: 1,
+      valid: false,
+      latitude: 0,
+      longitude: 0,
+      extras,
+      totals: noTotals,
+    });
+    assert.deepEqual(seen.attributes, { [name]: "own" });
+    assert.deepEqual(seen.readings, {});
+  }
+});

@@ -5,6 +5,7 @@ import type { AlertWriter } from "./alert-writer.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { type Finder, judgeRule } from "./evaluate.ts";
 import type { Seen } from "./judge.ts";
+import { raised } from "./machine.ts";
 import { observationOf } from "./observation.ts";
 import { initialState, type RuleState } from "./rule-state.ts";
 import type { AccountSight } from "./zone-sight.ts";
@@ -23,23 +24,31 @@ interface Item {
 /** What late reports are judged with. */
 export interface LateSetup {
   readonly rules: readonly CompiledRule[];
-  readonly states: readonly RuleState[];
+  stateAt(at: number): RuleState;
   readonly seen: Seen;
   readonly sight: AccountSight;
   readonly writer: AlertWriter;
   put(at: number, state: RuleState): void;
 }
 
-/** Something that was raised in the stretch: what it says, in order to tell whether it was known. */
+/** Something that was raised in the stretch. */
 interface Raised {
+  readonly item: Item;
+  /** What it says: of what lasts nothing, of what happens its evidence. */
   readonly key: string;
-  readonly late: number;
   write(): void;
+}
+
+/** What a rule finds in a stretch, and at which of its reports an alert stood. */
+interface Course {
+  readonly raised: readonly Raised[];
+  readonly standing: ReadonlySet<Item>;
 }
 
 /**
  * Judges late reports where they belong: the stretch of history around them is run through each rule twice, with them and without. What is raised at one of them
- * beyond what was raised without them is an episode that nobody saw; where a neighbour held too, it is raised in both runs and so known already. The rules' present states stay as they are, but for the throttle of e-mail.
+ * is an episode that nobody saw, unless the run without them has it too: there a stored neighbour of it held, or the same happened at one.
+ * The rules' present states stay as they are, but for the throttle of e-mail.
  */
 export function judgeLate(
   late: readonly { readonly observation: Observation; readonly totals: Totals }[],
@@ -53,12 +62,12 @@ export function judgeLate(
   setup.rules.forEach((rule, at) => {
     if (rule.late) writes.push(...newIn(rule, at, merged, without, setup));
   });
-  writes.sort((left, right) => left.late - right.late);
+  writes.sort((left, right) => left.item.late - right.item.late);
   for (const one of writes) {
     const from = setup.writer.alerts.length;
     one.write();
     const added = setup.writer.locationAlerts(from)?.alerts ?? [];
-    found[one.late] = { alerts: [...(found[one.late]?.alerts ?? []), ...added] };
+    found[one.item.late] = { alerts: [...(found[one.item.late]?.alerts ?? []), ...added] };
   }
   return found;
 }
@@ -79,7 +88,7 @@ function stretchOf(
   return { merged, without };
 }
 
-/** What a rule raises at late reports beyond what it raises without them, and beyond its cooldown from the last alert. */
+/** What a rule raises at late reports that is not known from the stored ones. */
 function newIn(
   rule: CompiledRule,
   at: number,
@@ -88,38 +97,56 @@ function newIn(
   setup: LateSetup,
 ): readonly Raised[] {
   const all = run(rule, at, merged, setup);
-  const mine = all.filter(({ late }) => late >= 0);
+  const mine = all.raised.filter(({ item }) => item.late >= 0);
   if (mine.length === 0) return mine;
-  const counts = new Map<string, number>();
-  for (const { key } of run(rule, at, without, setup)) counts.set(key, (counts.get(key) ?? 0) - 1);
-  for (const { key } of all) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return mine.filter(({ key }) => {
-    const left = counts.get(key) ?? 0;
-    counts.set(key, left - 1);
-    return left > 0;
+  const known = run(rule, at, without, setup);
+  const left = notTakenOver(mine, all, known, merged);
+  return rule.momentary ? left : newEpisodes(left, all, known, merged);
+}
+
+/** Episodes in which no alert stood at a stored report before. */
+function newEpisodes(mine: readonly Raised[], all: Course, known: Course, merged: readonly Item[]): readonly Raised[] {
+  return mine.filter(({ item }) => {
+    for (let at = merged.indexOf(item); at < merged.length; at++) {
+      const next = merged[at];
+      if (next === undefined || !all.standing.has(next)) break;
+      if (known.standing.has(next)) return false;
+    }
+    return true;
   });
 }
 
-function run(rule: CompiledRule, at: number, items: readonly Item[], setup: LateSetup): readonly Raised[] {
+/** All but those that a late report has only taken over from the stored one after it. */
+function notTakenOver(mine: readonly Raised[], all: Course, known: Course, merged: readonly Item[]): readonly Raised[] {
+  const left = [...mine];
+  for (const { item, key } of known.raised) {
+    if (all.raised.some((one) => one.item === item && one.key === key)) continue;
+    const place = merged.indexOf(item);
+    const taken = left.findLastIndex((one) => one.key === key && merged.indexOf(one.item) < place);
+    if (taken >= 0) left.splice(taken, 1);
+  }
+  return left;
+}
+
+function run(rule: CompiledRule, at: number, items: readonly Item[], setup: LateSetup): Course {
   const { seen, sight } = setup;
-  const raised: Raised[] = [];
-  let late = -1;
+  const found: Raised[] = [];
+  const standing = new Set<Item>();
+  let [present] = items;
   const finder: Finder = {
     raised(_, state, { observation, totals }, time, facts) {
-      const place = late;
-      const last = setup.states[at]?.firedAt ?? 0;
+      const last = setup.stateAt(at).firedAt;
       if (last !== 0 && Math.abs(time - last) < rule.calm.cooldownMs) return state;
-      // Of what lasts one episode is as good as another; of what happens, each is its own by what it says.
-      const key = rule.momentary ? JSON.stringify(facts) : "";
-      raised.push({
-        key,
-        late: place,
+      if (present === undefined) return state;
+      found.push({
+        item: present,
+        key: rule.momentary ? JSON.stringify(facts) : "",
         write: () => {
           seen.observation = observation;
           seen.totals = totals;
-          const present = setup.states[at] ?? initialState;
-          const { mail } = setup.writer.raised(rule, { ...initialState, mail: present.mail }, seen, time, facts);
-          if (mail !== present.mail) setup.put(at, { ...present, mail });
+          const own = setup.stateAt(at);
+          const { mail } = setup.writer.raised(rule, { ...initialState, mail: own.mail }, seen, time, facts);
+          if (mail !== own.mail) setup.put(at, { ...own, mail });
         },
       });
       return state;
@@ -134,11 +161,12 @@ function run(rule: CompiledRule, at: number, items: readonly Item[], setup: Late
     seen.observation = item.observation;
     seen.totals = item.totals;
     seen.time = item.observation.time;
-    late = item.late;
+    present = item;
     if (item.observation.positioned) sight.look(item.observation, seen.previous, item.totals);
     state = judgeRule(rule, state, seen, finder);
+    if (state.phase === raised) standing.add(item);
     seen.previous = item.totals;
     seen.previousTime = item.observation.time;
   }
-  return raised;
+  return { raised: found, standing };
 }

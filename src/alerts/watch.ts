@@ -92,7 +92,7 @@ export class DeviceWatch implements Watch, Finder {
     seen.heardAt = this.#setup.now;
     const alerts = judgeLate(late, stored, {
       rules: this.#rules,
-      states: this.#states,
+      stateAt: (at) => this.#states[at] ?? initialState,
       seen,
       sight: this.#setup.sight,
       writer,

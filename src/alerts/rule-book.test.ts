@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AlertRule } from "../model/alert-rule.ts";
+import type { Geofence } from "../model/geofence.ts";
+import type { Log } from "../ports/log.ts";
+import { RuleBook } from "./rule-book.ts";
+
+const quiet: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
+
+function ruleOf(key: number, devices: readonly string[], zones: readonly string[] = ["zone"]): AlertRule {
+  return {
+    key,
+    id: `rule-${key}`,
+    accountKey: 1,
+    revision: 1,
+    userKey: 1,
+    creation: 0,
+    modification: 0,
+    name: "",
+    enabled: true,
+    devices,
+    groups: ["group"],
+    type: "allowedZone",
+    parameters: { zones },
+    schedule: null,
+    conditions: [],
+    hysteresis: { holdSeconds: 0, rearmAt: null, cooldownSeconds: 0 },
+    channels: { email: [], sms: [], webhook: [] },
+    commands: [],
+    critical: false,
+    text: null,
+    notifyWhenOver: false,
+    notifyOnlyWhenOver: false,
+  };
+}
+
+const zone: Geofence = {
+  key: 1,
+  id: "zone",
+  accountKey: 1,
+  name: "Depot",
+  description: null,
+  zone: { kind: "circle", center: [0, 0], radius: 1 },
+  creation: 0,
+  modification: 0,
+};
+
+function world() {
+  const state = { now: 0, reads: 0, down: false, rules: [ruleOf(1, ["a"]), ruleOf(2, ["b"])], zones: [zone] };
+  const book = new RuleBook(
+    {
+      alertRules: {
+        list: async () => {
+          state.reads++;
+          if (state.down) throw new Error("down");
+          return state.rules;
+        },
+      },
+      geofences: { list: async () => state.zones },
+      groups: {
+        list: async () => [
+          {
+            key: 1,
+            id: "group",
+            accountKey: 1,
+            name: "",
+            description: null,
+            devices: ["c"],
+            creation: 0,
+            lastModified: 0,
+          },
+        ],
+      },
+      accounts: { find: async () => undefined },
+    },
+    { now: () => 0, monotonic: () => state.now },
+    quiet,
+  );
+  const keys = (device: string) =>
+    book
+      .of(1)
+      ?.rulesOf(device)
+      .map(({ rule }) => rule.key);
+  return { state, book, keys };
+}
+
+test("rules are read once, by device and group, and devices with the same rules share a list", async () => {
+  const { state, book, keys } = world();
+  await book.prepare([1]);
+  assert.equal(book.prepare([1]), undefined);
+  assert.equal(state.reads, 1);
+  assert.deepEqual([keys("a"), keys("b"), keys("c"), keys("d")], [[1], [2], [1, 2], []]);
+  assert.equal(book.of(1)?.rulesOf("d"), book.of(1)?.rulesOf("e"));
+});
+
+test("what changed is read before it is used again; what did not is kept as it is", async () => {
+  const { state, book, keys } = world();
+  await book.prepare([1]);
+  const before = book.of(1);
+  state.rules = [...state.rules.slice(0, 1), ruleOf(3, ["a"])];
+  book.changed(1);
+  await book.prepare([1]);
+  assert.deepEqual(keys("a"), [1, 3]);
+  assert.equal(book.of(1)?.rules[0], before?.rules[0]);
+  assert.equal(book.of(1)?.sight, before?.sight);
+});
+
+test("a change during the reading is not missed", async () => {
+  const { state, book, keys } = world();
+  const reading = book.prepare([1]);
+  state.rules = [ruleOf(4, ["a"])];
+  book.changed(1);
+  await reading;
+  assert.deepEqual(keys("a"), [4]);
+});
+
+test("old rules are read again beside their use, and go on being used while the store is down", async () => {
+  const { state, book, keys } = world();
+  await book.prepare([1]);
+  state.rules = [ruleOf(5, ["a"])];
+  state.down = true;
+  state.now = 61_000;
+  assert.equal(book.prepare([1]), undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(keys("a"), [1]);
+  state.down = false;
+  book.prepare([1]);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(keys("a"), [5]);
+});
+
+test("while the store is down nothing is prepared that is not known", async () => {
+  const { state, book } = world();
+  state.down = true;
+  await assert.rejects(async () => book.prepare([1]));
+  state.down = false;
+  await book.prepare([1]);
+  assert.ok(book.of(1));
+});
+
+test("a rule whose zone is gone stops, and is counted", async () => {
+  const { state, book, keys } = world();
+  state.rules = [ruleOf(1, ["a"], ["zone", "gone"]), ruleOf(2, ["a"])];
+  await book.prepare([1]);
+  assert.deepEqual(keys("a"), [2]);
+  assert.equal(book.broken, 1);
+  state.zones = [zone, { ...zone, key: 2, id: "gone" }];
+  book.changed(1);
+  await book.prepare([1]);
+  assert.deepEqual(keys("a"), [1, 2]);
+  assert.equal(book.broken, 0);
+});

@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import type { AlertRuleFields } from "../../src/model/alert-rule.ts";
+import type { Report } from "../../src/model/effects.ts";
+import { AlertLane, type Arrival, ruleOf } from "../support/alert-lane.ts";
+
+const start = Date.parse("2026-11-16T08:00:00Z");
+const minute = 60_000;
+const people = {
+  email: [{ to: "one@example.test", language: null, timeZone: null, units: "metric" }],
+  sms: [{ to: "+15550100", language: null, timeZone: null, units: "metric" }],
+  webhook: [{ url: "https://example.test/hook", secret: "0123456789abcdef" }],
+} as const;
+const cut = { command: "cut", format: "Text", sms: false, encode: true, delaySeconds: 30 } as const;
+
+/** A fix at so many minutes with a speed; `arrives`: when, minutes. */
+function fix(at: number, speed: number, arrives = at): Arrival {
+  const report: Report = {
+    type: "fix",
+    time: start + at * minute,
+    valid: true,
+    latitude: 10,
+    longitude: 10,
+    speed,
+    alarms: [],
+    readings: {},
+    attributes: {},
+  };
+  return { report, receivedAt: start + arrives * minute };
+}
+
+function speeding(fields: Partial<Omit<AlertRuleFields, "type" | "parameters">> = {}, key = 1) {
+  return ruleOf({ type: "speedOver", parameters: { kmh: 80 }, notifyWhenOver: false, ...fields }, key);
+}
+
+/** `channel state` of the notices. */
+function told(lane: AlertLane): readonly string[] {
+  return lane.notices.map(({ target, state }) => `${target.channel} ${state}`);
+}
+
+describe("notices", () => {
+  it("are written for each recipient and command, in the alert's own outcome", async () => {
+    const lane = await new AlertLane([speeding({ channels: people, commands: [cut] })]).ready();
+    lane.submit([fix(0, 90)]);
+    assert.deepEqual(told(lane), ["command queued", "email queued", "sms queued", "webhook queued"]);
+    assert.deepEqual(
+      lane.notices.map(({ dueAt }) => dueAt - start),
+      [30_000, 0, 0, 0],
+    );
+    assert.equal(new Set([...lane.notices, ...lane.alerts].map(({ id }) => id)).size, 5);
+    assert.ok(lane.notices.every(({ alertId }) => alertId === lane.alerts[0]?.id));
+  });
+
+  it("go by e-mail at most once in 2 minutes, then 4 ...; what is too early is suppressed, also within one batch", async () => {
+    const lane = await new AlertLane([speeding({ channels: { ...people, sms: [], webhook: [] } })]).ready();
+    lane.submit([fix(0, 90), fix(0.2, 50), fix(0.4, 90), fix(0.6, 50)]);
+    for (let at = 1; at < 8; at++) lane.submit([fix(at, 90), fix(at + 0.5, 50)]);
+    const sent = lane.notices.map(({ state }) => state === "queued");
+    assert.deepEqual(sent, [true, false, false, false, true, false, false, false, true]);
+    assert.ok(lane.notices.every(({ state, reason }) => (state === "suppressed") === (reason !== null)));
+  });
+
+  it("tell when it is over where that is wanted, and only then where only that is", async () => {
+    const quiet = { ...people, email: [], webhook: [] };
+    const both = await new AlertLane([speeding({ channels: quiet, notifyWhenOver: true })]).ready();
+    const only = await new AlertLane([speeding({ channels: quiet, notifyOnlyWhenOver: true })]).ready();
+    const never = await new AlertLane([speeding({ channels: quiet })]).ready();
+    for (const lane of [both, only, never]) {
+      lane.submit([fix(0, 90)]);
+      lane.submit([fix(3, 70)]);
+    }
+    assert.deepEqual(
+      [both, only, never].map(({ alerts }) => alerts.map(({ phase }) => phase)),
+      [["raised", "over"], ["raised", "over"], ["raised"]],
+    );
+    const phases = (lane: AlertLane) =>
+      lane.notices.map(({ alertId }) => lane.alerts.find(({ id }) => id === alertId)?.phase);
+    assert.deepEqual([both, only, never].map(phases), [["raised", "over"], ["over"], ["raised"]]);
+  });
+
+  it("a command that comes too late is not sent, but recorded; people are told", async () => {
+    const lane = await new AlertLane([speeding({ channels: people, commands: [cut] })]).ready();
+    lane.submit([fix(0, 90, 60), fix(30, 50, 60)]);
+    lane.submit([fix(70, 50)]);
+    lane.submit([fix(65, 95, 71)]);
+    assert.deepEqual(
+      lane.alerts.map(({ late }) => late),
+      [false, true],
+    );
+    const commands = lane.notices.filter(({ target }) => target.channel === "command");
+    assert.deepEqual(
+      commands.map(({ state }) => state),
+      ["suppressed", "suppressed"],
+    );
+    assert.equal(told(lane).filter((one) => one === "sms queued").length, 2);
+  });
+});
+
+describe("an alert", () => {
+  it("stands at its location with its name and text, the rule's own where it has one", async () => {
+    const lane = await new AlertLane([speeding({ name: "Fast", text: "{{DeviceName}}: {{AlertText}}" })]).ready();
+    lane.submit([fix(0, 50), fix(1, 92)]);
+    assert.deepEqual(
+      lane.alerts.map(({ text }) => text),
+      ["Device: Speed 92 km/h over the limit of 80"],
+    );
+    assert.deepEqual(lane.atLocations, [[start + minute, '"Fast"']]);
+  });
+
+  it("of a rule that changed is judged anew; one that did not goes on", async () => {
+    const before = await new AlertLane([speeding(), speeding({}, 2)]).ready();
+    before.submit([fix(0, 90)]);
+    const after = await new AlertLane([speeding(), { ...speeding({}, 2), revision: 2 }]).ready();
+    after.state = before.state;
+    after.submit([fix(1, 91)]);
+    assert.deepEqual(
+      after.alerts.map(({ ruleKey }) => ruleKey),
+      [2],
+    );
+  });
+
+  it("ends without a word where the schedule ends, and is raised again when it begins, once each day, by time alone", async () => {
+    const schedule = { days: ["monday", "tuesday", "wednesday"], from: "09:00", to: "10:00", timeZone: null } as const;
+    const lane = await new AlertLane([speeding({ schedule, notifyWhenOver: true })]).ready();
+    lane.submit([fix(0, 90)]);
+    for (let hour = 0; hour < 72; hour += 0.5) lane.tick(start + hour * 60 * minute);
+    lane.submit([fix(72 * 60, 90)]);
+    assert.deepEqual(
+      lane.alerts.map(({ time, phase }) => `${phase} ${new Date(time).toISOString().slice(8, 16)}`),
+      ["raised 16T09:00", "raised 17T09:00", "raised 18T09:00"],
+    );
+  });
+});
+
+describe("late fixes", () => {
+  it("in any order, repeated and in any batches, raise at most one alert for each stretch that is one in the end", async () => {
+    const story = fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.boolean()), {
+      selector: ([at]) => at,
+      minLength: 1,
+      maxLength: 16,
+    });
+    await fc.assert(
+      fc.asyncProperty(story, fc.infiniteStream(fc.nat()), async (fixes, random) => {
+        const numbers = random[Symbol.iterator]();
+        const next = (below: number) => Number(numbers.next().value) % below;
+        const lane = await new AlertLane([speeding()]).ready();
+        const deliveries = [...fixes, ...fixes.slice(0, next(fixes.length))]
+          .map((one) => ({ one, order: next(1000) }))
+          .sort((left, right) => left.order - right.order);
+        for (let at = 0; at < deliveries.length; ) {
+          const batch = deliveries.slice(at, at + 1 + next(4));
+          at += batch.length;
+          lane.submit(batch.map(({ one: [time, fast] }) => fix(time, fast ? 90 : 50, 100)));
+        }
+        const ordered = fixes.toSorted(([left], [right]) => left - right);
+        const alertsOf = new Map<number, number>();
+        for (const { time } of lane.alerts) {
+          const index = ordered.findIndex(([at]) => start + at * minute === time);
+          assert.equal(ordered[index]?.[1], true, "raised at a fix that was not fast");
+          let first = index;
+          while (ordered[first - 1]?.[1] === true) first--;
+          alertsOf.set(first, (alertsOf.get(first) ?? 0) + 1);
+        }
+        for (const count of alertsOf.values()) assert.equal(count, 1);
+        if (fixes.some(([, fast]) => fast)) assert.ok(lane.alerts.length > 0);
+      }),
+    );
+  });
+});

@@ -1,4 +1,6 @@
+import type { Alarm } from "../model/alarms.ts";
 import type { Effect } from "../model/effects.ts";
+import type { ReadingName, Readings } from "../model/readings.ts";
 import type { Framer } from "./framing.ts";
 
 /** How a message reached the service. Over "http" a message is one whole HTTP/1.1 request, head and body. */
@@ -78,6 +80,10 @@ export interface SimulatedReport {
   readonly satellites: number;
   readonly ignition: boolean;
   readonly battery: number;
+  /** Further readings of a story, of which a protocol sends those that it `carries`; they count before what a simulated device says by itself. */
+  readonly readings?: Readings;
+  /** What made the device report. */
+  readonly alarm?: Alarm;
 }
 
 /**
@@ -85,6 +91,8 @@ export interface SimulatedReport {
  * All functions are pure; `serial` counts the messages of the connection.
  */
 export interface SimulatedDevice {
+  /** Further readings and the alarms that its reports can hold; absent: none. */
+  readonly carries?: { readonly readings: readonly ReadingName[]; readonly alarms: readonly Alarm[] };
   /** What the device sends first to say who it is; absent where each message says so. */
   readonly login?: (device: string, serial: number) => Uint8Array;
   readonly report: (device: string, reports: readonly SimulatedReport[], serial: number) => Uint8Array;

@@ -97,3 +97,14 @@ export function raiseCode(report: Draft, code: number, model: string | undefined
   raise(report, alarm ?? "general");
   if (alarm === undefined || alarm === "general") report.attributes.alarmCode = code;
 }
+
+/** Alarms that have a code of one byte. */
+export const codedAlarms: readonly Alarm[] = [
+  ...new Set([...codes].flatMap(([code, alarm]) => (code <= 0xff ? [alarm] : []))),
+];
+
+/** The first code of an alarm; 0, which is none, where it has no code of one byte. */
+export function codeOf(alarm: Alarm | undefined): number {
+  for (const [code, name] of codes) if (name === alarm && code <= 0xff) return code;
+  return 0;
+}

@@ -2,12 +2,14 @@ import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
 import { knotsOfKmh } from "../../wire/units.ts";
 import { timeOfDay } from "./session.ts";
+import { statusAlarms, statusWord } from "./status.ts";
 
 /** Longest answer that a device reads: a confirmation has about 45 characters. */
 const maximumAnswer = 128;
 
 /** A tracker that sends one V1 sentence for each report and waits for `*HQ,identifier,V4,V1,...#`. */
 export const simulate: SimulatedDevice = {
+  carries: { readings: ["ignition", "doorOpen", "armed", "blocked", "powerConnected"], alarms: statusAlarms },
   report: (device, reports) => bytesOfLatin1(reports.map((report) => sentence(device, report)).join("")),
   answer(bytes) {
     const end = bytes.indexOf(0x23);
@@ -31,8 +33,7 @@ function sentence(device: string, report: SimulatedReport): string {
   const longitude = degreesMinutes(report.longitude, 3, "E", "W");
   const speed = knotsOfKmh(report.speed).toFixed(2).padStart(6, "0");
   const course = String(Math.round(report.course) % 360).padStart(3, "0");
-  // Bit 10, in negative logic: the ignition is off.
-  const status = report.ignition ? "FFFFFFFF" : "FFFFFBFF";
+  const status = statusWord({ ignition: report.ignition, ...report.readings }, report.alarm);
   return `*HQ,${device},V1,${timeOfDay(report.time)},A,${latitude},${longitude},${speed},${course},${date},${status}#`;
 }
 

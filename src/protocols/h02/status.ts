@@ -1,4 +1,5 @@
 import type { Alarm } from "../../model/alarms.ts";
+import type { Readings } from "../../model/readings.ts";
 import { bit } from "../../wire/reader.ts";
 
 /** What a vehicle status says. */
@@ -63,6 +64,26 @@ function alarmsOf(status: number): readonly Alarm[] {
   const alarms = new Set<Alarm>();
   for (const [index, alarm] of alarmBits) if (!bit(status, index)) alarms.add(alarm);
   return [...alarms];
+}
+
+/** Alarms that a vehicle status can hold. */
+export const statusAlarms: readonly Alarm[] = [...new Set(alarmBits.map(([, alarm]) => alarm))];
+
+/** The vehicle status of these readings and this alarm: what `vehicleStatus` reads. No supply is the same bit as the alarm that it was cut. */
+export function statusWord(
+  readings: Pick<Readings, "ignition" | "doorOpen" | "armed" | "blocked" | "powerConnected">,
+  alarm: Alarm | undefined,
+): string {
+  const inForce = [
+    [10, readings.ignition === false],
+    [8, readings.doorOpen],
+    [9, readings.armed],
+    [27, readings.blocked],
+    [19, readings.powerConnected === false],
+    [alarmBits.find(([, name]) => name === alarm)?.[0] ?? 0, alarmBits.some(([, name]) => name === alarm)],
+  ] as const;
+  const word = inForce.reduce((all, [index, set]) => (set ? all & ~(1 << index) : all), -1);
+  return (word >>> 0).toString(16).toUpperCase().padStart(8, "0");
 }
 
 /** Charge of a battery code, %: 1 to 6 in steps; a larger one is the percentage itself. Undefined: 0, not measured. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { parseDuration, parseMoment } from "./moment.ts";
+import { parseDuration } from "../model/duration.ts";
+import { parseMoment } from "./moment.ts";
 
 const now = Date.UTC(2026, 10, 21, 10, 30);
 

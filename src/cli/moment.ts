@@ -1,4 +1,4 @@
-const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+import { parseDuration } from "../model/duration.ts";
 
 /**
  * The moment that a text names, epoch ms; undefined where it names none. Forms: RFC 3339 (`2026-11-21T10:00:00Z`, also without seconds,
@@ -8,14 +8,6 @@ export function parseMoment(text: string, now: number): number | undefined {
   if (text === "now") return now;
   const ago = parseDuration(text);
   return ago === undefined ? parseDate(text) : now - ago;
-}
-
-/** Milliseconds of `90s`, `15m`, `2h`, `7d`, `1w` or several of them; undefined where it is no duration. */
-export function parseDuration(text: string): number | undefined {
-  if (!/^(\d{1,9}(\.\d{1,3})?[smhdw])+$/.test(text)) return undefined;
-  let sum = 0;
-  for (const [, amount, unit] of text.matchAll(/([\d.]+)([smhdw])/g)) sum += Number(amount) * (units[unit ?? ""] ?? 0);
-  return sum;
 }
 
 const date = /^(\d{4})-(\d{2})-(\d{2})([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2})?)?$/;

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import { createServer, type Server, type Socket } from "node:net";
-import { type TestContext, test } from "node:test";
-import { frame, more } from "../wire/framing.ts";
-import { type AnyProtocol, defineProtocol } from "../wire/protocol.ts";
+import { test } from "node:test";
+import { accept, lineService, lines } from "../../test/support/line-service.ts";
 import { type FleetOptions, startFleet } from "./fleet.ts";
 import { fleetDevices, identifier } from "./identity.ts";
 
@@ -12,78 +10,14 @@ function handClock() {
   return { now: () => Date.UTC(2026, 0, 1) + elapsed, monotonic: () => (elapsed += 5) };
 }
 
-/** A made-up protocol of lines: `LOGIN <id>` and `REPORT <id> <time> <time> ...`, answered with `OK`, `OK <count>` or `NO`. */
-const lines: AnyProtocol = defineProtocol({
-  id: "lines",
-  title: "lines",
-  transports: ["tcp"],
-  defaultPort: 1,
-  manuals: [],
-  detect: () => "no",
-  framer: {
-    maximum: 1000,
-    next: (buffer, offset) => {
-      const end = buffer.indexOf(10, offset);
-      return end < 0 ? more : frame(offset, end, end + 1);
-    },
-  },
-  session: {},
-  classify: () => undefined,
-  messages: [],
-  simulate: {
-    login: (device) => Buffer.from(`LOGIN ${device}\n`),
-    report: (device, reports) => Buffer.from(`REPORT ${device} ${reports.map(({ time }) => time).join(" ")}\n`),
-    answer: (bytes) => {
-      const end = bytes.indexOf(10);
-      if (end < 0) return "more";
-      const [word, count] = Buffer.from(bytes.subarray(0, end)).toString().split(" ");
-      return { length: end + 1, accepted: word === "OK", reports: Number(count ?? 0) };
-    },
-  },
-});
-
-interface Service {
-  readonly port: number;
-  /** Times stored by device, as often as they came. */
-  readonly stored: Map<string, number[]>;
-}
-
-/** A service of that protocol; `answer` may answer in its own way or destroy the socket. */
-async function service(context: TestContext, answer: (words: string[], socket: Socket) => string | undefined) {
-  const stored = new Map<string, number[]>();
-  const server: Server = createServer((socket) => {
-    let text = "";
-    socket.on("error", () => undefined);
-    socket.on("data", (bytes) => {
-      text += bytes.toString();
-      for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n")) {
-        const words = text.slice(0, end).split(" ");
-        text = text.slice(end + 1);
-        const [kind, device = "", ...times] = words;
-        const said = answer(words, socket);
-        if (said?.startsWith("OK") && kind === "REPORT")
-          stored.set(device, [...(stored.get(device) ?? []), ...times.map(Number)]);
-        if (said) socket.write(`${said}\n`);
-      }
-    });
-  });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  context.after(() => void server.close());
-  const address = server.address();
-  assert.ok(address && typeof address === "object");
-  return { port: address.port, stored } satisfies Service;
-}
-
 function fleetOptions(port: number, more: Partial<FleetOptions> = {}): FleetOptions {
   const register = () => Promise.resolve();
   const basics = { devices: 5, interval: 0.05, count: 6, protocols: [lines], seed: "s", host: "127.0.0.1" };
   return { ...basics, port, clock: handClock(), register, retryDelay: 2, ...more };
 }
 
-const accept = ([kind, , ...times]: string[]) => (kind === "LOGIN" ? "OK" : `OK ${times.length}`);
-
 test("a fleet registers first, then every device sends its count of reports, and each is acknowledged", async (context) => {
-  const { port, stored } = await service(context, accept);
+  const { port, stored } = await lineService(context, accept);
   const registered: string[] = [];
   const register = async (devices: readonly { readonly id: string }[]) => {
     assert.equal(stored.size, 0);
@@ -101,7 +35,7 @@ test("a fleet registers first, then every device sends its count of reports, and
 
 test("what was not acknowledged is sent again on a new connection, and nothing is lost", async (context) => {
   let messages = 0;
-  const { port, stored } = await service(context, (words, socket) => {
+  const { port, stored } = await lineService(context, (words, socket) => {
     messages += 1;
     if (words[0] === "REPORT" && messages % 4 === 0) {
       socket.destroy();
@@ -117,7 +51,7 @@ test("what was not acknowledged is sent again on a new connection, and nothing i
 });
 
 test("a service that says no is counted as refusing, and stop ends a fleet that can't finish", async (context) => {
-  const { port } = await service(context, () => "NO");
+  const { port } = await lineService(context, () => "NO");
   const fleet = await startFleet(fleetOptions(port, { devices: 2, backlog: 3 }));
   while (fleet.stats.refused < 2) await new Promise((done) => setTimeout(done, 5));
   const stats = await fleet.stop(10);

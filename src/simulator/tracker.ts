@@ -29,7 +29,7 @@ export interface TrackerSettings {
   readonly onEmpty: () => void;
 }
 
-type State = "off" | "queued" | "connecting" | "login" | "ready" | "waiting" | "backoff";
+type State = "silent" | "off" | "queued" | "connecting" | "login" | "ready" | "waiting" | "backoff";
 
 /** One device on a real socket: logs in, reports one message at a time, keeps what is not acknowledged, comes back after a loss. */
 export class Tracker {
@@ -65,6 +65,27 @@ export class Tracker {
     this.#settings.counts.waiting += 1 - dropped;
     if (this.#state === "off") this.#queue();
     else if (this.#state === "ready") this.#send();
+  }
+
+  /** Its connection breaks off, and it opens none until `resume`: what it is given to report it keeps. */
+  silence(): void {
+    if (this.#state === "silent") return;
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    this.#lost("silent");
+    socket?.destroy();
+  }
+
+  /** It comes back, and tells what it kept in its order. */
+  resume(): void {
+    if (this.#state !== "silent") return;
+    this.#state = "off";
+    if (this.#backlog.length > 0) this.#queue();
+  }
+
+  /** It is silent, by `silence`. */
+  get silent(): boolean {
+    return this.#state === "silent";
   }
 
   /** Closes the connection after what is written; the tracker stays off. */

@@ -1,0 +1,66 @@
+import { type Alarm, alarmNames } from "../model/alarms.ts";
+import { type ReadingKind, readingKinds } from "../model/readings.ts";
+import type { ReadingChanges, StoryPlace } from "./story.ts";
+import type { StoryReader } from "./story-fields.ts";
+
+/** What the parts of a story are read with. */
+export interface Stage {
+  readonly reader: StoryReader;
+  /** Named places. */
+  readonly places: ReadonlyMap<string, StoryPlace>;
+  /** Minutes after midnight; undefined: the story has no time of day. */
+  readonly start: number | undefined;
+  /** ms */
+  readonly length: number;
+}
+
+/** The named places of a story. */
+export function placesOf(value: unknown, reader: StoryReader): ReadonlyMap<string, StoryPlace> {
+  const named = new Map<string, StoryPlace>();
+  if (value === undefined) return named;
+  for (const [name, each] of Object.entries(reader.object(value, "places") ?? {})) {
+    const place = coordinates(each, `places.${name}`, reader);
+    if (place !== undefined) named.set(name, place);
+  }
+  return named;
+}
+
+/** A place: the name of one, or coordinates. */
+export function readPlace(value: unknown, place: string, { places, reader }: Stage): StoryPlace | undefined {
+  if (typeof value !== "string") return coordinates(value, place, reader);
+  return places.get(value) ?? reader.wrong(place, `there is no place ${value}`);
+}
+
+function coordinates(value: unknown, place: string, reader: StoryReader): StoryPlace | undefined {
+  const fields = reader.object(value, place, ["latitude", "longitude", "altitude"]);
+  if (fields === undefined) return undefined;
+  const latitude = reader.number(fields.latitude, `${place}.latitude`, -89, 89);
+  const longitude = reader.number(fields.longitude, `${place}.longitude`, -180, 180);
+  const altitude = reader.number(fields.altitude ?? 0, `${place}.altitude`, 0, 9000);
+  if (latitude === undefined || longitude === undefined || altitude === undefined) return undefined;
+  return { latitude, longitude, altitude };
+}
+
+/** Numbers that can't be below 0 in the catalogue of readings are not told apart here: the protocols' own ranges differ. A percentage is one. */
+const percentages: readonly string[] = ["battery", "fuel", "fuel2", "throttle", "signal", "humidity"];
+
+/** Readings and what they become. */
+export function readReadings(value: unknown, place: string, reader: StoryReader): ReadingChanges {
+  let read: ReadingChanges = {};
+  const kinds: Readonly<Record<string, ReadingKind>> = readingKinds;
+  for (const [name, each] of Object.entries(reader.object(value, place) ?? {})) {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+    const at = `${place}.${name}`;
+    if (kind === undefined) reader.wrong(at, "is no reading; docs/simulator.md has the list");
+    else if (each !== null && typeof each !== kind) reader.wrong(at, `must be a ${kind}, or null`);
+    else if (typeof each === "number" && percentages.includes(name) && (each < 0 || each > 100))
+      reader.wrong(at, "must be a number from 0 to 100");
+    else read = { ...read, [name]: each };
+  }
+  return read;
+}
+
+/** An alarm of the catalogue. */
+export function readAlarm(value: unknown, place: string, reader: StoryReader): Alarm | undefined {
+  return alarmNames.find((name) => name === value) ?? reader.wrong(place, `must be one of ${alarmNames.join(", ")}`);
+}

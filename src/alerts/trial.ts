@@ -5,7 +5,6 @@ import type { AlertTrial, TrialStep } from "../ports/alert-trial.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { LocationStore } from "../ports/store.ts";
-import { checkRule } from "./check.ts";
 import { observationOf } from "./observation.ts";
 import { AccountRules, type RuleSources } from "./rule-book.ts";
 import { StateTexts } from "./state-texts.ts";
@@ -29,11 +28,6 @@ export class RuleTrial implements AlertTrial {
 
   constructor(deps: TrialDeps) {
     this.#deps = deps;
-  }
-
-  async problems(accountKey: number, fields: AlertRuleFields): Promise<readonly string[]> {
-    const zones = new Set((await this.#deps.geofences.list(accountKey)).map(({ id }) => id));
-    return checkRule(fields, (id) => zones.has(id));
   }
 
   async *run(

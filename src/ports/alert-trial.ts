@@ -8,16 +8,11 @@ export type TrialStep =
   /** Records looked at so far, and the event time of the last of them. */
   | { readonly type: "progress"; readonly records: number; readonly time: number };
 
-/** What a rule would do and what is wrong with it, without there being one. */
+/** What a rule would do, without there being one. */
 export interface AlertTrial {
   /**
-   * Everything that is wrong with a rule, as sentences; none: it can be made. Rejects while the store is down.
-   * Recipients and the users' rights are not looked at.
-   */
-  problems(accountKey: number, fields: AlertRuleFields): Promise<readonly string[]>;
-  /**
    * Runs a rule over a device's history, both ends inclusive, epoch ms: what it would have raised, and what would have been over, had all come in order.
-   * Reads in pieces of bounded size, with a progress after each. Nobody is told, nothing is stored. The rule must have no problems.
+   * Reads in pieces of bounded size, with a progress after each. Nobody is told, nothing is stored. The rule must be one that its checks let pass.
    */
   run(
     fields: AlertRuleFields,

@@ -12,6 +12,8 @@ import { createHttp, type HttpServer } from "./http/server.ts";
 import type { HttpDeps } from "./http/services.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ingestMetrics } from "./ingest/metrics.ts";
+import { createOutbox, type Outbox } from "./notify/outbox.ts";
+import { createWebhookSender } from "./notify/webhook.ts";
 import {
   createHealth,
   createLog,
@@ -23,6 +25,7 @@ import {
   systemIds,
 } from "./observe/index.ts";
 import type { Log } from "./ports/log.ts";
+import type { Mailer } from "./ports/mailer.ts";
 import type { Metrics } from "./ports/metrics.ts";
 import type { SmsSender } from "./ports/sms.ts";
 import type { Store } from "./ports/store.ts";
@@ -79,11 +82,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
   );
   const retention = new Retention({ store, clock, log, settings: config });
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
-  // Loaded only where it is used: most services send no SMS.
-  const sms =
-    config.sms.kind === "none"
-      ? undefined
-      : (await import("./notify/index.ts")).createSmsSender(config.sms, { clock, log, metrics });
+  const { sms, mailer } = await createSenders(config, { clock, log, metrics });
   const health = createHealth({ store: () => store.check() }, clock, log);
   const http = await createHttp(
     { ...config.http, limits: { ...config.api, ...config.http } },
@@ -106,16 +105,19 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     },
   ).catch(async (error: unknown) => {
     await sms?.close();
+    await mailer?.close();
     throw error;
   });
+  const outbox = outboxOf(config, { store, bus, clock, ids, log, metrics }, { mailer, sms, http });
 
-  const stop = () => stopInOrder({ health, expiry, retention, gateway, engine, ingest, http, sms });
+  const stop = () => stopInOrder({ health, expiry, retention, gateway, engine, ingest, outbox, http, sms, mailer });
   try {
     giveBackMemory();
     expiry.start();
     retention.start();
     engine.start();
     const [tracker] = await gateway.start();
+    outbox.start();
     const { port } = await http.start();
     const url = `http://localhost:${port}`;
     await updateUrl(config.data, url);
@@ -146,6 +148,33 @@ function measure(metrics: Metrics, ingest: Ingest, store: SqliteStore): void {
  */
 function giveBackMemory(): void {
   globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
+}
+
+/** What sends SMS and e-mail, loaded only where it is configured: most services send none. */
+async function createSenders(config: Config, deps: Pick<HttpDeps, "clock" | "log" | "metrics">) {
+  const { sms, mail } = config;
+  return {
+    sms: sms.kind === "none" ? undefined : (await import("./notify/index.ts")).createSmsSender(sms, deps),
+    mailer: mail.host === "" ? undefined : (await import("./notify/mail.ts")).createMailer(mail, deps),
+  };
+}
+
+function outboxOf(
+  { mail, webhooks, notices }: Config,
+  parts: Pick<HttpDeps, "store" | "bus" | "clock" | "ids" | "log" | "metrics">,
+  { mailer, sms, http }: Pick<Parts, "mailer" | "sms" | "http">,
+): Outbox {
+  return createOutbox({
+    ...parts,
+    mailsAtOnce: mail.connections,
+    ways: {
+      mailer,
+      sms,
+      webhooks: createWebhookSender({ allowPrivate: webhooks.allowPrivate === "on" }, parts.clock),
+      commands: http.commandRunner,
+      mapLink: notices.mapLink,
+    },
+  });
 }
 
 /** Ingest and the rules that it asks: each tells the other what it needs to know. */
@@ -219,18 +248,22 @@ interface Parts {
   readonly gateway: Gateway;
   readonly engine: RuleEngine;
   readonly ingest: Ingest;
+  readonly outbox: Outbox;
   readonly http: HttpServer;
   readonly sms: SmsSender | undefined;
+  readonly mailer: Mailer | undefined;
 }
 
 /** Trackers first, so that what they sent is committed and acknowledged. */
-async function stopInOrder({ health, expiry, retention, gateway, engine, ingest, http, sms }: Parts): Promise<void> {
-  health.stopping();
-  await expiry.stop();
-  await retention.stop();
-  await gateway.stop();
-  await engine.stop();
-  await ingest.stop();
-  await http.stop();
-  await sms?.close();
+async function stopInOrder(parts: Parts): Promise<void> {
+  parts.health.stopping();
+  await parts.expiry.stop();
+  await parts.retention.stop();
+  await parts.gateway.stop();
+  await parts.engine.stop();
+  await parts.ingest.stop();
+  await parts.outbox.stop();
+  await parts.http.stop();
+  await parts.sms?.close();
+  await parts.mailer?.close();
 }

@@ -21,7 +21,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   http: ["domain", "auth", "contract", "model", "errors", "ports"],
   store: ["model", "errors", "ports"],
   bus: ["model", "errors", "ports"],
-  notify: ["model", "errors", "ports"],
+  notify: ["model", "wording", "errors", "ports"],
   observe: ["model", "errors", "ports"],
   cli: ["contract", "protocols/index", "wire", "model", "simulator"],
   simulator: ["protocols/index", "wire", "geo", "model", "ports"],

@@ -1,5 +1,6 @@
 import { Check } from "typebox/schema";
 import { readSettings } from "./file.ts";
+import { mailProblems } from "./mail.ts";
 import type { Problem, Source } from "./problem.ts";
 import { type Config, configSchema, otherVariables } from "./schema.ts";
 import { type Setting, settings } from "./settings.ts";
@@ -42,14 +43,21 @@ export function loadConfig(input: ConfigInput): LoadedConfig | { readonly proble
       problems.push(badValue(setting, input.file.name, hidden));
   }
   const config = nest(values);
-  const gateway = isRecord(config) ? config.sms : undefined;
-  if (Check(configSchema.properties.sms, gateway))
-    for (const { key, wrong, right } of smsProblems(gateway))
-      problems.push({ key, from: sources.get(key) ?? "default", wrong, right });
+  for (const { key, wrong, right } of problemsTogether(config))
+    problems.push({ key, from: sources.get(key) ?? "default", wrong, right });
   problems.push(...unknownVariables(input.env));
   if (problems.length > 0) return { problems };
   if (!Check(configSchema, config)) throw new Error("the configuration's parts are valid and its whole is not");
   return { config: deepFreeze(config), sources };
+}
+
+/** What is wrong with settings that belong together, where each by itself is right. */
+function problemsTogether(config: unknown): readonly Omit<Problem, "from">[] {
+  const { sms, mail }: Record<string, unknown> = isRecord(config) ? config : {};
+  return [
+    ...(Check(configSchema.properties.sms, sms) ? smsProblems(sms) : []),
+    ...(Check(configSchema.properties.mail, mail) ? mailProblems(mail) : []),
+  ];
 }
 
 function fromText(setting: Setting, value: string): unknown {

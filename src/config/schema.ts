@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { isAddressList } from "./addresses.ts";
-import { type About, integer, optionalText, port, text } from "./kinds.ts";
+import { type About, integer, optionalText, port, text, toggle } from "./kinds.ts";
+import { mail } from "./mail.ts";
 import { sms } from "./sms.ts";
 
 const http = Type.Object({
@@ -229,6 +230,20 @@ export const configSchema = Type.Object({
       unit: "days",
       description:
         "Time after which the record of a notice that was sent, failed or suppressed is deleted. Its alert goes on to tell by which channels people were told.",
+    }),
+    mapLink: text("https://www.openstreetmap.org/?mlat={latitude}&mlon={longitude}&zoom=16", {
+      env: "WAYBEAM_NOTICES_MAP_LINK",
+      pattern: "^https?://(?=\\S*\\{latitude\\})(?=\\S*\\{longitude\\})\\S+$",
+      example: "an http or https address with {latitude} and {longitude}",
+      description: "Map that notices link to. Short, for it is to go into an SMS.",
+    }),
+  }),
+  mail,
+  webhooks: Type.Object({
+    allowPrivate: toggle({
+      env: "WAYBEAM_WEBHOOKS_ALLOW_PRIVATE",
+      description:
+        "Let rules call webhooks at private and loopback addresses: any user who may change rules can reach the machines of the service's own network then. Redirects are never followed.",
     }),
   }),
   sms,

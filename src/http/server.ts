@@ -1,7 +1,9 @@
 import "./augment.ts";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify, { type FastifyInstance } from "fastify";
+import { createCommandRunner } from "../domain/command-runner.ts";
 import { ApiError } from "../errors/catalogue.ts";
+import type { CommandRunner } from "../ports/command-runner.ts";
 import type { HttpLimits } from "./limits.ts";
 import { fixedLimits } from "./limits.ts";
 import { answerConnectionErrors } from "./plugins/connection-errors.ts";
@@ -48,6 +50,8 @@ export interface HttpServer {
   start(): Promise<{ readonly port: number }>;
   /** Takes no more connections, lets answers under way end for some seconds, and stores the usage counters. */
   stop(): Promise<void>;
+  /** Sends the commands of rules, as users do by the API. */
+  readonly commandRunner: CommandRunner;
   /** Sends a request without a socket: for tests. */
   readonly inject: FastifyInstance["inject"];
   /** The OpenAPI document. */
@@ -73,6 +77,7 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
       await services.commands.stop();
       await services.usage.stop();
     },
+    commandRunner: createCommandRunner({ ...services, users: deps.store.users }),
     inject: app.inject.bind(app),
     openApi: documentation.document,
   };

@@ -113,7 +113,12 @@ describe("an HTTP gateway", () => {
   it("is tried again when it says so", async () => {
     peer.answer = (response) => void response.writeHead(429, { "retry-after": "7" }).end();
     const result = await sender().send(to, { text: "a" });
-    assert.deepEqual(result, { outcome: "unavailable", reason: "the SMS gateway answered 429", retryAfterMs: 7000 });
+    assert.deepEqual(result, {
+      outcome: "unavailable",
+      reason: "the SMS gateway answered 429",
+      retryAfterMs: 7000,
+      throttled: true,
+    });
   });
 
   it("leaves a doubt where it never answers, and none where it is not there", async () => {

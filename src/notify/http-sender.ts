@@ -142,7 +142,10 @@ export class HttpSender implements SmsSender {
   #judgeStatus({ status, headers, body }: Extract<Outbound, { readonly outcome: "answered" }>): SmsResult {
     const reason = `the SMS gateway answered ${status}`;
     if (isSuccess(this.#options.success, status)) return this.#accepted(body, reason);
-    if (later.has(status)) return { outcome: "unavailable", reason, ...retryAfter(headers["retry-after"]) };
+    if (later.has(status)) {
+      const after = retryAfter(headers["retry-after"]);
+      return { outcome: "unavailable", reason, ...after, ...(status === 429 && { throttled: true }) };
+    }
     if (status >= 300 && status < 400) return { outcome: "refused", reason: `${reason}, a redirect; none is followed` };
     return { outcome: status >= 500 ? "maybe" : "refused", reason };
   }

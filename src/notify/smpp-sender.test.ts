@@ -151,6 +151,7 @@ describe("an SMPP sender", () => {
         outcome: "unavailable",
         reason: `the SMS gateway answered ${code}`,
         retryAfterMs: 60_000,
+        throttled: true,
       });
       const second = await sender.send("+1234567", { text: "x" });
       assert.equal(second.outcome, "unavailable");

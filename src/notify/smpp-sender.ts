@@ -122,8 +122,7 @@ export class SmppSender implements SmsSender {
       const pause = Math.ceil(this.#throttledUntil - this.#clock.monotonic());
       const left = deadline - this.#clock.monotonic();
       // A message that is begun waits for leave to go on: one sent anew each time would never end where its parts alone are too many.
-      if (pause > 0 && (index === 0 || pause >= left))
-        return unavailable("the SMS gateway asked for less", pause, index);
+      if (pause > 0 && (index === 0 || pause >= left)) return throttled("the SMS gateway asked for less", pause, index);
       if (left <= 0) return unavailable("the SMS gateway is too slow for so many parts", this.#options.answerMs, index);
       if (pause > 0) {
         await setTimeout(pause);
@@ -182,7 +181,7 @@ export class SmppSender implements SmsSender {
       return passing.has(status) ? unavailable(reason, this.#options.throttleMs) : { outcome: "refused", reason };
     const { throttleMs } = this.#options;
     this.#throttledUntil = this.#clock.monotonic() + throttleMs;
-    return unavailable(reason, throttleMs);
+    return throttled(reason, throttleMs);
   }
 
   #message(pdu: Pdu): void {
@@ -203,6 +202,10 @@ export class SmppSender implements SmsSender {
 
 function unavailable(reason: string, retryAfterMs: number, sent = 0): SmsResult {
   return withSent({ outcome: "unavailable", reason, retryAfterMs }, sent);
+}
+
+function throttled(reason: string, retryAfterMs: number, sent = 0): SmsResult {
+  return withSent({ outcome: "unavailable", reason, retryAfterMs, throttled: true }, sent);
 }
 
 /** The same result of a message of which so many parts more were handed over. */

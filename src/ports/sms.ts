@@ -4,12 +4,18 @@ export type SmsBody = { readonly text: string } | { readonly bytes: Uint8Array }
 /**
  * What the gateway said. `accepted`: it took the message, under these ids (one for each part; null where it gave none) · `refused`: it never will, for the
  * reason given · `unavailable`: it can't be reached or asks to come later; trying again may help. `maybe`: the connection broke after the message was handed
- * over. `sent`: parts of a message that is not sent as a whole which were handed over all the same, and are paid; absent: none.
+ * over. `throttled`: it works and only asks for less. `sent`: parts of a message that is not sent as a whole which were handed over all the same, and are paid; absent: none.
  */
 export type SmsResult =
   | { readonly outcome: "accepted"; readonly ids: readonly (string | null)[] }
   | { readonly outcome: "refused"; readonly reason: string; readonly sent?: number }
-  | { readonly outcome: "unavailable"; readonly reason: string; readonly retryAfterMs?: number; readonly sent?: number }
+  | {
+      readonly outcome: "unavailable";
+      readonly reason: string;
+      readonly retryAfterMs?: number;
+      readonly throttled?: true;
+      readonly sent?: number;
+    }
   | { readonly outcome: "maybe"; readonly reason: string };
 
 /** A delivery receipt of the gateway. */

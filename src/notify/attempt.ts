@@ -1,0 +1,170 @@
+import type { Account } from "../model/account.ts";
+import { dayIn } from "../model/account-day.ts";
+import type { Device } from "../model/device.ts";
+import type { Notice, NoticeChannel } from "../model/notice.ts";
+import type { DayPlaces, NoticeOutcome, NoticeStore } from "../ports/alert-store.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Log } from "../ports/log.ts";
+import { closedWay, deliver, type Handed, type Ways } from "./deliver.ts";
+import type { TryOutcome } from "./outbox-metrics.ts";
+import { findSubject, type Subject, type SubjectStore } from "./subject.ts";
+import type { Showed } from "./targets.ts";
+import { mostRetryAfterMs, mostTries, pauseAfter, spread } from "./tries.ts";
+
+/** What a try needs of the outbox. */
+export interface AttemptDeps {
+  readonly store: SubjectStore & { readonly notices: Pick<NoticeStore, "claim" | "finish"> };
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly ways: Ways;
+  readonly count: (channel: NoticeChannel, outcome: TryOutcome) => void;
+  readonly stopping: AbortSignal;
+}
+
+/** What a try showed of its target, and whether there will be another one. */
+export interface Attempted {
+  readonly showed: Showed;
+  readonly again: boolean;
+}
+
+/** A peer that asks for less is not counted as a try for so long after the notice was made, ms: it ends some time in any case. */
+const patienceMs = 86_400_000;
+/** Tries of an SMS that the gateway may have taken each time: at least one of them arrives, and each costs money. */
+const mostDoubtful = 2;
+/** Pauses between the tries to record what became of a notice, ms. */
+const firstPauseMs = 100;
+const mostPauseMs = 5000;
+
+const nothing: Attempted = { showed: {}, again: false };
+
+/** One try of a notice: look what it tells of, claim it with a place of its device's day, hand it over, record the answer. */
+export class Attempt {
+  readonly #deps: AttemptDeps;
+
+  constructor(deps: AttemptDeps) {
+    this.#deps = deps;
+  }
+
+  /** Tries it once. */
+  async run(notice: Notice): Promise<Attempted> {
+    const { store, clock, ways } = this.#deps;
+    const found = await findSubject(store, notice, clock.now());
+    if (found === "gone") return nothing;
+    const closed = closedWay(notice.target.channel, ways);
+    if (closed !== undefined) return this.#suppress(notice, closed);
+    if ("suppressed" in found) return this.#suppress(notice, found.suppressed);
+    const { subject } = found;
+    const claimed = await store.notices.claim(notice.key, clock.now(), placesOf(notice, subject, clock.now()));
+    if (claimed === "limit") this.#deps.count(notice.target.channel, "suppressed");
+    if (claimed !== "claimed") return nothing;
+    return this.#conclude(notice, await this.#hand(subject, notice.attempts + 1));
+  }
+
+  /** Without a place in the day, since it uses none. */
+  async #suppress(notice: Notice, reason: string): Promise<Attempted> {
+    const { store, clock } = this.#deps;
+    if ((await store.notices.claim(notice.key, clock.now(), undefined)) !== "claimed") return nothing;
+    await this.#record(notice, { state: "suppressed", reason, peerId: null, dueAt: 0, untried: true });
+    return nothing;
+  }
+
+  async #hand(subject: Subject, attempt: number): Promise<Handed> {
+    try {
+      return await deliver(subject, attempt, this.#deps.ways);
+    } catch (error) {
+      this.#deps.log.error({ error, notice: subject.notice.id }, "a notice could not be handed over");
+      return { outcome: "unavailable", reason: "an error of the service, which its log tells of" };
+    }
+  }
+
+  async #conclude(notice: Notice, handed: Handed): Promise<Attempted> {
+    const outcome = this.#outcomeOf(notice, handed);
+    await this.#record(notice, outcome);
+    return { showed: showedOf(handed), again: outcome.state === "queued" };
+  }
+
+  #outcomeOf(notice: Notice, handed: Handed): NoticeOutcome {
+    const { clock } = this.#deps;
+    const tries = notice.attempts + 1;
+    const end = { peerId: null, dueAt: 0 };
+    switch (handed.outcome) {
+      case "accepted":
+        return { ...end, state: "sent", reason: null, peerId: handed.peerId };
+      case "refused":
+        return { ...end, state: "failed", reason: handed.reason };
+      case "suppressed":
+        return { ...end, state: "suppressed", reason: handed.reason };
+      case "maybe":
+        if (tries < mostDoubtful) return this.#retry(tries, handed.reason, 0);
+        return { ...end, state: "sent", reason: `${handed.reason}: it may or may not have been sent` };
+      case "throttled":
+        if (clock.now() - notice.creation > patienceMs) return this.#retry(tries, handed.reason, handed.retryAfterMs);
+        return {
+          state: "queued",
+          reason: handed.reason,
+          peerId: null,
+          dueAt: clock.now() + spread(Math.min(handed.retryAfterMs, mostRetryAfterMs), this.#deps.ids),
+          untried: true,
+        };
+      case "unavailable":
+        return this.#retry(tries, handed.reason, handed.retryAfterMs ?? 0);
+    }
+  }
+
+  #retry(tries: number, reason: string, askedMs: number): NoticeOutcome {
+    const { clock, ids } = this.#deps;
+    const pause = pauseAfter(tries, askedMs, ids);
+    if (pause === undefined)
+      return { state: "failed", reason: `given up after ${mostTries} tries: ${reason}`, peerId: null, dueAt: 0 };
+    return { state: "queued", reason, peerId: null, dueAt: clock.now() + pause };
+  }
+
+  /** Records what became of it; while the store is down that is tried again. Where the service ends before, the notice is sent again under its id. */
+  async #record(notice: Notice, outcome: NoticeOutcome): Promise<void> {
+    const { store, clock, log, stopping, count } = this.#deps;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, mostPauseMs)) {
+      try {
+        await store.notices.finish(notice.key, outcome, clock.now());
+        count(notice.target.channel, outcome.state === "queued" ? "retried" : outcome.state);
+        return;
+      } catch (error) {
+        log.warn({ error, notice: notice.id, state: outcome.state }, "what became of a notice can't be recorded");
+        if (stopping.aborted) return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+}
+
+/** Undefined: its channel has no limit. */
+function placesOf({ target }: Notice, subject: Placed, now: number): DayPlaces | undefined {
+  const { device, account } = subject;
+  if (target.channel !== "email" && target.channel !== "sms") return undefined;
+  const limit = target.channel === "email" ? device.dailyEmailLimit : device.dailySmsLimit;
+  return { day: dayIn(account.timeZone, now), limit };
+}
+
+interface Placed {
+  readonly device: Device;
+  readonly account: Account;
+}
+
+function showedOf(handed: Handed): Showed {
+  switch (handed.outcome) {
+    case "accepted":
+    case "refused":
+      return { works: true };
+    case "suppressed":
+      return {};
+    case "throttled":
+      return { works: true, pauseMs: handed.retryAfterMs };
+    case "maybe":
+      return { works: false };
+    case "unavailable": {
+      const { retryAfterMs } = handed;
+      return { works: false, ...(retryAfterMs !== undefined && { pauseMs: Math.min(retryAfterMs, mostRetryAfterMs) }) };
+    }
+  }
+}

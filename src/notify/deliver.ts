@@ -1,0 +1,67 @@
+import type { NoticeChannel } from "../model/notice.ts";
+import type { CommandRunner } from "../ports/command-runner.ts";
+import type { Delivery, Mailer, WebhookSender } from "../ports/mailer.ts";
+import type { SmsSender } from "../ports/sms.ts";
+import { mailOf, smsOf, webhookOf } from "../wording/index.ts";
+import { readerOf, type Subject, toldOf } from "./subject.ts";
+
+/**
+ * What came of handing a notice over. `throttled`: the peer works and asked for less · `maybe`: whether it took it can't be known ·
+ * `suppressed`: it must not go out.
+ */
+export type Handed =
+  | Delivery
+  | { readonly outcome: "throttled"; readonly reason: string; readonly retryAfterMs: number }
+  | { readonly outcome: "maybe" | "suppressed"; readonly reason: string };
+
+/** The ways out. */
+export interface Ways {
+  /** Undefined: none is configured. */
+  readonly mailer: Mailer | undefined;
+  readonly sms: SmsSender | undefined;
+  readonly webhooks: WebhookSender;
+  readonly commands: CommandRunner;
+  /** Address of a map, see `mapLink`. */
+  readonly mapLink: string;
+}
+
+/** A peer that asks for less is left alone so long unless it says another time, ms. */
+const throttleMs = 1000;
+
+/** Why nothing can go out by a channel; undefined: it can. */
+export function closedWay(channel: NoticeChannel, { mailer, sms }: Ways): string | undefined {
+  if (channel === "email" && mailer === undefined) return "no mail server is configured";
+  return channel === "sms" && sms === undefined ? "no SMS gateway is configured" : undefined;
+}
+
+/** Words a notice and hands it to its peer, once. `attempt` counts from 1. */
+export async function deliver(subject: Subject, attempt: number, ways: Ways): Promise<Handed> {
+  const { notice, account, device } = subject;
+  const { target } = notice;
+  const told = toldOf(subject, ways.mapLink);
+  switch (target.channel) {
+    case "email":
+      if (ways.mailer === undefined) break;
+      return ways.mailer.send({ id: notice.id, to: target.to, ...mailOf(told, readerOf(account, target)) });
+    case "sms":
+      if (ways.sms === undefined) break;
+      return bySms(ways.sms, target.to, smsOf(told, readerOf(account, target)));
+    case "webhook": {
+      const { url, secret } = target;
+      return ways.webhooks.send({ url, secret, id: notice.id, attempt, ...webhookOf(told, readerOf(account)) });
+    }
+    case "command": {
+      const { command, format, sms, encode, userKey } = target;
+      return ways.commands.run({ id: notice.id, deviceId: device.id, userKey, command, format, sms, encode });
+    }
+  }
+  return { outcome: "suppressed", reason: closedWay(target.channel, ways) ?? "there is no way out" };
+}
+
+async function bySms(sender: SmsSender, to: string, text: string): Promise<Handed> {
+  const result = await sender.send(to, { text });
+  if (result.outcome === "accepted")
+    return { outcome: "accepted", peerId: result.ids.filter((id) => id !== null).join(" ") };
+  if (result.outcome !== "unavailable" || result.throttled !== true) return result;
+  return { outcome: "throttled", reason: result.reason, retryAfterMs: result.retryAfterMs ?? throttleMs };
+}

@@ -1,0 +1,208 @@
+import type { Notice, NoticeChannel } from "../model/notice.ts";
+import type { NoticeStore } from "../ports/alert-store.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Log } from "../ports/log.ts";
+import type { Metrics } from "../ports/metrics.ts";
+import { Attempt } from "./attempt.ts";
+import type { Ways } from "./deliver.ts";
+import { Lane } from "./lane.ts";
+import { type OutboxMetrics, outboxMetrics } from "./outbox-metrics.ts";
+import type { SubjectStore } from "./subject.ts";
+import type { TargetOptions } from "./targets.ts";
+
+/** What the outbox needs of the service. */
+export interface OutboxDeps {
+  readonly store: SubjectStore & { readonly notices: NoticeStore };
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly ways: Ways;
+  /** Mails that are sent at a time. */
+  readonly mailsAtOnce: number;
+}
+
+/** Sends the notices that are queued. */
+export interface Outbox {
+  /** Takes up what a crash left, and works from now on. */
+  start(): void;
+  /** Begins nothing more, and waits some seconds for the answers to what was handed over; what has none by then is sent again after the next start. */
+  stop(): Promise<void>;
+}
+
+/** Calls of webhooks at a time, each a socket for 10 s at most; to one URL; and to one host, which may be a small one or many people's. */
+const calls = { parallel: 128, perTarget: 4, perFailing: 1 };
+const mostCallsOfHost = 16;
+/** SMS at a time: what gateways take without an answer. */
+const mostSms = 10;
+/** Commands at a time, each for one device, whose answer may take 10 s. */
+const mostCommands = 64;
+
+/** The longest that it sleeps, ms: events may be lost, and a wall clock may be set. */
+const longestSleepMs = 30_000;
+/** The shortest, ms: what is due and waits for its target is due all the time. */
+const shortestSleepMs = 1000;
+/** How often what waits is counted while there is something, ms. */
+const countMs = 10_000;
+/** How long stopping waits for peers, ms: longer than a webhook may take. */
+const stopMs = 15_000;
+/** Pause before the store is asked again where it could not be, ms. */
+const storeDownMs = 1000;
+
+/** The outbox over its store and its ways out. */
+export function createOutbox(deps: OutboxDeps): Outbox {
+  return new Worker(deps);
+}
+
+class Worker implements Outbox {
+  readonly #deps: OutboxDeps;
+  readonly #metrics: OutboxMetrics;
+  readonly #attempt: Attempt;
+  readonly #lanes: readonly Lane[];
+  readonly #stopping = new AbortController();
+  #unsubscribe: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #counting: NodeJS.Timeout | undefined;
+  #starting: Promise<void> | undefined;
+  #arming: Promise<void> | undefined;
+  #armAgain = false;
+  /** Something may wait that was not counted. */
+  #stirred = true;
+
+  constructor(deps: OutboxDeps) {
+    this.#deps = deps;
+    this.#metrics = outboxMetrics(deps.metrics, deps.clock);
+    this.#attempt = new Attempt({ ...deps, count: this.#metrics.count, stopping: this.#stopping.signal });
+    const mails = deps.mailsAtOnce;
+    this.#lanes = [
+      this.#lane("email", { parallel: mails, perTarget: mails, perFailing: mails }),
+      this.#lane("sms", { parallel: mostSms, perTarget: mostSms, perFailing: mostSms }),
+      this.#lane("webhook", { ...calls, targetOf: placeOf, groups: { groupOf: hostOf, most: mostCallsOfHost } }),
+      this.#lane("command", {
+        parallel: mostCommands,
+        perTarget: 1,
+        perFailing: 1,
+        targetOf: ({ device }) => String(device),
+      }),
+    ];
+  }
+
+  start(): void {
+    this.#starting = this.#begin();
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe?.();
+    clearInterval(this.#counting);
+    this.#stopping.abort();
+    await this.#starting;
+    await this.#arming;
+    clearTimeout(this.#timer);
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, stopMs);
+    });
+    await Promise.race([Promise.all(this.#lanes.map((lane) => lane.stop())), tooLong]);
+    clearTimeout(timer);
+  }
+
+  #lane(channel: NoticeChannel, options: TargetOptions): Lane {
+    const { clock, log } = this.#deps;
+    const work = async (notice: Notice) => {
+      const { showed, again } = await this.#attempt.run(notice);
+      if (again) this.#arm();
+      return showed;
+    };
+    return new Lane(channel, options, { notices: this.#deps.store.notices, clock, log, work });
+  }
+
+  async #begin(): Promise<void> {
+    const { store, clock, log, bus } = this.#deps;
+    while (!this.#stopping.signal.aborted) {
+      try {
+        const left = await store.notices.recover(clock.now());
+        if (left > 0) log.info({ notices: left }, "notices without an answer are sent again");
+        break;
+      } catch (error) {
+        log.warn({ error }, "the outbox can't be taken up; trying again");
+        await pause(storeDownMs, this.#stopping.signal);
+      }
+    }
+    if (this.#stopping.signal.aborted) return;
+    this.#unsubscribe = bus.subscribe((event) => {
+      if (event.type === "noticesQueued") this.#wake();
+    });
+    this.#counting = setInterval(() => void this.#count(), countMs);
+    this.#counting.unref();
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#stirred = true;
+    for (const lane of this.#lanes) lane.wake();
+    this.#arm();
+  }
+
+  /** Sets the timer to when the next one is due. */
+  #arm(): void {
+    this.#armAgain = true;
+    if (this.#stopping.signal.aborted || this.#arming !== undefined) return;
+    this.#arming = this.#setTimer().finally(() => {
+      this.#arming = undefined;
+      if (this.#armAgain) this.#arm();
+    });
+  }
+
+  async #setTimer(): Promise<void> {
+    this.#armAgain = false;
+    const { store, clock, log } = this.#deps;
+    let sleepMs = storeDownMs;
+    try {
+      const next = await store.notices.nextDue();
+      const left = next === undefined ? longestSleepMs : next - clock.now();
+      sleepMs = Math.min(longestSleepMs, Math.max(shortestSleepMs, left));
+    } catch (error) {
+      log.debug({ error }, "the next notice can't be asked for; trying again");
+    }
+    clearTimeout(this.#timer);
+    if (this.#stopping.signal.aborted) return;
+    this.#timer = setTimeout(() => this.#wake(), sleepMs);
+    this.#timer.unref();
+  }
+
+  async #count(): Promise<void> {
+    if (!this.#stirred) return;
+    try {
+      this.#metrics.backlog = await this.#deps.store.notices.backlog();
+      this.#stirred = this.#metrics.backlog.queued > 0;
+    } catch (error) {
+      this.#deps.log.debug({ error }, "the waiting notices can't be counted");
+    }
+  }
+}
+
+/** The host of a webhook, with its port. */
+function hostOf({ target }: Notice): string {
+  return target.channel === "webhook" && URL.canParse(target.url) ? new URL(target.url).host : "";
+}
+
+/** A webhook as one that hangs or works: others at its host may be somebody else's. */
+function placeOf({ target }: Notice): string {
+  return target.channel === "webhook" ? (target.url.split("?")[0] ?? "") : "";
+}
+
+/** Resolves after that time, or when it is called off. */
+function pause(ms: number, off: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      clearTimeout(timer);
+      off.removeEventListener("abort", done);
+      resolve();
+    }
+    off.addEventListener("abort", done);
+  });
+}

@@ -1,0 +1,171 @@
+import type { Notice } from "../model/notice.ts";
+
+/** How much is under way at a time. */
+export interface TargetOptions {
+  readonly parallel: number;
+  /** Of that to one target; and to one that did not take the last. */
+  readonly perTarget: number;
+  readonly perFailing: number;
+  /** What a notice goes to, where one may hang and another work: a URL, a device. Absent: all go to the same. */
+  readonly targetOf?: (notice: Notice) => string;
+  /** Targets that share a machine, and how much is under way to one. */
+  readonly groups?: { readonly groupOf: (notice: Notice) => string; readonly most: number };
+}
+
+/** What a try showed of its target. */
+export interface Showed {
+  /** Undefined: nothing of it. */
+  readonly works?: boolean;
+  /** How long it wants to be left alone, ms. */
+  readonly pauseMs?: number;
+}
+
+/** What is under way, and what of it to targets that failed the last time. */
+interface UnderWay {
+  all: number;
+  failing: number;
+}
+
+interface Target {
+  readonly name: string;
+  readonly groupName: string;
+  readonly group: UnderWay;
+  waiting: Notice[];
+  running: number;
+  failing: boolean;
+  pausedUntil: number;
+}
+
+/** Notices that wait in memory for one target: enough for one that works, and few for one that fails, of which there may be many. */
+const mostWaiting = 200;
+const mostWaitingFailing = 8;
+/** How long those wait in the store that would be more, ms: a working target is done with its own by then. */
+const crowdedMs = 5000;
+const crowdedFailingMs = 30_000;
+/** Targets that are remembered for having failed though nothing waits for them. */
+const mostRemembered = 1000;
+
+/**
+ * Notices that wait in memory for their target, and whose turn it is: each target has so many under way at a time, one that failed the last time fewer,
+ * and all that failed together half of the lane, and of what goes to their machine. So neither one that hangs nor many of them hold up those that work.
+ */
+export class Targets {
+  readonly #options: TargetOptions;
+  /** In the order of their turns. */
+  readonly #targets = new Map<string, Target>();
+  readonly #groups = new Map<string, UnderWay>();
+  readonly #lane: UnderWay = { all: 0, failing: 0 };
+  #waiting = 0;
+
+  constructor(options: TargetOptions) {
+    this.#options = options;
+  }
+
+  /** How many wait. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Lets a notice wait here. A time: it must wait in the store until then, since its target is to be left alone, or has enough waiting. */
+  add(notice: Notice, now: number): number | undefined {
+    const name = this.#nameOf(notice);
+    const target = this.#targets.get(name) ?? this.#newTarget(name, notice);
+    if (target.pausedUntil > now) return target.pausedUntil;
+    if (target.waiting.length >= this.#roomOf(target)) return now + crowdedMsOf(target);
+    target.waiting.push(notice);
+    this.#targets.set(name, target);
+    this.#waiting++;
+    return undefined;
+  }
+
+  /** The notice whose turn it is, which is under way now; undefined: none may begin. */
+  take(): Notice | undefined {
+    if (this.#lane.all >= this.#options.parallel) return undefined;
+    for (const target of this.#targets.values()) {
+      const notice = this.#mayBegin(target) ? target.waiting.shift() : undefined;
+      if (notice === undefined) continue;
+      this.#waiting--;
+      this.#count(target, 1);
+      this.#targets.delete(target.name);
+      this.#targets.set(target.name, target);
+      return notice;
+    }
+    return undefined;
+  }
+
+  /** A notice that was under way is so no longer. Gives back those that must wait in the store now, and until when. */
+  done(notice: Notice, { works, pauseMs }: Showed, now: number): { readonly back: readonly Notice[]; until: number } {
+    const target = this.#targets.get(this.#nameOf(notice));
+    if (target === undefined) return { back: [], until: now };
+    this.#count(target, -1);
+    if (works !== undefined && works === target.failing) this.#mark(target, !works);
+    if (pauseMs !== undefined) target.pausedUntil = Math.max(target.pausedUntil, now + pauseMs);
+    const paused = target.pausedUntil > now;
+    const back = target.waiting.splice(paused ? 0 : this.#roomOf(target));
+    this.#waiting -= back.length;
+    this.#forget(target, paused);
+    return { back, until: paused ? target.pausedUntil : now + crowdedMsOf(target) };
+  }
+
+  #nameOf(notice: Notice): string {
+    return this.#options.targetOf?.(notice) ?? "";
+  }
+
+  /** How many may wait here for a target; where it is the only one, the lane takes no more than it needs. */
+  #roomOf({ failing }: Target): number {
+    if (this.#options.targetOf === undefined) return Number.POSITIVE_INFINITY;
+    return failing ? mostWaitingFailing : mostWaiting;
+  }
+
+  #newTarget(name: string, notice: Notice): Target {
+    const groupName = this.#options.groups?.groupOf(notice) ?? "";
+    const group = this.#groups.get(groupName) ?? { all: 0, failing: 0 };
+    this.#groups.set(groupName, group);
+    return { name, group, groupName, waiting: [], running: 0, failing: false, pausedUntil: 0 };
+  }
+
+  #mayBegin({ waiting, running, failing, group }: Target): boolean {
+    const { parallel, perTarget, perFailing, groups } = this.#options;
+    if (waiting.length === 0 || running >= (failing ? perFailing : perTarget)) return false;
+    const most = groups?.most ?? parallel;
+    if (!failing) return group.all < most;
+    return group.failing < half(most, perFailing) && this.#lane.failing < half(parallel, perFailing);
+  }
+
+  #count(target: Target, count: number): void {
+    target.running += count;
+    for (const underWay of [target.group, this.#lane]) {
+      underWay.all += count;
+      if (target.failing) underWay.failing += count;
+    }
+  }
+
+  #mark(target: Target, failing: boolean): void {
+    target.failing = failing;
+    for (const underWay of [target.group, this.#lane]) underWay.failing += failing ? target.running : -target.running;
+  }
+
+  #forget(target: Target, paused: boolean): void {
+    const { waiting, running, failing } = target;
+    if (waiting.length > 0 || running > 0) return;
+    if (!failing && !paused) this.#delete(target);
+    if (this.#targets.size <= mostRemembered) return;
+    const oldest = this.#targets.values().find((other) => other.waiting.length === 0 && other.running === 0);
+    if (oldest !== undefined) this.#delete(oldest);
+  }
+
+  #delete({ name, groupName }: Target): void {
+    this.#targets.delete(name);
+    for (const { groupName: other } of this.#targets.values()) if (other === groupName) return;
+    this.#groups.delete(groupName);
+  }
+}
+
+/** What targets that failed may have of it. */
+function half(most: number, least: number): number {
+  return Math.max(least, Math.floor(most / 2));
+}
+
+function crowdedMsOf({ failing }: Target): number {
+  return failing ? crowdedFailingMs : crowdedMs;
+}

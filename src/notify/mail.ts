@@ -24,6 +24,9 @@ const mostPerConnection = 100;
 /** Commands whose refusal is of this mail; another one is of the server or our account there, and may be mended while the mail waits. */
 const ofMail = new Set(["MAIL FROM", "RCPT TO", "DATA"]);
 
+/** One address without a name: the library takes commas, angle brackets and quotes for lists and names. */
+const address = /^[^\s@,;:<>()[\]"\\]+@[^\s@,;:<>()[\]"\\]+$/;
+
 /** What a server says of itself is cut to that. */
 const longestReason = 300;
 
@@ -53,6 +56,7 @@ class SmtpMailer implements Mailer {
   }
 
   async send(mail: Mail): Promise<Delivery> {
+    if (!address.test(mail.to)) return { outcome: "refused", reason: "the address is none" };
     if (this.#closed) return { outcome: "unavailable", reason: "the service is stopping" };
     const sending = this.#send(mail);
     this.#sending.add(sending);
@@ -71,13 +75,12 @@ class SmtpMailer implements Mailer {
   }
 
   async #send({ id, to, subject, text, html }: Mail): Promise<Delivery> {
-    const { name, address, domain } = this.#from;
+    const { domain, ...from } = this.#from;
     try {
       const { response } = await this.#pool.sendMail({
-        // As an object it is one address, whatever it looks like.
-        to: { name: "", address: to },
-        from: { name, address },
-        envelope: { from: address, to: [to] },
+        to,
+        from,
+        envelope: { from: from.address, to },
         messageId: `<${id}@${domain}>`,
         date: new Date(this.#clock.now()),
         headers: { "Auto-Submitted": "auto-generated" },

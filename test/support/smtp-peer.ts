@@ -25,6 +25,8 @@ export class SmtpPeer {
   /** Mails that are under way, and the most at a time. */
   open = 0;
   mostOpen = 0;
+  /** Connections so far. */
+  connections = 0;
   recipient: (to: string) => MailReaction = () => "take";
   mail: (id: string) => MailReaction = () => "take";
   /** Time until a mail is answered, ms. */
@@ -38,6 +40,10 @@ export class SmtpPeer {
       ...options,
       authOptional: true,
       closeTimeout: 100,
+      onConnect: (_session, done) => {
+        this.connections++;
+        done();
+      },
       onAuth: ({ username, password }, _session, done) =>
         username === this.user && password === this.password
           ? done(null, { user: username })
@@ -65,6 +71,7 @@ export class SmtpPeer {
   }
 
   async close(): Promise<void> {
+    if (!this.#server.server.listening) return;
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 

@@ -106,6 +106,7 @@ export class Ingest implements Intake {
     const pending = this.#pending.of(device);
     const before = pending.bytes;
     pending.add(reports, receivedAt, this.#options.maxFutureMs, done);
+    this.#planner.lookAhead(pending);
     this.#waitingBytes += pending.bytes - before;
     this.#waitingReports += reports.length;
     if (this.#waitingBytes > mostWaitingBytes) this.#congested = true;

@@ -3,8 +3,19 @@ import type { DeviceKey } from "../model/device.ts";
 import { effectJson } from "../model/effect-json.ts";
 import type { Report } from "../model/effects.ts";
 import type { Admitted, Outcome } from "../ports/intake.ts";
+import type { HistoryContext } from "../ports/store.ts";
 import { byKey, type Draft, draftOf, onEarth, worthKeeping } from "./draft.ts";
 import { eventTime } from "./event-time.ts";
+
+/** A part of the history that was asked for when a late report came: while the commit before is in flight there is time to read. */
+export interface Ahead {
+  /** Of the device's state when it was asked for: with another one the history may be another too. */
+  readonly version: number;
+  readonly time: number;
+  readonly limit: number;
+  /** Undefined: it could not be read. */
+  readonly context: Promise<HistoryContext | undefined>;
+}
 
 /** What waits for the next commit of one device. */
 export class PendingDevice {
@@ -14,6 +25,7 @@ export class PendingDevice {
   /** Estimate of the memory that its reports take, bytes. */
   bytes = 0;
   reports = 0;
+  ahead: Ahead | undefined;
   #done: ((outcome: Outcome) => void)[] = [];
 
   constructor(device: Admitted) {

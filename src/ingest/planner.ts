@@ -9,13 +9,12 @@ import { type Plan, planAppend, planLate } from "./plan.ts";
 import type { States } from "./states.ts";
 
 /**
- * Records of history that a late report is first shown: the one after it is mostly where the totals meet again. And the most it is ever shown: some 8 MB
- * for a moment.
+ * The most records of history that late reports are ever shown, some 8 MB for a moment. At first they are shown as many as they are themselves: the one
+ * after each is mostly where the totals meet again, and each lies on a page of its own.
  */
-const firstContext = 10;
-/** So many records after the last late report are looked at where rules watch the device. */
-const watchedContext = 8;
 const largestContext = 16_384;
+/** So many records after the last late report are looked at too where rules watch the device. */
+const watchedContext = 8;
 /** Up to so many records, reports of one batch are planned as one, rather than one after the other. */
 const smallContext = 256;
 /** Devices that need more than that are planned so many at a time, so that the memory of their histories is bounded. */
@@ -70,7 +69,7 @@ export class Planner {
     }
     const waiting: Late[] = [];
     const tried = await Promise.all(
-      late.map((one) => this.#planLate(one, firstContext + one.drafts.length, smallContext)),
+      late.map((one) => this.#planLate(one, this.#atFirst(one.pending, one.state, one.drafts.length), smallContext)),
     );
     tried.forEach((one, index) => {
       const again = late[index];
@@ -83,6 +82,33 @@ export class Planner {
       for (const one of answers) if (one !== undefined) planned.push(one);
     }
     return planned;
+  }
+
+  /** Asks for the history around a late report as soon as it came. */
+  lookAhead(pending: PendingDevice): void {
+    const first = pending.drafts[0];
+    const state = this.#states.get(pending.device.key);
+    if (first === undefined || state === undefined || first.time > state.time || pending.ahead !== undefined) return;
+    const limit = this.#atFirst(pending, state, pending.drafts.length);
+    if (limit > smallContext) return;
+    // Whether it failed does not matter: it is asked for again when it is needed.
+    const context = this.#store.context(pending.device.key, first.time, limit).catch(() => undefined);
+    pending.ahead = { version: state.version, time: first.time, limit, context };
+  }
+
+  /** Records of the history that so many late reports are shown at first. */
+  #atFirst(pending: PendingDevice, state: DeviceState, reports: number): number {
+    return this.#watch(pending, state) === undefined ? reports : reports + watchedContext;
+  }
+
+  /** What surrounds the first of a device's late reports. */
+  async #context({ pending, first, state }: Late, limit: number): Promise<HistoryContext> {
+    const { ahead } = pending;
+    if (ahead?.version === state.version && ahead.time === first.time && ahead.limit === limit) {
+      const context = await ahead.context;
+      if (context !== undefined) return context;
+    }
+    return this.#store.context(pending.device.key, first.time, limit);
   }
 
   /** States of those that are not in memory: held beside the memory's, which may make room for these and lose others of the batch. */
@@ -104,16 +130,17 @@ export class Planner {
   }
 
   /** Looks at more and more of the history. Undefined: more than `most` would be needed; there is always a plan with the largest context. */
-  async #planLate({ pending, drafts, first, state }: Late, least: number, most: number): Promise<Planned | undefined> {
-    for (let limit = least; limit <= most; limit *= 4) {
-      const context = await this.#store.context(pending.device.key, first.time, limit);
+  async #planLate(late: Late, least: number, most: number): Promise<Planned | undefined> {
+    const { pending, drafts, state } = late;
+    for (let limit = Math.min(least, most); ; limit = Math.min(limit * 4, most)) {
+      const context = await this.#context(late, limit);
       const watch = this.#watch(pending, state);
-      if (limit < smallContext && watch !== undefined && !reachesPast(context, drafts)) continue;
-      const late = planLate(state, context, drafts, limit >= largestContext, watch);
-      if (late === "more context" || (late.leftover.length > 0 && limit < smallContext)) continue;
-      return { pending, plan: late.plan, leftover: late.leftover };
+      const enough = limit >= smallContext || watch === undefined || reachesPast(context, drafts);
+      const made = enough ? planLate(state, context, drafts, limit >= largestContext, watch) : "more context";
+      if (made !== "more context" && (made.leftover.length === 0 || limit >= smallContext))
+        return { pending, plan: made.plan, leftover: made.leftover };
+      if (limit === most) return undefined;
     }
-    return undefined;
   }
 }
 

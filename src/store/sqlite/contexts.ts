@@ -15,7 +15,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Finds what surrounds late records. All that is asked for in one turn crosses to the reader as one call: a batch may have hundreds. */
+/** Finds what surrounds late records. All that is asked for in one turn of the event loop crosses to the reader as one call: a batch may have hundreds. */
 export class Contexts {
   readonly #parts: ReadParts;
   #waiting: Waiting[] = [];
@@ -64,7 +64,7 @@ export class Contexts {
   #ask(request: ContextRequest): Promise<Found> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, resolve, reject });
-      if (this.#waiting.length === 1) queueMicrotask(() => void this.#send());
+      if (this.#waiting.length === 1) setImmediate(() => void this.#send());
     });
   }
 

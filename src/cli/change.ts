@@ -86,7 +86,7 @@ export function wholeNumber(text: string): number {
 
 /** The one of these that has the given id, or else the given name (or address, without regard to case). */
 export function named(
-  kind: "account" | "group" | "user",
+  kind: "account" | "group" | "rule" | "user" | "zone",
   all: readonly Answer[],
   given: string,
 ): { readonly id: string } & Answer {

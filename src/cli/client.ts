@@ -12,6 +12,24 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** The longest that a client waits by itself when told to come again later, s: the minute of the API's limits. */
 const longestWait = 90;
 
+/** What lists the things that were not found: its command, and how they are called there. */
+const listed: Readonly<Record<string, readonly [command: string, things: string]>> = {
+  account: ["account", "accounts"],
+  device: ["device", "devices"],
+  group: ["group", "groups"],
+  user: ["user", "users"],
+  "alert rule": ["rule", "rules"],
+  geofence: ["zone", "zones"],
+  notification: ["notice", "notices"],
+};
+
+/** An answer as it came. `retryAfter`: s; Infinity where it does not say. */
+interface Received {
+  readonly status: number;
+  readonly answer: Answer;
+  readonly retryAfter: number;
+}
+
 /** How a client reacts to the world. */
 export interface ClientOptions {
   /** Ends requests and waits. */
@@ -57,12 +75,41 @@ export class ApiClient {
 
   /** One call; `path` begins with /api. Waits and tries again when the service is over its requests a minute. Throws ApiFailure or CliError. */
   async call(method: Method, path: string, body?: unknown): Promise<Answer> {
+    return await this.#authorized(async (token) => await this.#read(await this.#send(method, path, body, token)));
+  }
+
+  /** One call that is answered by JSON Lines. Whatever goes wrong before the first of them is as in `call`; the last one says whether all went well. */
+  async *lines(method: Method, path: string, body?: unknown): AsyncGenerator<Answer> {
+    let response: Response | undefined;
+    await this.#authorized(async (token) => {
+      response = await this.#send(method, path, body, token);
+      return response.ok ? { status: response.status, answer: { success: true }, retryAfter: 0 } : this.#read(response);
+    });
+    if (response?.body) yield* this.#linesOf(response.body);
+  }
+
+  async *#linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Answer> {
+    let rest = "";
+    const decoder = new TextDecoder();
+    try {
+      for await (const bytes of body) {
+        const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+        rest = lines.pop() ?? "";
+        yield* lines.filter((line) => line !== "").map(recordOf);
+      }
+      if (rest !== "") yield recordOf(rest);
+    } catch (error) {
+      if (this.#options.signal?.aborted) throw error;
+      throw this.#unreachable(error);
+    }
+  }
+
+  async #authorized(ask: (token: string) => Promise<Received>): Promise<Answer> {
     // The operator's key stands for itself: there is nothing to renew.
     let renewed = "operatorKey" in this.#credentials;
     for (;;) {
       this.#token ??= this.#firstToken(renewed);
-      const token = await this.#token;
-      const { status, answer, retryAfter } = await this.#send(method, path, body, token);
+      const { status, answer, retryAfter } = await ask(await this.#token);
       if (answer.success === true) return answer;
       if (status === 401 && !renewed) {
         renewed = true;
@@ -84,7 +131,8 @@ export class ApiClient {
 
   async #requestToken({ userName, apiKey, tokenFile }: Credentials): Promise<string> {
     for (;;) {
-      const { status, answer, retryAfter } = await this.#send("POST", "/api/Auth/Token", { userName, apiKey });
+      const response = await this.#send("POST", "/api/Auth/Token", { userName, apiKey });
+      const { status, answer, retryAfter } = await this.#read(response);
       if (typeof answer.token === "string") {
         if (tokenFile) await writeToken(tokenFile, answer.token);
         return answer.token;
@@ -102,19 +150,27 @@ export class ApiClient {
     await delay(retryAfter * 1000, undefined, this.#options.signal && { signal: this.#options.signal });
   }
 
-  async #send(method: Method, path: string, body: unknown, token?: string) {
+  async #send(method: Method, path: string, body: unknown, token?: string): Promise<Response> {
     const { signal = null } = this.#options;
     const headers: Record<string, string> = { Accept: "application/json" };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (token !== undefined) headers.Authorization = `Bearer ${token}`;
     const content = body === undefined ? null : JSON.stringify(body);
     try {
-      const response = await fetch(this.url + path, { method, headers, body: content, signal, redirect: "error" });
+      return await fetch(this.url + path, { method, headers, body: content, signal, redirect: "error" });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw this.#unreachable(error);
+    }
+  }
+
+  async #read(response: Response): Promise<Received> {
+    try {
       const answer: unknown = await response.json();
       const retryAfter = Number(response.headers.get("Retry-After") ?? Number.POSITIVE_INFINITY);
       return { status: response.status, answer: isRecord(answer) ? answer : {}, retryAfter };
     } catch (error) {
-      if (signal?.aborted) throw error;
+      if (this.#options.signal?.aborted) throw error;
       throw this.#unreachable(error);
     }
   }
@@ -123,8 +179,9 @@ export class ApiClient {
     const variables = "operatorKey" in this.#credentials ? "WAYBEAM_OPERATOR_KEY" : "WAYBEAM_USER and WAYBEAM_API_KEY";
     if (status === 401) return `Check ${variables}, or credentials.json of the data folder.`;
     if (status === 403) return "This user has no privilege for it; ask an admin of the account.";
-    const [, kind] = /^(account|device|group|user) not found$/.exec(text) ?? [];
-    if (kind !== undefined) return `\`waybeam ${kind} list\` shows the ${kind}s that there are.`;
+    const [, kind = ""] = /^(.*) not found$/.exec(text) ?? [];
+    const [noun, things] = listed[kind] ?? [];
+    if (noun !== undefined) return `\`waybeam ${noun} list\` shows the ${things} that there are.`;
     return Number.isFinite(retryAfter) ? `Try again in ${retryAfter} s.` : undefined;
   }
 
@@ -147,4 +204,9 @@ function exitOf(status: number): ExitName {
   if (status === 409) return "conflict";
   if (status === 400 || status === 415) return "usage";
   return status === 408 || status === 429 || status === 503 ? "busy" : "failure";
+}
+
+function recordOf(line: string): Answer {
+  const value: unknown = JSON.parse(line);
+  return isRecord(value) ? value : {};
 }

@@ -2,6 +2,7 @@ import { open } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { CliError } from "./exit.ts";
 import type { Terminal } from "./host.ts";
+import { plain } from "./text.ts";
 
 /** The lines of a file, or of standard input where it is `-`. */
 export async function* inputLines(terminal: Terminal, file: string): AsyncGenerator<string> {
@@ -17,5 +18,24 @@ export async function* inputLines(terminal: Terminal, file: string): AsyncGenera
     yield* handle.readLines();
   } finally {
     await handle.close();
+  }
+}
+
+/** The whole text of a file, or of standard input where it is `-`. */
+async function inputText(terminal: Terminal, file: string): Promise<string> {
+  const lines: string[] = [];
+  for await (const line of inputLines(terminal, file)) lines.push(line);
+  return lines.join("\n");
+}
+
+/** The JSON of a file, or of standard input where it is `-`. Throws a CliError where it is none. */
+export async function inputJson(terminal: Terminal, file: string): Promise<unknown> {
+  const text = await inputText(terminal, file);
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch (error) {
+    const name = file === "-" ? "standard input" : plain(file);
+    throw new CliError("usage", `${name} is not JSON: ${plain(error instanceof Error ? error.message : error)}`);
   }
 }

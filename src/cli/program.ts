@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { addAccount } from "./commands/account.ts";
+import { addAlert } from "./commands/alert.ts";
 import { addCommand } from "./commands/command.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDecode } from "./commands/decode.ts";
@@ -7,10 +8,13 @@ import { addDemo } from "./commands/demo.ts";
 import { addDevice } from "./commands/device.ts";
 import { addGroup } from "./commands/group.ts";
 import { addHistory, addLast } from "./commands/location.ts";
+import { addNotice } from "./commands/notice.ts";
+import { addRule } from "./commands/rule.ts";
 import { addServe } from "./commands/serve.ts";
 import { addSimulate } from "./commands/simulate.ts";
 import { addTrace } from "./commands/trace.ts";
 import { addUser } from "./commands/user.ts";
+import { addZone } from "./commands/zone.ts";
 import { CliError, describeFailure, exitCodes } from "./exit.ts";
 import type { Host } from "./host.ts";
 
@@ -48,6 +52,10 @@ export function makeProgram(host: Host): Command {
     addLast,
     addHistory,
     addCommand,
+    addRule,
+    addZone,
+    addAlert,
+    addNotice,
     addTrace,
     addDecode,
     addSimulate,

@@ -121,7 +121,16 @@ describe("the README's commands, as they stand but for the ports", () => {
   });
 
   it("is right that every command that prints data has --json", () => {
-    const silent = ["serve", "demo", "device remove", "command cancel", "group remove", "user remove"];
+    const silent = [
+      "serve",
+      "demo",
+      "device remove",
+      "command cancel",
+      "group remove",
+      "user remove",
+      "rule remove",
+      "zone remove",
+    ];
     const sections = readFileSync(join(root, "docs/generated/cli.md"), "utf8")
       .split(/^## waybeam /m)
       .slice(1);

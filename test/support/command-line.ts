@@ -18,6 +18,8 @@ export interface Request {
 export interface Reply {
   readonly status?: number;
   readonly body: unknown;
+  /** JSON Lines in place of the body. */
+  readonly lines?: readonly unknown[];
   readonly headers?: Record<string, string>;
 }
 
@@ -34,7 +36,8 @@ export async function api(context: TestContext, answer: (request: Request) => Re
     const isToken = url === "/api/Auth/Token";
     const reply = isToken ? { body: { success: true, token: `token${++tokens}` } } : answer(request);
     response.writeHead("status" in reply ? (reply.status ?? 200) : 200, "headers" in reply ? reply.headers : {});
-    response.end(JSON.stringify(reply.body));
+    const lines = "lines" in reply ? reply.lines : undefined;
+    response.end(lines ? lines.map((line) => `${JSON.stringify(line)}\n`).join("") : JSON.stringify(reply.body));
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   context.after(() => {
@@ -53,27 +56,33 @@ export interface Setup {
   readonly input?: string;
   readonly data?: string;
   readonly service?: Service;
+  /** Ctrl-C is pressed when what was printed is like this. */
+  readonly until?: RegExp;
+  /** ms that pass between two looks at the monotonic clock; 100 where absent. */
+  readonly step?: number;
 }
 
 /** Runs the program in this process with a host of the test's own. */
 export async function waybeam(args: readonly string[], setup: Setup = {}) {
   const interrupt = new AbortController();
+  const { until = /Waybeam is running/, step = 100 } = setup;
   let [out, err, monotonic] = ["", "", 0];
   const host: Host = {
     terminal: {
       input: Readable.from([setup.input ?? ""]),
       out: async (text) => {
         out += text;
+        if (until.test(out)) interrupt.abort();
       },
       err: (text) => {
         err += text;
-        if (text.includes("Waybeam is running")) interrupt.abort();
+        if (until.test(err)) interrupt.abort();
       },
       errIsTty: false,
       columns: 100,
     },
     env: setup.env ?? { WAYBEAM_URL: setup.url ?? "", WAYBEAM_USER: "owner@example.com", WAYBEAM_API_KEY: "key" },
-    clock: { now: () => Date.UTC(2026, 10, 21), monotonic: () => (monotonic += 100) },
+    clock: { now: () => Date.UTC(2026, 10, 21), monotonic: () => (monotonic += step) },
     interrupted: interrupt.signal,
     version: "1.2.3",
     readConfig: async () => ({

@@ -4,6 +4,7 @@ import type { Answer, ApiClient } from "../client.ts";
 import { clientFor, examples } from "../context.ts";
 import { CliError } from "../exit.ts";
 import type { Host } from "../host.ts";
+import { parsePageLimit } from "../limit.ts";
 import { listIn, payloadOf, printLines } from "../print.ts";
 import { plain, table } from "../text.ts";
 
@@ -11,8 +12,6 @@ import { plain, table } from "../text.ts";
 const pause = 1000;
 /** Records that one look asks for: the command is among the newest. */
 const looked = 100;
-/** Records in one answer. */
-const pageSize = 1000;
 
 interface SendOptions {
   readonly hex?: boolean;
@@ -100,7 +99,7 @@ function addList(parent: Command, host: Host): void {
     .command("list")
     .description("list a device's commands and what became of them, the newest first")
     .argument("<device>", "the device's id")
-    .option("--limit <count>", "at most so many", parseLimit, 20)
+    .option("--limit <count>", "at most so many", parsePageLimit, 20)
     .option("--json", "JSON Lines, one command each, as the API gives it")
     .addHelpText("after", examples("waybeam command list 490154203237518"))
     .action(async (device: string, options: { json?: boolean; limit: number }, command: Command) => {
@@ -134,9 +133,4 @@ function addCancel(parent: Command, host: Host): void {
 function parseTtl(text: string): number {
   if (/^\d{1,7}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("It must be a number of seconds.");
-}
-
-function parseLimit(text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text) && Number(text) <= pageSize) return Number(text);
-  throw new InvalidArgumentError(`It must be an integer from 1 to ${pageSize}.`);
 }

@@ -5,11 +5,12 @@ import { ApiClient } from "../client.ts";
 import { examples } from "../context.ts";
 import { readCredentials } from "../credentials.ts";
 import { CliError } from "../exit.ts";
+import { describe, hostOf } from "../fleet-watch.ts";
 import type { Host, Service } from "../host.ts";
 import { Progress } from "../progress.ts";
 import { registerDevices } from "../register.ts";
 import { startSummary, stop, untilInterrupted } from "./serve.ts";
-import { describe, hostOf, protocolsOf } from "./simulate.ts";
+import { protocolsOf } from "./simulate.ts";
 
 /** Cars of the demonstration, and seconds between their reports. */
 const devices = 25;

@@ -1,10 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { ApiClient } from "../client.ts";
 import { clientFor, examples } from "../context.ts";
-import { CliError } from "../exit.ts";
 import type { Host } from "../host.ts";
-import { parseMoment } from "../moment.ts";
 import { Progress } from "../progress.ts";
+import { fromOption, type RangeOptions, rangeOf, toOption } from "../range.ts";
 import { columns, isRecord, pairs, plain, records } from "../text.ts";
 
 /** Positions in one answer: enough that requests do not count, little enough to be held in memory. */
@@ -36,9 +35,7 @@ function describe(location: Readonly<Record<string, unknown>>): string {
     .join("");
 }
 
-interface HistoryOptions {
-  readonly from: string;
-  readonly to: string;
+interface HistoryOptions extends RangeOptions {
   readonly limit?: number;
   readonly json?: boolean;
 }
@@ -49,12 +46,8 @@ export function addHistory(program: Command, host: Host): void {
     .command("history")
     .description("all locations of a device in a time range, by time")
     .argument("<device>", "the device's id")
-    .option(
-      "--from <time>",
-      "start, inclusive: RFC 3339 (UTC where it has no offset), or how long ago: 90m, 2h, 7d",
-      "24h",
-    )
-    .option("--to <time>", "end, inclusive; the same forms, or now", "now")
+    .addOption(fromOption())
+    .addOption(toOption())
     .option("--limit <count>", "at most so many", parseLimit)
     .option("--json", "JSON Lines, one location each, as the API gives it")
     .addHelpText(
@@ -151,19 +144,6 @@ function more(location: Readonly<Record<string, unknown>>): string {
 
 function fixed(value: unknown, digits: number): string {
   return typeof value === "number" ? value.toFixed(digits) : "";
-}
-
-function rangeOf({ from, to }: HistoryOptions, now: number): { readonly from: string; readonly to: string } {
-  const [start, end] = [moment("--from", from, now), moment("--to", to, now)];
-  if (start > end) throw new CliError("usage", "--from is after --to");
-  return { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
-}
-
-function moment(option: string, text: string, now: number): number {
-  const time = parseMoment(text, now);
-  if (time !== undefined && time >= 0 && time < 8.64e15) return time;
-  const forms = "Give a time like 2026-11-21T10:00:00Z, or how long ago: 90m, 2h, 7d.";
-  throw new CliError("usage", `${option}: not a time: ${plain(text)}`, forms);
 }
 
 function parseLimit(text: string): number {

@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Fleet, FleetStats } from "../../simulator/index.ts";
 import { clientFor, examples } from "../context.ts";
 import { CliError } from "../exit.ts";
+import { hostOf, summarize, watchFleet } from "../fleet-watch.ts";
 import type { Host } from "../host.ts";
-import { Progress } from "../progress.ts";
 import { registerDevices } from "../register.ts";
+import { loadStory, playScenario } from "../scenario.ts";
 
 interface SimulateOptions {
   readonly devices: number;
@@ -16,6 +15,8 @@ interface SimulateOptions {
   readonly deviceHost?: string;
   readonly devicePort: number;
   readonly connects: number;
+  readonly scenario?: string;
+  readonly speedUp?: number;
   readonly json?: boolean;
 }
 
@@ -51,12 +52,24 @@ export function addSimulate(program: Command, host: Host): void {
         .env("WAYBEAM_DEVICE_PORT"),
     )
     .option("--connects <count>", "connections opened in a second at most", integer(1, 100_000), 500)
+    .addOption(
+      new Option(
+        "--scenario <file>",
+        "the fleet lives through a written story (JSON; - is standard input): docs/simulator.md",
+      ).conflicts(["devices", "interval", "protocol", "count"]),
+    )
+    .option(
+      "--speed-up <factor>",
+      "with --scenario: so many times as fast; the story then begins that much in the past, and ends now",
+      factor,
+    )
     .option("--json", "the summary as one JSON object")
     .addHelpText(
       "after",
       examples(
         "waybeam simulate --devices 100 --interval 5",
         "waybeam simulate --devices 1000 --interval 1 --protocol teltonika,gt06 --seed load --count 60 --json",
+        "waybeam simulate --scenario docs/scenarios/power-cut.json --speed-up 60",
         "waybeam device remove --tag simulated=true",
       ),
     )
@@ -64,70 +77,30 @@ export function addSimulate(program: Command, host: Host): void {
 }
 
 async function simulate(host: Host, options: SimulateOptions, command: Command): Promise<void> {
+  const { scenario, speedUp = 1 } = options;
+  if (scenario !== undefined) {
+    const story = await loadStory(host, scenario);
+    await playScenario(host, await clientFor(host, command), story, { ...options, scenario, speedUp });
+    return;
+  }
+  if (options.speedUp !== undefined) throw new CliError("usage", "--speed-up is for --scenario");
   const { startFleet } = await import("../../simulator/index.ts");
   const protocols = await protocolsOf(options.protocol);
   const client = await clientFor(host, command);
   const started = host.clock.monotonic();
-  const deviceHost = options.deviceHost ?? hostOf(client.url);
   const fleet = await startFleet({
     devices: options.devices,
     interval: options.interval,
     protocols,
     seed: options.seed,
     ...(options.count !== undefined && { count: options.count }),
-    host: deviceHost,
+    host: options.deviceHost ?? hostOf(client.url),
     port: options.devicePort,
     connectsPerSecond: options.connects,
     clock: host.clock,
     register: (devices) => registerDevices(host, client, devices),
   });
-  const stats = await watch(host, fleet);
-  const elapsed = (host.clock.monotonic() - started) / 1000;
-  const summary = {
-    ...stats,
-    seconds: Math.round(elapsed * 10) / 10,
-    ackedPerSecond: Math.round(stats.acked / elapsed),
-  };
-  if (options.json) await host.terminal.out(`${JSON.stringify(summary)}\n`);
-  else await host.terminal.out(`${describe(stats)}, in ${summary.seconds} s\n`);
-  if (stats.refused > 0 && stats.acked === 0)
-    throw new CliError(
-      "failure",
-      "the service refused every tracker",
-      "Are the devices expired, or is --device-port another's?",
-    );
-  if (stats.sent === 0 && stats.reconnects > 0)
-    throw new CliError(
-      "unreachable",
-      `no tracker could connect to ${deviceHost} at port ${options.devicePort}`,
-      "--device-host and --device-port say where they connect.",
-    );
-}
-
-/** Shows the counters until the fleet ends or is interrupted. */
-async function watch(host: Host, fleet: Fleet): Promise<FleetStats> {
-  const progress = new Progress(host);
-  const timer = setInterval(() => progress.show(() => describe(fleet.stats)), 200);
-  try {
-    if (!host.interrupted.aborted) await Promise.race([fleet.finished, once(host.interrupted, "abort")]);
-    return await fleet.stop();
-  } finally {
-    clearInterval(timer);
-    progress.end();
-  }
-}
-
-/** The counters in one line. */
-export function describe(stats: FleetStats): string {
-  const { devices, connected, sent, acked, refused, reconnects, resent, dropped, waiting } = stats;
-  const always = `${connected} of ${devices} connected, ${sent} sent, ${acked} acked, ${refused} refused, ${waiting} waiting`;
-  const rare = Object.entries({ resent, dropped, reconnects }).filter(([, count]) => count > 0);
-  return [always, ...rare.map(([name, count]) => `${count} ${name}`)].join(", ");
-}
-
-/** The host of an address, as sockets take it: an IPv6 address without its brackets. */
-export function hostOf(url: string): string {
-  return new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
+  await summarize(host, await watchFleet(host, fleet), started, { json: options.json });
 }
 
 /** The protocols that a list of ids names. */
@@ -155,4 +128,10 @@ function seconds(text: string): number {
   const number = Number(text);
   if (/^\d{1,6}(\.\d{1,3})?$/.test(text) && number > 0) return number;
   throw new InvalidArgumentError("It must be a number of seconds above 0.");
+}
+
+function factor(text: string): number {
+  const number = Number(text);
+  if (/^\d{1,6}(\.\d{1,3})?$/.test(text) && number >= 1) return number;
+  throw new InvalidArgumentError("It must be a number of at least 1.");
 }

@@ -1,0 +1,76 @@
+import type { Command } from "commander";
+import { alertHead, alertRow } from "../alerts.ts";
+import { clientFor, examples } from "../context.ts";
+import { followAlerts } from "../follow.ts";
+import type { Host } from "../host.ts";
+import { listIn, printLines } from "../print.ts";
+import { fromOption, type RangeOptions, rangeOf, toOption } from "../range.ts";
+
+/** Alerts in one answer. */
+const pageSize = 1000;
+
+/** `waybeam alert ...`: what the rules found. */
+export function addAlert(program: Command, host: Host): void {
+  const alert = program.command("alert").description("list and follow the alerts that rules raised");
+  addList(alert, host);
+  addFollow(alert, host);
+}
+
+interface ListOptions extends RangeOptions {
+  readonly name?: string;
+  readonly json?: boolean;
+}
+
+function addList(alert: Command, host: Host): void {
+  alert
+    .command("list")
+    .description("all alerts of a device in a time range, by time")
+    .argument("<device>", "the device's id")
+    .addOption(fromOption())
+    .addOption(toOption())
+    .option("--name <name>", "only those of the rule of this name")
+    .option("--json", "JSON Lines, one alert each, as the API gives it")
+    .addHelpText(
+      "after",
+      examples(
+        "waybeam alert list 490154203237518 --from 7d",
+        "waybeam alert list 490154203237518 --name Speed --json | jq .facts.value",
+      ),
+    )
+    .action((device: string, options: ListOptions, command: Command) => list(host, device, options, command));
+}
+
+async function list(host: Host, device: string, options: ListOptions, command: Command): Promise<void> {
+  const { terminal, clock } = host;
+  const range = rangeOf(options, clock.now());
+  const client = await clientFor(host, command);
+  const asked = { ...range, limit: pageSize, ...(options.name !== undefined && { alertName: options.name }) };
+  let count = 0;
+  let cursor: unknown;
+  do {
+    const page = cursor === undefined ? asked : { ...asked, cursor };
+    const answer = await client.device("POST", device, "/alerts", page);
+    const alerts = listIn(answer, "alerts");
+    if (options.json) await printLines(host, alerts);
+    else {
+      if (count === 0 && alerts.length > 0) await terminal.out(alertHead());
+      await terminal.out(alerts.map((alert) => alertRow(alert)).join(""));
+    }
+    count += alerts.length;
+    cursor = answer.nextCursor;
+  } while (typeof cursor === "string");
+  if (!options.json) terminal.err(`${count === 1 ? "1 alert" : `${count} alerts`}\n`);
+}
+
+function addFollow(alert: Command, host: Host): void {
+  alert
+    .command("follow")
+    .description("print alerts as they come, until Ctrl-C; late ones too, of up to a day ago")
+    .argument("[device...]", "ids of devices; without any all that the user sees")
+    .option("--json", "JSON Lines, one alert each, as the API gives it, with its deviceId")
+    .addHelpText("after", examples("waybeam alert follow", "waybeam alert follow 490154203237518 --json"))
+    .action(async (devices: string[], { json = false }: { json?: boolean }, command: Command) => {
+      const client = await clientFor(host, command);
+      await followAlerts(host, client, { devices, json });
+    });
+}

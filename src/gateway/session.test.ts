@@ -167,6 +167,38 @@ test("a connection that closes at any moment writes nothing more and leaves noth
   );
 });
 
+test("a peer that ends in the midst of a message leaves nothing behind, whatever the rest of it says", async () => {
+  const { intake, shared } = world();
+  intake.register("one");
+  intake.register("two");
+  const answering: AnyProtocol = {
+    ...fixtureProtocol,
+    connect: () => {
+      const connection = fixtureProtocol.connect();
+      const decode = connection.decode.bind(connection);
+      connection.decode = (frame, context) => [
+        ...decode(bytesOfLatin1("#A,one,1"), context),
+        ...decode(bytesOfLatin1("#T"), context),
+        ...decode(bytesOfLatin1("#A,two,2"), context),
+        ...decode(frame, context),
+      ];
+      return connection;
+    },
+  };
+  class UnreadChannel extends QueueingChannel {
+    override write(): void {
+      this.close();
+    }
+  }
+  const channel = new UnreadChannel(shared, intake, answering);
+  channel.send("#P,3");
+  assert.equal(channel.isClosed, true);
+  intake.commit();
+  await turn();
+  assert.equal(shared.inFlight, 0);
+  assert.equal(shared.registry.size, 0);
+});
+
 test("messages are read by the model of the device that speaks, and as it is now", async () => {
   const { intake, shared } = world();
   const models: (string | undefined)[] = [];

@@ -189,7 +189,8 @@ export class Session implements Reachable {
 
   #interpret(work: Work): void {
     const { exchange, effects, frame } = work;
-    for (let index = work.from; index < effects.length; index++) {
+    // A reply, or a refusal, may have ended the peer: nobody speaks then whose reports or whose reach could be kept.
+    for (let index = work.from; index < effects.length && !this.#closed; index++) {
       const effect = effects[index];
       switch (effect?.type) {
         case "fix":
@@ -249,7 +250,7 @@ export class Session implements Reachable {
   /** All effects of the message were interpreted. */
   #seal(exchange: Exchange, frame: Uint8Array, effects: readonly Effect[]): void {
     const { device: speaker } = this.#speaker;
-    this.#inFlight.submit(exchange, speaker);
+    if (!this.#closed) this.#inFlight.submit(exchange, speaker);
     const { trace, intake } = this.#shared.deps;
     if (speaker !== undefined && !exchange.submitted) intake.heard(speaker, exchange.receivedAt);
     if (trace.active) {

@@ -58,6 +58,26 @@ test("a change ends what was handed out, also when it comes while the device is 
   assert.equal(admitted.live, false);
 });
 
+test("a device that changes each time while it is being asked for is admitted for one message", async () => {
+  const { registered, bus, directory } = setUp();
+  registered.devices = [device({ key: 1, id: "a" })];
+  const change = () => {
+    registered.meanwhile = change;
+    bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "a" });
+  };
+  change();
+  const admitted = await directory.admit(["a"]);
+  assert.ok(admitted.status === "admitted");
+  assert.equal(
+    directory.mayReport(admitted),
+    false,
+    "nothing would end it: the event that told of the change has passed",
+  );
+  registered.meanwhile = undefined;
+  registered.devices = [];
+  assert.equal((await directory.admit(["a"])).status, "unknown");
+});
+
 test("an admission ends when the device expires, and when it has not been asked for in a minute", async () => {
   const { registered, clock, directory } = setUp();
   registered.devices = [device({ key: 1, id: "a", expires: clock.time + 1000 }), device({ key: 2, id: "b" })];

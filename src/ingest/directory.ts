@@ -97,11 +97,19 @@ export class Directory {
     for (let tries = 1; ; tries++) {
       const changes = this.#changes;
       const device = await this.#devices.identify(ids);
-      if (changes !== this.#changes && tries < mostTries) continue;
+      const changed = changes !== this.#changes;
+      if (changed && tries < mostTries) continue;
       if (device === undefined) return { status: "unknown" };
       if (device.expires !== null && device.expires <= this.#clock.now()) return { status: "expired" };
-      return this.#remember(ids, device);
+      return changed ? this.#once(device) : this.#remember(ids, device);
     }
+  }
+
+  /** It may be out of date already, and the event that told so has passed: whoever holds it asks again for the next message. */
+  #once(device: Device): Admitted {
+    const admitted = new AdmittedDevice(device, this.#clock.monotonic());
+    admitted.live = false;
+    return admitted;
   }
 
   #remember(ids: readonly string[], device: Device): Admitted {

@@ -1,4 +1,4 @@
-import { RuleEngine } from "./alerts/index.ts";
+import { checkRule, RuleEngine, RuleTrial } from "./alerts/index.ts";
 import { hashApiKey, makeApiKey, makeOperatorKey } from "./auth/api-key.ts";
 import { createMemoryBus } from "./bus/memory.ts";
 import type { Config } from "./config/index.ts";
@@ -96,6 +96,8 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
       quarantine,
       trace,
       dispatcher: gateway.dispatcher,
+      checkAlertRule: checkRule,
+      alertTrial: trialOver(store),
       operatorKeyHash: operator.hash,
       sms,
       requireEncryptedPasswords: config.passwords.requireEncrypted,
@@ -175,6 +177,10 @@ function outboxOf(
       mapLink: notices.mapLink,
     },
   });
+}
+
+function trialOver({ locations, geofences, accounts }: Store): RuleTrial {
+  return new RuleTrial({ locations, geofences, accounts, clock: systemClock, ids: systemIds });
 }
 
 /** Ingest and the rules that it asks: each tells the other what it needs to know. */

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { checkRule, RuleTrial } from "../../src/alerts/index.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
 import { defaultLimits } from "../../src/http/limits.ts";
 import { createHttp } from "../../src/http/server.ts";
@@ -49,6 +50,14 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       quarantine: createQuarantine(systemClock),
       trace: createTrace(systemClock),
       dispatcher: { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} },
+      checkAlertRule: checkRule,
+      alertTrial: new RuleTrial({
+        geofences: parts.store.geofences,
+        accounts: parts.store.accounts,
+        locations: parts.store.locations,
+        clock: systemClock,
+        ids: systemIds,
+      }),
       operatorKeyHash: "",
       requireEncryptedPasswords: false,
       lastLocations: { lastLocation: () => undefined },

@@ -1,10 +1,11 @@
 import Type from "typebox";
-import { Licenses } from "./admin.ts";
+import { AccountLanguage, Licenses } from "./admin.ts";
 import { success } from "./envelope.ts";
 
 /** Answer of GET /api/account. */
 export const AccountAnswer = success({
   name: Type.String(),
   timeZone: Type.String({ examples: ["America/Bogota"] }),
+  language: AccountLanguage,
   licenses: Licenses,
 });

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { type Language, languages } from "../model/language.ts";
 import { serviceSuccess } from "./envelope.ts";
 import { Instant, reference } from "./schema.ts";
 
@@ -16,9 +17,16 @@ const settable = {
       "Devices that may be active. Fewer than are in use takes none away: then none is free until enough have expired.",
     examples: [500],
   }),
+  language: Type.Optional(
+    Type.Unsafe<Language>({
+      type: "string",
+      enum: [...languages],
+      description: "Of its alerts, where a recipient has none of its own. Unset: en.",
+    }),
+  ),
 };
 
-const example = { name: "North Fleet", timeZone: "America/Bogota", licenses: 500 };
+const example = { name: "North Fleet", timeZone: "America/Bogota", licenses: 500, language: "es" };
 const ownerExample = {
   name: "Ana Gómez",
   email: "ana@example.com",
@@ -54,12 +62,16 @@ export const Licenses = Type.Object(
   { description: "A device uses one until it expires.", examples: [{ total: 500, used: 12, free: 488 }] },
 );
 
+/** Language of an account's alerts, as every answer shows it. */
+export const AccountLanguage = Type.Unsafe<Language>({ type: "string", enum: [...languages] });
+
 /** An account as the operator sees it. */
 export const AccountView = Type.Object(
   {
     id: Type.String({ description: "Its public identifier." }),
     name: Type.String(),
     timeZone: Type.String(),
+    language: AccountLanguage,
     licenses: Licenses,
     creation: Instant(),
   },

@@ -39,14 +39,14 @@ export async function* readAlerts(
 }
 
 /** The API's names of the channels by which people and programs are told. A command tells nobody. */
-const channelNames: Readonly<Partial<Record<NoticeChannel, string>>> = {
+export const channelNames: Readonly<Partial<Record<NoticeChannel, string>>> = {
   email: "Email",
   sms: "SMS",
   webhook: "Webhook",
 };
 
 /** An alert as the API shows it. */
-export function alertView(alert: StoredAlert): Alert {
+export function alertView(alert: Omit<StoredAlert, "key">): Alert {
   const { latitude, longitude } = alert;
   return {
     dateTime: formatInstant(alert.time),

@@ -3,11 +3,13 @@ import { isNamedBy } from "./visibility.ts";
 
 /** More ids than this are looked up in the list of all the account's devices, fewer each by itself. */
 const fewIds = 16;
-/** Unknown ids that a warning names; it counts the others. */
+/** Ids that a sentence names; it counts the others. */
 const namedIds = 20;
 
 /** What may be named that does not exist: it is kept, grants nothing, and is warned of. */
 export interface References {
+  /** Those of the ids that are a device's of the account. */
+  registered(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The warnings of ids of devices in a field of a body. */
   devices(accountKey: number, field: string, ids: readonly string[]): Promise<readonly string[]>;
   /** The warnings of the group in a user's body. */
@@ -23,14 +25,13 @@ export function createReferences(store: Pick<Store, "devices" | "groups">): Refe
   }
 
   return {
+    registered,
     async devices(accountKey, field, ids) {
       if (ids.length === 0) return [];
       const known = await registered(accountKey, ids);
       const unknown = [...new Set(ids.filter((id) => !known.has(id)))];
       if (unknown.length === 0) return [];
-      const more = unknown.length > namedIds ? ` and ${unknown.length - namedIds} more` : "";
-      const named = unknown.slice(0, namedIds).join(", ");
-      return [`body/${field}: no device of the account is registered as ${named}${more}; kept, and grants nothing`];
+      return [`body/${field}: no device of the account is registered as ${listed(unknown)}; kept, and grants nothing`];
     },
     async group(accountKey, reference) {
       if (reference === null) return [];
@@ -39,4 +40,10 @@ export function createReferences(store: Pick<Store, "devices" | "groups">): Refe
       return [`body/group: no group of the account has the id or name ${reference}; kept, and grants nothing`];
     },
   };
+}
+
+/** Ids in a sentence: the first of them, and how many more there are. */
+export function listed(ids: readonly string[]): string {
+  const more = ids.length > namedIds ? ` and ${ids.length - namedIds} more` : "";
+  return `${ids.slice(0, namedIds).join(", ")}${more}`;
 }

@@ -3,6 +3,7 @@ import type { PatchRequest } from "../contract/patch.ts";
 import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Account } from "../model/account.ts";
+import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Store } from "../ports/store.ts";
@@ -41,6 +42,7 @@ export interface Tenants {
 /** What they need of the service. */
 export interface TenantsContext {
   readonly store: Pick<Store, "accounts">;
+  readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Makes an API key (src/auth/api-key.ts). */
@@ -55,7 +57,7 @@ const writable: ReadonlySet<string> = new Set(settable);
 const shownFields: readonly string[] = ["id", "creation"];
 
 /** The accounts over their store. Nothing of them is kept in memory: an idle account costs nothing. */
-export function createTenants({ store: { accounts }, clock, ids, makeApiKey }: TenantsContext): Tenants {
+export function createTenants({ store: { accounts }, bus, clock, ids, makeApiKey }: TenantsContext): Tenants {
   // A patch is made from what was read before it, so the changes of one account follow each other.
   const alone = createLocks<string>();
 
@@ -69,11 +71,13 @@ export function createTenants({ store: { accounts }, clock, ids, makeApiKey }: T
     return accountView(account, await accounts.licensesUsed(account.key, clock.now()));
   }
 
-  async function write({ key, language }: Account, body: AccountReplacement): Promise<ChangedAccount> {
-    const { name, timeZone, licenses } = body;
+  async function write({ key }: Account, body: AccountReplacement): Promise<ChangedAccount> {
+    const { name, timeZone, licenses, language = "en" } = body;
     checkTimeZone(timeZone, "body/timeZone");
     const account = await accounts.replace(key, { name, timeZone, licenses, language });
     if (account === undefined) throw new ApiError("accountNotFound");
+    // Its rules go by its time zone and its language.
+    bus.publish({ type: "rulesChanged", accountKey: key });
     return { account: await viewOf(account), warnings: unknownFields(body, settable, shownFields) };
   }
 
@@ -84,12 +88,12 @@ export function createTenants({ store: { accounts }, clock, ids, makeApiKey }: T
     },
     read: async (id) => viewOf(await find(id)),
     async create(body) {
-      const { owner, name, timeZone, licenses } = body;
+      const { owner, name, timeZone, licenses, language = "en" } = body;
       checkTimeZone(timeZone, "body/timeZone");
       checkOwner(owner);
       const key = makeApiKey(ids);
       const made = await accounts.createWithOwner(
-        { id: ids.uuid(), name, timeZone, licenses, language: "en" },
+        { id: ids.uuid(), name, timeZone, licenses, language },
         { ...ownerOf(owner), id: ids.uuid(), apiKeyHash: key.hash, apiKeyId: key.id },
         clock.now(),
       );
@@ -107,15 +111,15 @@ export function createTenants({ store: { accounts }, clock, ids, makeApiKey }: T
     patch: (id, operations, check) =>
       alone(id, async () => {
         const account = await find(id);
-        const { name, timeZone, licenses } = account;
-        return write(account, check(patched({ name, timeZone, licenses }, operations, writable)));
+        const { name, timeZone, licenses, language } = account;
+        return write(account, check(patched({ name, timeZone, licenses, language }, operations, writable)));
       }),
   };
 }
 
 function accountView(account: Account, used: number): AccountView {
-  const { id, name, timeZone, licenses, creation } = account;
-  return { id, name, timeZone, licenses: licensesOf(licenses, used), creation: formatInstant(creation) };
+  const { id, name, timeZone, language, licenses, creation } = account;
+  return { id, name, timeZone, language, licenses: licensesOf(licenses, used), creation: formatInstant(creation) };
 }
 
 function checkTimeZone(text: string, where: string): void {

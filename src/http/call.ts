@@ -16,7 +16,7 @@ interface Input {
 export interface CallOptions<I extends Input, R> {
   /** Name of the call in the OpenAPI document and in clients made from it. */
   readonly operationId: string;
-  readonly tag: "Authentication" | "Devices" | "Groups" | "Users" | "Account" | "Operation";
+  readonly tag: "Authentication" | "Devices" | "Alerts" | "Groups" | "Users" | "Account" | "Operation";
   readonly summary: string;
   readonly description?: string;
   readonly permission: Permission;

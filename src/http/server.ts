@@ -15,20 +15,25 @@ import { requestIds } from "./plugins/request-ids.ts";
 import { createMeasure, type Measure, wrapRoutes } from "./plugins/routes.ts";
 import { accountRoute } from "./routes/account.ts";
 import { accountsRoutes } from "./routes/accounts.ts";
+import { alertRulesRoutes } from "./routes/alert-rules.ts";
 import { alertsRoute } from "./routes/alerts.ts";
 import { apiKeyRoutes } from "./routes/api-key.ts";
 import { commandRoutes } from "./routes/commands.ts";
 import { deviceRoutes } from "./routes/device.ts";
+import { deviceRulesRoutes } from "./routes/device-rules.ts";
 import { devicesRoutes } from "./routes/devices.ts";
 import { evidenceRoutes } from "./routes/evidence.ts";
+import { geofencesRoutes } from "./routes/geofences.ts";
 import { groupRoutes } from "./routes/group.ts";
 import { groupsRoutes } from "./routes/groups.ts";
 import { lastLocationRoute } from "./routes/last-location.ts";
 import { limitsRoutes } from "./routes/limits.ts";
 import { listingsRoutes } from "./routes/listings.ts";
 import { locationsRoute } from "./routes/locations.ts";
+import { notificationsRoutes } from "./routes/notifications.ts";
 import { operationRoutes } from "./routes/operation.ts";
 import { tokenRoute } from "./routes/token.ts";
+import { trialRoute } from "./routes/trial.ts";
 import { userRoutes } from "./routes/user.ts";
 import { usersRoutes } from "./routes/users.ts";
 import { createServices, type HttpDeps, type Services } from "./services.ts";
@@ -77,7 +82,7 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
       await services.commands.stop();
       await services.usage.stop();
     },
-    commandRunner: createCommandRunner({ ...services, users: deps.store.users }),
+    commandRunner: createCommandRunner(services),
     inject: app.inject.bind(app),
     openApi: documentation.document,
   };
@@ -159,6 +164,11 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   lastLocationRoute(instance, services);
   locationsRoute(instance, services);
   alertsRoute(instance, services);
+  geofencesRoutes(app, services);
+  alertRulesRoutes(app, services);
+  deviceRulesRoutes(app, services);
+  notificationsRoutes(app, services);
+  trialRoute(instance, services);
   evidenceRoutes(app, services);
   operationRoutes(instance, services);
 }

@@ -1,16 +1,23 @@
 import { makeApiKey } from "../auth/api-key.ts";
 import { createPasswords, type Passwords } from "../auth/passwords.ts";
 import { createTokens, type Tokens } from "../auth/tokens.ts";
+import { createRuleReferences } from "../domain/alert-rule-references.ts";
+import { type AlertRules, createAlertRules } from "../domain/alert-rules.ts";
 import { type Cache, createCache } from "../domain/cache.ts";
 import { type Commands, createCommands } from "../domain/commands.ts";
 import { createDevices, type Devices } from "../domain/devices.ts";
+import { createGeofences, type Geofences } from "../domain/geofences.ts";
 import { createGroups, type Groups } from "../domain/groups.ts";
 import { createHistory, type History } from "../domain/history.ts";
+import { createNotices, type Notices } from "../domain/notices.ts";
 import { createTenants, type Tenants } from "../domain/tenants.ts";
+import { createTrials, type Trials } from "../domain/trials.ts";
 import { createUsage, type Usage } from "../domain/usage.ts";
 import { createUsers, type Users } from "../domain/users.ts";
 import { createVisibility } from "../domain/visibility.ts";
 import type { User } from "../model/account.ts";
+import type { AlertRuleCheck } from "../ports/alert-rule-check.ts";
+import type { AlertTrial } from "../ports/alert-trial.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Dispatcher } from "../ports/dispatcher.ts";
@@ -41,6 +48,9 @@ export interface HttpDeps {
   readonly dispatcher: Dispatcher;
   /** The SMS gateway; absent where none is configured. */
   readonly sms?: SmsSender | undefined;
+  /** What is wrong with a rule, and what it would have found. */
+  readonly checkAlertRule: AlertRuleCheck;
+  readonly alertTrial: AlertTrial;
   /** Whether a password that is not encrypted is refused. */
   readonly requireEncryptedPasswords: boolean;
   /** Whether the service can do its work now: /health/ready. */
@@ -62,6 +72,10 @@ export interface Services extends HttpDeps {
   readonly devices: Devices;
   readonly commands: Commands;
   readonly history: History;
+  readonly geofences: Geofences;
+  readonly alertRules: AlertRules;
+  readonly notices: Notices;
+  readonly trials: Trials;
   readonly tenants: Tenants;
   /** Key of the account that runs the service: the first one. */
   readonly serviceAccount: number;
@@ -88,6 +102,8 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   const usage = createUsage(store.users, log);
   const visibility = createVisibility({ groups: store.groups, bus, clock });
   const devices = createDevices({ ...deps, visibility });
+  const references = createRuleReferences({ ...deps, visibility });
+  const alertRules = createAlertRules({ ...deps, visibility, devices, references });
   const requireEncrypted = deps.requireEncryptedPasswords;
   const passwords = createPasswords({ accounts: store.accounts, ids, requireEncrypted });
   return {
@@ -106,12 +122,22 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     passwords,
     devices,
     commands: createCommands({ ...deps, devices, sms: deps.sms, waitMs: limits.commandWaitSeconds * 1000 }),
-    tenants: createTenants({ store, clock, ids, makeApiKey }),
+    tenants: createTenants({ store, bus, clock, ids, makeApiKey }),
     history: createHistory({
       locations: store.locations,
       alerts: store.alerts,
       results: usage.results,
       clock,
+      dailyResults: limits.dailyResults,
+    }),
+    geofences: createGeofences({ ...deps, visibility }),
+    alertRules,
+    notices: createNotices({ ...deps, devices }),
+    trials: createTrials({
+      ...deps,
+      devices,
+      rules: alertRules,
+      results: usage.results,
       dailyResults: limits.dailyResults,
     }),
     serviceAccount: (await store.accounts.list())[0]?.key ?? 0,

@@ -31,7 +31,7 @@ export function inputValidator(): FastifySchemaCompiler<SchemaObject> {
 const keptErrors = 4 * fixedLimits.details;
 
 function newAjv(allErrors: boolean): Ajv {
-  const ajv = new Ajv({ allErrors, allowUnionTypes: true, addUsedSchema: false });
+  const ajv = new Ajv({ allErrors, allowUnionTypes: true, discriminator: true, addUsedSchema: false });
   return ajv.addFormat("date-time", (text: string) => parseInstant(text) !== undefined);
 }
 

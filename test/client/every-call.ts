@@ -6,7 +6,9 @@ type Content<T> = T extends { content: { "application/json": infer Json } }
   ? Json
   : T extends { content: { "text/plain": infer Text } }
     ? Text
-    : never;
+    : T extends { content: { "application/x-ndjson": infer Line } }
+      ? Line
+      : never;
 type Responses<I extends Id> = operations[I]["responses"];
 /** What a call answers on success. */
 export type Ok<I extends Id> = Content<Responses<I>[Extract<keyof Responses<I>, 200 | 201>]>;
@@ -47,6 +49,7 @@ export async function everyCall(send: Send, access: Access): Promise<void> {
 
   await devices(call);
   await commands(call);
+  await rules(call);
   await users(call);
   await groups(call);
   const { licenses } = await call("readAccount", {});
@@ -112,6 +115,43 @@ async function commands(call: Call): Promise<void> {
   // @ts-expect-error -- there is no such format
   const body: Input<"sendCommand">["body"] = { command: "x", format: "Morse" };
   void body;
+}
+
+async function rules(call: Call): Promise<void> {
+  const geometry = { type: "Point", coordinates: [-74, 4.7], radius: 0.5 };
+  const zone = await call("createGeofence", { body: { name: "Depot", geometry } });
+  const zonePath = { geofenceId: zone.id };
+  const radius: number | undefined = (await call("readGeofence", { path: zonePath })).geometry.radius;
+  await call("replaceGeofence", { path: zonePath, body: { name: "Yard", geometry } });
+  await call("patchGeofence", { path: zonePath, body: [{ op: "replace", path: "/geometry/radius", value: 1 }] });
+  const zones: string[] = (await call("listGeofences", {})).geofences.map(({ name }) => name);
+  if (radius !== 0.5 || zones.join() !== "Yard") throw new Error(zones.join());
+  const speed = { name: "Speed", type: "speedOver" as const, parameters: { kmh: 80 }, devices: [path.deviceId] };
+  const rule = await call("createAlertRule", { body: speed });
+  const rulePath = { ruleId: rule.id };
+  const problems: string[] = (await call("readAlertRule", { path: rulePath })).problems;
+  await call("replaceAlertRule", {
+    path: rulePath,
+    body: { ...speed, type: "allowedZone", parameters: { zones: [zone.id] } },
+  });
+  await call("patchAlertRule", { path: rulePath, body: [{ op: "replace", path: "/enabled", value: false }] });
+  const copy = await call("copyAlertRule", { path: rulePath, body: { devices: ["350000000000025"] } });
+  await call("deleteAlertRule", { path: { ruleId: copy.id } });
+  const line = await call("tryAlertRule", { body: { ...range, deviceId: path.deviceId, rule: speed } });
+  if (!("positions" in line) || problems.length > 0) throw new Error(problems.join());
+  await call("replaceDeviceAlertRules", { path, body: { rules: [{ name: "SOS", type: "sos" }] } });
+  const types: string[] = (await call("listDeviceAlertRules", { path })).rules.map(({ type }) => type);
+  if (types.join() !== "sos" || (await call("listAlertRules", {})).rules.length !== 1) throw new Error(types.join());
+  await call("deleteGeofence", { path: zonePath });
+  const [notice] = (await call("listNotifications", { path, query: { limit: "10", state: "suppressed" } }))
+    .notifications;
+  const reason: string | null | undefined = notice?.reason;
+  const noticePath = { ...path, notificationId: notice?.id ?? "" };
+  const { notification } = await call("resendNotification", { path: noticePath });
+  if (notification.state !== "queued") throw new Error(String(reason));
+  // @ts-expect-error -- a rule of this type needs its limit
+  const limitless: Input<"createAlertRule">["body"] = { name: "Speed", type: "speedOver", parameters: {} };
+  void limitless;
 }
 
 async function users(call: Call): Promise<void> {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
+import { makeNotice } from "../contract/store/alert-values.ts";
 import { plainSqlite } from "../support/plain-sqlite.ts";
 import { type Answer, endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
 import { damaged, hostileTexts, type Schema, valuesOf } from "../support/schema-values.ts";
@@ -82,6 +83,20 @@ const makers: Readonly<Record<string, () => Promise<string>>> = {
     await asOwner("POST", "/api/devices/fuzzed/sendCommand", { command: "x" });
     return (await asOwner("GET", "/api/devices/fuzzed/commands")).json.commands[0]?.id ?? "gone";
   },
+  async notificationId() {
+    const device = (await rest.store.devices.find("fuzzed"))?.key ?? 0;
+    return (await makeNotice(rest.store, device, { state: "suppressed", reason: "fuzzed" })).id;
+  },
+  async geofenceId() {
+    await asOwner("DELETE", `/api/geofences/${known.geofenceId ?? "none"}`);
+    const geometry = { type: "Point", coordinates: [-74, 4.7], radius: 0.5 };
+    return (await asOwner("POST", "/api/geofences", { name: "Fuzzed", geometry })).json.id;
+  },
+  async ruleId() {
+    await asOwner("DELETE", `/api/alertRules/${known.ruleId ?? "none"}`);
+    const rule = { name: "Fuzzed", type: "speedOver", parameters: { kmh: 80 }, devices: ["fuzzed"] };
+    return (await asOwner("POST", "/api/alertRules", rule)).json.id;
+  },
   async groupId() {
     await asOwner("DELETE", `/api/groups/${known.groupId ?? "none"}`);
     return (await asOwner("POST", "/api/groups", { name: "Fuzzed", devices: ["fuzzed"] })).json.id;
@@ -113,7 +128,7 @@ async function renew(name: string): Promise<void> {
 async function undo(call: Call, { headers }: Answer): Promise<void> {
   if (call.method === "GET") return;
   const location = String(headers.location ?? "");
-  if (/^\/api\/(devices|users|groups)\/[^/]+$/.test(location)) await asOwner("DELETE", location);
+  if (/^\/api\/(devices|users|groups|geofences|alertRules)\/[^/]+$/.test(location)) await asOwner("DELETE", location);
   // A device takes its commands with it, and what names it comes after it.
   for (const name of Object.keys(makers))
     if (call.path.includes("{deviceId}") || call.path.includes(name)) await renew(name);
@@ -286,6 +301,7 @@ function callsOf(document: object): readonly Call[] {
   const { userName = "", apiKey = "" } = rest.owner ?? {};
   const text = JSON.stringify(document)
     .replace("owner@example.com", userName)
+    .replaceAll('"deviceId":"490154203237518"', '"deviceId":"fuzzed"')
     .replace('"<API_KEY>"', JSON.stringify(apiKey));
   const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(paths).flatMap(([path, item]) =>

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import openapiTypes from "openapi-typescript";
+import { makeNotice } from "../contract/store/alert-values.ts";
 import { endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 
@@ -65,6 +66,9 @@ test("types made from the document compile with a program that uses every call, 
   await everyCall(
     async (id: string, token: string | undefined, { path = {}, query, header, body }: Sent) => {
       made.add(id);
+      // No call makes one.
+      const device = id === "listNotifications" ? await rest.store.devices.find(path.deviceId ?? "") : undefined;
+      if (device !== undefined) await makeNotice(rest.store, device.key, { state: "suppressed", reason: "tried" });
       const { method, path: template } = calls.get(id) ?? { method: "", path: "" };
       const url = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ""));
       const search = query === undefined ? "" : `?${new URLSearchParams(query)}`;

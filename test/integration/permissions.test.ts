@@ -29,6 +29,24 @@ const table = `
   listLocations     200   200   404   404   200    200   404    200     200    403 401  401
   listAlerts        200   200   404   404   200    200   404    200     200    403 401  401
   listRefused       200   200   404   404   200    200   404    200     200    403 401  401
+  listGeofences     200   200   200   200   200    200   200    200     200    403 401  401
+  createGeofence    201   201   201   403   403    403   201    201     201    403 401  401
+  readGeofence      200   200   404   200   200    200   200    200     200    403 401  401
+  replaceGeofence   200   200   404   403   403    403   200    200     200    403 401  401
+  patchGeofence     200   200   404   403   403    403   200    200     200    403 401  401
+  deleteGeofence    200   200   404   403   403    403   200    200     200    403 401  401
+  listAlertRules    200   200   200   200   200    200   200    200     200    403 401  401
+  createAlertRule   201   201   201   403   403    403   403    201     201    403 401  401
+  readAlertRule     200   200   404   404   200    200   404    200     200    403 401  401
+  replaceAlertRule  200   200   404   403   403    403   404    200     200    403 401  401
+  patchAlertRule    200   200   404   403   403    403   404    200     200    403 401  401
+  deleteAlertRule   200   200   404   403   403    403   404    200     200    403 401  401
+  copyAlertRule     201   201   404   403   403    403   404    201     201    403 401  401
+  tryAlertRule      200   200   404   404   200    200   404    200     200    403 401  401
+  listDeviceAlertRules    200 200 404 404 200 200 404 200 200 403 401 401
+  replaceDeviceAlertRules 200 200 404 403 403 403 404 200 200 403 401 401
+  listNotifications 200   200   404   404   200    200   404    200     200    403 401  401
+  resendNotification 404  404   404   403   403    403   404    404     404    403 401  401
   sendCommand       200   200   404   404   403    403   403    403     403    403 401  401
   listCommands      200   200   404   404   200    200   404    200     200    403 401  401
   cancelCommand     404   404   404   404   403    403   403    403     403    403 401  401
@@ -65,6 +83,8 @@ const none = ["nobody", "forged", "expiredToken", "ofReplacedKey", "ofDeletedKey
 const range = { from: "2026-01-01T00:00:00Z", to: "2026-12-31T00:00:00Z" };
 const target = { name: "Target", email: "target@example.com", country: "CO", timeZone: "America/Bogota" };
 const accountOwner = { ...target, email: "Owner@example.com" };
+const rule = { name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: ["held"] };
+const zone = { name: "Depot", geometry: { type: "Point", coordinates: [-74, 4.7], radius: 0.5 } };
 const bodies: Readonly<Record<string, unknown>> = {
   requestToken: {},
   createDevice: { id: "held" },
@@ -75,6 +95,15 @@ const bodies: Readonly<Record<string, unknown>> = {
   listAlerts: range,
   traceDevice: {},
   sendCommand: { command: "x", ttlSeconds: 0 },
+  createGeofence: zone,
+  replaceGeofence: zone,
+  patchGeofence: [],
+  createAlertRule: rule,
+  replaceAlertRule: rule,
+  patchAlertRule: [],
+  copyAlertRule: { devices: ["held"] },
+  tryAlertRule: { ...range, deviceId: "held", rule },
+  replaceDeviceAlertRules: { rules: [] },
   createUser: target,
   replaceUser: target,
   patchUser: [],
@@ -151,13 +180,16 @@ describe("who may do what", () => {
 
   /** Makes what a call before has deleted, and gives the ids of all that calls are about. */
   async function targets() {
-    const listed = async (of: string) => (await own("GET", `/api/${of}`))[of];
+    const listed = async (of: string, list = of) => (await own("GET", `/api/${of}`))[list];
     const user = async () => (await listed("users")).find(({ email }: { email: string }) => email === target.email);
     const group = async () => (await listed("groups")).find(({ devices }: { devices: unknown }) => devices !== null);
     if ((await listed("devices")).length === 0) await own("POST", "/api/devices", { id: "held" });
     const fleet = (await group()) ?? (await own("POST", "/api/groups", { name: "Fleet", devices: ["held"] }));
     const who = (await user()) ?? (await own("POST", "/api/users", target));
-    return { deviceId: "held", groupId: fleet.id, userId: who.id, accountId, commandId: "unknown" };
+    const { id: ruleId } = (await listed("alertRules", "rules"))[0] ?? (await own("POST", "/api/alertRules", rule));
+    const { id: geofenceId } = (await listed("geofences"))[0] ?? (await own("POST", "/api/geofences", zone));
+    const unknown = { commandId: "unknown", notificationId: "unknown" };
+    return { deviceId: "held", groupId: fleet.id, userId: who.id, accountId, ruleId, geofenceId, ...unknown };
   }
 
   test("every call, as every kind of caller", async () => {

@@ -34,14 +34,16 @@ export function openApiCheck(document: object): Check {
     if (method === "HEAD") return;
     const [media] = Object.keys(at(response, "content"));
     assert.equal(answer.contentType?.split(";")[0], media, `${method} ${path}: media type`);
-    if (media !== "application/json") return;
+    const bodies = media === "application/x-ndjson" ? answer.body.trimEnd().split("\n") : [answer.body];
+    if (media !== "application/json" && media !== "application/x-ndjson") return;
     const place = ["paths", path, method.toLowerCase(), "responses", String(answer.status), "content", media, "schema"];
     const validate = ajv.getSchema(`api#/${place.map(escaped).join("/")}`);
     assert.ok(validate, place.join(" "));
-    assert.ok(
-      validate(JSON.parse(answer.body)),
-      `${method} ${path} ${answer.status}: ${ajv.errorsText(validate.errors)}\n${answer.body.slice(0, 500)}`,
-    );
+    for (const body of bodies)
+      assert.ok(
+        validate(JSON.parse(body)),
+        `${method} ${path} ${answer.status}: ${ajv.errorsText(validate.errors)}\n${body.slice(0, 500)}`,
+      );
   };
 }
 

@@ -1,3 +1,4 @@
+import { checkRule, RuleTrial } from "../../src/alerts/index.ts";
 import { hashApiKey, makeApiKey } from "../../src/auth/api-key.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
 import { bootstrap } from "../../src/domain/accounts.ts";
@@ -45,7 +46,7 @@ export class TestClock {
   }
 }
 
-/** An answer with its headers, its body read as JSON where it is JSON. */
+/** An answer with its headers, its body read as JSON where it is JSON; of lines of JSON the last one. */
 export interface Answer extends Answered {
   readonly headers: Readonly<Record<string, unknown>>;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and the OpenAPI check has looked before them
@@ -137,6 +138,14 @@ export async function startRest({
       trace,
       dispatcher,
       sms,
+      checkAlertRule: checkRule,
+      alertTrial: new RuleTrial({
+        geofences: store.geofences,
+        accounts: store.accounts,
+        locations: store.locations,
+        clock,
+        ids,
+      }),
       operatorKeyHash: hashApiKey(operatorKey),
       requireEncryptedPasswords,
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
@@ -163,7 +172,9 @@ export async function startRest({
     const answer = { status: response.statusCode, contentType, body: response.body };
     check(method, url, answer);
     const isJson = contentType?.startsWith("application/json") === true && method !== "HEAD";
-    return { ...answer, headers: response.headers, json: isJson ? JSON.parse(response.body) : undefined };
+    const last = contentType === "application/x-ndjson" ? response.body.trimEnd().split("\n").at(-1) : undefined;
+    const text = isJson ? response.body : last;
+    return { ...answer, headers: response.headers, json: text === undefined ? undefined : JSON.parse(text) };
   }
 
   async function tokenFor(userName: string, apiKey: string): Promise<string> {

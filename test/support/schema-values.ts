@@ -5,6 +5,8 @@ export interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
+  /** Variants of an object that has more fields beside them. */
+  readonly oneOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: Schema | boolean;
@@ -105,7 +107,18 @@ function valuesOfType(type: string, schema: Schema): Values {
   }
 }
 
-function objects({ properties = {}, required = [], additionalProperties }: Schema): Values {
+function objects({ oneOf = [], ...schema }: Schema): Values {
+  const { properties = {}, required = [], additionalProperties } = schema;
+  if (oneOf.length > 0)
+    return fc.oneof(
+      ...oneOf.map((variant) =>
+        objects({
+          ...schema,
+          properties: { ...properties, ...variant.properties },
+          required: [...new Set([...required, ...(variant.required ?? [])])],
+        }),
+      ),
+    );
   const named = fc.record(Object.fromEntries(Object.entries(properties).map(([name, of]) => [name, valuesOf(of)])), {
     requiredKeys: [...required],
   });

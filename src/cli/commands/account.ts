@@ -1,4 +1,5 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { languages } from "../../model/language.ts";
 import { named, patch, setSteps, wholeNumber } from "../change.ts";
 import type { Answer, ApiClient } from "../client.ts";
 import { clientFor, examples, operatorFor } from "../context.ts";
@@ -55,6 +56,7 @@ interface AddOptions {
   readonly email: string;
   readonly owner: string;
   readonly country: string;
+  readonly language?: string;
   readonly json?: boolean;
 }
 
@@ -68,6 +70,7 @@ function addAdd(account: Command, host: Host): void {
     .requiredOption("--owner <name>", "the owner's name")
     .requiredOption("--email <address>", "the owner's e-mail address, which is its user name")
     .requiredOption("--country <country>", "the owner's country: ISO code or English name")
+    .addOption(languageOption())
     .option("--json", "JSON, as the API gives it")
     .addHelpText(
       "after",
@@ -76,9 +79,9 @@ function addAdd(account: Command, host: Host): void {
       ),
     )
     .action(async (name: string, options: AddOptions, command: Command) => {
-      const { timeZone, licenses, owner, email, country, json } = options;
+      const { timeZone, licenses, owner, email, country, language, json } = options;
       const client = await operatorFor(host, command);
-      const body = { name, timeZone, licenses, owner: { name: owner, email, country, timeZone } };
+      const body = { name, timeZone, licenses, language, owner: { name: owner, email, country, timeZone } };
       const made = payloadOf(await client.call("POST", path, body));
       if (json) return await printOne(host, made, true);
       const fields = isRecord(made.owner) ? made.owner : {};
@@ -92,6 +95,7 @@ interface SetOptions {
   readonly name?: string;
   readonly timeZone?: string;
   readonly licenses?: number;
+  readonly language?: string;
   readonly json?: boolean;
 }
 
@@ -103,6 +107,7 @@ function addSet(account: Command, host: Host): void {
     .option("--name <name>", "name")
     .option("--time-zone <zone>", "time zone, such as America/Bogota")
     .option("--licenses <count>", "devices that may be active; fewer than are in use takes none away", wholeNumber)
+    .addOption(languageOption())
     .option("--json", "JSON, as the API gives it")
     .addHelpText("after", examples('waybeam account set "North Fleet" --licenses 800'))
     .action(async (given: string, { json, ...fields }: SetOptions, command: Command) => {
@@ -111,6 +116,12 @@ function addSet(account: Command, host: Host): void {
       const { account: changed } = await patch(client, `${path}/${encodeURIComponent(id)}`, setSteps({ ...fields }));
       await printOne(host, isRecord(changed) ? changed : {}, json);
     });
+}
+
+function languageOption(): Option {
+  return new Option("--language <language>", "language of its alerts, where a recipient has none of its own").choices([
+    ...languages,
+  ]);
 }
 
 async function find(client: ApiClient, given: string): Promise<string> {

@@ -53,6 +53,7 @@ async function publishOpenApi(app: FastifyInstance): Promise<void> {
       tags: [
         { name: "Authentication" },
         { name: "Devices" },
+        { name: "Alerts", description: "Rules that watch devices, zones, and who was told." },
         { name: "Groups" },
         { name: "Users" },
         { name: "Account" },

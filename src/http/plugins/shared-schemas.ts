@@ -1,19 +1,25 @@
 import type { TSchema } from "typebox";
 import { AccountView } from "../../contract/admin.ts";
 import { Alert } from "../../contract/alert.ts";
+import { AlertRuleView } from "../../contract/alert-rule.ts";
 import { CommandView } from "../../contract/command.ts";
 import { DeviceView } from "../../contract/device.ts";
+import { GeofenceView } from "../../contract/geofence.ts";
 import { GroupView } from "../../contract/group.ts";
 import { Location } from "../../contract/location.ts";
+import { NoticeView } from "../../contract/notice.ts";
 import { UserView } from "../../contract/user.ts";
 
 /** Schemas that others refer to by name: components of the OpenAPI document. */
 export const sharedSchemas: readonly TSchema[] = [
   AccountView,
   Alert,
+  AlertRuleView,
   DeviceView,
   CommandView,
+  GeofenceView,
   GroupView,
   Location,
+  NoticeView,
   UserView,
 ];

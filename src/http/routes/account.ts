@@ -23,8 +23,8 @@ export function accountRoute(app: App, { store, clock }: Services): void {
       const account = await store.accounts.find(caller.user.accountKey);
       if (account === undefined) throw new ApiError("invalidToken");
       const used = await store.accounts.licensesUsed(account.key, clock.now());
-      const { name, timeZone, licenses } = account;
-      return answer(caller, { name, timeZone, licenses: licensesOf(licenses, used) });
+      const { name, timeZone, language, licenses } = account;
+      return answer(caller, { name, timeZone, language, licenses: licensesOf(licenses, used) });
     },
   );
 }

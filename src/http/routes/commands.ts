@@ -7,6 +7,7 @@ import {
   CommandsQuery,
 } from "../../contract/command.ts";
 import { DevicePath, DoneAnswer } from "../../contract/device.ts";
+import { unknownTerms } from "../../domain/bodies.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { answer, callerOf } from "../envelope.ts";
@@ -36,7 +37,8 @@ function sendRoute(app: App, { commands }: Services): void {
     async (request) => {
       const caller = callerOf(request);
       const { params, body, headers } = request;
-      return answer(caller, await commands.send(caller.user, params.deviceId, body, headers["idempotency-key"]));
+      const outcome = await commands.send(caller.user, params.deviceId, body, headers["idempotency-key"]);
+      return answer(caller, outcome, unknownTerms(body, CommandRequest.properties));
     },
   );
 }

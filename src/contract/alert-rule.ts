@@ -1,0 +1,327 @@
+import Type, { type Static } from "typebox";
+import { type AlertType, type UnitSystem, type Weekday, weekdays } from "../model/alert-rule.ts";
+import type { CommandFormat } from "../model/command.ts";
+import { type Language, languages } from "../model/language.ts";
+import { alertTypes, type GivenTrigger, parameterSchemas } from "./alert-parameters.ts";
+import { success } from "./envelope.ts";
+import { Instant, NullableNumber, NullableText, reference } from "./schema.ts";
+
+/** Rules of an account: each is looked at for each fix of its devices, so a script in a loop must find an end. */
+export const mostRules = 2000;
+/** Rules of a replacement of all that watch one device alone. */
+const mostOfDevice = 100;
+/** Devices that a rule names one by one; more are a group's. */
+const mostDevices = 1000;
+const mostGroups = 100;
+/** Recipients of each kind: every alert is a message to each of them. */
+const mostRecipients = 20;
+/** Conditions of a rule: what nobody can read any more is no rule, and their states are bits of one number. */
+const mostConditions = 10;
+const mostCommands = 10;
+/** Longest text of its own: two pages of a mail. */
+const longestText = 2000;
+const longestCommand = 4096;
+/** A week, a month and a day: longer ones are mistakes in the unit. */
+const longestHold = 604_800;
+const longestCooldown = 2_592_000;
+const longestDelay = 86_400;
+
+const units: readonly UnitSystem[] = ["metric", "imperial"];
+const formats: readonly CommandFormat[] = ["Text", "Hex", "Base64"];
+const operators = ["equal", "greater", "less", "inside", "outside"] as const;
+
+function ids(maxItems: number, description: string) {
+  const items = { type: "string", minLength: 1, maxLength: 64 };
+  return Type.Unsafe<readonly string[]>({ type: "array", items, maxItems, uniqueItems: true, description });
+}
+
+const timeOfDay = (description: string) =>
+  Type.String({ pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$", description, examples: ["00:00"] });
+
+const schedule = Type.Object({
+  days: Type.Unsafe<readonly Weekday[]>({
+    type: "array",
+    items: { type: "string", enum: [...weekdays] },
+    minItems: 1,
+    uniqueItems: true,
+  }),
+  from: Type.Optional(timeOfDay("Local time. Unset: 00:00.")),
+  to: Type.Optional(
+    timeOfDay(
+      "Before or at `from` it is on the next day; both 00:00 is the whole day. A stretch over midnight belongs to the day on which it begins. Unset: 00:00.",
+    ),
+  ),
+  timeZone: Type.Optional(NullableText({ maxLength: 64, description: "IANA name. Unset: the account's." })),
+});
+
+const condition = Type.Object({
+  attribute: Type.Optional(
+    Type.String({ maxLength: 128, description: "With the operators equal, greater and less.", examples: ["ignition"] }),
+  ),
+  value: Type.Optional(
+    Type.Unsafe<string | number | boolean>({
+      type: ["string", "number", "boolean"],
+      maxLength: 1024,
+      description: "What the attribute is compared with.",
+    }),
+  ),
+  zone: Type.Optional(
+    Type.String({ maxLength: 64, description: "Id of a geofence; with the operators inside and outside." }),
+  ),
+  operator: Type.Unsafe<(typeof operators)[number]>({ type: "string", enum: [...operators] }),
+});
+
+const hysteresis = Type.Object({
+  holdSeconds: Type.Optional(
+    Type.Number({ minimum: 0, maximum: longestHold, description: "It must hold for so long. Unset: 0." }),
+  ),
+  rearmAt: Type.Optional(
+    NullableNumber({
+      description: "Of types with a threshold: the value that must be passed back. Unset: the threshold.",
+    }),
+  ),
+  cooldownSeconds: Type.Optional(
+    Type.Number({ minimum: 0, maximum: longestCooldown, description: "Least time between two alerts. Unset: 0." }),
+  ),
+});
+
+const wording = {
+  language: Type.Optional(
+    Type.Unsafe<Language | null>({
+      type: ["string", "null"],
+      enum: [...languages, null],
+      description: "Unset: the account's.",
+    }),
+  ),
+  timeZone: Type.Optional(NullableText({ maxLength: 64, description: "IANA name. Unset: the account's." })),
+  units: Type.Optional(Type.Unsafe<UnitSystem>({ type: "string", enum: [...units], description: "Unset: metric." })),
+};
+
+const channels = Type.Object({
+  email: Type.Optional(
+    Type.Array(Type.Object({ to: Type.String({ maxLength: 254, examples: ["ana@example.com"] }), ...wording }), {
+      maxItems: mostRecipients,
+    }),
+  ),
+  sms: Type.Optional(
+    Type.Array(
+      Type.Object({
+        to: Type.String({
+          maxLength: 32,
+          pattern: "^(?:[ ().-]*\\+)?(?:[ ().-]*[0-9]){3,20}[ ().-]*$",
+          description: "A phone number, with its country code after a +.",
+          examples: ["+573001234567"],
+        }),
+        ...wording,
+      }),
+      { maxItems: mostRecipients, description: "Needs the privilege `sendSmsAlerts`." },
+    ),
+  ),
+  webhook: Type.Optional(
+    Type.Array(
+      Type.Object({
+        url: Type.String({ maxLength: 2048, examples: ["https://example.com/hooks/fleet"] }),
+        secret: Type.Optional(
+          NullableText({
+            minLength: 16,
+            maxLength: 256,
+            description: "Key of the signature. Never shown again: unset, the one that is stored for this URL stays.",
+          }),
+        ),
+      }),
+      { maxItems: mostRecipients },
+    ),
+  ),
+});
+
+const command = Type.Object({
+  command: Type.String({ minLength: 1, maxLength: longestCommand }),
+  format: Type.Optional(
+    Type.Unsafe<CommandFormat>({ type: "string", enum: [...formats], description: "Unset: Text." }),
+  ),
+  sms: Type.Optional(Type.Boolean({ description: "By SMS. Unset: false." })),
+  encode: Type.Optional(Type.Boolean({ description: "The device's protocol wraps the text. Unset: false." })),
+  delaySeconds: Type.Optional(
+    Type.Number({ minimum: 0, maximum: longestDelay, description: "So long after the alert. Unset: 0." }),
+  ),
+});
+
+const shared = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 256 }),
+  enabled: Type.Optional(Type.Boolean({ description: "Unset: true." })),
+  devices: Type.Optional(ids(mostDevices, "Ids of the devices that it watches.")),
+  groups: Type.Optional(ids(mostGroups, "Ids of the groups whose devices it watches.")),
+  schedule: Type.Optional(
+    Type.Unsafe<Static<typeof schedule> | null>({
+      ...schedule,
+      type: ["object", "null"],
+      description: "When it is in force. Unset: always.",
+    }),
+  ),
+  conditions: Type.Optional(
+    Type.Array(condition, { maxItems: mostConditions, description: "What must be true as well, all of it." }),
+  ),
+  hysteresis: Type.Optional(hysteresis),
+  channels: Type.Optional(channels),
+  commands: Type.Optional(
+    Type.Array(command, {
+      maxItems: mostCommands,
+      description:
+        "Sent to the device in the name of the user who changed the rule last; that user needs `sendCommands`, by SMS `sendSmsCommands`.",
+    }),
+  ),
+  critical: Type.Optional(Type.Boolean({ description: "Unset: false." })),
+  text: Type.Optional(
+    NullableText({
+      maxLength: longestText,
+      description: "Own text, with placeholders such as `{{DeviceName}}`. Unset: the service's.",
+      examples: ["{{DeviceName}}: {{AlertText}}"],
+    }),
+  ),
+  notifyWhenOver: Type.Optional(Type.Boolean({ description: "People are told also when it is over. Unset: false." })),
+  notifyOnlyWhenOver: Type.Optional(
+    Type.Boolean({ description: "People are told only when it is over. Unset: false." }),
+  ),
+});
+
+/** What a body of a rule sets. */
+export type AlertRuleBody = Static<typeof shared> & GivenTrigger;
+
+const type = Type.Unsafe<AlertType>({
+  type: "string",
+  enum: [...alertTypes],
+  description: "What the rule looks for; `parameters` belong to it.",
+});
+
+const branches = Object.entries(parameterSchemas).map(([name, parameters]) => ({
+  type: "object",
+  title: name,
+  properties: { type: { type: "string", enum: [name] }, parameters },
+  required: (parameters.required ?? []).length === 0 ? ["type"] : ["type", "parameters"],
+}));
+
+const settableExample = {
+  name: "Speed",
+  enabled: true,
+  type: "speedOver",
+  parameters: { kmh: 80 },
+  devices: ["490154203237518"],
+  groups: [],
+  schedule: null,
+  conditions: [{ attribute: "ignition", operator: "equal", value: true }],
+  hysteresis: { holdSeconds: 10, rearmAt: 75, cooldownSeconds: 300 },
+  channels: {
+    email: [{ to: "ana@example.com", language: "es", timeZone: null, units: "metric" }],
+    sms: [],
+    webhook: [],
+  },
+  commands: [],
+  critical: false,
+  text: null,
+  notifyWhenOver: true,
+  notifyOnlyWhenOver: false,
+};
+
+function bodySchema<T>(properties: object, examples: readonly unknown[]) {
+  return Type.Unsafe<T>({
+    type: "object",
+    properties: { ...shared.properties, type, ...properties },
+    required: ["name", "type"],
+    discriminator: { propertyName: "type" },
+    oneOf: branches,
+    examples,
+  });
+}
+
+/** Body of POST /api/alertRules and PUT /api/alertRules/{ruleId}, and what the result of a PATCH must be. It resets what it leaves out. */
+export const AlertRuleBody = bodySchema<AlertRuleBody>({}, [settableExample]);
+
+/** Names of the fields that a caller may set. */
+export const settableRuleFields: readonly string[] = [...Object.keys(shared.properties), "type", "parameters"];
+
+const viewed = {
+  id: Type.String({ description: "Given by the service." }),
+  name: Type.String(),
+  enabled: Type.Boolean(),
+  type,
+  parameters: Type.Unsafe<{ readonly [name: string]: unknown }>({
+    type: "object",
+    additionalProperties: true,
+    description: "As in the body.",
+  }),
+  devices: Type.Array(Type.String()),
+  groups: Type.Array(Type.String()),
+  schedule: Type.Unsafe<{
+    readonly days: readonly Weekday[];
+    readonly from: string;
+    readonly to: string;
+    readonly timeZone: string | null;
+  } | null>({ ...schedule, type: ["object", "null"] }),
+  conditions: Type.Array(condition),
+  hysteresis,
+  channels,
+  commands: Type.Array(command),
+  critical: Type.Boolean(),
+  text: NullableText(),
+  notifyWhenOver: Type.Boolean(),
+  notifyOnlyWhenOver: Type.Boolean(),
+  creation: Instant(),
+  modification: Instant(),
+  problems: Type.Array(Type.String(), {
+    description: "Why it can't do all that it should: what of what it refers to is gone.",
+  }),
+};
+
+const example = {
+  id: "019ab304-0b7e-7a3c-b0c9-54e7a1d2f001",
+  ...settableExample,
+  creation: "2026-11-21T08:00:00.000Z",
+  modification: "2026-11-21T10:29:00.000Z",
+  problems: [],
+};
+
+/** A rule as answers show it: nothing is left out, and secrets of webhooks are null. */
+export const AlertRuleView = Type.Object(viewed, {
+  $id: "AlertRule",
+  description: "A rule that watches devices.",
+  examples: [example],
+});
+export type AlertRuleView = Static<typeof AlertRuleView>;
+
+/** Path of every call to one rule. */
+export const AlertRulePath = Type.Object({ ruleId: Type.String({ examples: [example.id] }) });
+/** Answer with one rule: its fields stand beside the envelope. */
+export const AlertRuleAnswer = success(viewed, {
+  examples: [{ success: true, error: null, apiUsage: 7, apiDailyUsage: 7, ...example }],
+});
+/** Answer of GET alertRules: those that the caller may see. */
+export const AlertRulesAnswer = success({ rules: Type.Array(reference<AlertRuleView>("AlertRule")) });
+
+/** Body of POST /api/alertRules/{ruleId}/copy: what the copy watches. */
+export const CopyRequest = Type.Object(
+  { devices: shared.properties.devices, groups: shared.properties.groups },
+  { examples: [{ devices: ["490154203237526"], groups: [] }] },
+);
+export type CopyRequest = Static<typeof CopyRequest>;
+
+/** A rule of a replacement of all that watch one device alone; `id` names one of those that are there. */
+export type DeviceRuleBody = AlertRuleBody & { readonly id?: string };
+
+const { devices: _devices, ...deviceRule } = settableExample;
+
+/** Body of PUT /api/devices/{deviceId}/alertRules. */
+export const DeviceRulesBody = Type.Object(
+  {
+    rules: Type.Array(
+      bodySchema<DeviceRuleBody>(
+        {
+          id: Type.String({ maxLength: 64, description: "Of a rule that this one replaces. Unset: it is a new one." }),
+        },
+        [deviceRule],
+      ),
+      { maxItems: mostOfDevice, description: "Their `devices` and `groups` may be left out." },
+    ),
+  },
+  { examples: [{ rules: [deviceRule] }] },
+);
+export type DeviceRulesBody = Static<typeof DeviceRulesBody>;

@@ -1,0 +1,73 @@
+import Type, { type Static } from "typebox";
+import type { NoticeState } from "../model/notice.ts";
+import { DevicePath } from "./device.ts";
+import { success } from "./envelope.ts";
+import { Instant, NullableInstant, NullableText, reference } from "./schema.ts";
+
+const states: readonly NoticeState[] = ["queued", "sending", "sent", "failed", "suppressed"];
+
+const example = {
+  id: "019ab305-9a01-7d2f-8f4e-0c6f6f0d1b22",
+  alertId: "4f9b1d5e-0c1f-4f43-9d0e-3b8a5a6f2c11",
+  alertName: "Speed",
+  channel: "Email",
+  recipient: "ana@example.com",
+  state: "sent",
+  reason: null,
+  attempts: 1,
+  creation: "2026-11-21T10:29:01.204Z",
+  finishedAt: "2026-11-21T10:29:02.310Z",
+};
+
+const viewed = {
+  id: Type.String({ description: "The same for every try: by it a recipient can tell a repeat." }),
+  alertId: Type.String(),
+  alertName: NullableText({ description: "Null: the alert is not kept any longer." }),
+  channel: Type.String({ description: "Email, SMS, Webhook or Command." }),
+  recipient: Type.String({
+    description: "E-mail address, phone number, URL, or the text of a command to the device.",
+  }),
+  state: Type.Unsafe<NoticeState>({
+    type: "string",
+    enum: [...states],
+    description: "`sending`: handed over, and not confirmed yet. `suppressed`: deliberately not sent, see `reason`.",
+  }),
+  reason: NullableText({ description: "Why it was not sent, or what the last try met." }),
+  attempts: Type.Integer({ description: "Tries so far." }),
+  creation: Instant(),
+  finishedAt: NullableInstant({ description: "Null: it is not final." }),
+};
+
+/** A notice and what became of it. */
+export const NoticeView = Type.Object(viewed, {
+  $id: "Notification",
+  description: "A message about an alert to one recipient, and what became of it.",
+  examples: [example],
+});
+export type NoticeView = Static<typeof NoticeView>;
+
+/** Query of GET .../notifications. Query parameters are texts. */
+export const NoticesQuery = Type.Object({
+  limit: Type.Optional(
+    Type.String({ pattern: "^([1-9][0-9]{0,2}|1000)$", description: "1 to 1000. Unset: 100.", examples: ["100"] }),
+  ),
+  cursor: Type.Optional(Type.String({ maxLength: 64, description: "The `nextCursor` of an answer." })),
+  state: Type.Optional(
+    Type.Unsafe<NoticeState>({ type: "string", enum: [...states], description: "Only those that stand so." }),
+  ),
+});
+export type NoticesQuery = Static<typeof NoticesQuery>;
+
+/** Path of one notice. */
+export const NoticePath = Type.Object({
+  ...DevicePath.properties,
+  notificationId: Type.String({ description: "The notification's id.", examples: [example.id] }),
+});
+
+/** Answer of GET .../notifications. */
+export const NoticesAnswer = success({
+  notifications: Type.Array(reference<NoticeView>("Notification"), { description: "Newest first." }),
+  nextCursor: Type.Optional(Type.String({ description: "Where older ones begin; absent: there are none." })),
+});
+/** Answer with one notice. */
+export const NoticeAnswer = success({ notification: reference<NoticeView>("Notification") });

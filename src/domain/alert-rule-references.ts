@@ -1,0 +1,141 @@
+import type { User } from "../model/account.ts";
+import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
+import { mayCommand } from "../model/command.ts";
+import type { Group } from "../model/group.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Store } from "../ports/store.ts";
+import { type Cache, createCache } from "./cache.ts";
+import { createReferences, listed, type References } from "./references.ts";
+import type { Visibility } from "./visibility.ts";
+
+/** What rules refer to, and what of it is gone. */
+export interface RuleReferences {
+  /** For each of an account's rules, in their order, why it can't do all that it should. */
+  problems(accountKey: number, rules: readonly AlertRule[]): Promise<readonly (readonly string[])[]>;
+  /** Problems of a body, each with its place below the rule: zones that do not exist, but for those that the rule named before. */
+  unknownZones(
+    accountKey: number,
+    fields: AlertRuleFields,
+    kept: AlertRuleFields | undefined,
+  ): Promise<readonly string[]>;
+}
+
+/** What they need of the service. */
+export interface RuleReferencesContext {
+  readonly store: Pick<Store, "devices" | "groups" | "geofences" | "users">;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly visibility: Visibility;
+}
+
+/** Accounts whose zones' ids are kept in memory, some 100 bytes each. */
+const keptAccounts = 200;
+/** Age at which they are read again, should the event of a change be lost. */
+const maxAgeMs = 30_000;
+
+/** Ids of the zones that a rule names, in its parameters and its conditions. */
+export function zonesOf({
+  parameters,
+  conditions,
+}: Pick<AlertRuleFields, "parameters" | "conditions">): readonly string[] {
+  const own = "zones" in parameters ? parameters.zones : [];
+  return [...own, ...conditions.flatMap((condition) => ("zone" in condition ? [condition.zone] : []))];
+}
+
+/** References looked up in the store. Zones are large and their ids are asked for often, so these are kept until the bus says that one changed. */
+export function createRuleReferences(context: RuleReferencesContext): RuleReferences {
+  return new StoredReferences(context);
+}
+
+class StoredReferences implements RuleReferences {
+  readonly #context: RuleReferencesContext;
+  readonly #references: References;
+  readonly #zones: Cache<number, ReadonlySet<string>>;
+
+  constructor(context: RuleReferencesContext) {
+    const { store, bus, clock } = context;
+    this.#context = context;
+    this.#references = createReferences(store);
+    this.#zones = createCache<number, ReadonlySet<string>>({
+      clock,
+      load: async (accountKey) => new Set((await store.geofences.list(accountKey)).map(({ id }) => id)),
+      maxAgeMs,
+      capacity: keptAccounts,
+    });
+    bus.subscribe((event) => {
+      if (event.type === "rulesChanged") this.#zones.drop(event.accountKey);
+    });
+  }
+
+  async problems(accountKey: number, rules: readonly AlertRule[]): Promise<readonly (readonly string[])[]> {
+    if (rules.length === 0) return [];
+    const [devices, groups, users] = await Promise.all([
+      this.#references.registered(accountKey, [...new Set(rules.flatMap((rule) => rule.devices))]),
+      this.#context.store.groups.list(accountKey),
+      this.#commanders(rules),
+    ]);
+    const groupIds = new Set(groups.map(({ id }) => id));
+    return Promise.all(
+      rules.map(async (rule) => {
+        const lostDevices = rule.devices.filter((id) => !devices.has(id));
+        const lostGroups = rule.groups.filter((id) => !groupIds.has(id));
+        const lostZones = await this.#missingZones(accountKey, zonesOf(rule));
+        const lost = await this.#lostCommands(rule, users.get(rule.userKey), groups);
+        return [
+          ...(lostDevices.length === 0 ? [] : [`devices: none is registered as ${listed(lostDevices)}`]),
+          ...(lostGroups.length === 0 ? [] : [`groups: there is no ${listed(lostGroups)}`]),
+          ...(lostZones.length === 0 ? [] : [`zones: there is no ${listed(lostZones)}; the rule can't fire`]),
+          ...(lost === undefined ? [] : [`commands: the user who set them ${lost}; they are not sent`]),
+        ];
+      }),
+    );
+  }
+
+  async unknownZones(accountKey: number, fields: AlertRuleFields, kept: AlertRuleFields | undefined) {
+    const before = new Set(kept === undefined ? [] : zonesOf(kept));
+    const asked = zonesOf(fields).filter((id) => !before.has(id));
+    return (await this.#missingZones(accountKey, asked)).map(
+      (id) => `${placeOf(fields, id)}: there is no geofence ${id}`,
+    );
+  }
+
+  async #missingZones(accountKey: number, ids: readonly string[]): Promise<readonly string[]> {
+    if (ids.length === 0) return [];
+    const known = await this.#zones.get(accountKey);
+    return [...new Set(ids)].filter((id) => known?.has(id) !== true);
+  }
+
+  /** The users in whose names rules send commands, by key. */
+  async #commanders(rules: readonly AlertRule[]): Promise<ReadonlyMap<number, User | undefined>> {
+    const { users } = this.#context.store;
+    const keys = new Set(rules.flatMap(({ commands, userKey }) => (commands.length === 0 ? [] : [userKey])));
+    return new Map(await Promise.all([...keys].map(async (key) => [key, await users.findByKey(key)] as const)));
+  }
+
+  /** Why the user may not send the rule's commands; undefined: it may, or there are none. */
+  async #lostCommands(
+    { commands, devices, groups }: AlertRule,
+    user: User | undefined,
+    all: readonly Group[],
+  ): Promise<string | undefined> {
+    const { clock, visibility } = this.#context;
+    if (commands.length === 0) return undefined;
+    if (user === undefined) return "was deleted";
+    const now = clock.now();
+    if (user.disabled || (user.from !== null && now < user.from) || (user.expires !== null && now >= user.expires))
+      return "is disabled or outside its time";
+    if (!commands.every(({ sms }) => mayCommand(user, sms ? "sms" : "data"))) return "may not send commands any more";
+    const scope = await visibility.scope(user);
+    const members = groups.flatMap((id) => all.find((group) => group.id === id)?.devices ?? []);
+    return scope.all || [...devices, ...members].every((id) => scope.ids.has(id))
+      ? undefined
+      : "does not see all of its devices any more";
+  }
+}
+
+function placeOf({ parameters, conditions }: AlertRuleFields, zone: string): string {
+  const place = "zones" in parameters ? parameters.zones.indexOf(zone) : -1;
+  if (place >= 0) return `/parameters/zones/${place}`;
+  return `/conditions/${conditions.findIndex((condition) => "zone" in condition && condition.zone === zone)}/zone`;
+}

@@ -1,0 +1,50 @@
+import { ApiError } from "../errors/catalogue.ts";
+import { holds, type User } from "../model/account.ts";
+import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
+import { mayCommand } from "../model/command.ts";
+import type { GroupStore } from "../ports/store.ts";
+import { seesGroup, type Visibility } from "./visibility.ts";
+
+/** Who may see and set which rules. */
+export interface RuleRights {
+  /** Those that the user sees: with `admin` all of the account, else those of which it sees every device and group. */
+  visible(user: User, rules: readonly AlertRule[]): Promise<readonly AlertRule[]>;
+  /** @throws ApiError `permissionDenied`, with all that the user may not set */
+  checkMay(user: User, fields: AlertRuleFields, where: string): Promise<void>;
+}
+
+/** The rights by what the user sees and holds. */
+export function createRuleRights(groups: Pick<GroupStore, "list">, visibility: Visibility): RuleRights {
+  /** Whether the user sees all of what a rule watches. */
+  async function sight(user: User): Promise<(fields: Pick<AlertRuleFields, "devices" | "groups">) => boolean> {
+    const { all, ids } = await visibility.scope(user);
+    if (all) return () => true;
+    const own = new Set(
+      (await groups.list(user.accountKey)).filter((group) => seesGroup(user, group)).map(({ id }) => id),
+    );
+    return (fields) =>
+      fields.devices.length + fields.groups.length > 0 &&
+      fields.devices.every((id) => ids.has(id)) &&
+      fields.groups.every((id) => own.has(id));
+  }
+
+  return {
+    async visible(user, rules) {
+      const sees = await sight(user);
+      return rules.filter((rule) => rule.accountKey === user.accountKey && sees(rule));
+    },
+    async checkMay(user, fields, where) {
+      const problems: string[] = [];
+      if (!(await sight(user))(fields)) problems.push(`${where}/devices: only devices and groups that the user sees`);
+      if (fields.channels.sms.length > 0 && !holds(user, "admin") && !holds(user, "sendSmsAlerts"))
+        problems.push(`${where}/channels/sms: needs the privilege sendSmsAlerts`);
+      for (const [sms, channel, privilege] of [
+        [false, "data", "sendCommands"],
+        [true, "sms", "sendSmsCommands"],
+      ] as const)
+        if (fields.commands.some((command) => command.sms === sms) && !mayCommand(user, channel))
+          problems.push(`${where}/commands: needs the privilege ${privilege}`);
+      if (problems.length > 0) throw new ApiError("permissionDenied", problems);
+    },
+  };
+}

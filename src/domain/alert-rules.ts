@@ -1,0 +1,279 @@
+import {
+  AlertRuleBody,
+  type AlertRuleView,
+  type CopyRequest,
+  type DeviceRulesBody,
+  mostRules,
+  settableRuleFields,
+} from "../contract/alert-rule.ts";
+import type { PatchRequest } from "../contract/patch.ts";
+import { ApiError } from "../errors/catalogue.ts";
+import type { User } from "../model/account.ts";
+import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
+import type { AlertRuleCheck } from "../ports/alert-rule-check.ts";
+import type { RuleExchange } from "../ports/alert-store.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Store } from "../ports/store.ts";
+import { readRule, ruleView } from "./alert-rule-fields.ts";
+import type { RuleReferences } from "./alert-rule-references.ts";
+import { createRuleRights, type RuleRights } from "./alert-rule-rights.ts";
+import { unknownFields, unknownParts, unknownTerms } from "./bodies.ts";
+import { watchesAlone, wishesOf } from "./device-rules.ts";
+import type { Devices } from "./devices.ts";
+import { patched } from "./json-patch.ts";
+import { createLocks } from "./locks.ts";
+import type { Visibility } from "./visibility.ts";
+
+/** A rule after a change, and what of the change is probably a mistake. */
+export interface ChangedRule {
+  readonly rule: AlertRuleView;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The alert rules of accounts, as their users may see and change them: with `admin` all of the account, else those of which the user sees every device and group.
+ * Calls that name a rule fail with `alertRuleNotFound` where it is unknown, of another account, or not visible; those that set one fail with `invalidInput`, naming every
+ * problem, and with `permissionDenied` where it would watch, tell or send more than the user may.
+ */
+export interface AlertRules {
+  list(caller: User): Promise<readonly AlertRuleView[]>;
+  find(caller: User, id: string): Promise<AlertRuleView>;
+  /** @throws ApiError also `alertRuleLimit` */
+  create(caller: User, body: AlertRuleBody): Promise<ChangedRule>;
+  replace(caller: User, id: string, body: AlertRuleBody): Promise<ChangedRule>;
+  /** `check` is the check of a PUT's body; it throws an ApiError. */
+  patch(
+    caller: User,
+    id: string,
+    operations: PatchRequest,
+    check: (body: unknown) => AlertRuleBody,
+  ): Promise<ChangedRule>;
+  remove(caller: User, id: string): Promise<void>;
+  /** The same rule for other devices. */
+  copy(caller: User, id: string, body: CopyRequest): Promise<ChangedRule>;
+  /** Those that watch a device, by itself or by a group. */
+  ofDevice(caller: User, deviceId: string): Promise<readonly AlertRuleView[]>;
+  /** Replaces all rules that watch a device and nothing else, all or nothing. Answers those that do so now, in the order of the body. */
+  replaceOfDevice(
+    caller: User,
+    deviceId: string,
+    body: DeviceRulesBody,
+  ): Promise<{ readonly rules: readonly AlertRuleView[]; readonly warnings: readonly string[] }>;
+  /** A rule that is there. */
+  stored(caller: User, id: string): Promise<AlertRule>;
+  /** What a body makes of a rule, without making one; what the user may set is not looked at. */
+  read(caller: User, body: AlertRuleBody, where: string): Promise<AlertRuleFields>;
+}
+
+/** What rules need of the service. */
+export interface AlertRulesContext {
+  readonly store: Pick<Store, "alertRules" | "groups">;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly visibility: Visibility;
+  readonly devices: Pick<Devices, "find">;
+  readonly references: RuleReferences;
+  readonly checkAlertRule: AlertRuleCheck;
+}
+
+const writable: ReadonlySet<string> = new Set(settableRuleFields);
+/** Fields that a body may hold as they were answered; they can't be set. */
+const shownFields: readonly string[] = ["id", "creation", "modification", "problems"];
+
+/** The rules over their store. */
+export function createAlertRules(context: AlertRulesContext): AlertRules {
+  return new StoredRules(context);
+}
+
+class StoredRules implements AlertRules {
+  readonly #context: AlertRulesContext;
+  readonly #rights: RuleRights;
+  // A change is made from what was read before it, so the changes of an account's rules follow each other.
+  readonly #alone = createLocks<number>();
+
+  constructor(context: AlertRulesContext) {
+    this.#context = context;
+    this.#rights = createRuleRights(context.store.groups, context.visibility);
+  }
+
+  async list(caller: User): Promise<readonly AlertRuleView[]> {
+    return this.#views(caller.accountKey, await this.#visible(caller));
+  }
+
+  async find(caller: User, id: string): Promise<AlertRuleView> {
+    return this.#view(await this.stored(caller, id));
+  }
+
+  async create(caller: User, body: AlertRuleBody): Promise<ChangedRule> {
+    const fields = await this.#checked(caller, body, undefined);
+    return this.#alone(caller.accountKey, () => this.#make(caller, fields, warningsOf(body, "body")));
+  }
+
+  replace(caller: User, id: string, body: AlertRuleBody): Promise<ChangedRule> {
+    return this.#alone(caller.accountKey, async () => this.#replace(caller, await this.stored(caller, id), body));
+  }
+
+  patch(
+    caller: User,
+    id: string,
+    operations: PatchRequest,
+    check: (body: unknown) => AlertRuleBody,
+  ): Promise<ChangedRule> {
+    return this.#alone(caller.accountKey, async () => {
+      const rule = await this.stored(caller, id);
+      return this.#replace(caller, rule, check(patched({ ...ruleView(rule, []) }, operations, writable)));
+    });
+  }
+
+  remove(caller: User, id: string): Promise<void> {
+    return this.#alone(caller.accountKey, async () => {
+      const { key } = await this.stored(caller, id);
+      if (!(await this.#context.store.alertRules.remove(key))) throw new ApiError("alertRuleNotFound");
+      this.#changed(caller.accountKey);
+    });
+  }
+
+  copy(caller: User, id: string, body: CopyRequest): Promise<ChangedRule> {
+    return this.#alone(caller.accountKey, async () => {
+      const fields = {
+        ...fieldsOf(await this.stored(caller, id)),
+        devices: body.devices ?? [],
+        groups: body.groups ?? [],
+      };
+      if (fields.devices.length + fields.groups.length === 0)
+        throw new ApiError("invalidInput", ["body/devices: a rule watches at least one device or group"]);
+      await this.#rights.checkMay(caller, fields, "body");
+      return this.#make(caller, fields, unknownTerms(body, { devices: true, groups: true }));
+    });
+  }
+
+  async ofDevice(caller: User, deviceId: string): Promise<readonly AlertRuleView[]> {
+    const { devices, store } = this.#context;
+    const { id } = await devices.find(caller, deviceId);
+    const groups = (await store.groups.list(caller.accountKey)).filter((group) => group.devices?.includes(id) === true);
+    const by = new Set(groups.map((group) => group.id));
+    const rules = (await this.#visible(caller)).filter(
+      (rule) => rule.devices.includes(id) || rule.groups.some((group) => by.has(group)),
+    );
+    return this.#views(caller.accountKey, rules);
+  }
+
+  replaceOfDevice(caller: User, deviceId: string, body: DeviceRulesBody): ReturnType<AlertRules["replaceOfDevice"]> {
+    return this.#alone(caller.accountKey, async () => {
+      const { store, devices, clock, ids } = this.#context;
+      const { id: device } = await devices.find(caller, deviceId);
+      const own = (await store.alertRules.list(caller.accountKey)).filter((rule) => watchesAlone(rule, device));
+      const { wishes, problems } = wishesOf(body, device, own);
+      const read = await Promise.all(
+        wishes.map(async ({ body: wished, kept, where }) => ({
+          kept,
+          ...(await this.#read(caller, wished, kept, where)),
+        })),
+      );
+      const all = [...problems, ...read.flatMap((one) => one.problems)];
+      if (all.length > 0) throw new ApiError("invalidInput", all.slice(0, mostProblems));
+      for (const [index, { fields }] of read.entries())
+        await this.#rights.checkMay(caller, fields, `body/rules/${index}`);
+      const made = read.map(({ kept, fields }) => ({ id: kept?.id ?? ids.uuid(), key: kept?.key, fields }));
+      const change: RuleExchange = {
+        remove: own.filter(({ key }) => !made.some((one) => one.key === key)).map(({ key }) => key),
+        replace: made.flatMap(({ key, fields }) => (key === undefined ? [] : [{ key, fields }])),
+        create: made.flatMap(({ id, key, fields }) => (key === undefined ? [{ id, fields }] : [])),
+      };
+      const now = clock.now();
+      const result = await store.alertRules.exchange(caller.accountKey, caller.key, change, now, mostRules);
+      if (result === "full") throw tooMany();
+      this.#changed(caller.accountKey);
+      const rules = made.flatMap(({ id }) => result.find((rule) => rule.id === id) ?? []);
+      const warnings = wishes.flatMap((wish) => warningsOf(wish.body, wish.where));
+      return {
+        rules: await this.#views(caller.accountKey, rules),
+        warnings: [...unknownTerms(body, { rules: true }), ...warnings],
+      };
+    });
+  }
+
+  async stored(caller: User, id: string): Promise<AlertRule> {
+    const rule = await this.#context.store.alertRules.find(id);
+    const [visible] = rule === undefined ? [] : await this.#rights.visible(caller, [rule]);
+    if (visible === undefined) throw new ApiError("alertRuleNotFound");
+    return visible;
+  }
+
+  async read(caller: User, body: AlertRuleBody, where: string): Promise<AlertRuleFields> {
+    const { fields, problems } = await this.#read(caller, body, undefined, where);
+    if (problems.length > 0) throw new ApiError("invalidInput", problems.slice(0, mostProblems));
+    return fields;
+  }
+
+  async #read(caller: User, body: AlertRuleBody, kept: AlertRule | undefined, where: string) {
+    const { checkAlertRule, references } = this.#context;
+    const { fields, problems } = readRule(body, kept, checkAlertRule);
+    const all = [...problems, ...(await references.unknownZones(caller.accountKey, fields, kept))];
+    return { fields, problems: all.map((problem) => `${where}${problem}`) };
+  }
+
+  async #checked(caller: User, body: AlertRuleBody, kept: AlertRule | undefined): Promise<AlertRuleFields> {
+    const { fields, problems } = await this.#read(caller, body, kept, "body");
+    if (problems.length > 0) throw new ApiError("invalidInput", problems.slice(0, mostProblems));
+    await this.#rights.checkMay(caller, fields, "body");
+    return fields;
+  }
+
+  async #make(caller: User, fields: AlertRuleFields, warnings: readonly string[]): Promise<ChangedRule> {
+    const { store, ids, clock } = this.#context;
+    const { accountKey, key } = caller;
+    const made = await store.alertRules.create(accountKey, key, ids.uuid(), fields, clock.now(), mostRules);
+    if (made === "full") throw tooMany();
+    this.#changed(accountKey);
+    return { rule: await this.#view(made), warnings };
+  }
+
+  async #replace(caller: User, rule: AlertRule, body: AlertRuleBody): Promise<ChangedRule> {
+    const { store, clock } = this.#context;
+    const fields = await this.#checked(caller, body, rule);
+    const replaced = await store.alertRules.replace(rule.key, caller.key, fields, clock.now());
+    if (replaced === undefined) throw new ApiError("alertRuleNotFound");
+    this.#changed(caller.accountKey);
+    return { rule: await this.#view(replaced), warnings: warningsOf(body, "body") };
+  }
+
+  async #visible(caller: User): Promise<readonly AlertRule[]> {
+    return this.#rights.visible(caller, await this.#context.store.alertRules.list(caller.accountKey));
+  }
+
+  async #view(rule: AlertRule): Promise<AlertRuleView> {
+    const [problems = []] = await this.#context.references.problems(rule.accountKey, [rule]);
+    return ruleView(rule, problems);
+  }
+
+  async #views(accountKey: number, rules: readonly AlertRule[]): Promise<readonly AlertRuleView[]> {
+    const problems = await this.#context.references.problems(accountKey, rules);
+    return rules.map((rule, index) => ruleView(rule, problems[index] ?? []));
+  }
+
+  #changed(accountKey: number): void {
+    this.#context.bus.publish({ type: "rulesChanged", accountKey });
+  }
+}
+
+/** Problems that one answer names. */
+const mostProblems = 20;
+
+function tooMany(): ApiError {
+  return new ApiError("alertRuleLimit", [`an account has ${mostRules} rules at most`]);
+}
+
+function fieldsOf(rule: AlertRule): AlertRuleFields {
+  const { key: _key, id: _id, accountKey: _account, revision: _revision, userKey: _user, ...rest } = rule;
+  const { creation: _creation, modification: _modification, ...fields } = rest;
+  return fields;
+}
+
+function warningsOf(body: AlertRuleBody, where: string): readonly string[] {
+  const known = Object.fromEntries(Object.entries(body).filter(([name]) => writable.has(name)));
+  return [...unknownFields(body, settableRuleFields, shownFields, where), ...unknownParts(known, AlertRuleBody, where)];
+}

@@ -1,0 +1,166 @@
+import { GeofenceBody, type GeofenceView, mostGeofences } from "../contract/geofence.ts";
+import type { PatchRequest } from "../contract/patch.ts";
+import { formatInstant } from "../contract/time.ts";
+import { ApiError } from "../errors/catalogue.ts";
+import { geoJsonOfZone, zoneOfGeoJson } from "../geo/geojson.ts";
+import type { User } from "../model/account.ts";
+import type { Geofence } from "../model/geofence.ts";
+import type { GeofenceFields } from "../ports/alert-store.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Store } from "../ports/store.ts";
+import { zonesOf } from "./alert-rule-references.ts";
+import { createRuleRights } from "./alert-rule-rights.ts";
+import { unknownFields, unknownParts } from "./bodies.ts";
+import { patched } from "./json-patch.ts";
+import { createLocks } from "./locks.ts";
+import type { Visibility } from "./visibility.ts";
+
+/** A geofence after a change, and what of the change is probably a mistake. */
+export interface ChangedGeofence {
+  readonly geofence: Geofence;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The geofences of accounts, which all users of the account see. Calls that name one fail with `geofenceNotFound` where it is unknown or of another account.
+ * A zone decides what the rules that name it find, so who does not see one of these rules can't change or delete it (`permissionDenied`).
+ */
+export interface Geofences {
+  list(caller: User): Promise<readonly Geofence[]>;
+  find(caller: User, id: string): Promise<Geofence>;
+  /** @throws ApiError `invalidInput`, `geofenceLimit` */
+  create(caller: User, body: GeofenceBody): Promise<ChangedGeofence>;
+  replace(caller: User, id: string, body: GeofenceBody): Promise<ChangedGeofence>;
+  /** `check` is the check of a PUT's body; it throws an ApiError. */
+  patch(
+    caller: User,
+    id: string,
+    operations: PatchRequest,
+    check: (body: unknown) => GeofenceBody,
+  ): Promise<ChangedGeofence>;
+  /** Answers warnings: of the rules that named it. */
+  remove(caller: User, id: string): Promise<readonly string[]>;
+}
+
+/** What geofences need of the service. */
+export interface GeofencesContext {
+  readonly store: Pick<Store, "geofences" | "alertRules" | "groups">;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly visibility: Visibility;
+}
+
+const settable: readonly string[] = Object.keys(GeofenceBody.properties);
+const writable: ReadonlySet<string> = new Set(settable);
+/** Fields that a body may hold as they were answered; they can't be set. */
+const shownFields: readonly string[] = ["id", "creation", "modification"];
+
+/** A geofence as the API shows it. */
+export function geofenceView({ id, name, description, zone, creation, modification }: Geofence): GeofenceView {
+  const { geometry, properties } = geoJsonOfZone(zone);
+  return {
+    id,
+    name,
+    description,
+    geometry: { ...geometry, coordinates: [...geometry.coordinates], ...properties },
+    creation: formatInstant(creation),
+    modification: formatInstant(modification),
+  };
+}
+
+/** The geofences over their store. */
+export function createGeofences({ store, bus, clock, ids, visibility }: GeofencesContext): Geofences {
+  const { geofences, alertRules } = store;
+  const rights = createRuleRights(store.groups, visibility);
+  // A change is made from what was read before it, so the changes of one geofence follow each other.
+  const alone = createLocks<string>();
+
+  async function find(caller: User, id: string): Promise<Geofence> {
+    const geofence = await geofences.find(id);
+    if (geofence?.accountKey !== caller.accountKey) throw new ApiError("geofenceNotFound");
+    return geofence;
+  }
+
+  /** How many rules name it. Fails where the caller does not see them all. */
+  async function usesOf(caller: User, { id }: Geofence): Promise<number> {
+    const rules = (await alertRules.list(caller.accountKey)).filter((rule) => zonesOf(rule).includes(id));
+    if ((await rights.visible(caller, rules)).length < rules.length)
+      throw new ApiError("permissionDenied", ["a rule that the user does not see names this geofence"]);
+    return rules.length;
+  }
+
+  function changed(accountKey: number): void {
+    bus.publish({ type: "rulesChanged", accountKey });
+  }
+
+  async function replace(caller: User, geofence: Geofence, body: GeofenceBody): Promise<ChangedGeofence> {
+    const fields = readGeofence(body);
+    await usesOf(caller, geofence);
+    const replaced = await geofences.replace(geofence.key, fields, clock.now());
+    if (replaced === undefined) throw new ApiError("geofenceNotFound");
+    changed(caller.accountKey);
+    return { geofence: replaced, warnings: warningsOf(body) };
+  }
+
+  return {
+    list: (caller) => geofences.list(caller.accountKey),
+    find,
+    async create(caller, body) {
+      const made = await geofences.create(
+        caller.accountKey,
+        ids.uuid(),
+        readGeofence(body),
+        clock.now(),
+        mostGeofences,
+      );
+      if (made === "full") throw new ApiError("geofenceLimit", [`an account has ${mostGeofences} geofences at most`]);
+      changed(caller.accountKey);
+      return { geofence: made, warnings: warningsOf(body) };
+    },
+    replace: (caller, id, body) => alone(id, async () => replace(caller, await find(caller, id), body)),
+    patch: (caller, id, operations, check) =>
+      alone(id, async () => {
+        const geofence = await find(caller, id);
+        return replace(caller, geofence, check(patched({ ...geofenceView(geofence) }, operations, writable)));
+      }),
+    remove: (caller, id) =>
+      alone(id, async () => {
+        const geofence = await find(caller, id);
+        const uses = await usesOf(caller, geofence);
+        if (!(await geofences.remove(geofence.key))) throw new ApiError("geofenceNotFound");
+        changed(caller.accountKey);
+        return uses === 0 ? [] : [`alert rules that name it and can't fire any more: ${uses}`];
+      }),
+  };
+}
+
+/** @throws ApiError `invalidInput` with all that is wrong */
+function readGeofence({ name, description = null, geometry }: GeofenceBody): GeofenceFields {
+  const problems = name.trim() === "" ? ["body/name: must not be blank"] : [];
+  const isFeature = geometry.type === "Feature";
+  const { radius, width, ...plain } = geometry;
+  const read = zoneOfGeoJson(
+    isFeature ? geometry : { type: "Feature", geometry: plain, properties: { radius, width } },
+  );
+  if (read.ok && problems.length === 0) return { name, description, zone: read.zone };
+  // Here the feature's parts stand at other places.
+  const placed = (problem: string) =>
+    isFeature ? `/geometry${problem}` : problem.replace(/^\/properties/, "/geometry");
+  throw new ApiError("invalidInput", [
+    ...problems,
+    ...(read.ok ? [] : read.problems).map((problem) =>
+      problem.startsWith("/") ? `body${placed(problem)}` : `body/geometry: ${problem}`,
+    ),
+  ]);
+}
+
+function warningsOf(body: GeofenceBody): readonly string[] {
+  const { geometry } = body;
+  return [
+    ...unknownFields(body, settable, shownFields),
+    ...(geometry.type === "Feature" ? [] : unknownParts(geometry, GeofenceBody.properties.geometry, "body/geometry")),
+  ];
+}

@@ -1,0 +1,114 @@
+import type { NoticesQuery, NoticeView } from "../contract/notice.ts";
+import { formatInstant } from "../contract/time.ts";
+import { ApiError } from "../errors/catalogue.ts";
+import { holds, type User } from "../model/account.ts";
+import { mayCommand } from "../model/command.ts";
+import type { Device } from "../model/device.ts";
+import type { Notice, NoticeTarget } from "../model/notice.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Store } from "../ports/store.ts";
+import { channelNames } from "./alerts.ts";
+import { noticeCursorOf, parseNoticeCursor } from "./cursor.ts";
+import type { Devices } from "./devices.ts";
+
+/** Notices of devices and what became of them. Calls fail with `deviceNotFound` where the user can't see the device. */
+export interface Notices {
+  /** Newest first. @throws ApiError `badRequest` (cursor) */
+  list(
+    user: User,
+    deviceId: string,
+    query: NoticesQuery,
+  ): Promise<{ readonly notifications: NoticeView[]; readonly nextCursor?: string }>;
+  /**
+   * Queues a final one once more.
+   * @throws ApiError `notificationNotFound`, `notificationUnfinished`, `permissionDenied` where the user may not send by its channel
+   */
+  resend(user: User, deviceId: string, noticeId: string): Promise<NoticeView>;
+}
+
+/** What notices need of the service. */
+export interface NoticesContext {
+  readonly store: Pick<Store, "notices" | "alerts">;
+  readonly devices: Pick<Devices, "find">;
+  readonly bus: Bus;
+  readonly clock: Clock;
+}
+
+const defaultPage = 100;
+
+/** The notices over their store. */
+export function createNotices({ store: { notices, alerts }, devices, bus, clock }: NoticesContext): Notices {
+  async function viewsOf(found: readonly Notice[]): Promise<NoticeView[]> {
+    const ids = new Set(found.map(({ alertId }) => alertId));
+    const names = new Map(await Promise.all([...ids].map(async (id) => [id, (await alerts.find(id))?.name] as const)));
+    return found.map((notice) => noticeView(notice, names.get(notice.alertId) ?? null));
+  }
+
+  return {
+    async list(user, deviceId, { limit: asked = String(defaultPage), cursor, state }) {
+      const device = await devices.find(user, deviceId);
+      const limit = Number(asked);
+      const after = afterOf(cursor, device);
+      const found = await notices.list(device.key, {
+        limit: limit + 1,
+        ...(after !== undefined && { after }),
+        ...(state !== undefined && { states: [state] }),
+      });
+      const page = found.slice(0, limit);
+      const last = found.length > limit ? page.at(-1) : undefined;
+      return {
+        notifications: await viewsOf(page),
+        ...(last && { nextCursor: noticeCursorOf(last.key, device.key) }),
+      };
+    },
+    async resend(user, deviceId, noticeId) {
+      const device = await devices.find(user, deviceId);
+      const notice = await notices.find(device.key, noticeId);
+      if (notice === undefined) throw new ApiError("notificationNotFound");
+      checkMaySend(user, notice.target);
+      const queued = await notices.resend(notice.key, clock.now());
+      if (queued === undefined) throw new ApiError("notificationUnfinished");
+      bus.publish({ type: "noticesQueued" });
+      const [view] = await viewsOf([queued]);
+      if (view === undefined) throw new ApiError("notificationNotFound");
+      return view;
+    },
+  };
+}
+
+/** What costs money or reaches into a vehicle asks for the privilege that setting it in a rule asks for. */
+function checkMaySend(user: User, target: NoticeTarget): void {
+  if (target.channel === "sms" && !holds(user, "admin") && !holds(user, "sendSmsAlerts"))
+    throw new ApiError("permissionDenied", ["needs the privilege sendSmsAlerts"]);
+  if (target.channel === "command" && !mayCommand(user, target.sms ? "sms" : "data"))
+    throw new ApiError("permissionDenied", [`needs the privilege ${target.sms ? "sendSmsCommands" : "sendCommands"}`]);
+}
+
+function noticeView(notice: Notice, alertName: string | null): NoticeView {
+  const { id, alertId, target, state, reason, attempts, creation, finishedAt } = notice;
+  return {
+    id,
+    alertId,
+    alertName,
+    channel: channelNames[target.channel] ?? "Command",
+    recipient: recipientOf(target),
+    state,
+    reason,
+    attempts,
+    creation: formatInstant(creation),
+    finishedAt: finishedAt === null ? null : formatInstant(finishedAt),
+  };
+}
+
+function recipientOf(target: NoticeTarget): string {
+  if (target.channel === "webhook") return target.url;
+  return target.channel === "command" ? target.command : target.to;
+}
+
+/** The key of the notice after which a page begins. */
+function afterOf(cursor: string | undefined, device: Device): number | undefined {
+  const after = cursor === undefined ? undefined : parseNoticeCursor(cursor, device.key);
+  if (cursor === undefined || after !== undefined) return after;
+  throw new ApiError("badRequest", ["querystring/cursor: must be the nextCursor of an answer for this device"]);
+}

@@ -1,0 +1,51 @@
+import { AlertRulesAnswer, DeviceRulesBody } from "../../contract/alert-rule.ts";
+import { DevicePath } from "../../contract/device.ts";
+import type { App } from "../app.ts";
+import { call } from "../call.ts";
+import { answer, callerOf } from "../envelope.ts";
+import type { Services } from "../services.ts";
+
+const path = "/api/devices/:deviceId/alertRules";
+
+/** GET and PUT /api/devices/{deviceId}/alertRules. */
+export function deviceRulesRoutes(app: App, { alertRules }: Services): void {
+  app.get(
+    path,
+    call({
+      operationId: "listDeviceAlertRules",
+      tag: "Alerts",
+      summary: "List the alert rules that watch a device",
+      description: "By itself or by a group; for a user without `admin` those of which it sees every device and group.",
+      permission: "see",
+      input: { params: DevicePath },
+      ok: { 200: AlertRulesAnswer },
+      errors: ["deviceNotFound"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      return answer(caller, { rules: [...(await alertRules.ofDevice(caller.user, request.params.deviceId))] });
+    },
+  );
+
+  app.put(
+    path,
+    call({
+      operationId: "replaceDeviceAlertRules",
+      tag: "Alerts",
+      summary: "Replace all alert rules that watch a device alone",
+      description:
+        "All or nothing. A rule with the `id` of one that is there replaces it and keeps the secrets of its webhooks; those that no rule names are deleted. Rules that watch other devices or groups too stay as they are. The answer has the new ones, in their order.",
+      permission: "write",
+      input: { params: DevicePath, body: DeviceRulesBody },
+      ok: { 200: AlertRulesAnswer },
+      invalid: "invalidInput",
+      errors: ["deviceNotFound", "alertRuleLimit"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const { deviceId } = request.params;
+      const { rules, warnings } = await alertRules.replaceOfDevice(caller.user, deviceId, request.body);
+      return answer(caller, { rules: [...rules] }, warnings);
+    },
+  );
+}

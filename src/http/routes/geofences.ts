@@ -1,0 +1,149 @@
+import { DoneAnswer } from "../../contract/device.ts";
+import { GeofenceAnswer, GeofenceBody, GeofencePath, GeofencesAnswer } from "../../contract/geofence.ts";
+import { PatchRequest } from "../../contract/patch.ts";
+import { geofenceView } from "../../domain/geofences.ts";
+import type { App } from "../app.ts";
+import { call } from "../call.ts";
+import { checkerOf } from "../check.ts";
+import { answer, callerOf } from "../envelope.ts";
+import type { Services } from "../services.ts";
+
+const path = "/api/geofences/:geofenceId";
+
+/** GET and POST /api/geofences; GET, PUT, PATCH and DELETE /api/geofences/{geofenceId}. */
+export function geofencesRoutes(app: App, services: Services): void {
+  listRoute(app, services);
+  createRoute(app, services);
+  readRoute(app, services);
+  replaceRoute(app, services);
+  patchRoute(app, services);
+  removeRoute(app, services);
+}
+
+function listRoute(app: App, { geofences }: Services): void {
+  app.get(
+    "/api/geofences",
+    call({
+      operationId: "listGeofences",
+      tag: "Alerts",
+      summary: "List the geofences",
+      description: "All of the account, in the order of their making.",
+      permission: "see",
+      input: {},
+      ok: { 200: GeofencesAnswer },
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      return answer(caller, { geofences: (await geofences.list(caller.user)).map(geofenceView) });
+    },
+  );
+}
+
+function createRoute(app: App, { geofences }: Services): void {
+  app.post(
+    "/api/geofences",
+    call({
+      operationId: "createGeofence",
+      tag: "Alerts",
+      summary: "Create a geofence",
+      permission: "write",
+      input: { body: GeofenceBody },
+      ok: { 201: GeofenceAnswer },
+      invalid: "invalidInput",
+      errors: ["geofenceLimit"],
+    }),
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const { geofence, warnings } = await geofences.create(caller.user, request.body);
+      reply.code(201).header("location", `/api/geofences/${encodeURIComponent(geofence.id)}`);
+      return answer(caller, geofenceView(geofence), warnings);
+    },
+  );
+}
+
+function readRoute(app: App, { geofences }: Services): void {
+  app.get(
+    path,
+    call({
+      operationId: "readGeofence",
+      tag: "Alerts",
+      summary: "Read a geofence",
+      permission: "see",
+      input: { params: GeofencePath },
+      ok: { 200: GeofenceAnswer },
+      errors: ["geofenceNotFound"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      return answer(caller, geofenceView(await geofences.find(caller.user, request.params.geofenceId)));
+    },
+  );
+}
+
+function replaceRoute(app: App, { geofences }: Services): void {
+  app.put(
+    path,
+    call({
+      operationId: "replaceGeofence",
+      tag: "Alerts",
+      summary: "Replace a geofence's fields",
+      description:
+        "What the body leaves out is reset. Only a user who sees all rules that name the geofence can change it.",
+      permission: "write",
+      input: { params: GeofencePath, body: GeofenceBody },
+      ok: { 200: GeofenceAnswer },
+      invalid: "invalidInput",
+      errors: ["geofenceNotFound"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const { geofence, warnings } = await geofences.replace(caller.user, request.params.geofenceId, request.body);
+      return answer(caller, geofenceView(geofence), warnings);
+    },
+  );
+}
+
+function patchRoute(app: App, { geofences }: Services): void {
+  app.patch(
+    path,
+    call({
+      operationId: "patchGeofence",
+      tag: "Alerts",
+      summary: "Change some of a geofence's fields",
+      description: "A JSON Patch (RFC 6902), all of it or nothing; its result is checked like the body of a PUT.",
+      permission: "write",
+      input: { params: GeofencePath, body: PatchRequest },
+      ok: { 200: GeofenceAnswer },
+      invalid: "invalidPatch",
+      errors: ["geofenceNotFound", "patchTestFailed", "invalidInput"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const check = checkerOf(request, GeofenceBody, "invalidInput");
+      const { params, body } = request;
+      const { geofence, warnings } = await geofences.patch(caller.user, params.geofenceId, body, check);
+      return answer(caller, geofenceView(geofence), warnings);
+    },
+  );
+}
+
+function removeRoute(app: App, { geofences }: Services): void {
+  app.delete(
+    path,
+    call({
+      operationId: "deleteGeofence",
+      tag: "Alerts",
+      summary: "Delete a geofence",
+      description:
+        "Rules that name it can't fire any more, and say so. Only a user who sees all of these can delete it.",
+      permission: "write",
+      input: { params: GeofencePath },
+      ok: { 200: DoneAnswer },
+      errors: ["geofenceNotFound", "unsupportedMediaType"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      return answer(caller, {}, await geofences.remove(caller.user, request.params.geofenceId));
+    },
+  );
+}

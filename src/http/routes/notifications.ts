@@ -1,0 +1,49 @@
+import { DevicePath } from "../../contract/device.ts";
+import { NoticeAnswer, NoticePath, NoticesAnswer, NoticesQuery } from "../../contract/notice.ts";
+import type { App } from "../app.ts";
+import { call } from "../call.ts";
+import { answer, callerOf } from "../envelope.ts";
+import type { Services } from "../services.ts";
+
+const path = "/api/devices/:deviceId/notifications";
+
+/** GET /api/devices/{deviceId}/notifications, and sending one again. */
+export function notificationsRoutes(app: App, { notices }: Services): void {
+  app.get(
+    path,
+    call({
+      operationId: "listNotifications",
+      tag: "Alerts",
+      summary: "List a device's notifications",
+      description: "The newest first, each with what became of it. They are kept for 90 days after their end.",
+      permission: "see",
+      input: { params: DevicePath, querystring: NoticesQuery },
+      ok: { 200: NoticesAnswer },
+      errors: ["deviceNotFound"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      return answer(caller, await notices.list(caller.user, request.params.deviceId, request.query));
+    },
+  );
+
+  app.post(
+    `${path}/:notificationId/resend`,
+    call({
+      operationId: "resendNotification",
+      tag: "Alerts",
+      summary: "Send a notification again",
+      description:
+        "One that was sent, failed or was suppressed is queued once more, under the same id. An SMS needs the privilege `sendSmsAlerts`, a command `sendCommands` or `sendSmsCommands`.",
+      permission: "write",
+      input: { params: NoticePath },
+      ok: { 200: NoticeAnswer },
+      errors: ["deviceNotFound", "notificationNotFound", "notificationUnfinished", "unsupportedMediaType"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const { deviceId, notificationId } = request.params;
+      return answer(caller, { notification: await notices.resend(caller.user, deviceId, notificationId) });
+    },
+  );
+}

@@ -1,0 +1,333 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { BusEvent } from "../../src/ports/bus.ts";
+import { endRest, type Rest, startRest } from "../support/rest.ts";
+
+let rest: Rest;
+let token: string;
+const events: BusEvent[] = [];
+const secret = "0123456789abcdef";
+const webhook = { url: "https://example.com/hook", secret };
+const speed = { name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: ["a"] };
+
+before(async () => {
+  rest = await startRest({ limits: { requestsPerMinute: 100_000, tokenRequestsPerMinute: 10_000 } });
+  token = await rest.ownerToken();
+  for (const id of ["a", "b", "c"]) await rest.call("POST", "/api/devices", { token, body: { id } });
+  rest.bus.subscribe((event) => events.push(event));
+});
+after(() => endRest(rest));
+
+const errorOf = ({ status, json }: { status: number; json: { error: string } }) => [status, json.error];
+const post = (body: object, as = token) => rest.call("POST", "/api/alertRules", { token: as, body });
+
+async function create(fields: object = {}) {
+  const answer = await post({ ...speed, ...fields });
+  assert.equal(answer.status, 201, answer.body);
+  return answer.json;
+}
+
+async function remove(id: string) {
+  assert.equal((await rest.call("DELETE", `/api/alertRules/${id}`, { token })).status, 200);
+}
+
+describe("alert rules", () => {
+  test("created with defaults, read, replaced, patched, deleted; the bus tells of each change", async () => {
+    events.length = 0;
+    const made = await post({ ...speed, x: 1, parameters: { kmh: 80, limit: 3 } });
+    assert.equal(made.headers.location, `/api/alertRules/${made.json.id}`);
+    const { id, creation, modification, apiUsage: _usage, apiDailyUsage: _daily, warnings, ...fields } = made.json;
+    assert.equal(creation, modification);
+    assert.deepEqual(warnings, [
+      "body/x: not a field that can be set; ignored",
+      "body/parameters/limit: not a field that can be set; ignored",
+    ]);
+    assert.deepEqual(fields, {
+      success: true,
+      error: null,
+      ...speed,
+      enabled: true,
+      groups: [],
+      schedule: null,
+      conditions: [],
+      hysteresis: { holdSeconds: 0, rearmAt: null, cooldownSeconds: 0 },
+      channels: { email: [], sms: [], webhook: [] },
+      commands: [],
+      critical: false,
+      text: null,
+      notifyWhenOver: false,
+      notifyOnlyWhenOver: false,
+      problems: [],
+    });
+    const path = `/api/alertRules/${id}`;
+    const again = await rest.call("PUT", path, { token, body: made.json });
+    assert.deepEqual([again.status, again.json.warnings], [200, undefined]);
+    const body = [
+      { op: "test", path: "/parameters/kmh", value: 80 },
+      { op: "replace", path: "/parameters/kmh", value: 90 },
+      { op: "add", path: "/channels/email/-", value: { to: "ana@example.com" } },
+    ];
+    const patched = (await rest.call("PATCH", path, { token, body })).json;
+    assert.deepEqual(patched.parameters, { kmh: 90 });
+    assert.deepEqual(patched.channels.email, [
+      { to: "ana@example.com", language: null, timeZone: null, units: "metric" },
+    ]);
+    const { rules } = (await rest.call("GET", "/api/alertRules", { token })).json;
+    assert.deepEqual(
+      rules.map((rule: { id: string }) => rule.id),
+      [id],
+    );
+    await remove(id);
+    for (const method of ["GET", "PUT", "PATCH", "DELETE"])
+      assert.deepEqual(errorOf(await rest.call(method, path, { token, body: method === "PATCH" ? [] : speed })), [
+        404,
+        "alert rule not found",
+      ]);
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ["rulesChanged", "rulesChanged", "rulesChanged", "rulesChanged"],
+    );
+  });
+
+  test("a webhook's secret is never shown again, and stays for its URL", async () => {
+    const rule = await create({ channels: { webhook: [webhook] } });
+    assert.equal(JSON.stringify(rule).includes(secret), false);
+    const path = `/api/alertRules/${rule.id}`;
+    const stored = async () => (await rest.store.alertRules.find(rule.id))?.channels.webhook;
+    for (const given of [null, undefined]) {
+      const body = { ...speed, channels: { webhook: [{ url: webhook.url, secret: given }] } };
+      assert.equal((await rest.call("PUT", path, { token, body })).status, 200);
+      assert.deepEqual(await stored(), [webhook]);
+    }
+    const renamed = [{ op: "replace", path: "/name", value: "Renamed" }];
+    assert.equal((await rest.call("PATCH", path, { token, body: renamed })).status, 200);
+    assert.deepEqual(await stored(), [webhook]);
+    const moved = [{ op: "replace", path: "/channels/webhook/0/url", value: "https://example.com/other" }];
+    const refused = await rest.call("PATCH", path, { token, body: moved });
+    assert.deepEqual(
+      [...errorOf(refused), refused.json.details],
+      [400, "invalid input", ["body/channels/webhook/0/secret: is required for a new URL"]],
+    );
+    const copy = await rest.call("POST", `${path}/copy`, { token, body: { devices: ["b"] } });
+    assert.equal(copy.status, 201);
+    assert.equal(copy.headers.location, `/api/alertRules/${copy.json.id}`);
+    assert.deepEqual(
+      [copy.json.name, copy.json.devices, copy.json.channels.webhook[0].secret],
+      ["Renamed", ["b"], null],
+    );
+    assert.deepEqual((await rest.store.alertRules.find(copy.json.id))?.channels.webhook, [webhook]);
+    await remove(rule.id);
+    await remove(copy.json.id);
+  });
+
+  test("what makes no sense is refused with every problem named, and nothing is stored", async () => {
+    const cases: [object, RegExp[]][] = [
+      [{ parameters: { kmh: -1 } }, [/^body\/parameters: kmh must be/]],
+      [{ parameters: {} }, [/^body\/parameters\/kmh: is required/]],
+      [{ type: "flying" }, [/^body\/type: must be one of attributeEqual/]],
+      [{ type: "allowedZone", parameters: { zones: ["x"] } }, [/^body\/parameters\/zones\/0: there is no geofence x/]],
+      [{ type: "allowedZone", parameters: { zones: [] } }, [/^body\/parameters\/zones: must not have fewer/]],
+      [{ schedule: { days: [] } }, [/^body\/schedule\/days: must not have fewer/]],
+      [{ schedule: { days: ["monday"], from: "25:00" } }, [/^body\/schedule\/from/]],
+      [{ schedule: { days: ["monday"], timeZone: "Nowhere/City" } }, [/^body\/schedule\/timeZone/]],
+      [
+        { text: "{{DeviceName}} {{Driver}}", name: " ", devices: [] },
+        [/^body\/name/, /^body\/devices/, /^body\/text: there is no placeholder \{\{Driver\}\}/],
+      ],
+      [
+        {
+          conditions: [
+            { operator: "inside" },
+            { operator: "less", attribute: "ignition", value: 1 },
+            { operator: "outside", zone: "y" },
+          ],
+        },
+        [/^body\/conditions\/0\/zone/, /^body\/conditions\/1: ignition/, /^body\/conditions\/2\/zone: there is no/],
+      ],
+      [{ hysteresis: { rearmAt: 90 } }, [/^body\/hysteresis\/rearmAt: must not be over/]],
+      [
+        { type: "sos", parameters: {}, hysteresis: { holdSeconds: 1, rearmAt: 1 }, notifyOnlyWhenOver: true },
+        [/holdSeconds/, /notifyOnlyWhenOver/, /rearmAt: sos has no threshold/],
+      ],
+      [
+        { channels: { email: [{ to: "ana" }, { to: "ANA@example.com" }, { to: "ana@example.com" }] } },
+        [/0\/to/, /twice/],
+      ],
+      [{ channels: { sms: [{ to: "12" }] } }, [/^body\/channels\/sms\/0\/to/]],
+      [
+        {
+          channels: {
+            webhook: [
+              { url: "ftp://example.com", secret },
+              { url: "https://u:p@example.com/", secret },
+            ],
+          },
+        },
+        [/0\/url: must be an http/, /1\/url: must not hold/],
+      ],
+      [{ channels: { webhook: [{ url: "https://example.com", secret: "short" }] } }, [/secret/]],
+      [{ commands: [{ command: "zz", format: "Hex" }] }, [/^body\/commands\/0\/command: must be hexadecimal/]],
+      [{ devices: Array.from({ length: 1001 }, (_, index) => `d${index}`) }, [/^body\/devices: must not have more/]],
+    ];
+    for (const [fields, patterns] of cases) {
+      const answer = await post({ ...speed, ...fields });
+      assert.deepEqual(errorOf(answer), [400, "invalid input"], JSON.stringify(fields));
+      const details: string[] = answer.json.details;
+      assert.equal(details.length, patterns.length, `${JSON.stringify(fields)} ${details.join("; ")}`);
+      for (const pattern of patterns)
+        assert.ok(
+          details.some((detail) => pattern.test(detail)),
+          `${pattern} ${details}`,
+        );
+    }
+    assert.deepEqual((await rest.call("GET", "/api/alertRules", { token })).json.rules, []);
+  });
+
+  test("what a rule refers to and is gone stands in its problems, and the rule can still be edited", async () => {
+    const geometry = { type: "Point", coordinates: [-74, 4.7], radius: 1 };
+    const zone = (await rest.call("POST", "/api/geofences", { token, body: { name: "Z", geometry } })).json;
+    const group = (await rest.call("POST", "/api/groups", { token, body: { name: "G", devices: ["a"] } })).json;
+    await rest.call("POST", "/api/devices", { token, body: { id: "short" } });
+    const email = "commander@example.com";
+    const commander = await rest.userToken({ email, privileges: ["admin"] });
+    const made = await post(
+      {
+        ...speed,
+        type: "forbiddenZone",
+        parameters: { zones: [zone.id] },
+        devices: ["short"],
+        groups: [group.id],
+        commands: [{ command: "cut" }],
+      },
+      commander,
+    );
+    assert.deepEqual([made.status, made.json.problems], [201, []]);
+    const deleted = await rest.call("DELETE", `/api/geofences/${zone.id}`, { token });
+    assert.deepEqual(deleted.json.warnings, ["alert rules that name it and can't fire any more: 1"]);
+    await rest.call("DELETE", `/api/groups/${group.id}`, { token });
+    await rest.call("DELETE", "/api/devices/short", { token });
+    const user = await rest.store.users.findByEmail(email);
+    const body = [{ op: "replace", path: "/privileges", value: ["write"] }];
+    assert.equal((await rest.call("PATCH", `/api/users/${user?.id}`, { token, body })).status, 200);
+    const path = `/api/alertRules/${made.json.id}`;
+    assert.deepEqual((await rest.call("GET", path, { token })).json.problems, [
+      "devices: none is registered as short",
+      `groups: there is no ${group.id}`,
+      `zones: there is no ${zone.id}; the rule can't fire`,
+      "commands: the user who set them may not send commands any more; they are not sent",
+    ]);
+    const off = await rest.call("PATCH", path, { token, body: [{ op: "replace", path: "/enabled", value: false }] });
+    assert.deepEqual([off.status, off.json.problems.length], [200, 3]);
+    await remove(made.json.id);
+  });
+});
+
+describe("who may set rules", () => {
+  test("a user of a group sees and sets rules of what it sees; other accounts see nothing", async () => {
+    const group = (await rest.call("POST", "/api/groups", { token, body: { name: "Own", devices: ["a"] } })).json;
+    const writer = await rest.userToken({ group: "Own", privileges: ["write"] });
+    const other = await rest.store.accounts.create(
+      { id: "other", name: "Other", timeZone: "Etc/UTC", licenses: 5, language: "en" },
+      0,
+    );
+    const stranger = await rest.userToken({ accountKey: other.key, privileges: ["admin"] });
+    const hidden = await create({ devices: ["a", "b"] });
+    const seen = await create({ groups: [group.id] });
+    const ids = async (as: string, url = "/api/alertRules") =>
+      (await rest.call("GET", url, { token: as })).json.rules.map(({ id }: { id: string }) => id);
+    assert.deepEqual(await ids(writer), [seen.id]);
+    assert.deepEqual(await ids(writer, "/api/devices/a/alertRules"), [seen.id]);
+    assert.deepEqual(await ids(token, "/api/devices/a/alertRules"), [hidden.id, seen.id]);
+    assert.deepEqual(await ids(stranger), []);
+    for (const as of [writer, stranger])
+      for (const method of ["GET", "PUT", "DELETE"])
+        assert.equal((await rest.call(method, `/api/alertRules/${hidden.id}`, { token: as, body: speed })).status, 404);
+    assert.deepEqual(errorOf(await post({ ...speed, devices: ["b"] }, writer)), [403, "permission denied"]);
+    const put = (fields: object) =>
+      rest.call("PUT", `/api/alertRules/${seen.id}`, { token: writer, body: { ...speed, ...fields } });
+    assert.deepEqual(errorOf(await put({ devices: ["a", "c"] })), [403, "permission denied"]);
+    const copy = { token: writer, body: { devices: ["b"] } };
+    assert.equal((await rest.call("POST", `/api/alertRules/${seen.id}/copy`, copy)).status, 403);
+    const sms = { channels: { sms: [{ to: "+573001234567" }] } };
+    const refused = await put({ ...sms, commands: [{ command: "x" }, { command: "y", sms: true }] });
+    assert.deepEqual(refused.json.details, [
+      "body/channels/sms: needs the privilege sendSmsAlerts",
+      "body/commands: needs the privilege sendCommands",
+      "body/commands: needs the privilege sendSmsCommands",
+    ]);
+    const able = await rest.userToken({ group: "Own", privileges: ["write", "sendSmsAlerts", "execute"] });
+    const body = { ...speed, ...sms, commands: [{ command: "x" }] };
+    assert.equal((await rest.call("PUT", `/api/alertRules/${seen.id}`, { token: able, body })).status, 200);
+    await remove(hidden.id);
+    await remove(seen.id);
+  });
+
+  test("a zone is changed only by who sees all rules that name it", async () => {
+    const geometry = { type: "Point", coordinates: [-74, 4.7], radius: 1 };
+    const zone = (await rest.call("POST", "/api/geofences", { token, body: { name: "Z", geometry } })).json;
+    const writer = await rest.userToken({ deviceId: "a", privileges: ["write"] });
+    const put = () =>
+      rest.call("PUT", `/api/geofences/${zone.id}`, { token: writer, body: { name: "Mine", geometry } });
+    assert.equal((await put()).status, 200);
+    const rule = await create({ devices: ["b"], conditions: [{ zone: zone.id, operator: "inside" }] });
+    assert.deepEqual(errorOf(await put()), [403, "permission denied"]);
+    assert.equal((await rest.call("DELETE", `/api/geofences/${zone.id}`, { token: writer })).status, 403);
+    await remove(rule.id);
+    assert.equal((await rest.call("DELETE", `/api/geofences/${zone.id}`, { token: writer })).status, 200);
+  });
+});
+
+describe("all rules of a device", () => {
+  const url = "/api/devices/c/alertRules";
+  const put = (...rules: object[]) => rest.call("PUT", url, { token, body: { rules } });
+  const sos = { name: "SOS", type: "sos" };
+
+  test("are replaced at once; those with an id stay the same rules and keep their secrets", async () => {
+    const shared = await create({ devices: ["c", "a"] });
+    const first = await put(
+      { ...sos, channels: { webhook: [webhook] } },
+      { name: "Low", type: "lowBattery", parameters: { percent: 20 } },
+    );
+    assert.equal(first.status, 200, first.body);
+    const [one, two] = first.json.rules;
+    const second = await put({ ...sos, name: "New" }, { ...one, name: "Kept" });
+    assert.deepEqual(
+      second.json.rules.map(({ name }: { name: string }) => name),
+      ["New", "Kept"],
+    );
+    assert.equal(second.json.rules[1].id, one.id);
+    assert.deepEqual((await rest.store.alertRules.find(one.id))?.channels.webhook, [webhook]);
+    assert.equal(await rest.store.alertRules.find(two.id), undefined);
+    const { rules } = (await rest.call("GET", url, { token })).json;
+    assert.deepEqual(
+      rules.map(({ name }: { name: string }) => name),
+      ["Speed", "Kept", "New"],
+    );
+    const refused = await put(
+      { ...sos, id: two.id },
+      { ...sos, devices: ["a"] },
+      { ...speed, parameters: { kmh: -1 } },
+    );
+    assert.deepEqual(errorOf(refused), [400, "invalid input"]);
+    assert.deepEqual(
+      refused.json.details.map((detail: string) => detail.split(":")[0]),
+      ["body/rules/0/id", "body/rules/1/devices", "body/rules/2/devices", "body/rules/2/parameters"],
+    );
+    assert.equal((await rest.call("GET", url, { token })).json.rules.length, 3);
+    await put();
+    await remove(shared.id);
+  });
+
+  test("by many at the same time are those of one of them", async () => {
+    const sets = Array.from({ length: 12 }, (_, set) =>
+      Array.from({ length: 3 }, (_unused, index) => ({ ...sos, name: `${set}.${index}` })),
+    );
+    const answers = await Promise.all(sets.map((rules) => put(...rules)));
+    for (const answer of answers) assert.equal(answer.status, 200, answer.body);
+    const { rules } = (await rest.call("GET", url, { token })).json;
+    const names: string[] = rules.map(({ name }: { name: string }) => name);
+    assert.equal(names.length, 3);
+    assert.equal(new Set(names.map((name) => name.split(".")[0])).size, 1, names.join());
+    await put();
+  });
+});

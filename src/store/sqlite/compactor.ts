@@ -85,6 +85,8 @@ export class Compactor {
     const { turns, index } = this.#parts;
     // In a turn, and with a row number of its own: the shifts known now have that one at most, and those of all later commits a higher one.
     const { until, from, count } = await turns.run(async () => {
+      // Rows of a commit or a slice that was not answered are looked for from the next number on.
+      await this.#parts.settle();
       const { count, since } = chunks.shifts;
       const from = Math.min(count > 0 ? since : Number.POSITIVE_INFINITY, chunks.firstSmall());
       return { until: index.next++, from, count };

@@ -4,6 +4,7 @@ import type { ApiClient } from "../client.ts";
 import { clientFor, examples } from "../context.ts";
 import { CliError } from "../exit.ts";
 import type { Host } from "../host.ts";
+import { tellWarnings } from "../print.ts";
 import { Progress } from "../progress.ts";
 import { fromOption, type RangeOptions, rangeOf, toOption } from "../range.ts";
 import { type RuleOptions, ruleBody, withRuleOptions } from "../rule-fields.ts";
@@ -49,7 +50,10 @@ async function tryRule(host: Host, given: string | undefined, options: TryOption
   for await (const line of client.lines("POST", `${rulesPath}/try`, body)) {
     if (line.success === false) throw new CliError("failure", `the trial ended early: ${plain(line.error)}`);
     if (typeof line.positions === "number") positions = line.positions;
-    if (line.done === true) done = true;
+    if (line.done === true) {
+      done = true;
+      tellWarnings(host, line);
+    }
     if (typeof line.progress === "number") {
       const part = Math.round(line.progress * 100);
       progress.show(() => `${part} %, ${positions} positions, ${alerts} alerts`);

@@ -42,10 +42,8 @@ export class CommandSms {
 
   constructor(context: CommandSmsContext) {
     this.#context = context;
-    context.sender.onReceipt((receipt) => {
-      this.#receipt(receipt).catch((error: unknown) =>
-        context.log.warn({ error }, "a delivery receipt could not be recorded"),
-      );
+    context.sender.onReceipt(async (receipt) => {
+      await this.#receipt(receipt);
     });
   }
 

@@ -19,7 +19,7 @@ export interface NotBound {
 interface Deps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly onMessage: (pdu: Pdu) => void;
+  readonly onMessage: (pdu: Pdu) => Promise<boolean>;
 }
 
 /** Keeps a bound link to the gateway for as long as it is not closed: connects anew, with growing pauses, whenever it is lost. */

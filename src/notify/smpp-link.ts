@@ -18,8 +18,8 @@ export interface LinkOptions {
 /** What a link tells of itself. */
 export interface LinkListener {
   bound(): void;
-  /** A deliver_sm or data_sm came; it is answered by the link. */
-  message(pdu: Pdu): void;
+  /** A deliver_sm or data_sm came; the link answers it when this has told whether it is taken. Never rejects. */
+  message(pdu: Pdu): Promise<boolean>;
   /** Said once, also where it never was bound. */
   closed(reason: string): void;
 }
@@ -109,8 +109,7 @@ export class SmppLink {
         return;
       case "deliver_sm":
       case "data_sm":
-        this.#listener.message(pdu);
-        this.#session.send(pdu.response());
+        void this.#take(pdu);
         return;
       case "unbind":
         this.#session.send(pdu.response());
@@ -126,6 +125,13 @@ export class SmppLink {
           }),
         );
     }
+  }
+
+  /** One that is not taken the gateway keeps, and delivers again later (SMPP 3.4, 5.1.3). */
+  async #take(pdu: Pdu): Promise<void> {
+    const taken = await this.#listener.message(pdu);
+    const status = taken ? smpp.errors.ESME_ROK : smpp.errors.ESME_RX_T_APPN;
+    if (!this.#closed) this.#session.send(pdu.response({ command_status: status }));
   }
 
   #settle(number: number, answer: Answer): void {

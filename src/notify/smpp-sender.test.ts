@@ -291,13 +291,13 @@ describe("delivery receipts", () => {
   async function received(deliveries: readonly Readonly<Record<string, unknown>>[]): Promise<SmsReceipt[]> {
     const sender = start();
     const receipts: SmsReceipt[] = [];
-    sender.onReceipt(() => {
-      throw new Error("a listener that fails does no harm");
+    sender.onReceipt(async (receipt) => {
+      receipts.push(receipt);
     });
-    sender.onReceipt((receipt) => receipts.push(receipt));
     await untilTrue(() => sender.connected);
     for (const fields of deliveries) peer.tell("deliver_sm", { esm_class: 4, ...fields });
-    await peer.until(() => peer.receiptsAnswered === deliveries.length);
+    await peer.until(() => peer.receiptAnswers.length === deliveries.length);
+    assert.deepEqual(new Set(peer.receiptAnswers), new Set([0]));
     return receipts;
   }
 
@@ -334,5 +334,24 @@ describe("delivery receipts", () => {
       { esm_class: 0x44, short_message: Buffer.from([200, 0, 3]) },
     ]);
     assert.deepEqual(receipts, []);
+  });
+
+  it("are answered when they are recorded; one that can't be is asked for again", async () => {
+    const sender = start();
+    const recorded = Promise.withResolvers<void>();
+    const heard: string[] = [];
+    sender.onReceipt(async ({ id }) => {
+      heard.push(id);
+      await recorded.promise;
+      if (id === "m1") throw new Error("the store is unavailable");
+    });
+    await untilTrue(() => sender.connected);
+    for (const id of ["m1", "m2"])
+      peer.tell("deliver_sm", { esm_class: 4, receipted_message_id: id, message_state: 2 });
+    await untilTrue(() => heard.length === 2);
+    assert.deepEqual(peer.receiptAnswers, []);
+    recorded.resolve();
+    await peer.until(() => peer.receiptAnswers.length === 2);
+    assert.deepEqual(peer.receiptAnswers.toSorted(), [0, smpp.errors.ESME_RX_T_APPN]);
   });
 });

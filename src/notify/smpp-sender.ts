@@ -42,7 +42,7 @@ export class SmppSender implements SmsSender {
   readonly #log: Log;
   readonly #connection: SmppConnection;
   readonly #slots: Slots;
-  readonly #listeners: ((receipt: SmsReceipt) => void)[] = [];
+  readonly #listeners: ((receipt: SmsReceipt) => Promise<void>)[] = [];
   readonly #sending = new Set<Promise<SmsResult>>();
   /** Tells the parts of one long message from another's; starts anywhere, so that a restart does not repeat it. */
   #reference: number;
@@ -87,7 +87,7 @@ export class SmppSender implements SmsSender {
     }
   }
 
-  onReceipt(listener: (receipt: SmsReceipt) => void): void {
+  onReceipt(listener: (receipt: SmsReceipt) => Promise<void>): void {
     this.#listeners.push(listener);
   }
 
@@ -184,19 +184,18 @@ export class SmppSender implements SmsSender {
     return throttled(reason, throttleMs);
   }
 
-  #message(pdu: Pdu): void {
+  /** Whether the message is taken: a receipt that could not be kept is not. */
+  async #message(pdu: Pdu): Promise<boolean> {
     const receipt = readReceipt(pdu);
     if (receipt === undefined) {
       this.#log.debug({ esmClass: pdu.esm_class }, "the SMS gateway sent a message that is no final receipt");
-      return;
+      return true;
     }
-    for (const listener of this.#listeners) {
-      try {
-        listener(receipt);
-      } catch (error) {
-        this.#log.error({ err: error }, "a listener of delivery receipts failed");
-      }
-    }
+    const kept = await Promise.allSettled(this.#listeners.map((listener) => listener(receipt)));
+    const failed = kept.filter((one) => one.status === "rejected");
+    for (const { reason } of failed)
+      this.#log.warn({ error: reason }, "a delivery receipt could not be kept; the SMS gateway is asked for it again");
+    return failed.length === 0;
   }
 }
 

@@ -38,7 +38,7 @@ test("an SMPP gateway from the configuration, counted", async () => {
   const [submit] = peer.submits;
   assert.deepEqual([submit?.source_addr, submit?.source_addr_ton], ["12345", 1]);
   peer.tell("deliver_sm", { esm_class: 4, receipted_message_id: "m1", message_state: 2 });
-  await peer.until(() => peer.receiptsAnswered === 1);
+  await peer.until(() => peer.receiptAnswers.length === 1);
   const text = await metrics();
   assert.match(text, /waybeam_sms_total\{outcome="accepted"\} 1/);
   assert.match(text, /waybeam_sms_receipts_total\{state="delivered"\} 1/);

@@ -66,7 +66,7 @@ export function createSmsSender(settings: SmsSettings, deps: SmsDeps): SmsSender
 function counted(sender: SmsSender, metrics: Metrics): SmsSender {
   const sent = metrics.counter("waybeam_sms_total", "SMS by what the gateway said of them.", ["outcome"]);
   const receipts = metrics.counter("waybeam_sms_receipts_total", "Delivery receipts by final state.", ["state"]);
-  sender.onReceipt(({ delivered }) => receipts({ state: delivered ? "delivered" : "failed" }).add(1));
+  sender.onReceipt(async ({ delivered }) => receipts({ state: delivered ? "delivered" : "failed" }).add(1));
   return {
     binary: sender.binary,
     parts: (body) => sender.parts(body),

@@ -33,7 +33,10 @@ export interface SmsSender {
   /** How many SMS the network carries a message in: what it costs. */
   parts(body: SmsBody): number;
   send(to: string, body: SmsBody): Promise<SmsResult>;
-  /** A receipt may come before the caller of `send` has recorded the ids that it names, and more than once. */
-  onReceipt(listener: (receipt: SmsReceipt) => void): void;
+  /**
+   * A receipt may come before the caller of `send` has recorded the ids that it names, and more than once. The gateway is told that it arrived when what
+   * every listener gives has resolved; where one rejects, it is asked to deliver the receipt again.
+   */
+  onReceipt(listener: (receipt: SmsReceipt) => Promise<void>): void;
   close(): Promise<void>;
 }

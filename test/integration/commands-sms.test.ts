@@ -14,7 +14,7 @@ describe("by SMS", () => {
     result: SmsResult | undefined;
     /** What `send` waits for. */
     held: Promise<void> | undefined;
-    #listener: (receipt: SmsReceipt) => void = () => {};
+    #listener: (receipt: SmsReceipt) => Promise<void> = async () => {};
     async send(to: string, body: SmsBody): Promise<SmsResult> {
       this.sent.push([to, body]);
       await this.held;
@@ -24,11 +24,11 @@ describe("by SMS", () => {
     parts(body: SmsBody): number {
       return "text" in body ? Math.ceil(body.text.length / 10) : 1;
     }
-    onReceipt(listener: (receipt: SmsReceipt) => void): void {
+    onReceipt(listener: (receipt: SmsReceipt) => Promise<void>): void {
       this.#listener = listener;
     }
     receipt(id: string, delivered: boolean, state: string): void {
-      this.#listener({ id, delivered, state });
+      void this.#listener({ id, delivered, state });
     }
     async close(): Promise<void> {}
   }

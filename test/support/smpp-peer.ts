@@ -15,7 +15,8 @@ export class SmppPeer {
   #nextId = 1;
   unbinds = 0;
   enquiries = 0;
-  receiptsAnswered = 0;
+  /** The status of each answer to a receipt. */
+  readonly receiptAnswers: number[] = [];
   /** The most submits that waited for an answer at a time. */
   mostOpen = 0;
   bindStatus = 0;
@@ -100,7 +101,7 @@ export class SmppPeer {
         session.send(pdu.response());
         return;
       case "deliver_sm_resp":
-        this.receiptsAnswered++;
+        this.receiptAnswers.push(pdu.command_status);
         return;
       case "submit_sm":
         this.#submitted(session, pdu);

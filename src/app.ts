@@ -175,6 +175,7 @@ function outboxOf(
       webhooks: createWebhookSender({ allowPrivate: webhooks.allowPrivate === "on" }, parts.clock),
       commands: http.commandRunner,
       mapLink: notices.mapLink,
+      smsParts: notices.smsParts,
     },
   });
 }

@@ -237,6 +237,14 @@ export const configSchema = Type.Object({
       example: "an http or https address with {latitude} and {longitude}",
       description: "Map that notices link to. Short, for it is to go into an SMS.",
     }),
+    smsParts: integer(1, {
+      env: "WAYBEAM_NOTICES_SMS_PARTS",
+      minimum: 1,
+      maximum: 6,
+      unit: "parts",
+      description:
+        "SMS that a notice may be sent in, each of which is paid for and counts to the device's day; what does not fit is left out. By SMPP not above sms.maxParts.",
+    }),
   }),
   mail,
   webhooks: Type.Object({

@@ -1,12 +1,10 @@
-import type { Account } from "../model/account.ts";
 import { dayIn } from "../model/account-day.ts";
-import type { Device } from "../model/device.ts";
 import type { Notice, NoticeChannel } from "../model/notice.ts";
 import type { DayPlaces, NoticeOutcome, NoticeStore } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
-import { closedWay, deliver, type Handed, type Ways } from "./deliver.ts";
+import { closedWay, deliver, type Handed, partsOf, type Ways } from "./deliver.ts";
 import type { TryOutcome } from "./outbox-metrics.ts";
 import { findSubject, type Subject, type SubjectStore } from "./subject.ts";
 import type { Showed } from "./targets.ts";
@@ -56,10 +54,20 @@ export class Attempt {
     if (closed !== undefined) return this.#suppress(notice, closed);
     if ("suppressed" in found) return this.#suppress(notice, found.suppressed);
     const { subject } = found;
-    const claimed = await store.notices.claim(notice.key, clock.now(), placesOf(notice, subject, clock.now()));
+    const claimed = await store.notices.claim(notice.key, clock.now(), this.#placesOf(subject));
     if (claimed === "limit") this.#deps.count(notice.target.channel, "suppressed");
     if (claimed !== "claimed") return nothing;
     return this.#conclude(notice, await this.#hand(subject, notice.attempts + 1));
+  }
+
+  /** Undefined: its channel has no limit. */
+  #placesOf(subject: Subject): DayPlaces | undefined {
+    const { device, account, notice } = subject;
+    const { channel } = notice.target;
+    if (channel !== "email" && channel !== "sms") return undefined;
+    const limit = channel === "email" ? device.dailyEmailLimit : device.dailySmsLimit;
+    const day = dayIn(account.timeZone, this.#deps.clock.now());
+    return { day, limit, count: partsOf(subject, this.#deps.ways) };
   }
 
   /** Without a place in the day, since it uses none. */
@@ -136,19 +144,6 @@ export class Attempt {
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
-}
-
-/** Undefined: its channel has no limit. */
-function placesOf({ target }: Notice, subject: Placed, now: number): DayPlaces | undefined {
-  const { device, account } = subject;
-  if (target.channel !== "email" && target.channel !== "sms") return undefined;
-  const limit = target.channel === "email" ? device.dailyEmailLimit : device.dailySmsLimit;
-  return { day: dayIn(account.timeZone, now), limit };
-}
-
-interface Placed {
-  readonly device: Device;
-  readonly account: Account;
 }
 
 function showedOf(handed: Handed): Showed {

@@ -23,6 +23,8 @@ export interface Ways {
   readonly commands: CommandRunner;
   /** Address of a map, see `mapLink`. */
   readonly mapLink: string;
+  /** Parts that an SMS may have. */
+  readonly smsParts: number;
 }
 
 /** A peer that asks for less is left alone so long unless it says another time, ms. */
@@ -45,7 +47,7 @@ export async function deliver(subject: Subject, attempt: number, ways: Ways): Pr
       return ways.mailer.send({ id: notice.id, to: target.to, ...mailOf(told, readerOf(account, target)) });
     case "sms":
       if (ways.sms === undefined) break;
-      return bySms(ways.sms, target.to, smsOf(told, readerOf(account, target)));
+      return bySms(ways.sms, target.to, smsOf(told, readerOf(account, target), ways.smsParts));
     case "webhook": {
       const { url, secret } = target;
       return ways.webhooks.send({ url, secret, id: notice.id, attempt, ...webhookOf(told, readerOf(account)) });
@@ -56,6 +58,15 @@ export async function deliver(subject: Subject, attempt: number, ways: Ways): Pr
     }
   }
   return { outcome: "suppressed", reason: closedWay(target.channel, ways) ?? "there is no way out" };
+}
+
+/** How many of its day's places a notice takes: an SMS one for each part. */
+export function partsOf(subject: Subject, ways: Ways): number {
+  const { target } = subject.notice;
+  if (target.channel !== "sms" || ways.sms === undefined || ways.smsParts === 1) return 1;
+  return ways.sms.parts({
+    text: smsOf(toldOf(subject, ways.mapLink), readerOf(subject.account, target), ways.smsParts),
+  });
 }
 
 async function bySms(sender: SmsSender, to: string, text: string): Promise<Handed> {

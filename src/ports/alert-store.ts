@@ -110,6 +110,8 @@ export interface NoticeBacklog {
 export interface DayPlaces {
   readonly day: string;
   readonly limit: number;
+  /** Places that the notice needs: an SMS one for each part. Absent: one. */
+  readonly count?: number;
 }
 
 /** What is asked of a device's notices. */
@@ -129,8 +131,8 @@ export interface NoticeStore {
   /** When the next queued notice of any channel is due; undefined: none waits. */
   nextDue(): Promise<number | undefined>;
   /**
-   * Makes a queued notice `sending`, and in the same transaction takes a place in the device's daily counter for an e-mail or SMS that holds none.
-   * A place that it holds of another day is given back for one of this day. `limit`: the day's places are all taken, and the notice is suppressed now.
+   * Makes a queued notice `sending`, and in the same transaction takes its places in the device's daily counter for an e-mail or SMS that holds none.
+   * Places that it holds of another day, or another number of them, are given back for those it needs of this day. `limit`: the day has not so many left, and the notice is suppressed now.
    * `gone`: it is not queued any more, or its device is gone.
    */
   claim(key: number, now: number, counter: DayPlaces | undefined): Promise<"claimed" | "limit" | "gone">;

@@ -256,6 +256,8 @@ export interface NoticeTable {
   finished_at: number | null;
   peer_id: string | null;
   counted_day: string | null;
+  /** Places that it holds of that day; meaningless without one. */
+  counted_places: Generated<number>;
 }
 
 /** Settings of the whole service. */

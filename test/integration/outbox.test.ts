@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { Recipient } from "../../src/model/alert-rule.ts";
 import type { NoticeTarget } from "../../src/model/notice.ts";
+import { countParts } from "../../src/notify/sms-parts.ts";
 import type { CommandRun, RuleCommand } from "../../src/ports/command-runner.ts";
 import type { SmsResult, SmsSender } from "../../src/ports/sms.ts";
 import { command, email, person, sms } from "../contract/store/alert-values.ts";
@@ -26,8 +27,8 @@ class SmsPeer implements SmsSender {
   readonly binary = false;
   readonly sent: { readonly to: string; readonly text: string }[] = [];
   answer: (index: number) => SmsResult = () => ({ outcome: "accepted", ids: ["m1"] });
-  parts(): number {
-    return 1;
+  parts(body: Parameters<SmsSender["send"]>[1]): number {
+    return countParts(body);
   }
   async send(to: string, body: Parameters<SmsSender["send"]>[1]): Promise<SmsResult> {
     this.sent.push({ to, text: "text" in body ? body.text : "" });
@@ -176,6 +177,22 @@ describe("the outbox", () => {
     const [{ to, text } = { to: "", text: "" }] = gateway.sent;
     assert.equal(to, "+573001112233");
     assert.ok(text.startsWith("Truck: Speed 92 km/h over the limit of 80") && text.length <= 160);
+  });
+
+  it("counts an SMS as its parts, where it may have more than one", async () => {
+    const gateway = new SmsPeer();
+    await start({ sms: gateway, smsParts: 3 }, { dailySmsLimit: 4, name: "x".repeat(270) });
+    const [first, second] = [await bench.commit([sms]), await bench.commit([sms])];
+    const notices = (await bench.ended([...first, ...second])).toSorted((a, b) => (a.state < b.state ? -1 : 1));
+    assert.deepEqual(
+      notices.map(({ state, reason }) => [state, reason]),
+      [
+        ["sent", null],
+        ["suppressed", "daily SMS limit reached"],
+      ],
+    );
+    assert.ok((gateway.sent[0]?.text.length ?? 0) > 2 * 153);
+    assert.equal((await bench.store.daily.sent(bench.device.key, notices[0]?.countedDay ?? "")).sms, 3);
   });
 
   it("sends an SMS once more that the gateway may have taken, and not for ever", async () => {

@@ -26,6 +26,7 @@ export interface BenchWays {
   readonly sms?: SmsSender;
   readonly commands?: CommandRunner;
   readonly allowPrivate?: boolean;
+  readonly smsParts?: number;
 }
 
 const noCommands: CommandRunner = { run: async () => ({ outcome: "refused", reason: "no commands here" }) };
@@ -47,7 +48,7 @@ export class OutboxBench {
     this.device = device;
     this.rule = rule;
     const { clock, bus, metrics } = this;
-    const { mail, sms, commands = noCommands, allowPrivate = true } = ways;
+    const { mail, sms, commands = noCommands, allowPrivate = true, smsParts = 1 } = ways;
     const settings: MailSettings = {
       ...{ host: "127.0.0.1", port: 0, security: "opportunistic", user: "", password: "" },
       ...{ from: "alerts@waybeam.example", connections: 5, timeoutSeconds: 30 },
@@ -62,6 +63,7 @@ export class OutboxBench {
         commands,
         webhooks: createWebhookSender({ allowPrivate, timeoutMs: 3000 }, clock),
         mapLink: "https://map.example/{latitude},{longitude}",
+        smsParts,
       },
     });
   }

@@ -47,6 +47,7 @@ export function noticeRow(notice: NewNotice): NewNoticeRow {
     finished_at: notice.state === "suppressed" ? notice.creation : null,
     peer_id: null,
     counted_day: null,
+    counted_places: 1,
   };
 }
 
@@ -208,20 +209,26 @@ export class NoticeRows implements NoticeStore {
   }
 }
 
-/** Sees that a notice that is claimed holds a place of this day, where its channel counts. */
-async function takeDay(transaction: Transaction<Schema>, row: NoticeRow, { day, limit }: DayPlaces): Promise<boolean> {
+/** Sees that a notice that is claimed holds its places of this day, where its channel counts. */
+async function takeDay(
+  transaction: Transaction<Schema>,
+  row: NoticeRow,
+  { day, limit, count = 1 }: DayPlaces,
+): Promise<boolean> {
   const kind = kindOf(row.channel);
-  if (kind === undefined || row.counted_day === day) return true;
+  if (kind === undefined || (row.counted_day === day && row.counted_places === count)) return true;
   await giveBackDay(transaction, row);
-  if (!(await takePlace(transaction, row.device, day, kind, limit))) return false;
-  await transaction.updateTable("notice").set({ counted_day: day }).where("key", "=", row.key).execute();
+  if (!(await takePlace(transaction, row.device, day, kind, limit, count))) return false;
+  const counted = { counted_day: day, counted_places: count };
+  await transaction.updateTable("notice").set(counted).where("key", "=", row.key).execute();
   return true;
 }
 
 async function giveBackDay(
   transaction: Transaction<Schema>,
-  { device, channel, counted_day }: NoticeRow,
+  { device, channel, counted_day, counted_places }: NoticeRow,
 ): Promise<void> {
   const kind = kindOf(channel);
-  if (kind !== undefined && counted_day !== null) await giveBackPlace(transaction, device, counted_day, kind);
+  if (kind !== undefined && counted_day !== null)
+    await giveBackPlace(transaction, device, counted_day, kind, counted_places);
 }

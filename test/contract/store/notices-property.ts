@@ -31,6 +31,7 @@ const someAction = fc.oneof(
       at: fc.nat(),
       day: fc.constantFrom(...days),
       limit: fc.integer({ min: 0, max: 3 }),
+      count: fc.integer({ min: 1, max: 2 }),
     }),
   },
   {
@@ -53,6 +54,8 @@ class OutboxModel {
   readonly device: number;
   readonly notices: Notice[] = [];
   readonly taken = new Map<string, number>();
+  /** Places that each notice holds, by its key. */
+  readonly places = new Map<number, number>();
 
   constructor(device: number) {
     this.device = device;
@@ -71,8 +74,9 @@ class OutboxModel {
     const notice = this.notices[action.at % Math.max(1, this.notices.length)];
     if (notice === undefined) return;
     if (action.type === "claim") {
-      const { day, limit } = action;
-      assert.equal(await store.notices.claim(notice.key, now, { day, limit }), this.#claim(notice, day, limit));
+      const { day, limit, count } = action;
+      const claimed = await store.notices.claim(notice.key, now, { day, limit, count });
+      assert.equal(claimed, this.#claim(notice, day, limit, count));
     } else if (action.type === "finish") {
       await store.notices.finish(notice.key, action.outcome, action.now);
       this.#finish(notice, action.outcome, action.now);
@@ -90,19 +94,20 @@ class OutboxModel {
     }
   }
 
-  #claim(notice: Notice, day: string, limit: number): "claimed" | "limit" | "gone" {
+  #claim(notice: Notice, day: string, limit: number, count: number): "claimed" | "limit" | "gone" {
     if (notice.state !== "queued") return "gone";
     const counts = notice.target.channel !== "webhook";
-    if (counts && notice.countedDay !== day) {
+    if (counts && (notice.countedDay !== day || this.places.get(notice.key) !== count)) {
       this.#giveBack(notice);
       const key = notice.target.channel + day;
       const taken = this.taken.get(key) ?? 0;
-      if (taken >= limit) {
+      if (taken + count > limit) {
         const reason = notice.target.channel === "sms" ? "daily SMS limit reached" : "daily e-mail limit reached";
         this.#set(notice, { state: "suppressed", reason, finishedAt: now, countedDay: null });
         return "limit";
       }
-      this.taken.set(key, taken + 1);
+      this.taken.set(key, taken + count);
+      this.places.set(notice.key, count);
     }
     this.#set(notice, {
       state: "sending",
@@ -124,10 +129,10 @@ class OutboxModel {
     });
   }
 
-  #giveBack({ target, countedDay }: Notice): void {
+  #giveBack({ key: own, target, countedDay }: Notice): void {
     if (countedDay === null) return;
     const key = target.channel + countedDay;
-    this.taken.set(key, (this.taken.get(key) ?? 0) - 1);
+    this.taken.set(key, (this.taken.get(key) ?? 0) - (this.places.get(own) ?? 0));
   }
 
   #set(notice: Notice, changes: Partial<Notice>): void {

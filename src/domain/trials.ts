@@ -73,8 +73,16 @@ class CountedTrials implements Trials {
     const counters = { apiUsage, apiDailyUsage };
     const wish: Wish = { device, ...range, counters, warnings: unknownTerms(request, TrialRequest.properties) };
     const steps = alertTrial.run(fields, watchedOf(device), range)[Symbol.asyncIterator]();
-    const first = await steps.next();
-    return this.#lines(wish, steps, first);
+    try {
+      const found: Alert[] = [];
+      let next = await steps.next();
+      for (; next.done !== true && next.value.type === "alert"; next = await steps.next()) found.push(next.value.alert);
+      if (next.done !== true && next.value.type === "progress") await this.#spend(device, next.value.records);
+      return this.#lines(wish, steps, found, next);
+    } catch (error) {
+      await steps.return?.();
+      throw error;
+    }
   }
 
   async #fieldsOf(user: User, { rule, ruleId }: TrialRequest, deviceId: string): Promise<AlertRuleFields> {
@@ -86,15 +94,19 @@ class CountedTrials implements Trials {
     return rules.read(user, { ...judged, devices: [deviceId], groups: [] }, "body/rule");
   }
 
-  async *#lines(wish: Wish, steps: AsyncIterator<TrialStep>, first: IteratorResult<TrialStep, unknown>): TrialLines {
+  /** `first`: the first step that is no alert, which is counted already; `found`: the alerts before it. */
+  async *#lines(
+    wish: Wish,
+    steps: AsyncIterator<TrialStep>,
     // Of a piece that the day's results do not cover nothing is told, so its alerts wait for its count.
-    let found: Alert[] = [];
+    found: Alert[],
+    first: IteratorResult<TrialStep, unknown>,
+  ): TrialLines {
     let positions = 0;
     let alerts = 0;
     const told = () => {
       const lines = found.map((alert): TrialLine => ({ alert: alertView({ ...alert, channels: [] }) }));
-      alerts += found.length;
-      found = [];
+      alerts += found.splice(0).length;
       return lines;
     };
     try {
@@ -102,7 +114,7 @@ class CountedTrials implements Trials {
         const step = next.value;
         if (step.type === "alert") found.push(step.alert);
         else {
-          await this.#spend(wish.device, step.records - positions);
+          if (next !== first) await this.#spend(wish.device, step.records - positions);
           positions = step.records;
           yield* told();
           yield { progress: this.#progress(wish, step.time), positions };
@@ -121,7 +133,7 @@ class CountedTrials implements Trials {
   async #spend(device: Device, count: number): Promise<void> {
     const { results, clock, dailyResults } = this.#context;
     const entry = await results.entry(device.key, clock.now());
-    if (entry.daily + count > dailyResults) throw new ApiError("dailyResults");
+    if (entry.daily + count > dailyResults) throw new ApiError("dailyResults", [], secondsToNextDay(clock.now()));
     results.add(entry, count);
   }
 

@@ -72,6 +72,7 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
     async start() {
       await app.listen({ host: options.host, port: options.port });
       services.usage.start();
+      services.ruleHealth.start();
       const address = app.server.address();
       return { port: typeof address === "object" && address !== null ? address.port : options.port };
     },
@@ -80,6 +81,7 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
       await app.close();
       clearTimeout(timer);
       await services.commands.stop();
+      await services.ruleHealth.stop();
       await services.usage.stop();
     },
     commandRunner: createCommandRunner(services),

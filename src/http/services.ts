@@ -10,6 +10,7 @@ import { createGeofences, type Geofences } from "../domain/geofences.ts";
 import { createGroups, type Groups } from "../domain/groups.ts";
 import { createHistory, type History } from "../domain/history.ts";
 import { createNotices, type Notices } from "../domain/notices.ts";
+import { RuleHealth } from "../domain/rule-health.ts";
 import { createTenants, type Tenants } from "../domain/tenants.ts";
 import { createTrials, type Trials } from "../domain/trials.ts";
 import { createUsage, type Usage } from "../domain/usage.ts";
@@ -76,6 +77,7 @@ export interface Services extends HttpDeps {
   readonly alertRules: AlertRules;
   readonly notices: Notices;
   readonly trials: Trials;
+  readonly ruleHealth: RuleHealth;
   readonly tenants: Tenants;
   /** Key of the account that runs the service: the first one. */
   readonly serviceAccount: number;
@@ -132,6 +134,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     }),
     geofences: createGeofences({ ...deps, visibility }),
     alertRules,
+    ruleHealth: new RuleHealth({ ...deps, references }),
     notices: createNotices({ ...deps, devices }),
     trials: createTrials({
       ...deps,

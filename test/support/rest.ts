@@ -125,10 +125,11 @@ export async function startRest({
     { maxFutureMs: 600_000 },
     { store, bus, clock, log, metrics: ingestMetrics(metrics), engine: noAlertEngine },
   );
+  const served = spoil?.(store) ?? store;
   const http = await createHttp(
     { host: "127.0.0.1", port: 0, trustProxy, limits: { ...defaultLimits, ...limits } },
     {
-      store: spoil?.(store) ?? store,
+      store: served,
       bus,
       clock,
       ids,
@@ -140,9 +141,9 @@ export async function startRest({
       sms,
       checkAlertRule: checkRule,
       alertTrial: new RuleTrial({
-        geofences: store.geofences,
-        accounts: store.accounts,
-        locations: store.locations,
+        geofences: served.geofences,
+        accounts: served.accounts,
+        locations: served.locations,
         clock,
         ids,
       }),

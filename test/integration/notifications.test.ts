@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { NewNotice } from "../../src/model/notice.ts";
+import type { BusEvent } from "../../src/ports/bus.ts";
+import { command, commitAlerts, email, newAlert, newNotice, sms, webhook } from "../contract/store/alert-values.ts";
+import { endRest, type Rest, startRest } from "../support/rest.ts";
+
+let rest: Rest;
+let token: string;
+let device = 0;
+let notices: NewNotice[] = [];
+const url = "/api/devices/d/notifications";
+const list = (query = "", as = token) => rest.call("GET", `${url}${query}`, { token: as });
+const resend = (id: string, as = token) => rest.call("POST", `${url}/${id}/resend`, { token: as });
+
+before(async () => {
+  rest = await startRest({ limits: { requestsPerMinute: 100_000, tokenRequestsPerMinute: 10_000 } });
+  token = await rest.ownerToken();
+  for (const id of ["d", "e"]) await rest.call("POST", "/api/devices", { token, body: { id } });
+  device = (await rest.store.devices.find("d"))?.key ?? 0;
+  const alert = newAlert(device, 1);
+  const suppressed = { state: "suppressed", reason: "repeated" } as const;
+  notices = [
+    newNotice(alert, { target: email }),
+    newNotice(alert, { target: sms, ...suppressed }),
+    newNotice(alert, { target: webhook, ...suppressed }),
+    newNotice(alert, { target: command, ...suppressed }),
+  ];
+  await commitAlerts(rest.store, device, [alert], notices);
+});
+after(() => endRest(rest));
+
+test("notices are told newest first, with what became of them and no secret", async () => {
+  const { json, body } = await list();
+  const [ofCommand, ofWebhook, ofSms, ofEmail] = json.notifications;
+  assert.equal(json.notifications.length, 4);
+  assert.deepEqual(ofEmail, {
+    id: notices[0]?.id,
+    alertId: notices[0]?.alertId,
+    alertName: "Speed",
+    channel: "Email",
+    recipient: "ana@example.org",
+    state: "queued",
+    reason: null,
+    attempts: 0,
+    creation: new Date(notices[0]?.creation ?? 0).toISOString(),
+    finishedAt: null,
+  });
+  assert.deepEqual(
+    [ofSms, ofWebhook, ofCommand].map(({ channel, recipient, state, reason }) => [channel, recipient, state, reason]),
+    [
+      ["SMS", "+573001112233", "suppressed", "repeated"],
+      ["Webhook", "https://example.org/hook", "suppressed", "repeated"],
+      ["Command", "stop\n☂", "suppressed", "repeated"],
+    ],
+  );
+  assert.equal(body.includes("0123456789abcdef"), false);
+});
+
+test("pages lead on by a cursor that is the device's alone; `state` picks", async () => {
+  const first = (await list("?limit=3")).json;
+  const next = (await list(`?limit=3&cursor=${first.nextCursor}`)).json;
+  assert.deepEqual([first.notifications.length, next.notifications.length, next.nextCursor], [3, 1, undefined]);
+  assert.equal((await list("?state=suppressed&limit=3")).json.nextCursor, undefined);
+  assert.equal((await list("?state=queued")).json.notifications.length, 1);
+  for (const query of ["?limit=0", "?limit=1001", "?state=lost", "?cursor=x"])
+    assert.deepEqual([(await list(query)).status, (await list(query)).json.error], [400, "Bad Request"], query);
+  const other = await rest.call("GET", `/api/devices/e/notifications?cursor=${first.nextCursor}`, { token });
+  assert.equal(other.status, 400);
+});
+
+test("a final one is sent again by who may; the outbox is told", async () => {
+  const events: BusEvent["type"][] = [];
+  rest.bus.subscribe(({ type }) => events.push(type));
+  const [queued, bySms, byWebhook, byCommand] = notices.map(({ id }) => id);
+  const writer = await rest.userToken({ deviceId: "d", privileges: ["write"] });
+  const reader = await rest.userToken({ deviceId: "d" });
+  const error = async (id: string | undefined, as = token) => {
+    const { status, json } = await resend(id ?? "", as);
+    return [status, json.error];
+  };
+  assert.deepEqual(await error(queued), [409, "notification not finished"]);
+  assert.deepEqual(await error("unknown"), [404, "notification not found"]);
+  assert.deepEqual(await error(byWebhook, reader), [403, "permission denied"]);
+  assert.deepEqual(await error(bySms, writer), [403, "permission denied"]);
+  assert.deepEqual(await error(byCommand, writer), [403, "permission denied"]);
+  const other = await rest.call("POST", `/api/devices/e/notifications/${byWebhook}/resend`, { token });
+  assert.deepEqual([other.status, other.json.error], [404, "notification not found"]);
+  assert.deepEqual(events, []);
+  const { status, json } = await resend(byWebhook ?? "", writer);
+  const { id, state, reason, attempts, finishedAt } = json.notification;
+  assert.deepEqual([status, id, state, reason, attempts, finishedAt], [200, byWebhook, "queued", null, 0, null]);
+  assert.deepEqual(await error(byWebhook), [409, "notification not finished"]);
+  const able = await rest.userToken({ deviceId: "d", privileges: ["write", "sendSmsAlerts", "sendCommands"] });
+  assert.deepEqual([await error(bySms, able), await error(byCommand, able)], Array(2).fill([200, null]));
+  assert.deepEqual(events, Array(3).fill("noticesQueued"));
+});
+
+test("who does not see the device sees none of its notices", async () => {
+  const stranger = await rest.userToken({ privileges: ["write"] });
+  assert.equal((await list("", stranger)).json.error, "device not found");
+  assert.equal((await resend(notices[1]?.id ?? "", stranger)).json.error, "device not found");
+});
+
+test("a command's fields that there are not are warned of", async () => {
+  const body = { command: "x", ttl: 5, ttlSeconds: 0 };
+  const { json } = await rest.call("POST", "/api/devices/d/sendCommand", { token, body });
+  assert.deepEqual(json.warnings, ["body/ttl: not a field of this request; ignored"]);
+});

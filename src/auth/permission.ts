@@ -1,5 +1,5 @@
 import { ApiError } from "../errors/catalogue.ts";
-import { holds, type User } from "../model/account.ts";
+import { holds, isOutsideWindow, type User } from "../model/account.ts";
 import { mayCommand } from "../model/command.ts";
 
 /**
@@ -43,7 +43,5 @@ export function operatorMay(permission: Permission): boolean {
 export function inactivity(user: User, now: number): ApiError | undefined {
   const details = user.disabledMessage === null ? [] : [user.disabledMessage];
   if (user.disabled) return new ApiError("userDisabled", details);
-  if ((user.from !== null && now < user.from) || (user.expires !== null && now >= user.expires))
-    return new ApiError("userExpired", details);
-  return undefined;
+  return isOutsideWindow(user, now) ? new ApiError("userExpired", details) : undefined;
 }

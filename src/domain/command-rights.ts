@@ -1,5 +1,5 @@
 import { ApiError } from "../errors/catalogue.ts";
-import type { User } from "../model/account.ts";
+import { isOutsideWindow } from "../model/account.ts";
 import { type Command, mayCommand } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -41,7 +41,7 @@ async function lostRight(
   const user = await store.users.findByKey(userKey);
   if (user === undefined) return "the user who asked for it was deleted";
   if (user.disabled) return "the user who asked for it was disabled";
-  if (isOutside(user, clock.now())) return "the time of the user who asked for it is over";
+  if (isOutsideWindow(user, clock.now())) return "the time of the user who asked for it is over";
   if (!mayCommand(user, channel)) return "the user who asked for it may not send commands any more";
   try {
     await devices.find(user, device.id);
@@ -51,8 +51,4 @@ async function lostRight(
       return "the user who asked for it does not see the device any more";
     throw error;
   }
-}
-
-function isOutside({ from, expires }: Pick<User, "from" | "expires">, now: number): boolean {
-  return (from !== null && now < from) || (expires !== null && now >= expires);
 }

@@ -61,6 +61,11 @@ export interface User {
   readonly lastLogin: number | null;
 }
 
+/** Whether a moment, epoch ms, lies outside of the user's validity window, which ends just before `expires`. */
+export function isOutsideWindow({ from, expires }: Pick<User, "from" | "expires">, now: number): boolean {
+  return (from !== null && now < from) || (expires !== null && now >= expires);
+}
+
 /** Whether the user was given this privilege. */
 export function holds(user: Pick<User, "privileges">, privilege: (typeof privilegeNames)[number]): boolean {
   return user.privileges?.includes(privilege) === true;

@@ -4,6 +4,7 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { alertTypesDoc } from "./generators/alert-types.ts";
 import { cliDoc } from "./generators/cli-doc.ts";
 import { configDoc } from "./generators/config-doc.ts";
 import { errorsDoc } from "./generators/errors.ts";
@@ -12,7 +13,15 @@ import { openApi } from "./generators/openapi.ts";
 import { protocolIndex } from "./generators/protocol-index.ts";
 import { protocolsDoc } from "./generators/protocols-doc.ts";
 
-const generators: readonly Generator[] = [protocolIndex, protocolsDoc, configDoc, cliDoc, errorsDoc, openApi];
+const generators: readonly Generator[] = [
+  protocolIndex,
+  protocolsDoc,
+  configDoc,
+  cliDoc,
+  errorsDoc,
+  alertTypesDoc,
+  openApi,
+];
 
 /** Files that are not what their generator gives; written anew unless `check`. */
 async function generate(root: string, check: boolean): Promise<readonly string[]> {

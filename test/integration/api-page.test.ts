@@ -9,7 +9,7 @@ import { dataFolder, removeFolder, type Service, startService } from "../support
 /** A block of the page, and the one that follows it where that shows what is answered. */
 interface Example {
   readonly script: string;
-  readonly kind: "json" | "http" | undefined;
+  readonly kind: "json" | "jsonl" | "http" | undefined;
   readonly answer: string;
 }
 
@@ -28,10 +28,10 @@ after(async () => {
 });
 
 function examplesOf(text: string): readonly Example[] {
-  return [...text.matchAll(/```sh\n(.*?)```(?:\s*```(json|http)\n(.*?)```)?/gs)].map(
+  return [...text.matchAll(/```sh\n(.*?)```(?:\s*```(jsonl?|http)\n(.*?)```)?/gs)].map(
     ([, script = "", kind, answer = ""]) => ({
       script,
-      kind: kind === "json" || kind === "http" ? kind : undefined,
+      kind: kind === "json" || kind === "jsonl" || kind === "http" ? kind : undefined,
       answer,
     }),
   );
@@ -69,6 +69,10 @@ test("the examples of docs/api.md do what the page says", async () => {
   for (const [index, { script, kind, answer }] of examples.entries()) {
     const last = printed[index]?.split("\n").at(-1) ?? "";
     if (kind === "json") assert.deepEqual(lasting(last.slice(last.lastIndexOf('{"success"'))), lasting(answer), script);
+    if (kind === "jsonl") {
+      const lines = (text: string) => text.trim().split("\n").map(lasting);
+      assert.deepEqual(lines(printed[index] ?? ""), lines(answer), script);
+    }
     if (kind === "http")
       for (const [, name = ""] of answer.matchAll(/^([\w-]+):/gm))
         assert.match(printed[index] ?? "", new RegExp(`^${name}: `, "im"));

@@ -1,4 +1,4 @@
-import type { User } from "../model/account.ts";
+import { isOutsideWindow, type User } from "../model/account.ts";
 import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
 import { mayCommand } from "../model/command.ts";
 import type { Group } from "../model/group.ts";
@@ -123,8 +123,7 @@ class StoredReferences implements RuleReferences {
     if (commands.length === 0) return undefined;
     if (user === undefined) return "was deleted";
     const now = clock.now();
-    if (user.disabled || (user.from !== null && now < user.from) || (user.expires !== null && now >= user.expires))
-      return "is disabled or outside its time";
+    if (user.disabled || isOutsideWindow(user, now)) return "is disabled or outside its time";
     if (!commands.every(({ sms }) => mayCommand(user, sms ? "sms" : "data"))) return "may not send commands any more";
     const scope = await visibility.scope(user);
     const members = groups.flatMap((id) => all.find((group) => group.id === id)?.devices ?? []);

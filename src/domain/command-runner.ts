@@ -1,5 +1,5 @@
 import { ApiError } from "../errors/catalogue.ts";
-import type { User } from "../model/account.ts";
+import { isOutsideWindow } from "../model/account.ts";
 import type { CommandState } from "../model/command.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CommandRun, CommandRunner, RuleCommand } from "../ports/command-runner.ts";
@@ -29,7 +29,7 @@ export function createCommandRunner(context: CommandRunnerContext): CommandRunne
     async run({ id, deviceId, userKey, command, format, sms, encode }: RuleCommand): Promise<CommandRun> {
       const user = await store.users.findByKey(userKey);
       if (user === undefined) return { outcome: "refused", reason: "the user who set the rule's command is gone" };
-      if (!isActive(user, clock.now()))
+      if (user.disabled || isOutsideWindow(user, clock.now()))
         return { outcome: "refused", reason: "the user who set the rule's command is disabled or has expired" };
       try {
         const { commandId } = await commands.send(user, deviceId, { command, format, sms, encode, ttlSeconds }, id);
@@ -40,10 +40,6 @@ export function createCommandRunner(context: CommandRunnerContext): CommandRunne
       }
     },
   };
-}
-
-function isActive({ disabled, from, expires }: User, now: number): boolean {
-  return !disabled && (from === null || now >= from) && (expires === null || now < expires);
 }
 
 /** Undefined: it was sent, or waits for its device. */

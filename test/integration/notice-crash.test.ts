@@ -13,7 +13,7 @@ import { silentLog } from "../support/silent-log.ts";
 import { SmtpPeer } from "../support/smtp-peer.ts";
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-const rounds = 5;
+const rounds = 4;
 
 /** A tracker that speeds and slows in turn, over HTTP; a report that is not acknowledged is sent again. */
 class Speeder {

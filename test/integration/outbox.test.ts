@@ -2,12 +2,16 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { Recipient } from "../../src/model/alert-rule.ts";
 import type { NoticeTarget } from "../../src/model/notice.ts";
+import { createSmsSender, type SmsSettings } from "../../src/notify/index.ts";
 import { countParts } from "../../src/notify/sms-parts.ts";
+import { createMetrics, systemClock } from "../../src/observe/index.ts";
 import type { CommandRun, RuleCommand } from "../../src/ports/command-runner.ts";
 import type { SmsResult, SmsSender } from "../../src/ports/sms.ts";
 import { command, email, person, sms } from "../contract/store/alert-values.ts";
 import { HttpPeer } from "../support/http-peer.ts";
 import { type BenchWays, OutboxBench } from "../support/outbox.ts";
+import { silentLog } from "../support/silent-log.ts";
+import { SmppPeer } from "../support/smpp-peer.ts";
 import { SmtpPeer } from "../support/smtp-peer.ts";
 
 const mailTo = (to: string, wishes: Partial<Recipient> = {}): NoticeTarget => ({
@@ -20,6 +24,18 @@ const hook = (port: number, path = "/"): NoticeTarget => ({
   channel: "webhook",
   url: `http://127.0.0.1:${port}${path}`,
   secret: "0123456789abcdef",
+});
+
+const smppSettings = (port: number): SmsSettings => ({
+  ...{ kind: "smpp", timeoutSeconds: 5, maxParts: 6 },
+  smpp: {
+    ...{ host: "127.0.0.1", port, tls: "off", systemId: "us", password: "", systemType: "", source: "" },
+    ...{ window: 10, enquireSeconds: 30 },
+  },
+  http: {
+    ...{ method: "POST", url: "", headers: "", format: "json", body: "", binaryUrl: "", binaryBody: "", secret: "" },
+    ...{ success: "200-299", idPath: "", idPattern: "", allowPrivate: "off" },
+  },
 });
 
 /** A gateway that answers what it is told. */
@@ -258,6 +274,58 @@ describe("the outbox", () => {
     const [id] = await bench.commit([command]);
     assert.equal((await bench.ended([id ?? ""]))[0]?.reason, "the rule was disabled");
     assert.equal(ran.length, 3);
+  });
+
+  it("sends by SMPP what the gateway throttled, each once and without losing a try", async () => {
+    const gateway = new SmppPeer();
+    const port = await gateway.listen();
+    gateway.react = (_submit, index) => (index % 3 === 0 ? 0x58 : 0);
+    const sender = createSmsSender(smppSettings(port), {
+      clock: systemClock,
+      log: silentLog,
+      metrics: createMetrics({ processMetrics: false }),
+    });
+    assert.ok(sender);
+    await start({ sms: sender });
+    const ids = await bench.commit(
+      Array.from({ length: 6 }, (_, index) => ({ ...person, channel: "sms", to: `+57300111000${index}` }) as const),
+    );
+    const waking = setInterval(() => bench.pass(100), 20);
+    const notices = await bench.ended(ids);
+    clearInterval(waking);
+    for (const { state, attempts, peerId } of notices) {
+      assert.deepEqual([state, attempts], ["sent", 1]);
+      assert.match(peerId ?? "", /^m\d+$/);
+    }
+    assert.equal(new Set(notices.map(({ peerId }) => peerId)).size, 6);
+    await sender.close();
+    await gateway.close();
+  });
+
+  it("takes a place of the day on which the mail goes out, and gives the one before back", async () => {
+    await start({}, { dailyEmailLimit: 1 });
+    peer.mail = () => 451;
+    const [id] = await bench.commit([email]);
+    const first = await bench.until(id, ({ attempts, state }) => attempts === 1 && state === "queued");
+    assert.equal(first.reason, "the mail server did not take it: 451 not this one");
+    peer.mail = () => "take";
+    bench.pass(86_400_000);
+    const sent = await bench.until(id, ({ state }) => state === "sent");
+    assert.notEqual(sent.countedDay, first.countedDay);
+    const { store, device } = bench;
+    assert.equal((await store.daily.sent(device.key, sent.countedDay ?? "")).email, 1);
+    assert.equal((await store.daily.sent(device.key, first.countedDay ?? "")).email, 0);
+  });
+
+  it("waits for what is under way when it stops, and begins nothing more", async () => {
+    await start();
+    peer.delayMs = () => 200;
+    const ids = await bench.commit(Array.from({ length: 20 }, () => email));
+    while (peer.open < 5) await new Promise((resolve) => setTimeout(resolve, 5));
+    await bench.outbox.stop();
+    const states = await Promise.all(ids.map(async (id) => (await bench.notice(id)).state));
+    assert.equal(peer.taken.length, states.filter((state) => state === "sent").length);
+    assert.ok(states.every((state) => state === "sent" || state === "queued") && states.includes("queued"));
   });
 
   it("counts what it did and what waits", async () => {

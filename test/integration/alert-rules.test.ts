@@ -89,6 +89,46 @@ describe("alert rules", () => {
     );
   });
 
+  test("all that can be set survives POST, GET, PUT and a patch that changes nothing", async () => {
+    const geometry = { type: "Point", coordinates: [-74, 4.7], radius: 1 };
+    const zone = (await rest.call("POST", "/api/geofences", { token, body: { name: "Z", geometry } })).json;
+    const recipient = { language: "es", timeZone: "America/Bogota", units: "imperial" };
+    const full = {
+      ...speed,
+      enabled: false,
+      schedule: { days: ["monday", "sunday"], from: "22:00", to: "06:00", timeZone: "Europe/Paris" },
+      conditions: [
+        { attribute: "ignition", operator: "equal", value: true },
+        { attribute: "driver", operator: "equal", value: "12" },
+        { attribute: "fuel", operator: "less", value: 12.5 },
+        { zone: zone.id, operator: "outside" },
+      ],
+      hysteresis: { holdSeconds: 10, rearmAt: 70.5, cooldownSeconds: 60 },
+      channels: {
+        email: [{ to: "ana@example.com", ...recipient }],
+        sms: [{ to: "+57 300 123-4567", ...recipient }],
+        webhook: [{ url: webhook.url, secret: null }],
+      },
+      commands: [{ command: "AT\r\n", format: "Text", sms: false, encode: true, delaySeconds: 5 }],
+      critical: true,
+      text: "{{DeviceName}}: {{ AlertText }} ñ",
+      notifyWhenOver: true,
+      notifyOnlyWhenOver: true,
+    };
+    const made = await create({ ...full, channels: { ...full.channels, webhook: [webhook] } });
+    const path = `/api/alertRules/${made.id}`;
+    const same = (json: object) => assert.deepEqual({ ...json, ...full }, json);
+    same(made);
+    same((await rest.call("GET", path, { token })).json);
+    const replaced = await rest.call("PUT", path, { token, body: made });
+    same(replaced.json);
+    assert.equal(replaced.json.warnings, undefined);
+    same((await rest.call("PATCH", path, { token, body: [] })).json);
+    same((await rest.call("GET", "/api/alertRules", { token })).json.rules[0]);
+    await remove(made.id);
+    await rest.call("DELETE", `/api/geofences/${zone.id}`, { token });
+  });
+
   test("a webhook's secret is never shown again, and stays for its URL", async () => {
     const rule = await create({ channels: { webhook: [webhook] } });
     assert.equal(JSON.stringify(rule).includes(secret), false);

@@ -130,10 +130,10 @@ class Following {
   async #list(): Promise<void> {
     const now = this.#host.clock.monotonic();
     if (this.#options.devices.length === 0 && now - this.#listed >= relist) {
-      this.#listed = now;
       const present = listIn(await this.#client.call("GET", "/api/devices"), "devices").map(({ id }) => String(id));
       for (const id of this.#devices.keys()) if (!present.includes(id)) this.#devices.delete(id);
       for (const id of present) this.#follow(id);
+      this.#listed = now;
     }
   }
 

@@ -9,8 +9,8 @@ type ReadAct = (fields: Fields, place: string, stage: Stage) => What | undefined
 
 /** Longest line that one drive follows. */
 const mostPlaces = 1000;
-/** km/h */
-const fastest = 400;
+/** km/h: some protocols have one byte for it. */
+const fastest = 250;
 
 const kinds: Readonly<Record<Act["do"], { readonly fields: readonly string[]; readonly read: ReadAct }>> = {
   drive: { fields: ["to", "along", "speed"], read: readDrive },

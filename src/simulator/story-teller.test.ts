@@ -90,8 +90,16 @@ test("any story is told wholly, in the order of time, and what is decoded again 
   );
 });
 
+test("a probe of exactly 85 °C is not lost: it is what one without a value says", () => {
+  const [teltonika] = able.filter(({ id }) => id === "teltonika");
+  assert.ok(teltonika);
+  const [told] = tellings(only({ readings: { temperature: 85 } }));
+  assert.ok(told);
+  assert.equal(decoded(teltonika, [told.report])[0]?.readings.temperature, 85.1);
+});
+
 test("every reading and alarm that a protocol says it carries is understood", () => {
-  const values = { boolean: [true, false], number: [50], string: ["A1"] } as const;
+  const values = { boolean: [true, false], number: [12], string: ["A1"] } as const;
   const place = { latitude: 1, longitude: 2, altitude: 3, speed: 0, course: 0 };
   const report = { ...place, time: begin, satellites: 9, ignition: false, battery: 90 };
   for (const protocol of able) {

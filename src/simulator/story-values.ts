@@ -1,5 +1,5 @@
 import { type Alarm, alarmNames } from "../model/alarms.ts";
-import { type ReadingKind, readingKinds } from "../model/readings.ts";
+import { type ReadingKind, type ReadingName, readingKinds } from "../model/readings.ts";
 import type { ReadingChanges, StoryPlace } from "./story.ts";
 import type { StoryReader } from "./story-fields.ts";
 
@@ -41,20 +41,48 @@ function coordinates(value: unknown, place: string, reader: StoryReader): StoryP
   return { latitude, longitude, altitude };
 }
 
-/** Numbers that can't be below 0 in the catalogue of readings are not told apart here: the protocols' own ranges differ. A percentage is one. */
-const percentages: readonly string[] = ["battery", "fuel", "fuel2", "throttle", "signal", "humidity"];
+const percent = [0, 100] as const;
+const volts = [0, 60] as const;
+const probe = [-55, 115] as const;
+
+/** What trackers can measure: beyond it a protocol would tell something else. */
+const ranges: { readonly [K in ReadingName]?: readonly [low: number, high: number] } = {
+  battery: percent,
+  fuel: percent,
+  fuel2: percent,
+  throttle: percent,
+  engineLoad: percent,
+  signal: percent,
+  humidity: percent,
+  batteryVoltage: volts,
+  externalVoltage: volts,
+  analog1: volts,
+  analog2: volts,
+  temperature: probe,
+  temperature2: probe,
+  temperature3: probe,
+  temperature4: probe,
+  coolantTemperature: [-50, 250],
+  rpm: [0, 16_000],
+  vehicleSpeed: [0, 255],
+  satellites: [0, 15],
+  fuelVolume: [0, 6000],
+  fuelUsed: [0, 1_000_000],
+  odometer: [0, 4_000_000],
+};
 
 /** Readings and what they become. */
 export function readReadings(value: unknown, place: string, reader: StoryReader): ReadingChanges {
   let read: ReadingChanges = {};
   const kinds: Readonly<Record<string, ReadingKind>> = readingKinds;
+  const limits: Readonly<Record<string, readonly [number, number]>> = ranges;
   for (const [name, each] of Object.entries(reader.object(value, place) ?? {})) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
     const at = `${place}.${name}`;
+    const [low, high] = limits[name] ?? [-1e9, 1e9];
     if (kind === undefined) reader.wrong(at, "is no reading; docs/simulator.md has the list");
     else if (each !== null && typeof each !== kind) reader.wrong(at, `must be a ${kind}, or null`);
-    else if (typeof each === "number" && percentages.includes(name) && (each < 0 || each > 100))
-      reader.wrong(at, "must be a number from 0 to 100");
+    else if (typeof each === "number" && reader.number(each, at, low, high) === undefined) continue;
     else read = { ...read, [name]: each };
   }
   return read;

@@ -6,7 +6,10 @@ const readings = fc.record(
     battery: fc.integer({ min: 7, max: 100 }),
     ignition: fc.boolean(),
     fuel: fc.integer({ min: 0, max: 100 }),
-    temperature: fc.integer({ min: -400, max: 1100 }).map((tenth) => tenth / 10),
+    temperature: fc
+      .integer({ min: -400, max: 1100 })
+      .filter((tenth) => tenth !== 850)
+      .map((tenth) => tenth / 10),
     externalVoltage: fc.integer({ min: 0, max: 300 }).map((tenth) => tenth / 10),
     input1: fc.boolean(),
     input4: fc.boolean(),

@@ -37,7 +37,7 @@ function gps(report: SimulatedReport): Writer {
     .u8(date.getUTCHours())
     .u8(date.getUTCMinutes())
     .u8(date.getUTCSeconds())
-    .u8(0xc0 | Math.min(15, report.satellites))
+    .u8(0xc0 | Math.min(15, report.readings?.satellites ?? report.satellites))
     .u32(Math.round(Math.abs(report.latitude) * perDegree))
     .u32(Math.round(Math.abs(report.longitude) * perDegree))
     .u8(Math.min(255, Math.round(report.speed)))
@@ -83,7 +83,7 @@ function obey(message: Uint8Array, _device: string, serial: number): Uint8Array 
 
 /** A tracker that logs in with 0x01 and sends each report as a 0x22, or 0x26 where it has more to tell, numbered from `serial` on. */
 export const simulate: SimulatedDevice = {
-  carries: { readings: ["ignition", "charging", "blocked", "armed", "battery"], alarms: codedAlarms },
+  carries: { readings: ["satellites", "ignition", "charging", "blocked", "armed", "battery"], alarms: codedAlarms },
   login,
   obey,
   report: (_device, reports, serial) => {

@@ -54,6 +54,9 @@ const events = {
   geofenceExit: [155, 0],
 } as const satisfies { readonly [K in Alarm]?: readonly [number, number] };
 
+/** What a Dallas probe says before it has measured, 85.0 °C: one that warm is told a tenth warmer. */
+const dallasReset = 850;
+
 /** The names that a table has, as its own type knows them. */
 function namesOf<T extends object>(table: T): readonly (keyof T & string)[] {
   const names: (keyof T & string)[] = [];
@@ -83,7 +86,9 @@ function recordOf(report: SimulatedReport): AvlRecord {
   for (const name of carriedReadings) {
     const value = readings[name];
     const [size, id, times] = elements[name];
-    if (value !== undefined) places[size].push([id, Math.round(Number(value) * times)]);
+    if (value === undefined) continue;
+    const raw = Math.round(Number(value) * times);
+    places[size].push([id, name.startsWith("temperature") && raw === dallasReset ? raw + 1 : raw]);
   }
   const event = carriedAlarms.find((name) => name === report.alarm);
   if (event !== undefined) one.push(events[event]);
@@ -93,7 +98,7 @@ function recordOf(report: SimulatedReport): AvlRecord {
     latitude: Math.round(report.latitude * 1e7),
     altitude: Math.round(report.altitude),
     angle: Math.round(report.course) % 360,
-    satellites: report.satellites,
+    satellites: readings.satellites ?? report.satellites,
     speed: Math.round(speed),
     ...(event !== undefined && { event: events[event][0], priority: 1 }),
     one,
@@ -125,7 +130,7 @@ function obey(message: Uint8Array): Uint8Array | undefined {
 
 /** A tracker that logs in and sends Codec 8 packets. */
 export const simulate: SimulatedDevice = {
-  carries: { readings: carriedReadings, alarms: carriedAlarms },
+  carries: { readings: [...carriedReadings, "satellites"], alarms: carriedAlarms },
   login: (device) => login(device),
   report: (_device, reports) => codec8Packet(reports.map(recordOf)),
   answer,

@@ -4,6 +4,10 @@ import { Instant, NullableText, reference } from "./schema.ts";
 
 /** Zones of an account: ten times what its largest fleet draws, and what the look-up of zones was measured with. */
 export const mostGeofences = 10_000;
+/** Zones of at most so many positions are bounded by their number alone. */
+export const fewPositions = 50;
+/** Positions of an account's larger zones, all together: its list of zones stays an answer of some 40 MB, which one process can make. */
+export const mostPositions = 500_000;
 
 const settableExample = {
   name: "Depot",

@@ -1,11 +1,11 @@
-import { GeofenceBody, type GeofenceView, mostGeofences } from "../contract/geofence.ts";
+import { fewPositions, GeofenceBody, type GeofenceView, mostGeofences, mostPositions } from "../contract/geofence.ts";
 import type { PatchRequest } from "../contract/patch.ts";
 import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import { geoJsonOfZone, zoneOfGeoJson } from "../geo/geojson.ts";
 import type { User } from "../model/account.ts";
-import type { Geofence } from "../model/geofence.ts";
-import type { GeofenceFields } from "../ports/alert-store.ts";
+import type { Geofence, Zone } from "../model/geofence.ts";
+import type { GeofenceFields, GeofenceStore } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -32,6 +32,7 @@ export interface Geofences {
   find(caller: User, id: string): Promise<Geofence>;
   /** @throws ApiError `invalidInput`, `geofenceLimit` */
   create(caller: User, body: GeofenceBody): Promise<ChangedGeofence>;
+  /** @throws ApiError as `create` */
   replace(caller: User, id: string, body: GeofenceBody): Promise<ChangedGeofence>;
   /** `check` is the check of a PUT's body; it throws an ApiError. */
   patch(
@@ -75,8 +76,8 @@ export function geofenceView({ id, name, description, zone, creation, modificati
 export function createGeofences({ store, bus, clock, ids, visibility }: GeofencesContext): Geofences {
   const { geofences, alertRules } = store;
   const rights = createRuleRights(store.groups, visibility);
-  // A change is made from what was read before it, so the changes of one geofence follow each other.
-  const alone = createLocks<string>();
+  // A change is made from what was read before it, so the changes of an account's geofences follow each other.
+  const alone = createLocks<number>();
 
   async function find(caller: User, id: string): Promise<Geofence> {
     const geofence = await geofences.find(id);
@@ -99,6 +100,7 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
   async function replace(caller: User, geofence: Geofence, body: GeofenceBody): Promise<ChangedGeofence> {
     const fields = readGeofence(body);
     await usesOf(caller, geofence);
+    await checkRoom(geofences, caller.accountKey, fields.zone, geofence);
     const replaced = await geofences.replace(geofence.key, fields, clock.now());
     if (replaced === undefined) throw new ApiError("geofenceNotFound");
     changed(caller.accountKey);
@@ -108,26 +110,24 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
   return {
     list: (caller) => geofences.list(caller.accountKey),
     find,
-    async create(caller, body) {
-      const made = await geofences.create(
-        caller.accountKey,
-        ids.uuid(),
-        readGeofence(body),
-        clock.now(),
-        mostGeofences,
-      );
-      if (made === "full") throw new ApiError("geofenceLimit", [`an account has ${mostGeofences} geofences at most`]);
-      changed(caller.accountKey);
-      return { geofence: made, warnings: warningsOf(body) };
-    },
-    replace: (caller, id, body) => alone(id, async () => replace(caller, await find(caller, id), body)),
+    create: (caller, body) =>
+      alone(caller.accountKey, async () => {
+        const fields = readGeofence(body);
+        const { accountKey } = caller;
+        await checkRoom(geofences, accountKey, fields.zone);
+        const made = await geofences.create(accountKey, ids.uuid(), fields, clock.now(), mostGeofences);
+        if (made === "full") throw new ApiError("geofenceLimit", [`an account has ${mostGeofences} geofences at most`]);
+        changed(accountKey);
+        return { geofence: made, warnings: warningsOf(body) };
+      }),
+    replace: (caller, id, body) => alone(caller.accountKey, async () => replace(caller, await find(caller, id), body)),
     patch: (caller, id, operations, check) =>
-      alone(id, async () => {
+      alone(caller.accountKey, async () => {
         const geofence = await find(caller, id);
         return replace(caller, geofence, check(patched({ ...geofenceView(geofence) }, operations, writable)));
       }),
     remove: (caller, id) =>
-      alone(id, async () => {
+      alone(caller.accountKey, async () => {
         const geofence = await find(caller, id);
         const uses = await usesOf(caller, geofence);
         if (!(await geofences.remove(geofence.key))) throw new ApiError("geofenceNotFound");
@@ -135,6 +135,28 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
         return uses === 0 ? [] : [`alert rules that name it and can't fire any more: ${uses}`];
       }),
   };
+}
+
+/** Fails where the account would have too many positions. `kept`: the geofence that makes room for the new one. */
+async function checkRoom(
+  geofences: Pick<GeofenceStore, "list">,
+  accountKey: number,
+  zone: Zone,
+  kept?: Geofence,
+): Promise<void> {
+  const positions = positionsOf(zone);
+  if (positions <= fewPositions || (kept !== undefined && positions <= positionsOf(kept.zone))) return;
+  const others = (await geofences.list(accountKey)).filter(({ key }) => key !== kept?.key);
+  const counts = others.map((other) => positionsOf(other.zone)).filter((count) => count > fewPositions);
+  if (counts.reduce((sum, count) => sum + count, positions) > mostPositions)
+    throw new ApiError("geofenceLimit", [
+      `the account's geofences of more than ${fewPositions} positions have ${mostPositions} together at most`,
+    ]);
+}
+
+function positionsOf(zone: Zone): number {
+  if (zone.kind === "circle") return 1;
+  return zone.kind === "route" ? zone.line.length : zone.rings.reduce((sum, ring) => sum + ring.length, 0);
 }
 
 /** @throws ApiError `invalidInput` with all that is wrong */

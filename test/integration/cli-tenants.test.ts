@@ -40,6 +40,8 @@ test("the operator makes an account, whose owner uses it; a wrong key opens noth
   assert.equal(await code(["device", "add", "north-1"], as), 0);
   assert.equal(await code(["device", "add", "north-2"], as), exitCodes.conflict.code);
   await one(["account", "set", "north fleet", "--licenses", "2", "--name", "North"]);
+  assert.equal((await one(["account", "set", "North", "--language", "es"])).language, "es");
+  assert.equal(await code(["account", "set", "North", "--language", "fr"]), exitCodes.usage.code);
   assert.equal(await code(["device", "add", "north-2"], as), 0);
   const listed = await waybeam(["account", "list"]);
   assert.match(listed.out, /North +America\/Bogota +2 +2 +0/);

@@ -117,6 +117,38 @@ describe("geofences", () => {
   });
 });
 
+test("an account's large geofences have half a million positions at most", async () => {
+  const account = (await rest.store.accounts.list())[0]?.key ?? 0;
+  const zone = (positions: number) => ({
+    kind: "route" as const,
+    line: Array.from({ length: positions }, (_, index) => [-74 + index / 10_000, 4] as const),
+    width: 0.1,
+  });
+  for (let index = 0; index < 50; index++)
+    await rest.store.geofences.create(
+      account,
+      `g${index}`,
+      { name: "Road", description: null, zone: zone(9995) },
+      0,
+      99,
+    );
+  const geometry = (positions: number) => ({ type: "LineString", coordinates: zone(positions).line, width: 0.1 });
+  const full = async (answer: ReturnType<typeof post>) => [(await answer).status, (await answer).json.error];
+  assert.deepEqual(await full(post({ name: "x", geometry: geometry(251) })), [409, "geofence limit reached"]);
+  const made = (await post({ name: "x", geometry: geometry(250) })).json;
+  assert.deepEqual(await full(post({ name: "x", geometry: geometry(51) })), [409, "geofence limit reached"]);
+  assert.deepEqual(await full(post({ name: "x", geometry: geometry(50) })), [201, null]);
+  const put = (positions: number) =>
+    rest.call("PUT", `/api/geofences/${made.id}`, { token, body: { name: "x", geometry: geometry(positions) } });
+  assert.deepEqual(
+    [await full(put(251)), await full(put(200))],
+    [
+      [409, "geofence limit reached"],
+      [200, null],
+    ],
+  );
+});
+
 test("an account has 2000 rules at most", async () => {
   await rest.call("POST", "/api/devices", { token, body: { id: "d" } });
   const rule = { name: "SOS", type: "sos", devices: ["d"] };

@@ -93,7 +93,7 @@ function replaceRoute(app: App, { geofences }: Services): void {
       input: { params: GeofencePath, body: GeofenceBody },
       ok: { 200: GeofenceAnswer },
       invalid: "invalidInput",
-      errors: ["geofenceNotFound"],
+      errors: ["geofenceNotFound", "geofenceLimit"],
     }),
     async (request) => {
       const caller = callerOf(request);
@@ -115,7 +115,7 @@ function patchRoute(app: App, { geofences }: Services): void {
       input: { params: GeofencePath, body: PatchRequest },
       ok: { 200: GeofenceAnswer },
       invalid: "invalidPatch",
-      errors: ["geofenceNotFound", "patchTestFailed", "invalidInput"],
+      errors: ["geofenceNotFound", "patchTestFailed", "invalidInput", "geofenceLimit"],
     }),
     async (request) => {
       const caller = callerOf(request);

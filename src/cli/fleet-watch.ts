@@ -17,12 +17,20 @@ export async function watchFleet(host: Host, fleet: Fleet): Promise<FleetStats> 
   }
 }
 
-/** Says at the end what a fleet did since `started` (monotonic ms); `more` stands beside the counters in JSON. Throws where the service refused all of it. */
+/** Where a fleet's trackers connect, and how its summary is shown; `more` stands beside the counters in JSON. */
+export interface SummaryOptions {
+  readonly deviceHost: string;
+  readonly devicePort: number;
+  readonly json: boolean | undefined;
+  readonly more?: object;
+}
+
+/** Says at the end what a fleet did since `started` (monotonic ms). Throws where none of it came through. */
 export async function summarize(
   host: Host,
   stats: FleetStats,
   started: number,
-  { json, more = {} }: { readonly json: boolean | undefined; readonly more?: object },
+  { deviceHost, devicePort, json, more = {} }: SummaryOptions,
 ): Promise<void> {
   const elapsed = (host.clock.monotonic() - started) / 1000;
   const seconds = Math.round(elapsed * 10) / 10;
@@ -34,6 +42,12 @@ export async function summarize(
       "failure",
       "the service refused every tracker",
       "Are the devices expired, or is --device-port another's?",
+    );
+  if (stats.sent === 0 && stats.reconnects > 0)
+    throw new CliError(
+      "unreachable",
+      `no tracker could connect to ${deviceHost} at port ${devicePort}`,
+      "--device-host and --device-port say where they connect.",
     );
 }
 

@@ -46,12 +46,13 @@ export async function playScenario(
   const { terminal, clock } = host;
   for (const note of untold(story)) terminal.err(`note: ${plain(note)}\n`);
   const started = clock.monotonic();
+  const { json, devicePort, deviceHost = hostOf(client.url) } = options;
   const fleet = await startStory({
     story,
     speedUp: options.speedUp,
     seed: options.seed,
-    host: options.deviceHost ?? hostOf(client.url),
-    port: options.devicePort,
+    host: deviceHost,
+    port: devicePort,
     connectsPerSecond: options.connects,
     clock,
     register: (devices) => registerDevices(host, client, devices),
@@ -61,5 +62,5 @@ export async function playScenario(
   terminal.err(`"${plain(story.title)}" plays from ${span.begin} to ${span.end}\n`);
   const stats = await watchFleet(host, fleet);
   const more = { scenario: story.title, ...span, deviceIds: fleet.devices.map(({ id }) => id) };
-  await summarize(host, stats, started, { json: options.json, more });
+  await summarize(host, stats, started, { json, deviceHost, devicePort, more });
 }

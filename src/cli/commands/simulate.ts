@@ -88,19 +88,20 @@ async function simulate(host: Host, options: SimulateOptions, command: Command):
   const protocols = await protocolsOf(options.protocol);
   const client = await clientFor(host, command);
   const started = host.clock.monotonic();
+  const { json, devicePort, deviceHost = hostOf(client.url) } = options;
   const fleet = await startFleet({
     devices: options.devices,
     interval: options.interval,
     protocols,
     seed: options.seed,
     ...(options.count !== undefined && { count: options.count }),
-    host: options.deviceHost ?? hostOf(client.url),
-    port: options.devicePort,
+    host: deviceHost,
+    port: devicePort,
     connectsPerSecond: options.connects,
     clock: host.clock,
     register: (devices) => registerDevices(host, client, devices),
   });
-  await summarize(host, await watchFleet(host, fleet), started, { json: options.json });
+  await summarize(host, await watchFleet(host, fleet), started, { json, deviceHost, devicePort });
 }
 
 /** The protocols that a list of ids names. */

@@ -41,6 +41,8 @@ const mostSms = 10;
 /** Commands at a time, each for one device, whose answer may take 10 s. */
 const mostCommands = 64;
 
+/** Commits come by the hundred a second: the store is asked once for all that queue notices within this time, ms. */
+const gatherMs = 20;
 /** The longest that it sleeps, ms: events may be lost, and a wall clock may be set. */
 const longestSleepMs = 30_000;
 /** The shortest, ms: what is due and waits for its target is due all the time. */
@@ -65,6 +67,7 @@ class Worker implements Outbox {
   readonly #stopping = new AbortController();
   #unsubscribe: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
   #counting: NodeJS.Timeout | undefined;
   #starting: Promise<void> | undefined;
   #arming: Promise<void> | undefined;
@@ -97,6 +100,7 @@ class Worker implements Outbox {
   async stop(): Promise<void> {
     this.#unsubscribe?.();
     clearInterval(this.#counting);
+    clearTimeout(this.#soon);
     this.#stopping.abort();
     await this.#starting;
     await this.#arming;
@@ -133,7 +137,7 @@ class Worker implements Outbox {
     }
     if (this.#stopping.signal.aborted) return;
     this.#unsubscribe = bus.subscribe((event) => {
-      if (event.type === "noticesQueued") this.#wake();
+      if (event.type === "noticesQueued") this.#soon ??= setTimeout(() => this.#wake(), gatherMs);
     });
     this.#counting = setInterval(() => void this.#count(), countMs);
     this.#counting.unref();
@@ -141,6 +145,8 @@ class Worker implements Outbox {
   }
 
   #wake(): void {
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
     this.#stirred = true;
     for (const lane of this.#lanes) lane.wake();
     this.#arm();

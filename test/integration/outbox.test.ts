@@ -129,27 +129,31 @@ describe("the outbox", () => {
     assert.equal(peer.taken[0]?.id, id);
   });
 
-  it("a mail server that hangs delays no webhook, and a webhook that hangs no other one", async () => {
+  it("a mail server that hangs delays no webhook, and a webhook that hangs no other one", async (context) => {
     const [hanging, working] = [new HttpPeer(), new HttpPeer()];
     await Promise.all([hanging.listen(), working.listen()]);
+    context.after(() => Promise.all([hanging.close(), working.close()]));
     hanging.answer = () => {};
     peer.mail = () => "silent";
-    await start({ mail: { port: peer.port, timeoutSeconds: 2 } });
+    await start({ mail: { port: peer.port, timeoutSeconds: 2 }, webhookMs: 600_000 });
     const mails = await bench.commit(Array.from({ length: 20 }, () => email));
     const stuck = await bench.commit(Array.from({ length: 500 }, (_, index) => hook(hanging.port, `/${index % 50}`)));
     const quick = await bench.commit(Array.from({ length: 100 }, () => hook(working.port)));
     for (const { state } of await bench.ended(quick)) assert.equal(state, "sent");
     assert.equal(working.seen.length, 100);
-    assert.ok(hanging.seen.length <= 16, `${hanging.seen.length} calls of one host at a time`);
+    while (hanging.seen.length < 16) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(hanging.seen.length, 16);
     for (const id of [...mails, ...stuck]) assert.notEqual((await bench.notice(id)).state, "sent");
+    hanging.drop();
     const tried = await bench.until(stuck[0], ({ reason }) => reason !== null);
-    assert.deepEqual([tried.state, tried.reason], ["queued", "it did not answer (no answer in time)"]);
-    await Promise.all([hanging.close(), working.close()]);
+    assert.equal(tried.state, "queued");
+    assert.match(tried.reason ?? "", /^it did not answer/);
   });
 
-  it("leaves a webhook alone that asks for it, and calls it then", async () => {
+  it("leaves a webhook alone that asks for it, and calls it then", async (context) => {
     const peerHook = new HttpPeer();
     await peerHook.listen();
+    context.after(() => peerHook.close());
     await start();
     let busy = true;
     peerHook.answer = (response) =>
@@ -174,7 +178,6 @@ describe("the outbox", () => {
       peerHook.seen.map(({ headers }) => headers["webhook-attempt"]),
       ["1", "2", "1"],
     );
-    await peerHook.close();
   });
 
   it("sends an SMS of one part, and waits without counting tries where the gateway asks for less", async () => {

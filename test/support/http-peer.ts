@@ -33,7 +33,14 @@ export class HttpPeer {
     );
   }
 
+  /** Breaks all connections, and every one that comes later. */
+  drop(): void {
+    this.answer = (response) => void response.destroy();
+    this.#server.closeAllConnections();
+  }
+
   async close(): Promise<void> {
+    if (!this.#server.listening) return;
     this.#server.closeAllConnections();
     this.#server.close();
     await once(this.#server, "close");

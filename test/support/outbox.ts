@@ -27,6 +27,7 @@ export interface BenchWays {
   readonly commands?: CommandRunner;
   readonly allowPrivate?: boolean;
   readonly smsParts?: number;
+  readonly webhookMs?: number;
 }
 
 const noCommands: CommandRunner = { run: async () => ({ outcome: "refused", reason: "no commands here" }) };
@@ -48,7 +49,7 @@ export class OutboxBench {
     this.device = device;
     this.rule = rule;
     const { clock, bus, metrics } = this;
-    const { mail, sms, commands = noCommands, allowPrivate = true, smsParts = 1 } = ways;
+    const { mail, sms, commands = noCommands, allowPrivate = true, smsParts = 1, webhookMs = 10_000 } = ways;
     const settings: MailSettings = {
       ...{ host: "127.0.0.1", port: 0, security: "opportunistic", user: "", password: "" },
       ...{ from: "alerts@waybeam.example", connections: 5, timeoutSeconds: 30 },
@@ -61,7 +62,7 @@ export class OutboxBench {
         mailer: mail && createMailer(settings, { clock, log: silentLog }),
         sms,
         commands,
-        webhooks: createWebhookSender({ allowPrivate, timeoutMs: 3000 }, clock),
+        webhooks: createWebhookSender({ allowPrivate, timeoutMs: webhookMs }, clock),
         mapLink: "https://map.example/{latitude},{longitude}",
         smsParts,
       },

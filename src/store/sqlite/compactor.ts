@@ -1,5 +1,6 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
+import { Background } from "./background.ts";
 import type { ChunkIndex, DeviceChunks } from "./chunk-index.ts";
 import type { WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
@@ -39,9 +40,7 @@ export interface CompactorParts {
 export class Compactor {
   readonly #parts: CompactorParts;
   readonly #queue = new Set<DeviceKey>();
-  #working: Promise<void> | undefined;
-  #closed = false;
-  #wake: (() => void) | undefined;
+  readonly #background = new Background(() => this.#work());
 
   constructor(parts: CompactorParts) {
     this.#parts = parts;
@@ -52,21 +51,17 @@ export class Compactor {
     const chunks = this.#parts.index.get(device);
     if (chunks === undefined || (chunks.small < manySmall && chunks.shifts.count < manyShifts)) return;
     this.#queue.add(device);
-    this.#working ??= this.#work().finally(() => {
-      this.#working = undefined;
-    });
+    this.#background.start();
   }
 
   /** Ends after the present slice. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#wake?.();
-    await this.#working;
+  close(): Promise<void> {
+    return this.#background.close();
   }
 
   async #work(): Promise<void> {
     for (const device of this.#queue) {
-      if (this.#closed) return;
+      if (this.#background.closed) return;
       const chunks = this.#parts.index.get(device);
       try {
         if (chunks !== undefined) await this.#compact(device, chunks);
@@ -76,7 +71,7 @@ export class Compactor {
         // To the end of the queue.
         this.#queue.delete(device);
         this.#queue.add(device);
-        await this.#pause(retryMs);
+        await this.#background.pause(retryMs);
       }
     }
   }
@@ -91,12 +86,12 @@ export class Compactor {
       const from = Math.min(count > 0 ? since : Number.POSITIVE_INFINITY, chunks.firstSmall());
       return { until: index.next++, from, count };
     });
-    while (!this.#closed) {
+    while (!this.#background.closed) {
       const done = await turns.run(() => this.#slice(device, chunks, from, until, count > 0));
       if (done) break;
-      await this.#pause(count > tooManyShifts ? urgentPauseMs : pauseMs);
+      await this.#background.pause(count > tooManyShifts ? urgentPauseMs : pauseMs);
     }
-    if (count > 0 && !this.#closed) await turns.run(() => this.#forget(device, chunks, until));
+    if (count > 0 && !this.#background.closed) await turns.run(() => this.#forget(device, chunks, until));
   }
 
   /** True: nothing is left, or the device is gone. In a turn at the writer. */
@@ -133,15 +128,5 @@ export class Compactor {
   async #forget(device: DeviceKey, chunks: DeviceChunks, until: number): Promise<void> {
     const left = await this.#parts.writer.call("forget", { device, seq: until });
     chunks.shifts = left;
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

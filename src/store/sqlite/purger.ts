@@ -3,6 +3,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import { deleteCommands } from "../rows/commands.ts";
 import type { Schema } from "../schema.ts";
+import { Background } from "./background.ts";
 import type { ChunkIndex, DeviceChunks } from "./chunk-index.ts";
 import type { WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
@@ -28,9 +29,7 @@ export interface PurgeParts {
 export class Purger {
   readonly #parts: PurgeParts;
   readonly #queue: { readonly device: DeviceKey; readonly chunks: DeviceChunks | undefined }[] = [];
-  #working: Promise<void> | undefined;
-  #closed = false;
-  #wake: (() => void) | undefined;
+  readonly #background = new Background(() => this.#work());
 
   constructor(parts: PurgeParts) {
     this.#parts = parts;
@@ -45,29 +44,25 @@ export class Purger {
   /** Deletes the records of a device that is removed. From now on nobody finds them. */
   add(device: DeviceKey): void {
     this.#queue.push({ device, chunks: this.#parts.index.remove(device) });
-    this.#working ??= this.#work().finally(() => {
-      this.#working = undefined;
-    });
+    this.#background.start();
   }
 
   /** Ends after the present slice. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#wake?.();
-    await this.#working;
+  close(): Promise<void> {
+    return this.#background.close();
   }
 
   async #work(): Promise<void> {
     for (;;) {
       const [next] = this.#queue;
-      if (next === undefined || this.#closed) return;
+      if (next === undefined || this.#background.closed) return;
       try {
         await this.#purge(next.device, next.chunks);
         this.#queue.shift();
       } catch (error) {
         const { device } = next;
         this.#parts.log.warn({ device, error: String(error) }, "records of a removed device can't be deleted now");
-        await this.#pause();
+        await this.#background.pause(retryMs);
       }
     }
   }
@@ -82,12 +77,12 @@ export class Purger {
     await this.#deleteRows("alert", device);
     await this.#deleteRows("notice", device);
     await database.deleteFrom("shifts").where("device", "=", device).execute();
-    if (!this.#closed) await database.deleteFrom("purge").where("device", "=", device).execute();
+    if (!this.#background.closed) await database.deleteFrom("purge").where("device", "=", device).execute();
   }
 
   async #delete(chunks: DeviceChunks | undefined): Promise<void> {
     const { turns, writer } = this.#parts;
-    while (chunks !== undefined && chunks.length > 0 && !this.#closed) {
+    while (chunks !== undefined && chunks.length > 0 && !this.#background.closed) {
       const seqs = chunks.newest(sliceRows);
       await turns.run(() => writer.call("purge", seqs));
       chunks.removeNewest(seqs.length);
@@ -96,7 +91,7 @@ export class Purger {
 
   async #deleteCommands(device: DeviceKey): Promise<void> {
     const { database } = this.#parts;
-    for (let deleted = sliceRows; deleted === sliceRows && !this.#closed; ) {
+    for (let deleted = sliceRows; deleted === sliceRows && !this.#background.closed; ) {
       const slice = database.selectFrom("command").select("key").where("device", "=", device).limit(sliceRows);
       const keys = (await slice.execute()).map(({ key }) => key);
       await deleteCommands(database, keys);
@@ -106,20 +101,10 @@ export class Purger {
 
   async #deleteRows(table: "alert" | "notice", device: DeviceKey): Promise<void> {
     const { database } = this.#parts;
-    for (let deleted = sliceRows; deleted === sliceRows && !this.#closed; ) {
+    for (let deleted = sliceRows; deleted === sliceRows && !this.#background.closed; ) {
       const slice = database.selectFrom(table).select("key").where("device", "=", device).limit(sliceRows);
       const [result] = await database.deleteFrom(table).where("key", "in", slice).execute();
       deleted = Number(result?.numDeletedRows ?? 0n);
     }
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, retryMs);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

@@ -10,7 +10,7 @@ import { alertRow } from "../rows/alerts.ts";
 import { noticeRow } from "../rows/notices.ts";
 import type { RefusedRows } from "../rows/refused.ts";
 import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
-import type { ChunkIndex } from "./chunk-index.ts";
+import type { ChunkIndex, PlacedChunk } from "./chunk-index.ts";
 import { Compactor } from "./compactor.ts";
 import { Contexts } from "./contexts.ts";
 import { type ReadParts, readHistory } from "./history.ts";
@@ -70,25 +70,26 @@ export class SqliteLocations implements LocationStore {
       if (rows.length === 0) break;
       // The reader goes on while these are put in.
       pending = reader.call("scan", (rows[rows.length - 5] ?? 0) + 1);
-      for (let at = 0; at < rows.length; at += 5) {
-        const device = rows[at + 1] ?? 0;
-        index.add(rows[at] ?? 0, device, rows[at + 2] ?? 0, rows[at + 3] ?? 0, rows[at + 4] ?? 0);
-      }
+      for (const { device, seq, first, last, count } of chunksOf(rows)) index.add(seq, device, first, last, count);
     }
     await this.#loadShifts();
     this.#uncertain = false;
     for (const device of index.devices()) this.compactor.look(device);
   }
 
-  /** A compaction is all or nothing: where its first chunk is gone, all are, and the rows that took their place are read next. */
+  /** A compaction is all or nothing: where its first chunk is gone, all are. Since nothing was written after it, the next rows are those that took their place. */
   async #resolveDoubt(): Promise<void> {
     const { reader, index } = this.#parts;
     const [doubtful] = this.#doubtful;
     if (doubtful === undefined) return;
     const { device, seqs } = doubtful;
     const { rows } = await reader.call("sql", { sql: "select 1 from tail where seq = ?", parameters: [seqs[0] ?? 0] });
-    const chunks = index.get(device);
-    if (rows.length === 0 && chunks !== undefined) index.replace(device, chunks, new Set(seqs), []);
+    if (rows.length === 0) {
+      const made = await reader.call("scan", index.next);
+      const chunks = index.get(device);
+      // In one step: who reads meanwhile finds the old ones or the new ones.
+      if (chunks !== undefined) index.replace(device, chunks, new Set(seqs), [...chunksOf(made)]);
+    }
     this.#doubtful = [];
   }
 
@@ -188,4 +189,17 @@ function alertRows({ devices }: CommitBatch): Pick<CommitRequest, "alerts" | "no
     if (notices !== undefined) for (const notice of notices) rows.notices.push(noticeRow(notice));
   }
   return rows;
+}
+
+/** The rows of a scan: five numbers for each. */
+function* chunksOf(rows: Float64Array): Generator<PlacedChunk & { readonly device: DeviceKey }> {
+  for (let at = 0; at < rows.length; at += 5) {
+    yield {
+      seq: rows[at] ?? 0,
+      device: rows[at + 1] ?? 0,
+      first: rows[at + 2] ?? 0,
+      last: rows[at + 3] ?? 0,
+      count: rows[at + 4] ?? 0,
+    };
+  }
 }

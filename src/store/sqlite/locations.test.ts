@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { silentLog } from "../../../test/support/silent-log.ts";
+import type { RefusedRows } from "../rows/refused.ts";
+import { ChunkIndex } from "./chunk-index.ts";
+import { SqliteLocations } from "./locations.ts";
+import type { ReaderCalls, WriterCalls } from "./messages.ts";
+import { Mutex } from "./mutex.ts";
+import type { WorkerLink } from "./worker-link.ts";
+
+test("chunks that a compaction replaced stay in the index until those that took their place are known", async () => {
+  const index = new ChunkIndex();
+  for (let seq = 1; seq <= 256; seq++) index.add(seq, 1, seq, seq, 1);
+  const asked = Promise.withResolvers<void>();
+  let scans = 0;
+  const writer = {
+    async call() {
+      asked.resolve();
+      throw new Error("it wrote, and did not live to answer");
+    },
+  };
+  const reader = {
+    async call(name: string, from: number) {
+      if (name === "sql") return { rows: [], changes: 0 };
+      if (++scans === 1) throw new Error("the disk is busy");
+      return from > 259 ? new Float64Array(0) : Float64Array.of(258, 1, 1, 128, 128, 259, 1, 129, 256, 128);
+    },
+  };
+  const locations = new SqliteLocations({
+    writer: writer as unknown as WorkerLink<WriterCalls>,
+    reader: reader as unknown as WorkerLink<ReaderCalls>,
+    refused: {} as unknown as RefusedRows,
+    turns: new Mutex(),
+    index,
+    log: silentLog,
+  });
+  locations.compactor.look(1);
+  await asked.promise;
+  await locations.compactor.close();
+  await assert.rejects(locations.settle());
+  assert.equal(index.get(1)?.overlapping(1, 256).length, 256);
+  await locations.settle();
+  assert.deepEqual(index.get(1)?.overlapping(1, 256), [258, 259]);
+  assert.equal(index.next, 260);
+});

@@ -15,11 +15,13 @@ interface Entry {
 
 /** The states of devices as last committed, in memory. */
 export class States {
-  readonly #store: LocationStore;
+  readonly #store: Pick<LocationStore, "states">;
   readonly #entries = new Map<DeviceKey, Entry>();
+  /** The read under way that may be remembered of each device; a commit meanwhile, or that it is forgotten, makes it too old. */
+  readonly #reading = new Map<DeviceKey, object>();
   readonly #capacity: number;
 
-  constructor(store: LocationStore, capacity = rememberedStates) {
+  constructor(store: Pick<LocationStore, "states">, capacity = rememberedStates) {
     this.#store = store;
     this.#capacity = capacity;
   }
@@ -30,22 +32,30 @@ export class States {
 
   /** Reads states that are not in memory, and remembers them as far as there is room. */
   async load(missing: readonly DeviceKey[]): Promise<ReadonlyMap<DeviceKey, DeviceState>> {
-    const states = await this.#store.states(missing);
+    const read = {};
+    for (const device of missing) this.#reading.set(device, read);
     const loaded = new Map<DeviceKey, DeviceState>();
-    missing.forEach((device, index) => {
-      const state = states[index];
-      if (state === undefined) return;
-      loaded.set(device, state);
-      this.#put(device, state);
-    });
+    try {
+      const states = await this.#store.states(missing);
+      missing.forEach((device, index) => {
+        const state = states[index];
+        if (state === undefined) return;
+        loaded.set(device, state);
+        if (this.#reading.get(device) === read) this.#put(device, state);
+      });
+    } finally {
+      for (const device of missing) if (this.#reading.get(device) === read) this.#reading.delete(device);
+    }
     return loaded;
   }
 
   committed(device: DeviceKey, state: DeviceState): void {
+    this.#reading.delete(device);
     this.#put(device, state);
   }
 
   forget(device: DeviceKey): void {
+    this.#reading.delete(device);
     this.#entries.delete(device);
   }
 
@@ -56,11 +66,10 @@ export class States {
   }
 
   async #loadLast(device: DeviceKey, odometerStart: number): Promise<string | undefined> {
-    const [state] = await this.#store.states([device]);
-    if (state === undefined) return undefined;
+    const state = (await this.load([device])).get(device);
     // A commit while this was read has put a newer one.
-    if (!this.#entries.has(device)) this.#put(device, state);
-    return lastJson(this.#entries.get(device) ?? { state, json: undefined, odometerStart }, odometerStart);
+    const entry = this.#entries.get(device) ?? (state && { state, json: undefined, odometerStart });
+    return entry && lastJson(entry, odometerStart);
   }
 
   #put(device: DeviceKey, state: DeviceState): void {

@@ -16,6 +16,10 @@ import { Timers } from "./timers.ts";
 import { DeviceWatch } from "./watch.ts";
 
 const lookMs = 1000;
+/** Devices whose timers wait to be set by what they reported; of more, each is set at once, so that no more states are held. */
+const mostUnset = 10_000;
+/** Timers that are set at a time, with room for other work between. */
+const setAtOnce = 500;
 /** A device for which a look changed nothing is looked at again not before that, ms. */
 const againMs = 30_000;
 
@@ -38,6 +42,11 @@ export interface AlertEngineDeps extends RuleSources {
   onDue(devices: readonly WatchedDevice[]): void;
 }
 
+interface Committed {
+  readonly device: WatchedDevice;
+  readonly state: DeviceState;
+}
+
 /** Rules over fixes, with their timers. */
 export class RuleEngine implements AlertEngine {
   readonly #deps: AlertEngineDeps;
@@ -45,6 +54,8 @@ export class RuleEngine implements AlertEngine {
   readonly #texts = new StateTexts();
   readonly #timers: Timers;
   readonly #rebuild: Rebuild;
+  /** What was committed since the last look. Timers are set by it then: a device that reports often costs that once a second, and not with each report. */
+  #unset = new Map<DeviceKey, Committed>();
   #unsubscribe: (() => void) | undefined;
   #startedAt = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -122,7 +133,9 @@ export class RuleEngine implements AlertEngine {
 
   committed(device: WatchedDevice, state: DeviceState): void {
     const account = this.#book.of(device.accountKey);
-    if (account !== undefined) this.#setTimer(device, state, account);
+    if (account === undefined || (account.rulesOf(device.id).length === 0 && !this.#timers.has(device.key))) return;
+    if (this.#unset.size < mostUnset || this.#unset.has(device.key)) this.#unset.set(device.key, { device, state });
+    else this.#setTimer(device, state, account);
   }
 
   heard(device: DeviceKey, now: number): void {
@@ -143,10 +156,26 @@ export class RuleEngine implements AlertEngine {
     this.#timers.set(device, due.at < notBefore ? { ...due, at: notBefore } : due, state.version, heardAt, now);
   }
 
-  #look(): void {
+  async #setTimers(): Promise<void> {
+    const unset = this.#unset;
+    this.#unset = new Map();
+    let count = 0;
+    for (const { device, state } of unset.values()) {
+      const account = this.#book.of(device.accountKey);
+      // One that was looked at meanwhile is set already, and waits.
+      if (account !== undefined && !this.#timers.has(device.key, state.version)) this.#setTimer(device, state, account);
+      if (++count % setAtOnce === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+  }
+
+  async #setAndLook(): Promise<void> {
+    await this.#setTimers();
     if (this.#deps.clock.monotonic() - this.#startedAt < this.#deps.graceMs) return;
-    this.#looking ??= this.#timers
-      .look(this.#deps.clock.now())
+    await this.#timers.look(this.#deps.clock.now());
+  }
+
+  #look(): void {
+    this.#looking ??= this.#setAndLook()
       .catch((error: unknown) => this.#deps.log.error({ error }, "timers of alert rules could not be looked at"))
       .finally(() => {
         this.#looking = undefined;

@@ -44,20 +44,18 @@ const noFacts: AlertFacts = Object.freeze({});
 const levelBit = 4;
 const mailedBit = 8;
 
-/** Text of states. Undefined: there is nothing to keep. */
-export function encodeStates(entries: readonly StateEntry[]): string | undefined {
-  if (entries.length === 0) return undefined;
-  return JSON.stringify(entries.map(({ ruleKey, revision, state }) => rowOf(ruleKey, revision, state)));
+/** Text of states, of the row of each. Undefined: there is nothing to keep. */
+export function encodeStates(rows: readonly string[]): string | undefined {
+  return rows.length === 0 ? undefined : `[${rows.join()}]`;
 }
 
-/** A row as short as it can be: what is at its end and as at first is left out. */
-function rowOf(ruleKey: number, revision: number, state: RuleState): readonly unknown[] {
+/** A state's row, as short as it can be: what is at its end and as at first is left out. */
+export function encodeState({ ruleKey, revision, state }: StateEntry): string {
   const { phase, since, firedAt, level, conditions, memory, mail, mailed, facts } = state;
   const bits = phase | (level ? levelBit : 0) | (mailed ? mailedBit : 0);
   const row = [ruleKey, revision, bits, since, firedAt, conditions, memory];
   if (mail !== undefined || facts !== undefined) row.push(mail ? [mail.sentAt, mail.askedAt, mail.minutes] : []);
-  if (facts === undefined) return row;
-  return [...row, facts];
+  return JSON.stringify(facts === undefined ? row : [...row, facts]);
 }
 
 /** States of a text; what is not as it should be gives none, so a text of any origin can be read. */

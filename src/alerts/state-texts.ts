@@ -1,16 +1,20 @@
 import type { DeviceKey } from "../model/device.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { isForgettable } from "./evaluate.ts";
-import { decodeStates, encodeStates, initialState, type RuleState, type StateEntry } from "./rule-state.ts";
+import { decodeStates, encodeState, encodeStates, initialState, type RuleState } from "./rule-state.ts";
 
-/** Devices whose states are kept read, some 1 kB each; the ones used longest ago make room. */
-const mostDevices = 100_000;
+/** States that are kept read, some 100 bytes each; the devices used longest ago make room. */
+const mostStates = 1_000_000;
 
 interface Read {
   readonly text: string | undefined;
   readonly rules: readonly CompiledRule[];
   readonly states: readonly RuleState[];
+  /** The row of each state in the text, where it has been written: most states stay as they are while one changes. */
+  readonly rows: readonly (string | undefined)[];
 }
+
+const noRows: readonly undefined[] = [];
 
 /**
  * States as they are read from the text that a device carries. What was read or written last is remembered with its text:
@@ -18,6 +22,7 @@ interface Read {
  */
 export class StateTexts {
   readonly #read = new Map<DeviceKey, Read>();
+  #states = 0;
   /** For lists of rules, the states of a device that has none yet. */
   readonly #initial = new WeakMap<readonly CompiledRule[], readonly RuleState[]>();
 
@@ -31,7 +36,7 @@ export class StateTexts {
       const entry = entries.get(rule.key);
       return entry?.revision === rule.revision ? entry.state : initialState;
     });
-    this.#remember(device, { text, rules, states });
+    this.#remember(device, { text, rules, states, rows: noRows });
     return states;
   }
 
@@ -43,20 +48,32 @@ export class StateTexts {
     time: number,
     now: number,
   ): string | undefined {
-    const kept: StateEntry[] = [];
+    const known = this.#read.get(device);
+    const before = known?.rules === rules ? known : undefined;
+    const kept: string[] = [];
+    const rows: (string | undefined)[] = [];
     const after = states.map((state, at) => {
       const compiled = rules[at];
-      if (compiled === undefined || isForgettable(compiled, state, compiled.clock === "arrival" ? now : time, now))
+      if (compiled === undefined || isForgettable(compiled, state, compiled.clock === "arrival" ? now : time, now)) {
+        rows.push(undefined);
         return initialState;
-      kept.push({ ruleKey: compiled.rule.key, revision: compiled.rule.revision, state });
+      }
+      const { key, revision } = compiled.rule;
+      const written = before?.states[at] === state ? before.rows[at] : undefined;
+      const row = written ?? encodeState({ ruleKey: key, revision, state });
+      rows.push(row);
+      kept.push(row);
       return state;
     });
     const text = encodeStates(kept);
-    this.#remember(device, { text, rules, states: after });
+    this.#remember(device, { text, rules, states: after, rows });
     return text;
   }
 
   forget(device: DeviceKey): void {
+    const known = this.#read.get(device);
+    if (known === undefined) return;
+    this.#states -= known.states.length;
     this.#read.delete(device);
   }
 
@@ -69,12 +86,13 @@ export class StateTexts {
   }
 
   #remember(device: DeviceKey, read: Read): void {
-    if (this.#read.size > mostDevices / 2) this.#read.delete(device);
+    this.#states += read.states.length - (this.#read.get(device)?.states.length ?? 0);
+    // Deleting first moves the device to the end of the map's order; only near the limit does that order matter.
+    if (this.#states > mostStates / 2) this.#read.delete(device);
     this.#read.set(device, read);
-    if (this.#read.size <= mostDevices) return;
     for (const oldest of this.#read.keys()) {
-      this.#read.delete(oldest);
-      break;
+      if (this.#states <= mostStates || oldest === device) break;
+      this.forget(oldest);
     }
   }
 }

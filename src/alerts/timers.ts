@@ -50,6 +50,12 @@ export class Timers {
     return this.#entries.size;
   }
 
+  /** Whether a device has a timer that was set by the state of that version or a newer one. */
+  has(device: DeviceKey, version = 0): boolean {
+    const entry = this.#entries.get(device);
+    return entry !== undefined && entry.version >= version;
+  }
+
   /** When a device was heard of; 0: it has no timer, or never was. */
   heardAt(device: DeviceKey): number {
     return this.#entries.get(device)?.heardAt ?? 0;

@@ -5,7 +5,7 @@ import type { Ids } from "../ports/ids.ts";
 import { AlertWriter } from "./alert-writer.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { deviceTime } from "./device-time.ts";
-import { advanceRule, type Finder, judgeRule } from "./evaluate.ts";
+import { advanceRule, type Finder, judgeRule, nextMoment } from "./evaluate.ts";
 import { Seen } from "./judge.ts";
 import { judgeLate } from "./late.ts";
 import { holding } from "./machine.ts";
@@ -59,25 +59,46 @@ export class DeviceWatch implements Watch, Finder {
     const { now, sight } = this.#setup;
     const found = this.#writer?.alerts.length ?? 0;
     this.#prepare();
+    seen.now = now;
+    seen.heardAt = now;
+    const due = this.#dueBefore(observation.time);
+    let nextDue = 0;
     seen.observation = observation;
     seen.time = observation.time;
     seen.totals = totals;
-    seen.now = now;
-    seen.heardAt = now;
     if (observation.positioned) sight.look(observation, this.#previous, totals);
     for (let at = 0; at < this.#rules.length; at++) {
       const rule = this.#rules[at];
       const before = this.#states[at];
       if (rule === undefined || before === undefined) continue;
       let state = before;
-      if (rule.timed || (state.phase === holding && rule.clock === "none"))
+      if (due?.[nextDue] === at) {
+        nextDue++;
         state = advanceRule(rule, state, seen, observation.time, false, this);
+      }
       state = judgeRule(rule, state, seen, this);
       if (state !== before) this.#put(at, state);
     }
     this.#previous = totals;
     this.#previousTime = observation.time;
     return this.#writer?.locationAlerts(found);
+  }
+
+  /** Which rules time alone changes before that moment, by their places; undefined: none, as mostly. `seen` stands at the report before. */
+  #dueBefore(time: number): readonly number[] | undefined {
+    let due: number[] | undefined;
+    seen.observation = undefined;
+    seen.totals = this.#previous;
+    for (let at = 0; at < this.#rules.length; at++) {
+      const rule = this.#rules[at];
+      const state = this.#states[at];
+      if (rule === undefined || state === undefined) continue;
+      if (!rule.timed && (state.phase !== holding || rule.clock !== "none")) continue;
+      if (nextMoment(rule, state, seen) >= time) continue;
+      due ??= [];
+      due.push(at);
+    }
+    return due;
   }
 
   observeLate(

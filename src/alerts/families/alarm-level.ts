@@ -13,7 +13,7 @@ export function judgeAlarmOr(reading: ReadingSays, begins: Alarm, ends: Alarm | 
   const alarms = seen.observation?.alarms ?? [];
   const begun = alarms.includes(begins);
   const ended = ends !== undefined && alarms.includes(ends);
-  const [before = 0] = seen.memory;
+  const before = seen.memory[0] ?? 0;
   const told = (before & 1) === 1 || reading !== undefined || ended;
   const now = (told ? 1 : 0) | (begun ? 2 : 0);
   if (now !== before) seen.memory = [now];

@@ -53,11 +53,13 @@ function changeJudge(sign: -1 | 1, tank: 1 | 2, points: number, minutes: number)
       const value = fuelOf(seen, tank);
       if (value === undefined) return nothing;
       const { memory, time } = seen;
-      const last = memory.at(-size);
+      const last = memory[memory.length - size];
       if (last !== undefined && time - last < windowMs / readingsKept) return nothing;
       seen.memory = [...recentOf(memory, time - windowMs), time, rounded(value), stands(seen) ? 1 : 0];
       // While it is still being filled or drawn off, the next readings tell how much it was.
       if (!seen.held && goesOn(seen.memory, sign, points)) return no;
+      // Whatever the levels are, they lie within the readings.
+      if (spanOf(seen.memory) < points) return no;
       const change = changeIn(seen.memory, sign, seen.held);
       return change !== undefined && sign * (change.to - change.from) >= points ? yes : no;
     },
@@ -92,6 +94,18 @@ function recentOf(memory: readonly number[], since: number): readonly number[] {
 
 function goesOn(memory: readonly number[], sign: -1 | 1, points: number): boolean {
   return sign * ((memory.at(1 - size) ?? 0) - (memory.at(1 - 2 * size) ?? 0)) >= points / 2;
+}
+
+/** From the lowest to the highest reading. */
+function spanOf(memory: readonly number[]): number {
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  for (let at = 1; at < memory.length; at += size) {
+    const value = memory[at] ?? 0;
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return most - least;
 }
 
 function stands({ observation }: Seen): boolean {

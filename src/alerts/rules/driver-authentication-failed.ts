@@ -17,8 +17,12 @@ export const driverAuthenticationFailed: RuleType<"driverAuthenticationFailed"> 
   ],
   judge({ drivers, seconds }) {
     const allowed = new Set(drivers);
-    const due = ({ memory: [on = 0, identified = 0] }: Seen) =>
-      on === 0 || (identified > 0 && identified >= on - beforehandMs) ? Number.POSITIVE_INFINITY : on + seconds * 1000;
+    const due = ({ memory }: Seen) => {
+      const on = memory[0] ?? 0;
+      const identified = memory[1] ?? 0;
+      if (on === 0 || (identified > 0 && identified >= on - beforehandMs)) return Number.POSITIVE_INFINITY;
+      return on + seconds * 1000;
+    };
     return {
       kind: "level",
       judge(seen) {
@@ -41,7 +45,8 @@ function remember(seen: Seen, allowed: ReadonlySet<string>): void {
   const { observation, time } = seen;
   if (observation === undefined) return;
   const { ignition, driverId } = observation.readings;
-  const [before = 0, identifiedBefore = 0] = seen.memory;
+  const before = seen.memory[0] ?? 0;
+  const identifiedBefore = seen.memory[1] ?? 0;
   const on = ignition === undefined ? before : ignition ? before || time : 0;
   let identified = identifiedBefore;
   if (driverId !== undefined && driverId !== "" && (allowed.size === 0 || allowed.has(driverId)))

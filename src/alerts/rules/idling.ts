@@ -25,11 +25,13 @@ export const idling: RuleType<"idling"> = {
 
 /** The ignition tells; without one, an engine that turns. */
 function runningOf({ observation }: Seen): boolean | undefined {
-  const { ignition, rpm } = observation?.readings ?? {};
+  if (observation === undefined) return undefined;
+  const { ignition, rpm } = observation.readings;
   return ignition ?? (rpm === undefined ? undefined : rpm > 0);
 }
 
 function sinceOf({ memory, totals }: Seen): number {
-  const [on] = memory;
+  // By its index here and elsewhere: taken apart, an array is walked through an iterator, for each rule and fix.
+  const on = memory[0];
   return on === undefined ? Number.POSITIVE_INFINITY : Math.max(on, totals.movedAt);
 }

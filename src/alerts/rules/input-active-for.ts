@@ -9,7 +9,7 @@ export const inputActiveFor: RuleType<"inputActiveFor"> = {
   momentary: false,
   check: ({ minutes }) => checkMinutes(minutes, 0.1),
   judge({ input, minutes }) {
-    const due = ({ memory: [since = Number.POSITIVE_INFINITY] }: Seen) => since + minutes * minuteMs;
+    const due = ({ memory }: Seen) => (memory[0] ?? Number.POSITIVE_INFINITY) + minutes * minuteMs;
     return {
       kind: "level",
       judge(seen) {

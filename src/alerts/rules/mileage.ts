@@ -18,8 +18,9 @@ export const mileage: RuleType<"mileage"> = {
         if (seen.observation === undefined) return noEvents;
         const value = milleageOf(seen);
         const count = reached(value);
-        const [before = reached(seen.device.odometerStart + seen.previous.odometerMm / 1_000_000)] = seen.memory;
-        if (count !== seen.memory[0]) seen.memory = [count];
+        const known = seen.memory[0];
+        const before = known ?? reached(seen.device.odometerStart + seen.previous.odometerMm / 1_000_000);
+        if (count !== known) seen.memory = [count];
         return count > before ? [{ value: rounded(value), limit: repeat ? rounded(count * km) : km }] : noEvents;
       },
     };

@@ -107,3 +107,22 @@ test("of several identifiers the first that is registered counts, also when it i
   assert.ok(after.status === "admitted");
   assert.equal(after.key, 2);
 });
+
+test("a registered identifier ends all devices whose lists have it, and no others", async () => {
+  const { registered, bus, directory } = setUp();
+  registered.devices = [1, 2, 3].map((key) => device({ key, id: `serial${key}` }));
+  const lists = [
+    ["a", "serial1"],
+    ["a", "serial2"],
+    ["serial3", "b"],
+    ["c", "serial1"],
+  ];
+  const admitted = await Promise.all(lists.map(async (ids) => directory.admit(ids)));
+  const live = () => admitted.map((one) => one.status === "admitted" && one.live);
+  assert.deepEqual(live(), [true, true, true, true]);
+  bus.publish({ type: "deviceChanged", accountKey: 1, key: 4, id: "a" });
+  assert.deepEqual(live(), [false, false, true, false]);
+  assert.notEqual(await directory.admit(["c", "serial1"]), admitted[3], "it is asked for again");
+  bus.publish({ type: "deviceChanged", accountKey: 1, key: 4, id: "b" });
+  assert.deepEqual(live(), [false, false, false, false]);
+});

@@ -48,8 +48,8 @@ export class Directory {
   /** By identifiers as they were reported, joined: of several the first that is registered counts, so the whole list is the question. */
   readonly #byNames = new Map<string, AdmittedDevice>();
   readonly #byKey = new Map<DeviceKey, AdmittedDevice>();
-  /** The lists of more than one identifier: few protocols report several. */
-  readonly #lists = new Set<readonly string[]>();
+  /** Devices that were found by lists of more than one identifier, by each identifier of the list: few protocols report several. */
+  readonly #byListed = new Map<string, Set<AdmittedDevice>>();
   readonly #unsubscribe: () => void;
   /** Grows with each change of any device, so that an answer that was under way during one is asked for again. */
   #changes = 0;
@@ -62,10 +62,7 @@ export class Directory {
       this.#changes++;
       this.#end(event.key);
       // The device may now be the first that some list of several identifiers finds.
-      for (const list of this.#lists) {
-        const device = list.includes(event.id) ? this.#byNames.get(list.join("\n")) : undefined;
-        if (device !== undefined) this.#end(device.key);
-      }
+      for (const { key } of this.#byListed.get(event.id) ?? []) this.#end(key);
     });
   }
 
@@ -118,7 +115,7 @@ export class Directory {
     if (this.#byNames.get(names) !== admitted) {
       admitted.lists.push(ids);
       this.#byNames.set(names, admitted);
-      if (ids.length > 1) this.#lists.add(ids);
+      if (ids.length > 1) for (const id of ids) this.#list(id, admitted);
     }
     this.#byKey.set(device.key, admitted);
     if (this.#byKey.size > rememberedDevices) {
@@ -126,6 +123,17 @@ export class Directory {
       if (oldest !== undefined) this.#end(oldest);
     }
     return admitted;
+  }
+
+  #list(id: string, device: AdmittedDevice): void {
+    const listed = this.#byListed.get(id);
+    if (listed === undefined) this.#byListed.set(id, new Set([device]));
+    else listed.add(device);
+  }
+
+  #unlist(id: string, device: AdmittedDevice): void {
+    const listed = this.#byListed.get(id);
+    if (listed?.delete(device) && listed.size === 0) this.#byListed.delete(id);
   }
 
   /** The device is not live any longer, and forgotten. */
@@ -137,7 +145,7 @@ export class Directory {
     for (const ids of device.lists) {
       const names = ids.join("\n");
       if (this.#byNames.get(names) === device) this.#byNames.delete(names);
-      this.#lists.delete(ids);
+      if (ids.length > 1) for (const id of ids) this.#unlist(id, device);
     }
   }
 }

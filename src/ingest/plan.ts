@@ -65,21 +65,28 @@ export function planLate(
     within = drafts;
   }
   const leftover = drafts.slice(within.length);
-  const fold = foldAgain(context, withoutRepeats(within, context.from));
+  const fold = foldAgain(context, withoutRepeats(within, context.from), state.time);
   if (context.more && !fold.met && !final) return "more context";
   if (fold.records.length === 0) return { plan: undefined, leftover };
   return { plan: watched(latePlan(state, context, observed(state, context, fold, watch)), watch), leftover };
 }
 
-/** The fold with what rules found in its new records: those older than the newest stored one are late, the others are as ever. */
+/**
+ * The fold with what rules found in its new records: those older than the newest stored one are late, the others are as ever. One of the same moment is not late,
+ * wherever it stands in the order: trackers send an alarm with the time of the fix that they have just sent.
+ */
 function observed(state: DeviceState, context: HistoryContext, fold: Fold, watch: Watch | undefined): Fold {
   if (watch === undefined) return fold;
-  const late = fold.inserted.filter(({ observation }) => observation.time <= state.time);
-  const ofLate = watch.observeLate(late, { before: context.before, after: context.from });
+  const late = fold.inserted.filter(({ observation }) => observation.time < state.time);
+  const ofLate = late.length === 0 ? [] : watch.observeLate(late, { before: context.before, after: context.from });
+  const ofMoment = fold.settled ?? totalsAfter(state, context, fold);
+  // Rules have seen all that is stored of that moment: its sums never go back.
+  const presentTotals = ({ observation, totals }: Fold["inserted"][number]) =>
+    observation.time > state.time ? totals : ofMoment;
   const records = fold.records.map((record, index) => {
     const one = fold.inserted[index];
     if (one === undefined) return record;
-    const found = index < late.length ? ofLate[index] : watch.observe(one.observation, one.totals);
+    const found = index < late.length ? ofLate[index] : watch.observe(one.observation, presentTotals(one));
     return found === undefined ? record : (recordOf(one.observation, one.totals, found) ?? record);
   });
   const newest = fold.newest === fold.records.at(-1) ? records.at(-1) : fold.newest;
@@ -100,6 +107,8 @@ interface Fold {
   readonly shifts: readonly TotalsShift[];
   /** Totals after the last step. */
   readonly totals: Totals;
+  /** Totals before the first draft that is newer than all that is stored; undefined: none is. */
+  readonly settled: Totals | undefined;
   /** What the totals of all that is stored after the last step change by. */
   readonly sums: TotalsSums;
   readonly newest: LocationRecord | undefined;
@@ -107,13 +116,14 @@ interface Fold {
   readonly met: boolean;
 }
 
-function foldAgain(context: HistoryContext, drafts: readonly Draft[]): Fold {
+function foldAgain(context: HistoryContext, drafts: readonly Draft[], newestTime: number): Fold {
   const records: LocationRecord[] = [];
   const inserted: { observation: Draft; totals: Totals }[] = [];
   const patches: TotalsPatch[] = [];
   const shifts: TotalsShift[] = [];
   let totals = context.before?.totals ?? noTotals;
   let sums: TotalsSums = noTotals;
+  let settled: Totals | undefined;
   let newest = context.before;
   let met = true;
   let nextStored = 0;
@@ -124,6 +134,7 @@ function foldAgain(context: HistoryContext, drafts: readonly Draft[]): Fold {
     if (draft === undefined && (stored === undefined || met)) break;
     if (draft !== undefined && (stored === undefined || byKey(draft, stored) < 0)) {
       nextDraft++;
+      if (draft.time > newestTime) settled ??= totals;
       const next = advance(totals, newest?.time, draft);
       const record = recordOf(draft, next);
       if (record === undefined) continue;
@@ -144,21 +155,31 @@ function foldAgain(context: HistoryContext, drafts: readonly Draft[]): Fold {
       newest = stored;
     }
   }
-  return { records, inserted, patches, shifts, totals, sums, newest, met };
+  return { records, inserted, patches, shifts, totals, settled, sums, newest, met };
 }
 
 function latePlan(state: DeviceState, context: HistoryContext, fold: Fold): Plan {
   const { records, patches, shifts, newest } = fold;
   const changes = { records, patches, ...(shifts.length > 0 && { shifts }) };
+  const totals = totalsAfter(state, context, fold);
+  if (!reachesEnd(context, fold))
+    return { ...changes, state: stateOf(state, state.time, totals, state.last, state.pending) };
+  return {
+    ...changes,
+    state: stateOf(state, newest?.time ?? state.time, totals, newest ?? state.last, state.pending),
+  };
+}
+
+/** Whether nothing is stored behind the fold. */
+function reachesEnd(context: HistoryContext, { newest }: Fold): boolean {
   const last = context.from.at(-1);
-  const reachedEnd = !context.more && (last === undefined || newest === undefined || byKey(newest, last) >= 0);
-  if (reachedEnd)
-    return {
-      ...changes,
-      state: stateOf(state, newest?.time ?? state.time, fold.totals, newest ?? state.last, state.pending),
-    };
-  const totals = isNothing(fold.sums) ? state.totals : shiftedTotals(state.totals, fold.sums);
-  return { ...changes, state: stateOf(state, state.time, totals, state.last, state.pending) };
+  return !context.more && (last === undefined || newest === undefined || byKey(newest, last) >= 0);
+}
+
+/** The device's totals after a fold. */
+function totalsAfter(state: DeviceState, context: HistoryContext, fold: Fold): Totals {
+  if (reachesEnd(context, fold)) return fold.totals;
+  return isNothing(fold.sums) ? state.totals : shiftedTotals(state.totals, fold.sums);
 }
 
 /** What is to be added to the sums of one for those of the other. */

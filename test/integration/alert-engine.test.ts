@@ -39,6 +39,42 @@ function told(lane: AlertLane): readonly string[] {
   return lane.notices.map(({ target, state }) => `${target.channel} ${state}`);
 }
 
+describe("a report of the same moment as the newest one, in a message of its own", () => {
+  function alarm(at: number): Arrival {
+    const { report, receivedAt } = fix(at, 0);
+    return { report: { ...report, alarms: ["sos"] }, receivedAt };
+  }
+
+  it("is not late, and what it tells is not told again by the next", async () => {
+    const lane = await new AlertLane([ruleOf({ type: "sos", parameters: {}, commands: [cut] })]).ready();
+    lane.submit([fix(0, 0)]);
+    lane.submit([alarm(0)]);
+    lane.submit([alarm(0.2)]);
+    assert.deepEqual(
+      lane.alerts.map(({ time, late }) => [(time - start) / minute, late]),
+      [[0, false]],
+    );
+    assert.deepEqual(told(lane), ["command queued"]);
+  });
+
+  it("counts no mileage twice, in whatever order such reports are kept", async () => {
+    const rule = ruleOf({ type: "mileage", parameters: { km: 1, repeat: true } });
+    const place = ({ report, receivedAt }: Arrival, latitude: number, attributes = {}): Arrival => ({
+      report: { ...report, ...(report.type === "fix" && { latitude }), attributes },
+      receivedAt,
+    });
+    for (let variant = 0; variant < 8; variant++) {
+      const lane = await new AlertLane([rule]).ready();
+      lane.submit([place(fix(0, 50), 10)]);
+      lane.submit([place(fix(2, 50), 10.0089)]);
+      lane.submit([place(fix(4, 50), 10.0091)]);
+      lane.submit([place(fix(4, 50), 10.0091, { message: String(variant) })]);
+      lane.submit([place(fix(6, 50), 10.0093)]);
+      assert.equal(lane.alerts.length, 1);
+    }
+  });
+});
+
 describe("notices", () => {
   it("are written for each recipient and command, in the alert's own outcome", async () => {
     const lane = await new AlertLane([speeding({ channels: people, commands: [cut] })]).ready();

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../ports/log.ts";
-import { Retention } from "./retention.ts";
+import { Retention, type RetentionTimes } from "./retention.ts";
 
 const day = 86_400_000;
 const settings = { commands: { keepDays: 90 }, alerts: { keepDays: 365 }, notices: { keepDays: 30 } };
 
 /** A store that has `left` steps to do, a clock, and what was asked. */
-function makeWorld() {
+function makeWorld(times: Partial<RetentionTimes> = {}) {
   const world = { now: Date.UTC(2026, 10, 21, 12), down: false, warned: 0, commandSteps: 3, userSteps: 2, alerts: 2 };
   const asked: string[] = [];
   const quiet = () => {};
@@ -41,7 +41,7 @@ function makeWorld() {
     },
   };
   const clock = { now: () => world.now, monotonic: () => 0 };
-  const retention = new Retention({ store, clock, log, settings }, { everyMs: 5, pauseMs: 1 });
+  const retention = new Retention({ store, clock, log, settings }, { firstMs: 5, everyMs: 5, pauseMs: 1, ...times });
   return { world, asked, retention };
 }
 
@@ -64,6 +64,13 @@ test("step by step to the end, again and again; counters once a day", async () =
   assert.deepEqual(asked.slice(0, 14), [...expected, ...commandSteps, ...alertSteps, ...noticeSteps]);
   world.now += day;
   await until(() => asked.includes("usage before 2026-11-21 after 1"));
+  await retention.stop();
+});
+
+test("the first look comes soon after the start: a service that is often started again prunes too", async () => {
+  const { asked, retention } = makeWorld({ everyMs: 3_600_000 });
+  retention.start();
+  await until(() => asked.length >= 9);
   await retention.stop();
 });
 
@@ -96,7 +103,7 @@ test("a stop before the first look, and in a long pause", async () => {
   const quiet = () => {};
   const log: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => log };
   const clock = { now: () => world.now, monotonic: () => 0 };
-  const long = new Retention({ store, clock, log, settings }, { everyMs: 1, pauseMs: 3_600_000 });
+  const long = new Retention({ store, clock, log, settings }, { firstMs: 1, everyMs: 1, pauseMs: 3_600_000 });
   long.start();
   await delay(20);
   await long.stop();

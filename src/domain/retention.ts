@@ -11,13 +11,15 @@ const stepRows = 500;
 /** Users have a row for each day: some hundred at the first time. */
 const stepUsers = 20;
 
-/** How often it is looked for what is old, and how much of the time in between the steps leave to others; tests have shorter ones. */
+/** When it is looked for what is old: some time after the start, then every so often; and what each step leaves to others. Tests have shorter times. */
 export interface RetentionTimes {
+  readonly firstMs: number;
   readonly everyMs: number;
   readonly pauseMs: number;
 }
 
-const usual: RetentionTimes = { everyMs: 3_600_000, pauseMs: 100 };
+/** First after some minutes: a start has enough to do, and a service that is often started again must look too. */
+const usual: RetentionTimes = { firstMs: 300_000, everyMs: 3_600_000, pauseMs: 100 };
 
 /** What retention needs of the service. */
 export interface RetentionContext {
@@ -49,13 +51,8 @@ export class Retention {
     this.#times = times;
   }
 
-  /** Looks for the first time after a pause: a start has enough to do. */
   start(): void {
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      this.#working = this.#work().then(() => this.start());
-    }, this.#times.everyMs);
-    this.#timer.unref();
+    this.#workIn(this.#times.firstMs);
   }
 
   /** Ends after the present step. */
@@ -64,6 +61,14 @@ export class Retention {
     clearTimeout(this.#timer);
     this.#wake?.();
     await this.#working;
+  }
+
+  #workIn(ms: number): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#working = this.#work().then(() => this.#workIn(this.#times.everyMs));
+    }, ms);
+    this.#timer.unref();
   }
 
   async #work(): Promise<void> {

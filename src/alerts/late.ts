@@ -28,6 +28,8 @@ export interface LateSetup {
   readonly seen: Seen;
   readonly sight: AccountSight;
   readonly writer: AlertWriter;
+  /** Event time of the newest stored report. */
+  readonly newestTime: number;
   put(at: number, state: RuleState): void;
 }
 
@@ -36,19 +38,39 @@ interface Raised {
   readonly item: Item;
   /** What it says: of what lasts nothing, of what happens its evidence. */
   readonly key: string;
-  write(): void;
+  readonly time: number;
+  /** `after`: what becomes of the rule's present state. */
+  write(after: (own: RuleState) => RuleState): void;
 }
 
 /** What a rule finds in a stretch, and at which of its reports an alert stood. */
 interface Course {
   readonly raised: readonly Raised[];
   readonly standing: ReadonlySet<Item>;
+  /** The state at its end. */
+  readonly end: RuleState;
+}
+
+/** A stretch of history with late reports and without them. */
+interface Stretch {
+  readonly merged: readonly Item[];
+  readonly without: readonly Item[];
+  /** Places of reports in `merged`. */
+  readonly places: ReadonlyMap<Item, number>;
+  /** It has the newest stored report. */
+  readonly untilNow: boolean;
+}
+
+/** Something new, to be written. */
+interface Fresh {
+  readonly one: Raised;
+  readonly after: (own: RuleState) => RuleState;
 }
 
 /**
  * Judges late reports where they belong: the stretch of history around them is run through each rule twice, with them and without. What is raised at one of them
  * is an episode that nobody saw, unless the run without them has it too: there a stored neighbour of it held, or the same happened at one.
- * The rules' present states stay as they are, but for the throttle of e-mail.
+ * The rules' present states stay as they are, but for the throttle of e-mail, and where what is raised goes on until now.
  */
 export function judgeLate(
   late: readonly { readonly observation: Observation; readonly totals: Totals }[],
@@ -57,15 +79,15 @@ export function judgeLate(
 ): readonly (LocationAlerts | undefined)[] {
   const found: (LocationAlerts | undefined)[] = late.map(() => undefined);
   if (!setup.rules.some((rule) => rule.late)) return found;
-  const { merged, without } = stretchOf(late, stored);
-  const writes: Raised[] = [];
+  const stretch = stretchOf(late, stored, setup.newestTime);
+  const writes: Fresh[] = [];
   setup.rules.forEach((rule, at) => {
-    if (rule.late) writes.push(...newIn(rule, at, merged, without, setup));
+    if (rule.late) writes.push(...newIn(rule, at, stretch, setup));
   });
-  writes.sort((left, right) => left.item.late - right.item.late);
-  for (const one of writes) {
+  writes.sort((left, right) => left.one.item.late - right.one.item.late);
+  for (const { one, after } of writes) {
     const from = setup.writer.alerts.length;
-    one.write();
+    one.write(after);
     const added = setup.writer.locationAlerts(from)?.alerts ?? [];
     found[one.item.late] = { alerts: [...(found[one.item.late]?.alerts ?? []), ...added] };
   }
@@ -75,7 +97,8 @@ export function judgeLate(
 function stretchOf(
   late: readonly { readonly observation: Observation; readonly totals: Totals }[],
   { before, after }: { readonly before: LocationRecord | undefined; readonly after: readonly LocationRecord[] },
-): { readonly merged: readonly Item[]; readonly without: readonly Item[] } {
+  newestTime: number,
+): Stretch {
   const end = late.at(-1)?.observation.time ?? 0;
   const within = after.findIndex((record) => record.time > end);
   const near = within < 0 ? after : after.slice(0, within + recordsAfter);
@@ -85,29 +108,51 @@ function stretchOf(
   const mine = late.map(({ observation, totals }, place): Item => ({ observation, totals, late: place }));
   // Stable: of the same time, what was stored came first.
   const merged = [...without, ...mine].sort((left, right) => left.observation.time - right.observation.time);
-  return { merged, without };
+  const places = new Map(merged.map((item, place) => [item, place]));
+  return { merged, without, places, untilNow: without.at(-1)?.observation.time === newestTime };
 }
 
 /** What a rule raises at late reports that is not known from the stored ones. */
-function newIn(
-  rule: CompiledRule,
-  at: number,
-  merged: readonly Item[],
-  without: readonly Item[],
-  setup: LateSetup,
-): readonly Raised[] {
-  const all = run(rule, at, merged, setup);
-  const mine = all.raised.filter(({ item }) => item.late >= 0);
-  if (mine.length === 0) return mine;
-  const known = run(rule, at, without, setup);
-  const left = notTakenOver(mine, all, known, merged);
-  return rule.momentary ? left : newEpisodes(left, all, known, merged);
+function newIn(rule: CompiledRule, at: number, stretch: Stretch, setup: LateSetup): readonly Fresh[] {
+  const all = run(rule, at, stretch.merged, setup);
+  const own = setup.stateAt(at);
+  const mine = all.raised.filter(({ item, time }) => item.late >= 0 && !stoodAt(rule, own, time));
+  if (mine.length === 0) return [];
+  const known = run(rule, at, stretch.without, setup);
+  const left = notTakenOver(mine, all, known, stretch);
+  const fresh = rule.momentary ? left : newEpisodes(left, all, known, stretch);
+  const after = stretch.untilNow ? continued(rule, own, all.end) : asItWas;
+  return fresh.map((one) => ({ one, after: rule.momentary || one.time === all.end.since ? after : asItWas }));
+}
+
+function asItWas(own: RuleState): RuleState {
+  return own;
+}
+
+/** Whether an alert of what lasts stood then, as far as the present state tells: the reports near may not speak of it. */
+function stoodAt({ momentary, calm }: CompiledRule, own: RuleState, time: number): boolean {
+  if (momentary || own.firedAt === 0 || own.firedAt > time) return false;
+  // Where something is held back, `since` may tell of that.
+  return own.phase === raised || (calm.holdMs === 0 && calm.cooldownMs === 0 && time < own.since);
+}
+
+/** What becomes of the present state where the stretch ends at the present: the next report must not tell again what goes on. */
+function continued(rule: CompiledRule, own: RuleState, end: RuleState): (own: RuleState) => RuleState {
+  if (rule.momentary)
+    // What waits for time remembers more than the stretch shows.
+    return rule.clock === "none" ? (present) => ({ ...present, memory: end.memory }) : asItWas;
+  return end.phase === raised && own.phase !== raised ? ({ mail }) => ({ ...end, mail }) : asItWas;
 }
 
 /** Episodes in which no alert stood at a stored report before. */
-function newEpisodes(mine: readonly Raised[], all: Course, known: Course, merged: readonly Item[]): readonly Raised[] {
+function newEpisodes(
+  mine: readonly Raised[],
+  all: Course,
+  known: Course,
+  { merged, places }: Stretch,
+): readonly Raised[] {
   return mine.filter(({ item }) => {
-    for (let at = merged.indexOf(item); at < merged.length; at++) {
+    for (let at = places.get(item) ?? merged.length; at < merged.length; at++) {
       const next = merged[at];
       if (next === undefined || !all.standing.has(next)) break;
       if (known.standing.has(next)) return false;
@@ -117,15 +162,25 @@ function newEpisodes(mine: readonly Raised[], all: Course, known: Course, merged
 }
 
 /** All but those that a late report has only taken over from the stored one after it. */
-function notTakenOver(mine: readonly Raised[], all: Course, known: Course, merged: readonly Item[]): readonly Raised[] {
-  const left = [...mine];
+function notTakenOver(mine: readonly Raised[], all: Course, known: Course, { places }: Stretch): readonly Raised[] {
+  const still = new Map<Item, Set<string>>();
+  for (const { item, key } of all.raised) still.set(item, (still.get(item) ?? new Set()).add(key));
+  const taken = new Set<Raised>();
+  /** Late ones before the stored one that is looked at, by what they say: the last of them is the one that took it over. */
+  const before = new Map<string, Raised[]>();
+  let next = 0;
   for (const { item, key } of known.raised) {
-    if (all.raised.some((one) => one.item === item && one.key === key)) continue;
-    const place = merged.indexOf(item);
-    const taken = left.findLastIndex((one) => one.key === key && merged.indexOf(one.item) < place);
-    if (taken >= 0) left.splice(taken, 1);
+    if (still.get(item)?.has(key)) continue;
+    const place = places.get(item) ?? 0;
+    for (let one = mine[next]; one !== undefined && (places.get(one.item) ?? 0) < place; one = mine[++next]) {
+      const same = before.get(one.key);
+      if (same === undefined) before.set(one.key, [one]);
+      else same.push(one);
+    }
+    const one = before.get(key)?.pop();
+    if (one !== undefined) taken.add(one);
   }
-  return left;
+  return mine.filter((one) => !taken.has(one));
 }
 
 function run(rule: CompiledRule, at: number, items: readonly Item[], setup: LateSetup): Course {
@@ -141,12 +196,15 @@ function run(rule: CompiledRule, at: number, items: readonly Item[], setup: Late
       found.push({
         item: present,
         key: rule.momentary ? JSON.stringify(facts) : "",
-        write: () => {
+        time,
+        write: (after) => {
           seen.observation = observation;
           seen.totals = totals;
           const own = setup.stateAt(at);
-          const { mail } = setup.writer.raised(rule, { ...initialState, mail: own.mail }, seen, time, facts);
-          if (mail !== own.mail) setup.put(at, { ...own, mail });
+          const { mail, mailed } = setup.writer.raised(rule, { ...initialState, mail: own.mail }, seen, time, facts);
+          const next = after(own);
+          if (next !== own) setup.put(at, { ...next, mail, mailed });
+          else if (mail !== own.mail) setup.put(at, { ...own, mail });
         },
       });
       return state;
@@ -168,5 +226,5 @@ function run(rule: CompiledRule, at: number, items: readonly Item[], setup: Late
     seen.previous = item.totals;
     seen.previousTime = item.observation.time;
   }
-  return { raised: found, standing };
+  return { raised: found, standing, end: state };
 }

@@ -117,6 +117,7 @@ export class DeviceWatch implements Watch, Finder {
       seen,
       sight: this.#setup.sight,
       writer,
+      newestTime: this.#previousTime,
       put: (at, state) => this.#put(at, state),
     });
     writer.late = false;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { AlertRuleFields } from "../../src/model/alert-rule.ts";
-import type { Report } from "../../src/model/effects.ts";
+import type { Fix, Report } from "../../src/model/effects.ts";
 import { AlertLane, type Arrival, ruleOf } from "../support/alert-lane.ts";
 
 const start = Date.parse("2026-11-16T08:00:00Z");
@@ -170,6 +170,46 @@ describe("an alert", () => {
 });
 
 describe("late fixes", () => {
+  /** A report at so many minutes that says this beside its position. */
+  function saying(at: number, said: Partial<Pick<Fix, "alarms" | "readings">>, arrives = at): Arrival {
+    const { report, receivedAt } = fix(at, 50, arrives);
+    return { report: { ...report, ...said }, receivedAt };
+  }
+
+  it("raise nothing that stands raised since before them, though their neighbours do not speak of it", async () => {
+    const lane = await new AlertLane([ruleOf({ type: "powerDisconnected", parameters: {} })]).ready();
+    lane.submit([
+      saying(0, { readings: { powerConnected: true } }),
+      saying(1, { readings: { powerConnected: false } }),
+    ]);
+    for (const at of [2, 3, 4]) lane.submit([saying(at, {})]);
+    lane.submit([saying(3.5, { readings: { powerConnected: false } }, 5)]);
+    assert.equal(lane.alerts.length, 1);
+  });
+
+  it("begin what lasts until now: the next report does not begin it again, and its end is told", async () => {
+    const lane = await new AlertLane([ruleOf({ type: "powerDisconnected", parameters: {} })]).ready();
+    lane.submit([saying(0, { readings: { powerConnected: true } }), saying(1, {})]);
+    lane.submit([saying(0.9, { readings: { powerConnected: false } }, 1.1)]);
+    lane.submit([saying(2, { readings: { powerConnected: false } })]);
+    lane.submit([saying(3, { readings: { powerConnected: true } })]);
+    assert.deepEqual(
+      lane.alerts.map(({ phase, late }) => [phase, late]),
+      [
+        ["raised", true],
+        ["over", false],
+      ],
+    );
+  });
+
+  it("with an alarm that goes on in the next report are told once", async () => {
+    const lane = await new AlertLane([ruleOf({ type: "sos", parameters: {} })]).ready();
+    lane.submit([saying(0, {}), saying(1, {})]);
+    lane.submit([saying(0.95, { alarms: ["sos"] }, 1.1)]);
+    lane.submit([saying(1.2, { alarms: ["sos"] })]);
+    assert.equal(lane.alerts.length, 1);
+  });
+
   it("in any order, repeated and in any batches, raise at most one alert for each stretch that is one in the end", async () => {
     const story = fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.boolean()), {
       selector: ([at]) => at,

@@ -16,6 +16,7 @@ import {
   readSupply,
   readTerminal,
   readUpload,
+  signed,
 } from "./status.ts";
 
 /** Bytes of hex of a card or key, unless it is all zero. */
@@ -41,7 +42,7 @@ const benway = older((reader, report) => {
   const mask = reader.u16();
   report.readings.ignition = (mask & 0x8000) !== 0;
   report.readings.input2 = (mask & 0x4000) !== 0;
-  if (mask & 0x1000) report.readings.temperature = mask & 0x0200 ? -(mask & 0x01ff) : mask & 0x01ff;
+  if (mask & 0x1000) report.readings.temperature = signed(mask, 0x0200);
   else if (mask & 0x2000) report.attributes.adc1 = mask & 0x03ff;
   else report.readings.analog1 = (mask & 0x03ff) / 10;
 });
@@ -60,8 +61,7 @@ const s5 = older((reader, report, context) => {
   readSignal(reader, report);
   raiseCode(report, reader.u8(), context.options.model);
   report.attributes.oil = reader.u16();
-  const temperature = reader.u8();
-  report.readings.temperature = temperature & 0x80 ? -(temperature & 0x7f) : temperature;
+  report.readings.temperature = signed(reader.u8(), 0x80);
   report.readings.odometer = reader.u32() / 100;
 });
 
@@ -100,8 +100,7 @@ const seeworld: Handler = (message, session) => {
   readUpload(reader, report);
   readMileage(reader, report);
   report.attributes.travelTime = reader.u32();
-  const temperature = reader.u16();
-  report.readings.temperature = (temperature & 0x8000 ? -(temperature & 0x7fff) : temperature) / 100;
+  report.readings.temperature = signed(reader.u16(), 0x8000) / 100;
   report.readings.humidity = reader.u16() / 100;
   return acknowledged(message, session, fixOf(position, report));
 };

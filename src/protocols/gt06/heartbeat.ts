@@ -5,7 +5,7 @@ import { readDate } from "./gps.ts";
 import { type Draft, draft, raise, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, modelIs, row } from "./row.ts";
 import type { Session } from "./session.ts";
-import { readAlarm, readBattery, readModulesOfStatus, readSignal, readSupply, readTerminal } from "./status.ts";
+import { readAlarm, readBattery, readModulesOfStatus, readSignal, readSupply, readTerminal, signed } from "./status.ts";
 
 /** Terminal information, supply in hundredths of a volt, signal and alarm: what R11 and VXT01 send for the usual status. */
 export function readVoltageStatus(reader: Reader, report: Draft, context: DecodeContext): void {
@@ -98,8 +98,8 @@ const working: Handler = (message, session, context) => {
   reader.skip(1);
   report.attributes.workingTimes = reader.u16();
   report.attributes.workingTime = reader.u16();
-  const temperature = reader.u16();
-  report.readings.temperature = (temperature & 0x8000 ? temperature & 0x7fff : -(temperature & 0x7fff)) / 10 + 0;
+  // The other way round: the bit is set above zero.
+  report.readings.temperature = signed(reader.u16() ^ 0x8000, 0x8000) / 10;
   return acknowledged(message, session, readingsOf(report));
 };
 

@@ -100,3 +100,10 @@ export function readModulesOfStatus(reader: Reader, report: Draft): void {
     reader.seek(next);
   }
 }
+
+/** A number whose sign is a bit of its own, `sign`, above its magnitude; bits beyond it are not looked at. */
+export function signed(bits: number, sign: number): number {
+  const magnitude = bits & (sign - 1);
+  // 0 - 0, unlike -0, is no negative zero.
+  return bits & sign ? 0 - magnitude : magnitude;
+}

@@ -168,7 +168,7 @@ export class Ingest implements Intake {
     return batch;
   }
 
-  /** Only held devices wait: until the first of them may go on, or others come. */
+  /** Only held devices wait: looks again soon, whether one of them may go on or others came. */
   async #untilOneIsReleased(): Promise<void> {
     await new Promise<void>((resolve) => setTimeout(resolve, heldPollMs));
   }

@@ -49,33 +49,49 @@ export async function findOperator(host: Host, configFile?: string, url?: string
   const { data } = await host.readConfig(configFile);
   const file = join(data, "credentials.json");
   const hint = "Set WAYBEAM_OPERATOR_KEY to the key that the service's first start showed.";
-  const stored = WAYBEAM_OPERATOR_KEY ? await readFields(file, hint).catch(() => ({})) : await readFields(file, hint);
+  const reading = readFields(file, { missing: hint, damaged: hint });
+  const stored = await (WAYBEAM_OPERATOR_KEY ? reading.catch(() => ({})) : reading);
   const { url: place = fallbackUrl, operatorKey: kept }: Readonly<Record<string, unknown>> = stored;
   const operatorKey = WAYBEAM_OPERATOR_KEY || kept;
   if (typeof operatorKey !== "string") throw new CliError("denied", `${file} has no operatorKey`, hint);
   return { url: checked(given || String(place)), operatorKey };
 }
 
+/** For a file that is there and no use: the service knows only hashes of the keys and can't write them again. */
+const restoreHint = "Repair the file or put it back from a backup, or set WAYBEAM_URL, WAYBEAM_USER and WAYBEAM_API_KEY.";
+
 /** Reads a credentials file. */
 export async function readCredentials(file: string): Promise<Credentials> {
-  const hint = "Start the service here first (./waybeam serve), or set WAYBEAM_URL, WAYBEAM_USER and WAYBEAM_API_KEY.";
-  const { url = fallbackUrl, userName, apiKey } = await readFields(file, hint);
+  const {
+    url = fallbackUrl,
+    userName,
+    apiKey,
+  } = await readFields(file, {
+    missing: "Start the service here first (./waybeam serve), or set WAYBEAM_URL, WAYBEAM_USER and WAYBEAM_API_KEY.",
+    damaged: restoreHint,
+  });
   if (typeof url !== "string" || typeof userName !== "string" || typeof apiKey !== "string")
-    throw new CliError("denied", `${file} lacks url, userName or apiKey`, hint);
+    throw new CliError("denied", `${file} lacks url, userName or apiKey`, restoreHint);
   return { url, userName, apiKey };
 }
 
-async function readFields(file: string, hint: string): Promise<Readonly<Record<string, unknown>>> {
+/** What to do where there is no such file, and where it can't be used. */
+interface Hints {
+  readonly missing: string;
+  readonly damaged: string;
+}
+
+async function readFields(file: string, hints: Hints): Promise<Readonly<Record<string, unknown>>> {
   let text: string;
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
     const cause = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    const why = cause === "ENOENT" ? `there is no ${file}` : `${file} can't be read (${cause})`;
-    throw new CliError("denied", `no credentials: ${why}`, hint);
+    if (cause === "ENOENT") throw new CliError("denied", `no credentials: there is no ${file}`, hints.missing);
+    throw new CliError("denied", `no credentials: ${file} can't be read (${cause})`, hints.damaged);
   }
   const content = parse(text);
-  if (!isRecord(content)) throw new CliError("denied", `${file} is not a JSON object`, hint);
+  if (!isRecord(content)) throw new CliError("denied", `${file} is not a JSON object`, hints.damaged);
   return content;
 }
 

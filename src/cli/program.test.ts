@@ -165,6 +165,18 @@ test("credentials come from the data folder; a variable wins; without any it say
   assert.deepEqual(requests[0]?.body, { userName: "v", apiKey: "k" });
 });
 
+test("of a credentials file that is damaged it does not say to start the service, which would leave it as it is", async (context) => {
+  const data = mkdtempSync(join(tmpdir(), "waybeam-"));
+  context.after(() => rmSync(data, { recursive: true }));
+  for (const damaged of ["", '{"userName": "u", "ap', '{"userName": "u"}']) {
+    writeFileSync(join(data, "credentials.json"), damaged);
+    const { code, err } = await waybeam(["device", "list"], { env: {}, data });
+    assert.equal(code, 4);
+    assert.match(err, /from a backup, or set WAYBEAM_URL, WAYBEAM_USER and WAYBEAM_API_KEY/);
+    assert.doesNotMatch(err, /waybeam serve/);
+  }
+});
+
 test("a token is kept between commands, for the data folder's own credentials only, and renewed when it is refused", async (context) => {
   let good = "Bearer token1";
   const { url, requests } = await api(context, ({ authorization }) =>

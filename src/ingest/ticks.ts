@@ -5,7 +5,7 @@ import type { AlertEngine, WatchedDevice } from "../ports/alert-engine.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { LocationStore } from "../ports/store.ts";
+import { type LocationStore, StoreUnavailable } from "../ports/store.ts";
 import type { States } from "./states.ts";
 
 /** Devices looked at in one commit, so that a whole fleet that falls silent at once leaves room for fixes between. */
@@ -67,11 +67,28 @@ export class Ticks {
           "timers of alert rules could not be looked at; trying again",
         );
         if (this.#stopping) break;
-        for (const device of devices) if (!this.#due.has(device.key)) this.#due.set(device.key, device);
-        await new Promise<void>((resolve) => setTimeout(resolve, retryMs));
+        if (error instanceof StoreUnavailable) await this.#again(devices);
+        else await this.#lookAlone(devices);
       }
     }
     this.#running = undefined;
+  }
+
+  async #again(devices: readonly WatchedDevice[]): Promise<void> {
+    for (const device of devices) if (!this.#due.has(device.key)) this.#due.set(device.key, device);
+    await new Promise<void>((resolve) => setTimeout(resolve, retryMs));
+  }
+
+  /** What is wrong with one device must not hold up the others: each is looked at alone, and of one that fails the engine tells again. */
+  async #lookAlone(devices: readonly WatchedDevice[]): Promise<void> {
+    for (const device of devices) {
+      if (this.#stopping) return;
+      try {
+        await this.#look([device]);
+      } catch (error) {
+        this.#deps.log.error({ error, device: device.id }, "a device's timers of alert rules could not be looked at");
+      }
+    }
   }
 
   async #look(devices: readonly WatchedDevice[]): Promise<void> {

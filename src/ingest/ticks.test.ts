@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type DeviceState, neverReported } from "../model/location.ts";
+import type { Watch, WatchedDevice } from "../ports/alert-engine.ts";
+import { noAlertEngine } from "../ports/alert-engine.ts";
+import type { Log } from "../ports/log.ts";
+import { type LocationStore, StoreUnavailable } from "../ports/store.ts";
+import { States } from "./states.ts";
+import { Ticks } from "./ticks.ts";
+
+const quiet: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
+
+function deviceOf(key: number): WatchedDevice {
+  return { key, accountKey: 1, id: `device-${key}`, name: "", expires: null, odometerStart: 0 };
+}
+
+/** Something is found of every device. */
+const watch: Watch = {
+  observe: () => undefined,
+  observeLate: () => [],
+  tick() {},
+  outcome: () => ({ rules: "[]", alerts: [], notices: [] }),
+};
+
+/** Ticks over a store that commits what `fails` does not object to; resolves once `commits` devices are committed. */
+function world(commits: number, fails: (keys: readonly number[]) => Error | undefined) {
+  const committed: number[] = [];
+  const { promise, resolve } = Promise.withResolvers<readonly number[]>();
+  const states = (keys: readonly number[]): Promise<readonly DeviceState[]> =>
+    Promise.resolve(keys.map(() => neverReported));
+  const locations: Pick<LocationStore, "commit" | "states"> = {
+    states,
+    async commit({ devices }) {
+      const keys = devices.map(({ device }) => device);
+      const error = fails(keys);
+      if (error !== undefined) throw error;
+      committed.push(...keys);
+      if (committed.length === commits) resolve(committed);
+      return undefined;
+    },
+  };
+  const ticks = new Ticks({
+    locations,
+    states: new States(locations),
+    engine: { ...noAlertEngine, watch: () => watch },
+    bus: { publish() {}, subscribe: () => () => {}, close: async () => {} },
+    clock: { now: () => 0, monotonic: () => 0 },
+    log: quiet,
+  });
+  return { ticks, done: promise };
+}
+
+test("a device whose look fails holds up no other", async () => {
+  const { ticks, done } = world(4, (keys) => (keys.includes(2) ? new Error("bad") : undefined));
+  ticks.due([1, 2, 3, 4, 5].map(deviceOf));
+  assert.deepEqual(await done, [1, 3, 4, 5]);
+  await ticks.stop();
+});
+
+test("while the store is down all are tried again together", async () => {
+  let tries = 0;
+  const { ticks, done } = world(3, (keys) => {
+    assert.equal(keys.length, 3);
+    return tries++ === 0 ? new StoreUnavailable("down") : undefined;
+  });
+  ticks.due([1, 2, 3].map(deviceOf));
+  assert.deepEqual(await done, [1, 2, 3]);
+  await ticks.stop();
+});

@@ -58,7 +58,8 @@ export async function findOperator(host: Host, configFile?: string, url?: string
 }
 
 /** For a file that is there and no use: the service knows only hashes of the keys and can't write them again. */
-const restoreHint = "Repair the file or put it back from a backup, or set WAYBEAM_URL, WAYBEAM_USER and WAYBEAM_API_KEY.";
+const restoreHint =
+  "Repair the file or put it back from a backup, or set WAYBEAM_URL, WAYBEAM_USER and WAYBEAM_API_KEY.";
 
 /** Reads a credentials file. */
 export async function readCredentials(file: string): Promise<Credentials> {

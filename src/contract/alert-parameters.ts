@@ -23,10 +23,9 @@ const attribute = Type.String({
 const zones = Type.Unsafe<readonly string[]>({
   type: "array",
   items: { type: "string", maxLength: 64 },
-  minItems: 1,
   maxItems: mostZones,
   uniqueItems: true,
-  description: "Ids of geofences.",
+  description: "Ids of geofences, at least one.",
 });
 const none = Type.Object({});
 const threshold = Type.Object({ attribute, value: Type.Number() });

@@ -42,8 +42,8 @@ const schedule = Type.Object({
   days: Type.Unsafe<readonly Weekday[]>({
     type: "array",
     items: { type: "string", enum: [...weekdays] },
-    minItems: 1,
     uniqueItems: true,
+    description: "At least one.",
   }),
   from: Type.Optional(timeOfDay("Local time. Unset: 00:00.")),
   to: Type.Optional(

@@ -91,6 +91,8 @@ export function readRule(body: AlertRuleBody, kept: AlertRuleFields | undefined,
 
 function readSchedule(given: Given<"schedule">, report: Report): AlertSchedule {
   const { days, from = "00:00", to = "00:00" } = given;
+  // Not the schema's: it would hide what else is wrong with the rule.
+  if (days.length === 0) report("/schedule/days: must name a day at least");
   return { days, from, to, timeZone: readZone(given.timeZone, "/schedule/timeZone", report) };
 }
 

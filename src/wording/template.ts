@@ -11,7 +11,8 @@ export const placeholders = {
   Longitude: "Degrees, with six decimals; empty before the first position ever.",
   Speed: "Speed at the alert, with its unit; empty where it isn't known.",
   Mileage: "Mileage at the alert, with its unit; empty where it isn't known.",
-  MapLink: "Address of a map that shows where it happened; empty before the first position ever.",
+  MapLink:
+    "Address of a map that shows where it happened; in notices by e-mail and SMS only, and empty before the first position ever.",
 } as const;
 
 /** The name of a placeholder. */

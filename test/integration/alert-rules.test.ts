@@ -166,8 +166,22 @@ describe("alert rules", () => {
       [{ parameters: {} }, [/^body\/parameters\/kmh: is required/]],
       [{ type: "flying" }, [/^body\/type: must be one of attributeEqual/]],
       [{ type: "allowedZone", parameters: { zones: ["x"] } }, [/^body\/parameters\/zones\/0: there is no geofence x/]],
-      [{ type: "allowedZone", parameters: { zones: [] } }, [/^body\/parameters\/zones: must not have fewer/]],
-      [{ schedule: { days: [] } }, [/^body\/schedule\/days: must not have fewer/]],
+      [{ type: "allowedZone", parameters: { zones: [] } }, [/^body\/parameters: zones must name/]],
+      [{ schedule: { days: [] } }, [/^body\/schedule\/days: must name a day/]],
+      [
+        {
+          type: "allowedZone",
+          parameters: { zones: ["x"] },
+          schedule: { days: [] },
+          conditions: [{ attribute: "battery", operator: "less", value: 101 }],
+          text: "{{Driver}}",
+        },
+        [/zones\/0: there is no/, /days: must name a day/, /conditions\/0: value of battery/, /no placeholder/],
+      ],
+      [
+        { type: "attributeGreater", parameters: { attribute: "fuel", value: 500 } },
+        [/^body\/parameters: value of fuel must be from 0 to 100 %/],
+      ],
       [{ schedule: { days: ["monday"], from: "25:00" } }, [/^body\/schedule\/from/]],
       [{ schedule: { days: ["monday"], timeZone: "Nowhere/City" } }, [/^body\/schedule\/timeZone/]],
       [

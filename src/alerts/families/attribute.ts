@@ -2,10 +2,29 @@ import type { AlertFactsOf } from "../../model/alert-facts.ts";
 import type { AlertParameters, Comparable } from "../../model/alert-rule.ts";
 import type { RuleType } from "../judge.ts";
 import { kindOf, numberReaderOf } from "../values.ts";
+import { within } from "./check.ts";
 import { thresholdJudge } from "./threshold.ts";
 
 /** Longest name of an attribute that a rule can ask for. */
 const longestName = 128;
+
+type Range = readonly [least: number, most: number, unit: string];
+const percent: Range = [0, 100, "%"];
+const celsius: Range = [-273, 1500, "°C"];
+const kmh: Range = [0, 500, "km/h"];
+
+/** What can be asked for and lies within bounds; the same as those of the types that have a parameter of their own for it. */
+const ranges: ReadonlyMap<string, Range> = new Map([
+  ...["battery", "fuel", "fuel2", "humidity", "engineLoad", "throttle", "signal"].map(
+    (name) => [name, percent] as const,
+  ),
+  ...["temperature", "temperature2", "temperature3", "temperature4", "deviceTemperature", "coolantTemperature"].map(
+    (name) => [name, celsius] as const,
+  ),
+  ...["speed", "vehicleSpeed"].map((name) => [name, kmh] as const),
+  ["rpm", [0, 20_000, "1/min"]],
+  ["course", [0, 360, "degrees"]],
+]);
 
 /** Problems of a comparison: a name that can be none, a value that the reading never has. */
 export function checkAttribute(attribute: string, value: Comparable): readonly string[] {
@@ -13,7 +32,9 @@ export function checkAttribute(attribute: string, value: Comparable): readonly s
     return [`attribute must be a name of 1 to ${longestName} characters`];
   if (typeof value === "number" && !Number.isFinite(value)) return ["value must be a finite number"];
   const kind = kindOf(attribute);
-  return kind === undefined || kind === typeof value ? [] : [`${attribute} is a ${kind}: it is never ${String(value)}`];
+  if (kind !== undefined && kind !== typeof value) return [`${attribute} is a ${kind}: it is never ${String(value)}`];
+  const range = ranges.get(attribute);
+  return range === undefined || typeof value !== "number" ? [] : within(`value of ${attribute}`, value, ...range);
 }
 
 /** Problems of a threshold: as above, and an attribute that is no number. */

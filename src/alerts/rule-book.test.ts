@@ -150,3 +150,28 @@ test("a rule whose zone is gone stops, and is counted", async () => {
   assert.deepEqual(keys("a"), [1, 2]);
   assert.equal(book.broken, 0);
 });
+
+test("what a batch has prepared does not make room for another account of it, however long ago it was read", async () => {
+  const { promise: never } = Promise.withResolvers<readonly AlertRule[]>();
+  let now = 0;
+  let reads = 0;
+  const book = new RuleBook(
+    {
+      // The first account's second reading takes long.
+      alertRules: { list: (account) => (account === 1 && ++reads > 1 ? never : Promise.resolve([ruleOf(1, ["a"])])) },
+      geofences: { list: async () => [zone] },
+      groups: { list: async () => [] },
+      accounts: { find: async () => undefined },
+    },
+    { now: () => 0, monotonic: () => now },
+    quiet,
+    1,
+  );
+  await book.prepare([1]);
+  now = 300_000;
+  await book.prepare([1, 2]);
+  assert.equal(book.of(1)?.rulesOf("a").length, 1);
+  now = 600_000;
+  await book.prepare([3]);
+  assert.equal(book.of(1), undefined);
+});

@@ -15,6 +15,10 @@ import { AccountSight } from "./zone-sight.ts";
 const mostAgeMs = 60_000;
 /** Rules, zones' corners and watched devices that are kept in memory, of all accounts, some 100 bytes each; the accounts used longest ago make room. */
 const mostWeight = 5_000_000;
+/** Nothing that was used within this time makes room, ms: a batch may be on its way with it. */
+const inUseMs = 120_000;
+/** Use is noted so often, ms. */
+const noteMs = 10_000;
 /** An account that changes each time while it is being read is taken as it was read last, and read again for the next batch. */
 const mostTries = 3;
 /** What an account without any rule weighs. */
@@ -26,6 +30,12 @@ export interface RuleSources {
   readonly geofences: Pick<GeofenceStore, "list">;
   readonly groups: Pick<GroupStore, "list">;
   readonly accounts: Pick<AccountStore, "find">;
+}
+
+/** What a rule watches; groups' devices are held once for all rules. */
+interface Watched {
+  readonly devices: ReadonlySet<string>;
+  readonly groups: readonly ReadonlySet<string>[];
 }
 
 interface KnownZone extends NamedZone {
@@ -42,7 +52,7 @@ export class AccountRules {
   readonly broken: readonly AlertRule[];
   readonly zones: ReadonlyMap<string, KnownZone>;
   readonly weight: number;
-  readonly #devices: ReadonlyMap<CompiledRule, ReadonlySet<string>>;
+  readonly #watched: ReadonlyMap<CompiledRule, Watched>;
   readonly #byDevice = new Map<string, readonly CompiledRule[]>();
   /** Devices with the same rules share one list. */
   readonly #lists = new Map<string, readonly CompiledRule[]>();
@@ -63,10 +73,14 @@ export class AccountRules {
         ? before.rules.map((compiled) => [compiled.rule.key, compiled])
         : [],
     );
-    const members = new Map(groups.map((group) => [group.id, group.devices ?? []]));
-    const devices = new Map<CompiledRule, ReadonlySet<string>>();
+    const named = new Set(rules.flatMap((rule) => rule.groups));
+    const members = new Map(
+      groups.filter(({ id }) => named.has(id)).map((group) => [group.id, new Set(group.devices)]),
+    );
+    const watched = new Map<CompiledRule, Watched>();
     const broken: AlertRule[] = [];
     let weight = leastWeight;
+    for (const devices of members.values()) weight += devices.size;
     for (const rule of rules) {
       if (!rule.enabled) continue;
       const known = old.get(rule.key);
@@ -78,22 +92,26 @@ export class AccountRules {
         broken.push(rule);
         continue;
       }
-      const watched = new Set([...rule.devices, ...rule.groups.flatMap((id) => members.get(id) ?? [])]);
-      devices.set(compiled, watched);
-      weight += leastWeight + watched.size;
+      watched.set(compiled, {
+        devices: new Set(rule.devices),
+        groups: rule.groups.flatMap((id) => members.get(id) ?? []),
+      });
+      weight += leastWeight + rule.devices.length + rule.groups.length;
     }
     for (const { geofence } of this.zones.values()) weight += leastWeight + cornersOf(geofence);
-    this.rules = [...devices.keys()];
+    this.rules = [...watched.keys()];
     this.broken = broken;
     this.weight = weight;
-    this.#devices = devices;
+    this.#watched = watched;
   }
 
   /** The rules that watch a device; the same list for the same rules. Empty: none. */
   rulesOf(deviceId: string): readonly CompiledRule[] {
     const known = this.#byDevice.get(deviceId);
     if (known !== undefined) return known;
-    const list = this.rules.filter((rule) => this.#devices.get(rule)?.has(deviceId) === true);
+    const list: CompiledRule[] = [];
+    for (const [rule, { devices, groups }] of this.#watched)
+      if (devices.has(deviceId) || groups.some((group) => group.has(deviceId))) list.push(rule);
     const name = list.map(({ rule }) => rule.key).join();
     const shared = this.#lists.get(name) ?? list;
     this.#lists.set(name, shared);
@@ -136,6 +154,8 @@ function cornersOf({ zone }: Geofence): number {
 interface Entry {
   readonly rules: AccountRules;
   readonly loadedAt: number;
+  /** When it was asked for, to some seconds; on the clock that never goes back. */
+  usedAt: number;
   stale: boolean;
 }
 
@@ -149,9 +169,11 @@ export class RuleBook {
   readonly #loading = new Map<number, Promise<void>>();
   /** Grows with each change of an account, so that what was under way during one is read again. */
   readonly #changes = new Map<number, number>();
+  readonly #mostWeight: number;
   #weight = 0;
 
-  constructor(sources: RuleSources, clock: Clock, log: Log) {
+  constructor(sources: RuleSources, clock: Clock, log: Log, most = mostWeight) {
+    this.#mostWeight = most;
     this.#sources = sources;
     this.#clock = clock;
     this.#log = log;
@@ -166,12 +188,21 @@ export class RuleBook {
       if (entry === undefined || entry.stale) {
         missing ??= [];
         missing.push(this.#load(key));
-      } else if (now - entry.loadedAt > mostAgeMs && !this.#loading.has(key))
+        continue;
+      }
+      if (now - entry.usedAt > noteMs) this.#use(key, entry, now);
+      if (now - entry.loadedAt > mostAgeMs && !this.#loading.has(key))
         this.#load(key).catch((error: unknown) => {
           this.#log.warn({ error, accountKey: key }, "rules could not be read again; those known are used");
         });
     }
     return missing === undefined ? undefined : Promise.all(missing).then(() => undefined);
+  }
+
+  #use(key: number, entry: Entry, now: number): void {
+    entry.usedAt = now;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
   }
 
   /** Undefined: not prepared. */
@@ -222,12 +253,11 @@ export class RuleBook {
 
   #put(key: number, rules: AccountRules, stale: boolean): void {
     this.#weight += rules.weight - (this.#entries.get(key)?.rules.weight ?? 0);
+    const now = this.#clock.monotonic();
     this.#entries.delete(key);
-    this.#entries.set(key, { rules, loadedAt: this.#clock.monotonic(), stale });
+    this.#entries.set(key, { rules, loadedAt: now, usedAt: now, stale });
     for (const [oldest, entry] of this.#entries) {
-      if (this.#weight <= mostWeight || oldest === key) break;
-      // What is in use is read again each minute: only what is older has not been used, and no batch needs it.
-      if (this.#clock.monotonic() - entry.loadedAt < 2 * mostAgeMs) break;
+      if (this.#weight <= this.#mostWeight || oldest === key || now - entry.usedAt < inUseMs) break;
       this.#weight -= entry.rules.weight;
       this.#entries.delete(oldest);
     }

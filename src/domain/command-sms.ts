@@ -54,7 +54,7 @@ export class CommandSms {
 
   /**
    * Sends one message to the number and records it under this id. `make` records the command, or finds the one of its idempotency key, which is not sent again.
-   * @throws ApiError `dailySms`, `deviceNotFound`
+   * @throws ApiError `dailySms`, `deviceNotFound`, `badRequest` (more parts than the device may be sent a day)
    */
   send(
     device: Device,
@@ -113,8 +113,11 @@ export class CommandSms {
     const day = dayIn(account.timeZone, now);
     const parts = sender.parts(body);
     const { dailySmsLimit: limit } = device;
+    const needs = `the message needs ${parts} SMS; the device may be sent ${limit} a day`;
+    // No day has room for it. A single SMS is never too long: where none may be sent, the limit is reached.
+    if (parts > 1 && parts > limit) throw new ApiError("badRequest", [`body/command: ${needs}`]);
     if (await store.daily.take(device.key, day, "sms", limit, parts)) return { device, day, parts };
-    const details = parts === 1 ? [] : [`the message needs ${parts} SMS; the device may be sent ${limit} a day`];
+    const details = parts === 1 ? [] : [needs];
     throw new ApiError("dailySms", details, secondsToNextDayIn(account.timeZone, now));
   }
 

@@ -131,6 +131,19 @@ describe("by SMS", () => {
     assert.equal((await owner.limits("long")).smsSentToday, 9);
   });
 
+  test("a message of more parts than the device's limit is a bad request: no day has room for it", async () => {
+    await owner.create("tooLong", { min: "+1" });
+    await owner.setLimits("tooLong", { dailySmsLimit: 2 });
+    const { status, json, headers } = await owner.send("tooLong", sms("x".repeat(25)));
+    assert.deepEqual([status, json.error], [400, "Bad Request"]);
+    assert.deepEqual(json.details, ["body/command: the message needs 3 SMS; the device may be sent 2 a day"]);
+    assert.equal(headers["retry-after"], undefined);
+    assert.equal((await owner.limits("tooLong")).smsSentToday, 0);
+    assert.equal((await owner.send("tooLong", sms("x".repeat(20)))).status, 200);
+    await owner.setLimits("tooLong", { dailySmsLimit: 0 });
+    assert.equal((await owner.send("tooLong", sms("x"))).status, 429, "the limit is reached, whatever the message");
+  });
+
   test("parts that were handed over before the message failed stay counted", async () => {
     await owner.create("partly", { min: "+1" });
     sender.result = { outcome: "refused", reason: "invalid number", sent: 2 };

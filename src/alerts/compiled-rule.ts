@@ -1,5 +1,5 @@
 import type { AnyAlertFacts } from "../model/alert-facts.ts";
-import type { AlertRule } from "../model/alert-rule.ts";
+import { type AlertRule, zonesOf } from "../model/alert-rule.ts";
 import { type ConditionJudge, conditionJudge } from "./conditions.ts";
 import type { Judge } from "./judge.ts";
 import type { Calm } from "./machine.ts";
@@ -26,12 +26,6 @@ export interface CompiledRule {
 export interface NamedZone {
   readonly index: number;
   readonly name: string;
-}
-
-/** Ids of the zones that a rule names, in its parameters and its conditions. */
-export function zonesOf(rule: Pick<AlertRule, "type" | "parameters" | "conditions">): readonly string[] {
-  const own = "zones" in rule.parameters ? rule.parameters.zones : [];
-  return [...own, ...rule.conditions.flatMap((condition) => ("zone" in condition ? [condition.zone] : []))];
 }
 
 /** Makes a rule ready; undefined: it names a zone that is gone, and can't be judged. */

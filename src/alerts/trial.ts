@@ -1,4 +1,4 @@
-import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
+import { type AlertRule, type AlertRuleFields, zonesOf } from "../model/alert-rule.ts";
 import { type DeviceState, type LocationRecord, noTotals } from "../model/location.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertTrial, TrialStep } from "../ports/alert-trial.ts";
@@ -8,7 +8,7 @@ import type { LocationStore } from "../ports/store.ts";
 import { observationOf } from "./observation.ts";
 import { AccountRules, type RuleSources } from "./rule-book.ts";
 import { StateTexts } from "./state-texts.ts";
-import { DeviceWatch } from "./watch.ts";
+import { DeviceWatch, type WatchTimers } from "./watch.ts";
 
 /** Records read at a time. */
 const recordsAtOnce = 1000;
@@ -39,7 +39,10 @@ export class RuleTrial implements AlertTrial {
     const { accountKey } = device;
     const [account, zones] = await Promise.all([accounts.find(accountKey), geofences.list(accountKey)]);
     const wording = { language: account?.language ?? "en", timeZone: account?.timeZone ?? "UTC" } as const;
-    const rules = new AccountRules(wording, [triedRule(fields, device)], zones, [], undefined);
+    // Those of a large account take long to make ready.
+    const named = new Set(zonesOf(fields));
+    const own = zones.filter(({ id }) => named.has(id));
+    const rules = new AccountRules(wording, [triedRule(fields, device)], own, [], undefined);
     const run = new Run(rules, device, this.#deps.ids);
     let records = 0;
     for await (const piece of this.#pieces(device, from, to, run)) {
@@ -102,6 +105,7 @@ class Run {
   readonly #device: WatchedDevice;
   readonly #ids: Ids;
   readonly #texts = new StateTexts();
+  readonly #timers: WatchTimers = { heardAt: () => this.#heardAt, heard: () => {}, unchanged: () => {} };
   readonly #onOurClock: boolean;
   #state: DeviceState = { version: 0, time: 0, totals: noTotals };
   #heardAt = 0;
@@ -160,14 +164,12 @@ class Run {
       device: this.#device,
       state: this.#state,
       now,
-      heardAt: this.#heardAt,
       rules,
       sight,
       wording,
       ids: this.#ids,
       texts: this.#texts,
-      heard: () => {},
-      unchanged: () => {},
+      timers: this.#timers,
     });
   }
 }

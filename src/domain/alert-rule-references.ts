@@ -1,5 +1,5 @@
 import { isOutsideWindow, type User } from "../model/account.ts";
-import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
+import { type AlertRule, type AlertRuleFields, zonesOf } from "../model/alert-rule.ts";
 import { mayCommand } from "../model/command.ts";
 import type { Group } from "../model/group.ts";
 import type { Bus } from "../ports/bus.ts";
@@ -33,15 +33,6 @@ export interface RuleReferencesContext {
 const keptAccounts = 200;
 /** Age at which they are read again, should the event of a change be lost. */
 const maxAgeMs = 30_000;
-
-/** Ids of the zones that a rule names, in its parameters and its conditions. */
-export function zonesOf({
-  parameters,
-  conditions,
-}: Pick<AlertRuleFields, "parameters" | "conditions">): readonly string[] {
-  const own = "zones" in parameters ? parameters.zones : [];
-  return [...own, ...conditions.flatMap((condition) => ("zone" in condition ? [condition.zone] : []))];
-}
 
 /** References looked up in the store. Zones are large and their ids are asked for often, so these are kept until the bus says that one changed. */
 export function createRuleReferences(context: RuleReferencesContext): RuleReferences {

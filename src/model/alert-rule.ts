@@ -166,3 +166,12 @@ export type AlertRule = AlertRuleFields & {
   readonly creation: number;
   readonly modification: number;
 };
+
+/** Ids of the zones that a rule names, in its parameters and its conditions. */
+export function zonesOf({
+  parameters,
+  conditions,
+}: Pick<AlertRuleFields, "parameters" | "conditions">): readonly string[] {
+  const own = "zones" in parameters ? parameters.zones : [];
+  return [...own, ...conditions.flatMap((condition) => ("zone" in condition ? [condition.zone] : []))];
+}

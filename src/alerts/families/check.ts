@@ -20,9 +20,9 @@ export function checkZones(zones: readonly string[]): readonly string[] {
 /** Milliseconds of minutes. */
 export const minuteMs = 60_000;
 
-/** Minutes of milliseconds, to a tenth. */
+/** Minutes of milliseconds, to a hundredth: texts tell them to the second. */
 export function minutesOf(ms: number): number {
-  return Math.max(0, Math.round(ms / 6000) / 10);
+  return Math.max(0, Math.round(ms / 600) / 100);
 }
 
 /** Two decimals are enough for any reading. */

@@ -105,3 +105,36 @@ withGateway(
     for (const socket of sockets) socket.close();
   },
 );
+
+withGateway(
+  "HTTP: a request that trickles in has the time to identify and no more",
+  { identifySeconds: 1 },
+  async (world) => {
+    const host = "HTTP/1.1\r\nHost: a\r\n";
+    const beginnings = [
+      `GET /?id=one&n=1 ${host}X: `,
+      `POST /?id=one&n=1 ${host}Content-Length: 1000\r\n\r\n`,
+      `POST /?id=one&n=1 ${host}Transfer-Encoding: chunked\r\n\r\n3e8\r\n`,
+      // One that was answered, of a device that nobody knows, is no identification.
+      `GET /?id=nobody ${host}\r\nGET /?id=one&n=1 ${host}X: `,
+    ];
+    const peers = beginnings.map((beginning) => {
+      const peer = new Peer(world.port);
+      peer.send(beginning);
+      return peer;
+    });
+    const trickle = setInterval(() => {
+      for (const peer of peers) peer.send("G");
+    }, 50);
+    try {
+      await Promise.all(peers.map(({ closed }) => closed));
+    } finally {
+      clearInterval(trickle);
+    }
+    assert.equal(
+      await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="notIdentified"}'),
+      peers.length,
+    );
+    assert.equal(world.intake.stored.size, 0);
+  },
+);

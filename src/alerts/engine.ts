@@ -86,8 +86,9 @@ export class RuleEngine implements AlertEngine {
         this.#rebuild.changed(event.accountKey);
       } else if (event.type === "deviceChanged") {
         this.#texts.forget(event.key);
-        if (this.#book.of(event.accountKey)?.rules.some(({ clock }) => clock === "arrival") !== false)
-          this.#rebuild.changed(event.accountKey);
+        const byArrival = this.#book.of(event.accountKey)?.rules.some(({ clock }) => clock === "arrival");
+        // One with a timer may be gone, or have another name now.
+        if (byArrival !== false || this.#timers.has(event.key)) this.#rebuild.changed(event.accountKey);
       }
     });
   }

@@ -244,3 +244,28 @@ describe("late fixes", () => {
     );
   });
 });
+
+describe("timers", () => {
+  it("of a device that was deleted are given up", async (context) => {
+    context.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
+    const lane = await new AlertLane([ruleOf({ type: "notMoving", parameters: { minutes: 5 } })]).ready();
+    const pass = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 1000) {
+        lane.now += 1000;
+        context.mock.timers.tick(1000);
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      }
+    };
+    lane.now = start;
+    lane.engine.start();
+    await pass(3000);
+    lane.submit([fix(1, 0)]);
+    await pass(2000);
+    // The lane's store knows no device.
+    const { key, accountKey, id } = lane.device;
+    lane.bus.publish({ type: "deviceChanged", accountKey, key, id });
+    await pass(10 * minute);
+    assert.deepEqual(lane.due, []);
+    await lane.engine.stop();
+  });
+});

@@ -66,6 +66,7 @@ function assertRule(rule: unknown): asserts rule is AlertRule {
 
 /** One device with its history, its state and the real rules, fed through ingest's own plans; only the store is in memory. */
 export class AlertLane {
+  readonly bus = createMemoryBus(() => {});
   readonly engine: RuleEngine;
   readonly alerts: Alert[] = [];
   readonly notices: NewNotice[] = [];
@@ -98,7 +99,7 @@ export class AlertLane {
       groups: { list: async () => [] },
       devices: { list: async () => [] },
       locations: { states: async () => [] },
-      bus: createMemoryBus(() => {}),
+      bus: this.bus,
       clock: { now: () => this.now, monotonic: () => this.now },
       ids: this.#uuids,
       log: silentLog,

@@ -3,7 +3,7 @@ import type { AlertRule, AlertRuleFields } from "../../model/alert-rule.ts";
 import type { AlertRuleStore, RuleExchange } from "../../ports/alert-store.ts";
 import type { AlertRuleRow, Schema } from "../schema.ts";
 import { written } from "./json-columns.ts";
-import { allPages } from "./pages.ts";
+import { allByKey } from "./pages.ts";
 
 /** Rules of one question of a list: each may name many devices. */
 const listRows = 100;
@@ -51,19 +51,8 @@ export class AlertRuleRows implements AlertRuleStore {
   }
 
   async list(accountKey: number): Promise<readonly AlertRule[]> {
-    const rows = await allPages<AlertRuleRow>(
-      (last, limit) =>
-        this.#database
-          .selectFrom("alert_rule")
-          .selectAll()
-          .where("account", "=", accountKey)
-          .where("key", ">", last?.key ?? 0)
-          .orderBy("key")
-          .limit(limit)
-          .execute(),
-      listRows,
-    );
-    return rows.map(ruleOf);
+    const own = this.#database.selectFrom("alert_rule").selectAll().where("account", "=", accountKey);
+    return (await allByKey(own, listRows)).map(ruleOf);
   }
 
   async accounts(): Promise<readonly number[]> {

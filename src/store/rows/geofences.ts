@@ -3,7 +3,7 @@ import type { Geofence } from "../../model/geofence.ts";
 import type { GeofenceFields, GeofenceStore } from "../../ports/alert-store.ts";
 import type { GeofenceRow, Schema } from "../schema.ts";
 import { written } from "./json-columns.ts";
-import { allPages } from "./pages.ts";
+import { allByKey } from "./pages.ts";
 
 /** Zones of one question of a list: each may have 10,000 corners, some 400 KB. */
 const listRows = 25;
@@ -62,19 +62,8 @@ export class GeofenceRows implements GeofenceStore {
   }
 
   async list(accountKey: number): Promise<readonly Geofence[]> {
-    const rows = await allPages<GeofenceRow>(
-      (last, limit) =>
-        this.#database
-          .selectFrom("geofence")
-          .selectAll()
-          .where("account", "=", accountKey)
-          .where("key", ">", last?.key ?? 0)
-          .orderBy("key")
-          .limit(limit)
-          .execute(),
-      listRows,
-    );
-    return rows.map(geofenceOf);
+    const own = this.#database.selectFrom("geofence").selectAll().where("account", "=", accountKey);
+    return (await allByKey(own, listRows)).map(geofenceOf);
   }
 
   async replace(key: number, fields: GeofenceFields, now: number): Promise<Geofence | undefined> {

@@ -3,7 +3,7 @@ import type { Group } from "../../model/group.ts";
 import type { GroupFields, GroupStore } from "../../ports/store.ts";
 import type { GroupRow, Schema } from "../schema.ts";
 import { optionalList } from "./json-columns.ts";
-import { allPages } from "./pages.ts";
+import { allByKey } from "./pages.ts";
 
 /** Groups of one question of a list: each may name every device of its account, some 200 KB at 10,000. */
 const listRows = 100;
@@ -48,19 +48,8 @@ export class GroupRows implements GroupStore {
   }
 
   async list(accountKey: number): Promise<readonly Group[]> {
-    const rows = await allPages<GroupRow>(
-      (last, limit) =>
-        this.#database
-          .selectFrom("device_group")
-          .selectAll()
-          .where("account", "=", accountKey)
-          .where("key", ">", last?.key ?? 0)
-          .orderBy("key")
-          .limit(limit)
-          .execute(),
-      listRows,
-    );
-    return rows.map(groupOf);
+    const own = this.#database.selectFrom("device_group").selectAll().where("account", "=", accountKey);
+    return (await allByKey(own, listRows)).map(groupOf);
   }
 
   async replace(key: number, fields: GroupFields, now: number): Promise<Group | undefined> {

@@ -1,3 +1,6 @@
+import { type SelectQueryBuilder, sql } from "kysely";
+import type { Schema } from "../schema.ts";
+
 /** Rows of one question of a long list: what the engine's thread holds at once, and how long other questions wait. */
 export const pageRows = 1000;
 
@@ -12,4 +15,21 @@ export async function allPages<R>(
     for (const row of rows) all.push(row);
     if (rows.length < limit) return all;
   }
+}
+
+/** All rows of a query in the order of their keys, page by page. */
+export function allByKey<T extends keyof Schema, R extends { readonly key: number }>(
+  query: SelectQueryBuilder<Schema, T, R>,
+  limit = pageRows,
+): Promise<readonly R[]> {
+  const key = sql.ref<number>("key");
+  return allPages<R>(
+    (last, most) =>
+      query
+        .where(key, ">", last?.key ?? 0)
+        .orderBy(key)
+        .limit(most)
+        .execute(),
+    limit,
+  );
 }

@@ -5,7 +5,7 @@ import type { NewUser, ResultsDelta, Usage, UsageDelta, UserFields, UserStore } 
 import type { NewUserRow, Schema, UserRow } from "../schema.ts";
 import { dayBefore } from "./days.ts";
 import { optionalList, optionalMap } from "./json-columns.ts";
-import { allPages } from "./pages.ts";
+import { allByKey } from "./pages.ts";
 
 /** Stands before every day in the order of texts: the sum of the days that were put together. */
 const allBefore = "";
@@ -126,17 +126,8 @@ export class UserRows implements UserStore {
   }
 
   async list(accountKey: number): Promise<readonly User[]> {
-    const rows = await allPages<UserRow>((last, limit) =>
-      this.#database
-        .selectFrom("user")
-        .selectAll()
-        .where("account", "=", accountKey)
-        .where("key", ">", last?.key ?? 0)
-        .orderBy("key")
-        .limit(limit)
-        .execute(),
-    );
-    return rows.map(userOf);
+    const own = this.#database.selectFrom("user").selectAll().where("account", "=", accountKey);
+    return (await allByKey(own)).map(userOf);
   }
 
   replace(key: number, fields: UserFields, now: number): Promise<User | "emailInUse" | "missing"> {

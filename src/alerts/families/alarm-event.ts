@@ -4,11 +4,16 @@ import { noEvents, noMemory } from "../judge.ts";
 
 /** Some trackers send the same alarm twice, as a message of its own and with the next position. */
 const sameMs = 60_000;
+/**
+ * Others report it as long as their flag is set, at their interval. Reports farther apart than this do not show that it went on: a tracker that reports on a press alone
+ * would be heard once and never again.
+ */
+const goesOnMs = 10 * 60_000;
 const happened = Object.freeze([Object.freeze({})]);
 
 /**
- * A type that happens when the tracker reports one of these alarms. An alarm that goes on from report to report, or comes again within a minute,
- * is one and the same. Remembers: when it was reported last, and whether the last report had it.
+ * A type that happens when the tracker reports one of these alarms. An alarm that goes on from report to report, none more than ten minutes after
+ * the one before, or comes again within a minute, is one and the same. Remembers: when it was reported last, and whether the last report had it.
  */
 export function alarmEvent(alarms: readonly Alarm[]): RuleType<"sos"> & RuleType<"vibration"> {
   return {
@@ -29,7 +34,7 @@ export function alarmEvent(alarms: readonly Alarm[]): RuleType<"sos"> & RuleType
           return noEvents;
         }
         seen.memory = [time, 1];
-        return on === 1 || (last !== undefined && time - last < sameMs) ? noEvents : happened;
+        return last !== undefined && time - last < (on === 1 ? goesOnMs : sameMs) ? noEvents : happened;
       },
     }),
   };

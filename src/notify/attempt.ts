@@ -54,7 +54,8 @@ export class Attempt {
     if (closed !== undefined) return this.#suppress(notice, closed);
     if ("suppressed" in found) return this.#suppress(notice, found.suppressed);
     const { subject } = found;
-    const claimed = await store.notices.claim(notice.key, clock.now(), this.#placesOf(subject));
+    const claimed = await this.#claim(notice, this.#placesOf(subject));
+    if (claimed === "unknown") return { showed: {}, again: true };
     if (claimed === "limit") this.#deps.count(notice.target.channel, "suppressed");
     if (claimed !== "claimed") return nothing;
     return this.#conclude(notice, await this.#hand(subject, notice.attempts + 1));
@@ -70,10 +71,21 @@ export class Attempt {
     return { day, limit, count: partsOf(subject, this.#deps.ways) };
   }
 
+  /** `unknown`: the store did not answer. It may be claimed then, and would be nobody's until the next start: it is given back. */
+  async #claim(notice: Notice, places: DayPlaces | undefined) {
+    const { store, clock, log } = this.#deps;
+    try {
+      return await store.notices.claim(notice.key, clock.now(), places);
+    } catch (error) {
+      log.warn({ error, notice: notice.id }, "a notice can't be claimed; trying again");
+    }
+    await this.#record(notice, { state: "queued", reason: null, peerId: null, dueAt: notice.dueAt, untried: true });
+    return "unknown" as const;
+  }
+
   /** Without a place in the day, since it uses none. */
   async #suppress(notice: Notice, reason: string): Promise<Attempted> {
-    const { store, clock } = this.#deps;
-    if ((await store.notices.claim(notice.key, clock.now(), undefined)) !== "claimed") return nothing;
+    if ((await this.#claim(notice, undefined)) !== "claimed") return nothing;
     await this.#record(notice, { state: "suppressed", reason, peerId: null, dueAt: 0, untried: true });
     return nothing;
   }

@@ -7,6 +7,7 @@ import { countParts } from "../../src/notify/sms-parts.ts";
 import { createMetrics, systemClock } from "../../src/observe/index.ts";
 import type { CommandRun, RuleCommand } from "../../src/ports/command-runner.ts";
 import type { SmsResult, SmsSender } from "../../src/ports/sms.ts";
+import { StoreUnavailable } from "../../src/ports/store.ts";
 import { command, email, person, sms } from "../contract/store/alert-values.ts";
 import { HttpPeer } from "../support/http-peer.ts";
 import { type BenchWays, OutboxBench } from "../support/outbox.ts";
@@ -318,6 +319,20 @@ describe("the outbox", () => {
     const { store, device } = bench;
     assert.equal((await store.daily.sent(device.key, sent.countedDay ?? "")).email, 1);
     assert.equal((await store.daily.sent(device.key, first.countedDay ?? "")).email, 0);
+  });
+
+  it("sends what it claimed without hearing so from the store, once", async (context) => {
+    await start();
+    const { notices } = bench.store;
+    const claim = notices.claim.bind(notices);
+    const deaf = async (...claimed: Parameters<typeof claim>) => {
+      await claim(...claimed);
+      throw new StoreUnavailable("no answer");
+    };
+    context.mock.method(notices, "claim", deaf, { times: 1 });
+    const [id] = await bench.commit([email]);
+    const { state, attempts } = await bench.until(id, ({ finishedAt }) => finishedAt !== null);
+    assert.deepEqual([state, attempts, peer.taken.length], ["sent", 1, 1]);
   });
 
   it("waits for what is under way when it stops, and begins nothing more", async () => {

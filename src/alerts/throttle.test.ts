@@ -22,6 +22,10 @@ test("while it repeats, the interval is 2, 4, 8 ... minutes; after an interval w
   assert.deepEqual(sent([0, 1, 2, 3, 20, 21, 22]), [0, 2, 20, 22]);
 });
 
+test("a clock that was a day ahead and was set right holds nothing back", () => {
+  assert.deepEqual(sent([1440, 1441, 0, 1, 2]), [1440, 0, 2]);
+});
+
 test("the interval grows to a day and no further", () => {
   const days = sent(Array.from({ length: 6 * 1440 }, (_, minutes) => minutes));
   const gaps = days.slice(1).map((at, index) => at - (days[index] ?? 0));

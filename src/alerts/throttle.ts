@@ -28,7 +28,7 @@ export function throttled(
   return { send: true, throttle: { sentAt: now, askedAt: now, minutes } };
 }
 
-/** It has been quiet for so long that nothing of it needs to be remembered. */
+/** It has been quiet for so long that nothing of it needs to be remembered; or our clock was ahead by more than that, and was set right. */
 export function isQuiet(throttle: Throttle, now: number): boolean {
-  return now - throttle.askedAt >= throttle.minutes * minuteMs;
+  return Math.abs(now - throttle.askedAt) >= throttle.minutes * minuteMs;
 }

@@ -13,7 +13,7 @@ import { Rebuild } from "./rebuild.ts";
 import { type AccountRules, RuleBook, type RuleSources } from "./rule-book.ts";
 import { StateTexts } from "./state-texts.ts";
 import { Timers } from "./timers.ts";
-import { DeviceWatch } from "./watch.ts";
+import { DeviceWatch, type WatchTimers } from "./watch.ts";
 
 const lookMs = 1000;
 /** Devices whose timers wait to be set by what they reported; of more, each is set at once, so that no more states are held. */
@@ -54,6 +54,14 @@ export class RuleEngine implements AlertEngine {
   readonly #texts = new StateTexts();
   readonly #timers: Timers;
   readonly #rebuild: Rebuild;
+  readonly #watchTimers: WatchTimers = {
+    heardAt: ({ key }, state) => this.#heardAt(key, state),
+    heard: ({ key }, now) => this.#timers.heard(key, now),
+    unchanged: (device, state, now) => {
+      const account = this.#book.of(device.accountKey);
+      if (account !== undefined) this.#setTimer(device, state, account, now + againMs);
+    },
+  };
   /** What was committed since the last look. Timers are set by it then: a device that reports often costs that once a second, and not with each report. */
   #unset = new Map<DeviceKey, Committed>();
   #unsubscribe: (() => void) | undefined;
@@ -121,14 +129,12 @@ export class RuleEngine implements AlertEngine {
       device,
       state,
       now,
-      heardAt: this.#heardAt(device.key, state),
       rules,
       sight: account.sight,
       wording: account.wording,
       ids: this.#deps.ids,
       texts: this.#texts,
-      heard: () => this.#timers.heard(device.key, now),
-      unchanged: () => this.#setTimer(device, state, account, now + againMs),
+      timers: this.#watchTimers,
     });
   }
 

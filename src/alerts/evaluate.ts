@@ -48,7 +48,9 @@ export function judgeRule(rule: CompiledRule, state: RuleState, seen: Seen, find
   const move = moveOf(state, truth, time, rule.calm);
   if (move === stay && level === state.level && conditions === state.conditions && seen.memory === state.memory)
     return state;
-  const next = { ...state, ...courseAfter(state, move, time), level, conditions, memory: seen.memory };
+  const { phase, since, firedAt } = courseAfter(state, move, time);
+  const { mail, mailed, facts } = state;
+  const next: RuleState = { phase, since, firedAt, level, conditions, memory: seen.memory, mail, mailed, facts };
   switch (move) {
     case raise:
       return begin(rule, judge, next, time, seen, finder);

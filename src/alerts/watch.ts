@@ -18,17 +18,22 @@ export interface WatchSetup {
   readonly device: WatchedDevice;
   readonly state: DeviceState;
   readonly now: number;
-  /** When the device was heard of for the last time, by our clock; 0: never. */
-  readonly heardAt: number;
   readonly rules: readonly CompiledRule[];
   readonly sight: AccountSight;
   readonly wording: AccountWording;
   readonly ids: Ids;
   readonly texts: StateTexts;
+  readonly timers: WatchTimers;
+}
+
+/** What a watch has to do with timers: one for all watches, so that a watch that mostly finds nothing is cheaply made. */
+export interface WatchTimers {
+  /** When the device was heard of for the last time, by our clock; 0: never. */
+  heardAt(device: WatchedDevice, state: DeviceState): number;
   /** The device is heard of though nothing new of it will stand in its state. */
-  heard(): void;
+  heard(device: WatchedDevice, now: number): void;
   /** It was looked whether time alone had made something true, and it had not. */
-  unchanged(): void;
+  unchanged(device: WatchedDevice, state: DeviceState, now: number): void;
 }
 
 /** One for all watches: what is in it counts for one observation only, and judging is synchronous. */
@@ -38,7 +43,6 @@ const seen = new Seen();
 export class DeviceWatch implements Watch, Finder {
   readonly #setup: WatchSetup;
   readonly #rules: readonly CompiledRule[];
-  readonly #before: readonly RuleState[];
   #states: readonly RuleState[];
   /** The same, once something changed. */
   #own: RuleState[] | undefined;
@@ -49,8 +53,7 @@ export class DeviceWatch implements Watch, Finder {
   constructor(setup: WatchSetup) {
     this.#setup = setup;
     this.#rules = setup.rules;
-    this.#before = setup.texts.statesOf(setup.device.key, setup.state.rules, setup.rules);
-    this.#states = this.#before;
+    this.#states = setup.texts.statesOf(setup.device.key, setup.state.rules, setup.rules);
     this.#previous = setup.state.totals;
     this.#previousTime = setup.state.time;
   }
@@ -105,7 +108,7 @@ export class DeviceWatch implements Watch, Finder {
     late: readonly { readonly observation: Observation; readonly totals: Totals }[],
     stored: { readonly before: LocationRecord | undefined; readonly after: readonly LocationRecord[] },
   ): readonly (LocationAlerts | undefined)[] {
-    this.#setup.heard();
+    this.#setup.timers.heard(this.#setup.device, this.#setup.now);
     const writer = this.#writing();
     writer.late = true;
     seen.device = this.#setup.device;
@@ -125,12 +128,12 @@ export class DeviceWatch implements Watch, Finder {
   }
 
   tick(): void {
-    const { state, now, heardAt } = this.#setup;
+    const { device, state, now, timers } = this.#setup;
     this.#prepare();
     seen.observation = undefined;
     seen.totals = this.#previous;
     seen.now = now;
-    seen.heardAt = heardAt;
+    seen.heardAt = timers.heardAt(device, state);
     const present = deviceTime(state, now);
     for (let at = 0; at < this.#rules.length; at++) {
       const rule = this.#rules[at];
@@ -145,7 +148,7 @@ export class DeviceWatch implements Watch, Finder {
       }
       if (after !== before) this.#put(at, after);
     }
-    if (this.#own === undefined) this.#setup.unchanged();
+    if (this.#own === undefined) timers.unchanged(device, state, now);
   }
 
   outcome(): AlertOutcome | undefined {

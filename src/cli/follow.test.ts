@@ -31,6 +31,29 @@ test("alert follow prints what is new once, late ones too, and Ctrl-C ends it we
   assert.match(err, /^Following the alerts of 1 device;/);
 });
 
+test("alert follow tells what a tracker kept in its order, though the end of it happened just now", async (context) => {
+  let looks = 0;
+  const { url } = await api(context, ({ body }) => {
+    looks += 1;
+    const { from, to } = Object(body);
+    const stored = looks < 2 ? [] : [alert("began", 20), alert("is over", 1)];
+    return ok({ alerts: stored.filter(({ dateTime }) => dateTime >= from && dateTime <= to) });
+  });
+  const { out } = await waybeam(["alert", "follow", "d1"], { url, until: /text is over/, step: 5000 });
+  assert.match(out, /^d1 .*text began\nd1 .*text is over\n$/);
+});
+
+test("a device that is registered while alerts are followed is followed from its first alert on", async (context) => {
+  let lists = 0;
+  const { url } = await api(context, ({ path }) => {
+    if (path !== "/api/devices") return ok({ alerts: path.includes("d2") ? [alert("of d2")] : [alert("old")] });
+    lists += 1;
+    return ok({ devices: lists === 1 ? [{ id: "d1" }] : [{ id: "d1" }, { id: "d2" }] });
+  });
+  const { out } = await waybeam(["alert", "follow"], { url, until: /text of d2/, step: 20_000 });
+  assert.match(out, /^d2 .*text of d2\n$/);
+});
+
 test("alert follow tells when the service does not answer, goes on, and misses nothing", async (context) => {
   let looks = 0;
   const { url } = await api(context, () => {

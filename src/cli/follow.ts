@@ -43,6 +43,8 @@ interface Followed {
   readonly id: string;
   /** When each of the looks is due next, monotonic ms. */
   readonly due: number[];
+  /** When each of them has rested for the alerts that it read. */
+  readonly rested: number[];
   /** Alerts that were seen, and when they happened; undefined: no look was taken yet, and what is there is old. */
   seen: Map<string, number> | undefined;
 }
@@ -132,15 +134,19 @@ class Following {
     if (this.#options.devices.length === 0 && now - this.#listed >= relist) {
       const present = listIn(await this.#client.call("GET", "/api/devices"), "devices").map(({ id }) => String(id));
       for (const id of this.#devices.keys()) if (!present.includes(id)) this.#devices.delete(id);
-      for (const id of present) this.#follow(id);
+      // What was registered since has no alerts of before; the first list's devices may.
+      const first = this.#listed === Number.NEGATIVE_INFINITY;
+      for (const id of present) this.#follow(id, first ? undefined : new Map());
       this.#listed = now;
     }
   }
 
-  #follow(id: string): void {
-    if (!this.#devices.has(id)) this.#devices.set(id, { id, due: looks.map(() => 0), seen: undefined });
+  #follow(id: string, seen?: Followed["seen"]): void {
+    if (!this.#devices.has(id))
+      this.#devices.set(id, { id, due: looks.map(() => 0), rested: looks.map(() => 0), seen });
   }
 
+  /** Prints what is new of a look's window. The last look is taken in place of another one that finds something, where it may: what led to it may be older. */
   async #look(device: Followed, kind: number): Promise<void> {
     const { clock, terminal } = this.#host;
     const { window, pause, perAlert } = looks[kind] ?? looks[0];
@@ -148,15 +154,21 @@ class Following {
     // The first look is at everything, so that nothing of the day before is taken for new.
     const from = now - (device.seen === undefined ? day : window);
     const alerts = await this.#read(device.id, from, now + ahead);
+    const rested = clock.monotonic() + alerts.length * perAlert;
+    device.rested[kind] = rested;
+    device.due[kind] = Math.max(clock.monotonic() + pause, rested);
+    const last = looks.length - 1;
+    const isNew = ({ id }: Answer) => device.seen !== undefined && !device.seen.has(String(id));
+    if (kind !== last && clock.monotonic() >= (device.rested[last] ?? 0) && alerts.some(isNew))
+      return this.#look(device, last);
     const seen = device.seen ?? new Map<string, number>();
     for (const alert of alerts) {
       const id = String(alert.id);
-      if (device.seen !== undefined && !seen.has(id)) await terminal.out(this.#show(device.id, alert));
+      if (isNew(alert)) await terminal.out(this.#show(device.id, alert));
       seen.set(id, Date.parse(String(alert.dateTime)));
     }
     for (const [id, time] of seen) if (time < now - day - minute) seen.delete(id);
     device.seen = seen;
-    device.due[kind] = clock.monotonic() + Math.max(pause, alerts.length * perAlert);
   }
 
   async #read(device: string, from: number, to: number): Promise<readonly Answer[]> {

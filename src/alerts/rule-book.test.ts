@@ -46,7 +46,14 @@ const zone: Geofence = {
 };
 
 function world() {
-  const state = { now: 0, reads: 0, down: false, rules: [ruleOf(1, ["a"]), ruleOf(2, ["b"])], zones: [zone] };
+  const state = {
+    now: 0,
+    reads: 0,
+    down: false,
+    rules: [ruleOf(1, ["a"]), ruleOf(2, ["b"])],
+    zones: [zone],
+    members: ["c"],
+  };
   const book = new RuleBook(
     {
       alertRules: {
@@ -65,7 +72,7 @@ function world() {
             accountKey: 1,
             name: "",
             description: null,
-            devices: ["c"],
+            devices: state.members,
             creation: 0,
             lastModified: 0,
           },
@@ -103,6 +110,26 @@ test("what changed is read before it is used again; what did not is kept as it i
   assert.deepEqual(keys("a"), [1, 3]);
   assert.equal(book.of(1)?.rules[0], before?.rules[0]);
   assert.equal(book.of(1)?.sight, before?.sight);
+});
+
+test("what is read again and did not change is the same, with the lists that devices have", async () => {
+  const { state, book } = world();
+  await book.prepare([1]);
+  const before = book.of(1);
+  const list = before?.rulesOf("a");
+  const again = async () => {
+    book.changed(1);
+    await book.prepare([1]);
+    return book.of(1);
+  };
+  state.rules = state.rules.map((rule) => ({ ...rule }));
+  assert.equal(await again(), before);
+  assert.equal(book.of(1)?.rulesOf("a"), list);
+  state.members = ["a"];
+  assert.notEqual(await again(), before);
+  const changed = book.of(1);
+  state.zones = [{ ...zone, modification: 1 }];
+  assert.notEqual(await again(), changed);
 });
 
 test("a change during the reading is not missed", async () => {

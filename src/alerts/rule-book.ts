@@ -52,6 +52,9 @@ export class AccountRules {
   readonly broken: readonly AlertRule[];
   readonly zones: ReadonlyMap<string, KnownZone>;
   readonly weight: number;
+  /** All that it was made of, and the devices of the groups that are named. */
+  readonly #made: readonly AlertRule[];
+  readonly #members: ReadonlyMap<string, ReadonlySet<string>>;
   readonly #watched: ReadonlyMap<CompiledRule, Watched>;
   readonly #byDevice = new Map<string, readonly CompiledRule[]>();
   /** Devices with the same rules share one list. */
@@ -73,10 +76,7 @@ export class AccountRules {
         ? before.rules.map((compiled) => [compiled.rule.key, compiled])
         : [],
     );
-    const named = new Set(rules.flatMap((rule) => rule.groups));
-    const members = new Map(
-      groups.filter(({ id }) => named.has(id)).map((group) => [group.id, new Set(group.devices)]),
-    );
+    const members = membersOf(rules, groups);
     const watched = new Map<CompiledRule, Watched>();
     const broken: AlertRule[] = [];
     let weight = leastWeight;
@@ -102,7 +102,29 @@ export class AccountRules {
     this.rules = [...watched.keys()];
     this.broken = broken;
     this.weight = weight;
+    this.#made = rules;
+    this.#members = members;
     this.#watched = watched;
+  }
+
+  /** Whether these make the same. The lists that devices have now, by which their states are known, then go on being theirs. */
+  isMadeOf(
+    wording: AccountWording,
+    rules: readonly AlertRule[],
+    geofences: readonly Geofence[],
+    groups: readonly Group[],
+  ): boolean {
+    if (wording.timeZone !== this.wording.timeZone || wording.language !== this.wording.language) return false;
+    if (rules.length !== this.#made.length || !sameZones(this, geofences)) return false;
+    if (!rules.every(({ key, revision }, at) => key === this.#made[at]?.key && revision === this.#made[at]?.revision))
+      return false;
+    const members = membersOf(rules, groups);
+    if (members.size !== this.#members.size) return false;
+    for (const [id, devices] of members) {
+      const known = this.#members.get(id);
+      if (known?.size !== devices.size || !devices.isSubsetOf(known)) return false;
+    }
+    return true;
   }
 
   /** The rules that watch a device; the same list for the same rules. Empty: none. */
@@ -118,6 +140,12 @@ export class AccountRules {
     this.#byDevice.set(deviceId, shared);
     return shared;
   }
+}
+
+/** Devices of the groups that rules name. */
+function membersOf(rules: readonly AlertRule[], groups: readonly Group[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const named = new Set(rules.flatMap((rule) => rule.groups));
+  return new Map(groups.filter(({ id }) => named.has(id)).map((group) => [group.id, new Set(group.devices)]));
 }
 
 function sameZones(before: AccountRules, geofences: readonly Geofence[]): boolean {
@@ -246,7 +274,9 @@ export class RuleBook {
       const changed = changes !== (this.#changes.get(key) ?? 0);
       if (changed && tries < mostTries) continue;
       const wording: AccountWording = { language: account?.language ?? "en", timeZone: account?.timeZone ?? "UTC" };
-      this.#put(key, new AccountRules(wording, rules, zones, members, this.of(key)), changed);
+      const before = this.of(key);
+      const same = before?.isMadeOf(wording, rules, zones, members) === true;
+      this.#put(key, same ? before : new AccountRules(wording, rules, zones, members, before), changed);
       return;
     }
   }

@@ -3,6 +3,9 @@ import { type Quantity, quantityOf } from "./units.ts";
 import { type Against, type Ended, type Lasts, lasting, type Words } from "./words.ts";
 
 const after = ({ lastedMinutes }: Ended, show: Show) => `after ${show.duration(lastedMinutes)}`;
+/** Of what is told when it has gone on for a while: all of it. */
+const afterAll = ({ minutes, lastedMinutes }: Ended & { readonly minutes: number }, show: Show) =>
+  after({ lastedMinutes: minutes + lastedMinutes }, show);
 
 const past = (name: string, quantity: Quantity, way: "over" | "under", facts: Against, show: Show) => {
   const [value, limit] = show.against(quantity, facts.value, facts.limit);
@@ -83,7 +86,7 @@ export const en: Words = {
     idling: {
       title: "Idling",
       raised: (facts, show) => `Idling for ${limit(facts, show)}`,
-      over: (facts, show) => `Idling over ${after(facts, show)}`,
+      over: (facts, show) => `Idling over ${afterAll(facts, show)}`,
     },
     mileage: {
       title: "Mileage reached",
@@ -107,7 +110,7 @@ export const en: Words = {
     offline: {
       title: "Device offline",
       raised: (facts, show) => `Not heard of for ${limit(facts, show)}, last on ${show.moment(facts.lastHeard)}`,
-      over: (facts, show) => `Heard of again ${after(facts, show)}`,
+      over: (facts, show) => `Heard of again ${afterAll(facts, show)}`,
     },
     rpmOver: {
       title: "Engine speed over its limit",
@@ -122,7 +125,7 @@ export const en: Words = {
     notMoving: {
       title: "Not moving",
       raised: (facts, show) => `Not moving for ${limit(facts, show)}`,
-      over: (facts, show) => `Moving again ${after(facts, show)}`,
+      over: (facts, show) => `Moving again ${afterAll(facts, show)}`,
     },
     speedOver: {
       title: "Speed over its limit",
@@ -137,7 +140,7 @@ export const en: Words = {
     gpsOff: {
       title: "GPS off",
       raised: (facts, show) => (facts.antenna ? "GPS antenna cut" : `No GPS position for ${limit(facts, show)}`),
-      over: (facts, show) => `GPS position again ${after(facts, show)}`,
+      over: (facts, show) => `GPS position again ${afterAll(facts, show)}`,
     },
     powerDisconnected: {
       title: "Disconnected from power",
@@ -150,7 +153,7 @@ export const en: Words = {
     gpsNoSignal: {
       title: "No GPS signal",
       raised: (facts, show) => `No GPS signal for ${limit(facts, show)}`,
-      over: (facts, show) => `GPS signal again ${after(facts, show)}`,
+      over: (facts, show) => `GPS signal again ${afterAll(facts, show)}`,
     },
     inputOn: {
       title: "Input on",
@@ -165,7 +168,7 @@ export const en: Words = {
     inputActiveFor: {
       title: "Input active for long",
       raised: (facts, show) => `Input ${facts.input} active for ${limit(facts, show)}`,
-      over: (facts, show) => `Input ${facts.input} no longer active ${after(facts, show)}`,
+      over: (facts, show) => `Input ${facts.input} no longer active ${afterAll(facts, show)}`,
     },
     inputAccumulated: {
       title: "Input active in total",

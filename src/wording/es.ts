@@ -3,6 +3,9 @@ import { type Quantity, quantityOf } from "./units.ts";
 import { type Against, type Ended, type Lasts, lasting, type Words } from "./words.ts";
 
 const after = ({ lastedMinutes }: Ended, show: Show) => `tras ${show.duration(lastedMinutes)}`;
+/** Of what is told when it has gone on for a while: all of it. */
+const afterAll = ({ minutes, lastedMinutes }: Ended & { readonly minutes: number }, show: Show) =>
+  after({ lastedMinutes: minutes + lastedMinutes }, show);
 
 const past = (name: string, quantity: Quantity, way: "encima" | "debajo", facts: Against, show: Show) => {
   const [value, limit] = show.against(quantity, facts.value, facts.limit);
@@ -83,7 +86,7 @@ export const es: Words = {
     idling: {
       title: "Al ralentí",
       raised: (facts, show) => `Al ralentí desde hace ${limit(facts, show)}`,
-      over: (facts, show) => `Ya no está al ralentí ${after(facts, show)}`,
+      over: (facts, show) => `Ya no está al ralentí ${afterAll(facts, show)}`,
     },
     mileage: {
       title: "Kilometraje alcanzado",
@@ -108,7 +111,7 @@ export const es: Words = {
       title: "Dispositivo sin conexión",
       raised: (facts, show) =>
         `Sin noticias desde hace ${limit(facts, show)}, las últimas el ${show.moment(facts.lastHeard)}`,
-      over: (facts, show) => `Con noticias de nuevo ${after(facts, show)}`,
+      over: (facts, show) => `Con noticias de nuevo ${afterAll(facts, show)}`,
     },
     rpmOver: {
       title: "Régimen del motor por encima del límite",
@@ -123,7 +126,7 @@ export const es: Words = {
     notMoving: {
       title: "Sin movimiento",
       raised: (facts, show) => `Sin movimiento desde hace ${limit(facts, show)}`,
-      over: (facts, show) => `En movimiento de nuevo ${after(facts, show)}`,
+      over: (facts, show) => `En movimiento de nuevo ${afterAll(facts, show)}`,
     },
     speedOver: {
       title: "Velocidad por encima del límite",
@@ -139,7 +142,7 @@ export const es: Words = {
       title: "GPS apagado",
       raised: (facts, show) =>
         facts.antenna ? "Antena GPS cortada" : `Sin posición GPS desde hace ${limit(facts, show)}`,
-      over: (facts, show) => `Con posición GPS de nuevo ${after(facts, show)}`,
+      over: (facts, show) => `Con posición GPS de nuevo ${afterAll(facts, show)}`,
     },
     powerDisconnected: {
       title: "Desconectado de la alimentación",
@@ -152,7 +155,7 @@ export const es: Words = {
     gpsNoSignal: {
       title: "Sin señal GPS",
       raised: (facts, show) => `Sin señal GPS desde hace ${limit(facts, show)}`,
-      over: (facts, show) => `Con señal GPS de nuevo ${after(facts, show)}`,
+      over: (facts, show) => `Con señal GPS de nuevo ${afterAll(facts, show)}`,
     },
     inputOn: {
       title: "Entrada activada",
@@ -167,7 +170,7 @@ export const es: Words = {
     inputActiveFor: {
       title: "Entrada activa mucho tiempo",
       raised: (facts, show) => `Entrada ${facts.input} activa desde hace ${limit(facts, show)}`,
-      over: (facts, show) => `Entrada ${facts.input} ya no activa ${after(facts, show)}`,
+      over: (facts, show) => `Entrada ${facts.input} ya no activa ${afterAll(facts, show)}`,
     },
     inputAccumulated: {
       title: "Entrada activa en total",

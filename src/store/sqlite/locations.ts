@@ -114,7 +114,7 @@ export class SqliteLocations implements LocationStore {
   }
 
   commit(batch: CommitBatch): Promise<CommitConflict | undefined> {
-    return this.#parts.turns.run(() => this.#commit(batch));
+    return this.#parts.turns.run(() => this.#commit(batch), true);
   }
 
   async #commit(batch: CommitBatch): Promise<CommitConflict | undefined> {

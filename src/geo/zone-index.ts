@@ -13,9 +13,11 @@ export class ZoneIndex {
 
   constructor(zones: readonly { readonly prepared: PreparedZone }[]) {
     const boxes = zones.map(({ prepared }) => prepared.box);
-    const order = tiled(boxes);
-    this.#order = Int32Array.from(order);
-    this.#boxes = Float64Array.from(order.flatMap((zone) => edgesOf(boxes[zone])));
+    this.#order = halved(boxes);
+    this.#boxes = new Float64Array(boxes.length * 4);
+    this.#order.forEach((zone, at) => {
+      this.#boxes.set(edgesOf(boxes[zone]), at * 4);
+    });
     this.#tree = boxTree(zones.length, 2, (item, into, at) =>
       into.set(this.#boxes.subarray(item * 4, item * 4 + 4), at),
     );
@@ -85,19 +87,63 @@ function edgesOf(box: Box | undefined): number[] {
   return box === undefined ? [] : [box.west, box.south, box.east, box.north];
 }
 
-/** An order in which neighbours are near each other: strips of longitude, each from south to north or back (sort-tile-recursive). */
-function tiled(boxes: readonly Box[]): number[] {
-  const longitudes = boxes.map((box) => box.west + box.east);
-  const latitudes = boxes.map((box) => box.south + box.north);
-  const byLongitude = boxes
-    .map((_, index) => index)
-    .sort((left, right) => (longitudes[left] ?? 0) - (longitudes[right] ?? 0));
-  const strip = Math.max(1, Math.ceil(Math.sqrt(boxes.length)));
-  const order: number[] = [];
-  for (let from = 0; from < boxes.length; from += strip) {
-    const up = (from / strip) % 2 === 0 ? 1 : -1;
-    const part = byLongitude.slice(from, from + strip);
-    order.push(...part.sort((left, right) => up * ((latitudes[left] ?? 0) - (latitudes[right] ?? 0))));
-  }
+/**
+ * An order in which neighbours are near each other, cut as the tree cuts it: of each stretch the first half lies on one side of the middle of its longer side, and the
+ * second on the other. So boxes of the tree hardly overlap, and few more are looked into where there are many more zones.
+ */
+function halved(boxes: readonly Box[]): Int32Array {
+  const middles = [
+    Float64Array.from(boxes, (box) => box.west + box.east),
+    Float64Array.from(boxes, (box) => box.south + box.north),
+  ] as const;
+  const order = Int32Array.from(boxes, (_, index) => index);
+  const halve = (from: number, to: number): void => {
+    if (to - from < 2) return;
+    const [longitudes, latitudes] = middles;
+    const middle = (from + to) >> 1;
+    select(
+      order,
+      spanOf(longitudes, order, from, to) >= spanOf(latitudes, order, from, to) ? longitudes : latitudes,
+      from,
+      to,
+      middle,
+    );
+    halve(from, middle);
+    halve(middle, to);
+  };
+  halve(0, order.length);
   return order;
+}
+
+function spanOf(values: Float64Array, order: Int32Array, from: number, to: number): number {
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  for (let at = from; at < to; at++) {
+    const value = values[order[at] ?? 0] ?? 0;
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return most - least;
+}
+
+/** Puts those with the least values of a stretch before `middle` (quickselect, Hoare 1961). */
+function select(order: Int32Array, values: Float64Array, from: number, to: number, middle: number): void {
+  let left = from;
+  let right = to - 1;
+  while (left < right) {
+    const pivot = values[order[(left + right) >> 1] ?? 0] ?? 0;
+    let low = left;
+    let high = right;
+    while (low <= high) {
+      while ((values[order[low] ?? 0] ?? 0) < pivot) low++;
+      while ((values[order[high] ?? 0] ?? 0) > pivot) high--;
+      if (low > high) break;
+      const zone = order[low] ?? 0;
+      order[low++] = order[high] ?? 0;
+      order[high--] = zone;
+    }
+    if (middle <= high) right = high;
+    else if (middle >= low) left = low;
+    else return;
+  }
 }

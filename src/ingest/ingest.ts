@@ -79,7 +79,7 @@ export class Ingest implements Intake {
     this.states = new States(deps.store.locations);
     this.ticks = new Ticks({ ...deps, locations: deps.store.locations, states: this.states });
     this.#directory = new Directory(deps.store.devices, deps.bus, deps.clock);
-    this.#planner = new Planner(deps.store.locations, this.states, deps.engine, deps.clock);
+    this.#planner = new Planner(deps.store.locations, this.states, deps);
     this.#unsubscribe = deps.bus.subscribe((event) => {
       if (event.type === "deviceChanged") this.states.forget(event.key);
     });

@@ -10,6 +10,7 @@ export interface IngestMetrics {
   readonly refusedReports: Counter;
   readonly conflicts: Counter;
   readonly failed: Counter;
+  readonly judgeFailures: Counter;
   readonly unavailable: Counter;
 }
 
@@ -36,6 +37,10 @@ export function ingestMetrics(metrics: Metrics): IngestMetrics {
     failed: counter(
       "waybeam_ingest_messages_failed_total",
       "Messages that could not be committed and were not acknowledged.",
+    ),
+    judgeFailures: counter(
+      "waybeam_ingest_alert_failures_total",
+      "Batches of a device whose alert rules could not be judged: a defect. Its positions are stored.",
     ),
     unavailable: counter(
       "waybeam_ingest_store_unavailable_total",

@@ -2,8 +2,11 @@ import type { DeviceKey } from "../model/device.ts";
 import { type DeviceState, neverReported } from "../model/location.ts";
 import type { AlertEngine, Watch } from "../ports/alert-engine.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
 import type { HistoryContext, LocationStore } from "../ports/store.ts";
 import type { Draft } from "./draft.ts";
+import { GuardedWatch } from "./guarded-watch.ts";
+import type { IngestMetrics } from "./metrics.ts";
 import { ordered, type PendingDevice } from "./pending.ts";
 import { type Plan, planAppend, planLate } from "./plan.ts";
 import type { States } from "./states.ts";
@@ -35,18 +38,31 @@ interface Late {
   readonly state: DeviceState;
 }
 
+/** What judges rules, and who is told where that fails. */
+export interface PlannerDeps {
+  readonly engine: AlertEngine;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Pick<IngestMetrics, "judgeFailures">;
+}
+
 /** Makes the plans of a batch: in memory where reports are newer than all before, with the history's help where they come late. */
 export class Planner {
   readonly #store: LocationStore;
   readonly #states: States;
   readonly #engine: AlertEngine;
   readonly #clock: Clock;
+  readonly #judgeFailed: (device: string, error: unknown) => void;
 
-  constructor(store: LocationStore, states: States, engine: AlertEngine, clock: Clock) {
+  constructor(store: LocationStore, states: States, { engine, clock, log, metrics }: PlannerDeps) {
     this.#store = store;
     this.#states = states;
     this.#engine = engine;
     this.#clock = clock;
+    this.#judgeFailed = (device, error) => {
+      metrics.judgeFailures.add(1);
+      log.error({ device, error }, "a device's alert rules could not be judged; its positions are stored without");
+    };
   }
 
   async plan(devices: readonly PendingDevice[]): Promise<readonly Planned[]> {
@@ -126,7 +142,14 @@ export class Planner {
   }
 
   #watch({ device }: PendingDevice, state: DeviceState): Watch | undefined {
-    return this.#engine.watch(device, state, this.#clock.now());
+    const failed = (error: unknown) => this.#judgeFailed(device.id, error);
+    try {
+      const watch = this.#engine.watch(device, state, this.#clock.now());
+      return watch && new GuardedWatch(watch, failed);
+    } catch (error) {
+      failed(error);
+      return undefined;
+    }
   }
 
   /** Looks at more and more of the history. Undefined: more than `most` would be needed; there is always a plan with the largest context. */

@@ -1,5 +1,6 @@
 // npm run bench [-- NAME ...]: measures and prints each figure beside its limit; exit code 1 where one is missed.
 import { acknowledged } from "./acknowledged.ts";
+import { alerts } from "./alerts.ts";
 import { api } from "./api.ts";
 import { history } from "./history.ts";
 import { idle } from "./idle.ts";
@@ -12,6 +13,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   late,
   lastLocation,
   api,
+  alerts,
   history,
   idle,
 };

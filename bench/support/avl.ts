@@ -1,56 +1,82 @@
 import { crc16Arc } from "../../src/wire/checksums.ts";
 
-/** One-byte, two-byte and four-byte IO elements of a record: what a car tracker sends with usual settings (ids of the AVL list). */
-const ones: readonly (readonly [number, number])[] = [
-  [239, 1],
-  [240, 1],
-  [21, 4],
-  [69, 1],
-];
-const twos: readonly (readonly [number, number])[] = [
-  [181, 12],
-  [182, 9],
-  [66, 13_845],
-  [67, 4_012],
-  [24, 61],
-];
-const fours: readonly (readonly [number, number])[] = [
-  [16, 123_456],
-  [241, 26_201],
-];
+/** One-byte, two-byte and four-byte IO elements of a record: ids of the AVL list, and values. */
+export interface Elements {
+  readonly ones: readonly (readonly [number, number])[];
+  readonly twos: readonly (readonly [number, number])[];
+  readonly fours: readonly (readonly [number, number])[];
+}
 
-/** Offset of the first record in a packet, and what one record takes. */
+/** Where a tracker is when, and what it reports beside. */
+export interface Journey {
+  readonly elements: Elements;
+  /** Writes position, speed and whatever else changes into the record at that offset. `time`: epoch ms; `step` counts the records. */
+  place(view: DataView, at: number, time: number, step: number): void;
+}
+
+/** What a car tracker sends with usual settings, somewhere along a line. */
+const line: Journey = {
+  elements: {
+    ones: [
+      [239, 1],
+      [240, 1],
+      [21, 4],
+      [69, 1],
+    ],
+    twos: [
+      [181, 12],
+      [182, 9],
+      [66, 13_845],
+      [67, 4_012],
+      [24, 61],
+    ],
+    fours: [
+      [16, 123_456],
+      [241, 26_201],
+    ],
+  },
+  place(view, at, _time, step) {
+    view.setInt32(at + 9, 252_000_000 + (step % 100_000) * 97);
+    view.setInt32(at + 13, 546_000_000 + (step % 90_000) * 53);
+    view.setUint16(at + 22, 40 + (step % 50));
+  },
+};
+
+/** Offset of the first record in a packet. */
 const head = 10;
-const recordLength = 24 + 2 + 1 + ones.length * 2 + 1 + twos.length * 3 + 1 + fours.length * 5 + 1;
 
 /** A Codec 8 packet of so many records (Teltonika, "Codec 8 protocol sending over TCP"), whose times and positions are set for each sending. */
 export class AvlPacket {
   readonly bytes: Uint8Array;
   readonly #view: DataView;
   readonly #records: number;
+  readonly #journey: Journey;
+  /** Bytes of one record. */
+  readonly #length: number;
 
-  constructor(records: number) {
+  constructor(records: number, journey = line) {
     this.#records = records;
-    const data = 3 + records * recordLength;
+    this.#journey = journey;
+    const { ones, twos, fours } = journey.elements;
+    this.#length = 24 + 2 + 1 + ones.length * 2 + 1 + twos.length * 3 + 1 + fours.length * 5 + 1;
+    const data = 3 + records * this.#length;
     this.bytes = new Uint8Array(8 + data + 4);
     this.#view = new DataView(this.bytes.buffer);
     this.#view.setUint32(4, data);
     this.#view.setUint8(8, 0x08);
     this.#view.setUint8(9, records);
-    for (let index = 0; index < records; index++) this.#element(head + index * recordLength);
-    this.#view.setUint8(head + records * recordLength, records);
+    for (let index = 0; index < records; index++) this.#element(head + index * this.#length);
+    this.#view.setUint8(head + records * this.#length, records);
   }
 
-  /** Sets the packet to positions of consecutive seconds from `time` on, somewhere along a line, and its checksum. */
+  /** Sets the packet to positions of consecutive seconds from `time` on, and its checksum. */
   move(time: number, step: number): void {
     for (let index = 0; index < this.#records; index++) {
-      const at = head + index * recordLength;
+      const at = head + index * this.#length;
       const now = time + index * 1000;
       this.#view.setUint32(at, Math.floor(now / 0x1_0000_0000));
       this.#view.setUint32(at + 4, now >>> 0);
-      this.#view.setInt32(at + 9, 252_000_000 + ((step + index) % 100_000) * 97);
-      this.#view.setInt32(at + 13, 546_000_000 + ((step + index) % 90_000) * 53);
-      this.#view.setUint16(at + 22, 40 + ((step + index) % 50));
+      this.#journey.place(this.#view, at, now, step + index);
     }
     const data = this.bytes.length - 12;
     this.#view.setUint32(8 + data, crc16Arc(this.bytes, 8, 8 + data));
@@ -58,6 +84,7 @@ export class AvlPacket {
 
   #element(at: number): void {
     const view = this.#view;
+    const { ones, twos, fours } = this.#journey.elements;
     view.setUint8(at + 8, 1);
     view.setInt16(at + 17, 112);
     view.setUint16(at + 19, 87);

@@ -9,6 +9,10 @@ const stillReadings = 3;
 const movingReadings = 7;
 /** Readings before the change that tell the level then. */
 const movingBase = 5;
+/** A level that goes on by more than this, in points, has not settled; less is the noise of a sensor at a standstill. */
+const settledWithin = 1;
+/** The level settles over this part of the rule's minutes, and over no fewer readings than tell a level. */
+const settlingParts = 10;
 /** Slower than this a vehicle stands, km/h. */
 const stillKmh = 3;
 
@@ -24,17 +28,20 @@ const size = 3;
 interface Change {
   readonly from: number;
   readonly to: number;
+  /** Times of the last and of the first reading that tell the level before it. */
   readonly since: number;
+  readonly first: number;
 }
 
 /**
  * A type that asks whether a tank's level fell (-1) or rose (1) by so many points within so many minutes.
  * The level is a median: of the last 3 readings where the vehicle stood, of 7 where it drove. It is compared with the medians before it in the window, and all
- * readings on one side must be apart from all on the other, so that neither single readings that are off nor waves in the tank make an alert.
+ * readings on one side must be apart from all on the other, so that neither single readings that are off nor waves in the tank make an alert. It is told when the level has settled, so that it tells the whole amount; a level that does not settle, or of
+ * which nothing more is heard, is told when the first reading of before leaves the window, by time alone if need be.
  */
 export function fuelChange(sign: -1 | 1): RuleType<"fuelDecrease"> & RuleType<"fuelIncrease"> {
   return {
-    clock: "none",
+    clock: "event",
     late: true,
     momentary: false,
     check: ({ points, minutes }: AlertParameters["fuelDecrease"]) => [
@@ -47,31 +54,40 @@ export function fuelChange(sign: -1 | 1): RuleType<"fuelDecrease"> & RuleType<"f
 
 function changeJudge(sign: -1 | 1, tank: 1 | 2, points: number, minutes: number): LevelJudge<FuelFacts> {
   const windowMs = minutes * minuteMs;
+  const due = ({ memory }: Seen) => {
+    // Whatever the levels are, they lie within the readings.
+    if (spanOf(memory) < points) return Number.POSITIVE_INFINITY;
+    const change = changeIn(memory, sign, false);
+    return change !== undefined && amountOf(change) >= points ? change.first + windowMs : Number.POSITIVE_INFINITY;
+  };
   return {
     kind: "level",
+    due,
     judge(seen) {
+      if (seen.observation === undefined) return !seen.held && seen.time >= due(seen) ? yes : nothing;
       const value = fuelOf(seen, tank);
       if (value === undefined) return nothing;
       const { memory, time } = seen;
       const last = memory[memory.length - size];
       if (last !== undefined && time - last < windowMs / readingsKept) return nothing;
       seen.memory = [...recentOf(memory, time - windowMs), time, rounded(value), stands(seen) ? 1 : 0];
-      // While it is still being filled or drawn off, the next readings tell how much it was.
-      if (!seen.held && goesOn(seen.memory, sign, points)) return no;
-      // Whatever the levels are, they lie within the readings.
       if (spanOf(seen.memory) < points) return no;
       const change = changeIn(seen.memory, sign, seen.held);
-      return change !== undefined && sign * (change.to - change.from) >= points ? yes : no;
+      if (change === undefined || amountOf(change) < points) return no;
+      // While it is still being filled or drawn off, the next readings tell how much it was.
+      return seen.held || !goesOn(seen.memory, sign, time - windowMs / settlingParts) ? yes : no;
     },
     facts({ memory, held, time }) {
       const { from, to, since } = changeIn(memory, sign, held) ?? { from: 0, to: 0, since: time };
+      // By time alone, it is what the last reading tells.
+      const until = memory[memory.length - size] ?? time;
       return {
         tank,
         from: rounded(from),
         to: rounded(to),
         points: rounded(Math.abs(to - from)),
         limit: points,
-        minutes: minutesOf(time - since),
+        minutes: minutesOf(until - since),
       };
     },
   };
@@ -92,8 +108,23 @@ function recentOf(memory: readonly number[], since: number): readonly number[] {
   return at === 0 ? memory : memory.slice(at);
 }
 
-function goesOn(memory: readonly number[], sign: -1 | 1, points: number): boolean {
-  return sign * ((memory.at(1 - size) ?? 0) - (memory.at(1 - 2 * size) ?? 0)) >= points / 2;
+function amountOf({ from, to }: Change): number {
+  return Math.abs(to - from);
+}
+
+/** Whether the level still moves within the readings since a moment, or within those that tell it: medians, so that waves are nothing. */
+function goesOn(memory: readonly number[], sign: -1 | 1, since: number): boolean {
+  const count = memory.length / size;
+  let start = count - recentReadings(memory, count);
+  while (start > 0 && (memory[start * size] ?? 0) > since) start--;
+  const half = (count - start - 1) >> 1;
+  const before = median(valuesIn(memory, start, start + half));
+  return sign * (median(valuesIn(memory, count - half, count)) - before) > settledWithin;
+}
+
+/** So many of the last readings tell the present level. */
+function recentReadings(memory: readonly number[], count: number): number {
+  return stood(memory, count - stillReadings, count) ? stillReadings : movingReadings;
 }
 
 /** From the lowest to the highest reading. */
@@ -116,8 +147,7 @@ function stands({ observation }: Seen): boolean {
 /** The greatest change of the asked sign between a level of before and the present one. `standing`: it is an alert already, and need not be as clear. */
 function changeIn(memory: readonly number[], sign: -1 | 1, standing: boolean): Change | undefined {
   const count = memory.length / size;
-  const recent = stood(memory, count - stillReadings, count) ? stillReadings : movingReadings;
-  const start = count - recent;
+  const start = count - recentReadings(memory, count);
   if (start < stillReadings) return undefined;
   const now = valuesIn(memory, start, count);
   const to = median(now);
@@ -129,7 +159,7 @@ function changeIn(memory: readonly number[], sign: -1 | 1, standing: boolean): C
     const from = median(before);
     if (best !== undefined && sign * (to - from) <= sign * (best.to - best.from)) continue;
     if (!standing && !apart(before, now, sign)) continue;
-    best = { from, to, since: memory[(end - 1) * size] ?? 0 };
+    best = { from, to, since: memory[(end - 1) * size] ?? 0, first: memory[(end - base) * size] ?? 0 };
   }
   return best;
 }

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { AnyAlertFacts } from "../model/alert-facts.ts";
 import { type AlertRule, zonesOf } from "../model/alert-rule.ts";
 import { type ConditionJudge, conditionJudge } from "./conditions.ts";
@@ -9,6 +10,8 @@ import { Schedule } from "./schedule.ts";
 /** A rule made ready to be asked for each fix. */
 export interface CompiledRule {
   readonly rule: AlertRule;
+  /** Fingerprint of what it judges by; its state is carried on as long as this stays. */
+  readonly judged: number;
   readonly clock: "none" | "event" | "arrival";
   readonly late: boolean;
   readonly momentary: boolean;
@@ -28,6 +31,19 @@ export interface NamedZone {
   readonly name: string;
 }
 
+/**
+ * Fingerprint, 32 bits, of the part of a rule that says what it finds and when: type, parameters, conditions, schedule and hysteresis.
+ * Name, text, recipients and the like change nothing in an alert that stands, nor does the order in which fields are written.
+ */
+function fingerprintOf({ type, parameters, conditions, schedule, hysteresis }: AlertRule): number {
+  const text = JSON.stringify([type, parameters, conditions, schedule, hysteresis], (_name, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  );
+  return Number.parseInt(hash("sha256", text).slice(0, 8), 16);
+}
+
 /** Makes a rule ready; undefined: it names a zone that is gone, and can't be judged. */
 export function compileRule(
   rule: AlertRule,
@@ -41,11 +57,13 @@ export function compileRule(
   const schedule = rule.schedule === null ? undefined : new Schedule(rule.schedule, accountZone);
   return {
     rule,
+    judged: fingerprintOf(rule),
     clock: type.clock,
     late: type.late,
     momentary: type.momentary,
     judge: judgeOf(rule.type, rule.parameters, {
       rearmAt,
+      holds: holdSeconds > 0,
       zones: zones.map(({ index }) => index),
       zoneNames: zones.map(({ name }) => name),
     }),

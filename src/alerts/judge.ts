@@ -84,6 +84,8 @@ export const noEvents: readonly never[] = Object.freeze([]);
 export interface JudgeSetup {
   /** The rule's hysteresis: the value that must be passed back; null: the threshold itself. */
   readonly rearmAt: number | null;
+  /** It must hold for some time before it is told. */
+  readonly holds: boolean;
   /** Indices (in the account's zones) and names of the zones in `parameters.zones`, in their order. */
   readonly zones: readonly number[];
   readonly zoneNames: readonly string[];

@@ -7,10 +7,20 @@ export type ReadingSays = boolean | undefined;
 /**
  * Judges what trackers tell by an alarm, by a reading, or by both. An alarm of the same report counts more than the reading beside it.
  * Where a tracker never told by a reading nor by an alarm of the end that it is so no longer, its alarm is a moment: else the first one
- * would stand for ever, and the next go unheard; an alarm that goes on from report to report is one. Remembers: 1: its end is told · 2: the last report had the alarm.
+ * would stand for ever, and the next go unheard; an alarm that goes on from report to report is one.
+ * A moment can't hold: where the rule asks for that (`holds`), such an alarm lasts until something speaks against it; once it was told, it is over with the
+ * next report that does not have it, so that the next alarm is heard. Remembers: 1: its end is told · 2: the last report had the alarm.
  */
-export function judgeAlarmOr(reading: ReadingSays, begins: Alarm, ends: Alarm | undefined, seen: Seen): Judgement {
-  const alarms = seen.observation?.alarms ?? [];
+export function judgeAlarmOr(
+  reading: ReadingSays,
+  begins: Alarm,
+  ends: Alarm | undefined,
+  holds: boolean,
+  seen: Seen,
+): Judgement {
+  // Time alone says nothing of it.
+  if (seen.observation === undefined) return nothing;
+  const { alarms } = seen.observation;
   const begun = alarms.includes(begins);
   const ended = ends !== undefined && alarms.includes(ends);
   const before = seen.memory[0] ?? 0;
@@ -18,10 +28,10 @@ export function judgeAlarmOr(reading: ReadingSays, begins: Alarm, ends: Alarm | 
   const now = (told ? 1 : 0) | (begun ? 2 : 0);
   if (now !== before) seen.memory = [now];
   if (begun) {
-    if (told) return yes;
+    if (told || holds) return yes;
     return (before & 2) === 2 ? nothing : pulse;
   }
   if (ended) return no;
-  if (reading === undefined) return nothing;
+  if (reading === undefined) return holds && !told && seen.raised ? no : nothing;
   return reading ? yes : no;
 }

@@ -12,9 +12,9 @@ export const powerDisconnected: RuleType<"powerDisconnected"> = {
   late: true,
   momentary: false,
   check: () => [],
-  judge: () => ({
+  judge: (_, { holds }) => ({
     kind: "level",
-    judge: (seen) => judgeAlarmOr(disconnected(seen.observation?.readings), "powerCut", "powerRestored", seen),
+    judge: (seen) => judgeAlarmOr(disconnected(seen.observation?.readings), "powerCut", "powerRestored", holds, seen),
     facts({ observation }) {
       const voltage = observation?.readings.externalVoltage;
       return voltage === undefined ? {} : { voltage: rounded(voltage) };

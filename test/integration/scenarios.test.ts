@@ -94,6 +94,8 @@ test("rules see what a story tells: a zone that is left, power that is lost, a t
     ["Speed", "over", false],
   ]);
   assert.deepEqual(await told(tipper), [["Theft", "raised", false]]);
+  const [theft] = jsonLines(await done("alert", "list", tipper, "--from", "3d", "--json"));
+  assert.deepEqual(theft?.facts, { tank: 1, from: 74, to: 46, points: 28, limit: 15, minutes: 8 });
   const [speed] = jsonLines(await done("rule", "try", "Speed", "--device", van, "--from", "3d", "--json"));
   assert.deepEqual(
     jsonLines(await done("alert", "list", van, "--from", "3d", "--json")).map(({ facts, text }) => ({

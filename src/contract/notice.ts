@@ -24,15 +24,19 @@ const viewed = {
   alertId: Type.String(),
   alertName: NullableText({ description: "Null: the alert is not kept any longer." }),
   channel: Type.String({ description: "Email, SMS, Webhook or Command." }),
-  recipient: Type.String({
-    description: "E-mail address, phone number, URL, or the text of a command to the device.",
+  recipient: NullableText({
+    description:
+      "E-mail address, phone number, origin and path of a webhook's URL, or the text of a command to the device. Null: the user does not see the rule, or it was deleted; with `admin` it is always told.",
   }),
   state: Type.Unsafe<NoticeState>({
     type: "string",
     enum: [...states],
     description: "`sending`: handed over, and not confirmed yet. `suppressed`: deliberately not sent, see `reason`.",
   }),
-  reason: NullableText({ description: "Why it was not sent, or what the last try met." }),
+  reason: NullableText({
+    description:
+      "Why it was not sent, or what the last try met. Where `recipient` is null only what was suppressed has one.",
+  }),
   attempts: Type.Integer({ description: "Tries so far." }),
   creation: Instant(),
   finishedAt: NullableInstant({ description: "Null: it is not final." }),

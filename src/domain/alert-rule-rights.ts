@@ -2,7 +2,7 @@ import { ApiError } from "../errors/catalogue.ts";
 import { holds, type User } from "../model/account.ts";
 import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
 import { mayCommand } from "../model/command.ts";
-import type { GroupStore } from "../ports/store.ts";
+import type { GroupStore, Store } from "../ports/store.ts";
 import { seesGroup, type Visibility } from "./visibility.ts";
 
 /** Who may see and set which rules. */
@@ -11,6 +11,27 @@ export interface RuleRights {
   visible(user: User, rules: readonly AlertRule[]): Promise<readonly AlertRule[]>;
   /** @throws ApiError `permissionDenied`, with all that the user may not set */
   checkMay(user: User, fields: AlertRuleFields, where: string): Promise<void>;
+}
+
+/**
+ * The warning for a user who is about to delete what rules watch: how many name it, of those that the user sees; none where it is named by none.
+ * It is asked before the deletion, which may take the sight of them.
+ */
+export type WatchWarnings = (user: User, watched: { device: string } | { group: string }) => Promise<readonly string[]>;
+
+/** The warnings over the rules of the store. */
+export function createWatchWarnings(
+  { alertRules, groups }: Pick<Store, "alertRules" | "groups">,
+  visibility: Visibility,
+): WatchWarnings {
+  const rights = createRuleRights(groups, visibility);
+  return async (user, watched) => {
+    const named = (await alertRules.list(user.accountKey)).filter((rule) =>
+      "device" in watched ? rule.devices.includes(watched.device) : rule.groups.includes(watched.group),
+    );
+    const { length } = named.length === 0 ? named : await rights.visible(user, named);
+    return length === 0 ? [] : [`alert rules that name it and can't watch it any more: ${length}`];
+  };
 }
 
 /** The rights by what the user sees and holds. */

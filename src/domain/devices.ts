@@ -7,6 +7,7 @@ import type { Device, DeviceFields } from "../model/device.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
+import type { WatchWarnings } from "./alert-rule-rights.ts";
 import { unknownFields } from "./bodies.ts";
 import { type Cache, createCache } from "./cache.ts";
 import { defaultDailyEmailLimit, defaultDailySmsLimit, deviceView, readExpiry, readFields } from "./device-fields.ts";
@@ -40,7 +41,8 @@ export interface Devices {
     check: (body: unknown) => DeviceReplacement,
   ): Promise<ChangedDevice>;
   setLimits(user: User, id: string, body: LimitsReplacement): Promise<ChangedDevice>;
-  remove(user: User, id: string): Promise<void>;
+  /** Answers warnings: of the rules that named it. */
+  remove(user: User, id: string): Promise<readonly string[]>;
 }
 
 /** Devices kept in memory: all of a service of the default size, some 1 KB each. */
@@ -58,10 +60,12 @@ export interface DevicesContext {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly visibility: Visibility;
+  readonly watchWarnings: WatchWarnings;
 }
 
 /** The devices over their store; what is read often is kept in memory until the bus says that it changed. */
-export function createDevices({ store: { devices: store }, bus, clock, visibility }: DevicesContext): Devices {
+export function createDevices({ store: { devices: store }, bus, clock, ...context }: DevicesContext): Devices {
+  const { visibility, watchWarnings } = context;
   const cache = keptIn(store, bus, clock);
   const { list } = createDeviceList({ store, find: (id) => cache.get(id), bus, clock, visibility });
   // A change is made from what was read before it, so the changes of one device follow each other.
@@ -72,11 +76,7 @@ export function createDevices({ store: { devices: store }, bus, clock, visibilit
     return visible(user, await store.find(id));
   }
 
-  function visible(user: User, device: Device | undefined): Device | Promise<Device> {
-    if (device === undefined) throw new ApiError("deviceNotFound");
-    const seen = visibility.sees(user, device);
-    return seen instanceof Promise ? seen.then((sees) => shown(device, sees)) : shown(device, seen);
-  }
+  const visible = (user: User, device: Device | undefined) => visibleTo(user, device, visibility);
 
   async function write(device: Device, fields: DeviceFields): Promise<Device> {
     const result = await store.replace(device.key, fields, clock.now());
@@ -130,10 +130,19 @@ export function createDevices({ store: { devices: store }, bus, clock, visibilit
     remove: (user, id) =>
       alone(id, async () => {
         const device = await current(user, id);
+        const warnings = await watchWarnings(user, { device: id });
         if (!(await store.remove(device.key))) throw new ApiError("deviceNotFound");
         tell(device);
+        return warnings;
       }),
   };
+}
+
+/** A device where the user sees it. @throws ApiError `deviceNotFound` */
+function visibleTo(user: User, device: Device | undefined, visibility: Visibility): Device | Promise<Device> {
+  if (device === undefined) throw new ApiError("deviceNotFound");
+  const seen = visibility.sees(user, device);
+  return seen instanceof Promise ? seen.then((sees) => shown(device, sees)) : shown(device, seen);
 }
 
 /** The device's fields with these limits; those that the body leaves out are reset. */

@@ -8,6 +8,7 @@ import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { GroupFields, Store } from "../ports/store.ts";
+import type { WatchWarnings } from "./alert-rule-rights.ts";
 import { unknownFields } from "./bodies.ts";
 import { patched } from "./json-patch.ts";
 import { createLocks } from "./locks.ts";
@@ -32,7 +33,8 @@ export interface Groups {
   replace(caller: User, id: string, body: GroupBody): Promise<ChangedGroup>;
   /** `check` is the check of a PUT's body; it throws an ApiError. */
   patch(caller: User, id: string, operations: PatchRequest, check: (body: unknown) => GroupBody): Promise<ChangedGroup>;
-  remove(caller: User, id: string): Promise<void>;
+  /** Answers warnings: of the rules that named it. */
+  remove(caller: User, id: string): Promise<readonly string[]>;
 }
 
 /** What groups need of the service. */
@@ -42,6 +44,7 @@ export interface GroupsContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly visibility: Visibility;
+  readonly watchWarnings: WatchWarnings;
 }
 
 const writable: ReadonlySet<string> = new Set(settableGroupFields);
@@ -61,7 +64,7 @@ export function groupView(group: Group): GroupView {
 }
 
 /** The groups over their store. */
-export function createGroups({ store, bus, clock, ids, visibility }: GroupsContext): Groups {
+export function createGroups({ store, bus, clock, ids, visibility, watchWarnings }: GroupsContext): Groups {
   const groups = store.groups;
   const references = createReferences(store);
   // A change is made from what was read before it, so the changes of one group follow each other.
@@ -113,8 +116,10 @@ export function createGroups({ store, bus, clock, ids, visibility }: GroupsConte
     remove: (caller, id) =>
       alone(id, async () => {
         const { key, accountKey } = await visible(caller, id);
+        const warnings = await watchWarnings(caller, { group: id });
         if (!(await groups.remove(key))) throw new ApiError("groupNotFound");
         bus.publish({ type: "groupChanged", accountKey });
+        return warnings;
       }),
   };
 }

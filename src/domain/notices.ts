@@ -8,9 +8,11 @@ import type { Notice, NoticeTarget } from "../model/notice.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
+import { createRuleRights } from "./alert-rule-rights.ts";
 import { channelNames } from "./alerts.ts";
 import { noticeCursorOf, parseNoticeCursor } from "./cursor.ts";
 import type { Devices } from "./devices.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** Notices of devices and what became of them. Calls fail with `deviceNotFound` where the user can't see the device. */
 export interface Notices {
@@ -29,8 +31,9 @@ export interface Notices {
 
 /** What notices need of the service. */
 export interface NoticesContext {
-  readonly store: Pick<Store, "notices" | "alerts">;
+  readonly store: Pick<Store, "notices" | "alerts" | "alertRules" | "groups">;
   readonly devices: Pick<Devices, "find">;
+  readonly visibility: Visibility;
   readonly bus: Bus;
   readonly clock: Clock;
 }
@@ -38,11 +41,26 @@ export interface NoticesContext {
 const defaultPage = 100;
 
 /** The notices over their store. */
-export function createNotices({ store: { notices, alerts }, devices, bus, clock }: NoticesContext): Notices {
-  async function viewsOf(found: readonly Notice[]): Promise<NoticeView[]> {
+export function createNotices({ store, devices, visibility, bus, clock }: NoticesContext): Notices {
+  const { notices, alerts, alertRules } = store;
+  const rights = createRuleRights(store.groups, visibility);
+
+  /** Of those rules the ones that are there and the user sees. */
+  async function visibleOf(user: User, ids: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    const rules = (await Promise.all([...ids].map((id) => alertRules.find(id)))).filter((rule) => rule !== undefined);
+    return new Set((await rights.visible(user, rules)).map(({ id }) => id));
+  }
+
+  async function viewsOf(user: User, found: readonly Notice[]): Promise<NoticeView[]> {
     const ids = new Set(found.map(({ alertId }) => alertId));
-    const names = new Map(await Promise.all([...ids].map(async (id) => [id, (await alerts.find(id))?.name] as const)));
-    return found.map((notice) => noticeView(notice, names.get(notice.alertId) ?? null));
+    const ofIds = new Map(await Promise.all([...ids].map(async (id) => [id, await alerts.find(id)] as const)));
+    const ruleIds = new Set([...ofIds.values()].flatMap((alert) => alert?.ruleId ?? []));
+    const visible = holds(user, "admin") ? undefined : await visibleOf(user, ruleIds);
+    return found.map((notice) => {
+      const alert = ofIds.get(notice.alertId);
+      const view = noticeView(notice, alert?.name ?? null);
+      return visible === undefined || visible.has(alert?.ruleId ?? "") ? view : withoutRecipient(view);
+    });
   }
 
   return {
@@ -58,7 +76,7 @@ export function createNotices({ store: { notices, alerts }, devices, bus, clock 
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1) : undefined;
       return {
-        notifications: await viewsOf(page),
+        notifications: await viewsOf(user, page),
         ...(last && { nextCursor: noticeCursorOf(last.key, device.key) }),
       };
     },
@@ -70,7 +88,7 @@ export function createNotices({ store: { notices, alerts }, devices, bus, clock 
       const queued = await notices.resend(notice.key, clock.now());
       if (queued === undefined) throw new ApiError("notificationUnfinished");
       bus.publish({ type: "noticesQueued" });
-      const [view] = await viewsOf([queued]);
+      const [view] = await viewsOf(user, [queued]);
       if (view === undefined) throw new ApiError("notificationNotFound");
       return view;
     },
@@ -101,8 +119,17 @@ function noticeView(notice: Notice, alertName: string | null): NoticeView {
   };
 }
 
-function recipientOf(target: NoticeTarget): string {
-  if (target.channel === "webhook") return target.url;
+/** What peers answer may name the recipient; only the reasons of what was suppressed are all our own. */
+function withoutRecipient(view: NoticeView): NoticeView {
+  return { ...view, recipient: null, reason: view.state === "suppressed" ? view.reason : null };
+}
+
+/** Of a webhook no user info and query: they may be secrets. Null: no URL. */
+function recipientOf(target: NoticeTarget): string | null {
+  if (target.channel === "webhook") {
+    const url = URL.parse(target.url);
+    return url && `${url.origin}${url.pathname}`;
+  }
   return target.channel === "command" ? target.command : target.to;
 }
 

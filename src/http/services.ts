@@ -2,6 +2,7 @@ import { makeApiKey } from "../auth/api-key.ts";
 import { createPasswords, type Passwords } from "../auth/passwords.ts";
 import { createTokens, type Tokens } from "../auth/tokens.ts";
 import { createRuleReferences } from "../domain/alert-rule-references.ts";
+import { createWatchWarnings } from "../domain/alert-rule-rights.ts";
 import { type AlertRules, createAlertRules } from "../domain/alert-rules.ts";
 import { type Cache, createCache } from "../domain/cache.ts";
 import { type Commands, createCommands } from "../domain/commands.ts";
@@ -103,7 +104,8 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   });
   const usage = createUsage(store.users, log);
   const visibility = createVisibility({ groups: store.groups, bus, clock });
-  const devices = createDevices({ ...deps, visibility });
+  const watchWarnings = createWatchWarnings(store, visibility);
+  const devices = createDevices({ ...deps, visibility, watchWarnings });
   const references = createRuleReferences({ ...deps, visibility });
   const alertRules = createAlertRules({ ...deps, visibility, devices, references });
   const requireEncrypted = deps.requireEncryptedPasswords;
@@ -120,7 +122,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
       hashPassword: passwords.hash,
       forget: (userKey) => usage.requests.forget(userKey),
     }),
-    groups: createGroups({ ...deps, visibility }),
+    groups: createGroups({ ...deps, visibility, watchWarnings }),
     passwords,
     devices,
     commands: createCommands({ ...deps, devices, sms: deps.sms, waitMs: limits.commandWaitSeconds * 1000 }),
@@ -135,11 +137,12 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     geofences: createGeofences({ ...deps, visibility }),
     alertRules,
     ruleHealth: new RuleHealth({ ...deps, references }),
-    notices: createNotices({ ...deps, devices }),
+    notices: createNotices({ ...deps, devices, visibility }),
     trials: createTrials({
       ...deps,
       devices,
       rules: alertRules,
+      references,
       results: usage.results,
       dailyResults: limits.dailyResults,
     }),

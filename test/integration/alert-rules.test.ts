@@ -258,8 +258,10 @@ describe("alert rules", () => {
     assert.deepEqual([made.status, made.json.problems], [201, []]);
     const deleted = await rest.call("DELETE", `/api/geofences/${zone.id}`, { token });
     assert.deepEqual(deleted.json.warnings, ["alert rules that name it and can't fire any more: 1"]);
-    await rest.call("DELETE", `/api/groups/${group.id}`, { token });
-    await rest.call("DELETE", "/api/devices/short", { token });
+    for (const path of [`/api/groups/${group.id}`, "/api/devices/short"]) {
+      const { json } = await rest.call("DELETE", path, { token });
+      assert.deepEqual(json.warnings, ["alert rules that name it and can't watch it any more: 1"], path);
+    }
     const user = await rest.store.users.findByEmail(email);
     const body = [{ op: "replace", path: "/privileges", value: ["write"] }];
     assert.equal((await rest.call("PATCH", `/api/users/${user?.id}`, { token, body })).status, 200);
@@ -314,6 +316,24 @@ describe("who may set rules", () => {
     assert.equal((await rest.call("PUT", `/api/alertRules/${seen.id}`, { token: able, body })).status, 200);
     await remove(hidden.id);
     await remove(seen.id);
+  });
+
+  test("of a deleted device's and group's rules only those are counted that the user sees", async () => {
+    await rest.call("POST", "/api/devices", { token, body: { id: "leaving" } });
+    const body = { name: "Leaving", devices: ["leaving"] };
+    const group = (await rest.call("POST", "/api/groups", { token, body })).json;
+    const writer = await rest.userToken({ group: "Leaving", privileges: ["write"] });
+    const rules = [
+      await create({ devices: ["leaving", "b"] }),
+      await create({ devices: ["leaving"] }),
+      await create({ devices: [], groups: [group.id] }),
+      await create({ devices: ["b"], groups: [group.id] }),
+    ];
+    for (const path of ["/api/devices/leaving", `/api/groups/${group.id}`]) {
+      const { json } = await rest.call("DELETE", path, { token: writer });
+      assert.deepEqual(json.warnings, ["alert rules that name it and can't watch it any more: 1"], path);
+    }
+    for (const { id } of rules) await remove(id);
   });
 
   test("a zone is changed only by who sees all rules that name it", async () => {

@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { NewNotice } from "../../src/model/notice.ts";
+import type { NewNotice, NoticeTarget } from "../../src/model/notice.ts";
 import type { BusEvent } from "../../src/ports/bus.ts";
-import { command, commitAlerts, email, newAlert, newNotice, sms, webhook } from "../contract/store/alert-values.ts";
+import {
+  command,
+  commitAlerts,
+  email,
+  newAlert,
+  newNotice,
+  sms,
+  target,
+  webhook,
+} from "../contract/store/alert-values.ts";
 import { endRest, type Rest, startRest } from "../support/rest.ts";
 
 let rest: Rest;
@@ -55,6 +64,58 @@ test("notices are told newest first, with what became of them and no secret", as
     ],
   );
   assert.equal(body.includes("0123456789abcdef"), false);
+});
+
+test("to whom is told to who sees the rule, and what a peer said; of a webhook the origin and path alone", async () => {
+  await rest.call("POST", "/api/devices", { token, body: { id: "f" } });
+  const key = (await rest.store.devices.find("f"))?.key ?? 0;
+  const makeRule = async (devices: string[]) => {
+    const body = { name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices };
+    return (await rest.call("POST", "/api/alertRules", { token, body })).json.id;
+  };
+  const seen = newAlert(key, 1, { ruleId: await makeRule(["f"]) });
+  const unseen = newAlert(key, 2, { ruleId: await makeRule(["f", "e"]) });
+  const deleted = newAlert(key, 3, { ruleId: "deleted" });
+  const secretUrl: NoticeTarget = {
+    ...target,
+    channel: "webhook",
+    url: "https://ana:word@example.org:8443/hook?token=t#f",
+  };
+  const made = [seen, unseen, deleted].flatMap((alert) => [
+    newNotice(alert, { target: email }),
+    newNotice(alert, { target: secretUrl, state: "suppressed", reason: "repeated" }),
+    newNotice(alert, { target: command, state: "suppressed", reason: "late" }),
+  ]);
+  await commitAlerts(rest.store, key, [seen, unseen, deleted], made);
+  const reason = "the mail server refused it: 550 <ana@example.org>: no such user";
+  for (const { id } of made.filter((each) => each.target === email)) {
+    const notice = await rest.store.notices.find(key, id);
+    await rest.store.notices.claim(notice?.key ?? 0, 0, undefined);
+    await rest.store.notices.finish(notice?.key ?? 0, { state: "failed", reason, peerId: null, dueAt: 0 }, 0);
+  }
+  const told = async (as: string) => {
+    const { json } = await rest.call("GET", "/api/devices/f/notifications", { token: as });
+    const views: { id: string; recipient: string | null; reason: string | null }[] = json.notifications;
+    return made.map(({ id }) => {
+      const view = views.find((each) => each.id === id);
+      return [view?.recipient, view?.reason];
+    });
+  };
+  const open = [
+    ["ana@example.org", reason],
+    ["https://example.org:8443/hook", "repeated"],
+    ["stop\n☂", "late"],
+  ];
+  const closed = [
+    [null, null],
+    [null, "repeated"],
+    [null, "late"],
+  ];
+  assert.deepEqual(await told(token), [...open, ...open, ...open]);
+  const writer = await rest.userToken({ deviceId: "f", privileges: ["write"] });
+  assert.deepEqual(await told(writer), [...open, ...closed, ...closed]);
+  const again = await rest.call("POST", `/api/devices/f/notifications/${made[4]?.id}/resend`, { token: writer });
+  assert.deepEqual([again.status, again.json.notification.recipient], [200, null]);
 });
 
 test("pages lead on by a cursor that is the device's alone; `state` picks", async () => {

@@ -96,8 +96,7 @@ function removeRoute(app: App, { devices }: Services): void {
     }),
     async (request) => {
       const caller = callerOf(request);
-      await devices.remove(caller.user, request.params.deviceId);
-      return answer(caller, {});
+      return answer(caller, {}, await devices.remove(caller.user, request.params.deviceId));
     },
   );
 }

@@ -90,7 +90,8 @@ function removeRoute(app: App, { groups }: Services): void {
       operationId: "deleteGroup",
       tag: "Groups",
       summary: "Delete a group",
-      description: "Its devices stay. Users of the group see none of them any longer.",
+      description:
+        "Its devices stay. Users of the group see none of them any longer, and rules that name it watch none of them.",
       permission: "write",
       input: { params: GroupPath },
       ok: { 200: DoneAnswer },
@@ -98,8 +99,7 @@ function removeRoute(app: App, { groups }: Services): void {
     }),
     async (request) => {
       const caller = callerOf(request);
-      await groups.remove(caller.user, request.params.groupId);
-      return answer(caller, {});
+      return answer(caller, {}, await groups.remove(caller.user, request.params.groupId));
     },
   );
 }

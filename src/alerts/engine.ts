@@ -124,7 +124,9 @@ export class RuleEngine implements AlertEngine {
   watch(device: WatchedDevice, state: DeviceState, now: number): Watch | undefined {
     const account = this.#book.of(device.accountKey);
     const rules = account?.rulesOf(device.id);
-    if (account === undefined || rules === undefined || rules.length === 0) return undefined;
+    if (account === undefined || rules === undefined) return undefined;
+    // Where no rule watches any more, there may be states that are to go.
+    if (rules.length === 0 && state.rules === undefined) return undefined;
     return new DeviceWatch({
       device,
       state,

@@ -28,7 +28,7 @@ const states: fc.Arbitrary<RuleState> = plain({
 })
   // What stands raised has evidence, if only none.
   .map((state) => ({ ...state, facts: state.phase === raised ? (state.facts ?? {}) : state.facts }));
-const entries: fc.Arbitrary<StateEntry[]> = fc.array(plain({ ruleKey: fc.nat(), revision: fc.nat(), state: states }), {
+const entries: fc.Arbitrary<StateEntry[]> = fc.array(plain({ ruleKey: fc.nat(), judged: fc.nat(), state: states }), {
   maxLength: 8,
 });
 

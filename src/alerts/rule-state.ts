@@ -36,7 +36,8 @@ export const initialState: RuleState = Object.freeze({
 /** A rule's state with what it belongs to. */
 export interface StateEntry {
   readonly ruleKey: number;
-  readonly revision: number;
+  /** Fingerprint of what the rule judged by. States of before there was one have the rule's revision here, and are no rule's any more. */
+  readonly judged: number;
   readonly state: RuleState;
 }
 
@@ -50,10 +51,10 @@ export function encodeStates(rows: readonly string[]): string | undefined {
 }
 
 /** A state's row, as short as it can be: what is at its end and as at first is left out. */
-export function encodeState({ ruleKey, revision, state }: StateEntry): string {
+export function encodeState({ ruleKey, judged, state }: StateEntry): string {
   const { phase, since, firedAt, level, conditions, memory, mail, mailed, facts } = state;
   const bits = phase | (level ? levelBit : 0) | (mailed ? mailedBit : 0);
-  const row = [ruleKey, revision, bits, since, firedAt, conditions, memory];
+  const row = [ruleKey, judged, bits, since, firedAt, conditions, memory];
   if (mail !== undefined || facts !== undefined) row.push(mail ? [mail.sentAt, mail.askedAt, mail.minutes] : []);
   return JSON.stringify(facts === undefined ? row : [...row, facts]);
 }
@@ -72,15 +73,15 @@ export function decodeStates(text: string | undefined): readonly StateEntry[] {
 
 function entryOf(row: unknown): StateEntry | undefined {
   if (!Array.isArray(row)) return undefined;
-  const [ruleKey, revision, bits, since, firedAt, conditions, memory, mail, facts]: readonly unknown[] = row;
-  if (!isNumber(ruleKey) || !isNumber(revision) || !isNumber(bits) || !isNumber(since) || !isNumber(firedAt))
+  const [ruleKey, judged, bits, since, firedAt, conditions, memory, mail, facts]: readonly unknown[] = row;
+  if (!isNumber(ruleKey) || !isNumber(judged) || !isNumber(bits) || !isNumber(since) || !isNumber(firedAt))
     return undefined;
   if (!isNumber(conditions) || !isNumbers(memory)) return undefined;
   const phase = phaseOf(bits & 3);
   const known = typeof facts === "object" && facts !== null && !Array.isArray(facts) ? factsFrom(facts) : undefined;
   return {
     ruleKey,
-    revision,
+    judged,
     state: {
       phase,
       since,

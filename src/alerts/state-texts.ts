@@ -12,6 +12,8 @@ interface Read {
   readonly states: readonly RuleState[];
   /** The row of each state in the text, where it has been written: most states stay as they are while one changes. */
   readonly rows: readonly (string | undefined)[];
+  /** The text holds states that are no rule's of these. */
+  readonly stale: boolean;
 }
 
 const noRows: readonly undefined[] = [];
@@ -32,12 +34,21 @@ export class StateTexts {
     const known = this.#read.get(device);
     if (known !== undefined && known.text === text && known.rules === rules) return known.states;
     const entries = new Map(decodeStates(text).map((entry) => [entry.ruleKey, entry]));
-    const states = rules.map(({ rule }) => {
+    let found = 0;
+    const states = rules.map(({ rule, judged }) => {
       const entry = entries.get(rule.key);
-      return entry?.revision === rule.revision ? entry.state : initialState;
+      if (entry?.judged !== judged) return initialState;
+      found++;
+      return entry.state;
     });
-    this.#remember(device, { text, rules, states, rows: noRows });
+    this.#remember(device, { text, rules, states, rows: noRows, stale: found < entries.size });
     return states;
+  }
+
+  /** Whether the text whose states were asked for last holds others too, of rules that are gone, rest or judge something else now. */
+  isStale(device: DeviceKey, text: string | undefined): boolean {
+    const known = text === undefined ? undefined : this.#read.get(device);
+    return known?.text === text && known?.stale === true;
   }
 
   /** The text of states. `time`: the device's own. */
@@ -58,15 +69,15 @@ export class StateTexts {
         rows.push(undefined);
         return initialState;
       }
-      const { key, revision } = compiled.rule;
+      const { rule, judged } = compiled;
       const written = before?.states[at] === state ? before.rows[at] : undefined;
-      const row = written ?? encodeState({ ruleKey: key, revision, state });
+      const row = written ?? encodeState({ ruleKey: rule.key, judged, state });
       rows.push(row);
       kept.push(row);
       return state;
     });
     const text = encodeStates(kept);
-    this.#remember(device, { text, rules, states: after, rows });
+    this.#remember(device, { text, rules, states: after, rows, stale: false });
     return text;
   }
 

@@ -54,6 +54,8 @@ export class DeviceWatch implements Watch, Finder {
     this.#setup = setup;
     this.#rules = setup.rules;
     this.#states = setup.texts.statesOf(setup.device.key, setup.state.rules, setup.rules);
+    // What a rule knew goes with the first report that it does not see: when it watches again, that may be of another time.
+    if (setup.texts.isStale(setup.device.key, setup.state.rules)) this.#own = [...this.#states];
     this.#previous = setup.state.totals;
     this.#previousTime = setup.state.time;
   }

@@ -11,6 +11,7 @@ import type { AlertTrial, TrialStep } from "../ports/alert-trial.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { StoreUnavailable } from "../ports/store.ts";
+import type { RuleReferences } from "./alert-rule-references.ts";
 import type { AlertRules } from "./alert-rules.ts";
 import { alertView } from "./alerts.ts";
 import { unknownTerms } from "./bodies.ts";
@@ -34,6 +35,7 @@ export interface TrialsContext {
   readonly alertTrial: AlertTrial;
   readonly devices: Pick<Devices, "find">;
   readonly rules: Pick<AlertRules, "stored" | "read">;
+  readonly references: Pick<RuleReferences, "unknownZones">;
   readonly results: Tally;
   readonly clock: Clock;
   readonly log: Log;
@@ -86,8 +88,17 @@ class CountedTrials implements Trials {
   }
 
   async #fieldsOf(user: User, { rule, ruleId }: TrialRequest, deviceId: string): Promise<AlertRuleFields> {
-    const { rules } = this.#context;
-    if (ruleId !== undefined && rule === undefined) return rules.stored(user, ruleId);
+    const { rules, references } = this.#context;
+    if (ruleId !== undefined && rule === undefined) {
+      const stored = await rules.stored(user, ruleId);
+      const problems = await references.unknownZones(user.accountKey, stored, undefined);
+      if (problems.length > 0)
+        throw new ApiError(
+          "invalidInput",
+          problems.map((problem) => `rule${problem}`),
+        );
+      return stored;
+    }
     if (rule === undefined || ruleId !== undefined)
       throw new ApiError("badRequest", ["body: must have either rule or ruleId"]);
     const { channels: _channels, commands: _commands, ...judged } = rule;

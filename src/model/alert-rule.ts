@@ -159,7 +159,7 @@ export type AlertRule = AlertRuleFields & {
   /** Public identifier (UUID). */
   readonly id: string;
   readonly accountKey: number;
-  /** Grows with each change; state of an earlier revision is not carried on. */
+  /** Grows with each change. */
   readonly revision: number;
   /** Who changed it last: the rule's commands are sent in this user's name. */
   readonly userKey: number;

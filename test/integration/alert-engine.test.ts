@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { AlertRuleFields } from "../../src/model/alert-rule.ts";
+import type { AlertRule, AlertRuleFields } from "../../src/model/alert-rule.ts";
 import type { Fix, Report } from "../../src/model/effects.ts";
 import { AlertLane, type Arrival, ruleOf } from "../support/alert-lane.ts";
 
@@ -144,16 +144,60 @@ describe("an alert", () => {
     assert.deepEqual(lane.atLocations, [[start + minute, '"Fast"']]);
   });
 
-  it("of a rule that changed is judged anew; one that did not goes on", async () => {
-    const before = await new AlertLane([speeding(), speeding({}, 2)]).ready();
-    before.submit([fix(0, 90)]);
-    const after = await new AlertLane([speeding(), { ...speeding({}, 2), revision: 2 }]).ready();
-    after.state = before.state;
-    after.submit([fix(1, 91)]);
+  /** The alerts at the second of two speeding fixes, between which the rules change. */
+  async function afterChange(before: readonly AlertRule[], after: readonly AlertRule[]) {
+    const first = await new AlertLane(before).ready();
+    first.submit([fix(0, 90)]);
+    const second = await new AlertLane(after).ready();
+    second.state = first.state;
+    second.submit([fix(1, 91)]);
+    return second;
+  }
+
+  it("of a rule that judges something else now is judged anew; one that did not change goes on", async () => {
+    const conditions = [{ attribute: "speed", operator: "greater", value: 10 }] as const;
+    const schedule = { days: ["monday"], from: "00:00", to: "00:00", timeZone: null } as const;
+    const hysteresis = { holdSeconds: 0, rearmAt: 75, cooldownSeconds: 0 };
+    const parts = [{ parameters: { kmh: 85 } }, { conditions }, { schedule }, { hysteresis }];
+    for (const part of parts) {
+      const changed: AlertRule = { ...ruleOf({ ...speeding({}, 2), ...part }, 2), revision: 2 };
+      const { alerts } = await afterChange([speeding(), speeding({}, 2)], [speeding(), changed]);
+      assert.deepEqual(
+        alerts.map(({ ruleKey }) => ruleKey),
+        [2],
+        JSON.stringify(part),
+      );
+    }
+  });
+
+  it("goes on where only what the rule is called, says and whom it tells changed, with its throttle of e-mail", async () => {
+    const fields = { name: "Fast", critical: true, text: "{{AlertText}}", channels: people, notifyWhenOver: true };
+    const changed = { ...speeding({ ...fields, commands: [cut], devices: ["other", "device"] }), revision: 2 };
+    const lane = await afterChange([speeding({ channels: people })], [changed]);
+    assert.deepEqual([lane.alerts, lane.notices], [[], []]);
+    lane.submit([fix(1.2, 50)]);
+    lane.submit([fix(1.5, 90)]);
     assert.deepEqual(
-      after.alerts.map(({ ruleKey }) => ruleKey),
-      [2],
+      lane.alerts.map(({ phase, name }) => [phase, name]),
+      [
+        ["over", "Fast"],
+        ["raised", "Fast"],
+      ],
     );
+    assert.ok(told(lane).includes("email suppressed"), String(told(lane)));
+  });
+
+  it("is raised anew where the rule rested meanwhile, also where no other rule watched", async () => {
+    for (const others of [[], [speeding({}, 2)]]) {
+      const resting = await afterChange([speeding(), ...others], [speeding({ enabled: false }), ...others]);
+      const lane = await new AlertLane([{ ...speeding(), revision: 3 }, ...others]).ready();
+      lane.state = resting.state;
+      lane.submit([fix(2, 92)]);
+      assert.deepEqual(
+        lane.alerts.map(({ ruleKey }) => ruleKey),
+        [1],
+      );
+    }
   });
 
   it("ends without a word where the schedule ends, and is raised again when it begins, once each day, by time alone", async () => {

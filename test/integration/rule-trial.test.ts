@@ -119,6 +119,19 @@ test("a rule that is there can be tried by its id; the body's mistakes have thei
   assert.equal((await attempt({ ...short, rule }, await rest.userToken({}))).status, 404);
 });
 
+test("a rule whose zone is gone finds nothing, and its trial says why", async () => {
+  const geometry = { type: "Point", coordinates: [-74, 4.7], radius: 1 };
+  const zone = (await rest.call("POST", "/api/geofences", { token, body: { name: "Z", geometry } })).json;
+  const body = { name: "Near", type: "forbiddenZone", parameters: { zones: [zone.id] }, devices: ["d"] };
+  const { id: ruleId } = (await rest.call("POST", "/api/alertRules", { token, body })).json;
+  const short = { ...range, to: range.from };
+  assert.equal((await attempt({ ...short, ruleId })).status, 200);
+  await rest.call("DELETE", `/api/geofences/${zone.id}`, { token });
+  const { status, json } = await attempt({ ...short, ruleId });
+  assert.deepEqual([status, json.error], [400, "invalid input"]);
+  assert.deepEqual(json.details, [`rule/parameters/zones/0: there is no geofence ${zone.id}`]);
+});
+
 test("what fails before the stream is answered as always, what fails in it by the last line", async () => {
   reads = 0;
   allowed = 0;

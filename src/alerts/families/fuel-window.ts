@@ -21,7 +21,10 @@ export function fuelOf({ observation }: Seen, tank: 1 | 2): number | undefined {
   return tank === 1 ? observation?.readings.fuel : observation?.readings.fuel2;
 }
 
-/** A reading of the window: when, %, and 1 where the vehicle stood. Three numbers of what the judge remembers. */
+/**
+ * A reading of the window: when, %, and 1 where the vehicle stood. Three numbers of what the judge remembers; the last of all is the moment at which
+ * time alone makes an alert of them (0: it does not), since it is asked with each report and changes with a reading alone.
+ */
 const size = 3;
 
 /** A change that the window shows. */
@@ -54,11 +57,10 @@ export function fuelChange(sign: -1 | 1): RuleType<"fuelDecrease"> & RuleType<"f
 
 function changeJudge(sign: -1 | 1, tank: 1 | 2, points: number, minutes: number): LevelJudge<FuelFacts> {
   const windowMs = minutes * minuteMs;
-  const due = ({ memory }: Seen) => {
-    // Whatever the levels are, they lie within the readings.
-    if (spanOf(memory) < points) return Number.POSITIVE_INFINITY;
-    const change = changeIn(memory, sign, false);
-    return change !== undefined && amountOf(change) >= points ? change.first + windowMs : Number.POSITIVE_INFINITY;
+  const due = ({ memory }: Seen) => memory[memory.length - 1] || Number.POSITIVE_INFINITY;
+  const changeOf = (readings: readonly number[], standing: boolean) => {
+    const change = changeIn(readings, sign, standing);
+    return change === undefined || amountOf(change) < points ? undefined : change;
   };
   return {
     kind: "level",
@@ -68,19 +70,22 @@ function changeJudge(sign: -1 | 1, tank: 1 | 2, points: number, minutes: number)
       const value = fuelOf(seen, tank);
       if (value === undefined) return nothing;
       const { memory, time } = seen;
-      const last = memory[memory.length - size];
+      const last = lastOf(memory);
       if (last !== undefined && time - last < windowMs / readingsKept) return nothing;
-      seen.memory = [...recentOf(memory, time - windowMs), time, rounded(value), stands(seen) ? 1 : 0];
-      if (spanOf(seen.memory) < points) return no;
-      const change = changeIn(seen.memory, sign, seen.held);
-      if (change === undefined || amountOf(change) < points) return no;
+      const readings = recentOf(memory, time - windowMs);
+      readings.push(time, rounded(value), stands(seen) ? 1 : 0);
+      seen.memory = readings;
+      // Whatever the levels are, they lie within the readings.
+      const change = spanOf(readings) < points ? undefined : changeOf(readings, false);
+      readings.push(change === undefined ? 0 : change.first + windowMs);
+      if (seen.held) return changeOf(readings, true) === undefined ? no : yes;
       // While it is still being filled or drawn off, the next readings tell how much it was.
-      return seen.held || !goesOn(seen.memory, sign, time - windowMs / settlingParts) ? yes : no;
+      return change === undefined || goesOn(readings, sign, time - windowMs / settlingParts) ? no : yes;
     },
     facts({ memory, held, time }) {
       const { from, to, since } = changeIn(memory, sign, held) ?? { from: 0, to: 0, since: time };
       // By time alone, it is what the last reading tells.
-      const until = memory[memory.length - size] ?? time;
+      const until = lastOf(memory) ?? time;
       return {
         tank,
         from: rounded(from),
@@ -102,10 +107,21 @@ interface FuelFacts {
   readonly minutes: number;
 }
 
-function recentOf(memory: readonly number[], since: number): readonly number[] {
+function countOf(memory: readonly number[]): number {
+  return Math.floor(memory.length / size);
+}
+
+/** When the last reading was. */
+function lastOf(memory: readonly number[]): number | undefined {
+  return memory[(countOf(memory) - 1) * size];
+}
+
+/** The readings since a moment, to be added to. */
+function recentOf(memory: readonly number[], since: number): number[] {
+  const end = countOf(memory) * size;
   let at = 0;
-  while (at < memory.length && (memory[at] ?? 0) < since) at += size;
-  return at === 0 ? memory : memory.slice(at);
+  while (at < end && (memory[at] ?? 0) < since) at += size;
+  return memory.slice(at, end);
 }
 
 function amountOf({ from, to }: Change): number {
@@ -114,7 +130,7 @@ function amountOf({ from, to }: Change): number {
 
 /** Whether the level still moves within the readings since a moment, or within those that tell it: medians, so that waves are nothing. */
 function goesOn(memory: readonly number[], sign: -1 | 1, since: number): boolean {
-  const count = memory.length / size;
+  const count = countOf(memory);
   let start = count - recentReadings(memory, count);
   while (start > 0 && (memory[start * size] ?? 0) > since) start--;
   const half = (count - start - 1) >> 1;
@@ -146,7 +162,7 @@ function stands({ observation }: Seen): boolean {
 
 /** The greatest change of the asked sign between a level of before and the present one. `standing`: it is an alert already, and need not be as clear. */
 function changeIn(memory: readonly number[], sign: -1 | 1, standing: boolean): Change | undefined {
-  const count = memory.length / size;
+  const count = countOf(memory);
   const start = count - recentReadings(memory, count);
   if (start < stillReadings) return undefined;
   const now = valuesIn(memory, start, count);

@@ -2,10 +2,8 @@
 // ms from one packet of a tracker to its next (0: as soon as the one before is acknowledged), how many days ago the first position was, and which packets
 // are late (0: none; 10: every tenth). Of those one half lie anywhere between this run's first position and the newest, the other half in the first minutes
 // of an earlier run, that many days ago. Each run against the same service needs days of its own: positions between stored ones are late.
-// The last one, `city`: they drive through a city and report sensors; else they go along a line.
 import { connect, type Socket } from "node:net";
 import { AvlPacket, avlImei, avlLogin } from "./avl.ts";
-import { cityJourney } from "./city.ts";
 import { percentile } from "./percentile.ts";
 
 const [
@@ -18,8 +16,7 @@ const [
   daysAgo = 5,
   lateEvery = 0,
   earlier = 0,
-] = process.argv.slice(2, 11).map(Number);
-const inCity = process.argv[11] === "city";
+] = process.argv.slice(2).map(Number);
 const start = Date.now() - daysAgo * 86_400_000;
 /** Seconds of an earlier run that late positions lie in. */
 const earlierSeconds = 1000;
@@ -30,7 +27,7 @@ let refused = 0;
 
 function tracker(index: number): void {
   const socket: Socket = connect(port, "127.0.0.1");
-  const packet = inCity ? new AvlPacket(records, cityJourney(index)) : new AvlPacket(records);
+  const packet = new AvlPacket(records);
   let sent = 0;
   let packets = 0;
   let random = index + 1;

@@ -121,12 +121,16 @@ export class RuleEngine implements AlertEngine {
     return this.#book.prepare(accountKeys);
   }
 
+  watches(device: WatchedDevice, state: DeviceState): boolean {
+    const account = this.#book.of(device.accountKey);
+    // Where no rule watches any more, there may be states that are to go.
+    return account !== undefined && (state.rules !== undefined || account.rulesOf(device.id).length > 0);
+  }
+
   watch(device: WatchedDevice, state: DeviceState, now: number): Watch | undefined {
     const account = this.#book.of(device.accountKey);
-    const rules = account?.rulesOf(device.id);
-    if (account === undefined || rules === undefined) return undefined;
-    // Where no rule watches any more, there may be states that are to go.
-    if (rules.length === 0 && state.rules === undefined) return undefined;
+    if (account === undefined || !this.watches(device, state)) return undefined;
+    const rules = account.rulesOf(device.id);
     return new DeviceWatch({
       device,
       state,
@@ -155,14 +159,15 @@ export class RuleEngine implements AlertEngine {
     return Math.max(this.#timers.heardAt(device), state.last?.receivedAt ?? 0);
   }
 
-  /** `notBefore`: where it has just been looked at. */
-  #setTimer(device: WatchedDevice, state: DeviceState, account: AccountRules, notBefore = 0): void {
+  /** `ifDue`: where it has just been looked at for what is due, the moment at which to look again. */
+  #setTimer(device: WatchedDevice, state: DeviceState, account: AccountRules, ifDue?: number): void {
     const rules = account.rulesOf(device.id);
     const heardAt = this.#heardAt(device.key, state);
     const now = this.#deps.clock.now();
     const states = this.#texts.statesOf(device.key, state.rules, rules);
     const due = dueOf(device, state, rules, states, heardAt, now);
-    this.#timers.set(device, due.at < notBefore ? { ...due, at: notBefore } : due, state.version, heardAt, now);
+    const again = ifDue !== undefined && due.at <= now ? { ...due, at: ifDue } : due;
+    this.#timers.set(device, again, state.version, heardAt, now);
   }
 
   async #setTimers(): Promise<void> {

@@ -38,7 +38,6 @@ const geometry = Type.Object(
   { description: described },
 );
 /** A zone as answers show it. */
-export type Geometry = Static<typeof geometry>;
 
 const givenGeometry = Type.Unsafe<{ readonly [name: string]: unknown }>({
   type: "object",

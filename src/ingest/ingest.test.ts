@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMemoryBus } from "../../test/support/bus.ts";
+import { noAlertEngine } from "../../test/support/no-alert-engine.ts";
 import { device } from "../../test/support/records.ts";
 import type { CommitBatch } from "../model/commit.ts";
 import type { Device, DeviceKey } from "../model/device.ts";
 import type { Fix } from "../model/effects.ts";
 import { type DeviceState, neverReported } from "../model/location.ts";
 import { createLog, createMetrics } from "../observe/index.ts";
-import { noAlertEngine } from "../ports/alert-engine.ts";
 import type { Admitted } from "../ports/intake.ts";
 import { type CommitConflict, type Store, StoreUnavailable } from "../ports/store.ts";
 import { Ingest } from "./ingest.ts";

@@ -114,7 +114,7 @@ export class Planner {
 
   /** Records of the history that so many late reports are shown at first. */
   #atFirst(pending: PendingDevice, state: DeviceState, reports: number): number {
-    return this.#watch(pending, state) === undefined ? reports : reports + watchedContext;
+    return this.#engine.watches(pending.device, state) ? reports + watchedContext : reports;
   }
 
   /** What surrounds the first of a device's late reports. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { noAlertEngine } from "../../test/support/no-alert-engine.ts";
 import { type DeviceState, neverReported } from "../model/location.ts";
 import type { Watch, WatchedDevice } from "../ports/alert-engine.ts";
-import { noAlertEngine } from "../ports/alert-engine.ts";
 import type { Log } from "../ports/log.ts";
 import { type LocationStore, StoreUnavailable } from "../ports/store.ts";
 import { States } from "./states.ts";

@@ -35,10 +35,3 @@ export function xor8(bytes: Uint8Array, start = 0, end: number = bytes.length): 
   for (let index = start; index < end; index++) value ^= bytes[index] ?? 0;
   return value;
 }
-
-/** Sum of all bytes, modulo 256. */
-export function sum8(bytes: Uint8Array, start = 0, end: number = bytes.length): number {
-  let value = 0;
-  for (let index = start; index < end; index++) value = (value + (bytes[index] ?? 0)) & 0xff;
-  return value;
-}

@@ -8,7 +8,6 @@ import {
   degreesMinutes,
   digits,
   type Field,
-  firstOf,
   grammar,
   hex,
   hhmmss,
@@ -135,7 +134,7 @@ describe("a grammar", () => {
     time: hhmmss,
     valid: oneOf({ A: true, V: false }),
     latitude: optional(latitude),
-    battery: firstOf([integer, hex(1, 2)]),
+    battery: hex(1, 2),
     rest: optional(anyText),
   });
 
@@ -153,7 +152,7 @@ describe("a grammar", () => {
       time: 1000,
       valid: false,
       latitude: undefined,
-      battery: 12,
+      battery: 0x12,
       rest: "x",
     });
   });

@@ -80,20 +80,6 @@ export function optional<T>(inner: Field<T>): Field<T | undefined> {
   };
 }
 
-/** The first of some forms that fits. All take as many fields. */
-export function firstOf<T>(forms: readonly Field<T>[]): Field<T> {
-  return {
-    width: forms[0]?.width ?? 1,
-    read: (fields, at) => {
-      for (const form of forms) {
-        const value = form.read(fields, at);
-        if (value !== mismatch) return value;
-      }
-      return mismatch;
-    },
-  };
-}
-
 /** One of some words, and what each means. Example: `oneOf({ A: true, V: false })`. */
 export function oneOf<T>(meanings: { readonly [word: string]: T }): Field<T> {
   const table = new Map(Object.entries(meanings));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, type TestContext } from "node:test";
 import fc from "fast-check";
 import type { AlertRule, AlertRuleFields } from "../../src/model/alert-rule.ts";
 import type { Fix, Report } from "../../src/model/effects.ts";
@@ -290,7 +290,8 @@ describe("late fixes", () => {
 });
 
 describe("timers", () => {
-  it("of a device that was deleted are given up", async (context) => {
+  /** A lane whose engine runs, and how time passes for it. */
+  async function running(context: TestContext) {
     context.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
     const lane = await new AlertLane([ruleOf({ type: "notMoving", parameters: { minutes: 5 } })]).ready();
     const pass = async (ms: number) => {
@@ -303,6 +304,11 @@ describe("timers", () => {
     lane.now = start;
     lane.engine.start();
     await pass(3000);
+    return { lane, pass };
+  }
+
+  it("of a device that was deleted are given up", async (context) => {
+    const { lane, pass } = await running(context);
     lane.submit([fix(1, 0)]);
     await pass(2000);
     // The lane's store knows no device.
@@ -310,6 +316,17 @@ describe("timers", () => {
     lane.bus.publish({ type: "deviceChanged", accountKey, key, id });
     await pass(10 * minute);
     assert.deepEqual(lane.due, []);
+    await lane.engine.stop();
+  });
+
+  it("are in time also where a look shortly before found nothing", async (context) => {
+    const { lane, pass } = await running(context);
+    lane.submit([fix(1, 0)]);
+    await pass(5 * minute - 5000);
+    lane.tick(lane.now);
+    assert.deepEqual([lane.alerts, lane.due], [[], []]);
+    await pass(7000);
+    assert.deepEqual(lane.due, [lane.device]);
     await lane.engine.stop();
   });
 });

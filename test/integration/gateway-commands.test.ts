@@ -2,12 +2,8 @@ import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { test } from "node:test";
 import type { Dispatched } from "../../src/ports/dispatcher.ts";
-import { protocols } from "../../src/protocols/index.ts";
-import type { AnyProtocol } from "../../src/wire/protocol.ts";
-import { bytesOfLatin1, latin1Of } from "../../src/wire/reader.ts";
-import { Peer, startGateway, until } from "../support/gateway.ts";
-
-type World = Awaited<ReturnType<typeof startGateway>>;
+import { latin1Of } from "../../src/wire/reader.ts";
+import { command, Peer, patient, startGateway, until, type World } from "../support/gateway.ts";
 
 function withGateway(name: string, run: (world: World) => Promise<void>): void {
   test(name, { timeout: 10_000 }, async () => {
@@ -16,20 +12,6 @@ function withGateway(name: string, run: (world: World) => Promise<void>): void {
     await run(world);
     await world.gateway.stop();
   });
-}
-
-const patient = 5000;
-
-/** Gives a command as text to be wrapped, or as bytes. */
-function command({ gateway }: World, device: string, text: string, waitMs = patient, bytes = false) {
-  const outgoing = bytes ? { bytes: bytesOfLatin1(text) } : { encode: text };
-  let written = false;
-  const dispatched = gateway.dispatcher.dispatch(device, outgoing, waitMs, async () => {
-    written = true;
-    return true;
-  });
-  /** Whether it was asked that it may be written. */
-  return { dispatched, isWritten: () => written };
 }
 
 async function connected(world: World, id = "one"): Promise<Peer> {
@@ -314,91 +296,4 @@ withGateway("stopping, nothing more is written", async (world) => {
   await world.gateway.stop();
   assert.deepEqual(await dispatched, { outcome: "lost" });
   assert.deepEqual(await command(world, "one", "2").dispatched, { outcome: "notConnected" });
-});
-
-const imei = "100000000000001";
-const report = {
-  time: 1_700_000_000_000,
-  latitude: 4.5,
-  longitude: -74.25,
-  altitude: 2600,
-  speed: 30,
-  course: 90,
-  satellites: 8,
-  ignition: true,
-  battery: 70,
-};
-
-/** A command's text, and the reply of a tracker that did it. */
-const spoken: Readonly<Record<string, readonly [string, string]>> = {
-  gt06: ["RELAY,1#", "RELAY,1# OK"],
-  teltonika: ["getver", "getver OK"],
-  h02: ["S20,1,1", "S20,DONE"],
-};
-
-/** Bytes of the server's first message. */
-function lengthOf({ simulate }: AnyProtocol, bytes: Uint8Array): number {
-  const answer = simulate?.answer?.(bytes);
-  return typeof answer === "object" ? answer.length : bytes.length;
-}
-
-for (const protocol of protocols) {
-  const { simulate } = protocol;
-  if (simulate?.obey === undefined) continue;
-  const { obey } = simulate;
-  test(`${protocol.id}: a tracker that gets a command answers it, and its next report is acknowledged`, {
-    timeout: 10_000,
-  }, async () => {
-    const world = await startGateway({}, protocols);
-    for (let digits = 10; digits <= imei.length; digits++) world.intake.register(imei.slice(-digits));
-    world.intake.register(`0${imei}`);
-    const reached: string[] = [];
-    world.gateway.dispatcher.onReachable((device) => reached.push(device));
-    const peer = new Peer(world.port);
-    peer.send(simulate.login?.(imei, 1) ?? simulate.report(imei, [report], 1));
-    await until(() => reached.length === 1);
-    const [text = "", expected] = spoken[protocol.id] ?? [];
-    const { dispatched } = command(world, reached[0] ?? "", text);
-    let reply: Uint8Array | undefined;
-    for (let read = 0; reply === undefined; ) {
-      await until(() => peer.received.length > read);
-      const rest = bytesOfLatin1(peer.received.slice(read));
-      const length = lengthOf(protocol, rest);
-      reply = obey(rest.slice(0, length), imei, 2);
-      read += length;
-    }
-    peer.send(reply);
-    const result = await dispatched;
-    assert.ok(result.outcome === "answered" && result.text.startsWith(expected ?? "nothing"), JSON.stringify(result));
-    const before = peer.received.length;
-    peer.send(simulate.report(imei, [{ ...report, time: report.time + 1000 }], 3));
-    await until(() => peer.received.length > before);
-    peer.end();
-    await world.gateway.stop();
-  });
-}
-
-test("gt06: a late reply goes to its own command, whatever was asked since", { timeout: 10_000 }, async () => {
-  const { simulate } = protocols.find(({ id }) => id === "gt06") ?? {};
-  assert.ok(simulate?.login !== undefined && simulate.obey !== undefined);
-  const world = await startGateway({}, protocols);
-  world.intake.register(imei);
-  const peer = new Peer(world.port);
-  peer.send(simulate.login(imei, 1));
-  await until(() => world.gateway.connections.devices === 1 && peer.received.length > 0);
-  const login = peer.received.length;
-  const first = await command(world, imei, "FIRST#", 5).dispatched;
-  const second = command(world, imei, "SECOND#");
-  await until(() => peer.received.includes("SECOND#\0") || /SECOND#.{4}\r\n/s.test(peer.received));
-  const written = bytesOfLatin1(peer.received.slice(login));
-  const cut = (written[2] ?? 0) + 5;
-  const replies = [written.slice(0, cut), written.slice(cut)].map((bytes) => simulate.obey?.(bytes, imei, 2));
-  for (const reply of replies) {
-    assert.ok(reply !== undefined);
-    peer.send(reply);
-  }
-  assert.deepEqual(await second.dispatched, { outcome: "answered", text: "SECOND# OK" });
-  assert.deepEqual("later" in first && (await first.later), { text: "FIRST# OK" });
-  peer.end();
-  await world.gateway.stop();
 });

@@ -7,10 +7,10 @@ import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { DeviceFields } from "../../src/model/device.ts";
 import type { Fix, Report } from "../../src/model/effects.ts";
 import { createLog, createMetrics, systemClock } from "../../src/observe/index.ts";
-import { noAlertEngine } from "../../src/ports/alert-engine.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { noAlertEngine } from "../support/no-alert-engine.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 
 const log = createLog("silent");

@@ -12,6 +12,7 @@ import {
 } from "../../src/observe/index.ts";
 import type { Bus, BusEvent } from "../../src/ports/bus.ts";
 import type { AnyProtocol } from "../../src/wire/protocol.ts";
+import { bytesOfLatin1 } from "../../src/wire/reader.ts";
 import { fixtureProtocol } from "./fixture-protocol.ts";
 import { MemoryIntake } from "./memory-intake.ts";
 
@@ -125,7 +126,7 @@ export async function metricOf(metrics: { text(): Promise<string> }, series: str
   return Number(found?.slice(series.length + 1) ?? 0);
 }
 
-/** What it gives. */
+/** A gateway with what it stands on. */
 export type World = Awaited<ReturnType<typeof startGateway>>;
 
 /** Runs a test against a gateway that knows the device "one", and stops it. */
@@ -148,3 +149,18 @@ export function withGateway(name: string, limits: Partial<GatewayLimits>, run: (
 /** Times of what was stored of a device, epoch seconds. */
 export const times = (world: World, device: string) =>
   (world.intake.stored.get(device) ?? []).map((report) => Number(report.time) / 1000);
+
+/** Time that a test waits for a reply which comes, ms. */
+export const patient = 5000;
+
+/** Gives a command as text to be wrapped, or as bytes. */
+export function command({ gateway }: World, device: string, text: string, waitMs = patient, bytes = false) {
+  const outgoing = bytes ? { bytes: bytesOfLatin1(text) } : { encode: text };
+  let written = false;
+  const dispatched = gateway.dispatcher.dispatch(device, outgoing, waitMs, async () => {
+    written = true;
+    return true;
+  });
+  /** Whether it was asked that it may be written. */
+  return { dispatched, isWritten: () => written };
+}

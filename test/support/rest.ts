@@ -16,7 +16,6 @@ import {
   systemClock,
   systemIds,
 } from "../../src/observe/index.ts";
-import { noAlertEngine } from "../../src/ports/alert-engine.ts";
 import type { Bus } from "../../src/ports/bus.ts";
 import type { Dispatcher } from "../../src/ports/dispatcher.ts";
 import type { Quarantine } from "../../src/ports/quarantine.ts";
@@ -24,6 +23,7 @@ import type { SmsSender } from "../../src/ports/sms.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { Trace } from "../../src/ports/trace.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { noAlertEngine } from "./no-alert-engine.ts";
 import { type Answered, openApiCheck } from "./openapi.ts";
 import { dataFolder, removeFolder } from "./service.ts";
 import { newUserOf } from "./users.ts";

@@ -1,0 +1,10 @@
+import type { AlertEngine } from "../../src/ports/alert-engine.ts";
+
+/** An engine without rules. */
+export const noAlertEngine: AlertEngine = {
+  prepare: () => undefined,
+  watches: () => false,
+  watch: () => undefined,
+  committed: () => undefined,
+  heard: () => undefined,
+};

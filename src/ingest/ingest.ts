@@ -65,6 +65,8 @@ export class Ingest implements Intake {
   readonly #drainListeners: (() => void)[] = [];
   /** Until when devices are held back, on the clock that never goes back. */
   readonly #heldUntil = new Map<DeviceKey, number>();
+  /** What is on disk and not yet told: the next commit is handed to the store first, which so works while many replies are written. */
+  #stored: PendingDevice[] = [];
   #pending = new Pending();
   #waitingBytes = 0;
   #waitingReports = 0;
@@ -148,8 +150,17 @@ export class Ingest implements Intake {
       this.#waitingBytes -= bytes;
       this.#waitingReports -= reports;
       this.#relieve();
+      if (this.#pending.empty) this.#tellStored();
+      else setImmediate(() => this.#tellStored());
     }
+    this.#tellStored();
     this.#running = undefined;
+  }
+
+  #tellStored(): void {
+    const stored = this.#stored;
+    this.#stored = [];
+    for (const pending of stored) pending.answer("stored");
   }
 
   /** All that waits, but for devices that are held back; those go on waiting. */
@@ -284,7 +295,7 @@ export class Ingest implements Intake {
     metrics.repeats.add(pending.drafts.length - leftover.length - stored);
     metrics.refusedReports.add(pending.refused.length);
     if (leftover.length === 0) {
-      pending.answer("stored");
+      this.#stored.push(pending);
       return;
     }
     const waiting = this.#pending.of(pending.device);

@@ -12,12 +12,14 @@ const manySmall = 256;
 const manyShifts = 128;
 /** So many slow down reading; then they are folded in sooner. */
 const tooManyShifts = 1024;
-/** Records and rows of one slice: some 3 ms of the writer, so that commits go on in between. */
+/** Chunks of all devices whose entries in memory, some 50 MB, make putting them together urgent. */
+const tooManyChunks = 1_000_000;
+/** Records and rows of one slice: 3 to 5 ms of the writer, by measurement, so that commits go on in between. A row costs more than its records: it has a page of its own. */
 const sliceRecords = 2048;
-const sliceRows = 512;
+const sliceRows = 256;
 /** Pauses between slices, ms: a tenth of the writer's time at most, or a half where it is urgent. */
-const pauseMs = 30;
-const urgentPauseMs = 3;
+const pauseMs = 45;
+const urgentPauseMs = 4;
 /** After a failure: the disk or lock that caused it needs some time. */
 const retryMs = 1000;
 
@@ -89,7 +91,8 @@ export class Compactor {
     while (!this.#background.closed) {
       const done = await turns.run(() => this.#slice(device, chunks, from, until, count > 0));
       if (done) break;
-      await this.#background.pause(count > tooManyShifts ? urgentPauseMs : pauseMs);
+      const urgent = count > tooManyShifts || index.size > tooManyChunks;
+      await this.#background.pause(urgent ? urgentPauseMs : pauseMs);
     }
     if (count > 0 && !this.#background.closed) await turns.run(() => this.#forget(device, chunks, until));
   }

@@ -2,6 +2,7 @@ import { type Alarm, alarmTexts } from "./alarms.ts";
 import type { LocationAlerts } from "./alert.ts";
 import { reservedAttributes } from "./attribute-names.ts";
 import type { Report } from "./effects.ts";
+import { JsonText, pieceOf } from "./json-bytes.ts";
 import type { LocationRecord } from "./location.ts";
 import { type ReadingName, readingKinds } from "./readings.ts";
 
@@ -21,19 +22,37 @@ const outputNames = ["output1", "output2", "output3", "output4", "output5", "out
 /** Where a reading goes, and the JSON that stands before its value. */
 interface Place {
   readonly kind: "integer" | "number" | "attribute" | "input" | "output";
-  readonly before: string;
+  readonly before: Uint8Array;
   /** Position in the array of inputs or outputs. */
   readonly index: number;
 }
 
+const nothing = pieceOf("");
+
 const places: ReadonlyMap<string, Place> = new Map([
   ...Object.keys(readingKinds).map((name): [string, Place] => {
     const field = Object.entries(fieldReadings).find(([other]) => other === name)?.[1];
-    return [name, { kind: field ?? "attribute", before: `,"${name}":${field ? "" : '"'}`, index: -1 }];
+    return [name, { kind: field ?? "attribute", before: pieceOf(`,"${name}":`), index: -1 }];
   }),
-  ...inputNames.map((name, index): [string, Place] => [name, { kind: "input", before: "", index }]),
-  ...outputNames.map((name, index): [string, Place] => [name, { kind: "output", before: "", index }]),
+  ...inputNames.map((name, index): [string, Place] => [name, { kind: "input", before: nothing, index }]),
+  ...outputNames.map((name, index): [string, Place] => [name, { kind: "output", before: nothing, index }]),
 ]);
+
+const quote = pieceOf('"');
+const yes = pieceOf("true");
+const no = pieceOf("false");
+const comma = pieceOf(",");
+const inputsBegin = pieceOf(',"inputs":[');
+const outputsBegin = pieceOf(',"outputs":[');
+const listEnd = pieceOf("]");
+const attributesBegin = pieceOf(',"attributes":{');
+const altitudeBegin = pieceOf(',"altitude":"');
+const notValid = pieceOf(',"valid":"false"');
+const alarmsBegin = pieceOf(',"alarms":');
+
+/** One for all: they hold nothing between two reports. */
+const fields = new JsonText();
+const attributes = new JsonText();
 
 /**
  * The part of a Location that is the same for ever: what was reported beside time, position, speed and course, as JSON members that
@@ -41,59 +60,86 @@ const places: ReadonlyMap<string, Place> = new Map([
  * Example: `,"battery":85,"inputs":[true],"attributes":{"satellites":"9"`.
  */
 export function extrasOf(report: Report): string {
-  let fields = "";
-  let attributes = "";
+  attributes.clear();
   let inputs = 0;
   let outputs = 0;
   for (const name in report.readings) {
     const value = report.readings[name as ReadingName];
     const place = places.get(name);
     if (value === undefined || place === undefined) continue;
-    if (place.kind === "attribute")
-      attributes +=
-        typeof value === "string" ? place.before.slice(0, -1) + JSON.stringify(value) : `${place.before}${value}"`;
-    else if (place.kind === "input") inputs = Math.max(inputs, place.index + 1);
+    if (place.kind === "attribute") {
+      attributes.piece(place.before);
+      asText(value);
+    } else if (place.kind === "input") inputs = Math.max(inputs, place.index + 1);
     else if (place.kind === "output") outputs = Math.max(outputs, place.index + 1);
-    else fields += place.before + (place.kind === "integer" ? Math.round(Number(value)) : value);
+    else {
+      fields.piece(place.before);
+      fields.number(place.kind === "integer" ? Math.round(Number(value)) : Number(value));
+    }
   }
-  if (inputs > 0) fields += flags("inputs", inputNames, inputs, report);
-  if (outputs > 0) fields += flags("outputs", outputNames, outputs, report);
+  if (inputs > 0) flags(inputsBegin, inputNames, inputs, report);
+  if (outputs > 0) flags(outputsBegin, outputNames, outputs, report);
   for (const name in report.attributes) {
     const value = report.attributes[name];
-    attributes += attributeName(name) + (typeof value === "string" ? JSON.stringify(value) : `"${value}"`);
+    if (value === undefined) continue;
+    attributes.piece(attributeName(name));
+    asText(value);
   }
   if (report.type === "fix") {
-    if (report.altitude !== undefined) attributes += `,"altitude":"${report.altitude}"`;
-    if (!report.valid) attributes += ',"valid":"false"';
+    if (report.altitude !== undefined) {
+      attributes.piece(altitudeBegin);
+      attributes.number(report.altitude);
+      attributes.piece(quote);
+    }
+    if (!report.valid) attributes.piece(notValid);
   }
-  if (report.alarms.length > 0) attributes += `,"alarms":"${report.alarms.join(",")}"`;
-  return `${fields},"attributes":{${attributes.slice(1)}`;
+  if (report.alarms.length > 0) {
+    attributes.piece(alarmsBegin);
+    attributes.string(report.alarms.join(","));
+  }
+  fields.piece(attributesBegin);
+  // Without the first one's comma.
+  if (!attributes.empty) fields.append(attributes, 1);
+  return fields.take();
+}
+
+/** Values of attributes are strings, whatever they were. */
+function asText(value: string | number | boolean): void {
+  if (typeof value === "string") {
+    attributes.string(value);
+    return;
+  }
+  attributes.piece(quote);
+  if (typeof value === "number") attributes.number(value);
+  else attributes.piece(value ? yes : no);
+  attributes.piece(quote);
 }
 
 /** Names of attributes come from protocols' tables, so they are few; those of a phone app's own parameters must not fill the memory. */
-const quotedNames = new Map<string, string>();
+const quotedNames = new Map<string, Uint8Array>();
 const mostQuotedNames = 4096;
 
-function attributeName(name: string): string {
+function attributeName(name: string): Uint8Array {
   const known = quotedNames.get(name);
   if (known !== undefined) return known;
   // Protocols keep off these names (the contract suite looks); where one did not, a name must neither stand twice in an object nor pass for
   // what the service says.
   const taken = reservedAttributes.has(name) || name.startsWith("reported.");
   const own = taken ? `reported.${name}` : name;
-  const quoted = `,${JSON.stringify(own)}:`;
+  const quoted = pieceOf(`,${JSON.stringify(own)}:`);
   if (quotedNames.size < mostQuotedNames) quotedNames.set(name, quoted);
   return quoted;
 }
 
 /** A JSON array of the states up to the highest one that was reported; those between that were not are false. */
-function flags(field: string, names: typeof inputNames | typeof outputNames, count: number, report: Report): string {
-  let states = "";
+function flags(begin: Uint8Array, names: typeof inputNames | typeof outputNames, count: number, report: Report): void {
+  fields.piece(begin);
   for (let index = 0; index < count; index++) {
     const name = names[index];
-    states += name !== undefined && report.readings[name] === true ? ",true" : ",false";
+    if (index > 0) fields.piece(comma);
+    fields.piece(name !== undefined && report.readings[name] === true ? yes : no);
   }
-  return `,"${field}":[${states.slice(1)}]`;
+  fields.piece(listEnd);
 }
 
 /**

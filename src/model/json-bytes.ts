@@ -1,0 +1,169 @@
+/** Most bytes that `writeNumber` writes: a sign, 17 digits, a point and leading zeros or an exponent. */
+export const longestNumber = 32;
+
+const zero = 0x30;
+const minus = 0x2d;
+const point = 0x2e;
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** What was written for JSON's own characters must not be looked at byte by byte: these stand for themselves in a string. */
+function isPlain(code: number): boolean {
+  return code >= 0x20 && code < 0x7f && code !== quote && code !== backslash;
+}
+
+/**
+ * Writes a finite number as `String(value)` prints it, and returns where it ends; there must be room for `longestNumber`. Numbers of the field are whole
+ * or have few decimals, and those are written without making a string of them: in history and on the way in, that is most of the work.
+ */
+export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
+  if (value < 0) {
+    bytes[at] = minus;
+    return writeMagnitude(bytes, at + 1, -value);
+  }
+  return writeMagnitude(bytes, at, value);
+}
+
+function writeMagnitude(bytes: Uint8Array, at: number, value: number): number {
+  if (value < 0x7fff_ffff) {
+    const whole = value | 0;
+    if (whole === value) return writeDigits(bytes, at, whole, digitsOf(whole));
+    // Two decimals of up to 15 digits are never the same double, so where this one is the value it is its shortest form. Smaller ones have an exponent.
+    if (value < 200 && value >= 1e-6) {
+      const scaled = Math.round(value * 1e7);
+      if (scaled / 1e7 === value) return writeDecimals(bytes, at, scaled, 7);
+    } else if (value < 2_000_000 && value >= 1) {
+      const scaled = Math.round(value * 1000);
+      if (scaled / 1000 === value) return writeDecimals(bytes, at, scaled, 3);
+    }
+  }
+  return writeAscii(bytes, at, String(value));
+}
+
+function digitsOf(value: number): number {
+  let digits = 1;
+  for (let rest = value; rest >= 10; rest = (rest / 10) | 0) digits++;
+  return digits;
+}
+
+/** So many digits of a whole number, with leading zeros. */
+function writeDigits(bytes: Uint8Array, at: number, value: number, digits: number): number {
+  let rest = value;
+  for (let index = at + digits - 1; index >= at; index--) {
+    const next = (rest / 10) | 0;
+    bytes[index] = zero + rest - next * 10;
+    rest = next;
+  }
+  return at + digits;
+}
+
+/** A whole number of 10^-`decimals`, without trailing zeros. */
+function writeDecimals(bytes: Uint8Array, at: number, scaled: number, decimals: number): number {
+  const scale = decimals === 7 ? 1e7 : 1000;
+  const whole = (scaled / scale) | 0;
+  let fraction = scaled - whole * scale;
+  let digits = decimals;
+  for (let next = (fraction / 10) | 0; next * 10 === fraction; next = (fraction / 10) | 0) {
+    fraction = next;
+    digits--;
+  }
+  const end = writeDigits(bytes, at, whole, digitsOf(whole));
+  bytes[end] = point;
+  return writeDigits(bytes, end + 1, fraction, digits);
+}
+
+/** Writes text of characters below 128, and returns where it ends. */
+export function writeAscii(bytes: Uint8Array, at: number, text: string): number {
+  for (let index = 0; index < text.length; index++) bytes[at + index] = text.charCodeAt(index);
+  return at + text.length;
+}
+
+/** Size of a text's buffer at first. Longer texts grow it, for one text only. */
+const usualSize = 16 * 1024;
+
+/**
+ * JSON text that is put together of many small pieces and taken as one flat string. A string that grows by `+=` is a tree of its pieces until somebody reads
+ * it: for a location 1.7 KB instead of 0.2, by measurement, which the garbage collector copies as long as the location waits for its commit.
+ */
+export class JsonText {
+  #bytes = Buffer.alloc(usualSize);
+  #length = 0;
+
+  get empty(): boolean {
+    return this.#length === 0;
+  }
+
+  /** Appends bytes that are JSON: of `pieceOf`, or of another text. */
+  piece(piece: Uint8Array): void {
+    this.#reserve(piece.length);
+    const bytes = this.#bytes;
+    const at = this.#length;
+    for (let index = 0; index < piece.length; index++) bytes[at + index] = piece[index] ?? 0;
+    this.#length = at + piece.length;
+  }
+
+  /** Appends a finite number. */
+  number(value: number): void {
+    this.#reserve(longestNumber);
+    this.#length = writeNumber(this.#bytes, this.#length, value);
+  }
+
+  /** Appends a string in quotes, with what must be escaped. */
+  string(text: string): void {
+    this.#reserve(text.length + 2);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    bytes[at++] = quote;
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      if (!isPlain(code)) {
+        this.#escaped(text);
+        return;
+      }
+      bytes[at++] = code;
+    }
+    bytes[at++] = quote;
+    this.#length = at;
+  }
+
+  /** Appends what another text holds, from its byte `from` on. */
+  append(other: JsonText, from: number): void {
+    const length = other.#length - from;
+    this.#reserve(length);
+    other.#bytes.copy(this.#bytes, this.#length, from, other.#length);
+    this.#length += length;
+  }
+
+  /** Empties it. */
+  clear(): void {
+    this.#length = 0;
+    if (this.#bytes.length > usualSize) this.#bytes = Buffer.alloc(usualSize);
+  }
+
+  /** All of it as a string; it is empty then. */
+  take(): string {
+    const text = this.#bytes.toString("utf8", 0, this.#length);
+    this.clear();
+    return text;
+  }
+
+  #escaped(text: string): void {
+    const json = JSON.stringify(text);
+    // Three bytes of UTF-8 for a UTF-16 unit at most.
+    this.#reserve(json.length * 3);
+    this.#length += this.#bytes.write(json, this.#length, "utf8");
+  }
+
+  #reserve(more: number): void {
+    const needed = this.#length + more;
+    if (needed <= this.#bytes.length) return;
+    const grown = Buffer.alloc(Math.max(needed, this.#bytes.length * 2));
+    this.#bytes.copy(grown, 0, 0, this.#length);
+    this.#bytes = grown;
+  }
+}
+
+/** JSON as bytes, to be made once for what is written often. */
+export function pieceOf(json: string): Uint8Array {
+  return Buffer.from(json);
+}

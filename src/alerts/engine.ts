@@ -121,16 +121,17 @@ export class RuleEngine implements AlertEngine {
     return this.#book.prepare(accountKeys);
   }
 
-  watches(device: WatchedDevice, state: DeviceState): boolean {
+  watches(device: WatchedDevice): boolean {
     const account = this.#book.of(device.accountKey);
-    // Where no rule watches any more, there may be states that are to go.
-    return account !== undefined && (state.rules !== undefined || account.rulesOf(device.id).length > 0);
+    return account === undefined || account.rulesOf(device.id).length > 0;
   }
 
   watch(device: WatchedDevice, state: DeviceState, now: number): Watch | undefined {
     const account = this.#book.of(device.accountKey);
-    if (account === undefined || !this.watches(device, state)) return undefined;
-    const rules = account.rulesOf(device.id);
+    const rules = account?.rulesOf(device.id);
+    if (account === undefined || rules === undefined) return undefined;
+    // Where no rule watches any more, there may be states that are to go.
+    if (rules.length === 0 && state.rules === undefined) return undefined;
     return new DeviceWatch({
       device,
       state,

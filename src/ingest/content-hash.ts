@@ -24,7 +24,8 @@ export class ContentHash {
   /** The hash of a report whose position is stored as `located` says; a report without a position has none. */
   of(report: Report, located: Located | undefined): number {
     this.#low = 0x27d4eb2f;
-    this.#high = 0x9e3779b9;
+    // As a signed integer, 0x9e3779b9: one that is no small integer to the engine makes each step a floating-point one.
+    this.#high = -0x61c88647;
     if (located !== undefined) {
       this.#step(located.valid ? yes : no);
       this.#value(located.latitude);

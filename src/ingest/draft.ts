@@ -1,5 +1,5 @@
 import type { LocationAlerts } from "../model/alert.ts";
-import type { Fix, Report } from "../model/effects.ts";
+import type { Attributes, Fix, Report } from "../model/effects.ts";
 import type { LocationRecord, Totals } from "../model/location.ts";
 import { alertMembers, extrasOf } from "../model/location-json.ts";
 import type { Readings } from "../model/readings.ts";
@@ -34,8 +34,14 @@ export function onEarth(fix: Fix): boolean {
 /** One for all: it holds nothing between two reports. */
 const contentHash = new ContentHash();
 
-/** Normalises a report: 7 decimals of a degree (1 cm), 2 of speed and course, course in [0, 360). */
-export function draftOf(report: Report, time: number, receivedAt: number): Draft {
+const noReadings: Readings = Object.freeze({});
+const noAttributes: Attributes = Object.freeze({});
+
+/**
+ * Normalises a report: 7 decimals of a degree (1 cm), 2 of speed and course, course in [0, 360).
+ * `watched`: a rule may look at it; otherwise the draft does not keep readings and attributes, whose texts are in `extras`: thousands of drafts wait at a time.
+ */
+export function draftOf(report: Report, time: number, receivedAt: number, watched: boolean): Draft {
   const located = report.type === "fix" ? locatedOf(report) : undefined;
   return {
     time,
@@ -49,8 +55,8 @@ export function draftOf(report: Report, time: number, receivedAt: number): Draft
     speed: located?.speed,
     course: located?.course,
     alarms: report.alarms,
-    readings: report.readings,
-    attributes: report.attributes,
+    readings: watched ? report.readings : noReadings,
+    attributes: watched ? report.attributes : noAttributes,
     extras: extrasOf(report),
     inputsReported: inputBits(report.readings, false),
     inputsActive: inputBits(report.readings, true),
@@ -94,19 +100,25 @@ export function recordOf(
   found: LocationAlerts | undefined = undefined,
 ): LocationRecord | undefined {
   if (!draft.located && totals.anchor === undefined) return undefined;
-  const position = draft.located ? draft : totals.anchor;
+  const { time, hash, receivedAt, speed, course, extras } = draft;
   const alerts = found !== undefined || draft.alarms.length > 0 ? alertMembers(draft.alarms, found) : undefined;
+  // The usual one, without the copies that leaving out makes.
+  if (draft.located && speed !== undefined && course !== undefined && alerts === undefined) {
+    const { latitude, longitude } = draft;
+    return { time, hash, receivedAt, valid: draft.positioned, latitude, longitude, speed, course, extras, totals };
+  }
+  const position = draft.located ? draft : totals.anchor;
   return {
-    time: draft.time,
-    hash: draft.hash,
-    receivedAt: draft.receivedAt,
+    time,
+    hash,
+    receivedAt,
     valid: draft.positioned,
     latitude: position?.latitude ?? 0,
     longitude: position?.longitude ?? 0,
-    ...(draft.speed !== undefined && { speed: draft.speed }),
-    ...(draft.course !== undefined && { course: draft.course }),
+    ...(speed !== undefined && { speed }),
+    ...(course !== undefined && { course }),
     ...(!draft.located && totals.anchor && { positionTime: totals.anchor.time }),
-    extras: draft.extras,
+    extras,
     ...(alerts !== undefined && { alerts }),
     totals,
   };

@@ -31,7 +31,7 @@ test("a rule that can't be judged costs the rest of its batch's alerts, and noth
   };
   const failures: unknown[] = [];
   const guarded = new GuardedWatch(watch, (error) => failures.push(error));
-  const draft = draftOf(fix, 1, 1);
+  const draft = draftOf(fix, 1, 1, true);
   assert.equal(guarded.observe(draft, noTotals), found);
   assert.equal(guarded.observe(draft, noTotals), undefined);
   assert.equal(guarded.observe(draft, noTotals), undefined);

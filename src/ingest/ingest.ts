@@ -107,7 +107,8 @@ export class Ingest implements Intake {
   submit(device: Admitted, reports: readonly Report[], receivedAt: number, done: (outcome: Outcome) => void): void {
     const pending = this.#pending.of(device);
     const before = pending.bytes;
-    pending.add(reports, receivedAt, this.#options.maxFutureMs, done);
+    const { maxFutureMs } = this.#options;
+    pending.add(reports, receivedAt, { maxFutureMs, watched: this.#deps.engine.watches(device) }, done);
     this.#planner.lookAhead(pending);
     this.#waitingBytes += pending.bytes - before;
     this.#waitingReports += reports.length;
@@ -247,12 +248,18 @@ export class Ingest implements Intake {
   async #commitOnce(devices: readonly PendingDevice[]): Promise<readonly PendingDevice[]> {
     const planned = await this.#planner.plan(devices);
     const commits: DeviceCommit[] = [];
-    for (const { pending, plan } of planned)
-      if (plan !== undefined) commits.push({ device: pending.device.key, ...plan });
+    let records = 0;
+    for (const { pending, plan } of planned) {
+      if (plan === undefined) continue;
+      records += plan.records.length;
+      commits.push({ device: pending.device.key, ...plan });
+    }
     const batch: CommitBatch = { devices: commits, refused: devices.flatMap((pending) => pending.refused) };
     if (commits.length > 0 || batch.refused.length > 0) {
       const started = this.#deps.clock.monotonic();
-      const conflict = await this.#deps.store.locations.commit(batch);
+      const conflict = await this.#deps.store.locations.commit(batch, () => {
+        for (const { plan } of planned) if (plan !== undefined) plan.records.length = 0;
+      });
       this.#timed(commits, this.#deps.clock.monotonic() - started);
       if (conflict !== undefined) {
         for (const key of conflict.conflicts) {
@@ -264,6 +271,7 @@ export class Ingest implements Intake {
       }
     }
     this.#committed(planned);
+    this.#count(planned, records);
     for (const one of planned) this.#settle(one);
     return [];
   }
@@ -288,12 +296,20 @@ export class Ingest implements Intake {
     for (const { device, patches } of commits) if (patches.length > manyPatches) this.#heldUntil.set(device, until);
   }
 
-  #settle({ pending, plan, leftover }: Planned): void {
+  #count(planned: readonly Planned[], stored: number): void {
     const { metrics } = this.#deps;
-    const stored = plan?.records.length ?? 0;
+    let reports = 0;
+    let refused = 0;
+    for (const { pending, leftover } of planned) {
+      reports += pending.drafts.length - leftover.length;
+      refused += pending.refused.length;
+    }
     metrics.stored.add(stored);
-    metrics.repeats.add(pending.drafts.length - leftover.length - stored);
-    metrics.refusedReports.add(pending.refused.length);
+    metrics.repeats.add(reports - stored);
+    metrics.refusedReports.add(refused);
+  }
+
+  #settle({ pending, leftover }: Planned): void {
     if (leftover.length === 0) {
       this.#stored.push(pending);
       return;

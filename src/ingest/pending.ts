@@ -37,15 +37,20 @@ export class PendingDevice {
     return this.#done.length;
   }
 
-  /** Adds one message's reports, judged and made ready. */
-  add(reports: readonly Report[], receivedAt: number, maxFutureMs: number, done: (outcome: Outcome) => void): void {
+  /** Adds one message's reports, judged and made ready. `maxFutureMs`: how far ahead of ours a tracker's clock may be; `watched`: see `draftOf`. */
+  add(
+    reports: readonly Report[],
+    receivedAt: number,
+    { maxFutureMs, watched }: { readonly maxFutureMs: number; readonly watched: boolean },
+    done: (outcome: Outcome) => void,
+  ): void {
     for (const report of reports) {
       if (!worthKeeping(report)) continue;
       const time = eventTime(report.time ?? receivedAt, receivedAt, maxFutureMs);
       if (typeof time === "string") this.#refuse(report, receivedAt, time);
       else if (report.type === "fix" && !onEarth(report)) this.#refuse(report, receivedAt, "position");
       else {
-        const draft = draftOf(report, time, receivedAt);
+        const draft = draftOf(report, time, receivedAt, watched);
         this.drafts.push(draft);
         this.bytes += draftBytes + draft.extras.length;
       }

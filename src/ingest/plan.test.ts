@@ -92,7 +92,7 @@ const report: fc.Arbitrary<Report> = fc
   });
 
 const drafts = fc.array(
-  report.map((made) => draftOf(made, made.time ?? 0, Date.UTC(2026, 0, 2))),
+  report.map((made) => draftOf(made, made.time ?? 0, Date.UTC(2026, 0, 2), false)),
   { minLength: 1, maxLength: 30 },
 );
 
@@ -137,6 +137,7 @@ test("records delivered late, repeated and in any batches give the totals of the
         },
         Date.UTC(2026, 0, 1),
         Date.UTC(2026, 0, 2),
+        false,
       );
       const history = new History();
       history.take([first], limit);
@@ -176,6 +177,7 @@ test("the last location keeps the last valid position with the newer time and re
       },
       at(minute),
       at(minute),
+      false,
     );
   const { state } = planAppend(neverReported, [fix(1, true, 48), fix(2, false, 0)]);
   assert.equal(state.last?.time, at(2));

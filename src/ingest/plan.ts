@@ -12,8 +12,8 @@ import type { HistoryContext } from "../ports/store.ts";
 import { byKey, type Draft, recordOf, stepOf } from "./draft.ts";
 import { advance, differOnlyInSums } from "./totals.ts";
 
-/** What a batch does to one device, without the device's key. */
-export type Plan = Omit<DeviceCommit, "device">;
+/** What a batch does to one device, without the device's key. The records are the plan's own: who commits it may empty them. */
+export type Plan = Omit<DeviceCommit, "device" | "records"> & { readonly records: LocationRecord[] };
 
 /** The usual case: all drafts (in order, without repeats) are newer than everything stored. `watch`: the device's rules, where it has any. */
 export function planAppend(state: DeviceState, drafts: readonly Draft[], watch?: Watch): Plan {
@@ -100,7 +100,7 @@ function withoutRepeats(drafts: readonly Draft[], stored: readonly LocationRecor
 
 /** A fold over a stretch of history with drafts inserted. */
 interface Fold {
-  readonly records: readonly LocationRecord[];
+  readonly records: LocationRecord[];
   /** What each of the records was made of. */
   readonly inserted: readonly { readonly observation: Draft; readonly totals: Totals }[];
   readonly patches: readonly TotalsPatch[];

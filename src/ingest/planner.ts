@@ -85,7 +85,7 @@ export class Planner {
     }
     const waiting: Late[] = [];
     const tried = await Promise.all(
-      late.map((one) => this.#planLate(one, this.#atFirst(one.pending, one.state, one.drafts.length), smallContext)),
+      late.map((one) => this.#planLate(one, this.#atFirst(one.pending, one.drafts.length), smallContext)),
     );
     tried.forEach((one, index) => {
       const again = late[index];
@@ -105,7 +105,7 @@ export class Planner {
     const first = pending.drafts[0];
     const state = this.#states.get(pending.device.key);
     if (first === undefined || state === undefined || first.time > state.time || pending.ahead !== undefined) return;
-    const limit = this.#atFirst(pending, state, pending.drafts.length);
+    const limit = this.#atFirst(pending, pending.drafts.length);
     if (limit > smallContext) return;
     // Whether it failed does not matter: it is asked for again when it is needed.
     const context = this.#store.context(pending.device.key, first.time, limit).catch(() => undefined);
@@ -113,8 +113,8 @@ export class Planner {
   }
 
   /** Records of the history that so many late reports are shown at first. */
-  #atFirst(pending: PendingDevice, state: DeviceState, reports: number): number {
-    return this.#engine.watches(pending.device, state) ? reports + watchedContext : reports;
+  #atFirst(pending: PendingDevice, reports: number): number {
+    return this.#engine.watches(pending.device) ? reports + watchedContext : reports;
   }
 
   /** What surrounds the first of a device's late reports. */

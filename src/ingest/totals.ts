@@ -34,16 +34,16 @@ export function advance(before: Totals, beforeTime: number | undefined, step: St
   const leg = step.positioned && before.anchor !== undefined ? legKm(before.anchor, step) : 0;
   const moved =
     step.positioned && (step.speed === undefined ? legMoved(leg, before.anchor, step) : step.speed > movingKmh);
-  return {
-    odometerMm: before.odometerMm + Math.round(leg * mm),
-    sensorMs: beforeTime === undefined ? before.sensorMs : activeMs(before, step.time - beforeTime),
-    movedAt: beforeTime === undefined || moved ? step.time : before.movedAt,
-    inputsKnown: before.inputsKnown | step.inputsReported,
-    inputsActive: (before.inputsActive & ~step.inputsReported) | (step.inputsActive & step.inputsReported),
-    ...(step.positioned
-      ? { anchor: { time: step.time, latitude: step.latitude, longitude: step.longitude } }
-      : before.anchor && { anchor: before.anchor }),
-  };
+  const odometerMm = before.odometerMm + Math.round(leg * mm);
+  const sensorMs = beforeTime === undefined ? before.sensorMs : activeMs(before, step.time - beforeTime);
+  const movedAt = beforeTime === undefined || moved ? step.time : before.movedAt;
+  const inputsKnown = before.inputsKnown | step.inputsReported;
+  const inputsActive = (before.inputsActive & ~step.inputsReported) | (step.inputsActive & step.inputsReported);
+  const anchor = step.positioned
+    ? { time: step.time, latitude: step.latitude, longitude: step.longitude }
+    : before.anchor;
+  if (anchor === undefined) return { odometerMm, sensorMs, movedAt, inputsKnown, inputsActive };
+  return { odometerMm, sensorMs, movedAt, inputsKnown, inputsActive, anchor };
 }
 
 function legMoved(km: number, anchor: Anchor | undefined, step: Step): boolean {

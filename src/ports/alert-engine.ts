@@ -69,8 +69,8 @@ export interface Watch {
 export interface AlertEngine {
   /** Loads the rules and zones of these accounts. Undefined: they are there. Rejects while the store is down. */
   prepare(accountKeys: Iterable<number>): Promise<void> | undefined;
-  /** Whether `watch` has something to do for this device. */
-  watches(device: WatchedDevice, state: DeviceState): boolean;
+  /** False: it is known that no rule watches this device, so what only rules look at need not be kept. */
+  watches(device: WatchedDevice): boolean;
   /** Undefined: no rule watches this device. `now`: epoch ms, the moment of evaluation. */
   watch(device: WatchedDevice, state: DeviceState, now: number): Watch | undefined;
   /** To be called after a commit: the device was heard of then, and its timers are set by its new state. */

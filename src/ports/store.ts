@@ -76,8 +76,11 @@ export interface HistoryContext {
 export interface LocationStore {
   /** States of devices, in the order asked; a device that never reported gives version 0. */
   states(devices: readonly DeviceKey[]): Promise<readonly DeviceState[]>;
-  /** One durable transaction. Undefined: all of it is on disk. */
-  commit(batch: CommitBatch): Promise<CommitConflict | undefined>;
+  /**
+   * One durable transaction. Undefined: all of it is on disk. `written`: called where the batch's records are needed no more, though they are not on disk yet;
+   * who made them may let go of them, so that thousands are not kept from the collector while the disk is waited for.
+   */
+  commit(batch: CommitBatch, written?: () => void): Promise<CommitConflict | undefined>;
   context(device: DeviceKey, time: number, limit: number): Promise<HistoryContext>;
   /** Reads in chunks of bounded size, so that a long history costs no memory. Records committed meanwhile may or may not appear. */
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk>;

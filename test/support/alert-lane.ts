@@ -135,7 +135,7 @@ export class AlertLane {
   /** One commit of what arrived. */
   submit(arrivals: readonly Arrival[]): void {
     const drafts = arrivals
-      .map(({ report, receivedAt }) => draftOf(report, report.time ?? receivedAt, receivedAt))
+      .map(({ report, receivedAt }) => draftOf(report, report.time ?? receivedAt, receivedAt, true))
       .sort(byKey);
     this.now = Math.max(this.now, ...arrivals.map(({ receivedAt }) => receivedAt));
     const [first] = drafts;

@@ -113,14 +113,15 @@ export class SqliteLocations implements LocationStore {
     return devices.map((device) => found.get(device) ?? never);
   }
 
-  commit(batch: CommitBatch): Promise<CommitConflict | undefined> {
-    return this.#parts.turns.run(() => this.#commit(batch), true);
+  commit(batch: CommitBatch, written?: () => void): Promise<CommitConflict | undefined> {
+    return this.#parts.turns.run(() => this.#commit(batch, written), true);
   }
 
-  async #commit(batch: CommitBatch): Promise<CommitConflict | undefined> {
+  async #commit(batch: CommitBatch, written: (() => void) | undefined): Promise<CommitConflict | undefined> {
     await this.settle();
     const { writer, index, log } = this.#parts;
     const chunks = packBatch(this.#batch, batch, index.next);
+    written?.();
     const rewrites = batch.devices.flatMap((device) => this.#rewriteOf(device) ?? []);
     const buffer = this.#batch.take();
     const first = index.next;

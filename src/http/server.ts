@@ -36,6 +36,7 @@ import { tokenRoute } from "./routes/token.ts";
 import { trialRoute } from "./routes/trial.ts";
 import { userRoutes } from "./routes/user.ts";
 import { usersRoutes } from "./routes/users.ts";
+import { serializersAtFirstUse } from "./serializer.ts";
 import { createServices, type HttpDeps, type Services } from "./services.ts";
 import { inputValidator } from "./validator.ts";
 
@@ -127,6 +128,7 @@ function newFastify({ limits, log, ids }: Services, gate: Gate, measure: Measure
     forceCloseConnections: "idle",
     return503OnClosing: false,
     exposeHeadRoutes: false,
+    schemaController: { compilersFactory: { buildSerializer: serializersAtFirstUse } },
     routerOptions: { caseSensitive: false, ignoreTrailingSlash: true, maxParamLength: fixedLimits.parameterLength },
     http: {
       headersTimeout: Math.min(fixedLimits.headersTimeoutMs, limits.timeoutSeconds * 1000),

@@ -1,6 +1,5 @@
 import { type LookupAddress, lookup } from "node:dns";
-import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage, RequestOptions } from "node:http";
 import { addressOfHost, isPublicAddress } from "./address.ts";
 
 /** A request to an address that someone configured: an SMS gateway's, a webhook's. */
@@ -87,10 +86,12 @@ function systemResolve(host: string, found: Parameters<Resolve>[1]): void {
   lookup(host, { all: true }, (error, addresses) => found(error, addresses ?? []));
 }
 
-function run(call: OutboundCall, { timeoutMs, mostAnswer }: OutboundOptions, guard: Lookup): Promise<Outbound> {
+async function run(call: OutboundCall, { timeoutMs, mostAnswer }: OutboundOptions, guard: Lookup): Promise<Outbound> {
+  const secure = call.url.protocol === "https:";
+  // Loaded for the first call: named in an import, node:http loads all that it ever loads (fetch, web sockets), which would delay each start.
+  const { request: begin } = secure ? await import("node:https") : await import("node:http");
   return new Promise((resolve) => {
-    const secure = call.url.protocol === "https:";
-    const request = (secure ? httpsRequest : httpRequest)(call.url, {
+    const request = begin(call.url, {
       method: call.method,
       headers: withLength(call),
       lookup: guard,

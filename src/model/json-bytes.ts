@@ -95,24 +95,37 @@ export class JsonText {
 
   /** Appends bytes that are JSON: of `pieceOf`, or of another text. */
   piece(piece: Uint8Array): void {
-    this.#reserve(piece.length);
-    const bytes = this.#bytes;
+    const { length } = piece;
     const at = this.#length;
-    for (let index = 0; index < piece.length; index++) bytes[at + index] = piece[index] ?? 0;
-    this.#length = at + piece.length;
+    if (at + length > this.#bytes.length) this.#grow(at + length);
+    const bytes = this.#bytes;
+    for (let index = 0; index < length; index++) bytes[at + index] = piece[index] ?? 0;
+    this.#length = at + length;
   }
 
   /** Appends a finite number. */
   number(value: number): void {
-    this.#reserve(longestNumber);
-    this.#length = writeNumber(this.#bytes, this.#length, value);
+    const at = this.#length;
+    if (at + longestNumber > this.#bytes.length) this.#grow(at + longestNumber);
+    this.#length = writeNumber(this.#bytes, at, value);
+  }
+
+  /** Appends a finite number as a string, in quotes. */
+  quotedNumber(value: number): void {
+    const at = this.#length;
+    if (at + longestNumber + 2 > this.#bytes.length) this.#grow(at + longestNumber + 2);
+    const bytes = this.#bytes;
+    bytes[at] = quote;
+    const end = writeNumber(bytes, at + 1, value);
+    bytes[end] = quote;
+    this.#length = end + 1;
   }
 
   /** Appends a string in quotes, with what must be escaped. */
   string(text: string): void {
-    this.#reserve(text.length + 2);
-    const bytes = this.#bytes;
     let at = this.#length;
+    if (at + text.length + 2 > this.#bytes.length) this.#grow(at + text.length + 2);
+    const bytes = this.#bytes;
     bytes[at++] = quote;
     for (let index = 0; index < text.length; index++) {
       const code = text.charCodeAt(index);
@@ -129,7 +142,7 @@ export class JsonText {
   /** Appends what another text holds, from its byte `from` on. */
   append(other: JsonText, from: number): void {
     const length = other.#length - from;
-    this.#reserve(length);
+    if (this.#length + length > this.#bytes.length) this.#grow(this.#length + length);
     other.#bytes.copy(this.#bytes, this.#length, from, other.#length);
     this.#length += length;
   }
@@ -150,13 +163,12 @@ export class JsonText {
   #escaped(text: string): void {
     const json = JSON.stringify(text);
     // Three bytes of UTF-8 for a UTF-16 unit at most.
-    this.#reserve(json.length * 3);
+    const needed = this.#length + json.length * 3;
+    if (needed > this.#bytes.length) this.#grow(needed);
     this.#length += this.#bytes.write(json, this.#length, "utf8");
   }
 
-  #reserve(more: number): void {
-    const needed = this.#length + more;
-    if (needed <= this.#bytes.length) return;
+  #grow(needed: number): void {
     const grown = Buffer.alloc(Math.max(needed, this.#bytes.length * 2));
     this.#bytes.copy(grown, 0, 0, this.#length);
     this.#bytes = grown;

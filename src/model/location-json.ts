@@ -38,15 +38,16 @@ const places: ReadonlyMap<string, Place> = new Map([
   ...outputNames.map((name, index): [string, Place] => [name, { kind: "output", before: nothing, index }]),
 ]);
 
-const quote = pieceOf('"');
 const yes = pieceOf("true");
 const no = pieceOf("false");
+const quotedYes = pieceOf('"true"');
+const quotedNo = pieceOf('"false"');
 const comma = pieceOf(",");
 const inputsBegin = pieceOf(',"inputs":[');
 const outputsBegin = pieceOf(',"outputs":[');
 const listEnd = pieceOf("]");
 const attributesBegin = pieceOf(',"attributes":{');
-const altitudeBegin = pieceOf(',"altitude":"');
+const altitudeBegin = pieceOf(',"altitude":');
 const notValid = pieceOf(',"valid":"false"');
 const alarmsBegin = pieceOf(',"alarms":');
 
@@ -88,8 +89,7 @@ export function extrasOf(report: Report): string {
   if (report.type === "fix") {
     if (report.altitude !== undefined) {
       attributes.piece(altitudeBegin);
-      attributes.number(report.altitude);
-      attributes.piece(quote);
+      attributes.quotedNumber(report.altitude);
     }
     if (!report.valid) attributes.piece(notValid);
   }
@@ -105,14 +105,9 @@ export function extrasOf(report: Report): string {
 
 /** Values of attributes are strings, whatever they were. */
 function asText(value: string | number | boolean): void {
-  if (typeof value === "string") {
-    attributes.string(value);
-    return;
-  }
-  attributes.piece(quote);
-  if (typeof value === "number") attributes.number(value);
-  else attributes.piece(value ? yes : no);
-  attributes.piece(quote);
+  if (typeof value === "number") attributes.quotedNumber(value);
+  else if (typeof value === "string") attributes.string(value);
+  else attributes.piece(value ? quotedYes : quotedNo);
 }
 
 /** Names of attributes come from protocols' tables, so they are few; those of a phone app's own parameters must not fill the memory. */

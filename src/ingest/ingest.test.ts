@@ -185,3 +185,34 @@ test("reports of one batch share a commit; those that come meanwhile share the n
   assert.equal(store.commits.length, 1);
   assert.equal(store.states.get(1)?.version, 1);
 });
+
+test("the next batch is with the store before the replies to the last one are written, and all are before the stop", async () => {
+  const { store, ingest } = setUp();
+  const order: string[] = [];
+  const first = await admitted(ingest, "a");
+  const second = await admitted(ingest, "b");
+  const written = Promise.withResolvers<undefined>();
+  const asked = Promise.withResolvers<void>();
+  store.trouble = [
+    () => {
+      asked.resolve();
+      return undefined;
+    },
+    () => {
+      order.push("second commit");
+      return undefined;
+    },
+  ];
+  const commit = store.commit.bind(store);
+  store.commit = async (batch) => {
+    const answer = await commit(batch);
+    await written.promise;
+    return answer;
+  };
+  ingest.submit(first, [fix(1)], start, () => order.push("first reply"));
+  await asked.promise;
+  ingest.submit(second, [fix(1)], start, () => order.push("second reply"));
+  written.resolve(undefined);
+  await ingest.stop();
+  assert.deepEqual(order, ["second commit", "first reply", "second reply"]);
+});

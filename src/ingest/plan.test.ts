@@ -185,3 +185,11 @@ test("the last location keeps the last valid position with the newer time and re
   assert.equal(state.last?.positionTime, at(1));
   assert.equal(state.last?.speed, undefined);
 });
+
+test("a draft that no rule looks at keeps its readings as text only", () => {
+  const report = { type: "readings", alarms: [], readings: { battery: 50 }, attributes: { io1: 2 } } as const;
+  const [watched, unwatched] = [draftOf(report, 1, 1, true), draftOf(report, 1, 1, false)];
+  assert.deepEqual([watched.readings, watched.attributes], [report.readings, report.attributes]);
+  assert.deepEqual([unwatched.readings, unwatched.attributes], [{}, {}]);
+  assert.deepEqual({ ...unwatched, readings: report.readings, attributes: report.attributes }, watched);
+});

@@ -51,6 +51,21 @@ export function commitContract(store: () => Store): void {
       assert.deepEqual(await open.locations.states([key]), [next.state]);
     });
 
+    it("needs the records no more once it says so, but for their last one, which is the state's", async () => {
+      const { store: open, key } = await fresh(store);
+      const records = [record(1), record(2)];
+      const commit = { ...append(key, 1, records), records: [...records] };
+      let said = 0;
+      const emptied = () => {
+        said++;
+        commit.records.length = 0;
+      };
+      assert.equal(await open.locations.commit(batchOf(commit), emptied), undefined);
+      assert.equal(said, 1);
+      assert.deepEqual((await readAll(open, key)).json, jsonOf(records));
+      assert.deepEqual(await open.locations.states([key]), [commit.state]);
+    });
+
     it("answers a conflict for every device at another version, and writes nothing of the batch", async () => {
       const { store: open, account, key } = await fresh(store);
       const stale = await makeDevice(open, account.key);

@@ -7,7 +7,7 @@ const point = 0x2e;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** What was written for JSON's own characters must not be looked at byte by byte: these stand for themselves in a string. */
+/** Whether a character stands for itself in a JSON string, in one byte. */
 function isPlain(code: number): boolean {
   return code >= 0x20 && code < 0x7f && code !== quote && code !== backslash;
 }

@@ -61,6 +61,7 @@ const attributes = new JsonText();
  * Example: `,"battery":85,"inputs":[true],"attributes":{"satellites":"9"`.
  */
 export function extrasOf(report: Report): string {
+  fields.clear();
   attributes.clear();
   let inputs = 0;
   let outputs = 0;

@@ -1,15 +1,39 @@
+import { longestNumber, pieceOf, writeNumber } from "../../model/json-bytes.ts";
 import { lateAfterMs, noAlertMembers } from "../../model/location-json.ts";
 import type { RecordCursor } from "./record-codec.ts";
 import type { ByteSink } from "./sink.ts";
 
 const dayMs = 86_400_000;
 const openBrace = 0x7b;
-const twoDigits = Array.from({ length: 100 }, (_, value) => String(value).padStart(2, "0"));
-const threeDigits = Array.from({ length: 1000 }, (_, value) => String(value).padStart(3, "0"));
+const comma = 0x2c;
+const closeBrace = 0x7d;
+const quote = 0x22;
+const colon = 0x3a;
+const point = 0x2e;
+const zero = 0x30;
+const utc = 0x5a;
+
+const begin = pieceOf('{"dateTime":"');
+const latitudeKey = pieceOf('","latitude":');
+const longitudeKey = pieceOf(',"longitude":');
+const speedKey = pieceOf(',"speed":');
+const courseKey = pieceOf(',"course":');
+const mileageKey = pieceOf(',"milleage":');
+const inactiveKey = pieceOf(',"inactiveSeconds":');
+const sensorKeys = [1, 2, 3, 4].map((input) => pieceOf(`,"sensorTime${input}":`));
+const noAlerts = pieceOf(noAlertMembers);
+const noKey = pieceOf("");
+const positionTimeKey = pieceOf('"positionTime":"');
+const receivedAtKey = pieceOf('"receivedAt":"');
+
+/** Longest of what `toISOString` gives: years of six digits with their sign. */
+const longestTime = 27;
+/** Room for all of a Location but its extras and alerts: keys, ten numbers, three times. */
+const mostAround = 512 + 10 * longestNumber + 3 * longestTime;
 
 /**
  * Writes packed records as the API's Location, byte for byte what `locationJson` of the model gives (a test proves it),
- * without making a record of each: extras stay bytes, and a day's date is formatted once.
+ * without making a record or a string of each: numbers and times are written digit by digit, extras stay bytes.
  */
 export class LocationRenderer {
   readonly #odometerStart: number;
@@ -23,65 +47,107 @@ export class LocationRenderer {
 
   /** Appends the record that the cursor has read. */
   render(cursor: RecordCursor, sink: ByteSink): void {
-    const { alerts, extras, end, bytes } = cursor;
-    const head = alerts < 0 ? this.#head(cursor) + noAlertMembers : this.#head(cursor);
+    const { alerts, extras, end } = cursor;
     // The alert members end where the extras begin, so one copy takes both.
     const from = alerts < 0 ? extras : alerts;
-    sink.reserve(head.length + (end - from));
-    sink.length += sink.bytes.write(head, sink.length, "latin1");
-    bytes.copy(sink.bytes, sink.length, from, end);
-    sink.length += end - from;
-    const tail = this.#tail(cursor, bytes[end - 1] === openBrace);
-    sink.reserve(tail.length);
-    sink.length += sink.bytes.write(tail, sink.length, "latin1");
+    sink.reserve(mostAround + end - from);
+    const { bytes } = sink;
+    let at = this.#head(cursor, bytes, sink.length);
+    if (alerts < 0) at = put(bytes, at, noAlerts);
+    cursor.bytes.copy(bytes, at, from, end);
+    sink.length = this.#tail(cursor, bytes, at + end - from);
   }
 
-  #head(cursor: RecordCursor): string {
+  #head(cursor: RecordCursor, bytes: Uint8Array, start: number): number {
     const { speed, course, inputsKnown } = cursor;
-    let json = `{"dateTime":"${this.#events.format(cursor.time)}","latitude":${cursor.latitude},"longitude":${cursor.longitude}`;
-    if (speed !== undefined) json += `,"speed":${speed}`;
-    if (course !== undefined) json += `,"course":${course}`;
-    json += `,"milleage":${Math.round(this.#odometerStart * 1000 + cursor.odometerMm / 1000) / 1000}`;
-    json += `,"inactiveSeconds":${Math.max(0, Math.round((cursor.time - cursor.movedAt) / 1000))}`;
-    if (inputsKnown !== 0) {
-      if (inputsKnown & 1) json += `,"sensorTime1":${Math.round(cursor.sensor1 / 1000)}`;
-      if (inputsKnown & 2) json += `,"sensorTime2":${Math.round(cursor.sensor2 / 1000)}`;
-      if (inputsKnown & 4) json += `,"sensorTime3":${Math.round(cursor.sensor3 / 1000)}`;
-      if (inputsKnown & 8) json += `,"sensorTime4":${Math.round(cursor.sensor4 / 1000)}`;
-    }
-    return json;
+    let at = this.#events.write(bytes, put(bytes, start, begin), cursor.time);
+    at = writeNumber(bytes, put(bytes, at, latitudeKey), cursor.latitude);
+    at = writeNumber(bytes, put(bytes, at, longitudeKey), cursor.longitude);
+    if (speed !== undefined) at = writeNumber(bytes, put(bytes, at, speedKey), speed);
+    if (course !== undefined) at = writeNumber(bytes, put(bytes, at, courseKey), course);
+    const mileage = Math.round(this.#odometerStart * 1000 + cursor.odometerMm / 1000) / 1000;
+    at = writeNumber(bytes, put(bytes, at, mileageKey), mileage);
+    const inactive = Math.max(0, Math.round((cursor.time - cursor.movedAt) / 1000));
+    at = writeNumber(bytes, put(bytes, at, inactiveKey), inactive);
+    if (inputsKnown & 1) at = putSensor(bytes, at, 0, cursor.sensor1);
+    if (inputsKnown & 2) at = putSensor(bytes, at, 1, cursor.sensor2);
+    if (inputsKnown & 4) at = putSensor(bytes, at, 2, cursor.sensor3);
+    if (inputsKnown & 8) at = putSensor(bytes, at, 3, cursor.sensor4);
+    return at;
   }
 
-  #tail(cursor: RecordCursor, empty: boolean): string {
+  /** Attributes that depend on how the record came, and the closing braces. */
+  #tail(cursor: RecordCursor, bytes: Uint8Array, start: number): number {
     const { positionTime, receivedAt, time } = cursor;
-    const late = receivedAt - time > lateAfterMs;
-    if (positionTime === undefined && !late) return "}}";
-    let members = "";
-    if (positionTime !== undefined) members += `,"positionTime":"${this.#events.format(positionTime)}"`;
-    if (late) members += `,"receivedAt":"${this.#arrivals.format(receivedAt)}"`;
-    return `${empty ? members.slice(1) : members}}}`;
+    let at = start;
+    if (positionTime !== undefined) {
+      at = putComma(bytes, at);
+      at = this.#events.write(bytes, put(bytes, at, positionTimeKey), positionTime);
+      bytes[at++] = quote;
+    }
+    if (receivedAt - time > lateAfterMs) {
+      at = putComma(bytes, at);
+      at = this.#arrivals.write(bytes, put(bytes, at, receivedAtKey), receivedAt);
+      bytes[at++] = quote;
+    }
+    bytes[at] = closeBrace;
+    bytes[at + 1] = closeBrace;
+    return at + 2;
   }
 }
 
-/** Formats times that mostly lie on the same day as the one before. */
+function put(bytes: Uint8Array, at: number, piece: Uint8Array): number {
+  // Pieces are a few bytes: a native copy of each costs more.
+  for (let index = 0; index < piece.length; index++) bytes[at + index] = piece[index] ?? 0;
+  return at + piece.length;
+}
+
+function putSensor(bytes: Uint8Array, at: number, input: number, ms: number): number {
+  return writeNumber(bytes, put(bytes, at, sensorKeys[input] ?? noKey), Math.round(ms / 1000));
+}
+
+/** Between members of the attributes; the first one has none before it. */
+function putComma(bytes: Uint8Array, at: number): number {
+  if (bytes[at - 1] === openBrace) return at;
+  bytes[at] = comma;
+  return at + 1;
+}
+
+/** Writes times that mostly lie on the same day as the one before. */
 class DateTimes {
   #day = Number.NaN;
-  #date = "";
+  #date = pieceOf("");
 
-  /** `new Date(time).toISOString()`. */
-  format(time: number): string {
+  /** `new Date(time).toISOString()`; gives where it ends. */
+  write(bytes: Uint8Array, start: number, time: number): number {
     const day = Math.floor(time / dayMs);
-    if (day !== this.#day) {
-      if (!Number.isInteger(time) || time < 0) return new Date(time).toISOString();
-      this.#day = day;
-      this.#date = new Date(time).toISOString().slice(0, -13);
-    }
     const ms = time - day * dayMs;
-    if (!Number.isInteger(ms)) return new Date(time).toISOString();
+    if (time < 0 || !Number.isInteger(ms)) return put(bytes, start, pieceOf(new Date(time).toISOString()));
+    if (day !== this.#day) {
+      this.#date = pieceOf(new Date(time).toISOString().slice(0, -13));
+      this.#day = day;
+    }
     const seconds = (ms / 1000) | 0;
     const minutes = (seconds / 60) | 0;
     const hours = (minutes / 60) | 0;
-    const clock = `${twoDigits[hours]}:${twoDigits[minutes - hours * 60]}:${twoDigits[seconds - minutes * 60]}`;
-    return `${this.#date}${clock}.${threeDigits[ms - seconds * 1000]}Z`;
+    const rest = ms - seconds * 1000;
+    let at = putTwo(bytes, put(bytes, start, this.#date), hours);
+    bytes[at++] = colon;
+    at = putTwo(bytes, at, minutes - hours * 60);
+    bytes[at++] = colon;
+    at = putTwo(bytes, at, seconds - minutes * 60);
+    bytes[at++] = point;
+    const hundreds = (rest / 100) | 0;
+    bytes[at++] = zero + hundreds;
+    at = putTwo(bytes, at, rest - hundreds * 100);
+    bytes[at++] = utc;
+    return at;
   }
+}
+
+function putTwo(bytes: Uint8Array, at: number, value: number): number {
+  const tens = (value / 10) | 0;
+  bytes[at] = zero + tens;
+  bytes[at + 1] = zero + value - tens * 10;
+  return at + 2;
 }

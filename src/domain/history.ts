@@ -11,7 +11,10 @@ import { unknownTerms } from "./bodies.ts";
 import { type CursorScope, cursorOf, parseCursor } from "./cursor.ts";
 import { secondsToNextDay, type Tally } from "./tally.ts";
 
-/** Pieces of an answer, as the store gives them. A reader that stops early must end the iteration, which ends the store's too. */
+/**
+ * Pieces of an answer, as the store gives them: bytes are to be read until the next piece is asked for. A reader that stops early must end the iteration,
+ * which ends the store's too.
+ */
 export type HistoryPieces = AsyncGenerator<string | Uint8Array, void, void>;
 
 /** The members of an answer after its envelope: the list and, where more follow, `nextCursor`. */

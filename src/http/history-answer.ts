@@ -11,15 +11,63 @@ export function historyAnswer(request: FastifyRequest, reply: FastifyReply, { st
   // The request was answered with 408 meanwhile: nobody will read this.
   if (reply.sent) return void rest.return();
   reply.header("content-type", jsonType);
-  return Readable.from(framed(`${answerHead(callerOf(request), warnings)},${start}`, rest), { objectMode: false });
+  return new HistoryBody(`${answerHead(callerOf(request), warnings)},${start}`, rest);
 }
 
-async function* framed(head: string, rest: HistoryPieces): AsyncGenerator<string | Uint8Array> {
-  try {
-    yield head;
-    yield* rest;
-    yield "}";
-  } finally {
-    await rest.return();
+/**
+ * The body of an answer with a history, for `pipe` alone. A piece is asked for when the one before has left this process, and not when it has been passed on as
+ * other streams do: its memory is the store's, which then uses it again.
+ */
+class HistoryBody extends Readable {
+  readonly #head: string;
+  readonly #rest: HistoryPieces;
+
+  constructor(head: string, rest: HistoryPieces) {
+    super();
+    this.#head = head;
+    this.#rest = rest;
   }
+
+  override pipe<T extends NodeJS.WritableStream>(answer: T): T {
+    this.#send(answer).catch((error: Error) => this.destroy(error));
+    return answer;
+  }
+
+  async #send(answer: NodeJS.WritableStream): Promise<void> {
+    let text = this.#head;
+    for await (const piece of this.#rest) {
+      if (typeof piece === "string") text += piece;
+      else {
+        await written(answer, text, piece);
+        text = "";
+      }
+    }
+    answer.end(`${text}}`);
+    // The server looks whether it came to its end.
+    this.push(null);
+    this.resume();
+  }
+
+  override _read(): void {
+    // Nothing is ever read from it but by `pipe`.
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#rest.return().then(() => done(error), done);
+  }
+}
+
+/** Writes a text and bytes after it; resolves when they have left. Rejects where the connection is closed before. */
+function written(answer: NodeJS.WritableStream, text: string, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const closed = () => reject(new Error("the connection was closed"));
+    answer.once("close", closed);
+    // In one turn, so that they go out together.
+    answer.write(text);
+    answer.write(bytes, (error) => {
+      answer.off("close", closed);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
 }

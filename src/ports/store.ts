@@ -57,6 +57,7 @@ export interface RecordKey {
 
 /** Some of a history's records, in order, as the JSON objects of the API's Location, joined by commas. */
 export interface HistoryChunk {
+  /** To be read until the next chunk is asked for: its memory may be used again then. */
   readonly json: Uint8Array;
   readonly count: number;
   readonly last: RecordKey;

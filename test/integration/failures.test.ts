@@ -177,4 +177,24 @@ describe("on a socket", () => {
     const { locations } = (await whole.json()) as { locations: unknown[] };
     assert.equal(locations.length, 20_000);
   });
+
+  test("readers of a history that are slow, or many at once, get what it is", async () => {
+    await rest.call("POST", "/api/devices", { token, body: { id: "read" } });
+    // More than the system keeps of a connection.
+    const long = (index: number) => ({ ...fix(index), attributes: { note: `${index} `.repeat(300) } });
+    for (let part = 0; part < 10; part++)
+      await rest.report("read", ...Array.from({ length: 1000 }, (_, index) => long(part * 1000 + index)));
+    const read = async (afterMs: number) => {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/devices/read/locations`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify(range),
+      });
+      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      const { locations } = (await answer.json()) as { locations: { attributes: { note: string } }[] };
+      return locations.map(({ attributes }) => attributes.note).join();
+    };
+    const expected = Array.from({ length: 10_000 }, (_, index) => long(index).attributes.note).join();
+    for (const notes of await Promise.all([read(300), read(0), read(0)])) assert.ok(notes === expected);
+  });
 });

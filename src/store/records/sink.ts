@@ -65,6 +65,13 @@ export class ByteSink {
     return new Uint8Array(this.bytes.buffer.slice(0, this.length));
   }
 
+  /** What was written, in the buffer that it was written to; the sink goes on with another one. */
+  exchange(buffer: ArrayBuffer): Uint8Array<ArrayBuffer> {
+    const written = new Uint8Array(this.bytes.buffer, 0, this.length);
+    this.restore(buffer);
+    return written;
+  }
+
   /** Takes the buffer away, to be transferred; the sink is empty afterwards and needs `restore`. */
   take(): ArrayBuffer {
     const { buffer } = this.bytes;

@@ -4,10 +4,12 @@ import { LocationRenderer } from "../records/location-bytes.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import { Shifts } from "../records/shifts.ts";
 import { ByteSink } from "../records/sink.ts";
-import type { ContextRequest, ContextsAnswer, JsonPiece, ReadRequest } from "./messages.ts";
+import type { ContextRequest, ContextsAnswer, JsonPiece, ReadRequest, RenderRequest } from "./messages.ts";
 
 /** A piece of JSON is handed over when it is this long, bytes: large enough that handing over costs nothing, small enough for a socket's buffer. */
 const pieceBytes = 128 * 1024;
+/** Size of a piece's buffer: the last record of most pieces fits too. */
+const pieceBuffer = pieceBytes + 16 * 1024;
 
 /** Records in their order: offset of each, and the row number of its chunk. */
 interface Found {
@@ -24,7 +26,7 @@ export class ChunkReader {
   readonly #shiftsOf: StatementSync;
   /** Kept between calls, so that a long history makes no garbage but the pieces: the chunks of a step one after the other, and its JSON. */
   readonly #packed = new ByteSink(512 * 1024);
-  readonly #json = new ByteSink(pieceBytes + 16 * 1024);
+  readonly #json = new ByteSink(pieceBuffer);
   /** Of what is in `#packed`: row numbers of the chunks and where each ends, and the shifts of their device. */
   #seqs: number[] = [];
   #ends: number[] = [];
@@ -41,27 +43,31 @@ export class ChunkReader {
   }
 
   /** Undefined: one of the chunks is not there any more. */
-  history(request: ReadRequest, odometerStart: number): JsonPiece[] | undefined {
+  history(request: RenderRequest): JsonPiece[] | undefined {
     if (!this.#asOfNow(() => this.#read(request.device, request.seqs))) return undefined;
     const { cursor, offsets, seqs } = this.#find(request);
+    const spares = request.spares.filter(({ byteLength }) => byteLength >= pieceBuffer);
     const shifts = this.#shifts;
-    const renderer = new LocationRenderer(odometerStart);
+    const renderer = new LocationRenderer(request.odometerStart);
     const json = this.#json;
-    json.length = 0;
     const pieces: JsonPiece[] = [];
     let count = 0;
+    const cut = (bytes: Uint8Array<ArrayBuffer>) => {
+      pieces.push({ json: bytes, count, last: { time: cursor.time, hash: cursor.hash } });
+      count = 0;
+    };
+    json.length = 0;
     for (let index = 0; index < offsets.length; index++) {
       cursor.read(offsets[index] ?? 0);
       if (!shifts.none) shifts.addTo(cursor, seqs[index] ?? 0);
       if (count > 0) json.byte(0x2c);
       renderer.render(cursor, json);
       count++;
-      if (json.length < pieceBytes) continue;
-      pieces.push({ json: json.cut(), count, last: { time: cursor.time, hash: cursor.hash } });
-      json.length = 0;
-      count = 0;
+      if (json.length >= pieceBytes) cut(json.exchange(spares.pop() ?? new ArrayBuffer(pieceBuffer)));
     }
-    if (count > 0) pieces.push({ json: json.cut(), count, last: { time: cursor.time, hash: cursor.hash } });
+    // Most histories are a few records, and what is left of them is a copy of its own size.
+    const spare = spares.pop();
+    if (count > 0) cut(spare === undefined ? json.cut() : json.exchange(spare));
     json.shrink(2 * pieceBytes);
     return pieces;
   }

@@ -27,7 +27,8 @@ interface Asked {
 
 /**
  * A device's history as pieces of JSON. The next step is asked for while the pieces of one are consumed, and no further ahead:
- * a consumer that waits holds two steps.
+ * a consumer that waits holds two steps. What it has consumed goes back to the reader: new buffers for each piece would wait for the collector by
+ * the tens of MB.
  */
 export async function* readHistory(
   { reader, index, settled }: ReadParts,
@@ -41,13 +42,13 @@ export async function* readHistory(
   const sweep = new Sweep(chunks, from, to);
   let left = range.limit;
   let begin = from;
+  let spares: ArrayBuffer[] = [];
   const ask = (): Asked | undefined => {
     const step = left > 0 ? sweep.next(Math.min(stepRecords, left)) : undefined;
     if (step === undefined) return undefined;
-    const asked = {
-      begin,
-      answer: reader.call("history", { device, ...step, from: begin, to, after, limit: left, odometerStart }),
-    };
+    const request = { device, ...step, from: begin, to, after, limit: left, odometerStart, spares };
+    const asked = { begin, answer: reader.call("history", request, spares) };
+    spares = [];
     // Whether it failed is told when its turn comes; a consumer that left early never asks.
     asked.answer.catch(() => undefined);
     // All before the bound has been given then, whatever the pieces are.
@@ -69,6 +70,9 @@ export async function* readHistory(
     looks = 1;
     for (const piece of pieces) left -= piece.count;
     pending = ask();
-    yield* pieces;
+    for (const piece of pieces) {
+      yield piece;
+      spares.push(piece.json.buffer);
+    }
   }
 }

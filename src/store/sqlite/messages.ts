@@ -96,6 +96,13 @@ export interface ReadRequest {
   readonly limit: number;
 }
 
+/** The same as JSON. */
+export interface RenderRequest extends ReadRequest {
+  readonly odometerStart: number;
+  /** Buffers of pieces that have been read, to be used again. */
+  readonly spares: readonly ArrayBuffer[];
+}
+
 /** What surrounds a moment in some chunks of one device: see `HistoryContext`. */
 export interface ContextRequest {
   readonly device: DeviceKey;
@@ -136,7 +143,7 @@ export interface ReaderCalls {
   readonly scan: Call<number, Float64Array<ArrayBuffer>>;
   readonly states: Call<readonly DeviceKey[], StatesAnswer>;
   /** Undefined: a chunk is not there any more; the index tells where its records are now. */
-  readonly history: Call<ReadRequest & { readonly odometerStart: number }, readonly JsonPiece[] | undefined>;
+  readonly history: Call<RenderRequest, readonly JsonPiece[] | undefined>;
   readonly contexts: Call<readonly ContextRequest[], ContextsAnswer>;
   readonly close: Call<null, null>;
 }

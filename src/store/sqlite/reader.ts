@@ -77,7 +77,7 @@ serve<ReaderCalls>({
     return { answer, transfer: [answer.table.buffer, answer.bytes.buffer] };
   },
   history: (request) => {
-    const answer = reader().chunks.history(request, request.odometerStart);
+    const answer = reader().chunks.history(request);
     return { answer, transfer: answer?.map(({ json }) => json.buffer) ?? [] };
   },
   contexts: (requests) => {

@@ -9,6 +9,10 @@ declare module "fastify" {
     /** When the request reached us, monotonic ms. */
     startedAt: number;
   }
+  interface FastifyReply {
+    /** Sends the pieces of a JSON text, which are not changed afterwards, one after the other and without a copy. */
+    sendJoined(head: string, text: Uint8Array, end: string): void;
+  }
   interface FastifyContextConfig {
     /** What the route asks of its caller. Every route declares it. */
     permission?: Permission;

@@ -10,6 +10,7 @@ import { answerConnectionErrors } from "./plugins/connection-errors.ts";
 import { collectDocumentation, type Documentation, documentationRoutes } from "./plugins/documentation.ts";
 import { answerFailure, answerFailures } from "./plugins/failures.ts";
 import { createGate, type Gate } from "./plugins/gate.ts";
+import { sendJoinedPieces } from "./plugins/joined.ts";
 import { parseJsonOnly } from "./plugins/json.ts";
 import { requestIds } from "./plugins/request-ids.ts";
 import { createMeasure, type Measure, wrapRoutes } from "./plugins/routes.ts";
@@ -100,6 +101,7 @@ async function buildApp(
   const app = newFastify(services, gate, measure, trustProxy);
   app.decorateRequest("caller", null);
   app.decorateRequest("startedAt", 0);
+  sendJoinedPieces(app, measure);
   app.setValidatorCompiler(inputValidator());
   parseJsonOnly(app);
   answerFailures(app, services.log);

@@ -3,7 +3,6 @@ import { DeviceAnswer, DevicesAnswer, NewDevice } from "../../contract/device.ts
 import { deviceView } from "../../domain/device-fields.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
-import type { Caller } from "../caller.ts";
 import { answer, answerHead, callerOf, jsonType } from "../envelope.ts";
 import type { Services } from "../services.ts";
 
@@ -30,8 +29,8 @@ function listRoute(app: FastifyInstance, { devices }: Services): void {
       const caller = callerOf(request);
       reply.header("content-type", jsonType);
       const list = devices.list(caller.user);
-      if (list instanceof Promise) return list.then((read) => textOf(caller, read));
-      return reply.send(textOf(caller, list));
+      const send = (text: Uint8Array) => reply.sendJoined(`${answerHead(caller)},"devices":[`, text, "]}");
+      return list instanceof Promise ? list.then(send) : send(list);
     },
   );
 }
@@ -57,10 +56,4 @@ function createRoute(app: App, { devices }: Services): void {
       return answer(caller, { device: deviceView(device) }, warnings);
     },
   );
-}
-
-const end = Buffer.from("]}");
-
-function textOf(caller: Caller, list: Uint8Array): Buffer {
-  return Buffer.concat([Buffer.from(`${answerHead(caller)},"devices":[`), list, end]);
 }

@@ -97,8 +97,7 @@ export class LocationRenderer {
 }
 
 function put(bytes: Uint8Array, at: number, piece: Uint8Array): number {
-  // Pieces are a few bytes: a native copy of each costs more.
-  for (let index = 0; index < piece.length; index++) bytes[at + index] = piece[index] ?? 0;
+  bytes.set(piece, at);
   return at + piece.length;
 }
 

@@ -122,7 +122,7 @@ export class RuleEngine implements AlertEngine {
   }
 
   watches(device: WatchedDevice): boolean {
-    const account = this.#book.of(device.accountKey);
+    const account = this.#book.sure(device.accountKey);
     return account === undefined || account.rulesOf(device.id).length > 0;
   }
 

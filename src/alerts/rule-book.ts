@@ -129,6 +129,7 @@ export class AccountRules {
 
   /** The rules that watch a device; the same list for the same rules. Empty: none. */
   rulesOf(deviceId: string): readonly CompiledRule[] {
+    if (this.rules.length === 0) return this.rules;
     const known = this.#byDevice.get(deviceId);
     if (known !== undefined) return known;
     const list: CompiledRule[] = [];
@@ -236,6 +237,12 @@ export class RuleBook {
   /** Undefined: not prepared. */
   of(accountKey: number): AccountRules | undefined {
     return this.#entries.get(accountKey)?.rules;
+  }
+
+  /** Undefined: not prepared, or there may be others by now. */
+  sure(accountKey: number): AccountRules | undefined {
+    const entry = this.#entries.get(accountKey);
+    return entry === undefined || entry.stale ? undefined : entry.rules;
   }
 
   /** Rules that can't be judged, of the accounts in memory. */

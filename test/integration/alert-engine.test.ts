@@ -289,6 +289,25 @@ describe("late fixes", () => {
   });
 });
 
+describe("whether a rule may look at a device's next report", () => {
+  it("is not denied while the rules are not read again after a change", async () => {
+    const rules: AlertRule[] = [];
+    const lane = await new AlertLane(rules).ready();
+    assert.equal(lane.engine.watches({ ...lane.device, accountKey: 2 }), true, "an account not heard of yet");
+    assert.equal(lane.engine.watches(lane.device), false);
+    const changed = async (...now: AlertRule[]) => {
+      rules.splice(0, rules.length, ...now);
+      lane.bus.publish({ type: "rulesChanged", accountKey: 1 });
+      assert.equal(lane.engine.watches(lane.device), true);
+      await lane.engine.prepare([1]);
+    };
+    await changed(speeding());
+    assert.equal(lane.engine.watches(lane.device), true);
+    await changed(speeding({ devices: ["other"] }));
+    assert.equal(lane.engine.watches(lane.device), false);
+  });
+});
+
 describe("timers", () => {
   /** A lane whose engine runs, and how time passes for it. */
   async function running(context: TestContext) {

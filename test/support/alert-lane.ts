@@ -95,7 +95,7 @@ export class AlertLane {
     };
     this.engine = new RuleEngine({
       ...this.#sources,
-      alertRules: { list: async () => rules, accounts: async () => [1] },
+      alertRules: { list: async () => [...rules], accounts: async () => [1] },
       groups: { list: async () => [] },
       devices: { list: async () => [] },
       locations: { states: async () => [] },

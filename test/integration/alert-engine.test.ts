@@ -303,7 +303,7 @@ describe("whether a rule may look at a device's next report", () => {
     };
     await changed(speeding());
     assert.equal(lane.engine.watches(lane.device), true);
-    await changed(speeding({ devices: ["other"] }));
+    await changed(speeding({ devices: ["other"] }, 2));
     assert.equal(lane.engine.watches(lane.device), false);
   });
 });

@@ -4,7 +4,7 @@ import type { LoadedConfig } from "./config/index.ts";
 
 const { readFile } = await import("node:fs/promises");
 const { CliError, describeFailure, exitCodes } = await import("./cli/exit.ts");
-const { run } = await import("./cli/program.ts");
+const { run } = await import("./cli/run.ts");
 const { systemClock } = await import("./observe/clock.ts");
 
 /** Standard output is gone (`waybeam history X | head`): there is nobody left to tell. */

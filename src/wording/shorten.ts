@@ -1,4 +1,5 @@
-const segmenters = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Made when the first text is too long: that takes 10 ms. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** A text of so many characters (UTF-16 units) at most: what is too long ends with "...", never within what a reader sees as one character. */
 export function shortened(text: string, most: number): string {
@@ -8,7 +9,8 @@ export function shortened(text: string, most: number): string {
 /** The longest beginning of a text that fits with "..." after it; the text itself where it fits; nothing where not even the dots do. */
 export function shortenedTo(text: string, fits: (candidate: string) => boolean): string {
   if (fits(text)) return text;
-  const ends = [...segmenters.segment(text)].map(({ index }) => index);
+  segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
+  const ends = [...segmenter.segment(text)].map(({ index }) => index);
   let low = -1;
   let high = ends.length;
   while (high - low > 1) {

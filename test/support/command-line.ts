@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { CliError } from "../../src/cli/exit.ts";
 import type { Host, Service } from "../../src/cli/host.ts";
-import { run } from "../../src/cli/program.ts";
+import { run } from "../../src/cli/run.ts";
 
 /** What the stand-in was asked. */
 export interface Request {

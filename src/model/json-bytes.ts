@@ -98,8 +98,7 @@ export class JsonText {
     const { length } = piece;
     const at = this.#length;
     if (at + length > this.#bytes.length) this.#grow(at + length);
-    const bytes = this.#bytes;
-    for (let index = 0; index < length; index++) bytes[at + index] = piece[index] ?? 0;
+    this.#bytes.set(piece, at);
     this.#length = at + length;
   }
 

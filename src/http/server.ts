@@ -107,10 +107,13 @@ async function buildApp(
   answerFailures(app, services.log);
   answerConnectionErrors(app.server);
   app.server.maxConnections = fixedLimits.connections;
-  app.setNotFoundHandler(async (request, reply) => {
-    await gate.recognise(request, reply);
-    measure(request.method, "unknown", 404, request.startedAt);
-    throw new ApiError("notFound");
+  app.addHook("onRequest", (request, reply, done) => {
+    if (!request.is404) return done();
+    // Before its body is read: on a path that is none, nothing is wrong with what was sent.
+    gate.recognise(request, reply).then(() => {
+      measure(request.method, "unknown", 404, request.startedAt);
+      done(new ApiError("notFound"));
+    }, done);
   });
   const documentation = collectDocumentation(app);
   wrapRoutes(app, gate, measure, services.limits.timeoutSeconds * 1000);

@@ -34,6 +34,17 @@ describe("what every answer has", () => {
       );
     }
     assert.deepEqual((await rest.call("GET", "/api/nothing")).json, failed("Not Found"));
+    // Whatever is sent there.
+    for (const [type, body] of [
+      ["application/json, text/html", "{}"],
+      ["text/plain", "{}"],
+      ["application/json", "{"],
+    ]) {
+      const headers = { "content-type": type ?? "" };
+      const answer = await rest.call("POST", "/api/nothing", { token, headers, body });
+      assert.deepEqual(part(answer), failed("Not Found"), type);
+      assert.ok(answer.json.apiUsage > first);
+    }
     assert.equal((await rest.call("GET", "/api/devices/%zz", { token })).status, 400);
     for (const id of ["x".repeat(5000), "a%2Fb", "%00", "%F0%9F%9A%9A"])
       assert.deepEqual(part(await rest.call("GET", `/api/devices/${id}`, { token })), failed("device not found"), id);

@@ -35,12 +35,12 @@ describe("what every answer has", () => {
     }
     assert.deepEqual((await rest.call("GET", "/api/nothing")).json, failed("Not Found"));
     // Whatever is sent there.
-    for (const [type, body] of [
-      ["application/json, text/html", "{}"],
-      ["text/plain", "{}"],
-      ["application/json", "{"],
+    for (const { type, body } of [
+      { type: "application/json, text/html", body: "{}" },
+      { type: "text/plain", body: "{}" },
+      { type: "application/json", body: "{" },
     ]) {
-      const headers = { "content-type": type ?? "" };
+      const headers = { "content-type": type };
       const answer = await rest.call("POST", "/api/nothing", { token, headers, body });
       assert.deepEqual(part(answer), failed("Not Found"), type);
       assert.ok(answer.json.apiUsage > first);

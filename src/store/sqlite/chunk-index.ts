@@ -188,10 +188,21 @@ export class ChunkIndex {
   /** The row number after the highest one. */
   next = 1;
   #size = 0;
+  #small = 0;
 
   /** Chunks of all devices. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Those of them that are to be put together some time. */
+  get small(): number {
+    return this.#small;
+  }
+
+  /** Devices that have chunks. */
+  get deviceCount(): number {
+    return this.#devices.size;
   }
 
   get(device: DeviceKey): DeviceChunks | undefined {
@@ -206,6 +217,7 @@ export class ChunkIndex {
     }
     chunks.insert(seq, first, last, count);
     this.#size++;
+    if (count < fullChunk) this.#small++;
     if (seq >= this.next) this.next = seq + 1;
   }
 
@@ -216,8 +228,10 @@ export class ChunkIndex {
       return;
     }
     this.#size -= known.length;
+    this.#small -= known.small;
     known.replace(seqs, chunks);
     this.#size += known.length;
+    this.#small += known.small;
     for (const { seq } of chunks) if (seq >= this.next) this.next = seq + 1;
   }
 
@@ -231,6 +245,7 @@ export class ChunkIndex {
     const chunks = this.#devices.get(device);
     this.#devices.delete(device);
     this.#size -= chunks?.length ?? 0;
+    this.#small -= chunks?.small ?? 0;
     return chunks;
   }
 }

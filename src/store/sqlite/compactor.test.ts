@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { silentLog } from "../../../test/support/silent-log.ts";
 import { ChunkIndex } from "./chunk-index.ts";
 import { Compactor } from "./compactor.ts";
@@ -34,4 +34,32 @@ test("a row whose commit was never answered keeps its number: the index is broug
   await compactor.close();
   assert.deepEqual(index.get(2)?.overlapping(0, 10), [unanswered]);
   assert.ok(seq > unanswered);
+});
+
+/** The pause after the first slice, ms, where so many chunks of so many records of another device are there too. */
+async function pauseBeside(context: TestContext, others: number, records: number): Promise<number> {
+  const index = new ChunkIndex();
+  for (let seq = 1; seq <= others; seq++) index.add(seq, 2, seq, seq, records);
+  for (let at = 1; at <= 256; at++) index.add(others + at, 1, at, at, 1);
+  const paused = Promise.withResolvers<number>();
+  const { mock } = context.mock.method(globalThis, "setTimeout", (_done: () => void, ms: number) => paused.resolve(ms));
+  const compactor = new Compactor({
+    writer: { call: async () => ({ table: Float64Array.of(1, 256, 256) }) } as unknown as WorkerLink<WriterCalls>,
+    turns: new Mutex(),
+    index,
+    settle: async () => {},
+    doubt: () => assert.fail("the writer answers"),
+    log: silentLog,
+  });
+  compactor.look(1);
+  const ms = await paused.promise;
+  mock.restore();
+  await compactor.close();
+  return ms;
+}
+
+test("many chunks that wait to be put together make it urgent; full ones, which gather with the years, do not", async (context) => {
+  const usual = await pauseBeside(context, 0, 1);
+  assert.ok((await pauseBeside(context, 1_100_000, 1)) < usual);
+  assert.equal(await pauseBeside(context, 1_100_000, 128), usual);
 });

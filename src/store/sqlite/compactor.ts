@@ -12,8 +12,8 @@ const manySmall = 256;
 const manyShifts = 128;
 /** So many slow down reading; then they are folded in sooner. */
 const tooManyShifts = 1024;
-/** Chunks of all devices whose entries in memory, some 50 MB, make putting them together urgent. */
-const tooManyChunks = 1_000_000;
+/** Small chunks of all devices, beside those that wait for more of their device, whose entries in memory, some 50 MB, make putting them together urgent. */
+const tooManySmall = 1_000_000;
 /** Records and rows of one slice: 3 to 5 ms of the writer, by measurement, so that commits go on in between. A row costs more than its records: it has a page of its own. */
 const sliceRecords = 2048;
 const sliceRows = 256;
@@ -78,6 +78,12 @@ export class Compactor {
     }
   }
 
+  /** Whether small chunks come in faster than they are put together. A device that need not be looked at yet has half of `manySmall` on average. */
+  get #behind(): boolean {
+    const { small, deviceCount } = this.#parts.index;
+    return small - (deviceCount * manySmall) / 2 > tooManySmall;
+  }
+
   async #compact(device: DeviceKey, chunks: DeviceChunks): Promise<void> {
     const { turns, index } = this.#parts;
     // In a turn, and with a row number of its own: the shifts known now have that one at most, and those of all later commits a higher one.
@@ -91,8 +97,7 @@ export class Compactor {
     while (!this.#background.closed) {
       const done = await turns.run(() => this.#slice(device, chunks, from, until, count > 0));
       if (done) break;
-      const urgent = count > tooManyShifts || index.size > tooManyChunks;
-      await this.#background.pause(urgent ? urgentPauseMs : pauseMs);
+      await this.#background.pause(count > tooManyShifts || this.#behind ? urgentPauseMs : pauseMs);
     }
     if (count > 0 && !this.#background.closed) await turns.run(() => this.#forget(device, chunks, until));
   }

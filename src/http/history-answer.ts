@@ -8,8 +8,8 @@ import { answerHead, callerOf, jsonType } from "./envelope.ts";
  * one, the connection is cut, so that no client takes a part for the whole.
  */
 export function historyAnswer(request: FastifyRequest, reply: FastifyReply, { start, rest, warnings }: OpenHistory) {
-  // The request was answered with 408 meanwhile: nobody will read this.
-  if (reply.sent) return void rest.return();
+  // The request was answered with 408 meanwhile, or who sent it went away: nobody will read this.
+  if (reply.sent || request.raw.socket.destroyed) return void rest.return();
   reply.header("content-type", jsonType);
   return new HistoryBody(`${answerHead(callerOf(request), warnings)},${start}`, rest);
 }

@@ -17,6 +17,13 @@ const fix = (index: number): Fix => ({
   attributes: {},
 });
 
+/** The bytes of a request for a device's history. */
+function requestOf(token: string, device: string): string {
+  const body = JSON.stringify(range);
+  const head = `POST /api/devices/${device}/locations HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
+  return `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
 /** Sends raw bytes, and gives all that comes back until the server closes. */
 function raw(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -112,6 +119,38 @@ describe("when things fail", () => {
   });
 });
 
+test("a reader that goes away before its history begins is no failure", async () => {
+  let asked: (() => void) | undefined;
+  const gone = Promise.withResolvers<void>();
+  const rest = await startRest({
+    spoil: (store) =>
+      spoiled(store, {
+        find: async (id) => {
+          asked?.();
+          if (asked !== undefined) await gone.promise;
+          return store.devices.find(id);
+        },
+      }),
+  });
+  const { port } = await rest.http.start();
+  const token = await rest.ownerToken();
+  await rest.call("POST", "/api/devices", { token, body: { id: "a" } });
+  await rest.report("a", fix(1));
+  const waits = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const socket = connect(port, "127.0.0.1", () => socket.write(requestOf(token, "a")));
+  await waits;
+  socket.destroy();
+  // The service sees it.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  gone.resolve();
+  assert.equal((await rest.call("GET", "/api/devices", { token })).status, 200);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.deepEqual(rest.logged, []);
+  await endRest(rest);
+});
+
 describe("on a socket", () => {
   let rest: Rest;
   let port: number;
@@ -162,17 +201,15 @@ describe("on a socket", () => {
     await rest.call("POST", "/api/devices", { token, body: { id: "long" } });
     for (let part = 0; part < 10; part++)
       await rest.report("long", ...Array.from({ length: 2000 }, (_, index) => fix(part * 2000 + index)));
-    const body = JSON.stringify(range);
-    const request = `POST /api/devices/long/locations HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     await new Promise<void>((resolve) => {
-      const socket = connect(port, "127.0.0.1", () => socket.write(request));
+      const socket = connect(port, "127.0.0.1", () => socket.write(requestOf(token, "long")));
       socket.once("data", () => socket.destroy());
       socket.on("close", () => resolve());
     });
     const whole = await fetch(`http://127.0.0.1:${port}/api/devices/long/locations`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body,
+      body: JSON.stringify(range),
     });
     const { locations } = (await whole.json()) as { locations: unknown[] };
     assert.equal(locations.length, 20_000);

@@ -37,7 +37,6 @@ const geometry = Type.Object(
   },
   { description: described },
 );
-/** A zone as answers show it. */
 
 const givenGeometry = Type.Unsafe<{ readonly [name: string]: unknown }>({
   type: "object",

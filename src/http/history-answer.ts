@@ -1,17 +1,23 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HistoryPieces, OpenHistory } from "../domain/history.ts";
+import type { Log } from "../ports/log.ts";
 import { answerHead, callerOf, jsonType } from "./envelope.ts";
 
 /**
  * Answers with a history. The store's chunks go to the socket as they come and as fast as the client reads; where the store fails after the first
  * one, the connection is cut, so that no client takes a part for the whole.
  */
-export function historyAnswer(request: FastifyRequest, reply: FastifyReply, { start, rest, warnings }: OpenHistory) {
+export function historyAnswer(request: FastifyRequest, reply: FastifyReply, history: OpenHistory, log: Log) {
+  const { start, rest, warnings } = history;
   // The request was answered with 408 meanwhile, or who sent it went away: nobody will read this.
   if (reply.sent || request.raw.socket.destroyed) return void rest.return();
   reply.header("content-type", jsonType);
-  return new HistoryBody(`${answerHead(callerOf(request), warnings)},${start}`, rest);
+  const brokeOff = (error: unknown) => {
+    if (request.raw.socket.destroyed) return;
+    log.error({ request: request.id, route: request.routeOptions.url, error }, "a history broke off");
+  };
+  return new HistoryBody(`${answerHead(callerOf(request), warnings)},${start}`, rest, brokeOff);
 }
 
 /**
@@ -21,15 +27,21 @@ export function historyAnswer(request: FastifyRequest, reply: FastifyReply, { st
 class HistoryBody extends Readable {
   readonly #head: string;
   readonly #rest: HistoryPieces;
+  readonly #brokeOff: (error: unknown) => void;
 
-  constructor(head: string, rest: HistoryPieces) {
+  /** `brokeOff`: told why not all of it could be sent. */
+  constructor(head: string, rest: HistoryPieces, brokeOff: (error: unknown) => void) {
     super();
     this.#head = head;
     this.#rest = rest;
+    this.#brokeOff = brokeOff;
   }
 
   override pipe<T extends NodeJS.WritableStream>(answer: T): T {
-    this.#send(answer).catch((error: Error) => this.destroy(error));
+    this.#send(answer).catch((error: Error) => {
+      this.#brokeOff(error);
+      this.destroy(error);
+    });
     return answer;
   }
 

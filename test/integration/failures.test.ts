@@ -151,6 +151,40 @@ test("a reader that goes away before its history begins is no failure", async ()
   await endRest(rest);
 });
 
+test("a history that breaks off is cut, so that no part is taken for the whole, and the log says why", async () => {
+  const rest = await startRest({
+    spoil: (store) => {
+      const { locations } = store;
+      async function* broken(...input: Parameters<typeof locations.history>) {
+        let given = 0;
+        for await (const chunk of locations.history(...input)) {
+          if (given++ > 0) throw new Error("secret cause");
+          yield chunk;
+        }
+      }
+      return {
+        ...store,
+        locations: {
+          states: (...input) => locations.states(...input),
+          commit: (...input) => locations.commit(...input),
+          context: (...input) => locations.context(...input),
+          history: broken,
+          refused: (...input) => locations.refused(...input),
+        },
+      };
+    },
+  });
+  const { port } = await rest.http.start();
+  const token = await rest.ownerToken();
+  await rest.call("POST", "/api/devices", { token, body: { id: "a" } });
+  await rest.report("a", ...Array.from({ length: 3000 }, (_, index) => fix(index)));
+  const answer = await raw(port, requestOf(token, "a"));
+  assert.ok(answer.startsWith("HTTP/1.1 200 ") && !answer.endsWith("0\r\n\r\n"), answer.slice(-100));
+  assert.equal(rest.logged.length, 1);
+  assert.match(rest.logged[0] ?? "", /secret cause/);
+  await endRest(rest);
+});
+
 describe("on a socket", () => {
   let rest: Rest;
   let port: number;

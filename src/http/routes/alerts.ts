@@ -7,7 +7,7 @@ import { historyAnswer } from "../history-answer.ts";
 import type { Services } from "../services.ts";
 
 /** POST /api/devices/{deviceId}/alerts (specification 4.6). */
-export function alertsRoute(app: FastifyInstance, { devices, history }: Services): void {
+export function alertsRoute(app: FastifyInstance, { devices, history, log }: Services): void {
   app.post<{ Params: { deviceId: string }; Body: AlertsRequest }>(
     "/api/devices/:deviceId/alerts",
     call({
@@ -23,7 +23,7 @@ export function alertsRoute(app: FastifyInstance, { devices, history }: Services
     }),
     async (request, reply) => {
       const device = await devices.find(callerOf(request).user, request.params.deviceId);
-      return historyAnswer(request, reply, await history.alerts(device, request.body));
+      return historyAnswer(request, reply, await history.alerts(device, request.body), log);
     },
   );
 }

@@ -7,7 +7,7 @@ import { historyAnswer } from "../history-answer.ts";
 import type { Services } from "../services.ts";
 
 /** POST /api/devices/{deviceId}/locations (specification 4.5). */
-export function locationsRoute(app: FastifyInstance, { devices, history }: Services): void {
+export function locationsRoute(app: FastifyInstance, { devices, history, log }: Services): void {
   app.post<{ Params: { deviceId: string }; Body: LocationsRequest }>(
     "/api/devices/:deviceId/locations",
     call({
@@ -23,7 +23,7 @@ export function locationsRoute(app: FastifyInstance, { devices, history }: Servi
     }),
     async (request, reply) => {
       const device = await devices.find(callerOf(request).user, request.params.deviceId);
-      return historyAnswer(request, reply, await history.locations(device, request.body));
+      return historyAnswer(request, reply, await history.locations(device, request.body), log);
     },
   );
 }

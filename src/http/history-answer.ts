@@ -10,8 +10,8 @@ import { answerHead, callerOf, jsonType } from "./envelope.ts";
  */
 export function historyAnswer(request: FastifyRequest, reply: FastifyReply, history: OpenHistory, log: Log) {
   const { start, rest, warnings } = history;
-  // The request was answered with 408 meanwhile, or who sent it went away: nobody will read this.
-  if (reply.sent || request.raw.socket.destroyed) return void rest.return();
+  // The request was answered with 408 meanwhile: nobody will read this.
+  if (reply.sent) return void rest.return();
   reply.header("content-type", jsonType);
   const brokeOff = (error: unknown) => {
     if (request.raw.socket.destroyed) return;

@@ -73,7 +73,7 @@ function writeDecimals(bytes: Uint8Array, at: number, scaled: number, decimals: 
 }
 
 /** Writes text of characters below 128, and returns where it ends. */
-export function writeAscii(bytes: Uint8Array, at: number, text: string): number {
+function writeAscii(bytes: Uint8Array, at: number, text: string): number {
   for (let index = 0; index < text.length; index++) bytes[at + index] = text.charCodeAt(index);
   return at + text.length;
 }

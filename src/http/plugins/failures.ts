@@ -27,6 +27,8 @@ export function answerFailure(error: unknown, request: FastifyRequest, reply: Fa
   return reply.send(failureText(failure, request.caller));
 }
 
+const clientGone: ReadonlySet<string> = new Set(["ECONNRESET", "ECONNABORTED", "ERR_STREAM_PREMATURE_CLOSE"]);
+
 /** The failure of the catalogue that an error of a handler, of Fastify or of the store is. */
 function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
@@ -38,8 +40,8 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
     const missing = validationContext === "body" && request.body === undefined;
     return new ApiError(invalid, missing ? ["body: is required"] : detailsOf(validation, validationContext ?? "body"));
   }
-  // The client went away before its body was complete; nobody reads this answer.
-  if (code === "ECONNRESET" || code === "ECONNABORTED") return new ApiError("badRequest");
+  // The client went away before its body was complete, or before an answer that is streamed began; nobody reads this one.
+  if (code !== undefined && clientGone.has(code)) return new ApiError("badRequest");
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return new ApiError("internal");
   if (statusCode === 415) return new ApiError("unsupportedMediaType", ["content-type: must be application/json"]);
   if (statusCode === 413) return new ApiError(invalid, ["body: is larger than the service takes"]);

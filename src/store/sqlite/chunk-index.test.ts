@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { DeviceChunks } from "./chunk-index.ts";
+import { ChunkIndex, DeviceChunks, fullChunk } from "./chunk-index.ts";
 import { Sweep } from "./sweep.ts";
 
 interface Chunk {
@@ -91,6 +91,39 @@ describe("Sweep", () => {
           begin = Math.max(begin, bound);
         }
         assert.ok(overlapping.length === 0 || begin === Number.POSITIVE_INFINITY);
+      }),
+    );
+  });
+});
+
+describe("ChunkIndex", () => {
+  it("counts its chunks, and the small ones, whatever is added, replaced and removed", () => {
+    const steps = fc.array(
+      fc.tuple(fc.constantFrom("add", "replace", "remove"), fc.integer({ min: 1, max: 3 }), fc.boolean()),
+    );
+    fc.assert(
+      fc.property(steps, (list) => {
+        const index = new ChunkIndex();
+        for (const [step, device, small] of list) {
+          const known = index.get(device);
+          const made = { seq: index.next, first: 1, last: 1, count: small ? 1 : fullChunk };
+          if (step === "add") index.add(made.seq, device, made.first, made.last, made.count);
+          else if (step === "remove") index.remove(device);
+          else if (known !== undefined) {
+            if (small) index.remove(device);
+            index.replace(device, known, new Set(known.newest(2)), [made]);
+          }
+          const all = [...index.devices()].map((key) => index.get(key) ?? new DeviceChunks());
+          assert.equal(index.deviceCount, all.length);
+          assert.equal(
+            index.size,
+            all.reduce((sum, chunks) => sum + chunks.length, 0),
+          );
+          assert.equal(
+            index.small,
+            all.reduce((sum, chunks) => sum + chunks.small, 0),
+          );
+        }
       }),
     );
   });

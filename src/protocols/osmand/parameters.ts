@@ -38,8 +38,10 @@ function numeric(take: (draft: Draft, value: number) => void): Take {
   };
 }
 
+/** A parameter that is a truth value; an empty one was not filled in either. */
 function flag(take: (draft: Draft, value: boolean) => void): Take {
   return (draft, text) => {
+    if (text === "") return true;
     const value = booleanOf(text);
     if (value !== undefined) take(draft, value);
     return value !== undefined;
@@ -189,11 +191,11 @@ function keep(draft: Draft, name: string, value: string): boolean {
   return true;
 }
 
-/** A number or a truth value where the text is exactly that; `007` stays text. */
+/** A number or a truth value where the text is exactly that; `007` and the firmware `1.10` stay text. */
 function plainValue(text: string): string | number | boolean {
   if (text === "true" || text === "false") return text === "true";
-  const value = /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  return Number.isFinite(value) ? value : text;
+  const value = Number(text);
+  return Number.isFinite(value) && String(value) === text ? value : text;
 }
 
 function takeTime(draft: Draft, text: string): boolean {

@@ -6,10 +6,6 @@ export class ExchangeQueue {
   #last: Exchange | undefined;
   #length = 0;
 
-  get first(): Exchange | undefined {
-    return this.#first;
-  }
-
   get length(): number {
     return this.#length;
   }

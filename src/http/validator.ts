@@ -4,8 +4,9 @@ import { parseInstant } from "../contract/time.ts";
 import { fixedLimits } from "./limits.ts";
 
 /**
- * Compiles the schemas of what calls take, each when something is first checked by it: all together take a third of a second. The first problem ends a validation, so that what is valid, or hostile, costs little; an input that has one
- * and is not too large is then gone through again for all of its problems. Nothing of an input is changed.
+ * Compiles the schemas of what calls take, each when something is first checked by it: all together take a third of a second.
+ * The first problem ends a validation, so that what is valid, or hostile, costs little; an input that has one and is not too large is then gone
+ * through again for all of its problems. Nothing of an input is changed.
  */
 export function inputValidator(): FastifySchemaCompiler<SchemaObject> {
   const first = newAjv(false);

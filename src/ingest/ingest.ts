@@ -151,8 +151,7 @@ export class Ingest implements Intake {
       this.#waitingBytes -= bytes;
       this.#waitingReports -= reports;
       this.#relieve();
-      if (this.#pending.empty) this.#tellStored();
-      else setImmediate(() => this.#tellStored());
+      if (!this.#pending.empty) setImmediate(() => this.#tellStored());
     }
     this.#tellStored();
     this.#running = undefined;

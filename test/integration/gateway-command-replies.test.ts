@@ -3,20 +3,9 @@ import { test } from "node:test";
 import { protocols } from "../../src/protocols/index.ts";
 import type { AnyProtocol } from "../../src/wire/protocol.ts";
 import { bytesOfLatin1 } from "../../src/wire/reader.ts";
-import { command, Peer, startGateway, until } from "../support/gateway.ts";
+import { command, Peer, simulatedReport as report, startGateway, until } from "../support/gateway.ts";
 
 const imei = "100000000000001";
-const report = {
-  time: 1_700_000_000_000,
-  latitude: 4.5,
-  longitude: -74.25,
-  altitude: 2600,
-  speed: 30,
-  course: 90,
-  satellites: 8,
-  ignition: true,
-  battery: 70,
-};
 
 /** A command's text, and the reply of a tracker that did it. */
 const spoken: Readonly<Record<string, readonly [string, string]>> = {

@@ -3,20 +3,9 @@ import { test } from "node:test";
 import { protocols } from "../../src/protocols/index.ts";
 import type { SimulatedDevice } from "../../src/wire/protocol.ts";
 import { bytesOfLatin1 } from "../../src/wire/reader.ts";
-import { Peer, startGateway, until } from "../support/gateway.ts";
+import { Peer, simulatedReport as report, startGateway, until } from "../support/gateway.ts";
 
 const device = "100000000000001";
-const report = {
-  time: 1_700_000_000_000,
-  latitude: 4.5,
-  longitude: -74.25,
-  altitude: 2600,
-  speed: 30,
-  course: 90,
-  satellites: 8,
-  ignition: true,
-  battery: 70,
-};
 
 /** How many reports the answers so far acknowledge. */
 function answeredReports(simulate: SimulatedDevice, received: string): number {

@@ -150,6 +150,19 @@ export function withGateway(name: string, limits: Partial<GatewayLimits>, run: (
 export const times = (world: World, device: string) =>
   (world.intake.stored.get(device) ?? []).map((report) => Number(report.time) / 1000);
 
+/** What a simulated tracker reports where it does not matter what. */
+export const simulatedReport = {
+  time: 1_700_000_000_000,
+  latitude: 4.5,
+  longitude: -74.25,
+  altitude: 2600,
+  speed: 30,
+  course: 90,
+  satellites: 8,
+  ignition: true,
+  battery: 70,
+};
+
 /** Time that a test waits for a reply which comes, ms. */
 export const patient = 5000;
 

@@ -120,6 +120,35 @@ test("a device that was only edited while its reports waited is stored all the s
   assert.deepEqual(store.stored, [[1, 1]]);
 });
 
+test("what a reply lets in is committed too, be it the last of the run", async () => {
+  const { store, ingest } = setUp();
+  const one = await admitted(ingest, "a");
+  for (let second = 1; second <= 5; second++) {
+    const outcomes: string[] = [];
+    // The next is submitted from within the answer to the one before, as a session does that was not ready for more.
+    const after = await new Promise<Promise<void>>((resolve) =>
+      ingest.submit(one, [fix(second * 2)], start, (outcome) => {
+        outcomes.push(outcome);
+        resolve(submit(ingest, one, second * 2 + 1, outcomes));
+      }),
+    );
+    await after;
+    assert.deepEqual(outcomes, ["stored", "stored"]);
+  }
+  await ingest.stop();
+  assert.equal(store.stored.length, 10);
+});
+
+test("what the last replies let in while it stops is committed before it has stopped", async () => {
+  const { store, ingest } = setUp();
+  const one = await admitted(ingest, "a");
+  const outcomes: string[] = [];
+  ingest.submit(one, [fix(1)], start, () => void submit(ingest, one, 2, outcomes));
+  await ingest.stop();
+  assert.deepEqual(outcomes, ["stored"]);
+  assert.equal(store.stored.length, 2);
+});
+
 test("a device that is gone is refused, once, and costs the others of its batch one more try", async () => {
   const { store, ingest } = setUp();
   const gone: string[] = [];

@@ -123,7 +123,9 @@ export class Ingest implements Intake {
   /** Commits what waits, then takes nothing more. While the store is down it gives up: what was not acknowledged comes again. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await Promise.all([this.#running, this.ticks.stop()]);
+    // The last replies of a run may begin another one.
+    while (this.#running !== undefined) await this.#running;
+    await this.ticks.stop();
     this.#unsubscribe();
     this.#directory.close();
   }
@@ -153,8 +155,9 @@ export class Ingest implements Intake {
       this.#relieve();
       if (!this.#pending.empty) setImmediate(() => this.#tellStored());
     }
-    this.#tellStored();
+    // What is told lets in what waited behind it: whoever submits now must find that nobody commits, and begin.
     this.#running = undefined;
+    this.#tellStored();
   }
 
   #tellStored(): void {

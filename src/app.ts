@@ -172,7 +172,7 @@ function outboxOf(
     ways: {
       mailer,
       sms,
-      webhooks: createWebhookSender({ allowPrivate: webhooks.allowPrivate === "on" }, parts.clock),
+      webhooks: createWebhookSender({ allowPrivate: webhooks.allowPrivate === "on" }, parts),
       commands: http.commandRunner,
       mapLink: notices.mapLink,
       smsParts: notices.smsParts,

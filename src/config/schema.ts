@@ -251,7 +251,7 @@ export const configSchema = Type.Object({
     allowPrivate: toggle({
       env: "WAYBEAM_WEBHOOKS_ALLOW_PRIVATE",
       description:
-        "Let rules call webhooks at private and loopback addresses: any user who may change rules can reach the machines of the service's own network then. Redirects are never followed.",
+        "Let rules call webhooks at private and loopback addresses: any user who may change rules can reach the machines of the service's own network then. Metadata services of clouds stay refused, redirects are never followed.",
     }),
   }),
   sms,

@@ -126,7 +126,8 @@ const http = Type.Object({
   }),
   allowPrivate: toggle({
     env: "WAYBEAM_SMS_HTTP_ALLOW_PRIVATE",
-    description: "Let the gateway be at a private or loopback address. Redirects are never followed.",
+    description:
+      "Let the gateway be at a private or loopback address. Metadata services of clouds stay refused, redirects are never followed.",
   }),
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { BlockList, isIP } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
-import { addressOfHost, isPublicAddress } from "./address.ts";
+import { addressOfHost, isMetadataAddress, isPublicAddress } from "./address.ts";
 
 test("addresses of the public internet are public", () => {
   for (const address of ["8.8.8.8", "172.32.0.1", "100.128.0.1", "192.0.1.1", "223.255.255.255", "2606:4700::1111"])
@@ -61,5 +61,62 @@ test("hosts of URLs are addresses in whatever form they are given", () => {
         isIP(text) !== 0 || (text.startsWith("[") && isIP(text.slice(1, -1)) === 6),
       );
     }),
+  );
+});
+
+/** Where clouds tell a machine its keys. */
+const metadata =
+  "169.254.169.254 169.254.170.2 169.254.170.23 169.254.0.23 169.254.42.42 100.100.100.200 168.63.129.16 192.0.0.192 " +
+  "fd00:ec2::254 fd00:ec2::23 fd20:ce::254 fd00:c1::a9fe:a9fe fd00:42::42 fd00:a9fe:a9fe::1 fe80::a9fe:a9fe fe80::a9fe:a9fe%eth0";
+
+test("metadata services of clouds are recognised, and ordinary addresses are none", () => {
+  for (const address of metadata.split(" ")) assert.ok(isMetadataAddress(address), address);
+  for (const address of "8.8.8.8 10.0.0.1 127.0.0.1 192.168.1.1 100.100.100.201 168.63.129.17 192.0.0.193 ::1 fd12::1 2606:4700::1111 localhost".split(
+    " ",
+  ))
+    assert.ok(!isMetadataAddress(address), address);
+});
+
+const hex = (value: number) => value.toString(16);
+
+/** The forms in which IPv6 carries an IPv4 address. */
+const carriers: readonly ((four: string) => string)[] = [
+  (four) => `::ffff:${four}`,
+  (four) => `::ffff:0:${four}`,
+  (four) => `::${four}`,
+  (four) => `64:ff9b::${four}`,
+  (four) => `64:ff9b:1::${four}`,
+  (four) => `2002:${pairOf(four)}::1`,
+  (four) => `2001:0:${pairOf(four)}::1`,
+  (four) => `2001:0:808:808:0:0:${pairOf(four, 0xff)}`,
+  (four) => `2001:db8::5efe:${four}`,
+  (four) => `fe90::200:5efe:${four}`,
+];
+
+/** Two groups of an IPv6 address. */
+function pairOf(four: string, turned = 0): string {
+  const [a = 0, b = 0, c = 0, d = 0] = four.split(".").map((part) => Number(part) ^ turned);
+  return `${hex(a * 256 + b)}:${hex(c * 256 + d)}`;
+}
+
+test("metadata services are recognised in every form that carries them, however it is written", () => {
+  const fours = metadata.split(" ").filter((address) => isIP(address) === 4);
+  const inNetwork = fc.tuple(fc.nat(255), fc.nat(255)).map(([c, d]) => `169.254.${c}.${d}`);
+  const any = fc.oneof(fc.constantFrom(...fours), inNetwork);
+  fc.assert(
+    fc.property(any, fc.constantFrom(...carriers), fc.boolean(), (four, carry, upper) => {
+      const written = carry(four);
+      assert.equal(isIP(written), 6, written);
+      const address = upper ? written.toUpperCase() : written;
+      assert.ok(isMetadataAddress(address), address);
+      // As a URL writes it.
+      const host = addressOfHost(new URL(`http://[${address}]/`).hostname);
+      assert.ok(host !== undefined && isMetadataAddress(host), address);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.ipV4(), fc.constantFrom(...carriers.slice(0, 6)), (four, carry) =>
+      assert.equal(isMetadataAddress(carry(four)), isMetadataAddress(four)),
+    ),
   );
 });

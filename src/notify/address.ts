@@ -16,11 +16,24 @@ const special4 = [
   ["224.0.0.0", 3],
 ] as const;
 
-const networks4 = special4.map(([first, prefix]) => {
-  const value = parse4(first);
-  if (value === undefined) throw new Error(`${first} is no address`);
-  return { value, size: 2 ** (32 - prefix) };
-});
+const networks4 = networksOf(special4);
+
+interface Network {
+  readonly value: number;
+  readonly size: number;
+}
+
+function networksOf(list: readonly (readonly [first: string, prefix: number])[]): readonly Network[] {
+  return list.map(([first, prefix]) => {
+    const value = parse4(first);
+    if (value === undefined) throw new Error(`${first} is no address`);
+    return { value, size: 2 ** (32 - prefix) };
+  });
+}
+
+function isIn(networks: readonly Network[], value: number): boolean {
+  return networks.some((network) => value >= network.value && value < network.value + network.size);
+}
 
 /**
  * Whether an IP address is one of the public internet: neither loopback, private, link-local, shared, reserved, multicast nor for
@@ -34,6 +47,67 @@ export function isPublicAddress(address: string): boolean {
   return six !== undefined && isPublic6(six);
 }
 
+/** Where clouds tell a machine its own keys, beside all link-local addresses (169.254.0.0/16, fe80::/10), as first address and prefix length. */
+const metadata4 = [
+  ["169.254.0.0", 16],
+  // Alibaba Cloud.
+  ["100.100.100.200", 32],
+  // Azure's own host agent. It counts as public.
+  ["168.63.129.16", 32],
+  // Oracle Cloud's first generation.
+  ["192.0.0.192", 32],
+] as const;
+
+/** The same in IPv6, as the groups that such an address begins with. */
+const metadata6: readonly (readonly number[])[] = [
+  // Amazon: instance metadata and the keys of containers.
+  [0xfd00, 0x0ec2],
+  // Google Cloud.
+  [0xfd20, 0x00ce],
+  // Oracle Cloud.
+  [0xfd00, 0x00c1],
+  // Scaleway.
+  [0xfd00, 0x0042],
+  // Akamai (Linode).
+  [0xfd00, 0xa9fe, 0xa9fe],
+];
+
+const metadataNetworks = networksOf(metadata4);
+
+/**
+ * Whether an address is one where a cloud provider tells a machine its own keys, or could be: every link-local one. IPv6 addresses that carry an IPv4 one
+ * (mapped, translated, NAT64, 6to4, Teredo, ISATAP) are judged by it too, whichever of its forms a network may route.
+ */
+export function isMetadataAddress(address: string): boolean {
+  const four = parse4(address);
+  if (four !== undefined) return isIn(metadataNetworks, four);
+  const six = parse6(address.replace(/%.*$/s, ""));
+  if (six === undefined) return false;
+  const [first = 0] = six;
+  if (first >= 0xfe80 && first <= 0xfebf) return true;
+  if (metadata6.some((prefix) => prefix.every((group, index) => group === six[index]))) return true;
+  return embeddedIn(six).some((value) => isIn(metadataNetworks, value));
+}
+
+/** The IPv4 addresses that an IPv6 address may carry. */
+function embeddedIn(groups: readonly number[]): readonly number[] {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups;
+  const last = g * 65_536 + h;
+  // Mapped (::ffff:0:0/96), translated (::ffff:0:0:0/96) and compatible (::/96) ones; NAT64 by the well-known prefix (RFC 6052).
+  if (a === 0 && b === 0 && c === 0 && d === 0) return [last];
+  if (a === 0x64 && b === 0xff9b) return c === 1 ? [last, ...localNat64(d, e, f)] : [last];
+  if (a === 0x2002) return [b * 65_536 + c];
+  // Teredo: the server as it is, the client with every bit turned (RFC 4380).
+  if (a === 0x2001 && b === 0) return [c * 65_536 + d, 0xffff_ffff - last];
+  // ISATAP (RFC 5214).
+  return (e === 0 || e === 0x200) && f === 0x5efe ? [last] : [];
+}
+
+/** The local-use prefix 64:ff9b:1::/48 used as it is: the address goes around the bits 64 to 71, which stay empty (RFC 6052, 2.2). */
+function localNat64(d: number, e: number, f: number): readonly number[] {
+  return [d * 65_536 + (e & 0xff) * 256 + (f >> 8)];
+}
+
 /** The IP address that the host of a URL is, without brackets; undefined for a name. */
 export function addressOfHost(host: string): string | undefined {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
@@ -41,7 +115,7 @@ export function addressOfHost(host: string): string | undefined {
 }
 
 function isPublic4(value: number): boolean {
-  return !networks4.some((network) => value >= network.value && value < network.value + network.size);
+  return !isIn(networks4, value);
 }
 
 function isPublic6(groups: readonly number[]): boolean {

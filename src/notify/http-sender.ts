@@ -164,7 +164,7 @@ export class HttpSender implements SmsSender {
     const { secret } = this.#options;
     const answered = answer.outcome === "answered";
     this.#log.warn(
-      { outcome, ...(answered ? { status: answer.status } : { reason: answer.reason }) },
+      { outcome, ...(answered ? { status: answer.status } : { reason: answer.detail }) },
       "the SMS gateway did not take a message",
     );
     if (!answered) return;

@@ -1,6 +1,6 @@
 import { type LookupAddress, lookup } from "node:dns";
 import type { IncomingMessage, RequestOptions } from "node:http";
-import { addressOfHost, isPublicAddress } from "./address.ts";
+import { addressOfHost, isMetadataAddress, isPublicAddress } from "./address.ts";
 
 /** A request to an address that someone configured: an SMS gateway's, a webhook's. */
 export interface OutboundCall {
@@ -14,7 +14,7 @@ export interface OutboundCall {
 
 /** Bounds of every call. */
 export interface OutboundOptions {
-  /** Whether private and loopback addresses may be called. */
+  /** Whether private and loopback addresses may be called. The metadata services of clouds never are. */
   readonly allowPrivate: boolean;
   /** From the start to the end of the answer, ms. */
   readonly timeoutMs: number;
@@ -32,8 +32,9 @@ export type Resolve = (
 
 /**
  * What became of a call. `answered`: status and headers came; `whole` is false where the body was too long, too slow or broke off ·
- * `forbidden`: the target is not a public address; nothing was connected · `unreachable`: no byte of the request was sent ·
+ * `forbidden`: the target's address may not be called; nothing was connected · `unreachable`: no byte of the request was sent ·
  * `unanswered`: it was sent, at least in part, and no answer came. Redirects are answers: they are never followed.
+ * `reason` is one of a few phrases, fit for whoever configured the address; `detail` is what the system said, with the peer's address perhaps: for the log only.
  */
 export type Outbound =
   | {
@@ -43,40 +44,64 @@ export type Outbound =
       readonly body: Buffer;
       readonly whole: boolean;
     }
-  | { readonly outcome: "forbidden" | "unreachable" | "unanswered"; readonly reason: string };
+  | NotAnswered;
 
-const privateTarget: Outbound = {
-  outcome: "forbidden",
-  reason: "its address is private, which the configuration does not allow",
-};
+/** A call that got no answer. */
+export interface NotAnswered {
+  readonly outcome: "forbidden" | "unreachable" | "unanswered";
+  readonly reason: string;
+  readonly detail: string;
+}
+
+const privateReason = "its address is private, which the configuration does not allow";
+const metadataReason = "its address is for the metadata service of a cloud, which is never called";
 
 /**
  * Makes calls within the bounds. The address is judged where the connection is made, after the name is resolved, so that neither DNS nor a
  * redirect leads into the operator's own network. Each call has a connection of its own.
  */
 export function createOutbound(options: OutboundOptions): (call: OutboundCall) => Promise<Outbound> {
-  const { allowPrivate } = options;
   const resolve = options.resolve ?? systemResolve;
   return (call) => {
     const address = addressOfHost(call.url.hostname);
-    if (!allowPrivate && address !== undefined && !isPublicAddress(address)) return Promise.resolve(privateTarget);
-    return run(call, options, guardedLookup(resolve, allowPrivate));
+    const why = address === undefined ? undefined : refusalOf(address, options);
+    if (why !== undefined) return Promise.resolve(forbidden(why, call.url.hostname));
+    return run(call, options, guardedLookup(resolve, options));
   };
 }
 
-/** A code of our own, for an error that goes through the runtime. */
-const forbiddenCode = "EFORBIDDEN";
+/** Why an address may not be called; undefined: it may. */
+function refusalOf(address: string, { allowPrivate }: Pick<OutboundOptions, "allowPrivate">): string | undefined {
+  if (!allowPrivate && !isPublicAddress(address)) return privateReason;
+  return isMetadataAddress(address) ? metadataReason : undefined;
+}
+
+function forbidden(reason: string, detail: string): NotAnswered {
+  return { outcome: "forbidden", reason, detail };
+}
+
+/** An address that may not be called, as an error that goes through the runtime. */
+class Forbidden extends Error {
+  override readonly name = "Forbidden";
+  readonly reason: string;
+
+  constructor(reason: string, addresses: readonly LookupAddress[]) {
+    super(addresses.map(({ address }) => address).join(", "));
+    this.reason = reason;
+  }
+}
 
 type Lookup = NonNullable<RequestOptions["lookup"]>;
 
-/** Gives only addresses that may be called; an error where there is none. */
-function guardedLookup(resolve: Resolve, allowPrivate: boolean): Lookup {
+/** Gives only addresses that may be called; an error where there is none. The connection is made to these and to no others. */
+function guardedLookup(resolve: Resolve, options: OutboundOptions): Lookup {
   return (host, { all }, done) =>
     resolve(host, (error, addresses) => {
-      const usable = allowPrivate ? addresses : addresses.filter(({ address }) => isPublicAddress(address));
+      const reasons = addresses.map(({ address }) => refusalOf(address, options));
+      const usable = addresses.filter((_, index) => reasons[index] === undefined);
       const [first] = usable;
       if (error !== null) done(error, []);
-      else if (first === undefined) done(Object.assign(new Error(forbiddenCode), { code: forbiddenCode }), []);
+      else if (first === undefined) done(new Forbidden(reasons[0] ?? privateReason, addresses), []);
       else if (all) done(null, [...usable]);
       else done(null, first.address, first.family);
     });
@@ -99,20 +124,20 @@ async function run(call: OutboundCall, { timeoutMs, mostAnswer }: OutboundOption
     });
     let sent = false;
     let answer: Answer | undefined;
-    const settle = (code: string) => {
+    const settle = (error: Error) => {
       clearTimeout(timer);
-      resolve(answer?.result() ?? failure(code, sent));
+      resolve(answer?.result() ?? failure(error, sent));
       request.destroy();
     };
-    const timer = setTimeout(() => settle("no answer in time"), timeoutMs);
+    const timer = setTimeout(() => settle(new TimeUp(`no answer in ${timeoutMs} ms`)), timeoutMs);
     request.on("socket", (socket) => {
       socket.once(secure ? "secureConnect" : "connect", () => {
         sent = true;
       });
     });
-    request.on("error", (error: NodeJS.ErrnoException) => settle(error.code ?? "it broke off"));
+    request.on("error", settle);
     request.on("response", (response) => {
-      answer = new Answer(response, mostAnswer, () => settle(""));
+      answer = new Answer(response, mostAnswer, () => settle(new Error("the answer came")));
     });
     request.end(call.body);
   });
@@ -123,9 +148,42 @@ function withLength({ headers, body }: OutboundCall): Record<string, string> {
   return body === undefined ? { ...headers } : { ...headers, "content-length": String(Buffer.byteLength(body)) };
 }
 
-function failure(code: string, sent: boolean): Outbound {
-  if (code === forbiddenCode) return privateTarget;
-  return { outcome: sent ? "unanswered" : "unreachable", reason: code };
+class TimeUp extends Error {
+  override readonly name = "TimeUp";
+}
+
+function failure(error: Error, sent: boolean): NotAnswered {
+  if (error instanceof Forbidden) return forbidden(error.reason, error.message);
+  const code = "code" in error ? String(error.code) : "";
+  const detail = error.message.startsWith(code) ? error.message : `${code}: ${error.message}`;
+  return { outcome: sent ? "unanswered" : "unreachable", reason: categoryOf(error, code), detail };
+}
+
+const categories: Readonly<Record<string, string>> = {
+  ENOTFOUND: "unknown name",
+  EAI_AGAIN: "unknown name",
+  ENODATA: "unknown name",
+  ECONNREFUSED: "refused",
+  ETIMEDOUT: "timeout",
+  EHOSTUNREACH: "no way to it",
+  ENETUNREACH: "no way to it",
+  EADDRNOTAVAIL: "no way to it",
+  EPROTO: "tls",
+};
+
+/** The kind of a failure: what the peer or the network said stays in the log. */
+function categoryOf(error: Error, code: string): string {
+  if (error instanceof TimeUp) return "timeout";
+  // Where each of several addresses failed, the first one's failure stands for all.
+  const [first] = error instanceof AggregateError ? error.errors : [];
+  if (first instanceof Error) return categoryOf(first, "code" in first ? String(first.code) : "");
+  const known = categories[code];
+  if (known !== undefined) return known;
+  if (
+    /^(ERR_TLS|ERR_SSL|UNABLE_|SELF_SIGNED|DEPTH_ZERO|CERT_|CRL_|INVALID_(CA|PURPOSE)|HOSTNAME_|PATH_LENGTH)/.test(code)
+  )
+    return "tls";
+  return code.startsWith("HPE_") ? "no HTTP" : "broken off";
 }
 
 /** An answer while its body comes. */

@@ -3,13 +3,16 @@ import { createHmac } from "node:crypto";
 import type { LookupAddress } from "node:dns";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { HttpPeer } from "../../test/support/http-peer.ts";
-import { systemClock } from "../observe/clock.ts";
+import { createLog, systemClock } from "../observe/index.ts";
 import type { WebhookCall } from "../ports/mailer.ts";
 import { createWebhookSender, type WebhookOptions } from "./webhook.ts";
 
 describe("webhooks", () => {
   let peer: HttpPeer;
+  let logged: string[] = [];
+  const log = createLog("info", { write: (line) => logged.push(line) });
   beforeEach(async () => {
+    logged = [];
     peer = new HttpPeer();
     await peer.listen();
   });
@@ -25,7 +28,9 @@ describe("webhooks", () => {
     ...changes,
   });
   const send = (changes: Partial<WebhookCall> = {}, options: Partial<WebhookOptions> = {}) =>
-    createWebhookSender({ allowPrivate: true, timeoutMs: 2000, ...options }, systemClock).send(call(changes));
+    createWebhookSender({ allowPrivate: true, timeoutMs: 2000, ...options }, { clock: systemClock, log }).send(
+      call(changes),
+    );
 
   it("get the body as it was signed, with id, time, attempt and type", async () => {
     peer.answer = (response) => void response.writeHead(204).end();
@@ -50,7 +55,7 @@ describe("webhooks", () => {
     const clock = { now: () => 1_614_265_330_000, monotonic: () => 0 };
     const body = '{"test": 2432232314}';
     const id = "msg_p5jXN8AQM9LWM0D4loKWxJek";
-    await createWebhookSender({ allowPrivate: true }, clock).send(call({ secret, body, id }));
+    await createWebhookSender({ allowPrivate: true }, { clock, log }).send(call({ secret, body, id }));
     assert.equal(peer.seen[0]?.headers["webhook-signature"], "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
   });
 
@@ -85,7 +90,7 @@ describe("webhooks", () => {
   it("that never answer, or never end their answer, are let go", async () => {
     peer.answer = () => {};
     const result = await send({}, { timeoutMs: 50 });
-    assert.deepEqual(result, { outcome: "unavailable", reason: "it did not answer (no answer in time)" });
+    assert.deepEqual(result, { outcome: "unavailable", reason: "it did not answer (timeout)" });
     let written = 0;
     peer.answer = (response) => {
       response.writeHead(200);
@@ -125,11 +130,55 @@ describe("webhooks", () => {
       found(Object.assign(new Error("not found"), { code: "ENOTFOUND" }), []);
     assert.deepEqual(await send({ url: "http://hook.example/" }, { resolve: failing }), {
       outcome: "unavailable",
-      reason: "it can't be reached (ENOTFOUND)",
+      reason: "it can't be reached (unknown name)",
     });
     await peer.close();
-    assert.deepEqual(await send(), { outcome: "unavailable", reason: "it can't be reached (ECONNREFUSED)" });
+    assert.deepEqual(await send(), { outcome: "unavailable", reason: "it can't be reached (refused)" });
     await peer.listen();
     assert.equal((await send({ url: "hook" })).outcome, "refused");
+  });
+
+  it("tell the account the kind of a failure; where they lead, only the log has it", async () => {
+    const resolve: WebhookOptions["resolve"] = (_host, found) => found(null, [{ address: "127.0.0.1", family: 4 }]);
+    await peer.close();
+    const refused = await send({ url: `http://hook.example:${peer.port}/` }, { resolve });
+    await peer.listen();
+    const tls = await send({ url: `https://hook.example:${peer.port}/` }, { resolve });
+    peer.answer = (response) => void response.socket?.end("SSH-2.0-OpenSSH_9.9 build.internal\r\n");
+    const ssh = await send({ url: `http://hook.example:${peer.port}/` }, { resolve });
+    peer.answer = (response) => void response.writeHead(500, "db.internal is down").end("stack trace of 10.0.0.7");
+    const broken = await send({ url: `http://hook.example:${peer.port}/` }, { resolve });
+    const hidden = await send({ url: `http://hook.example:${peer.port}/` }, { resolve, allowPrivate: false });
+    assert.deepEqual(
+      [refused, tls, ssh, broken, hidden].map((told) => "reason" in told && told.reason),
+      [
+        "it can't be reached (refused)",
+        "it can't be reached (tls)",
+        "it did not answer (no HTTP)",
+        "it answered 500",
+        "its address is private, which the configuration does not allow",
+      ],
+    );
+    assert.match(logged[0] ?? "", /127\.0\.0\.1/);
+    assert.match(logged.at(-1) ?? "", /127\.0\.0\.1/);
+  });
+
+  it("never go to a cloud's metadata service, also where private addresses are allowed", async () => {
+    const reason = "its address is for the metadata service of a cloud, which is never called";
+    for (const address of ["169.254.169.254", "168.63.129.16", "fd00:ec2::254", "::ffff:169.254.169.254"]) {
+      const host = address.includes(":") ? `[${address}]` : address;
+      assert.deepEqual(await send({ url: `http://${host}/latest` }), { outcome: "refused", reason }, address);
+      const resolve: WebhookOptions["resolve"] = (_host, found) =>
+        found(null, [{ address, family: address.includes(":") ? 6 : 4 }]);
+      const named = await send({ url: "http://metadata.google.internal/" }, { resolve });
+      assert.deepEqual(named, { outcome: "refused", reason }, address);
+    }
+  });
+
+  it("go to the other addresses of a name that leads to a metadata service, too", async () => {
+    const addresses = ["169.254.169.254", "127.0.0.1"].map((address) => ({ address, family: 4 }));
+    const url = `http://hook.example:${peer.port}/`;
+    const sent = await send({ url }, { resolve: (_host, found) => found(null, addresses) });
+    assert.equal(sent.outcome, "accepted");
   });
 });

@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
 import type { Delivery, WebhookCall, WebhookSender } from "../ports/mailer.ts";
-import { createOutbound, type Outbound, type OutboundOptions } from "./outbound.ts";
+import { createOutbound, type NotAnswered, type Outbound, type OutboundOptions } from "./outbound.ts";
 
 /** Time of a whole call, ms. */
 const timeoutMs = 10_000;
@@ -13,9 +14,13 @@ export type WebhookOptions = Pick<OutboundOptions, "allowPrivate" | "resolve"> &
 
 /**
  * Calls webhooks: POST with JSON, signed as Standard Webhooks has it (https://www.standardwebhooks.com): HMAC-SHA256 over `id.timestamp.body`. Redirects are not
- * followed; 2xx is success, 410 says that it is gone for good, all else is tried again.
+ * followed; 2xx is success, 410 says that it is gone for good, all else is tried again. Whoever made the rule is told the kind of a failure; what the peer and
+ * the network said, addresses of the operator's own network among it, is in the log.
  */
-export function createWebhookSender(options: WebhookOptions, clock: Clock): WebhookSender {
+export function createWebhookSender(
+  options: WebhookOptions,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): WebhookSender {
   const call = createOutbound({ timeoutMs, ...options, mostAnswer });
   const calling = new Set<Promise<Outbound>>();
   return {
@@ -26,7 +31,9 @@ export function createWebhookSender(options: WebhookOptions, clock: Clock): Webh
       const answer = call(outbound);
       calling.add(answer);
       try {
-        return judge(await answer);
+        const became = await answer;
+        if (became.outcome !== "answered") tell(log, wish, became);
+        return judge(became);
       } finally {
         calling.delete(answer);
       }
@@ -54,6 +61,10 @@ function headersOf(call: WebhookCall, now: number): Record<string, string> {
 function signature({ id, secret, body }: WebhookCall, timestamp: string): string {
   const key = secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : secret;
   return createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
+}
+
+function tell(log: Log, { id, url }: WebhookCall, { outcome, detail }: NotAnswered): void {
+  log.info({ notice: id, host: new URL(url).host, outcome, detail }, "a webhook can't be called");
 }
 
 function judge(answer: Outbound): Delivery {

@@ -7,6 +7,7 @@ import { createWebhookSender } from "../../src/notify/webhook.ts";
 import { systemClock } from "../../src/observe/clock.ts";
 import { HttpPeer } from "../support/http-peer.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 test("the documented way to verify a webhook takes what is sent, and nothing else", async (context) => {
   const page = readFileSync(join(import.meta.dirname, "../../docs/notices.md"), "utf8");
@@ -22,7 +23,10 @@ test("the documented way to verify a webhook takes what is sent, and nothing els
   const { isGenuine } = await import(pathToFileURL(file).href);
   const secret = "0123456789abcdef";
   const call = { url: `http://127.0.0.1:${peer.port}/`, secret, id: "n1", attempt: 1, type: "alert.raised" };
-  await createWebhookSender({ allowPrivate: true }, systemClock).send({ ...call, body: '{"text":"Camión"}' });
+  await createWebhookSender({ allowPrivate: true }, { clock: systemClock, log: silentLog }).send({
+    ...call,
+    body: '{"text":"Camión"}',
+  });
   const [seen] = peer.seen;
   assert.ok(seen);
   assert.equal(isGenuine(seen.headers, seen.body, secret), true);

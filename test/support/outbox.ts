@@ -62,7 +62,7 @@ export class OutboxBench {
         mailer: mail && createMailer(settings, { clock, log: silentLog }),
         sms,
         commands,
-        webhooks: createWebhookSender({ allowPrivate, timeoutMs: webhookMs }, clock),
+        webhooks: createWebhookSender({ allowPrivate, timeoutMs: webhookMs }, { clock, log: silentLog }),
         mapLink: "https://map.example/{latitude},{longitude}",
         smsParts,
       },

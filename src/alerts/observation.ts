@@ -1,5 +1,6 @@
 import { type Alarm, alarmNames } from "../model/alarms.ts";
 import type { LocationRecord } from "../model/location.ts";
+import { readableExtras } from "../model/location-json.ts";
 import { type ReadingName, type Readings, readingKinds } from "../model/readings.ts";
 import type { Observation } from "../ports/alert-engine.ts";
 
@@ -46,7 +47,7 @@ function parse(extras: string): {
   readonly altitude: number | undefined;
   readonly alarmList: readonly Alarm[];
 } {
-  const fields: unknown = JSON.parse(`{${extras.slice(1)}}}`);
+  const fields: unknown = JSON.parse(`{${readableExtras(extras).slice(1)}}}`);
   const readings: Record<string, number | boolean | string> = {};
   const attributes: Record<string, string> = {};
   let own: Readonly<Record<string, string>> = {};

@@ -66,8 +66,9 @@ export function draftOf(report: Report, time: number, receivedAt: number, watche
 function locatedOf({ valid, latitude, longitude, speed, course }: Fix): Located {
   return {
     valid,
-    latitude: Math.round(latitude * 1e7) / 1e7,
-    longitude: Math.round(longitude * 1e7) / 1e7,
+    // Adding zero makes a minus zero plain, so that the same place is the same record.
+    latitude: Math.round(latitude * 1e7) / 1e7 + 0,
+    longitude: Math.round(longitude * 1e7) / 1e7 + 0,
     speed: speed === undefined || !(speed >= 0) ? undefined : Math.round(speed * 100) / 100,
     course: course === undefined ? undefined : normalCourse(course),
   };

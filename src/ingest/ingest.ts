@@ -70,6 +70,7 @@ export class Ingest implements Intake {
   #pending = new Pending();
   #waitingBytes = 0;
   #waitingReports = 0;
+  readonly #dropped: (values: number) => void;
   #running: Promise<void> | undefined;
   #congested = false;
   #stopping = false;
@@ -81,6 +82,7 @@ export class Ingest implements Intake {
     this.states = new States(deps.store.locations);
     this.ticks = new Ticks({ ...deps, locations: deps.store.locations, states: this.states });
     this.#directory = new Directory(deps.store.devices, deps.bus, deps.clock);
+    this.#dropped = (values) => deps.metrics.droppedValues.add(values);
     this.#planner = new Planner(deps.store.locations, this.states, deps);
     this.#unsubscribe = deps.bus.subscribe((event) => {
       if (event.type === "deviceChanged") this.states.forget(event.key);
@@ -108,7 +110,8 @@ export class Ingest implements Intake {
     const pending = this.#pending.of(device);
     const before = pending.bytes;
     const { maxFutureMs } = this.#options;
-    pending.add(reports, receivedAt, { maxFutureMs, watched: this.#deps.engine.watches(device) }, done);
+    const watched = this.#deps.engine.watches(device);
+    pending.add(reports, receivedAt, { maxFutureMs, watched, dropped: this.#dropped }, done);
     this.#planner.lookAhead(pending);
     this.#waitingBytes += pending.bytes - before;
     this.#waitingReports += reports.length;

@@ -8,6 +8,7 @@ export interface IngestMetrics {
   readonly stored: Counter;
   readonly repeats: Counter;
   readonly refusedReports: Counter;
+  readonly droppedValues: Counter;
   readonly conflicts: Counter;
   readonly failed: Counter;
   readonly judgeFailures: Counter;
@@ -32,6 +33,10 @@ export function ingestMetrics(metrics: Metrics): IngestMetrics {
     refusedReports: counter(
       "waybeam_ingest_reports_refused_total",
       "Reports whose clock or position can't be right, kept as evidence.",
+    ),
+    droppedValues: counter(
+      "waybeam_ingest_values_dropped_total",
+      "Values of reports that were not kept: numbers that are not finite or too large to be exact, texts that are too long, values beyond the most of one report.",
     ),
     conflicts: counter("waybeam_ingest_conflicts_total", "Devices planned again because another commit came first."),
     failed: counter(

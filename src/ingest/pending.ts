@@ -1,11 +1,12 @@
 import type { RefusedReport } from "../model/commit.ts";
 import type { DeviceKey } from "../model/device.ts";
-import { effectJson } from "../model/effect-json.ts";
+import { effectJson, isTime } from "../model/effect-json.ts";
 import type { Report } from "../model/effects.ts";
 import type { Admitted, Outcome } from "../ports/intake.ts";
 import type { HistoryContext } from "../ports/store.ts";
 import { byKey, type Draft, draftOf, onEarth, worthKeeping } from "./draft.ts";
 import { eventTime } from "./event-time.ts";
+import { soundReport } from "./sound.ts";
 
 /** A part of the history that was asked for when a late report came: while the commit before is in flight there is time to read. */
 export interface Ahead {
@@ -15,6 +16,16 @@ export interface Ahead {
   readonly limit: number;
   /** Undefined: it could not be read. */
   readonly context: Promise<HistoryContext | undefined>;
+}
+
+/** How reports are judged and made ready. */
+export interface Judging {
+  /** How far ahead of ours a tracker's clock may be, ms. */
+  readonly maxFutureMs: number;
+  /** See `draftOf`. */
+  readonly watched: boolean;
+  /** Told of values that can't be kept: see `soundReport`. */
+  readonly dropped: (values: number) => void;
 }
 
 /** What waits for the next commit of one device. */
@@ -37,15 +48,16 @@ export class PendingDevice {
     return this.#done.length;
   }
 
-  /** Adds one message's reports, judged and made ready. `maxFutureMs`: how far ahead of ours a tracker's clock may be; `watched`: see `draftOf`. */
+  /** Adds one message's reports, judged and made ready. */
   add(
     reports: readonly Report[],
     receivedAt: number,
-    { maxFutureMs, watched }: { readonly maxFutureMs: number; readonly watched: boolean },
+    { maxFutureMs, watched, dropped }: Judging,
     done: (outcome: Outcome) => void,
   ): void {
-    for (const report of reports) {
-      if (!worthKeeping(report)) continue;
+    for (const given of reports) {
+      if (!worthKeeping(given)) continue;
+      const report = soundReport(given, dropped);
       const time = eventTime(report.time ?? receivedAt, receivedAt, maxFutureMs);
       if (typeof time === "string") this.#refuse(report, receivedAt, time);
       else if (report.type === "fix" && !onEarth(report)) this.#refuse(report, receivedAt, "position");
@@ -79,7 +91,8 @@ export class PendingDevice {
   #refuse(report: Report, receivedAt: number, cause: RefusedReport["cause"]): void {
     const text = JSON.stringify(effectJson(report));
     this.bytes += text.length;
-    this.refused.push({ device: this.device.key, receivedAt, time: report.time ?? receivedAt, cause, report: text });
+    const time = report.time !== undefined && isTime(report.time) ? report.time : receivedAt;
+    this.refused.push({ device: this.device.key, receivedAt, time, cause, report: text });
   }
 }
 

@@ -160,11 +160,19 @@ export const lateAfterMs = 60_000;
 /** The alert and warning fields of a Location without any. */
 export const noAlertMembers = ',"alerts":[],"alertTexts":[],"warnings":[],"warningTexts":[],"hasCriticalAlert":false';
 
+/** A number member that is no JSON: in the extras of records that were stored before numbers were looked at. Only readings with a field of their own stand without quotes. */
+const notFinite = new RegExp(`,"(?:${Object.keys(fieldReadings).join("|")})":(?:-?Infinity|NaN)`, "g");
+
+/** Stored extras as JSON members that can be read, whatever program wrote them: a number that is not finite is left out. */
+export function readableExtras(extras: string): string {
+  return extras.includes("Infinity") || extras.includes("NaN") ? extras.replace(notFinite, "") : extras;
+}
+
 /** The JSON of a Location up to its extras: what the record's own columns hold, and what is derived. */
 export function locationHead(record: LocationRecord, odometerStart: number): string {
   const { totals } = record;
   let json = `{"dateTime":"${new Date(record.time).toISOString()}","latitude":${record.latitude},"longitude":${record.longitude}`;
-  if (record.speed !== undefined) json += `,"speed":${record.speed}`;
+  if (record.speed !== undefined && Number.isFinite(record.speed)) json += `,"speed":${record.speed}`;
   if (record.course !== undefined) json += `,"course":${record.course}`;
   json += `,"milleage":${Math.round(odometerStart * 1000 + totals.odometerMm / 1000) / 1000}`;
   json += `,"inactiveSeconds":${Math.max(0, Math.round((record.time - totals.movedAt) / 1000))}`;
@@ -185,5 +193,6 @@ export function locationTail(record: LocationRecord, empty: boolean): string {
 
 /** A record as the API's Location (specification 2.5), JSON text. */
 export function locationJson(record: LocationRecord, odometerStart: number): string {
-  return locationHead(record, odometerStart) + record.extras + locationTail(record, record.extras.endsWith("{"));
+  const extras = readableExtras(record.extras);
+  return locationHead(record, odometerStart) + extras + locationTail(record, extras.endsWith("{"));
 }

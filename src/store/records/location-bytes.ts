@@ -1,10 +1,11 @@
 import { longestNumber, pieceOf, writeNumber } from "../../model/json-bytes.ts";
-import { lateAfterMs, noAlertMembers } from "../../model/location-json.ts";
+import { lateAfterMs, noAlertMembers, readableExtras } from "../../model/location-json.ts";
 import type { RecordCursor } from "./record-codec.ts";
 import type { ByteSink } from "./sink.ts";
 
 const dayMs = 86_400_000;
 const openBrace = 0x7b;
+const openBracket = 0x5b;
 const comma = 0x2c;
 const closeBrace = 0x7d;
 const quote = 0x22;
@@ -12,6 +13,9 @@ const colon = 0x3a;
 const point = 0x2e;
 const zero = 0x30;
 const utc = 0x5a;
+const minus = 0x2d;
+const letterI = 0x49;
+const letterN = 0x4e;
 
 const begin = pieceOf('{"dateTime":"');
 const latitudeKey = pieceOf('","latitude":');
@@ -55,7 +59,14 @@ export class LocationRenderer {
     let at = this.#head(cursor, bytes, sink.length);
     if (alerts < 0) at = put(bytes, at, noAlerts);
     cursor.bytes.copy(bytes, at, from, end);
-    sink.length = this.#tail(cursor, bytes, at + end - from);
+    at += end - from;
+    if (hasNotFinite(cursor.bytes, extras, end)) {
+      // What is left out makes the text shorter, so there is room.
+      const readable = readableExtras(cursor.bytes.toString("utf8", extras, end));
+      const start = at - (end - extras);
+      at = start + bytes.write(readable, start, "utf8");
+    }
+    sink.length = this.#tail(cursor, bytes, at);
   }
 
   #head(cursor: RecordCursor, bytes: Uint8Array, start: number): number {
@@ -63,7 +74,7 @@ export class LocationRenderer {
     let at = this.#events.write(bytes, put(bytes, start, begin), cursor.time);
     at = writeNumber(bytes, put(bytes, at, latitudeKey), cursor.latitude);
     at = writeNumber(bytes, put(bytes, at, longitudeKey), cursor.longitude);
-    if (speed !== undefined) at = writeNumber(bytes, put(bytes, at, speedKey), speed);
+    if (speed !== undefined && Number.isFinite(speed)) at = writeNumber(bytes, put(bytes, at, speedKey), speed);
     if (course !== undefined) at = writeNumber(bytes, put(bytes, at, courseKey), course);
     const mileage = Math.round(this.#odometerStart * 1000 + cursor.odometerMm / 1000) / 1000;
     at = writeNumber(bytes, put(bytes, at, mileageKey), mileage);
@@ -94,6 +105,18 @@ export class LocationRenderer {
     bytes[at + 1] = closeBrace;
     return at + 2;
   }
+}
+
+/** Whether a number that is no JSON stands among the extras' own fields, which end where a list or the attributes begin. */
+function hasNotFinite(bytes: Uint8Array, from: number, end: number): boolean {
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === openBrace || byte === openBracket) return false;
+    if (byte !== colon) continue;
+    const first = bytes[at + 1];
+    if (first === letterI || first === letterN || (first === minus && bytes[at + 2] === letterI)) return true;
+  }
+  return false;
 }
 
 function put(bytes: Uint8Array, at: number, piece: Uint8Array): number {

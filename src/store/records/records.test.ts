@@ -70,6 +70,25 @@ describe("packed records", () => {
   });
 });
 
+describe("packed records of before numbers were looked at", () => {
+  it("are rendered without what is no JSON, as the model does", () => {
+    const extras =
+      ',"battery":Infinity,"fuel":5,"temperature":-Infinity,"rpm":NaN,"inputs":[true],"attributes":{"note":"a\\",\\"fuel\\":NaN"';
+    const old = { ...record(1), speed: Number.POSITIVE_INFINITY, extras };
+    const packed = new ByteSink(0);
+    writeRecord(packed, old);
+    const cursor = new RecordCursor(packed.cut());
+    cursor.read(0);
+    const json = new ByteSink(0);
+    new LocationRenderer(0).render(cursor, json);
+    const text = new TextDecoder().decode(json.cut());
+    assert.equal(text, locationJson(old, 0));
+    const { fuel, battery, temperature, rpm, speed, attributes } = JSON.parse(text);
+    assert.deepEqual([fuel, battery, temperature, rpm, speed], [5, undefined, undefined, undefined, undefined]);
+    assert.equal(attributes.note, 'a","fuel":NaN');
+  });
+});
+
 describe("packed states", () => {
   it("come back as they were, whether totals are the last record's or not", () => {
     const someState = fc

@@ -67,7 +67,7 @@ function load({ trackers }: Watched, ms: number): Promise<Load> {
 
 /** Positions and alerts that a service has stored. */
 async function storedBy({ service, directory }: Watched): Promise<string> {
-  const text = await (await fetch(`${service.url}/metrics`)).text();
+  const text = await service.metrics();
   const stored = /^waybeam_ingest_locations_stored_total (\d+)$/m.exec(text)?.[1];
   const database = new DatabaseSync(join(directory, "waybeam.db"), { readOnly: true });
   try {

@@ -8,8 +8,9 @@ import { type Expiry, ExpiryWatch } from "./domain/expiry.ts";
 import { bootstrapOperator, type OperatorKey } from "./domain/operator.ts";
 import { Retention } from "./domain/retention.ts";
 import { createGateway, type Gateway } from "./gateway/index.ts";
+import { type MetricsServer, startMetrics } from "./http/metrics-server.ts";
 import { createHttp, type HttpServer } from "./http/server.ts";
-import type { HttpDeps } from "./http/services.ts";
+import type { HttpDeps, ShownMetrics } from "./http/services.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ingestMetrics } from "./ingest/metrics.ts";
 import { createOutbox, type Outbox } from "./notify/outbox.ts";
@@ -21,6 +22,7 @@ import {
   createQuarantine,
   createTrace,
   type Health,
+  type MetricsRegistry,
   systemClock,
   systemIds,
 } from "./observe/index.ts";
@@ -87,23 +89,15 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
   const http = await createHttp(
     { ...config.http, limits: { ...config.api, ...config.http } },
     {
-      store,
-      bus,
-      clock,
-      ids,
-      log,
-      metrics,
-      quarantine,
-      trace,
+      ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms },
       dispatcher: gateway.dispatcher,
       checkAlertRule: checkRule,
       alertTrial: trialOver(store),
       operatorKeyHash: operator.hash,
-      sms,
       requireEncryptedPasswords: config.passwords.requireEncrypted,
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
       readiness: () => health.ready(),
-      metricsText: () => metrics.text(),
+      shownMetrics: config.metrics.listen === "" ? shownMetrics(config, metrics) : undefined,
     },
   ).catch(async (error: unknown) => {
     await sms?.close();
@@ -112,7 +106,11 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
   });
   const outbox = outboxOf(config, { store, bus, clock, ids, log, metrics }, { mailer, sms, http });
 
-  const stop = () => stopInOrder({ health, expiry, retention, gateway, engine, ingest, outbox, http, sms, mailer });
+  let ownMetrics: MetricsServer | undefined;
+  const stop = async () => {
+    await stopInOrder({ health, expiry, retention, gateway, engine, ingest, outbox, http, sms, mailer });
+    await ownMetrics?.stop();
+  };
   try {
     giveBackMemory();
     expiry.start();
@@ -120,6 +118,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     engine.start();
     const [tracker] = await gateway.start();
     outbox.start();
+    ownMetrics = await startOwnMetrics(config, metrics, log);
     const { port } = await http.start();
     const url = `http://localhost:${port}`;
     await updateUrl(config.data, url);
@@ -133,6 +132,20 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     await stop();
     throw error;
   }
+}
+
+/** What /metrics answers on the port of the API: nothing unless there is a token. */
+function shownMetrics({ metrics: { token } }: Config, metrics: MetricsRegistry): ShownMetrics | undefined {
+  return token === "" ? undefined : { text: () => metrics.text(), tokenHash: hashApiKey(token) };
+}
+
+/** The metrics on an address of their own, where the configuration has one. */
+async function startOwnMetrics(config: Config, metrics: MetricsRegistry, log: Log): Promise<MetricsServer | undefined> {
+  if (config.metrics.listen === "") return undefined;
+  const open = { text: () => metrics.text(), tokenHash: undefined };
+  const server = await startMetrics(config.metrics.listen, shownMetrics(config, metrics) ?? open);
+  log.info({ url: server.url }, "metrics");
+  return server;
 }
 
 function measure(metrics: Metrics, ingest: Ingest, store: SqliteStore): void {

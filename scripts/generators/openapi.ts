@@ -62,7 +62,6 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       requireEncryptedPasswords: false,
       lastLocations: { lastLocation: () => undefined },
       readiness: async () => ({ ready: true, checks: {} }),
-      metricsText: async () => "",
     },
   );
   const document = await http.openApi();

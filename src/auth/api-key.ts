@@ -28,11 +28,11 @@ export function hashApiKey(secret: string): string {
   return digest(secret).toString("hex");
 }
 
-/** Longest `Authorization` header that is looked at for an operator's key. */
+/** Longest `Authorization` header that is looked at for a key that is compared as it is. */
 const longestHeader = 512;
 
-/** Whether an `Authorization` header brings the operator's key with this hash (hex). */
-export function isOperator(header: string | undefined, hash: string): boolean {
+/** Whether an `Authorization` header brings the key with this hash (hex): the operator's, or the one of the metrics. */
+export function isBearer(header: string | undefined, hash: string): boolean {
   if (header === undefined || header.length > longestHeader || !/^bearer /i.test(header)) return false;
   return matchesApiKey(header.slice(7), hash);
 }

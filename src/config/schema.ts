@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { isAddressList } from "./addresses.ts";
 import { type About, integer, optionalText, port, text, toggle } from "./kinds.ts";
 import { mail } from "./mail.ts";
+import { metrics } from "./metrics.ts";
 import { sms } from "./sms.ts";
 
 const http = Type.Object({
@@ -263,6 +264,7 @@ export const configSchema = Type.Object({
         "Whether a user's password is taken only as a compact JWE for the key at /.well-known/jwks.json. Otherwise plain ones are taken, too.",
     } satisfies About),
   }),
+  metrics,
   log: Type.Object({
     level: Type.Union(
       [

@@ -33,6 +33,14 @@ import type { Store } from "../ports/store.ts";
 import type { Trace } from "../ports/trace.ts";
 import type { HttpLimits } from "./limits.ts";
 
+/** What /metrics answers, and to whom. */
+export interface ShownMetrics {
+  /** In Prometheus's format. */
+  readonly text: () => Promise<string>;
+  /** SHA-256 of the token that is asked for, hex; undefined: none is. */
+  readonly tokenHash: string | undefined;
+}
+
 /** What the HTTP side needs of the rest of the service. */
 export interface HttpDeps {
   readonly store: Store;
@@ -57,8 +65,8 @@ export interface HttpDeps {
   readonly requireEncryptedPasswords: boolean;
   /** Whether the service can do its work now: /health/ready. */
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly checks: Readonly<Record<string, string>> }>;
-  /** The text of /metrics, in Prometheus's format. */
-  readonly metricsText: () => Promise<string>;
+  /** Metrics on the port of the API; undefined: none here. */
+  readonly shownMetrics?: ShownMetrics | undefined;
 }
 
 /** The parts that the routes call. */

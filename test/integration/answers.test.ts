@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { failed, part } from "../support/answers.ts";
-import { endRest, type Rest, startRest } from "../support/rest.ts";
+import { endRest, metricsToken, operatorKey, type Rest, startRest } from "../support/rest.ts";
 
 let rest: Rest;
 let token: string;
@@ -108,13 +108,21 @@ describe("operation", () => {
     assert.deepEqual(await ask(shown.seq), []);
   });
 
-  test("health, metrics, document and its page, without a token", async () => {
-    for (const path of ["/health/live", "/health/ready", "/metrics"])
+  test("metrics, with their own token only", async () => {
+    const get = (authorization: string) =>
+      rest.http.inject({ method: "GET", url: "/metrics", headers: { authorization } });
+    for (const wrong of ["", `Bearer ${token}`, `Bearer ${operatorKey}`, `Bearer ${metricsToken}x`]) {
+      const { statusCode, json } = await get(wrong);
+      assert.deepEqual([statusCode, json()], [401, failed("authentication failed, invalid token")]);
+    }
+    const { statusCode, headers, body } = await get(`Bearer ${metricsToken}`);
+    assert.deepEqual([statusCode, headers["content-type"]], [200, "text/plain; version=0.0.4; charset=utf-8"]);
+    assert.match(body, /waybeam_http_requests_total\{method="GET",route="\/api\/devices",code="200"\} \d/);
+  });
+
+  test("health, document and its page, without a token", async () => {
+    for (const path of ["/health/live", "/health/ready"])
       assert.equal((await rest.call("GET", path)).status, 200, path);
-    assert.match(
-      (await rest.call("GET", "/metrics")).body,
-      /waybeam_http_requests_total\{method="GET",route="\/api\/devices",code="200"\} \d/,
-    );
     const document = await rest.http.inject({ method: "GET", url: "/openapi.json" });
     assert.equal(document.json().openapi, "3.1.0");
     assert.equal((await rest.http.inject({ method: "GET", url: "/docs" })).statusCode, 200);

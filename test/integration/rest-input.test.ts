@@ -32,6 +32,9 @@ describe("the API page", () => {
       const policy = String(headers["content-security-policy"]);
       assert.doesNotMatch(policy, /upgrade-insecure-requests|https?:|\*|[a-z]\.[a-z]/, url);
       assert.match(policy, /default-src 'self'/);
+      assert.match(policy, /frame-ancestors 'none'/);
+      assert.equal(headers["x-content-type-options"], "nosniff");
+      assert.equal(headers.server ?? headers["x-powered-by"], undefined);
       assert.equal("strict-transport-security" in headers, false);
     }
     const { body } = await get("/docs/static/swagger-initializer.js");

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { checkRule, RuleTrial } from "../../src/alerts/index.ts";
 import { hashApiKey, makeApiKey } from "../../src/auth/api-key.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
@@ -30,6 +31,9 @@ import { newUserOf } from "./users.ts";
 
 /** The operator's key of every test. */
 export const operatorKey = "wbo_of-the-tests-and-nothing-else";
+
+/** The token of the metrics in every test. */
+export const metricsToken = "metrics-of-the-tests-and-no-others";
 
 /** A clock that a test sets forward. */
 export class TestClock {
@@ -151,7 +155,7 @@ export async function startRest({
       requireEncryptedPasswords,
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
       readiness: async () => ({ ready, checks: { store: ready ? "ok" : "failed" } }),
-      metricsText: () => metrics.text(),
+      shownMetrics: { text: () => metrics.text(), tokenHash: hashApiKey(metricsToken) },
     },
   );
   const document = await http.openApi();
@@ -172,6 +176,8 @@ export async function startRest({
     const contentType = response.headers["content-type"]?.toString();
     const answer = { status: response.statusCode, contentType, body: response.body };
     check(method, url, answer);
+    assert.equal(response.headers["x-content-type-options"], "nosniff", `${method} ${url}`);
+    if (/^\/api\//i.test(url)) assert.equal(response.headers["cache-control"], "no-store", `${method} ${url}`);
     const isJson = contentType?.startsWith("application/json") === true && method !== "HEAD";
     const last = contentType === "application/x-ndjson" ? response.body.trimEnd().split("\n").at(-1) : undefined;
     const text = isJson ? response.body : last;

@@ -11,6 +11,8 @@ export interface Service {
   readonly devicePort: number;
   readonly directory: string;
   readonly token: string;
+  /** What Prometheus gets. */
+  metrics(): Promise<string>;
   /** Milliseconds from the start of the process until it was ready. */
   readonly readyAfter: number;
   /** What it told people, on standard error. */
@@ -32,6 +34,8 @@ export function removeFolder(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
 }
 
+const metricsToken = "metrics-of-the-tests-and-no-others";
+
 let nextPort = 21_000 + (process.pid % 900) * 12;
 
 /** Ports for one service; each test process takes them from a range of its own. */
@@ -52,6 +56,7 @@ export async function startService(directory: string, environment: Record<string
       WAYBEAM_HTTP_PORT: String(httpPort),
       WAYBEAM_DEVICE_PORT: String(devicePort),
       WAYBEAM_LOG_LEVEL: "warn",
+      WAYBEAM_METRICS_TOKEN: metricsToken,
       // A test's or a bench's load comes from one user at one address.
       WAYBEAM_API_REQUESTS_PER_MINUTE: "1000000000",
       ...environment,
@@ -68,6 +73,11 @@ export async function startService(directory: string, environment: Record<string
     readyAfter,
     said,
     token: await requestToken(url, directory),
+    metrics: async () => {
+      const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } });
+      if (!answer.ok) throw new Error(`/metrics answered ${answer.status}`);
+      return answer.text();
+    },
     stop: () => end(child, "SIGTERM"),
     kill: async () => {
       await end(child, "SIGKILL");

@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../errors/catalogue.ts";
 import { failureText, jsonType } from "../envelope.ts";
+import { alwaysHeaders, secretHeaders } from "./headers.ts";
 
 /** What Node's parser refuses never becomes a request; it too is answered in the envelope, with a listed code. */
 export function answerConnectionErrors(server: Server): void {
@@ -15,10 +16,14 @@ export function answerConnectionErrors(server: Server): void {
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
 }
 
+const guards = Object.entries({ ...alwaysHeaders, ...secretHeaders })
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join("");
+
 function refuse(socket: Duplex, error: ApiError): void {
   const { kind } = error;
   const body = failureText(error, null);
   socket.end(
-    `HTTP/1.1 ${kind.status} ${kind.text}\r\ncontent-type: ${jsonType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${kind.status} ${kind.text}\r\ncontent-type: ${jsonType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${guards}connection: close\r\n\r\n${body}`,
   );
 }

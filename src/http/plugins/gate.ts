@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
-import { isOperator } from "../../auth/api-key.ts";
+import { isBearer } from "../../auth/api-key.ts";
 import { allows, inactivity, operatorMay, type Permission } from "../../auth/permission.ts";
 import type { Session } from "../../auth/tokens.ts";
 import type { TallyEntry } from "../../domain/tally.ts";
@@ -10,6 +10,7 @@ import { within } from "../deadline.ts";
 import { fixedLimits } from "../limits.ts";
 import { RateLimit } from "../rate-limit.ts";
 import type { Services } from "../services.ts";
+import { guardAnswer } from "./headers.ts";
 
 /** The one place that decides who may call what. Each route is asked with the permission that it declares. */
 export interface Gate {
@@ -70,6 +71,7 @@ export function createGate(services: Services): Gate {
   function begin(request: FastifyRequest, reply: FastifyReply): void {
     request.startedAt = clock.monotonic();
     reply.header("x-request-id", request.id);
+    guardAnswer(request, reply);
   }
 
   return {
@@ -105,7 +107,7 @@ export function createGate(services: Services): Gate {
 function operatorGate({ limits, operatorKeyHash }: Pick<Services, "limits" | "operatorKeyHash">) {
   const perAddress = new RateLimit("address", limits.requestsPerMinute, fixedLimits.countedNames);
   return (request: FastifyRequest, reply: FastifyReply): ApiError | undefined => {
-    if (isOperator(request.headers.authorization, operatorKeyHash)) return undefined;
+    if (isBearer(request.headers.authorization, operatorKeyHash)) return undefined;
     return limit(perAddress, addressOf(request), request, reply) ?? new ApiError("invalidToken");
   };
 }

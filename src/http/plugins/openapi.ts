@@ -72,7 +72,7 @@ const pagePolicy = {
   "default-src": "'self'",
   "base-uri": "'self'",
   "form-action": "'self'",
-  "frame-ancestors": "'self'",
+  "frame-ancestors": "'none'",
   "img-src": "'self' data:",
   "object-src": "'none'",
   "script-src-attr": "'none'",

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import Type from "typebox";
+import { ApiError } from "../../errors/catalogue.ts";
+import { maySee, metricsType } from "../metrics-server.ts";
 import type { Services } from "../services.ts";
 
 const config = { permission: "public" } as const;
@@ -7,8 +9,8 @@ const tags = ["Operation"];
 
 const Ready = Type.Object({ ready: Type.Boolean(), checks: Type.Record(Type.String(), Type.String()) });
 
-/** What is not part of the API: health for load balancers, metrics for Prometheus. No tokens: they say nothing of any account. */
-export function operationRoutes(app: FastifyInstance, { readiness, metricsText }: Services): void {
+/** What is not part of the API: health for load balancers, metrics for Prometheus, where they are to be on this port. No user's token: they say nothing of any account. */
+export function operationRoutes(app: FastifyInstance, { readiness, shownMetrics }: Services): void {
   app.get(
     "/health/live",
     {
@@ -45,20 +47,11 @@ export function operationRoutes(app: FastifyInstance, { readiness, metricsText }
     },
   );
 
-  app.get(
-    "/metrics",
-    {
-      config,
-      schema: {
-        operationId: "metrics",
-        tags,
-        summary: "Metrics for Prometheus",
-        produces: ["text/plain"],
-        response: { 200: Type.String({ description: "Text exposition format." }) },
-      },
-    },
-    async (_request, reply) => reply.type("text/plain; version=0.0.4; charset=utf-8").send(await metricsText()),
-  );
+  if (shownMetrics !== undefined)
+    app.get("/metrics", { config, schema: { hide: true } }, async (request, reply) => {
+      if (!maySee(request.headers.authorization, shownMetrics)) throw new ApiError("invalidToken");
+      return reply.type(metricsType).send(await shownMetrics.text());
+    });
 
   // Who opens the service's address in a browser finds what it is.
   app.get("/", { config, exposeHeadRoute: true, schema: { hide: true } }, async (_request, reply) =>

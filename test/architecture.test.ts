@@ -10,19 +10,20 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   geo: ["model"],
   wording: ["model"],
   wire: ["model"],
+  shares: [],
   config: ["model"],
   protocols: ["model", "wire"],
   ports: ["model", "errors"],
-  gateway: ["protocols/index", "wire", "model", "errors", "ports"],
-  ingest: ["model", "geo", "errors", "ports"],
+  gateway: ["protocols/index", "wire", "shares", "model", "errors", "ports"],
+  ingest: ["model", "geo", "shares", "errors", "ports"],
   alerts: ["model", "geo", "wording", "errors", "ports"],
   domain: ["model", "geo", "errors", "ports", "contract"],
-  auth: ["model", "geo", "errors", "ports", "contract"],
-  http: ["domain", "auth", "contract", "model", "errors", "ports"],
+  auth: ["model", "geo", "shares", "errors", "ports", "contract"],
+  http: ["domain", "auth", "contract", "shares", "model", "errors", "ports"],
   store: ["model", "errors", "ports"],
   bus: ["model", "errors", "ports"],
   notify: ["model", "wording", "errors", "ports"],
-  observe: ["model", "errors", "ports"],
+  observe: ["model", "shares", "errors", "ports"],
   cli: ["contract", "protocols/index", "wire", "model", "simulator"],
   simulator: ["protocols/index", "wire", "geo", "model", "ports"],
 };
@@ -31,7 +32,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 const compositionRoots: readonly string[] = ["app.ts", "credentials-file.ts", "main.ts"];
 
 /** Rooms of pure functions: neither packages nor the runtime's modules. */
-const pure: readonly string[] = ["model", "errors", "geo", "wording", "wire", "protocols"];
+const pure: readonly string[] = ["model", "errors", "geo", "wording", "wire", "shares", "protocols"];
 
 const exportPattern = /^export (?:default )?(?:async )?(?:abstract )?(?:function\*?|const|class|interface|type) (\w+)/;
 

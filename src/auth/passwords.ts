@@ -3,15 +3,18 @@ import { promisify } from "node:util";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { AccountStore } from "../ports/store.ts";
+import { Turns } from "../shares/turns.ts";
 import { createEncryption, type PublicKeys } from "./encryption.ts";
 
 /** Passwords of users: how they come in and how they are kept. */
 export interface Passwords {
   /**
    * The form in which a password is kept: argon2id, as a PHC string. A value that is a compact JWE is decrypted first.
-   * @throws ApiError `invalidInput`: it is a JWE that can't be decrypted, or is not encrypted where it must be · `unavailable`: too many wait
+   * `accountKey`: the account that sets it; passwords of all accounts take turns.
+   * @throws ApiError `invalidInput`: it is a JWE that can't be decrypted, or is not encrypted where it must be · `tooManyRequests`, `unavailable`: too
+   * many of the account, or of all, wait
    */
-  hash(value: string): Promise<string>;
+  hash(value: string, accountKey: number): Promise<string>;
   /** The key that passwords can be encrypted for, as a JWK set (RFC 7517). */
   publicKeys(): Promise<PublicKeys>;
 }
@@ -30,10 +33,11 @@ const saltBytes = 16;
 const tagLength = 32;
 
 /**
- * Passwords that wait while one is hashed, of all accounts: the last one waits two seconds, or ten on a small machine, well within the 30 s of a request. More
- * come only from somebody who makes users in bulk with many requests at once; they would fill the memory, and time out for all.
+ * Passwords that wait while one is hashed, of all accounts and of one: the last of all waits two seconds, or ten on a small machine, well within the 30 s
+ * of a request. One account may have a quarter of the places: more wait only where somebody makes users in bulk with many requests at once, and these
+ * are to leave places for the others.
  */
-export const mostWaiting = 64;
+export const waitingPasswords = Object.freeze({ waiting: 64, each: 16 });
 /** By then the queue is empty again. */
 const retryAfterSeconds = 5;
 
@@ -42,42 +46,36 @@ const derive = promisify(argon2);
 /** Passwords over the service's settings, where the key pair is kept. */
 export function createPasswords({ accounts, ids, requireEncrypted }: PasswordsContext): Passwords {
   const encryption = createEncryption(accounts);
-  // One at a time: each takes a thread and 19 MiB.
-  let last: Promise<unknown> = Promise.resolve();
-  let unfinished = 0;
+  // One at a time: each takes one of the runtime's four threads, which name look-ups and files need too, and 19 MiB.
+  const turns = new Turns(waitingPasswords);
 
-  async function derived(password: string): Promise<string> {
-    if (unfinished > mostWaiting)
+  function inTurn<T>(accountKey: number, work: () => Promise<T>): Promise<T> {
+    const taken = turns.take(accountKey, work);
+    if (taken === "ownFull")
+      throw new ApiError("tooManyRequests", ["too many passwords of the account are being set"], retryAfterSeconds);
+    if (taken === "full")
       throw new ApiError("unavailable", ["too many passwords are being set at the moment"], retryAfterSeconds);
-    unfinished++;
-    try {
-      return await inTurn(password);
-    } finally {
-      unfinished--;
-    }
+    return taken;
   }
 
-  function inTurn(password: string): Promise<string> {
+  async function derived(password: string): Promise<string> {
     const nonce = Buffer.from(ids.secret(saltBytes), "base64url");
-    const next = last.then(async () =>
-      phc(nonce, await derive("argon2id", { ...cost, message: password, nonce, tagLength })),
-    );
-    last = next.catch(() => undefined);
-    return next;
+    return phc(nonce, await derive("argon2id", { ...cost, message: password, nonce, tagLength }));
+  }
+
+  async function textOf(value: string): Promise<string> {
+    const decrypted = await encryption.decrypt(value);
+    if (decrypted !== undefined && "refused" in decrypted)
+      throw new ApiError("invalidInput", [`body/password: ${decrypted.refused}`]);
+    if (decrypted === undefined && requireEncrypted)
+      throw new ApiError("invalidInput", [
+        "body/password: must be a compact JWE for the key at /.well-known/jwks.json",
+      ]);
+    return decrypted?.text ?? value;
   }
 
   return {
-    async hash(value) {
-      const decrypted = await encryption.decrypt(value);
-      if (decrypted !== undefined && "refused" in decrypted)
-        throw new ApiError("invalidInput", [`body/password: ${decrypted.refused}`]);
-      if (decrypted !== undefined) return derived(decrypted.text);
-      if (requireEncrypted)
-        throw new ApiError("invalidInput", [
-          "body/password: must be a compact JWE for the key at /.well-known/jwks.json",
-        ]);
-      return derived(value);
-    },
+    hash: async (value, accountKey) => inTurn(accountKey, async () => derived(await textOf(value))),
     publicKeys: () => encryption.publicKeys(),
   };
 }

@@ -44,7 +44,7 @@ export interface UsersContext {
   /** Makes an API key (src/auth/api-key.ts). */
   readonly makeApiKey: (ids: Ids) => { readonly id: string; readonly secret: string; readonly hash: string };
   /** The form in which a password is kept (src/auth/passwords.ts). */
-  readonly hashPassword: (password: string) => Promise<string>;
+  readonly hashPassword: (password: string, accountKey: number) => Promise<string>;
   /** Called with the key of a user that is no more. */
   readonly forget: (userKey: number) => void;
 }
@@ -124,13 +124,13 @@ function createChange({ store, bus, clock, ids, hashPassword }: UsersContext) {
   return {
     async create(accountKey: number, body: UserBody): Promise<ChangedUser> {
       const { fields, password, warnings } = readUser(body);
-      const passwordHash = password === undefined ? null : await hashPassword(password);
+      const passwordHash = password === undefined ? null : await hashPassword(password, accountKey);
       const made = { id: ids.uuid(), accountKey, owner: false, apiKeyHash: null, apiKeyId: null };
       return changed(await store.users.create({ ...fields, ...made, passwordHash }, clock.now()), warnings);
     },
     async replace(user: User, body: UserBody): Promise<ChangedUser> {
       const { fields, password, warnings } = readUser(body, user);
-      const passwordHash = password === undefined ? undefined : await hashPassword(password);
+      const passwordHash = password === undefined ? undefined : await hashPassword(password, user.accountKey);
       return changed(await store.users.replace(user.key, { ...fields, passwordHash }, clock.now()), warnings);
     },
   };

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { shareOf } from "../shares/addresses.ts";
 import { detectProtocol } from "../wire/detect.ts";
 import { httpFramer } from "../wire/http.ts";
 import type { AnyProtocol, Transport } from "../wire/protocol.ts";
@@ -40,6 +41,8 @@ const nothing = new Uint8Array(0);
  */
 export class TcpConnection implements Channel {
   readonly address: string;
+  /** Its address as limits count it. */
+  readonly share: string;
   readonly #number: number;
   readonly #socket: Socket;
   readonly #shared: Shared;
@@ -73,6 +76,7 @@ export class TcpConnection implements Channel {
     this.#shared = shared;
     this.#group = group;
     this.address = plainAddress(socket.remoteAddress);
+    this.share = shareOf(this.address);
     this.lastTick = shared.tick;
     this.deadline = shared.tick + shared.limits.identifySeconds;
     this.#rate = new MessageRate(shared.limits.messagesPerSecond, shared.tick);

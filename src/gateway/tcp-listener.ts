@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { HalfOpen } from "./half-open.ts";
+import { shareOf } from "../shares/addresses.ts";
+import { Places } from "../shares/places.ts";
 import { plainAddress, type Shared, warn } from "./shared.ts";
 import { TcpConnection, type TcpGroup } from "./tcp-connection.ts";
 import type { CloseCause } from "./types.ts";
@@ -20,7 +21,7 @@ export class TcpListener implements TcpGroup {
   readonly #shared: Shared;
   readonly #server: Server;
   readonly #connections = new Set<TcpConnection>();
-  readonly #halfOpen: HalfOpen<TcpConnection>;
+  readonly #halfOpen: Places<TcpConnection>;
   readonly #perAddress = new Map<string, number>();
   #congested = new Set<TcpConnection>();
   #throttled = new Set<TcpConnection>();
@@ -28,7 +29,7 @@ export class TcpListener implements TcpGroup {
 
   constructor(shared: Shared) {
     this.#shared = shared;
-    this.#halfOpen = new HalfOpen(shared.limits.halfOpenPerAddress);
+    this.#halfOpen = new Places(shared.limits.halfOpenPerAddress);
     // Half-open in the other sense: a peer that has sent its last byte still gets the answers that become due.
     const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs };
     this.#server = createServer({ ...options, highWaterMark }, (socket) => this.#accept(socket));
@@ -107,9 +108,9 @@ export class TcpListener implements TcpGroup {
     this.#halfOpen.delete(connection);
     this.#congested.delete(connection);
     this.#throttled.delete(connection);
-    const left = (this.#perAddress.get(connection.address) ?? 1) - 1;
-    if (left === 0) this.#perAddress.delete(connection.address);
-    else this.#perAddress.set(connection.address, left);
+    const left = (this.#perAddress.get(connection.share) ?? 1) - 1;
+    if (left === 0) this.#perAddress.delete(connection.share);
+    else this.#perAddress.set(connection.share, left);
     this.#shared.counters.closed(cause).add(1);
     this.#shared.deps.log.debug({ connection: connection.id, cause }, "closed");
   }
@@ -152,8 +153,8 @@ export class TcpListener implements TcpGroup {
 
   #accept(socket: Socket): void {
     const { counters, limits } = this.#shared;
-    const address = plainAddress(socket.remoteAddress);
-    const fromAddress = this.#perAddress.get(address) ?? 0;
+    const share = shareOf(plainAddress(socket.remoteAddress));
+    const fromAddress = this.#perAddress.get(share) ?? 0;
     const refusal = this.#refusalOf(fromAddress);
     if (refusal !== undefined) {
       counters.closed(refusal).add(1);
@@ -161,14 +162,14 @@ export class TcpListener implements TcpGroup {
       socket.destroy();
       return;
     }
-    if (this.#halfOpen.size >= limits.halfOpen || this.#connections.size >= limits.connections) this.#makeRoom(address);
-    this.#perAddress.set(address, fromAddress + 1);
+    if (this.#halfOpen.size >= limits.halfOpen || this.#connections.size >= limits.connections) this.#makeRoom(share);
+    this.#perAddress.set(share, fromAddress + 1);
     counters.opened.tcp.add(1);
     const connection = new TcpConnection(socket, ++this.#accepted, this.#shared, this);
     this.#connections.add(connection);
     this.#halfOpen.add(connection);
     if (this.#shared.full) connection.pause("memory");
-    this.#shared.deps.log.debug({ connection: connection.id, address }, "connected");
+    this.#shared.deps.log.debug({ connection: connection.id, address: connection.address }, "connected");
   }
 
   #refusalOf(fromAddress: number): CloseCause | undefined {
@@ -178,8 +179,8 @@ export class TcpListener implements TcpGroup {
     return this.#connections.size >= limits.connections && this.#halfOpen.size === 0 ? "full" : undefined;
   }
 
-  #makeRoom(address: string): void {
-    const next = this.#halfOpen.next(address);
-    next?.connection.close(next.cause);
+  #makeRoom(share: string): void {
+    const next = this.#halfOpen.next(share);
+    next?.connection.close(next.beyondShare ? "halfOpenShare" : "full");
   }
 }

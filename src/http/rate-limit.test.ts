@@ -14,10 +14,11 @@ test("so many requests in a minute that begins with the first one", () => {
   assert.deepEqual(limit.take(1, 65_000), { allowed: true, remaining: 1, resetSeconds: 60 });
 });
 
-test("it remembers no more keys than its capacity", () => {
-  const limit = new RateLimit("name", 1, 2);
-  for (const key of ["a", "b", "c"]) assert.equal(limit.take(key, 0).allowed, true);
-  assert.equal(limit.take("c", 0).allowed, false);
-  assert.equal(limit.take("b", 0).allowed, false);
+test("it remembers no more keys than its capacity: who asked longest ago begins anew", () => {
+  const limit = new RateLimit("name", 1, 4);
+  for (const key of ["a", "b", "c", "d"]) assert.equal(limit.take(key, 0).allowed, true);
+  assert.equal(limit.take("d", 0).allowed, false);
+  assert.equal(limit.take("e", 0).allowed, true);
+  assert.equal(limit.take("d", 0).allowed, false);
   assert.equal(limit.take("a", 0).allowed, true);
 });

@@ -1,3 +1,5 @@
+import { RecentMap } from "../shares/recent-map.ts";
+
 /** What is left of a limit after a request. */
 export interface Allowance {
   readonly allowed: boolean;
@@ -15,12 +17,11 @@ interface Window {
 
 /**
  * So many requests in each minute for each key. The minute of a key begins with its first request. At most `capacity` keys are counted;
- * the one that began first makes room.
+ * those that asked longest ago make room, and begin anew.
  */
 export class RateLimit {
-  readonly #windows = new Map<string | number, Window>();
+  readonly #windows: RecentMap<string | number, Window>;
   readonly #limit: number;
-  readonly #capacity: number;
   /** `RateLimit-Policy` of this limit (draft-ietf-httpapi-ratelimit-headers-10). */
   readonly policy: string;
   readonly #name: string;
@@ -28,7 +29,7 @@ export class RateLimit {
   constructor(name: string, limit: number, capacity: number) {
     this.#name = name;
     this.#limit = limit;
-    this.#capacity = capacity;
+    this.#windows = new RecentMap(capacity);
     this.policy = `"${name}";q=${limit};w=${windowMs / 1000}`;
   }
 
@@ -37,9 +38,6 @@ export class RateLimit {
     let window = this.#windows.get(key);
     if (window === undefined || now >= window.ends) {
       window = { ends: now + windowMs, count: 0 };
-      this.#windows.delete(key);
-      if (this.#windows.size >= this.#capacity)
-        for (const first of this.#windows.keys()) if (this.#windows.delete(first)) break;
       this.#windows.set(key, window);
     }
     window.count++;

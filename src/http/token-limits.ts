@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../errors/catalogue.ts";
-import { addressOf } from "./address.ts";
+import { requesterOf } from "./address.ts";
 import { fixedLimits } from "./limits.ts";
 import { RateLimit } from "./rate-limit.ts";
 
@@ -21,7 +21,7 @@ export class TokenLimits {
 
   /** Counts a request to its address. @throws ApiError `tooManyRequests` */
   countAddress(request: FastifyRequest, reply: FastifyReply): void {
-    count(this.#perAddress, addressOf(request), request, reply);
+    count(this.#perAddress, requesterOf(request), request, reply);
   }
 
   /** Counts a request to the user name in it, by what its key was found to be. @throws ApiError `tooManyRequests` */

@@ -65,6 +65,18 @@ describe("limits", () => {
     await endRest(rest);
   });
 
+  test("IPv6 addresses are counted by /64, which a subscriber has for itself; IPv4 ones in whatever form they come", async () => {
+    const rest = await startRest({ limits: { tokenRequestsPerMinute: 1 } });
+    const ask = async (from: string) => (await rest.call("POST", "/api/Auth/Token", { body: {}, from })).status;
+    assert.equal(await ask("2001:db8:1:2::1"), 400);
+    assert.equal(await ask("2001:db8:1:2:ffff::9"), 429);
+    assert.equal(await ask("2001:db8:1:3::1"), 400);
+    assert.equal(await ask("192.0.2.1"), 400);
+    assert.equal(await ask("::ffff:192.0.2.1"), 429);
+    assert.equal(await ask("::ffff:192.0.2.2"), 400);
+    await endRest(rest);
+  });
+
   test("a stranger's address is the one that a trusted proxy names, and nobody else's word is taken for it", async () => {
     const proxied = { trustProxy: "10.0.0.0/8, loopback", limits: { tokenRequestsPerMinute: 1 } };
     const rest = await startRest(proxied);

@@ -5,7 +5,7 @@ import type { Session } from "../../auth/tokens.ts";
 import type { TallyEntry } from "../../domain/tally.ts";
 import { ApiError } from "../../errors/catalogue.ts";
 import type { User } from "../../model/account.ts";
-import { addressOf } from "../address.ts";
+import { requesterOf } from "../address.ts";
 import { within } from "../deadline.ts";
 import { fixedLimits } from "../limits.ts";
 import { RateLimit } from "../rate-limit.ts";
@@ -108,7 +108,7 @@ function operatorGate({ limits, operatorKeyHash }: Pick<Services, "limits" | "op
   const perAddress = new RateLimit("address", limits.requestsPerMinute, fixedLimits.countedNames);
   return (request: FastifyRequest, reply: FastifyReply): ApiError | undefined => {
     if (isBearer(request.headers.authorization, operatorKeyHash)) return undefined;
-    return limit(perAddress, addressOf(request), request, reply) ?? new ApiError("invalidToken");
+    return limit(perAddress, requesterOf(request), request, reply) ?? new ApiError("invalidToken");
   };
 }
 

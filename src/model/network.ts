@@ -1,0 +1,70 @@
+/** An IP address as its 16-bit groups: two of IPv4, eight of IPv6. */
+export type Address = readonly number[];
+
+/** All addresses that begin with the same bits; a single address is a network of all its bits. */
+export interface Network {
+  readonly groups: Address;
+  readonly bits: number;
+}
+
+const octet = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
+const ipv4 = `(?:${octet}\\.){3}${octet}`;
+const hex = "[0-9a-fA-F]{1,4}";
+/** Every place that `::` can have. */
+const shortened = [1, 2, 3, 4, 5, 6].map((before) => `(?:${hex}:){${before}}(?::${hex}){1,${7 - before}}`);
+const ipv6 = `(?:${[`(?:${hex}:){7}${hex}`, `(?:${hex}:){1,7}:`, ...shortened, `:(?:(?::${hex}){1,7}|:)`].join("|")})`;
+
+/** Networks as users write them: an address of IPv4 or IPv6, alone or with a number of bits (`10.20.0.0/16`). */
+export const networkPattern = `^(?:${ipv4}(?:/(?:3[0-2]|[12]?\\d))?|${ipv6}(?:/(?:12[0-8]|1[01]\\d|[1-9]?\\d))?)$`;
+
+const networkForm = new RegExp(networkPattern);
+const ipv4Form = new RegExp(`^${ipv4}$`);
+const ipv6Form = new RegExp(`^${ipv6}$`);
+
+/** The groups of an address; undefined where the text is none. IPv4 within IPv6 (`::ffff:192.0.2.1`) is read as IPv4; a zone (`%eth0`) is left out. */
+export function parseAddress(text: string): Address | undefined {
+  const mapped = text.startsWith("::ffff:") && text.includes(".") ? text.slice(7) : text;
+  if (ipv4Form.test(mapped)) {
+    const [a = 0, b = 0, c = 0, d = 0] = mapped.split(".").map(Number);
+    return [(a << 8) | b, (c << 8) | d];
+  }
+  const zone = mapped.indexOf("%");
+  const plain = zone < 0 ? mapped : mapped.slice(0, zone);
+  if (!ipv6Form.test(plain)) return undefined;
+  const [before = "", after] = plain.split("::");
+  const [first, last] = [groupsOf(before), groupsOf(after ?? "")];
+  return [...first, ...new Array<number>(8 - first.length - last.length).fill(0), ...last];
+}
+
+function groupsOf(text: string): readonly number[] {
+  return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
+}
+
+/** A network; undefined where the text is none (`networkPattern`). Bits beyond its length do not count: `10.0.0.1/8` is `10.0.0.0/8`. */
+export function parseNetwork(text: string): Network | undefined {
+  if (!networkForm.test(text)) return undefined;
+  const [address = "", bits] = text.split("/");
+  const groups = parseAddress(address);
+  return groups && { groups, bits: bits === undefined ? groups.length * 16 : Number(bits) };
+}
+
+/** Whether the address is one of the network's. */
+export function contains({ groups, bits }: Network, address: Address): boolean {
+  if (groups.length !== address.length) return false;
+  for (let index = 0; index * 16 < bits; index++) {
+    const ignored = Math.max(0, 16 - (bits - index * 16));
+    if ((groups[index] ?? 0) >>> ignored !== (address[index] ?? 0) >>> ignored) return false;
+  }
+  return true;
+}
+
+/** What limits by address count together: an IPv4 address, the /64 of an IPv6 one (a subscriber has at least that). Other texts stand for themselves. */
+export function addressGroup(address: string): string {
+  if (!address.includes(":")) return address;
+  const groups = parseAddress(address);
+  if (groups === undefined || groups.length < 8) return address;
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(":")}::/64`;
+}

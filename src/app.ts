@@ -1,5 +1,6 @@
 import { checkRule, RuleEngine, RuleTrial } from "./alerts/index.ts";
 import { hashApiKey, makeApiKey, makeOperatorKey } from "./auth/api-key.ts";
+import { matchesTrackerSecret as matchesSecret } from "./auth/tracker-secret.ts";
 import { createMemoryBus } from "./bus/memory.ts";
 import type { Config } from "./config/index.ts";
 import { addCredentials, credentialsFile, readStored, updateUrl } from "./credentials-file.ts";
@@ -80,7 +81,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
   measure(metrics, ingest, store);
   const gateway = createGateway(
     { host: config.device.host, port: config.device.port, limits: config.device },
-    { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus },
+    { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus, matchesSecret },
   );
   const retention = new Retention({ store, clock, log, settings: config });
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });

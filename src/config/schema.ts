@@ -137,6 +137,14 @@ const device = Type.Object({
     unit: "s",
     description: "Silence after which a tracker's connection is closed: longer than the usual heartbeat intervals.",
   }),
+  knocksPerMinute: integer(1200, {
+    env: "WAYBEAM_DEVICE_KNOCKS_PER_MINUTE",
+    minimum: 1,
+    maximum: 1_000_000,
+    unit: "attempts",
+    description:
+      "Attempts a minute, from one address (IPv6: one /64), to report as a device that is not registered, has expired or may not come from there. Each asks the database; beyond them a connection is closed and a datagram dropped without asking. High: a fleet that is not registered yet may stand behind one address of a mobile network.",
+  }),
   identifySeconds: integer(60, {
     env: "WAYBEAM_DEVICE_IDENTIFY_SECONDS",
     minimum: 1,

@@ -6,6 +6,7 @@ import type { User } from "../model/account.ts";
 import type { Device, DeviceFields } from "../model/device.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Quarantine } from "../ports/quarantine.ts";
 import type { Store } from "../ports/store.ts";
 import type { WatchWarnings } from "./alert-rule-rights.ts";
 import { unknownFields } from "./bodies.ts";
@@ -61,11 +62,12 @@ export interface DevicesContext {
   readonly clock: Clock;
   readonly visibility: Visibility;
   readonly watchWarnings: WatchWarnings;
+  readonly quarantine: Pick<Quarantine, "registered" | "removed">;
 }
 
 /** The devices over their store; what is read often is kept in memory until the bus says that it changed. */
 export function createDevices({ store: { devices: store }, bus, clock, ...context }: DevicesContext): Devices {
-  const { visibility, watchWarnings } = context;
+  const { visibility, watchWarnings, quarantine } = context;
   const cache = keptIn(store, bus, clock);
   const { list } = createDeviceList({ store, find: (id) => cache.get(id), bus, clock, visibility });
   // A change is made from what was read before it, so the changes of one device follow each other.
@@ -85,11 +87,10 @@ export function createDevices({ store: { devices: store }, bus, clock, ...contex
   }
 
   function changed(result: Device | "exists" | "noLicense"): Device {
-    if (result === "exists")
-      throw new ApiError("deviceExists", ["body: the id or an alias is a registered device's already"]);
-    if (result === "noLicense") throw new ApiError("noLicense");
-    tell(result);
-    return result;
+    const device = stored(result);
+    quarantine.registered([device.id, ...device.aliases]);
+    tell(device);
+    return device;
   }
 
   function tell({ accountKey, key, id }: Device): void {
@@ -132,10 +133,19 @@ export function createDevices({ store: { devices: store }, bus, clock, ...contex
         const device = await current(user, id);
         const warnings = await watchWarnings(user, { device: id });
         if (!(await store.remove(device.key))) throw new ApiError("deviceNotFound");
+        quarantine.removed(id);
         tell(device);
         return warnings;
       }),
   };
+}
+
+/** The device that the store made or changed. @throws ApiError where it did not */
+function stored(result: Device | "exists" | "noLicense"): Device {
+  if (result === "exists")
+    throw new ApiError("deviceExists", ["body: the id or an alias is a registered device's already"]);
+  if (result === "noLicense") throw new ApiError("noLicense");
+  return result;
 }
 
 /** A device where the user sees it. @throws ApiError `deviceNotFound` */

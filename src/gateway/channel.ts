@@ -1,4 +1,4 @@
-import type { Exchange } from "./exchange.ts";
+import type { Exchange, Turned } from "./exchange.ts";
 import type { CloseCause } from "./types.ts";
 
 /** A session's way back to its peer: a TCP connection, one that carries HTTP, or a UDP peer. */
@@ -14,7 +14,7 @@ export interface Channel {
   /** A registered device speaks on it. */
   identified(): void;
   /** Whoever speaks on it is refused: it is to be closed soon, if no other device identifies. */
-  refused(cause: "unknown" | "expired"): void;
+  refused(cause: Turned): void;
   /** The session, which was not ready for further messages, is again. */
   resume(): void;
   close(cause: CloseCause): void;

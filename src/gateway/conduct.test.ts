@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { MemoryIntake } from "../../test/support/memory-intake.ts";
 import type { Effect } from "../model/effects.ts";
 import { Conduct } from "./conduct.ts";
+import type { Verdict } from "./doorkeeper.ts";
 import { Exchange } from "./exchange.ts";
 import { defaultLimits } from "./limits.ts";
 import { Speaker } from "./speaker.ts";
@@ -20,7 +21,9 @@ function speakerOf(status: "nobody" | "unknown" | "expired" | "admitted"): Speak
   if (status === "admitted" || status === "expired") intake.register("a", status === "expired");
   const admission = intake.admit(["a"]);
   assert.ok(!(admission instanceof Promise));
-  if (status !== "nobody") speaker.become(["a"], admission);
+  const device = { id: "a", accountKey: 1 };
+  const verdict: Verdict = admission.status === "expired" ? { status: "expired", device } : admission;
+  if (status !== "nobody") speaker.become(["a"], undefined, verdict);
   return speaker;
 }
 

@@ -27,7 +27,7 @@ export class Conduct {
     { failed, useless }: Exchange,
     length: number,
     effects: readonly Effect[],
-    { device, ids, refusal }: Speaker,
+    { device, ids, turned }: Speaker,
     limits: GatewayLimits,
   ): CloseCause | undefined {
     // What a refused device sends is bounded by its number of messages.
@@ -36,8 +36,7 @@ export class Conduct {
       this.#junk = failed || effects.every(isIgnored) ? Math.max(0, this.#junk - length) : 0;
     if (this.#junk > limits.junkBytes) return "junk";
     if (device !== undefined) this.#refused = 0;
-    else if (ids !== undefined && ++this.#refused > limits.refusedMessages)
-      return refusal === "expired" ? "expired" : "unknown";
+    else if (ids !== undefined && ++this.#refused > limits.refusedMessages) return turned ?? "unknown";
     return undefined;
   }
 }

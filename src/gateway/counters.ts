@@ -1,6 +1,8 @@
 import type { FailureCause } from "../model/effects.ts";
 import type { Counter, Metrics } from "../ports/metrics.ts";
+import type { KnockCause } from "../ports/quarantine.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
+import type { Refusal } from "./exchange.ts";
 import type { CloseCause } from "./types.ts";
 
 /** Handles of one protocol, made once, so that a message costs additions only. */
@@ -10,8 +12,10 @@ export interface ProtocolCounters {
   readonly acks: Counter;
   readonly quarantined: Counter;
   readonly failures: Readonly<Record<FailureCause, Counter>>;
-  /** Reports that were not taken: of a device that is unknown, expired, or gone since. */
-  readonly refused: Readonly<Record<"unknown" | "expired" | "notIdentified" | "changed", Counter>>;
+  /** Reports that were not taken. */
+  readonly refused: Readonly<Record<Refusal, Counter>>;
+  /** Times that somebody said it is a device and was turned away. */
+  readonly turned: Readonly<Record<KnockCause | "limited", Counter>>;
   readonly skippedBytes: Counter;
 }
 
@@ -81,6 +85,10 @@ function protocolCounters(metrics: Metrics): (protocol: string) => ProtocolCount
     "protocol",
     "cause",
   ]);
+  const turned = metrics.counter("waybeam_identifications_refused_total", "Trackers that were turned away.", [
+    "protocol",
+    "cause",
+  ]);
   const skipped = metrics.counter("waybeam_skipped_bytes_total", "Bytes that belong to no message.", ["protocol"]);
   return (protocol) => ({
     frames: frames({ protocol }),
@@ -96,8 +104,18 @@ function protocolCounters(metrics: Metrics): (protocol: string) => ProtocolCount
     refused: {
       unknown: refused({ protocol, cause: "unknown" }),
       expired: refused({ protocol, cause: "expired" }),
+      barred: refused({ protocol, cause: "barred" }),
+      limited: refused({ protocol, cause: "limited" }),
       notIdentified: refused({ protocol, cause: "notIdentified" }),
       changed: refused({ protocol, cause: "changed" }),
+    },
+    turned: {
+      unknown: turned({ protocol, cause: "unknown" }),
+      expired: turned({ protocol, cause: "expired" }),
+      protocol: turned({ protocol, cause: "protocol" }),
+      network: turned({ protocol, cause: "network" }),
+      secret: turned({ protocol, cause: "secret" }),
+      limited: turned({ protocol, cause: "limited" }),
     },
     skippedBytes: skipped({ protocol }),
   });

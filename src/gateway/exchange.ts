@@ -1,7 +1,13 @@
 import type { Effect, Report } from "../model/effects.ts";
 
+/**
+ * Why whoever said that it is a device was turned away: no device has its identifiers; the device has expired; it broke a rule of its account (`guard.ts`);
+ * or its address was wrong too often (`knocks.ts`). The peer can't tell the first three apart.
+ */
+export type Turned = "unknown" | "expired" | "barred" | "limited";
+
 /** Why a message's data was not taken. */
-export type Refusal = "unknown" | "expired" | "notIdentified" | "changed";
+export type Refusal = Turned | "notIdentified" | "changed";
 
 /** What the trace is to show of a message. */
 export interface Traced {

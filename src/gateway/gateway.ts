@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Dispatcher } from "../ports/dispatcher.ts";
 import { CommandDesk } from "./commands.ts";
 import { createCounters } from "./counters.ts";
+import { Knocks } from "./knocks.ts";
 import { defaultLimits } from "./limits.ts";
 import { Registry } from "./registry.ts";
 import type { Shared } from "./shared.ts";
@@ -32,13 +33,15 @@ class SocketGateway implements Gateway {
 
   constructor(options: GatewayOptions, deps: GatewayDeps) {
     this.#options = options;
+    const limits = { ...defaultLimits, ...options.limits };
     const registry = new Registry();
     this.#shared = {
       deps,
-      limits: { ...defaultLimits, ...options.limits },
+      limits,
       counters: createCounters(deps.metrics),
       registry,
       commands: new CommandDesk(registry, deps.clock, deps.metrics),
+      knocks: new Knocks(limits.knocksPerMinute),
       context: { receivedAt: 0, transport: "tcp", identified: false, options: {} },
       prefix: deps.ids.secret(3),
       tick: 0,

@@ -1,12 +1,12 @@
 import { type HttpStatus, httpResponse, parseHttpRequest } from "../wire/http.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** When a phone should try again while the store can't be used: after so many seconds. */
+/** When a phone should try again while the store can't be used, or its address was wrong too often: after so many seconds. */
 const tryLater = { "Retry-After": "10" };
 
 /** A response of the gateway's own, without a body. */
 function ownResponse(status: HttpStatus, keepAlive: boolean): Uint8Array {
-  return httpResponse(status, keepAlive, "", status === 503 ? tryLater : {});
+  return httpResponse(status, keepAlive, "", status === 503 || status === 429 ? tryLater : {});
 }
 
 /** A response that is the connection's last. */
@@ -17,8 +17,9 @@ export function lastResponse(status: HttpStatus): Uint8Array {
 /** What is answered where the data was not taken; undefined: the protocol's own replies, or 200 where it has none. */
 function statusOf(exchange: Exchange): HttpStatus | undefined {
   if (exchange.unavailable) return 503;
-  if (exchange.refusal === "unknown") return 404;
-  if (exchange.refusal === "expired" || exchange.refusal === "changed") return 403;
+  if (exchange.refusal === "limited") return 429;
+  // One answer for all of them: nobody is to find out which devices there are.
+  if (exchange.refusal !== undefined && exchange.refusal !== "notIdentified") return 404;
   // A protocol may say in its own words what is wrong with a message.
   if (exchange.failed) return exchange.replies === undefined ? 400 : undefined;
   return exchange.refusal === "notIdentified" ? 400 : undefined;

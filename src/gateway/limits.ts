@@ -23,6 +23,11 @@ export interface GatewayLimits {
   readonly refusedMessages: number;
   /** And how long: closed at once, many trackers would connect again at once. */
   readonly refusedSeconds: number;
+  /**
+   * How often an address may say in a minute, or at once, that it is a device which is not registered, has expired or may not come so. Each time asks the store.
+   * High, since a whole fleet that nobody has registered yet may stand behind a mobile network's address; far below what would be felt.
+   */
+  readonly knocksPerMinute: number;
   /** Messages that wait for their commit; then the socket is not read. Enough for a backlog at full speed, no more than memory bears. */
   readonly messagesInFlight: number;
   /** Messages a second, on average over a few; faster senders are read more slowly (datagrams: dropped). Far above any tracker, below what harms the others. */
@@ -65,6 +70,7 @@ export const defaultLimits: GatewayLimits = Object.freeze({
   idleSeconds: 1800,
   refusedMessages: 8,
   refusedSeconds: 10,
+  knocksPerMinute: 1200,
   messagesInFlight: 64,
   messagesPerSecond: 2000,
   junkBytes: 4096,

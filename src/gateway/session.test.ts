@@ -10,6 +10,7 @@ import { type Channel, writeReplies } from "./channel.ts";
 import { CommandDesk } from "./commands.ts";
 import { createCounters } from "./counters.ts";
 import type { Exchange } from "./exchange.ts";
+import { Knocks } from "./knocks.ts";
 import { defaultLimits } from "./limits.ts";
 import { Registry } from "./registry.ts";
 import { Session } from "./session.ts";
@@ -79,12 +80,14 @@ function world() {
       metrics,
       trace: createTrace(systemClock),
       quarantine: createQuarantine(systemClock),
+      matchesSecret: (secret, hash) => secret === hash,
       bus: { publish: () => {}, subscribe: () => () => {}, close: async () => {} },
     },
     limits: { ...defaultLimits, messagesInFlight: 3, refusedMessages: 1000 },
     counters: createCounters(createMetrics({ processMetrics: false })),
     registry,
     commands: new CommandDesk(registry, systemClock, metrics),
+    knocks: new Knocks(1_000_000),
     context: { receivedAt: 0, transport: "tcp", identified: false, options: {} },
     prefix: "t",
     tick: 0,

@@ -1,10 +1,11 @@
 import type { CommandResult, Effect, FailureCause, Reply, Report } from "../model/effects.ts";
-import type { Admission, Admitted } from "../ports/intake.ts";
+import type { Admitted } from "../ports/intake.ts";
 import type { AnyProtocol, Connection, ExpectedReply, Transport } from "../wire/protocol.ts";
 import type { Channel } from "./channel.ts";
 import { Conduct } from "./conduct.ts";
 import type { ProtocolCounters } from "./counters.ts";
-import { Exchange } from "./exchange.ts";
+import { type Claim, judge, judgeAgain, type Verdict } from "./doorkeeper.ts";
+import { Exchange, type Turned } from "./exchange.ts";
 import { InFlight } from "./in-flight.ts";
 import type { Reachable } from "./registry.ts";
 import type { Shared } from "./shared.ts";
@@ -83,12 +84,13 @@ export class Session implements Reachable {
       }
       this.#forgetSpeaker();
     }
-    const { device, ids } = this.#speaker;
+    const { device, ids, secret } = this.#speaker;
     if (device === undefined || this.#speaker.current) {
       this.#decode(exchange, frame);
       return;
     }
-    this.#admit(ids ?? [device.id], exchange, () => this.#decode(exchange, frame));
+    const claim = this.#claim(ids ?? [device.id], secret);
+    this.#admit(claim, exchange, () => this.#decode(exchange, frame), true);
   }
 
   /** Bytes between messages that belong to none. */
@@ -103,17 +105,20 @@ export class Session implements Reachable {
    */
   deviceChanged(device: string): void {
     this.#speaker.changed = true;
-    const ids = this.#speaker.device?.id === device ? this.#speaker.ids : undefined;
-    Promise.resolve(this.#shared.deps.intake.admit(ids ?? [device])).then(
-      ({ status }) => {
-        if (status !== "admitted") this.#lose(device, status);
+    const { ids, secret, device: speaker } = this.#speaker;
+    const claim = speaker?.id === device ? this.#claim(ids ?? [device], secret) : undefined;
+    Promise.resolve(judgeAgain(this.#shared, claim ?? this.#claim([device], undefined))).then(
+      (verdict) => {
+        // What a device brought that spoke earlier on this connection is not kept: whether it may go on shows with its next message.
+        const unclear = claim === undefined && verdict.status === "barred" && verdict.rule === "secret";
+        if (verdict.status !== "admitted" && !unclear) this.#lose(device, verdict.status);
       },
       (error: unknown) => this.#shared.deps.log.debug({ device, error }, "identification impossible at present"),
     );
   }
 
   /** A device may not report any longer. Where the connection stands for others too, they go on. */
-  #lose(device: string, why: "unknown" | "expired"): void {
+  #lose(device: string, why: Turned): void {
     // A message that came meanwhile has asked for itself.
     const asked = this.suspended || (this.#speaker.current && this.#speaker.device?.id === device);
     if (this.#closed || asked) return;
@@ -122,11 +127,11 @@ export class Session implements Reachable {
 
   /** After a change of the device that speaks, the intake is asked anew; the session itself takes it up with its next message. */
   async speaksFor(device: string): Promise<boolean> {
-    const { ids, device: speaker } = this.#speaker;
+    const { ids, secret, device: speaker } = this.#speaker;
     if (ids === undefined || speaker?.id !== device || this.#speaker.current) return true;
     try {
-      const admission = await this.#shared.deps.intake.admit(ids);
-      return admission.status === "admitted" && admission.id === device;
+      const verdict = await judgeAgain(this.#shared, this.#claim(ids, secret));
+      return verdict.status === "admitted" && verdict.id === device;
     } catch {
       // Nobody can say whose identifiers these are; nothing was written, which is all that the caller is told.
       return false;
@@ -204,7 +209,7 @@ export class Session implements Reachable {
           this.#inFlight.submit(exchange, this.#speaker.device);
           if (this.#speaker.speaksAs(effect.ids)) break;
           const rest = { ...work, from: index + 1 };
-          this.#admit(effect.ids, exchange, () => this.#interpret(rest));
+          this.#admit(this.#claim(effect.ids, effect.secret), exchange, () => this.#interpret(rest));
           return;
         }
         case "commandResult":
@@ -263,12 +268,16 @@ export class Session implements Reachable {
     if (cause !== undefined) this.#channel.close(cause);
   }
 
-  /** Asks whose identifiers these are and goes on with `proceed`, at once where the answer is known. */
-  #admit(ids: readonly string[], exchange: Exchange, proceed: () => void): void {
+  #claim(ids: readonly string[], secret: string | undefined): Claim {
+    return { ids, secret, protocol: this.protocol, address: this.#channel.address };
+  }
+
+  /** Asks whether a claim holds and goes on with `proceed`, at once where the answer is known. `again`: it held before. */
+  #admit(claim: Claim, exchange: Exchange, proceed: () => void, again = false): void {
     this.#speaker.forget(this, this.#shared);
-    const admission = this.#shared.deps.intake.admit(ids);
-    if (!(admission instanceof Promise)) {
-      this.#become(ids, admission, exchange);
+    const verdict = again ? judgeAgain(this.#shared, claim) : judge(this.#shared, claim);
+    if (!(verdict instanceof Promise)) {
+      this.#become(claim, verdict, exchange);
       proceed();
       return;
     }
@@ -285,31 +294,39 @@ export class Session implements Reachable {
         this.#defect(error);
       }
     };
-    admission.then(
-      (answer) => goOn(() => this.#become(ids, answer, exchange)),
-      (error: unknown) => goOn(() => this.#unavailable(ids, exchange, error)),
+    verdict.then(
+      (answer) => goOn(() => this.#become(claim, answer, exchange)),
+      (error: unknown) => goOn(() => this.#unavailable(claim.ids, exchange, error)),
     );
   }
 
-  #become(ids: readonly string[], admission: Admission, exchange: Exchange): void {
-    this.#speaker.become(ids, admission);
+  #become(claim: Claim, verdict: Verdict, exchange: Exchange): void {
+    this.#speaker.become(claim.ids, claim.secret, verdict);
     this.#speaker.decided(this, this.#shared);
-    if (admission.status === "admitted") {
-      if (this.#transport !== "http") {
-        this.#speaker.reach(admission.id, this, this.#shared);
-        exchange.reached = admission.id;
-      }
-      this.#channel.identified();
+    if (verdict.status !== "admitted") {
+      this.#turnAway(claim, verdict, exchange);
       return;
     }
-    exchange.refusal ??= admission.status;
-    const connection = this.#channel.id;
-    this.#shared.deps.log.debug({ connection, protocol: this.protocol.id, ids, status: admission.status }, "refused");
-    if (admission.status === "unknown") {
-      this.#shared.deps.quarantine.add(ids, this.protocol.id, this.#channel.address);
-      this.#counters.quarantined.add(1);
+    if (this.#transport !== "http") {
+      this.#speaker.reach(verdict.id, this, this.#shared);
+      exchange.reached = verdict.id;
     }
-    this.#channel.refused(admission.status);
+    this.#channel.identified();
+  }
+
+  #turnAway({ ids, address }: Claim, verdict: Exclude<Verdict, Admitted>, exchange: Exchange): void {
+    const { status } = verdict;
+    exchange.refusal ??= status;
+    const [connection, protocol] = [this.#channel.id, this.protocol.id];
+    this.#shared.deps.log.debug({ connection, protocol, ids, status }, "refused");
+    const cause = verdict.status === "barred" ? verdict.rule : verdict.status;
+    this.#counters.turned[cause].add(1);
+    if (cause === "unknown") this.#counters.quarantined.add(1);
+    if (cause !== "limited") {
+      const device = "device" in verdict ? verdict.device : undefined;
+      this.#shared.deps.quarantine.add({ cause, ids, protocol, address, device });
+    }
+    this.#channel.refused(status);
   }
 
   /** Nobody can say whose identifiers these are. Without an answer the tracker keeps its data and comes back. */

@@ -1,6 +1,7 @@
 import type { DecodeOptions, Transport } from "../wire/protocol.ts";
 import type { CommandDesk } from "./commands.ts";
 import type { Counters } from "./counters.ts";
+import type { Knocks } from "./knocks.ts";
 import type { GatewayLimits } from "./limits.ts";
 import type { Registry } from "./registry.ts";
 import type { GatewayDeps } from "./types.ts";
@@ -12,6 +13,7 @@ export interface Shared {
   readonly counters: Counters;
   readonly registry: Registry;
   readonly commands: CommandDesk;
+  readonly knocks: Knocks;
   readonly context: ReusedContext;
   /** Begins the names of this start's connections, so that those of two starts differ in the logs. */
   readonly prefix: string;

@@ -1,6 +1,7 @@
-import type { Admission, Admitted } from "../ports/intake.ts";
+import type { Admitted } from "../ports/intake.ts";
 import type { DecodeOptions } from "../wire/protocol.ts";
-import type { Refusal } from "./exchange.ts";
+import type { Verdict } from "./doorkeeper.ts";
+import type { Refusal, Turned } from "./exchange.ts";
 import type { Reachable } from "./registry.ts";
 import type { Shared } from "./shared.ts";
 
@@ -15,7 +16,10 @@ export class Speaker {
   options: DecodeOptions = noOptions;
   /** The device was changed: it must be admitted again. */
   changed = false;
-  #refusal: "unknown" | "expired" | undefined;
+  /** Why there is no device, where somebody said that it is one. */
+  turned: Turned | undefined;
+  /** What it brought as its password or key. */
+  secret: string | undefined;
   /** Ids that the registry has for this connection: one as it is, several in the order in which they were last heard. */
   #reachable: string | Set<string> | undefined;
   /** Who spoke before and is asked for again: it is not reached for now, and what it was asked is still waited for. */
@@ -28,7 +32,7 @@ export class Speaker {
 
   /** Why reports are not taken, while there is no device. */
   get refusal(): Refusal {
-    return this.#refusal ?? "notIdentified";
+    return this.turned ?? "notIdentified";
   }
 
   /** Whether the device is admitted under these identifiers already. */
@@ -49,18 +53,20 @@ export class Speaker {
     this.device = undefined;
     this.ids = undefined;
     this.options = noOptions;
-    this.#refusal = undefined;
+    this.turned = undefined;
+    this.secret = undefined;
     this.changed = false;
   }
 
-  /** What the intake said of these identifiers. */
-  become(ids: readonly string[], admission: Admission): void {
+  /** What was decided of whoever brought these identifiers, and perhaps a secret. */
+  become(ids: readonly string[], secret: string | undefined, verdict: Verdict): void {
     this.ids = ids;
+    this.secret = secret;
     this.changed = false;
-    this.device = admission.status === "admitted" ? admission : undefined;
+    this.device = verdict.status === "admitted" ? verdict : undefined;
     const model = this.device?.model;
     this.options = model === undefined ? noOptions : { model };
-    this.#refusal = admission.status === "admitted" ? undefined : admission.status;
+    this.turned = verdict.status === "admitted" ? undefined : verdict.status;
   }
 
   /** It was asked who speaks: a device that may not report any longer, or nobody can say, is not waited for. */

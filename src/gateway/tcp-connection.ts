@@ -5,7 +5,7 @@ import { httpFramer } from "../wire/http.ts";
 import type { AnyProtocol, Transport } from "../wire/protocol.ts";
 import { FrameStream } from "../wire/stream.ts";
 import { type Channel, writeReplies } from "./channel.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange, Turned } from "./exchange.ts";
 import { HttpResponder, lastResponse } from "./http.ts";
 import { MessageRate } from "./message-rate.ts";
 import { Opening } from "./opening.ts";
@@ -68,7 +68,7 @@ export class TcpConnection implements Channel {
   lastTick: number;
   /** When it is closed unless its device is known by then, or has taken our last bytes: in ticks. */
   deadline: number;
-  #refusal: "unknown" | "expired" | undefined;
+  #refusal: Turned | undefined;
 
   constructor(socket: Socket, number: number, shared: Shared, group: TcpGroup) {
     this.#socket = socket;
@@ -173,8 +173,12 @@ export class TcpConnection implements Channel {
     this.#group.identified(this);
   }
 
-  refused(cause: "unknown" | "expired"): void {
+  refused(cause: Turned): void {
     if (this.#http !== undefined) return;
+    if (cause === "limited") {
+      this.close(cause);
+      return;
+    }
     if (this.#refusal === undefined)
       this.deadline = Math.min(this.#shared.tick + this.#shared.limits.refusedSeconds, this.deadline);
     this.#refusal = cause;

@@ -31,6 +31,8 @@ export interface GatewayDeps {
   readonly metrics: Metrics;
   readonly trace: Trace;
   readonly quarantine: Quarantine;
+  /** Whether a tracker's secret is the one with this hash. Takes the same time whatever the secret is. */
+  readonly matchesSecret: (secret: string, hash: string) => boolean;
   readonly bus: Bus;
 }
 
@@ -73,6 +75,8 @@ export type CloseCause =
   | "notIdentified"
   | "unknown"
   | "expired"
+  | "barred"
+  | "limited"
   | "unavailable"
   | "unknownProtocol"
   | "junk"

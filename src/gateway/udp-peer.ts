@@ -1,7 +1,7 @@
 import { cutDatagram } from "../wire/datagram.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
 import { type Channel, writeReplies } from "./channel.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange, Turned } from "./exchange.ts";
 import { MessageRate } from "./message-rate.ts";
 import { Session } from "./session.ts";
 import type { Shared } from "./shared.ts";
@@ -104,7 +104,7 @@ export class UdpPeer implements Channel {
     this.#group.identified(this);
   }
 
-  refused(cause: "unknown" | "expired"): void {
+  refused(cause: Turned): void {
     this.close(cause);
   }
 

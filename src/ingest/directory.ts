@@ -68,9 +68,13 @@ export class Directory {
 
   /** Answers at once for a remembered device; otherwise asks the store. Unknown identifiers are not remembered: they may be registered next. */
   admit(ids: readonly string[]): Admission | Promise<Admission> {
+    return this.recall(ids) ?? this.ask(ids);
+  }
+
+  /** The device where it is remembered. */
+  recall(ids: readonly string[]): Admitted | undefined {
     const known = this.#byNames.get(ids.length === 1 ? (ids[0] ?? "") : ids.join("\n"));
-    if (known !== undefined && this.mayReport(known)) return known;
-    return this.#ask(ids);
+    return known !== undefined && this.mayReport(known) ? known : undefined;
   }
 
   /** Whether an admitted device may still report as it is; where not, it is to be admitted again. */
@@ -90,14 +94,16 @@ export class Directory {
     this.#unsubscribe();
   }
 
-  async #ask(ids: readonly string[]): Promise<Admission> {
+  /** What the store says. */
+  async ask(ids: readonly string[]): Promise<Admission> {
     for (let tries = 1; ; tries++) {
       const changes = this.#changes;
       const device = await this.#devices.identify(ids);
       const changed = changes !== this.#changes;
       if (changed && tries < mostTries) continue;
       if (device === undefined) return { status: "unknown" };
-      if (device.expires !== null && device.expires <= this.#clock.now()) return { status: "expired" };
+      if (device.expires !== null && device.expires <= this.#clock.now())
+        return { status: "expired", id: device.id, accountKey: device.accountKey };
       return changed ? this.#once(device) : this.#remember(ids, device);
     }
   }

@@ -106,6 +106,14 @@ export class Ingest implements Intake {
     return this.#directory.admit(ids);
   }
 
+  recall(ids: readonly string[]): Admitted | undefined {
+    return this.#directory.recall(ids);
+  }
+
+  ask(ids: readonly string[]): Admission | Promise<Admission> {
+    return this.#directory.ask(ids);
+  }
+
   submit(device: Admitted, reports: readonly Report[], receivedAt: number, done: (outcome: Outcome) => void): void {
     const pending = this.#pending.of(device);
     const before = pending.bytes;

@@ -8,6 +8,8 @@ export type Attributes = { readonly [name: string]: string | number | boolean };
 export interface Identify {
   readonly type: "identify";
   readonly ids: readonly string[];
+  /** The password or key that the message carries, as it came. Compared with the device's where one is set; never logged, traced or stored. */
+  readonly secret?: string;
 }
 
 /**

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Clock } from "../ports/clock.ts";
+import type { Knock } from "../ports/quarantine.ts";
 import { createHealth } from "./health.ts";
 import { systemIds } from "./ids.ts";
 import { createLog } from "./log.ts";
@@ -93,27 +94,93 @@ test("a metric is registered once, and named by the conventions", () => {
   assert.throws(() => metrics.gauge("other", "O.", () => 0), /conventions/);
 });
 
+const knock = (id: string, address: string, protocol = "gt06"): Knock => ({
+  cause: "unknown",
+  ids: [id],
+  protocol,
+  address,
+});
+
 test("the quarantine counts attempts, lists the last seen first and forgets the oldest", () => {
   const clock = new HandClock();
-  const quarantine = createQuarantine(clock, 2);
-  quarantine.add(["a"], "gt06", "192.0.2.1");
+  const quarantine = createQuarantine(clock, { entries: 2, share: 2 });
+  quarantine.add(knock("a", "192.0.2.1"));
   clock.time += 1000;
-  quarantine.add(["b"], "gt06", "192.0.2.1");
-  quarantine.add(["a"], "gt06", "192.0.2.2");
+  quarantine.add(knock("b", "192.0.2.1"));
+  quarantine.add(knock("a", "192.0.2.2"));
   assert.deepEqual(
     quarantine
-      .list()
+      .unknown()
       .map(({ ids, attempts, address, lastSeen, firstSeen }) => [ids[0], attempts, address, lastSeen - firstSeen]),
     [
       ["a", 2, "192.0.2.2", 1000],
       ["b", 1, "192.0.2.1", 0],
     ],
   );
-  quarantine.add(["c"], "h02", "192.0.2.3");
+  quarantine.add(knock("c", "192.0.2.3", "h02"));
   assert.deepEqual(
-    quarantine.list().map(({ ids }) => ids[0]),
+    quarantine.unknown().map(({ ids }) => ids[0]),
     ["c", "a"],
   );
+});
+
+test("a thousand invented ids from one address, or one /64, leave the others' knocks where they are", () => {
+  const quarantine = createQuarantine(new HandClock());
+  for (let index = 0; index < 40; index++) quarantine.add(knock(`fleet${index}`, "198.51.100.7"));
+  quarantine.add(knock("alone", "2001:db8:1:1::1"));
+  for (let index = 0; index < 3000; index++) {
+    quarantine.add(knock(`invented${index}`, "192.0.2.1"));
+    quarantine.add(knock(`made-up${index}`, `2001:db8:2:2::${index.toString(16)}`));
+  }
+  // Repeating a knock of somebody else draws it into nobody's share.
+  quarantine.add(knock("alone", "192.0.2.1"));
+  for (let index = 0; index < 2000; index++) quarantine.add(knock(`more${index}`, "192.0.2.1"));
+  const kept = quarantine.unknown().map(({ ids }) => ids[0]);
+  assert.equal(kept.length, 1000);
+  assert.equal(kept.filter((id) => id?.startsWith("fleet")).length, 40);
+  assert.ok(kept.includes("alone"));
+});
+
+test("knocks at devices: each account's in its share, for its own eyes, and none in another's", () => {
+  const quarantine = createQuarantine(new HandClock());
+  const at = (id: string, accountKey: number, cause: Knock["cause"] = "expired"): Knock => ({
+    ...knock(id, "192.0.2.1"),
+    cause,
+    device: { id, accountKey },
+  });
+  quarantine.add(at("mine", 1, "secret"));
+  quarantine.add(at("mine", 1, "network"));
+  quarantine.add(at("mine", 1, "network"));
+  for (let index = 0; index < 3000; index++) quarantine.add(at(`yours${index}`, 2));
+  assert.deepEqual(
+    quarantine.ofDevice("mine").map(({ cause, attempts }) => [cause, attempts]),
+    [
+      ["network", 2],
+      ["secret", 1],
+    ],
+  );
+  assert.deepEqual(quarantine.unknown(), []);
+  quarantine.removed("mine");
+  assert.deepEqual(quarantine.ofDevice("mine"), []);
+});
+
+test("what is remembered of an identifier is forgotten once it is somebody's device", () => {
+  const quarantine = createQuarantine(new HandClock());
+  quarantine.add({ ...knock("a", "192.0.2.1"), ids: ["a", "serial"] });
+  quarantine.add(knock("b", "192.0.2.1"));
+  quarantine.registered(["x", "serial"]);
+  assert.deepEqual(
+    quarantine.unknown().map(({ ids }) => ids[0]),
+    ["b"],
+  );
+});
+
+test("of lists of long identifiers a bounded part is kept", () => {
+  const quarantine = createQuarantine(new HandClock());
+  const ids = Array.from({ length: 100 }, (_, index) => `${index}`.repeat(5000));
+  quarantine.add({ ...knock("", "192.0.2.1"), ids });
+  const [kept] = quarantine.unknown();
+  assert.ok((kept?.ids.length ?? 0) <= 4 && kept?.ids.every((id) => id.length <= 64));
 });
 
 const entry = { time: 0, connection: "c1", protocol: "p", address: "a", cut: false, effects: [], outcome: "stored" };

@@ -1,19 +1,30 @@
 import type { Report } from "../model/effects.ts";
+import type { Network } from "../model/network.ts";
 import type { WatchedDevice } from "./alert-engine.ts";
+
+/** What the account asks of whoever says that it is the device; what is absent is not asked. */
+export interface Guard {
+  readonly protocols?: ReadonlySet<string>;
+  readonly networks?: readonly Network[];
+  /** Of the secret that its protocol must bring. */
+  readonly secretHash?: string;
+}
 
 /** A device that may report now. Held by a connection; `live` turns false when the device is deleted, changed or expires, or was not asked for in a while. */
 export interface Admitted extends WatchedDevice {
   readonly status: "admitted";
   /** Model of the tracker (the device's tag `model`), where a protocol's variants can't be told from the bytes. */
   readonly model?: string | undefined;
+  /** Absent: anybody who knows an identifier of it is taken for it. */
+  readonly guard?: Guard | undefined;
   /** False: it is to be admitted again before anything else of it is taken. */
   readonly live: boolean;
 }
 
-/** Why a device may not report. `unknown` devices are quarantined. */
-export interface NotAdmitted {
-  readonly status: "unknown" | "expired";
-}
+/** Why a device may not report: nobody registered it, or it has expired. */
+export type NotAdmitted =
+  | { readonly status: "unknown" }
+  | { readonly status: "expired"; readonly id: string; readonly accountKey: number };
 
 /** Whether a device may report now. */
 export type Admission = Admitted | NotAdmitted;
@@ -28,6 +39,10 @@ export type Outcome = "stored" | "refused" | "failed";
 export interface Intake {
   /** Which device these identifiers belong to. Answers at once where it is known; rejects while the store is down. */
   admit(ids: readonly string[]): Admission | Promise<Admission>;
+  /** The same without asking the store: undefined where nothing is remembered. */
+  recall(ids: readonly string[]): Admitted | undefined;
+  /** The same by asking the store, whatever is remembered. */
+  ask(ids: readonly string[]): Admission | Promise<Admission>;
   /**
    * Takes the reports of one message. `done` is called once, when the batch that holds them is committed (or they are refused);
    * while the store is down it is simply not called yet. Reports keep their order within a device.

@@ -1,16 +1,51 @@
-/** An identifier that connected and is not registered. */
-export interface QuarantinedDevice {
+/** Why a tracker that said who it is was not let in. */
+export type KnockCause =
+  /** No device has any of its identifiers. */
+  | "unknown"
+  /** The device has expired. */
+  | "expired"
+  /** The device may not speak this protocol, come from this address, or did not bring its secret. */
+  | IdentityRule;
+
+/** What an account may ask of those who say that they are its device. */
+export type IdentityRule = "protocol" | "network" | "secret";
+
+/** A device that a tracker says it is. */
+export interface KnockedDevice {
+  readonly id: string;
+  readonly accountKey: number;
+}
+
+/** A tracker that said who it is and was not let in. */
+export interface Knock {
+  readonly cause: KnockCause;
   readonly ids: readonly string[];
   readonly protocol: string;
   readonly address: string;
+  /** The registered device that it says it is; absent where there is none (`unknown`). */
+  readonly device?: KnockedDevice | undefined;
+}
+
+/** What is remembered of a tracker that knocks. Of its identifiers only the first few. */
+export interface RememberedKnock extends Omit<Knock, "device"> {
   /** Epoch ms of the first and the last attempt. */
   readonly firstSeen: number;
   readonly lastSeen: number;
   readonly attempts: number;
 }
 
-/** A bounded list of unknown devices; the ones not seen for longest make room. Nothing that they sent is kept. */
+/**
+ * A bounded list of trackers that were not let in. Nothing that they sent is kept. Those that no device is registered for belong to whoever runs the service;
+ * all others belong to the account of their device, and only it may see them. Whoever knocks most makes room first: by address, and by account where there is one.
+ */
 export interface Quarantine {
-  add(ids: readonly string[], protocol: string, address: string): void;
-  list(): readonly QuarantinedDevice[];
+  add(knock: Knock): void;
+  /** Trackers that belong to no account, the last seen first. */
+  unknown(): readonly RememberedKnock[];
+  /** Those that said they are this device, the last seen first. */
+  ofDevice(id: string): readonly RememberedKnock[];
+  /** Identifiers that are a device's from now on: what is remembered of them belongs to its account, and is forgotten. */
+  registered(ids: readonly string[]): void;
+  /** The device is gone. */
+  removed(id: string): void;
 }

@@ -107,6 +107,14 @@ export interface SimulatedDevice {
   readonly obey?: (message: Uint8Array, device: string, serial: number) => Uint8Array | undefined;
 }
 
+/** Where a protocol's messages carry the password or key of their device. */
+export interface SecretPlace {
+  /** The place in words, for the documentation: `the parameter "secret"`. */
+  readonly where: string;
+  /** The message as people may see it: as long as it was, with asterisks in place of the secret. What is given is not changed. */
+  readonly mask: (message: Uint8Array) => Uint8Array;
+}
+
 /**
  * A protocol module: pure bytes and session in, session and effects out. No I/O, clock, configuration or log.
  * The initial session is frozen; a handler returns the next one and changes nothing that it got.
@@ -125,6 +133,8 @@ export interface Protocol<S = unknown> {
   readonly framer: Framer;
   /** Cuts a datagram into messages, where one may hold several. Absent: a datagram is one message. */
   readonly datagram?: Framer;
+  /** Where its messages carry a password or key (`Identify.secret`); absent: they carry none. */
+  readonly secret?: SecretPlace;
   readonly session: S;
   /** The key of a whole frame for the table of messages; a frame that can't be keyed is a failure. */
   readonly classify: (frame: Uint8Array) => MessageKey | undefined;
@@ -145,6 +155,7 @@ export interface AnyProtocol {
   readonly detect: (bytes: Uint8Array, transport: Transport) => Certainty;
   readonly framer: Framer;
   readonly datagram?: Framer;
+  readonly secret?: SecretPlace;
   readonly messageNames: readonly string[];
   readonly commandNames: readonly string[];
   readonly expects: (bytes: Uint8Array) => ExpectedReply;
@@ -181,6 +192,7 @@ export function defineProtocol<S>(protocol: Protocol<S>): AnyProtocol {
     detect: protocol.detect,
     framer: protocol.framer,
     ...(protocol.datagram && { datagram: protocol.datagram }),
+    ...(protocol.secret && { secret: protocol.secret }),
     messageNames: protocol.messages.map((row) => row.name),
     commandNames: (protocol.commands ?? []).map((form) => form.name),
     expects: protocol.expects ?? (() => (protocol.commands === undefined ? "nothing" : anyReply)),

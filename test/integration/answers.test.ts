@@ -80,10 +80,18 @@ describe("what every answer has", () => {
 
 describe("operation", () => {
   test("quarantine, for those who run the service", async () => {
-    rest.quarantine.add(["123456789012345"], "gt06", "192.0.2.1");
+    rest.quarantine.add({ cause: "unknown", ids: ["123456789012345"], protocol: "gt06", address: "192.0.2.1" });
     const { quarantine } = (await rest.call("GET", "/api/quarantine", { token })).json;
     assert.deepEqual(quarantine[0].ids, ["123456789012345"]);
     assert.equal(quarantine[0].attempts, 1);
+  });
+
+  test("a knock belongs to nobody only until somebody registers its tracker", async () => {
+    for (const id of ["knocker-1", "knocker-2"])
+      rest.quarantine.add({ cause: "unknown", ids: [id], protocol: "gt06", address: "192.0.2.1" });
+    await rest.call("POST", "/api/devices", { token, body: { id: "knocker-1", aliases: ["knocker-2"] } });
+    const { quarantine } = (await rest.call("GET", "/api/quarantine", { token })).json;
+    assert.ok(quarantine.every(({ ids }: { ids: string[] }) => !ids[0]?.startsWith("knocker")));
   });
 
   test("the trace of a device, on from the first question", async () => {

@@ -59,7 +59,7 @@ withGateway(
     await peer.closed;
     assert.equal(peer.received, "");
     assert.equal(world.intake.stored.size, 0);
-    const [entry] = world.quarantine.list();
+    const [entry] = world.quarantine.unknown();
     assert.deepEqual([entry?.ids, entry?.protocol, entry?.address], [["two"], "fixture", "127.0.0.1"]);
     assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="unknown"}'), 1);
     assert.equal(await metricOf(world.metrics, 'waybeam_reports_refused_total{protocol="fixture",cause="unknown"}'), 1);
@@ -82,7 +82,11 @@ withGateway("an expired device's data is refused", { refusedMessages: 1 }, async
   peer.send("#I,old\n#P,1\n");
   await peer.closed;
   assert.equal(peer.received, "");
-  assert.deepEqual(world.quarantine.list(), []);
+  assert.deepEqual(world.quarantine.unknown(), []);
+  assert.deepEqual(
+    world.quarantine.ofDevice("old").map(({ cause }) => cause),
+    ["expired"],
+  );
   assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="expired"}'), 1);
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
+import { matchesTrackerSecret } from "../../src/auth/tracker-secret.ts";
 import { createGateway, type Gateway, type GatewayLimits } from "../../src/gateway/index.ts";
 import {
   createLog,
@@ -51,6 +52,7 @@ export async function startGateway(
       trace,
       quarantine,
       bus,
+      matchesSecret: matchesTrackerSecret,
     },
   );
   const port = (await gateway.start())[0]?.port ?? 0;

@@ -1,5 +1,5 @@
 import type { Report } from "../../src/model/effects.ts";
-import type { Admission, Admitted, Intake, Outcome } from "../../src/ports/intake.ts";
+import type { Admission, Admitted, Guard, Intake, Outcome } from "../../src/ports/intake.ts";
 
 interface Waiting {
   readonly device: Admitted;
@@ -19,10 +19,13 @@ class MemoryDevice implements Admitted {
   readonly model: string | undefined;
   live = true;
 
-  constructor(key: number, id: string, model: string | undefined) {
+  readonly guard: Guard | undefined;
+
+  constructor(key: number, id: string, model: string | undefined, guard: Guard | undefined) {
     this.key = key;
     this.id = id;
     this.model = model;
+    this.guard = guard;
   }
 }
 
@@ -45,9 +48,9 @@ export class MemoryIntake implements Intake {
   #asked: (() => void)[] = [];
 
   /** Registers a device, or renews it: who holds the old one must ask again. */
-  register(id: string, expired = false, model?: string): void {
+  register(id: string, expired = false, model?: string, guard?: Guard): void {
     this.remove(id);
-    this.#devices.set(id, expired ? "expired" : new MemoryDevice(this.#devices.size + 1, id, model));
+    this.#devices.set(id, expired ? "expired" : new MemoryDevice(this.#devices.size + 1, id, model, guard));
   }
 
   remove(id: string): void {
@@ -57,9 +60,24 @@ export class MemoryIntake implements Intake {
   }
 
   admit(ids: readonly string[]): Admission | Promise<Admission> {
+    return this.recall(ids) ?? this.ask(ids);
+  }
+
+  /** Nothing is remembered, so that each identification asks, as `silent`, `slow` and `down` want it. */
+  recall(_ids: readonly string[]): Admitted | undefined {
+    return undefined;
+  }
+
+  /** How often the store would have been asked. */
+  questions = 0;
+
+  ask(ids: readonly string[]): Admission | Promise<Admission> {
+    this.questions++;
     if (this.down) return Promise.reject(new Error("the store is down"));
     const found = ids.map((id) => this.#devices.get(id)).find((device) => device !== undefined);
-    const admission: Admission = found instanceof MemoryDevice ? found : { status: found ?? "unknown" };
+    const expired = { status: "expired" as const, id: ids[0] ?? "", accountKey: 1 };
+    const admission: Admission =
+      found instanceof MemoryDevice ? found : found === "expired" ? expired : { status: "unknown" };
     if (this.silent) return new Promise((resolve) => this.#asked.push(() => resolve(admission)));
     return this.slow ? new Promise((resolve) => setImmediate(resolve, admission)) : admission;
   }

@@ -22,13 +22,13 @@ function quarantineRoute(app: App, { quarantine }: Services): void {
       tag: "Operation",
       summary: "List trackers that connected and are not registered",
       description:
-        "They belong to no account, so only the operator and admins of the first account, who run the service, see them.",
+        "They belong to no account, so only the operator and admins of the first account, who run the service, see them. Those that were refused as a registered device (expired, or against its rules) are no part of this list: its account sees them.",
       permission: "service",
       input: {},
       ok: { 200: QuarantineAnswer },
     }),
     async (request) => {
-      const entries = quarantine.list().map(({ ids, firstSeen, lastSeen, protocol, address, attempts }) => ({
+      const entries = quarantine.unknown().map(({ ids, firstSeen, lastSeen, protocol, address, attempts }) => ({
         ids: [...ids],
         protocol,
         address,

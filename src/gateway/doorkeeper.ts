@@ -1,0 +1,76 @@
+import { contains, parseAddress } from "../model/network.ts";
+import type { Admission, Admitted, Guard } from "../ports/intake.ts";
+import type { IdentityRule, KnockedDevice } from "../ports/quarantine.ts";
+import type { AnyProtocol } from "../wire/protocol.ts";
+import type { Shared } from "./shared.ts";
+
+/** Who says that it is a device. */
+export interface Claim {
+  readonly ids: readonly string[];
+  /** The password or key that it brought. */
+  readonly secret: string | undefined;
+  readonly protocol: AnyProtocol;
+  /** Without its port. */
+  readonly address: string;
+}
+
+/** What is decided of it: it is the device, or is turned away. */
+export type Verdict =
+  | Admitted
+  | { readonly status: "unknown" | "limited" }
+  | { readonly status: "expired"; readonly device: KnockedDevice }
+  | { readonly status: "barred"; readonly device: KnockedDevice; readonly rule: IdentityRule };
+
+/**
+ * Whether a claim holds. A device that is remembered and may come so is let in at once. All others are asked for, with the same work whatever the
+ * answer is, so that its time does not tell which devices there are; and only so often from one address.
+ */
+export function judge(shared: Shared, claim: Claim): Verdict | Promise<Verdict> {
+  const { deps, knocks, tick } = shared;
+  const { address, ids } = claim;
+  const remembered = deps.intake.recall(ids);
+  if (remembered !== undefined && brokenRule(remembered.guard, claim, shared) === undefined) return remembered;
+  if (!knocks.take(address, tick)) return { status: "limited" };
+  const right = (verdict: Verdict) => {
+    if (verdict.status === "admitted") knocks.giveBack(address, shared.tick);
+    return verdict;
+  };
+  const answer = deps.intake.ask(ids);
+  if (!(answer instanceof Promise)) return right(verdictOf(shared, claim, answer));
+  return answer.then(
+    (admission) => right(verdictOf(shared, claim, admission)),
+    (error: unknown) => {
+      knocks.giveBack(address, shared.tick);
+      throw error;
+    },
+  );
+}
+
+/** The same for who was let in before, and is asked for again since its device may have changed: no attempt, so not limited. */
+export function judgeAgain(shared: Shared, claim: Claim): Verdict | Promise<Verdict> {
+  const admission = shared.deps.intake.admit(claim.ids);
+  if (!(admission instanceof Promise)) return verdictOf(shared, claim, admission);
+  return admission.then((answer) => verdictOf(shared, claim, answer));
+}
+
+function verdictOf(shared: Shared, claim: Claim, admission: Admission): Verdict {
+  if (admission.status === "unknown") return { status: "unknown" };
+  const device = { id: admission.id, accountKey: admission.accountKey };
+  if (admission.status === "expired") return { status: "expired", device };
+  const rule = brokenRule(admission.guard, claim, shared);
+  return rule === undefined ? admission : { status: "barred", device, rule };
+}
+
+/** What of the device's rules the claim does not keep. A protocol that carries no secret can't be told from a stranger's, so a device with one may not speak it. */
+function brokenRule(guard: Guard | undefined, claim: Claim, { deps }: Shared): IdentityRule | undefined {
+  if (guard === undefined) return undefined;
+  const { protocol, secret } = claim;
+  if (guard.protocols !== undefined && !guard.protocols.has(protocol.id)) return "protocol";
+  if (guard.networks !== undefined) {
+    const address = parseAddress(claim.address);
+    if (address === undefined || !guard.networks.some((network) => contains(network, address))) return "network";
+  }
+  if (guard.secretHash === undefined) return undefined;
+  const right = protocol.secret !== undefined && deps.matchesSecret(secret ?? "", guard.secretHash);
+  return right ? undefined : "secret";
+}

@@ -88,7 +88,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
   const { sms, mailer } = await createSenders(config, { clock, log, metrics });
   const health = createHealth({ store: () => store.check() }, clock, log);
   const http = await createHttp(
-    { ...config.http, limits: { ...config.api, ...config.http } },
+    { ...config.http, limits: { ...config.api, ...config.http, answers: config.answers } },
     {
       ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms },
       dispatcher: gateway.dispatcher,

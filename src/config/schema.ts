@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { isAddressList } from "./addresses.ts";
+import { answers } from "./answers.ts";
 import { type About, integer, optionalText, port, text, toggle } from "./kinds.ts";
 import { mail } from "./mail.ts";
 import { metrics } from "./metrics.ts";
@@ -176,6 +177,7 @@ export const configSchema = Type.Object({
   http,
   device,
   api,
+  answers,
   ingest,
   owner: Type.Object({
     email: text("owner@waybeam.local", {

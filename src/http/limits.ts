@@ -1,3 +1,13 @@
+/** Bounds of what requests under way and unread answers hold; the settings `answers` say why they are so. */
+export interface AnswerLimits {
+  readonly requestsAtOnce: number;
+  readonly requestsAtOncePerAccount: number;
+  readonly unreadMegabytes: number;
+  readonly unreadMegabytesPerAccount: number;
+  readonly unreadMegabytesInAll: number;
+  readonly unreadSeconds: number;
+}
+
 /** Limits of the HTTP side that a service may set. Their defaults stand in `defaultLimits`, each with its reason. */
 export interface HttpLimits {
   /** Largest body of a request, bytes. */
@@ -14,6 +24,7 @@ export interface HttpLimits {
   readonly dailyResults: number;
   /** Time that a command's answer waits for the device's reply. */
   readonly commandWaitSeconds: number;
+  readonly answers: AnswerLimits;
 }
 
 /** The limits that are in force unless set otherwise, each with its reason. */
@@ -32,6 +43,14 @@ export const defaultLimits: HttpLimits = Object.freeze({
   dailyResults: 200_000,
   // A tracker on a mobile network answers in one to five; a client and its proxies still wait.
   commandWaitSeconds: 10,
+  answers: {
+    requestsAtOnce: 100,
+    requestsAtOncePerAccount: 250,
+    unreadMegabytes: 16,
+    unreadMegabytesPerAccount: 48,
+    unreadMegabytesInAll: 192,
+    unreadSeconds: 15,
+  },
 });
 
 /** Limits that nobody needs to set. */
@@ -44,8 +63,6 @@ export const fixedLimits = Object.freeze({
   checkConnectionsMs: 2000,
   /** Kept open between requests: longer than the usual 60 s of load balancers, so that these close first. */
   keepAliveMs: 72_000,
-  /** A socket on which nothing moves in an answer (its reader is gone or stalls) is closed, and what feeds it ends. */
-  idleSocketMs: 120_000,
   /** An answer under way when the service stops gets so long to end. */
   closeGraceMs: 5000,
   /** Longest path parameter: all that fits the 16 KB of headers, so that too long an id is an unknown device like any other. */

@@ -14,6 +14,7 @@ import { sendJoinedPieces } from "./plugins/joined.ts";
 import { parseJsonOnly } from "./plugins/json.ts";
 import { requestIds } from "./plugins/request-ids.ts";
 import { createMeasure, type Measure, wrapRoutes } from "./plugins/routes.ts";
+import { closeUnread, countUnread } from "./plugins/unread.ts";
 import { accountRoute } from "./routes/account.ts";
 import { accountsRoutes } from "./routes/accounts.ts";
 import { alertRulesRoutes } from "./routes/alert-rules.ts";
@@ -101,11 +102,12 @@ async function buildApp(
   const app = newFastify(services, gate, measure, trustProxy);
   app.decorateRequest("caller", null);
   app.decorateRequest("startedAt", 0);
-  sendJoinedPieces(app, measure);
+  sendJoinedPieces(app, measure, services.answers);
   app.setValidatorCompiler(inputValidator());
   parseJsonOnly(app);
   answerFailures(app, services.log);
   answerConnectionErrors(app.server);
+  closeUnread(app.server, services.limits.answers.unreadSeconds * 1000);
   app.server.maxConnections = fixedLimits.connections;
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) return done();
@@ -116,6 +118,7 @@ async function buildApp(
     }, done);
   });
   const documentation = collectDocumentation(app);
+  countUnread(app, services.answers);
   wrapRoutes(app, gate, measure, services.limits.timeoutSeconds * 1000);
   registerRoutes(app, services);
   documentationRoutes(app, documentation);
@@ -128,7 +131,7 @@ function newFastify({ limits, log, ids }: Services, gate: Gate, measure: Measure
     trustProxy: trustProxy === "" ? false : trustProxy,
     bodyLimit: limits.bodyLimit,
     requestTimeout: limits.timeoutSeconds * 1000,
-    connectionTimeout: fixedLimits.idleSocketMs,
+    connectionTimeout: limits.answers.unreadSeconds * 1000,
     keepAliveTimeout: fixedLimits.keepAliveMs,
     forceCloseConnections: "idle",
     return503OnClosing: false,

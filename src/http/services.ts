@@ -31,6 +31,7 @@ import type { Quarantine } from "../ports/quarantine.ts";
 import type { SmsSender } from "../ports/sms.ts";
 import type { Store } from "../ports/store.ts";
 import type { Trace } from "../ports/trace.ts";
+import { Answers } from "./answers.ts";
 import type { HttpLimits } from "./limits.ts";
 
 /** What /metrics answers, and to whom. */
@@ -72,6 +73,7 @@ export interface HttpDeps {
 /** The parts that the routes call. */
 export interface Services extends HttpDeps {
   readonly limits: HttpLimits;
+  readonly answers: Answers;
   readonly tokens: Tokens;
   /** Users by key, as the gate asks for them. */
   readonly users: Cache<number, User>;
@@ -121,6 +123,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   return {
     ...deps,
     limits,
+    answers: new Answers(limits.answers),
     tokens: createTokens(tokenKey, limits.tokenSeconds, clock),
     users,
     usage,

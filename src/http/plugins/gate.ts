@@ -31,7 +31,7 @@ const countedUsers = 100_000;
 
 /** The one permission gate: who asks, whether they may, and how often. */
 export function createGate(services: Services): Gate {
-  const { tokens, users, usage, clock, limits, serviceAccount } = services;
+  const { tokens, users, usage, clock, limits, answers, serviceAccount } = services;
   const perUser = new RateLimit("user", limits.requestsPerMinute, countedUsers);
   const decideOperator = operatorGate(services);
   const timeoutMs = limits.timeoutSeconds * 1000;
@@ -65,7 +65,8 @@ export function createGate(services: Services): Gate {
     if (caller === undefined) return new ApiError("invalidToken");
     const refusal = count(request, reply, caller) ?? inactivity(caller.user, clock.now());
     if (refusal !== undefined) return refusal;
-    return allows(permission, caller.user, serviceAccount) ? undefined : new ApiError("permissionDenied");
+    if (!allows(permission, caller.user, serviceAccount)) return new ApiError("permissionDenied");
+    return answers.enter(caller.user, request, reply);
   }
 
   function begin(request: FastifyRequest, reply: FastifyReply): void {

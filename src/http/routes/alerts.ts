@@ -1,13 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import { AlertsAnswer, AlertsRequest } from "../../contract/alert.ts";
 import { DevicePath } from "../../contract/device.ts";
+import { historyBytes } from "../answers.ts";
 import { call } from "../call.ts";
 import { callerOf } from "../envelope.ts";
 import { historyAnswer } from "../history-answer.ts";
 import type { Services } from "../services.ts";
 
 /** POST /api/devices/{deviceId}/alerts (specification 4.6). */
-export function alertsRoute(app: FastifyInstance, { devices, history, log }: Services): void {
+export function alertsRoute(app: FastifyInstance, { devices, history, answers, log }: Services): void {
   app.post<{ Params: { deviceId: string }; Body: AlertsRequest }>(
     "/api/devices/:deviceId/alerts",
     call({
@@ -22,6 +23,7 @@ export function alertsRoute(app: FastifyInstance, { devices, history, log }: Ser
       errors: ["deviceNotFound", "dailyResults"],
     }),
     async (request, reply) => {
+      answers.hold(reply, historyBytes);
       const device = await devices.find(callerOf(request).user, request.params.deviceId);
       return historyAnswer(request, reply, await history.alerts(device, request.body), log);
     },

@@ -1,13 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import { DevicePath } from "../../contract/device.ts";
 import { LocationsAnswer, LocationsRequest } from "../../contract/location.ts";
+import { historyBytes } from "../answers.ts";
 import { call } from "../call.ts";
 import { callerOf } from "../envelope.ts";
 import { historyAnswer } from "../history-answer.ts";
 import type { Services } from "../services.ts";
 
 /** POST /api/devices/{deviceId}/locations (specification 4.5). */
-export function locationsRoute(app: FastifyInstance, { devices, history, log }: Services): void {
+export function locationsRoute(app: FastifyInstance, { devices, history, answers, log }: Services): void {
   app.post<{ Params: { deviceId: string }; Body: LocationsRequest }>(
     "/api/devices/:deviceId/locations",
     call({
@@ -22,6 +23,7 @@ export function locationsRoute(app: FastifyInstance, { devices, history, log }: 
       errors: ["deviceNotFound", "dailyResults"],
     }),
     async (request, reply) => {
+      answers.hold(reply, historyBytes);
       const device = await devices.find(callerOf(request).user, request.params.deviceId);
       return historyAnswer(request, reply, await history.locations(device, request.body), log);
     },

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { TrialLine, TrialRequest } from "../../contract/trial.ts";
 import type { TrialLines } from "../../domain/trials.ts";
+import { historyBytes } from "../answers.ts";
 import { call } from "../call.ts";
 import { callerOf } from "../envelope.ts";
 import type { Services } from "../services.ts";
@@ -9,7 +10,7 @@ import type { Services } from "../services.ts";
 const contentType = "application/x-ndjson";
 
 /** POST /api/alertRules/try. */
-export function trialRoute(app: FastifyInstance, { trials }: Services): void {
+export function trialRoute(app: FastifyInstance, { trials, answers }: Services): void {
   app.post<{ Body: TrialRequest }>(
     "/api/alertRules/try",
     call({
@@ -25,6 +26,7 @@ export function trialRoute(app: FastifyInstance, { trials }: Services): void {
     }),
     async (request, reply) => {
       const caller = callerOf(request);
+      answers.hold(reply, historyBytes);
       const lines = await trials.open(caller.user, request.body, caller);
       // The request was answered with 408 meanwhile: nobody will read this.
       if (reply.sent) return void (await lines.return());

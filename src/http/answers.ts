@@ -1,0 +1,168 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { ApiError } from "../errors/catalogue.ts";
+import type { User } from "../model/account.ts";
+import type { AnswerLimits } from "./limits.ts";
+
+type Socket = FastifyRequest["raw"]["socket"];
+
+const megabyte = 1_048_576;
+/** What an open history holds, whatever its reader does: two steps of the store's reader. */
+export const historyBytes = 1.25 * megabyte;
+/** Smaller answers are sent even where too much waits: a refusal would be no smaller. */
+const smallAnswer = 16_384;
+/** A stream that has to wait until others are read looks so often, ms. */
+const lookMs = 50;
+/** Seconds after which a refused request is to come again. */
+const retryAfter = 1;
+
+/** What one user or one account has under way. */
+interface Share {
+  requests: number;
+  bytes: number;
+}
+
+/** An answer that is being made or read. */
+interface OpenAnswer {
+  readonly user: number;
+  readonly account: number;
+  /** Bytes that it holds. */
+  bytes: number;
+  left: boolean;
+}
+
+/** The requests under way, and the bytes of answers that wait to be read: of each user, of each account, and of all together. */
+export class Answers {
+  readonly #limits: AnswerLimits;
+  readonly #users = new Map<number, Share>();
+  readonly #accounts = new Map<number, Share>();
+  readonly #open = new WeakMap<FastifyReply["raw"], OpenAnswer>();
+  readonly #sockets = new WeakMap<Socket, Set<OpenAnswer>>();
+  #bytes = 0;
+
+  constructor(limits: AnswerLimits) {
+    this.#limits = limits;
+  }
+
+  /** Bytes of all answers that wait to be read. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** A request of the user begins; undefined: it may. It ends with its answer or its connection. */
+  enter({ key, accountKey }: User, request: FastifyRequest, reply: FastifyReply): ApiError | undefined {
+    const refusal = this.#refusal(key, accountKey, 0);
+    if (refusal !== undefined) return refusal;
+    const answer: OpenAnswer = { user: key, account: accountKey, bytes: 0, left: false };
+    shareOf(this.#users, key).requests++;
+    shareOf(this.#accounts, accountKey).requests++;
+    this.#open.set(reply.raw, answer);
+    const { socket } = request.raw;
+    const open = this.#sockets.get(socket) ?? this.#watch(socket);
+    open.add(answer);
+    reply.raw.once("close", () => {
+      open.delete(answer);
+      this.#leave(answer);
+    });
+    return undefined;
+  }
+
+  /** Counts bytes that an answer is to hold. @throws ApiError `tooManyRequests`, `unavailable` where they are too many */
+  hold(reply: FastifyReply, bytes: number): void {
+    const answer = this.#open.get(reply.raw);
+    if (answer === undefined || answer.left) return;
+    const refusal = bytes > smallAnswer ? this.#refusal(answer.user, answer.account, bytes, 1) : undefined;
+    if (refusal !== undefined) throw refusal;
+    this.#add(answer, bytes);
+  }
+
+  /** Counts bytes of an answer that is given whatever waits: what it tells has been done. */
+  holdDone(reply: FastifyReply, bytes: number): void {
+    const answer = this.#open.get(reply.raw);
+    if (answer !== undefined && !answer.left) this.#add(answer, bytes);
+  }
+
+  /** Bytes of an answer have left. */
+  release(reply: FastifyReply, bytes: number): void {
+    const answer = this.#open.get(reply.raw);
+    if (answer !== undefined && !answer.left) this.#add(answer, -bytes);
+  }
+
+  /** As `hold`, but waits until there is room. Rejects where the connection is closed before. */
+  async room(reply: FastifyReply, bytes: number): Promise<void> {
+    const answer = this.#open.get(reply.raw);
+    if (answer === undefined) return;
+    while (!answer.left && this.#refusal(answer.user, answer.account, bytes, 1) !== undefined)
+      await new Promise((resolve) => setTimeout(resolve, lookMs));
+    if (answer.left) throw new Error("the connection was closed");
+    this.#add(answer, bytes);
+  }
+
+  /** Why a request may not begin, or not hold so many bytes more. `own`: requests under way that are itself. */
+  #refusal(userKey: number, accountKey: number, bytes: number, own = 0): ApiError | undefined {
+    const { requestsAtOnce, requestsAtOncePerAccount } = this.#limits;
+    const { unreadMegabytes, unreadMegabytesPerAccount, unreadMegabytesInAll } = this.#limits;
+    const user = this.#users.get(userKey);
+    const account = this.#accounts.get(accountKey);
+    if (user === undefined || account === undefined) return undefined;
+    if (user.requests - own >= requestsAtOnce)
+      return new ApiError("tooManyRequests", [`${requestsAtOnce} requests of the user are under way`], retryAfter);
+    if (account.requests - own >= requestsAtOncePerAccount)
+      return new ApiError(
+        "tooManyRequests",
+        [`${requestsAtOncePerAccount} requests of the account are under way`],
+        retryAfter,
+      );
+    if (isFull(user, bytes, unreadMegabytes))
+      return new ApiError("tooManyRequests", ["the user's answers before are not read"], retryAfter);
+    if (isFull(account, bytes, unreadMegabytesPerAccount))
+      return new ApiError("tooManyRequests", ["the account's answers before are not read"], retryAfter);
+    if (account.bytes > 0 && this.#bytes + bytes > unreadMegabytesInAll * megabyte)
+      return new ApiError("unavailable", [], retryAfter);
+    return undefined;
+  }
+
+  #watch(socket: Socket): Set<OpenAnswer> {
+    const open = new Set<OpenAnswer>();
+    this.#sockets.set(socket, open);
+    // Requests that wait behind another one's answer end with the connection, and say nothing.
+    socket.once("close", () => {
+      for (const answer of open) this.#leave(answer);
+    });
+    return open;
+  }
+
+  #add(answer: OpenAnswer, bytes: number): void {
+    answer.bytes += bytes;
+    this.#bytes += bytes;
+    shareOf(this.#users, answer.user).bytes += bytes;
+    shareOf(this.#accounts, answer.account).bytes += bytes;
+  }
+
+  #leave(answer: OpenAnswer): void {
+    if (answer.left) return;
+    this.#add(answer, -answer.bytes);
+    answer.left = true;
+    end(this.#users, answer.user);
+    end(this.#accounts, answer.account);
+  }
+}
+
+/** Whether so many bytes more are too many. One that holds nothing may always: an answer may be larger than the limit. */
+function isFull(share: Share, bytes: number, megabytes: number): boolean {
+  return share.bytes > 0 && share.bytes + bytes > megabytes * megabyte;
+}
+
+function shareOf(shares: Map<number, Share>, key: number): Share {
+  let share = shares.get(key);
+  if (share === undefined) {
+    share = { requests: 0, bytes: 0 };
+    shares.set(key, share);
+  }
+  return share;
+}
+
+/** A request has ended; the last one takes its share along. */
+function end(shares: Map<number, Share>, key: number): void {
+  const share = shares.get(key);
+  if (share !== undefined && --share.requests === 0) shares.delete(key);
+}

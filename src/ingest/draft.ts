@@ -58,6 +58,7 @@ export function draftOf(report: Report, time: number, receivedAt: number, watche
     readings: watched ? report.readings : noReadings,
     attributes: watched ? report.attributes : noAttributes,
     extras: extrasOf(report),
+    ignitionOff: report.readings.ignition === false,
     inputsReported: inputBits(report.readings, false),
     inputsActive: inputBits(report.readings, true),
   };
@@ -138,6 +139,7 @@ export function stepOf(record: LocationRecord): Step {
     latitude: record.latitude,
     longitude: record.longitude,
     speed: record.speed,
+    ignitionOff: record.extras.includes('"ignition":"false"'),
     inputsReported: (1 << inputs.length) - 1,
     inputsActive: active,
   };

@@ -69,16 +69,26 @@ class History {
 
 const report: fc.Arbitrary<Report> = fc
   .record({
-    time: fc.integer({ min: 1, max: 40 }).map((minute) => Date.UTC(2026, 0, 1) + minute * 60_000),
+    // A clock that was not set, reports of every few seconds, and of every minute.
+    time: fc.oneof(
+      { weight: 1, arbitrary: fc.integer({ min: 0, max: 5 }).map((minute) => Date.UTC(2000, 0, 1) + minute * 60_000) },
+      { weight: 5, arbitrary: fc.integer({ min: 0, max: 90 }).map((step) => Date.UTC(2026, 0, 1) + step * 5_000) },
+      { weight: 5, arbitrary: fc.integer({ min: 1, max: 40 }).map((minute) => Date.UTC(2026, 0, 1) + minute * 60_000) },
+    ),
     located: fc.integer({ min: 0, max: 5 }).map((choice) => choice > 0),
     valid: fc.integer({ min: 0, max: 5 }).map((choice) => choice > 0),
-    latitude: fc.constantFrom(48, 48.0001, 48.01, 48.02, 52),
-    speed: fc.constantFrom(undefined, 0, 0, 50),
+    latitude: fc.constantFrom(48, 48.00002, 48.00005, 48.0001, 48.0002, 48.01, 48.02, 52),
+    speed: fc.constantFrom(undefined, 0, 0, 4, 50),
+    ignition: fc.constantFrom(undefined, undefined, true, false),
     input1: fc.constantFrom(undefined, true, false),
     input3: fc.constantFrom(undefined, undefined, true, false),
   })
-  .map(({ time, located, valid, latitude, speed, input1, input3 }): Report => {
-    const readings = { ...(input1 !== undefined && { input1 }), ...(input3 !== undefined && { input3 }) };
+  .map(({ time, located, valid, latitude, speed, ignition, input1, input3 }): Report => {
+    const readings = {
+      ...(ignition !== undefined && { ignition }),
+      ...(input1 !== undefined && { input1 }),
+      ...(input3 !== undefined && { input3 }),
+    };
     const common = { time, alarms: [], readings, attributes: {} };
     if (!located) return { type: "readings", ...common } satisfies ReadingsReport;
     return {
@@ -135,7 +145,7 @@ test("records delivered late, repeated and in any batches give the totals of the
           readings: {},
           attributes: {},
         },
-        Date.UTC(2026, 0, 1),
+        Date.UTC(1999, 11, 31),
         Date.UTC(2026, 0, 2),
         false,
       );

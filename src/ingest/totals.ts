@@ -1,26 +1,10 @@
-import { distanceKm } from "../geo/distance.ts";
-import type { Anchor, Totals } from "../model/location.ts";
-
-/** No vehicle that carries a tracker is faster; a longer leg is a wrong fix and adds nothing to the mileage. */
-const fastestKmh = 400;
-/** Two fixes of the same second may differ by what GPS itself is off. */
-const jitterKm = 0.1;
-/** Below it a fix's speed is the noise of a parked receiver. */
-const movingKmh = 3;
-/** A fix without a speed of its own moved where its leg is that fast and longer than what GPS itself is off, or that long however slow. */
-const noiseKm = 0.02;
-const movedKm = 0.05;
-/** Millimetres in a kilometre. */
-const mm = 1_000_000;
+import type { Totals, Uncounted } from "../model/location.ts";
+import { advanceMileage, clockUnset, type FixStep, movingKmh, noLeg } from "./mileage.ts";
 
 /** What a record contributes to the totals of its device. */
-export interface Step {
-  readonly time: number;
+export interface Step extends FixStep {
   /** It has a valid position of its own. */
   readonly positioned: boolean;
-  readonly latitude: number;
-  readonly longitude: number;
-  readonly speed: number | undefined;
   /** Inputs 1 to 4 that it reported: bit n-1 of `inputsReported`, and their states. */
   readonly inputsReported: number;
   readonly inputsActive: number;
@@ -31,30 +15,31 @@ export interface Step {
  * Folding a device's records in the order of (time, hash) gives its totals; nothing else does.
  */
 export function advance(before: Totals, beforeTime: number | undefined, step: Step): Totals {
-  const leg = step.positioned && before.anchor !== undefined ? legKm(before.anchor, step) : 0;
-  const moved =
-    step.positioned && (step.speed === undefined ? legMoved(leg, before.anchor, step) : step.speed > movingKmh);
-  const odometerMm = before.odometerMm + Math.round(leg * mm);
-  const sensorMs = beforeTime === undefined ? before.sensorMs : activeMs(before, step.time - beforeTime);
-  const movedAt = beforeTime === undefined || moved ? step.time : before.movedAt;
+  // What a clock that was not set reported lies at no known time before: since then no input was active, and nobody stood still.
+  const first = beforeTime === undefined || (clockUnset(beforeTime) && !clockUnset(step.time));
+  const sensorMs = first ? before.sensorMs : activeMs(before, step.time - beforeTime);
   const inputsKnown = before.inputsKnown | step.inputsReported;
   const inputsActive = (before.inputsActive & ~step.inputsReported) | (step.inputsActive & step.inputsReported);
-  const anchor = step.positioned
-    ? { time: step.time, latitude: step.latitude, longitude: step.longitude }
-    : before.anchor;
-  if (anchor === undefined) return { odometerMm, sensorMs, movedAt, inputsKnown, inputsActive };
-  return { odometerMm, sensorMs, movedAt, inputsKnown, inputsActive, anchor };
+  if (!step.positioned) {
+    const movedAt = first ? step.time : before.movedAt;
+    return withoutFix({ odometerMm: before.odometerMm, sensorMs, movedAt, inputsKnown, inputsActive }, before);
+  }
+  const leg = before.anchor === undefined ? noLeg : advanceMileage(before, before.anchor, step);
+  const odometerMm = before.odometerMm + leg.countedMm;
+  const moved = step.speed === undefined ? leg.moved : step.speed > movingKmh;
+  const movedAt = first || moved ? step.time : before.movedAt;
+  const anchor = { time: step.time, latitude: step.latitude, longitude: step.longitude };
+  const { uncounted } = leg;
+  if (uncounted === undefined && !leg.underway)
+    return { odometerMm, sensorMs, movedAt, inputsKnown, inputsActive, anchor };
+  const way = { ...(uncounted && { uncounted }), ...(leg.underway && { underway: true as const }) };
+  return { odometerMm, sensorMs, movedAt, inputsKnown, inputsActive, anchor, ...way };
 }
 
-function legMoved(km: number, anchor: Anchor | undefined, step: Step): boolean {
-  if (anchor === undefined) return false;
-  return km > movedKm || (km > noiseKm && km > (movingKmh * (step.time - anchor.time)) / 3_600_000);
-}
-
-function legKm(anchor: Anchor, step: Step): number {
-  const km = distanceKm(anchor.latitude, anchor.longitude, step.latitude, step.longitude);
-  const hours = (step.time - anchor.time) / 3_600_000;
-  return km <= jitterKm + fastestKmh * hours ? km : 0;
+/** Totals after a record without a valid position of its own: where the device is stays as it was. */
+function withoutFix(totals: Totals, { anchor, uncounted, underway }: Totals): Totals {
+  if (anchor === undefined) return totals;
+  return { ...totals, anchor, ...(uncounted && { uncounted }), ...(underway && { underway }) };
 }
 
 function activeMs(before: Totals, elapsedMs: number): Totals["sensorMs"] {
@@ -77,6 +62,18 @@ export function differOnlyInSums(one: Totals, other: Totals): boolean {
     one.inputsActive === other.inputsActive &&
     one.anchor?.time === other.anchor?.time &&
     one.anchor?.latitude === other.anchor?.latitude &&
-    one.anchor?.longitude === other.anchor?.longitude
+    one.anchor?.longitude === other.anchor?.longitude &&
+    one.underway === other.underway &&
+    sameUncounted(one.uncounted, other.uncounted)
+  );
+}
+
+function sameUncounted(one: Uncounted | undefined, other: Uncounted | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return (
+    one.lengthMm === other.lengthMm &&
+    one.from.time === other.from.time &&
+    one.from.latitude === other.from.latitude &&
+    one.from.longitude === other.from.longitude
   );
 }

@@ -14,9 +14,20 @@ export interface Totals {
   readonly inputsActive: number;
   /** Last valid position and its event time; absent before the first one. */
   readonly anchor?: Anchor;
+  /** The way since the mileage was last added to; absent where it reaches up to the anchor. */
+  readonly uncounted?: Uncounted;
+  /** The device is on its way, so that shorter legs count. */
+  readonly underway?: true;
 }
 
-/** The position from which the next leg is measured. */
+/** A way that is not in the mileage yet: it may be the noise of a parked receiver. */
+export interface Uncounted {
+  readonly from: Anchor;
+  /** Along the fixes, whole millimetres. */
+  readonly lengthMm: number;
+}
+
+/** A valid position and its event time. */
 export interface Anchor {
   readonly time: number;
   readonly latitude: number;

@@ -1,4 +1,4 @@
-import type { LocationRecord } from "../../model/location.ts";
+import type { Anchor, LocationRecord, Uncounted } from "../../model/location.ts";
 import type { ByteSink } from "./sink.ts";
 
 /*
@@ -27,12 +27,15 @@ const anchorOwn = 512;
 const hasAnchor = 1024;
 /** u32 length of the alert members, which stand before the extras; otherwise there are none. */
 const hasAlerts = 2048;
+/** The way that is not in the mileage yet, four f64, after the anchor; otherwise there is none. */
+const hasUncounted = 8192;
+const underway = 16_384;
 
 /** Where a record's odometer is: all that most shifts change. */
 export const odometerOffset = 40;
 const fixedLength = 48;
 /** All optional fields in their longest form. */
-const longestHeader = fixedLength + 8 + 8 + 8 + 8 + 32 + 8 + 24 + 4;
+const longestHeader = fixedLength + 8 + 8 + 8 + 8 + 32 + 8 + 24 + 32 + 4;
 
 function isShort(value: number): boolean {
   return value >= 0 && value <= 0xffff && Number.isInteger(value) && !Object.is(value, -0);
@@ -55,6 +58,8 @@ function flagsOf(record: LocationRecord): number {
       anchor.time === record.time && anchor.latitude === record.latitude && anchor.longitude === record.longitude
         ? anchorOwn
         : hasAnchor;
+  if (totals.uncounted !== undefined) flags |= hasUncounted;
+  if (totals.underway) flags |= underway;
   if (record.alerts !== undefined) flags |= hasAlerts;
   return flags;
 }
@@ -84,10 +89,10 @@ export function writeRecord(sink: ByteSink, record: LocationRecord): void {
   if (flags & hasPositionTime) at = putDouble(view, at, record.positionTime ?? 0);
   if (flags & hasSensors) for (const ms of totals.sensorMs) at = putDouble(view, at, ms);
   if (flags & hasMovedAt) at = putDouble(view, at, totals.movedAt);
-  if (flags & hasAnchor && totals.anchor !== undefined) {
-    at = putDouble(view, at, totals.anchor.time);
-    at = putDouble(view, at, totals.anchor.latitude);
-    at = putDouble(view, at, totals.anchor.longitude);
+  if (flags & hasAnchor && totals.anchor !== undefined) at = putAnchor(view, at, totals.anchor);
+  if (totals.uncounted !== undefined) {
+    at = putAnchor(view, at, totals.uncounted.from);
+    at = putDouble(view, at, totals.uncounted.lengthMm);
   }
   if (record.alerts !== undefined) {
     const length = sink.bytes.write(record.alerts, at + 4, "utf8");
@@ -102,6 +107,10 @@ export function writeRecord(sink: ByteSink, record: LocationRecord): void {
 function putDouble(view: DataView, at: number, value: number): number {
   view.setFloat64(at, value, true);
   return at + 8;
+}
+
+function putAnchor(view: DataView, at: number, { time, latitude, longitude }: Anchor): number {
+  return putDouble(view, putDouble(view, putDouble(view, at, time), latitude), longitude);
 }
 
 function putShortOrDouble(view: DataView, at: number, value: number, short: boolean): number {
@@ -135,6 +144,9 @@ export class RecordCursor {
   anchorTime = 0;
   anchorLatitude = 0;
   anchorLongitude = 0;
+  underway = false;
+  /** Where the way that is not counted yet is; none: -1. */
+  uncounted = -1;
   /** Where the alert members begin, which end where the extras begin; no alerts: -1. */
   alerts = -1;
   /** Where the extras begin, and where the record ends. */
@@ -198,8 +210,16 @@ export class RecordCursor {
     this.anchorLatitude = stored ? view.getFloat64(at + 8, true) : this.latitude;
     this.anchorLongitude = stored ? view.getFloat64(at + 16, true) : this.longitude;
     if (stored) at += 24;
+    this.underway = (flags & underway) !== 0;
+    this.uncounted = flags & hasUncounted ? at : -1;
+    if (flags & hasUncounted) at += 32;
     this.alerts = flags & hasAlerts ? at + 4 : -1;
     this.extras = flags & hasAlerts ? at + 4 + view.getUint32(at, true) : at;
+  }
+
+  #uncounted(at: number): Uncounted {
+    const double = (index: number) => this.#view.getFloat64(at + index * 8, true);
+    return { from: { time: double(0), latitude: double(1), longitude: double(2) }, lengthMm: double(3) };
   }
 
   /** The record that was read, as a value. */
@@ -226,6 +246,8 @@ export class RecordCursor {
         ...(this.hasAnchor && {
           anchor: { time: this.anchorTime, latitude: this.anchorLatitude, longitude: this.anchorLongitude },
         }),
+        ...(this.uncounted >= 0 && { uncounted: this.#uncounted(this.uncounted) }),
+        ...(this.underway && { underway: true }),
       },
     };
   }

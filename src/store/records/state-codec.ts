@@ -1,4 +1,11 @@
-import { type DeviceState, type LocationRecord, neverReported, noTotals, type Totals } from "../../model/location.ts";
+import {
+  type Anchor,
+  type DeviceState,
+  type LocationRecord,
+  neverReported,
+  noTotals,
+  type Totals,
+} from "../../model/location.ts";
 import { RecordCursor, writeRecord } from "./record-codec.ts";
 import type { ByteSink } from "./sink.ts";
 
@@ -10,6 +17,10 @@ const hasLast = 1;
 const totalsOfLast = 2;
 const hasPending = 4;
 const hasRules = 8;
+/** Beside the inputs of totals. */
+const hasAnchor = 1 << 16;
+const hasUncounted = 1 << 17;
+const isUnderway = 1 << 18;
 
 /** Appends a state. Totals that are the last record's very object are not written twice. */
 export function writeState(sink: ByteSink, state: DeviceState): void {
@@ -33,15 +44,22 @@ function writeSized(sink: ByteSink, text: string): void {
 }
 
 function writeTotals(sink: ByteSink, totals: Totals): void {
-  const { anchor } = totals;
-  sink.uint32(totals.inputsKnown | (totals.inputsActive << 8) | (anchor === undefined ? 0 : 1 << 16));
+  const { anchor, uncounted, underway } = totals;
+  const present = (anchor ? hasAnchor : 0) | (uncounted ? hasUncounted : 0) | (underway ? isUnderway : 0);
+  sink.uint32(totals.inputsKnown | (totals.inputsActive << 8) | present);
   sink.float64(totals.odometerMm);
   for (const ms of totals.sensorMs) sink.float64(ms);
   sink.float64(totals.movedAt);
-  if (anchor === undefined) return;
-  sink.float64(anchor.time);
-  sink.float64(anchor.latitude);
-  sink.float64(anchor.longitude);
+  if (anchor !== undefined) writeAnchor(sink, anchor);
+  if (uncounted === undefined) return;
+  writeAnchor(sink, uncounted.from);
+  sink.float64(uncounted.lengthMm);
+}
+
+function writeAnchor(sink: ByteSink, { time, latitude, longitude }: Anchor): void {
+  sink.float64(time);
+  sink.float64(latitude);
+  sink.float64(longitude);
 }
 
 /** The state in `bytes`; none are the state of a device that never reported. */
@@ -61,7 +79,7 @@ export function readState(bytes: Uint8Array, version: number): DeviceState {
   let totals: Totals | undefined;
   if (!(flags & totalsOfLast)) {
     totals = readTotals(view, at);
-    at += totals.anchor === undefined ? 52 : 76;
+    at += 52 + (totals.anchor ? 24 : 0) + (totals.uncounted ? 32 : 0);
   }
   let last: LocationRecord | undefined;
   if (flags & hasLast) {
@@ -83,12 +101,20 @@ export function readState(bytes: Uint8Array, version: number): DeviceState {
 function readTotals(view: DataView, at: number): Totals {
   const inputs = view.getUint32(at, true);
   const double = (index: number) => view.getFloat64(at + 4 + index * 8, true);
+  const anchorAt = (index: number) => ({
+    time: double(index),
+    latitude: double(index + 1),
+    longitude: double(index + 2),
+  });
+  const way = inputs & hasAnchor ? 9 : 6;
   return {
     odometerMm: double(0),
     sensorMs: [double(1), double(2), double(3), double(4)],
     movedAt: double(5),
     inputsKnown: inputs & 0xff,
     inputsActive: (inputs >> 8) & 0xff,
-    ...(inputs >> 16 && { anchor: { time: double(6), latitude: double(7), longitude: double(8) } }),
+    ...(inputs & hasAnchor && { anchor: anchorAt(6) }),
+    ...(inputs & hasUncounted && { uncounted: { from: anchorAt(way), lengthMm: double(way + 3) } }),
+    ...(inputs & isUnderway && { underway: true }),
   };
 }

@@ -76,6 +76,8 @@ export const someTime = fc.integer({ min: 0, max: 300 }).map((tick) => now + tic
 
 export const someHash = fc.integer({ min: 0, max: 2 ** 52 - 1 });
 
+const someAnchor = fc.record({ time: someTime, latitude: finite, longitude: finite }, { noNullPrototype: true });
+
 export const someTotals: fc.Arbitrary<Totals> = fc
   .record(
     {
@@ -84,7 +86,9 @@ export const someTotals: fc.Arbitrary<Totals> = fc
       movedAt: someTime,
       inputsKnown: fc.integer({ min: 0, max: 15 }),
       inputsActive: fc.integer({ min: 0, max: 15 }),
-      anchor: fc.record({ time: someTime, latitude: finite, longitude: finite }, { noNullPrototype: true }),
+      anchor: someAnchor,
+      uncounted: fc.record({ from: someAnchor, lengthMm: finite }, { noNullPrototype: true }),
+      underway: fc.constant(true as const),
     },
     { requiredKeys: ["odometerMm", "sensorMs", "movedAt", "inputsKnown", "inputsActive"], noNullPrototype: true },
   )

@@ -26,6 +26,7 @@ import {
   type MetricsRegistry,
   systemClock,
   systemIds,
+  systemUser,
 } from "./observe/index.ts";
 import type { Log } from "./ports/log.ts";
 import type { Mailer } from "./ports/mailer.ts";
@@ -41,9 +42,11 @@ export interface App {
   readonly url: string;
   readonly devicePort: number;
   /** What the first start made: the owner's way in, known only now. */
-  readonly created?: { readonly userName: string; readonly apiKey: string; readonly credentialsFile: string };
+  readonly created?: { readonly userName: string; readonly apiKey: string };
   /** The operator's key, where this start made it. */
   readonly operatorKey?: string;
+  /** Where these are kept for clients of this machine. */
+  readonly credentialsFile: string;
   /** Takes no more, commits and acknowledges what was received, closes. */
   stop(): Promise<void>;
 }
@@ -51,7 +54,7 @@ export interface App {
 /** Builds every part from the configuration, starts them in the order of their needs, and stops them in the other. `pid`: this process, for the store's lock. */
 export async function startApp(config: Config, pid: number): Promise<App> {
   const log = createLog(config.log.level);
-  const store = await openSqliteStore({ directory: config.data, log, pid });
+  const store = await openSqliteStore({ directory: config.data, log, pid, uid: systemUser });
   try {
     const app = await startParts(config, log, store);
     return {
@@ -127,6 +130,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
       url,
       devicePort: tracker?.port ?? config.device.port,
       ...(await introduction(config, store)),
+      credentialsFile: credentialsFile(config.data),
       stop,
     };
   } catch (error) {
@@ -230,7 +234,7 @@ async function introduction(config: Config, store: Store): Promise<Pick<App, "cr
   const { userName, apiKey, operatorKey: made } = stored ?? {};
   const owner = userName !== undefined && apiKey !== undefined;
   return {
-    ...(owner && { created: { userName, apiKey, credentialsFile: credentialsFile(config.data) } }),
+    ...(owner && { created: { userName, apiKey } }),
     ...(made !== undefined && { operatorKey: made }),
   };
 }

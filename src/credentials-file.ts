@@ -1,4 +1,4 @@
-import { chmod, open, readFile, rename } from "node:fs/promises";
+import { lstat, open, readFile, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 
 /** What the command line needs to reach the service: as the first account's owner, and as the operator. */
@@ -14,18 +14,21 @@ export function credentialsFile(directory: string): string {
   return join(directory, "credentials.json");
 }
 
-/** Writes the credentials so that they are whole or not there, on disk when this resolves, readable by their owner only. */
+/** Writes the credentials so that they are whole or not there, on disk when this resolves, readable by their owner only. A link in its place is replaced, not followed. */
 async function writeCredentials(directory: string, credentials: StoredCredentials): Promise<void> {
   const file = credentialsFile(directory);
-  const handle = await open(`${file}.new`, "w", 0o600);
+  // Left there by an interrupted start, or by somebody who wants it to be written elsewhere.
+  await unlink(`${file}.new`).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+  });
+  const handle = await open(`${file}.new`, "wx", 0o600);
   try {
+    await handle.chmod(0o600);
     await handle.writeFile(`${JSON.stringify(credentials, null, 2)}\n`);
     await handle.sync();
   } finally {
     await handle.close();
   }
-  // A file that was there from an interrupted start keeps the mode that it was made with.
-  await chmod(`${file}.new`, 0o600);
   await rename(`${file}.new`, file);
 }
 
@@ -40,13 +43,16 @@ export async function updateUrl(directory: string, url: string): Promise<void> {
   if (stored !== undefined && stored.url !== url) await writeCredentials(directory, { ...stored, url });
 }
 
-/** What the file holds; undefined where there is none, or something else. */
+/** What the file holds; undefined where there is none, or something else, a link to one included: that is somebody else's to keep up. */
 export async function readStored(directory: string): Promise<StoredCredentials | undefined> {
-  const text = await readFile(credentialsFile(directory), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
+  const file = credentialsFile(directory);
+  try {
+    if ((await lstat(file)).isSymbolicLink()) return undefined;
+    return parse(await readFile(file, "utf8"));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;
-  });
-  return text === undefined ? undefined : parse(text);
+  }
 }
 
 function parse(text: string): StoredCredentials | undefined {

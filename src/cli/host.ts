@@ -37,9 +37,11 @@ export interface Service {
   /** The port for trackers. */
   readonly devicePort: number;
   /** What the first start made; absent at later ones. */
-  readonly created?: { readonly userName: string; readonly apiKey: string; readonly credentialsFile: string };
+  readonly created?: { readonly userName: string; readonly apiKey: string };
   /** The operator's key, where this start made it. */
   readonly operatorKey?: string;
+  /** Where these are kept for the commands. */
+  readonly credentialsFile: string;
   /** Rejects, where the service ends by itself, with what made it end; otherwise never settles. */
   readonly failed?: Promise<never>;
   stop(): Promise<void>;

@@ -119,7 +119,9 @@ test("last leaves out what is empty", async (context) => {
 test("serve says that it stops, and that it has", async () => {
   const said: string[] = [];
   const stop = async () => void said.push("stop");
-  const { err } = await waybeam(["serve"], { service: { url: "http://localhost:1", devicePort: 2, stop } });
+  const { err } = await waybeam(["serve"], {
+    service: { url: "http://localhost:1", devicePort: 2, credentialsFile: "c", stop },
+  });
   assert.deepEqual(said, ["stop"]);
   assert.match(err, /\nStopping \.\.\.\nStopped; everything that was acknowledged is stored\.\n$/);
 });

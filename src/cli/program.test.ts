@@ -197,18 +197,19 @@ test("a token is kept between commands, for the data folder's own credentials on
 
 test("serve says once who may use it, and stops when it is told to", async () => {
   let stopped = 0;
-  const created = { userName: "owner", apiKey: "secret", credentialsFile: "data/credentials.json" };
+  const created = { userName: "owner", apiKey: "secret" };
   const stop = async () => void stopped++;
-  const service = { url: "http://localhost:1", devicePort: 2, created, stop };
-  const { code, err } = await waybeam(["serve"], { service });
+  const service = { url: "http://localhost:1", devicePort: 2, credentialsFile: "data/credentials.json", stop };
+  const { code, err } = await waybeam(["serve"], { service: { ...service, created }, errIsTty: true });
   assert.deepEqual([code, stopped], [0, 1]);
   assert.match(err, /API key +secret/);
-  const again = await waybeam(["serve"], { service: { url: service.url, devicePort: 2, stop } });
+  const again = await waybeam(["serve"], { service, errIsTty: true });
   assert.doesNotMatch(again.err, /API key/);
-  const upgraded = await waybeam(["serve"], {
-    service: { url: service.url, devicePort: 2, operatorKey: "wbo_x", stop },
-  });
+  const upgraded = await waybeam(["serve"], { service: { ...service, operatorKey: "wbo_x" }, errIsTty: true });
   assert.match(upgraded.err, /Operator key +wbo_x/);
+  const piped = await waybeam(["serve"], { service: { ...service, created, operatorKey: "wbo_x" } });
+  assert.doesNotMatch(piped.err, /secret|wbo_x/);
+  assert.match(piped.err, /API key of the owner, and the operator's key.*data\/credentials\.json/);
   assert.equal((await waybeam(["serve"])).code, exitCodes.inUse.code);
 });
 

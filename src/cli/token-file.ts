@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { constants, open, readFile } from "node:fs/promises";
 
 /**
  * Keeps a token between commands, beside the credentials that it was made with: a script of many commands would soon reach the limit of
@@ -6,9 +6,17 @@ import { readFile, writeFile } from "node:fs/promises";
  */
 export async function writeToken(file: string, token: string): Promise<void> {
   try {
-    await writeFile(file, token, { mode: 0o600 });
+    // Never through a link that stands in its place.
+    const { O_CREAT, O_TRUNC, O_WRONLY, O_NOFOLLOW } = constants;
+    const handle = await open(file, O_CREAT | O_TRUNC | O_WRONLY | O_NOFOLLOW, 0o600);
+    try {
+      await handle.chmod(0o600);
+      await handle.writeFile(token);
+    } finally {
+      await handle.close();
+    }
   } catch {
-    // A folder that can only be read: the next command asks for a token of its own.
+    // A folder that can only be read, or a link: the next command asks for a token of its own.
   }
 }
 

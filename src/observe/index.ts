@@ -6,3 +6,4 @@ export { createLog, type LogLevel, type LogOutput } from "./log.ts";
 export { createMetrics, type MetricsRegistry } from "./metrics.ts";
 export { createQuarantine } from "./quarantine.ts";
 export { createTrace, type TraceLimits } from "./trace.ts";
+export { systemUser } from "./user.ts";

@@ -90,7 +90,7 @@ describe("a start that fails says in a sentence which folder, why, and what to d
 
   it("where credentials.json can't be written", () => {
     const data = inside("credentials");
-    mkdirSync(join(data, "credentials.json.new"), { recursive: true });
+    mkdirSync(join(data, "credentials.json.new"), { recursive: true, mode: 0o700 });
     explains(data, /credentials\.json/);
   });
 });

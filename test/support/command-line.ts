@@ -56,6 +56,8 @@ export interface Setup {
   readonly input?: string;
   readonly data?: string;
   readonly service?: Service;
+  /** Standard error is a terminal. */
+  readonly errIsTty?: boolean;
   /** Ctrl-C is pressed when what was printed is like this. */
   readonly until?: RegExp;
   /** ms that pass between two looks at the monotonic clock; 100 where absent. */
@@ -78,7 +80,7 @@ export async function waybeam(args: readonly string[], setup: Setup = {}) {
         err += text;
         if (until.test(err)) interrupt.abort();
       },
-      errIsTty: false,
+      errIsTty: setup.errIsTty === true,
       columns: 100,
     },
     env: setup.env ?? { WAYBEAM_URL: setup.url ?? "", WAYBEAM_USER: "owner@example.com", WAYBEAM_API_KEY: "key" },

@@ -64,7 +64,7 @@ async function run(host: Host, service: Service, data: string): Promise<void> {
     clock: host.clock,
     register: (list) => registerDevices(host, client, list),
   });
-  host.terminal.err(startSummary(service) + whatToTry(service, fleet, data));
+  host.terminal.err(startSummary(service, host.terminal.errIsTty) + whatToTry(service, fleet, data));
   const progress = new Progress(host);
   const timer = setInterval(() => progress.show(() => describe(fleet.stats)), 200);
   try {

@@ -19,7 +19,7 @@ export function addServe(program: Command, host: Host): void {
     .action(async (_options: object, command: Command) => {
       const { config } = command.optsWithGlobals<{ config?: string }>();
       const service = await host.startService(config);
-      host.terminal.err(startSummary(service));
+      host.terminal.err(startSummary(service, host.terminal.errIsTty));
       try {
         await untilInterrupted(host.interrupted, service);
       } finally {
@@ -41,8 +41,11 @@ export async function untilInterrupted(interrupted: AbortSignal, service: Servic
   await (service.failed ? Promise.race([ended, service.failed]) : ended);
 }
 
-/** What a started service says of itself: where things are, and, once, who may use it. */
-export function startSummary({ url, devicePort, created, operatorKey }: Service): string {
+/** What a started service says of itself: where things are, and, once, who may use it. Keys go to a terminal (`tty`) only: anything else is kept by somebody, a log for months. */
+export function startSummary(
+  { url, devicePort, created, operatorKey, credentialsFile }: Service,
+  tty: boolean,
+): string {
   const places = `
 Waybeam is running.
   REST API   ${url}/api   (documentation: ${url}/docs)
@@ -50,14 +53,24 @@ Waybeam is running.
   Stop it with Ctrl-C.
 `;
   if (!created && operatorKey === undefined) return `${places}\n`;
+  const first = created ? "This is its first start. " : "";
+  const made = [
+    ...(created ? ["the API key of the owner"] : []),
+    ...(operatorKey === undefined ? [] : ["the operator's key, which makes accounts"]),
+  ].join(", and ");
+  if (!tty)
+    return `${places}
+${first}It made ${made}: see ${credentialsFile}, which only its owner can read and where the other commands find it.
+
+`;
   const keys = [
     ...(created ? [`  User name     ${created.userName}`, `  API key       ${created.apiKey}`] : []),
     ...(operatorKey === undefined ? [] : [`  Operator key  ${operatorKey}   (makes accounts)`]),
   ];
   return `${places}
-${created ? "This is its first start. " : ""}Keep what follows, no key is shown again:
+${first}Keep what follows, no key is shown again:
 ${keys.join("\n")}
-It is also in ${created?.credentialsFile ?? "credentials.json of the data folder"}, where the other commands find it.
+It is also in ${credentialsFile}, where the other commands find it.
 
 `;
 }

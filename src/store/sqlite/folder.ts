@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { StoreUnavailable } from "../../ports/store.ts";
 import { EngineError } from "./engine-errors.ts";
@@ -45,6 +45,8 @@ function missingParts(path: string): string[] {
 function makeOne(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
+    // The umask may have taken the owner's own rights.
+    chmodSync(path, 0o700);
   } catch (error) {
     // Another process was faster. What is there instead of a folder is found by the next step.
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;

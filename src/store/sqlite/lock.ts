@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { openFailure } from "./folder.ts";
+import { makePrivate } from "./private-files.ts";
 
 /** Another process uses the data folder. */
 export class DataFolderInUse extends Error {
@@ -30,8 +31,12 @@ export function lockFolder(directory: string, pid: number): { release(): void } 
   const file = "lock.db";
   let database: DatabaseSync | undefined;
   try {
+    makePrivate(join(directory, file));
     database = new DatabaseSync(join(directory, file));
     database.exec("begin immediate");
+    // Not written through a link that stands in its place.
+    rmSync(holderFile, { force: true });
+    makePrivate(holderFile);
     writeFileSync(holderFile, `${pid}\n`);
   } catch (error) {
     database?.close();

@@ -23,6 +23,7 @@ import { SqliteLocations } from "./locations.ts";
 import { lockFolder } from "./lock.ts";
 import type { ReaderCalls, WriterCalls } from "./messages.ts";
 import { Mutex } from "./mutex.ts";
+import { closeToOthers, makePrivate } from "./private-files.ts";
 import { Purger } from "./purger.ts";
 import { WorkerLink } from "./worker-link.ts";
 
@@ -33,6 +34,8 @@ export interface SqliteStoreOptions {
   readonly log: Log;
   /** Number of this process, told to another one that wants the same folder. */
   readonly pid: number;
+  /** The user that it runs as; unless given, nobody looks who else can read the files. */
+  readonly uid?: number | undefined;
 }
 
 /** The engine's suffix: what the file is called tells which code runs in the workers, TypeScript from a checkout or the built JavaScript. */
@@ -50,10 +53,11 @@ export interface SqliteStore extends Store {
  * in it can't be used.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  const { directory, log, pid } = options;
+  const { directory, log, pid, uid } = options;
   makeFolder(directory);
   const lock = lockFolder(directory, pid);
   const file = join(directory, "waybeam.db");
+  makePrivate(file);
   // The heaps: a writer holds nothing between commits; a reader holds one step of a history or one list.
   const writer = new WorkerLink<WriterCalls>(worker("writer", 64), file, log);
   const reader = new WorkerLink<ReaderCalls>(worker("reader", 256), file, log);
@@ -64,7 +68,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     lock.release();
   };
   try {
-    return await assemble(writer, reader, log, close);
+    const store = await assemble(writer, reader, log, close);
+    // Now that the folder is known to be the service's own.
+    closeToOthers(directory, uid, log);
+    return store;
   } catch (error) {
     await close();
     throw openFailure(error, directory, "waybeam.db");

@@ -1,0 +1,75 @@
+import { chmodSync, closeSync, constants, fchmodSync, lstatSync, openSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Log } from "../../ports/log.ts";
+
+const others = 0o077;
+const sticky = 0o1000;
+
+/** Files whose modes are looked at: all that the service and its command line write into the data folder. */
+const ownFiles =
+  /^(?:(?:waybeam|lock)\.db(?:-(?:wal|shm|journal))?|lock\.pid|(?:credentials\.json|secret\.key)(?:\.(?:new|old))?|token)$/;
+/** The operator may have put the database elsewhere, with a link in its place: what is linked to is what holds the data. */
+const maybeLinked = /^waybeam\.db/;
+
+const foreignAdvice =
+  "Whoever owns it can replace what is in it: give it to the user that runs the service (chown), or choose another folder by WAYBEAM_DATA.";
+const openAdvice =
+  "Take the rights of others away (chmod go-rwx), or choose a folder of the service's own by WAYBEAM_DATA.";
+
+/**
+ * Sees that nobody but their owner reads the data folder and the service's files in it, whoever made them: what is open wider is mended, and that is said.
+ * What can't be mended is said with advice and does not stop the start: volumes of containers belong to somebody else as a rule, and their files are closed all the same.
+ * `uid`: of the user that runs the service; undefined where the system has no such thing, nor these modes.
+ */
+export function closeToOthers(directory: string, uid: number | undefined, log: Log): void {
+  if (uid === undefined) return;
+  const mended: string[] = [];
+  const folder = statSync(directory);
+  // A folder that all share, as /tmp, is not ours to close.
+  const shared = (folder.mode & sticky) !== 0;
+  if (shared || (!closed(directory, folder, mended) && folder.uid === uid))
+    log.warn({ folder: directory }, `others can look into the data folder. ${openAdvice}`);
+  if (folder.uid !== uid)
+    log.warn({ folder: directory, owner: folder.uid }, `the data folder belongs to another user. ${foreignAdvice}`);
+  for (const name of readdirSync(directory).filter((each) => ownFiles.test(each))) {
+    const file = join(directory, name);
+    const found = (maybeLinked.test(name) ? statSync : lstatSync)(file, { throwIfNoEntry: false });
+    if (found === undefined || !found.isFile()) continue;
+    if (!closed(file, found, mended)) log.warn({ file }, `others can read a file of the service. ${openAdvice}`);
+    if (found.uid !== uid)
+      log.warn({ file, owner: found.uid }, `a file of the service belongs to another user. ${foreignAdvice}`);
+  }
+  if (mended.length > 0)
+    log.warn(
+      { mended },
+      "others could read these; now only their owner can. Keys that were in them may be known: think of new ones",
+    );
+}
+
+/** Takes the rights of others away where they have any. False: it can't be done. */
+function closed(path: string, { mode }: { readonly mode: number }, mended: string[]): boolean {
+  if ((mode & others) === 0) return true;
+  try {
+    chmodSync(path, mode & 0o7777 & ~others);
+  } catch {
+    return false;
+  }
+  mended.push(path);
+  return true;
+}
+
+/** Makes a file that only its owner reads, whatever the umask says; one that is there stays as it is. SQLite gives its log and index the same mode. */
+export function makePrivate(file: string): void {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
+  } catch {
+    // It is there, or can't be made: opening it tells why.
+    return;
+  }
+  try {
+    fchmodSync(descriptor, 0o600);
+  } finally {
+    closeSync(descriptor);
+  }
+}

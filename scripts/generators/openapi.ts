@@ -49,7 +49,6 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       metrics: createMetrics({ processMetrics: false }),
       quarantine: createQuarantine(systemClock),
       trace: createTrace(systemClock),
-      letters: { send: () => {} },
       dispatcher: { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} },
       checkAlertRule: checkRule,
       alertTrial: new RuleTrial({

@@ -3,9 +3,9 @@ import type { Answer, ApiClient } from "./client.ts";
 import type { Host } from "./host.ts";
 import { listIn, payloadOf, printOne, tellWarnings } from "./print.ts";
 
-/** Makes the API key of a user. The service asks for the caller's own key beside its token. */
+/** Makes the API key of a user. */
 export async function makeKey(client: ApiClient, user: { readonly id: string }): Promise<Answer> {
-  return payloadOf(await client.call("POST", `${userPath(user)}/apiKey`, { presentSecret: client.secret }));
+  return payloadOf(await client.call("POST", `${userPath(user)}/apiKey`));
 }
 
 /** The user with this id or e-mail address. */

@@ -4,6 +4,7 @@ import { answers } from "./answers.ts";
 import { type About, integer, optionalText, port, text, toggle } from "./kinds.ts";
 import { mail } from "./mail.ts";
 import { metrics } from "./metrics.ts";
+import { deviceShares } from "./shares.ts";
 import { sms } from "./sms.ts";
 
 const http = Type.Object({
@@ -82,6 +83,7 @@ const api = Type.Object({
 });
 
 const device = Type.Object({
+  ...deviceShares,
   host: text("0.0.0.0", {
     env: "WAYBEAM_DEVICE_HOST",
     description:

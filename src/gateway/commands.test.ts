@@ -6,6 +6,7 @@ import { type Reachable, Registry } from "./registry.ts";
 
 const peer: Reachable = {
   deviceChanged: () => {},
+  displaced: () => {},
   speaksFor: () => true,
   expects: () => ({}),
   encode: () => "noForm",

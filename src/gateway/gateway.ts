@@ -4,8 +4,10 @@ import { CommandDesk } from "./commands.ts";
 import { createCounters } from "./counters.ts";
 import { Knocks } from "./knocks.ts";
 import { defaultLimits } from "./limits.ts";
+import { Logins } from "./logins.ts";
 import { Registry } from "./registry.ts";
 import type { Shared } from "./shared.ts";
+import { Sources } from "./sources.ts";
 import { TcpListener } from "./tcp-listener.ts";
 import type { BoundAddress, ConnectionFigures, Gateway, GatewayDeps, GatewayOptions } from "./types.ts";
 import { UdpListener } from "./udp-listener.ts";
@@ -40,6 +42,8 @@ class SocketGateway implements Gateway {
       limits,
       counters: createCounters(deps.metrics),
       registry,
+      logins: new Logins(limits),
+      sources: new Sources(),
       commands: new CommandDesk(registry, deps.clock, deps.metrics),
       knocks: new Knocks(limits.knocksPerMinute),
       context: { receivedAt: 0, transport: "tcp", identified: false, options: {} },
@@ -54,7 +58,7 @@ class SocketGateway implements Gateway {
     deps.metrics.gauge("waybeam_connections", "TCP connections of trackers.", () => this.connections.tcp);
     deps.metrics.gauge(
       "waybeam_connections_half_open",
-      "Connections without a known device.",
+      "Connections without a known device, and those that speak HTTP.",
       () => this.connections.halfOpen,
     );
     deps.metrics.gauge("waybeam_udp_sessions", "UDP peers that are remembered.", () => this.connections.udp);

@@ -28,14 +28,32 @@ function statusOf(exchange: Exchange): HttpStatus | undefined {
 /** The answers of one connection that speaks HTTP: its requests are taken one at a time. */
 export class HttpResponder {
   #last = false;
+  /** A request has begun and is not whole. */
+  #begun = false;
+  /** A known device has sent a request. */
+  known = false;
+
+  /** Why the connection is closed when its time is over. */
+  get overdue(): "notIdentified" | "slow" | "idle" {
+    if (!this.known) return "notIdentified";
+    return this.#begun ? "slow" : "idle";
+  }
+
+  /** Bytes of a request wait for the rest of it. True for the first of them. */
+  begins(): boolean {
+    const first = !this.#begun;
+    this.#begun = true;
+    return first;
+  }
 
   /** Whether the peer wants the connection closed after the present answer. */
   get last(): boolean {
     return this.#last;
   }
 
-  /** This request is taken next. */
+  /** This request is whole, and taken next. */
   begin(request: Uint8Array): void {
+    this.#begun = false;
     const parsed = parseHttpRequest(request);
     this.#last = "refused" in parsed || !parsed.keepAlive;
   }

@@ -5,8 +5,15 @@
 export interface GatewayLimits {
   /** Connections at a time. Bounds memory and file descriptors. When all are taken, the longest silent about its device makes room. */
   readonly connections: number;
-  /** Connections from one address: high, since mobile networks and private APNs put whole fleets behind one. */
+  /** Connections from one address: high, since mobile networks and private APNs put whole fleets behind one. At the limit its own half-open ones make room. */
   readonly connectionsPerAddress: number;
+  /** Part of `connections` that one address never has, percent: a fleet behind one address fits into the rest, and others still get in. */
+  readonly keptForOthers: number;
+  /**
+   * How often a minute a device's login over TCP may end its older connection. A tracker on a poor network comes back every few seconds at worst; two
+   * trackers with one id, or somebody who knows it, would go on for ever: beyond it the newer connection is closed.
+   */
+  readonly displacementsPerMinute: number;
   /** Connections that did not say yet which device they are. A fleet that reconnects at once is half-open all together, so it is high. */
   readonly halfOpen: number;
   /**
@@ -17,6 +24,10 @@ export interface GatewayLimits {
   readonly halfOpenPerAddress: number;
   /** Time to say which registered device it is. Trackers do so at once; scanners and slow senders never. */
   readonly identifySeconds: number;
+  /** HTTP: silence after a request of a known device. A phone that reports more rarely connects anew, which costs it little. */
+  readonly httpIdleSeconds: number;
+  /** HTTP: time from a request's first byte to its last. A phone sends some hundred bytes; what trickles in for longer is no phone. */
+  readonly httpRequestSeconds: number;
   /** Silence after which a connection is dead: above the usual heartbeat intervals, since reconnecting costs a tracker's battery and data. */
   readonly idleSeconds: number;
   /** What a refused device (unknown, expired) may still send before it is closed: another of its connection's devices may be known. */
@@ -40,18 +51,29 @@ export interface GatewayLimits {
    * waited for, would be over 1 GB.
    */
   readonly bufferedBytes: number;
+  /**
+   * Of these, what one address may have; beyond it its own connections are not read, and its largest unfinished messages make room. A quarter: more than a
+   * fleet of the largest size needs, and nobody alone stops the reading of all.
+   */
+  readonly bufferedBytesPerAddress: number;
   /** Replies that the peer does not read: every healthy tracker reads its few bytes at once. */
   readonly unsentBytes: number;
   /** Identifiers that one connection may stand for (a gateway of several devices); the ones longest not heard make room. */
   readonly devicesPerConnection: number;
   /** Time for a whole HTTP request to be answered; then 503, and the sender tries again. */
   readonly answerSeconds: number;
-  /** Peers that are known by address and port and sent a registered device's datagram; the one silent for longest makes room. */
+  /** Peers that are known by address and port and sent a registered device's datagram; beyond them one makes room. */
   readonly udpSessions: number;
+  /** Of these, what one address may have when all places are taken; with more, it is the one that makes room, else the one silent for longest. */
+  readonly udpSessionsPerAddress: number;
+  /** Of these, what one device may have: its port changes when a mobile network gives it another one. More come only from who forges its datagrams. */
+  readonly udpSessionsPerDevice: number;
   /** Silence after which such a peer is forgotten: mobile networks give its port to somebody else by then. */
   readonly udpIdleSeconds: number;
   /** Peers whose first device is being asked for; datagrams of further ones are dropped. Looking one up takes about a millisecond, so it is enough for a fleet. */
   readonly udpAsking: number;
+  /** Of these, what one address may have, so that a flood from it leaves places for others. */
+  readonly udpAskingPerAddress: number;
   /** Longest datagram: what crosses a mobile network in few fragments; more is not sent by a tracker. */
   readonly datagramBytes: number;
   /** Datagrams of one peer that wait until its device is known or earlier messages are stored; the rest is dropped, and sent again. */
@@ -64,9 +86,13 @@ export interface GatewayLimits {
 export const defaultLimits: GatewayLimits = Object.freeze({
   connections: 18_000,
   connectionsPerAddress: 18_000,
+  keptForOthers: 10,
+  displacementsPerMinute: 30,
   halfOpen: 16_000,
   halfOpenPerAddress: 1000,
   identifySeconds: 60,
+  httpIdleSeconds: 300,
+  httpRequestSeconds: 30,
   idleSeconds: 1800,
   refusedMessages: 8,
   refusedSeconds: 10,
@@ -75,12 +101,16 @@ export const defaultLimits: GatewayLimits = Object.freeze({
   messagesPerSecond: 2000,
   junkBytes: 4096,
   bufferedBytes: 134_217_728,
+  bufferedBytesPerAddress: 33_554_432,
   unsentBytes: 65_536,
   devicesPerConnection: 256,
   answerSeconds: 30,
   udpSessions: 50_000,
+  udpSessionsPerAddress: 3000,
+  udpSessionsPerDevice: 4,
   udpIdleSeconds: 1800,
   udpAsking: 1000,
+  udpAskingPerAddress: 250,
   datagramBytes: 8192,
   datagramsWaiting: 16,
   stopSeconds: 10,

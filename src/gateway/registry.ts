@@ -1,7 +1,8 @@
 import type { ExpectedReply } from "../wire/protocol.ts";
+import type { Login } from "./logins.ts";
 
 /** A conversation on which a device is reached. */
-export interface Reachable {
+export interface Reachable extends Login {
   /** The device was changed, deleted, renewed, or has expired: it must be admitted again, and nothing else of it is taken before. */
   deviceChanged(device: string): void;
   /** Whether the peer still is that device: after a change, its identifiers may be another one's. */

@@ -12,9 +12,11 @@ import { createCounters } from "./counters.ts";
 import type { Exchange } from "./exchange.ts";
 import { Knocks } from "./knocks.ts";
 import { defaultLimits } from "./limits.ts";
+import { Logins } from "./logins.ts";
 import { Registry } from "./registry.ts";
 import { Session } from "./session.ts";
 import type { Shared } from "./shared.ts";
+import { Sources } from "./sources.ts";
 
 /** A peer whose messages wait like those in a socket, and who checks that no answer comes too early. */
 class QueueingChannel implements Channel {
@@ -86,6 +88,8 @@ function world() {
     limits: { ...defaultLimits, messagesInFlight: 3, refusedMessages: 1000 },
     counters: createCounters(createMetrics({ processMetrics: false })),
     registry,
+    logins: new Logins(defaultLimits),
+    sources: new Sources(),
     commands: new CommandDesk(registry, systemClock, metrics),
     knocks: new Knocks(1_000_000),
     context: { receivedAt: 0, transport: "tcp", identified: false, options: {} },

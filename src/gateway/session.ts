@@ -117,6 +117,12 @@ export class Session implements Reachable {
     );
   }
 
+  /** The device logged in on another connection. One that stands for others too goes on for these; what was submitted is still stored. */
+  displaced(device: string): void {
+    if (!this.#closed && !this.#speaker.leave(device, this, this.#shared) && !this.suspended)
+      this.#channel.close("replaced");
+  }
+
   /** A device may not report any longer. Where the connection stands for others too, they go on. */
   #lose(device: string, why: Turned): void {
     // A message that came meanwhile has asked for itself.
@@ -307,11 +313,8 @@ export class Session implements Reachable {
       this.#turnAway(claim, verdict, exchange);
       return;
     }
-    if (this.#transport !== "http") {
-      this.#speaker.reach(verdict.id, this, this.#shared);
-      exchange.reached = verdict.id;
-    }
     this.#channel.identified();
+    if (this.#transport !== "http") this.#logIn(verdict.id, this.#transport, exchange);
   }
 
   #turnAway({ ids, address }: Claim, verdict: Exclude<Verdict, Admitted>, exchange: Exchange): void {
@@ -327,6 +330,21 @@ export class Session implements Reachable {
       this.#shared.deps.quarantine.add({ cause, ids, protocol, address, device });
     }
     this.#channel.refused(status);
+  }
+
+  /** From now on the device is reached here, and not on the connection that it had before. */
+  #logIn(device: string, transport: "tcp" | "udp", exchange: Exchange): void {
+    const { logins, tick, deps } = this.#shared;
+    const entered = logins.enter(device, this, transport, tick);
+    if (entered === "entered") {
+      this.#speaker.reach(device, this, this.#shared);
+      exchange.reached = device;
+      return;
+    }
+    const { id: connection, address } = this.#channel;
+    if (entered.first)
+      deps.log.warn({ device, connection, address }, "connections log in as one device and end each other");
+    if (!this.#speaker.stands) this.#channel.close("replacedOften");
   }
 
   /** Nobody can say whose identifiers these are. Without an answer the tracker keeps its data and comes back. */

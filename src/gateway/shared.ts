@@ -3,7 +3,9 @@ import type { CommandDesk } from "./commands.ts";
 import type { Counters } from "./counters.ts";
 import type { Knocks } from "./knocks.ts";
 import type { GatewayLimits } from "./limits.ts";
+import type { Logins } from "./logins.ts";
 import type { Registry } from "./registry.ts";
+import type { Sources } from "./sources.ts";
 import type { GatewayDeps } from "./types.ts";
 
 /** What all connections of a gateway have in common: one object, so that a connection holds one reference. */
@@ -12,6 +14,8 @@ export interface Shared {
   readonly limits: GatewayLimits;
   readonly counters: Counters;
   readonly registry: Registry;
+  readonly logins: Logins;
+  readonly sources: Sources;
   readonly commands: CommandDesk;
   readonly knocks: Knocks;
   readonly context: ReusedContext;

@@ -96,11 +96,16 @@ export class Speaker {
     }
   }
 
-  /** The device may not report any longer. Whether the connection stands for others. */
+  /** Whether the connection stands for a device that is reached by it. */
+  get stands(): boolean {
+    return typeof this.#reachable === "string" || (this.#reachable?.size ?? 0) > 0;
+  }
+
+  /** The device may not report any longer, or speaks elsewhere. Whether the connection stands for others. */
   leave(id: string, session: Reachable, shared: Shared): boolean {
     this.#unreach(id, session, shared);
     shared.commands.left(id, session);
-    return typeof this.#reachable === "string" || (this.#reachable?.size ?? 0) > 0;
+    return this.stands;
   }
 
   /** The connection is gone. */
@@ -114,6 +119,7 @@ export class Speaker {
 
   #unreach(id: string, session: Reachable, shared: Shared): void {
     shared.registry.remove(id, session);
+    shared.logins.leave(id, session);
     if (this.#reachable === id) this.#reachable = undefined;
     else if (typeof this.#reachable === "object") this.#reachable.delete(id);
   }
@@ -121,5 +127,6 @@ export class Speaker {
 
 function leave(id: string, session: Reachable, shared: Shared): void {
   shared.registry.remove(id, session);
+  shared.logins.leave(id, session);
   shared.commands.left(id, session);
 }

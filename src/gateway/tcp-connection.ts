@@ -1,5 +1,4 @@
 import type { Socket } from "node:net";
-import { shareOf } from "../shares/addresses.ts";
 import { detectProtocol } from "../wire/detect.ts";
 import { httpFramer } from "../wire/http.ts";
 import type { AnyProtocol, Transport } from "../wire/protocol.ts";
@@ -13,14 +12,17 @@ import { disown, own } from "./owned-socket.ts";
 import { QuietTimer } from "./quiet-timer.ts";
 import { Session } from "./session.ts";
 import { plainAddress, type Shared } from "./shared.ts";
+import type { Source } from "./sources.ts";
 import type { CloseCause } from "./types.ts";
 
 /** What a connection tells those who count and sweep all of them. */
 export interface TcpGroup {
   identified(connection: TcpConnection): void;
+  /** A known device's request came over HTTP: the connection is of use, and bound to nobody. */
+  renewed(connection: TcpConnection): void;
   refused(connection: TcpConnection): void;
   /** So many bytes more (or less) wait in memory. */
-  buffered(change: number): void;
+  buffered(change: number, source: Source): void;
   /** It is not read because the intake is full. */
   congested(connection: TcpConnection): void;
   /** It is not read because it was too fast. */
@@ -41,8 +43,8 @@ const nothing = new Uint8Array(0);
  */
 export class TcpConnection implements Channel {
   readonly address: string;
-  /** Its address as limits count it. */
-  readonly share: string;
+  /** What its address has in all. */
+  readonly source: Source;
   readonly #number: number;
   readonly #socket: Socket;
   readonly #shared: Shared;
@@ -70,17 +72,22 @@ export class TcpConnection implements Channel {
   deadline: number;
   #refusal: Turned | undefined;
 
-  constructor(socket: Socket, number: number, shared: Shared, group: TcpGroup) {
+  constructor(socket: Socket, number: number, shared: Shared, group: TcpGroup, source: Source) {
     this.#socket = socket;
     this.#number = number;
     this.#shared = shared;
     this.#group = group;
     this.address = plainAddress(socket.remoteAddress);
-    this.share = shareOf(this.address);
+    this.source = source;
     this.lastTick = shared.tick;
     this.deadline = shared.tick + shared.limits.identifySeconds;
     this.#rate = new MessageRate(shared.limits.messagesPerSecond, shared.tick);
     own(socket, this);
+  }
+
+  /** Its address as limits count it. */
+  get share(): string {
+    return this.source.share;
   }
 
   get id(): string {
@@ -112,7 +119,7 @@ export class TcpConnection implements Channel {
 
   /** Why it is closed when its time to identify is over. */
   get overdue(): CloseCause {
-    return this.#refusal ?? "notIdentified";
+    return this.#refusal ?? this.#http?.overdue ?? "notIdentified";
   }
 
   /** A request that waits for its answer. */
@@ -170,7 +177,13 @@ export class TcpConnection implements Channel {
 
   identified(): void {
     this.#refusal = undefined;
-    this.#group.identified(this);
+    if (this.#http === undefined) {
+      this.#group.identified(this);
+      return;
+    }
+    this.#http.known = true;
+    this.deadline = this.#shared.tick + this.#shared.limits.httpIdleSeconds;
+    this.#group.renewed(this);
   }
 
   refused(cause: Turned): void {
@@ -236,7 +249,8 @@ export class TcpConnection implements Channel {
 
   /** Reads on, unless there is a reason of its own not to. */
   readOn(): void {
-    if (this.#blocked || this.#closing || this.#closed || this.#shared.stopping || this.#shared.full) return;
+    if (this.#blocked || this.#closing || this.#closed || this.#shared.stopping) return;
+    if (this.#shared.full || this.source.full) return;
     if (this.#paused) {
       this.#paused = false;
       this.#socket.resume();
@@ -314,6 +328,9 @@ export class TcpConnection implements Channel {
   /** Everything that arrived is with the session. */
   #drained(stream: FrameStream): void {
     if (!this.#skips(stream)) return;
+    // From its first byte a request has so long, however its bytes trickle in.
+    if (stream.unread > 0 && this.#http?.begins() === true)
+      this.deadline = Math.min(this.deadline, this.#shared.tick + this.#shared.limits.httpRequestSeconds);
     this.readOn();
     if (this.#ended) this.#endWhenDone();
   }
@@ -358,7 +375,7 @@ export class TcpConnection implements Channel {
     const change = held - this.#held;
     if (change === 0) return;
     this.#held = held;
-    this.#group.buffered(change);
+    this.#group.buffered(change, this.source);
   }
 
   #endWhenDone(): void {

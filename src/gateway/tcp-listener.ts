@@ -1,7 +1,8 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { shareOf } from "../shares/addresses.ts";
+import { addressGroup } from "../model/network.ts";
 import { Places } from "../shares/places.ts";
 import { plainAddress, type Shared, warn } from "./shared.ts";
+import type { Source } from "./sources.ts";
 import { TcpConnection, type TcpGroup } from "./tcp-connection.ts";
 import type { CloseCause } from "./types.ts";
 
@@ -22,7 +23,8 @@ export class TcpListener implements TcpGroup {
   readonly #server: Server;
   readonly #connections = new Set<TcpConnection>();
   readonly #halfOpen: Places<TcpConnection>;
-  readonly #perAddress = new Map<string, number>();
+  /** Addresses with too many bytes that wait: their connections are not read. */
+  readonly #full = new Set<Source>();
   #congested = new Set<TcpConnection>();
   #throttled = new Set<TcpConnection>();
   #accepted = 0;
@@ -78,21 +80,19 @@ export class TcpListener implements TcpGroup {
     this.#halfOpen.delete(connection);
   }
 
+  renewed(connection: TcpConnection): void {
+    this.#halfOpen.renew(connection);
+  }
+
   refused(connection: TcpConnection): void {
     this.#halfOpen.add(connection);
   }
 
-  buffered(change: number): void {
-    const shared = this.#shared;
-    shared.buffered += change;
-    const most = shared.limits.bufferedBytes;
-    if (!shared.full && shared.buffered > most) {
-      shared.full = true;
-      for (const connection of this.#connections) connection.pause("memory");
-    } else if (shared.full && shared.buffered <= most * readOnPart) {
-      shared.full = false;
-      for (const connection of this.#connections) connection.readOn();
-    }
+  buffered(change: number, source: Source): void {
+    this.#shared.buffered += change;
+    source.held += change;
+    this.#settleSource(source);
+    this.#settle();
   }
 
   congested(connection: TcpConnection): void {
@@ -108,9 +108,8 @@ export class TcpListener implements TcpGroup {
     this.#halfOpen.delete(connection);
     this.#congested.delete(connection);
     this.#throttled.delete(connection);
-    const left = (this.#perAddress.get(connection.share) ?? 1) - 1;
-    if (left === 0) this.#perAddress.delete(connection.share);
-    else this.#perAddress.set(connection.share, left);
+    connection.source.connections--;
+    this.#shared.sources.leave(connection.source);
     this.#shared.counters.closed(cause).add(1);
     this.#shared.deps.log.debug({ connection: connection.id, cause }, "closed");
   }
@@ -130,8 +129,9 @@ export class TcpListener implements TcpGroup {
     for (const connection of throttled) connection.resume();
     if (!this.#shared.deps.intake.congested && this.#congested.size > 0) this.drained();
     // UDP peers hold and let go without a word.
-    this.buffered(0);
-    if (this.#shared.full && !this.#shared.deps.intake.congested) this.#freeMemory();
+    this.#settle();
+    for (const source of this.#full) this.#settleSource(source);
+    if (!this.#shared.deps.intake.congested) this.#freeMemory();
     for (const connection of this.#halfOpen)
       if (tick > connection.deadline && !connection.delayed) connection.close(connection.overdue);
     for (const connection of this.#connections) {
@@ -143,44 +143,74 @@ export class TcpListener implements TcpGroup {
     }
   }
 
-  /** Nobody is read, so messages that are not whole stay so: closes those who hold most of them, until the rest can be read. */
+  /** Reads nobody, or all again, by the bytes that wait. */
+  #settle(): void {
+    const shared = this.#shared;
+    const most = shared.limits.bufferedBytes;
+    if (!shared.full && shared.buffered > most) {
+      shared.full = true;
+      for (const connection of this.#connections) connection.pause("memory");
+    } else if (shared.full && shared.buffered <= most * readOnPart) {
+      shared.full = false;
+      for (const connection of this.#connections) connection.readOn();
+    }
+  }
+
+  /** The same for one address, which waits for itself. */
+  #settleSource(source: Source): void {
+    const most = this.#shared.limits.bufferedBytesPerAddress;
+    if (!source.full && source.held > most) {
+      source.full = true;
+      this.#full.add(source);
+      for (const connection of this.#connections) if (connection.source === source) connection.pause("memory");
+    } else if (source.full && source.held <= most * readOnPart) {
+      source.full = false;
+      this.#full.delete(source);
+      for (const connection of this.#connections) if (connection.source === source) connection.readOn();
+    }
+  }
+
+  /** Who is not read can't end its message: closes those who hold most of messages that are not whole, until the rest can be read. */
   #freeMemory(): void {
+    if (!this.#shared.full && this.#full.size === 0) return;
     for (const connection of [...this.#connections].toSorted((a, b) => b.held - a.held)) {
-      if (!this.#shared.full || connection.held === 0) return;
-      if (!connection.waiting) connection.close("memory");
+      if (connection.held === 0) return;
+      if ((this.#shared.full || connection.source.full) && !connection.waiting) connection.close("memory");
     }
   }
 
   #accept(socket: Socket): void {
-    const { counters, limits } = this.#shared;
-    const share = shareOf(plainAddress(socket.remoteAddress));
-    const fromAddress = this.#perAddress.get(share) ?? 0;
-    const refusal = this.#refusalOf(fromAddress);
+    const { counters, stopping, sources } = this.#shared;
+    const share = addressGroup(plainAddress(socket.remoteAddress));
+    const refusal = stopping ? "stopped" : this.#roomFor(share);
     if (refusal !== undefined) {
       counters.closed(refusal).add(1);
       socket.on("error", () => {});
       socket.destroy();
       return;
     }
-    if (this.#halfOpen.size >= limits.halfOpen || this.#connections.size >= limits.connections) this.#makeRoom(share);
-    this.#perAddress.set(share, fromAddress + 1);
     counters.opened.tcp.add(1);
-    const connection = new TcpConnection(socket, ++this.#accepted, this.#shared, this);
+    const source = sources.enter(share);
+    source.connections++;
+    const connection = new TcpConnection(socket, ++this.#accepted, this.#shared, this, source);
     this.#connections.add(connection);
     this.#halfOpen.add(connection);
-    if (this.#shared.full) connection.pause("memory");
+    if (this.#shared.full || source.full) connection.pause("memory");
     this.#shared.deps.log.debug({ connection: connection.id, address: connection.address }, "connected");
   }
 
-  #refusalOf(fromAddress: number): CloseCause | undefined {
-    const { limits, stopping } = this.#shared;
-    if (stopping) return "stopped";
-    if (fromAddress >= limits.connectionsPerAddress) return "perAddress";
-    return this.#connections.size >= limits.connections && this.#halfOpen.size === 0 ? "full" : undefined;
-  }
-
-  #makeRoom(share: string): void {
+  /** Makes room for one more of this address. Gives why there is none, where there is none. */
+  #roomFor(share: string): CloseCause | undefined {
+    const { limits, sources } = this.#shared;
+    const most = limits.connections - Math.floor((limits.connections * limits.keptForOthers) / 100);
+    if ((sources.find(share)?.connections ?? 0) >= Math.min(limits.connectionsPerAddress, most)) {
+      const own = this.#halfOpen.nextOf(share);
+      own?.close("perAddress");
+      return own === undefined ? "perAddress" : undefined;
+    }
+    if (this.#connections.size < limits.connections && this.#halfOpen.size < limits.halfOpen) return undefined;
     const next = this.#halfOpen.next(share);
     next?.connection.close(next.beyondShare ? "halfOpenShare" : "full");
+    return next === undefined ? "full" : undefined;
   }
 }

@@ -46,7 +46,7 @@ export interface BoundAddress {
 /** How many are connected now. */
 export interface ConnectionFigures {
   readonly tcp: number;
-  /** Those among `tcp` that no registered device has identified. */
+  /** Those among `tcp` that no registered device is bound to: who did not say yet who it is, and HTTP, where each request says it anew. */
   readonly halfOpen: number;
   /** Peers known by their datagrams. */
   readonly udp: number;
@@ -86,5 +86,8 @@ export type CloseCause =
   | "full"
   | "halfOpenShare"
   | "perAddress"
+  | "replaced"
+  | "replacedOften"
+  | "slow"
   | "internal"
   | "stopped";

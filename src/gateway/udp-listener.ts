@@ -1,9 +1,11 @@
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
+import { addressGroup } from "../model/network.ts";
+import { Places } from "../shares/places.ts";
 import { detectProtocol } from "../wire/detect.ts";
 import { plainAddress, type Shared, warn } from "./shared.ts";
 import type { CloseCause } from "./types.ts";
-import { type UdpGroup, UdpPeer, type UdpSource } from "./udp-peer.ts";
+import { type UdpGroup, type UdpOrigin, UdpPeer } from "./udp-peer.ts";
 
 /** Bytes of replies that wait in the socket: beyond them replies are lost, as any datagram may be. */
 const maximumUnsent = 1 << 20;
@@ -15,14 +17,16 @@ const maximumUnsent = 1 << 20;
 export class UdpListener implements UdpGroup {
   readonly #shared: Shared;
   readonly #socket: Socket;
-  /** In the order in which they were last heard. */
   readonly #peers = new Map<string, UdpPeer>();
+  /** The same in the order in which they were last heard, with the share of each address. */
+  readonly #places: Places<UdpPeer>;
   /** Those whose first device is being asked for. */
   readonly #asking = new Map<string, UdpPeer>();
   #received = 0;
 
   constructor(shared: Shared, host: string) {
     this.#shared = shared;
+    this.#places = new Places(shared.limits.udpSessionsPerAddress);
     this.#socket = createSocket({ type: isIPv6(host) ? "udp6" : "udp4" });
     this.#socket.on("message", (message, source) => this.#message(message, source));
   }
@@ -53,12 +57,18 @@ export class UdpListener implements UdpGroup {
   }
 
   identified(peer: UdpPeer): void {
-    this.#asking.delete(peer.key);
-    this.#remember(peer);
+    this.#answered(peer);
+    if (this.#peers.get(peer.key) === peer) return;
+    if (this.#peers.size >= this.#shared.limits.udpSessions) this.#places.next(peer.share)?.connection.close("full");
+    this.#peers.set(peer.key, peer);
+    this.#places.add(peer);
   }
 
   closed(peer: UdpPeer, cause: CloseCause): void {
-    for (const peers of [this.#peers, this.#asking]) if (peers.get(peer.key) === peer) peers.delete(peer.key);
+    if (this.#peers.get(peer.key) === peer) this.#peers.delete(peer.key);
+    this.#places.delete(peer);
+    this.#answered(peer);
+    this.#shared.sources.leave(peer.source);
     this.#shared.counters.closed(cause).add(1);
   }
 
@@ -70,7 +80,7 @@ export class UdpListener implements UdpGroup {
   /** Called once a second. */
   sweep(): void {
     const { tick, limits } = this.#shared;
-    for (const peer of this.#peers.values()) {
+    for (const peer of this.#places) {
       if (tick - peer.lastTick <= limits.udpIdleSeconds) break;
       if (!peer.busy) peer.close("idle");
     }
@@ -95,21 +105,28 @@ export class UdpListener implements UdpGroup {
     const address = plainAddress(host);
     const key = `${address} ${port}`;
     const known = this.#peers.get(key);
-    if (known !== undefined) this.#remember(known);
+    if (known !== undefined) this.#places.renew(known);
     const peer = known ?? this.#asking.get(key);
     if (peer === undefined) this.#first(message, { key, address, host, port });
+    else if (peer.source.held > limits.bufferedBytesPerAddress) counters.dropped.memory.add(1);
     else peer.received(message);
   }
 
   /** A datagram of somebody who is not known. One that is not read is sent again, or would have been lost anyway. */
-  #first(message: Uint8Array, source: UdpSource): void {
-    const { counters, deps, limits } = this.#shared;
+  #first(message: Uint8Array, origin: Omit<UdpOrigin, "source">): void {
+    const { counters, deps, limits, sources } = this.#shared;
     if (deps.intake.congested) {
       counters.dropped.congested.add(1);
       return;
     }
-    if (this.#asking.size >= limits.udpAsking) {
+    const share = addressGroup(origin.address);
+    const before = sources.find(share);
+    if (this.#asking.size >= limits.udpAsking || (before?.asking ?? 0) >= limits.udpAskingPerAddress) {
       counters.dropped.asking.add(1);
+      return;
+    }
+    if ((before?.held ?? 0) > limits.bufferedBytesPerAddress) {
+      counters.dropped.memory.add(1);
       return;
     }
     const protocol = detectProtocol(deps.protocols, message, "udp", true);
@@ -117,22 +134,22 @@ export class UdpListener implements UdpGroup {
       counters.dropped.unknownProtocol.add(1);
       return;
     }
-    const peer = new UdpPeer(source, ++this.#received, this.#shared, this, protocol);
+    const source = sources.enter(share);
+    const peer = new UdpPeer({ ...origin, source }, ++this.#received, this.#shared, this, protocol);
     counters.opened.udp.add(1);
     peer.received(message);
     if (peer.closed || this.#peers.get(peer.key) === peer) return;
-    if (peer.busy) this.#asking.set(peer.key, peer);
-    else peer.close("notIdentified");
+    if (peer.busy) {
+      this.#asking.set(peer.key, peer);
+      source.asking++;
+    } else peer.close("notIdentified");
   }
 
-  #remember(peer: UdpPeer): void {
-    this.#peers.delete(peer.key);
-    this.#peers.set(peer.key, peer);
-    if (this.#peers.size > this.#shared.limits.udpSessions)
-      for (const oldest of this.#peers.values()) {
-        oldest.close("full");
-        return;
-      }
+  /** Its first device is not asked for any more. */
+  #answered(peer: UdpPeer): void {
+    if (this.#asking.get(peer.key) !== peer) return;
+    this.#asking.delete(peer.key);
+    peer.source.asking--;
   }
 }
 

@@ -5,6 +5,7 @@ import type { Exchange, Turned } from "./exchange.ts";
 import { MessageRate } from "./message-rate.ts";
 import { Session } from "./session.ts";
 import type { Shared } from "./shared.ts";
+import type { Source } from "./sources.ts";
 import type { CloseCause } from "./types.ts";
 
 /** What a peer tells those who keep all of them. */
@@ -15,10 +16,11 @@ export interface UdpGroup {
   closed(peer: UdpPeer, cause: CloseCause): void;
 }
 
-/** Where a peer's datagrams come from: `address` is its host for people, `key` tells it from all others. */
-export interface UdpSource {
+/** Where a peer's datagrams come from: `address` is its host for people, `key` tells it from all others, `source` is what its address has in all. */
+export interface UdpOrigin {
   readonly key: string;
   readonly address: string;
+  readonly source: Source;
   readonly host: string;
   readonly port: number;
 }
@@ -29,6 +31,7 @@ const none: readonly Uint8Array[] = [];
 export class UdpPeer implements Channel {
   readonly key: string;
   readonly address: string;
+  readonly source: Source;
   readonly #host: string;
   readonly #port: number;
   readonly #number: number;
@@ -51,17 +54,23 @@ export class UdpPeer implements Channel {
   #closed = false;
   lastTick: number;
 
-  constructor(source: UdpSource, number: number, shared: Shared, group: UdpGroup, protocol: AnyProtocol) {
-    this.key = source.key;
-    this.address = source.address;
-    this.#host = source.host;
-    this.#port = source.port;
+  constructor(origin: UdpOrigin, number: number, shared: Shared, group: UdpGroup, protocol: AnyProtocol) {
+    this.key = origin.key;
+    this.address = origin.address;
+    this.source = origin.source;
+    this.#host = origin.host;
+    this.#port = origin.port;
     this.#number = number;
     this.#shared = shared;
     this.#group = group;
     this.lastTick = shared.tick;
     this.#rate = new MessageRate(shared.limits.messagesPerSecond, shared.tick);
     this.#session = new Session(shared, this, protocol, "udp");
+  }
+
+  /** Its address as limits count it. */
+  get share(): string {
+    return this.source.share;
   }
 
   get id(): string {
@@ -159,6 +168,7 @@ export class UdpPeer implements Channel {
   #account(): void {
     const held = this.#waitingBytes + (this.#at < this.#messages.length ? this.#atHand : 0);
     this.#shared.buffered += held - this.#held;
+    this.source.held += held - this.#held;
     this.#held = held;
   }
 }

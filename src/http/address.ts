@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { shareOf } from "../shares/addresses.ts";
+import { addressGroup } from "../model/network.ts";
 
 /** Longest text of an IP address: IPv6 with an IPv4 address at its end. */
 const longestAddress = 45;
@@ -9,5 +9,5 @@ const longestAddress = 45;
  * without looking may be any text; one that can't be an address is not kept.
  */
 export function requesterOf({ ip, socket }: FastifyRequest): string {
-  return shareOf(ip.length <= longestAddress ? ip : (socket.remoteAddress ?? ""));
+  return addressGroup(ip.length <= longestAddress ? ip : (socket.remoteAddress ?? ""));
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { BlockList, isIP } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
-import { addressGroup, contains, parseAddress, parseNetwork } from "./network.ts";
+import { addressGroup, contains, networkTest, parseAddress, parseNetwork } from "./network.ts";
 
 const address = fc.oneof(
   fc.ipV4(),
@@ -55,4 +55,32 @@ test("addresses of one IPv6 subscriber are counted together", () => {
   assert.equal(addressGroup("192.0.2.1"), "192.0.2.1");
   assert.deepEqual(parseAddress("::ffff:192.0.2.1"), parseAddress("192.0.2.1"));
   assert.equal(addressGroup("fe80::1%eth0"), addressGroup("fe80::2"));
+});
+
+test("an IPv4 address is one in whatever form it comes, and each is counted by itself", () => {
+  const forms = ["192.0.2.1", "::ffff:192.0.2.1", "::ffff:c000:201", "64:ff9b::c000:201", "0:0::FFFF:c000:0201"];
+  for (const written of forms) assert.equal(addressGroup(written), "192.0.2.1");
+  assert.notEqual(addressGroup("::ffff:192.0.2.1"), addressGroup("::ffff:192.0.2.2"));
+  assert.equal(addressGroup("no address"), "no address");
+  const mapped = parseNetwork("::ffff:c000:200/120");
+  assert.ok(mapped && contains(mapped, parseAddress("192.0.2.77") ?? []));
+  assert.ok(!contains(mapped, parseAddress("192.0.3.77") ?? []));
+});
+
+test("networks of a list, some of them by a word", () => {
+  const own = networkTest("loopback, uniquelocal,203.0.113.0/24");
+  for (const found of [
+    "127.9.9.9",
+    "::1",
+    "10.1.2.3",
+    "172.31.0.1",
+    "192.168.1.1",
+    "::ffff:10.0.0.1",
+    "fd00::1",
+    "203.0.113.9",
+  ])
+    assert.equal(own(found), true, found);
+  for (const found of ["172.32.0.1", "11.0.0.1", "fe80::1", "203.0.114.9", "unknown"])
+    assert.equal(own(found), false, found);
+  assert.equal(networkTest("")("127.0.0.1"), false);
 });

@@ -21,6 +21,19 @@ const networkForm = new RegExp(networkPattern);
 const ipv4Form = new RegExp(`^${ipv4}$`);
 const ipv6Form = new RegExp(`^${ipv6}$`);
 
+/** How IPv6 writes IPv4 addresses: as an address of its own kind, and as a translator shows IPv4 clients to an IPv6 network (`64:ff9b::/96`, RFC 6052). */
+const ipv4Within: readonly Address[] = [
+  [0, 0, 0, 0, 0, 0xffff],
+  [0x64, 0xff9b, 0, 0, 0, 0],
+];
+
+/** Networks that a list may name by a word. */
+const words: Readonly<Record<string, readonly string[]>> = {
+  loopback: ["127.0.0.0/8", "::1"],
+  linklocal: ["169.254.0.0/16", "fe80::/10"],
+  uniquelocal: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
+};
+
 /** The groups of an address; undefined where the text is none. IPv4 within IPv6 (`::ffff:192.0.2.1`) is read as IPv4; a zone (`%eth0`) is left out. */
 export function parseAddress(text: string): Address | undefined {
   const mapped = text.startsWith("::ffff:") && text.includes(".") ? text.slice(7) : text;
@@ -33,7 +46,8 @@ export function parseAddress(text: string): Address | undefined {
   if (!ipv6Form.test(plain)) return undefined;
   const [before = "", after] = plain.split("::");
   const [first, last] = [groupsOf(before), groupsOf(after ?? "")];
-  return [...first, ...new Array<number>(8 - first.length - last.length).fill(0), ...last];
+  const groups = [...first, ...new Array<number>(8 - first.length - last.length).fill(0), ...last];
+  return ipv4Within.some((prefix) => prefix.every((group, at) => group === groups[at])) ? groups.slice(6) : groups;
 }
 
 function groupsOf(text: string): readonly number[] {
@@ -45,7 +59,9 @@ export function parseNetwork(text: string): Network | undefined {
   if (!networkForm.test(text)) return undefined;
   const [address = "", bits] = text.split("/");
   const groups = parseAddress(address);
-  return groups && { groups, bits: bits === undefined ? groups.length * 16 : Number(bits) };
+  if (groups === undefined || bits === undefined) return groups && { groups, bits: groups.length * 16 };
+  const within = address.includes(":") && groups.length === 2;
+  return { groups, bits: within ? Math.max(0, Number(bits) - 96) : Number(bits) };
 }
 
 /** Whether the address is one of the network's. */
@@ -58,11 +74,26 @@ export function contains({ groups, bits }: Network, address: Address): boolean {
   return true;
 }
 
+/**
+ * Whether an address is in one of these networks: addresses and networks (`10.0.0.0/8`) or `loopback`, `linklocal`, `uniquelocal`, with commas
+ * between. What is none of these names nothing.
+ */
+export function networkTest(list: string): (address: string) => boolean {
+  const named = list.split(",").flatMap((item) => words[item.trim()] ?? [item.trim()]);
+  const networks = named.flatMap((item) => parseNetwork(item) ?? []);
+  return (text) => {
+    const address = networks.length === 0 ? undefined : parseAddress(text);
+    return address !== undefined && networks.some((network) => contains(network, address));
+  };
+}
+
 /** What limits by address count together: an IPv4 address, the /64 of an IPv6 one (a subscriber has at least that). Other texts stand for themselves. */
 export function addressGroup(address: string): string {
   if (!address.includes(":")) return address;
   const groups = parseAddress(address);
-  if (groups === undefined || groups.length < 8) return address;
+  if (groups === undefined) return address;
+  const [high = 0, low = 0] = groups;
+  if (groups.length === 2) return `${high >>> 8}.${high & 255}.${low >>> 8}.${low & 255}`;
   return `${groups
     .slice(0, 4)
     .map((group) => group.toString(16))

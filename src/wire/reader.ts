@@ -120,11 +120,16 @@ export class Reader {
     return value;
   }
 
-  /** Undefined: the bytes are no number (IEEE 754's NaN or an infinity). */
-  f32(): number | undefined {
+  f32(): number {
     const value = this.#view.getFloat32(this.#at);
     this.#at += 4;
-    return Number.isFinite(value) ? value : undefined;
+    return value;
+  }
+
+  f64(): number {
+    const value = this.#view.getFloat64(this.#at);
+    this.#at += 8;
+    return value;
   }
 
   /** A view of the next bytes, not a copy. */

@@ -245,20 +245,6 @@ withGateway(
   },
 );
 
-withGateway("connections per address are bounded", { connectionsPerAddress: 2 }, async (world) => {
-  const first = [new Peer(world.port), new Peer(world.port)];
-  await until(() => world.gateway.connections.tcp === 2);
-  const third = new Peer(world.port);
-  await third.closed;
-  assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="perAddress"}'), 1);
-  for (const peer of first) peer.end();
-  await until(() => world.gateway.connections.tcp === 0);
-  const later = new Peer(world.port);
-  later.send("#I,one\n");
-  await later.expect("#I\n");
-  later.end();
-});
-
 withGateway(
   "when all places are taken, the longest half-open connection makes room",
   { connections: 2 },

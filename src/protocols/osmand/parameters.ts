@@ -5,16 +5,7 @@ import type { Parameters } from "../../wire/http.ts";
 import { cellsText, wifiText } from "../../wire/radio.ts";
 import { mismatch, parseDecimal } from "../../wire/text.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
-import {
-  alarmsOf,
-  altitudeOf,
-  attributeName,
-  courseOf,
-  effectOf,
-  isMeasure,
-  type Location,
-  speedOf,
-} from "./report.ts";
+import { alarmsOf, altitudeOf, attributeName, courseOf, effectOf, type Location, speedOf } from "./report.ts";
 import { parseTimestamp } from "./time.ts";
 
 type Changing<T> = { -readonly [K in keyof T]: T[K] };
@@ -86,9 +77,7 @@ function heard(name: string, attribute: string, textOf: (values: readonly string
 function cellsTextOf(values: readonly string[]): string | undefined {
   const cells = values.map((value) => {
     const [mcc, mnc, lac, cellId, signal] = value.split(",").map(Number);
-    return /^\d{1,15},\d{1,15},\d{1,15},\d{1,15}(,-?\d{1,9})?$/.test(value)
-      ? { mcc, mnc, lac, cellId, signal }
-      : undefined;
+    return /^\d+,\d+,\d+,\d+(,-?\d+)?$/.test(value) ? { mcc, mnc, lac, cellId, signal } : undefined;
   });
   return allOf(cells, cellsText);
 }
@@ -96,7 +85,7 @@ function cellsTextOf(values: readonly string[]): string | undefined {
 /** A hardware address and perhaps `,signal` each. */
 function wifiTextOf(values: readonly string[]): string | undefined {
   const points = values.map((value) => {
-    const [, mac = "", signal] = /^((?:[0-9a-f]{2}[:-]?){6})(?:,(-?\d{1,9}))?$/i.exec(value) ?? [];
+    const [, mac = "", signal] = /^((?:[0-9a-f]{2}[:-]?){6})(?:,(-?\d+))?$/i.exec(value) ?? [];
     return mac === "" ? undefined : { mac, ...(signal !== undefined && { signal: Number(signal) }) };
   });
   return allOf(points, wifiText);
@@ -151,12 +140,12 @@ const takes: ReadonlyMap<string, Take> = new Map<string, Take>([
       draft.altitude = altitudeOf(value);
     }),
   ],
-  ["accuracy", measured("accuracy", Number.MAX_SAFE_INTEGER)],
-  ["hdop", measured("hdop", Number.MAX_SAFE_INTEGER)],
+  ["accuracy", measured("accuracy", Number.MAX_VALUE)],
+  ["hdop", measured("hdop", Number.MAX_VALUE)],
   ["batt", measured("battery", 100)],
   ["sat", measured("satellites", 255)],
   // Metres, as the apps count them.
-  ["odometer", measured("odometer", Number.MAX_SAFE_INTEGER, 0.001)],
+  ["odometer", measured("odometer", Number.MAX_VALUE, 0.001)],
   ["charge", state("charging")],
   ["ignition", state("ignition")],
   ["motion", state("motion")],
@@ -206,7 +195,7 @@ function keep(draft: Draft, name: string, value: string): boolean {
 function plainValue(text: string): string | number | boolean {
   if (text === "true" || text === "false") return text === "true";
   const value = Number(text);
-  return isMeasure(value) && String(value) === text ? value : text;
+  return Number.isFinite(value) && String(value) === text ? value : text;
 }
 
 function takeTime(draft: Draft, text: string): boolean {
@@ -236,9 +225,9 @@ function takeAlarm(draft: Draft, text: string): boolean {
 /** A decimal number; some apps write an exponent (`1.0E-5`). */
 function numberOf(text: string): number | undefined {
   const plain = parseDecimal(text);
-  if (plain !== mismatch) return plain;
+  if (plain !== mismatch) return Number.isFinite(plain) ? plain : undefined;
   const value = /^[+-]?\d+(\.\d+)?e[+-]?\d{1,3}$/i.test(text) ? Number(text) : Number.NaN;
-  return isMeasure(value) ? value + 0 : undefined;
+  return Number.isFinite(value) ? value : undefined;
 }
 
 function booleanOf(text: string): boolean | undefined {

@@ -14,6 +14,7 @@ import { createHttp, type HttpServer } from "./http/server.ts";
 import type { HttpDeps, ShownMetrics } from "./http/services.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ingestMetrics } from "./ingest/metrics.ts";
+import { createLetters, type PostOffice } from "./notify/letters.ts";
 import { createOutbox, type Outbox } from "./notify/outbox.ts";
 import { createWebhookSender } from "./notify/webhook.ts";
 import {
@@ -88,12 +89,12 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
   );
   const retention = new Retention({ store, clock, log, settings: config });
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
-  const { sms, mailer } = await createSenders(config, { clock, log, metrics });
+  const { sms, mailer, letters } = await createSenders(config, { clock, ids, log, metrics });
   const health = createHealth({ store: () => store.check() }, clock, log);
   const http = await createHttp(
     { ...config.http, limits: { ...config.api, ...config.http, answers: config.answers } },
     {
-      ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms },
+      ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms, letters },
       dispatcher: gateway.dispatcher,
       checkAlertRule: checkRule,
       alertTrial: trialOver(store),
@@ -112,7 +113,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
 
   let ownMetrics: MetricsServer | undefined;
   const stop = async () => {
-    await stopInOrder({ health, expiry, retention, gateway, engine, ingest, outbox, http, sms, mailer });
+    await stopInOrder({ health, expiry, retention, gateway, engine, ingest, outbox, http, letters, sms, mailer });
     await ownMetrics?.stop();
   };
   try {
@@ -171,11 +172,13 @@ function giveBackMemory(): void {
 }
 
 /** What sends SMS and e-mail, loaded only where it is configured: most services send none. */
-async function createSenders(config: Config, deps: Pick<HttpDeps, "clock" | "log" | "metrics">) {
+async function createSenders(config: Config, deps: Pick<HttpDeps, "clock" | "ids" | "log" | "metrics">) {
   const { sms, mail } = config;
+  const mailer = mail.host === "" ? undefined : (await import("./notify/mail.ts")).createMailer(mail, deps);
   return {
     sms: sms.kind === "none" ? undefined : (await import("./notify/index.ts")).createSmsSender(sms, deps),
-    mailer: mail.host === "" ? undefined : (await import("./notify/mail.ts")).createMailer(mail, deps),
+    mailer,
+    letters: createLetters({ ...deps, mailer }),
   };
 }
 
@@ -275,6 +278,7 @@ interface Parts {
   readonly ingest: Ingest;
   readonly outbox: Outbox;
   readonly http: HttpServer;
+  readonly letters: PostOffice;
   readonly sms: SmsSender | undefined;
   readonly mailer: Mailer | undefined;
 }
@@ -289,6 +293,7 @@ async function stopInOrder(parts: Parts): Promise<void> {
   await parts.ingest.stop();
   await parts.outbox.stop();
   await parts.http.stop();
+  await parts.letters.stop();
   await parts.sms?.close();
   await parts.mailer?.close();
 }

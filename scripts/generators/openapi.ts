@@ -49,6 +49,7 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       metrics: createMetrics({ processMetrics: false }),
       quarantine: createQuarantine(systemClock),
       trace: createTrace(systemClock),
+      letters: { send: () => {} },
       dispatcher: { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} },
       checkAlertRule: checkRule,
       alertTrial: new RuleTrial({

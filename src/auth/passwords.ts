@@ -1,4 +1,4 @@
-import { argon2 } from "node:crypto";
+import { argon2, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -15,6 +15,11 @@ export interface Passwords {
    * many of the account, or of all, wait
    */
   hash(value: string, accountKey: number): Promise<string>;
+  /**
+   * Whether a password is the one that is kept in this form; it may come encrypted. It takes its turn as `hash` does.
+   * @throws ApiError `tooManyRequests`, `unavailable`
+   */
+  matches(value: string, hash: string, accountKey: number): Promise<boolean>;
   /** The key that passwords can be encrypted for, as a JWK set (RFC 7517). */
   publicKeys(): Promise<PublicKeys>;
 }
@@ -58,9 +63,11 @@ export function createPasswords({ accounts, ids, requireEncrypted }: PasswordsCo
     return taken;
   }
 
+  const tagOf = (message: string, nonce: Buffer) => derive("argon2id", { ...cost, message, nonce, tagLength });
+
   async function derived(password: string): Promise<string> {
     const nonce = Buffer.from(ids.secret(saltBytes), "base64url");
-    return phc(nonce, await derive("argon2id", { ...cost, message: password, nonce, tagLength }));
+    return phc(nonce, await tagOf(password, nonce));
   }
 
   async function textOf(value: string): Promise<string> {
@@ -74,10 +81,28 @@ export function createPasswords({ accounts, ids, requireEncrypted }: PasswordsCo
     return decrypted?.text ?? value;
   }
 
+  async function isKept(value: string, hash: string): Promise<boolean> {
+    const kept = readPhc(hash);
+    const decrypted = await encryption.decrypt(value);
+    if (kept === undefined || (decrypted !== undefined && "refused" in decrypted)) return false;
+    const found = await tagOf(decrypted?.text ?? value, kept.salt);
+    return found.length === kept.tag.length && timingSafeEqual(found, kept.tag);
+  }
+
   return {
     hash: async (value, accountKey) => inTurn(accountKey, async () => derived(await textOf(value))),
+    matches: async (value, hash, accountKey) => inTurn(accountKey, () => isKept(value, hash)),
     publicKeys: () => encryption.publicKeys(),
   };
+}
+
+/** The cost that every password so far was hashed with. */
+const form = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z\d+/]+)\$([A-Za-z\d+/]+)$/;
+
+function readPhc(hash: string): { readonly salt: Buffer; readonly tag: Buffer } | undefined {
+  const [, salt, tag] = form.exec(hash) ?? [];
+  if (salt === undefined || tag === undefined) return undefined;
+  return { salt: Buffer.from(salt, "base64"), tag: Buffer.from(tag, "base64") };
 }
 
 /** The PHC string form: `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`, base64 without padding. */

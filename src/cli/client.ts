@@ -73,6 +73,17 @@ export class ApiClient {
     this.#options = options;
   }
 
+  /** The API key that the token comes from, or the operator's key. */
+  get secret(): string {
+    return "operatorKey" in this.#credentials ? this.#credentials.operatorKey : this.#credentials.apiKey;
+  }
+
+  /** Whether this is the user name that the client asks as. */
+  isOwn(userName: unknown): boolean {
+    if ("operatorKey" in this.#credentials || typeof userName !== "string") return false;
+    return this.#credentials.userName.toLowerCase() === userName.toLowerCase();
+  }
+
   /** One call; `path` begins with /api. Waits and tries again when the service is over its requests a minute. Throws ApiFailure or CliError. */
   async call(method: Method, path: string, body?: unknown): Promise<Answer> {
     return await this.#authorized(async (token) => await this.#read(await this.#send(method, path, body, token)));

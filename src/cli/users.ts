@@ -3,9 +3,9 @@ import type { Answer, ApiClient } from "./client.ts";
 import type { Host } from "./host.ts";
 import { listIn, payloadOf, printOne, tellWarnings } from "./print.ts";
 
-/** Makes the API key of a user. */
+/** Makes the API key of a user. The service asks for the caller's own key beside its token. */
 export async function makeKey(client: ApiClient, user: { readonly id: string }): Promise<Answer> {
-  return payloadOf(await client.call("POST", `${userPath(user)}/apiKey`));
+  return payloadOf(await client.call("POST", `${userPath(user)}/apiKey`, { presentSecret: client.secret }));
 }
 
 /** The user with this id or e-mail address. */

@@ -99,14 +99,19 @@ export const AccountPath = Type.Object({
   }),
 });
 
+/** An owner's way in. */
+const ownerAccess = Type.Object({
+  id: Type.String({ description: "The user's id." }),
+  email: Type.String(),
+  apiKey: Type.String({ description: "Shown this once." }),
+});
+
 /** Answers of the operator's calls. */
 export const AccountsAnswer = serviceSuccess({ accounts: Type.Array(accountReference) });
 export const AccountViewAnswer = serviceSuccess({ account: accountReference });
 export const NewAccountAnswer = serviceSuccess({
   account: accountReference,
-  owner: Type.Object({
-    id: Type.String({ description: "The user's id." }),
-    email: Type.String(),
-    apiKey: Type.String({ description: "Shown this once." }),
-  }),
+  owner: ownerAccess,
 });
+/** Answer of POST /api/admin/accounts/{accountId}/ownerApiKey. */
+export const OwnerKeyAnswer = serviceSuccess({ owner: ownerAccess });

@@ -70,6 +70,14 @@ const viewed = {
 export const UserView = Type.Object(viewed, { $id: "User", description: "A user.", examples: [example] });
 export type UserView = Static<typeof UserView>;
 
+const presentSecret = Type.Optional(
+  NullableText({
+    maxLength: 4096,
+    description:
+      "The caller's present API key or password. Needed where the caller changes its own e-mail address or password: a token alone does not suffice. Never kept or shown.",
+  }),
+);
+
 /** Body of POST /api/users and PUT /api/users/{userId}, and what the result of a PATCH must be. It resets what it leaves out, but for the password. */
 export const UserBody = Type.Object(
   {
@@ -108,6 +116,7 @@ export const UserBody = Type.Object(
           "Kept as a hash. It may be encrypted as a compact JWE (RSA-OAEP-256, A256GCM) for the key at /.well-known/jwks.json; any other JWE is refused. Unset: stays as it is.",
       }),
     ),
+    presentSecret,
   },
   { examples: [settableExample] },
 );
@@ -125,6 +134,18 @@ const flatExample = { success: true, error: null, apiUsage: 7, apiDailyUsage: 7,
 export const UserAnswer = success(viewed, { examples: [flatExample] });
 /** Answer of GET users: those that the caller may see. */
 export const UsersAnswer = success({ users: Type.Array(reference<UserView>("User")) });
+
+/** Body of POST users/{userId}/apiKey. */
+export const ApiKeyRequest = Type.Object(
+  {
+    presentSecret: Type.String({
+      maxLength: 4096,
+      description: "The caller's own present API key or password, also where the new key is another user's.",
+    }),
+  },
+  { examples: [{ presentSecret: "<API_KEY>" }] },
+);
+export type ApiKeyRequest = Static<typeof ApiKeyRequest>;
 
 /** Answer of POST users/{userId}/apiKey. */
 export const ApiKeyAnswer = success({

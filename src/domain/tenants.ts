@@ -6,6 +6,8 @@ import type { Account } from "../model/account.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
+import type { Letters } from "../ports/letters.ts";
+import type { Log } from "../ports/log.ts";
 import type { Store } from "../ports/store.ts";
 import { ownerOf } from "./accounts.ts";
 import { unknownFields } from "./bodies.ts";
@@ -15,6 +17,7 @@ import { patched } from "./json-patch.ts";
 import { licensesOf } from "./licenses.ts";
 import { createLocks } from "./locks.ts";
 import { isTimeZone } from "./time-zones.ts";
+import { createTelling } from "./user-telling.ts";
 
 /** An account after a change, and what of the change is probably a mistake. */
 export interface ChangedAccount {
@@ -35,16 +38,20 @@ export interface Tenants {
   /** @throws ApiError `emailInUse`, `invalidEmail`, `invalidInput` */
   create(body: NewAccount): Promise<MadeAccount>;
   replace(id: string, body: AccountReplacement): Promise<ChangedAccount>;
+  /** Makes the owner's API key, which ends the one before and its tokens: the way back for an owner who lost it. It can't be read again. */
+  makeOwnerKey(id: string): Promise<MadeAccount["owner"]>;
   /** `check` is the check of a PUT's body; it throws an ApiError. */
   patch(id: string, operations: PatchRequest, check: (body: unknown) => AccountReplacement): Promise<ChangedAccount>;
 }
 
 /** What they need of the service. */
 export interface TenantsContext {
-  readonly store: Pick<Store, "accounts">;
+  readonly store: Pick<Store, "accounts" | "users">;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly log: Log;
+  readonly letters: Letters;
   /** Makes an API key (src/auth/api-key.ts). */
   readonly makeApiKey: (ids: Ids) => { readonly id: string; readonly secret: string; readonly hash: string };
 }
@@ -57,7 +64,10 @@ const writable: ReadonlySet<string> = new Set(settable);
 const shownFields: readonly string[] = ["id", "creation"];
 
 /** The accounts over their store. Nothing of them is kept in memory: an idle account costs nothing. */
-export function createTenants({ store: { accounts }, bus, clock, ids, makeApiKey }: TenantsContext): Tenants {
+export function createTenants(context: TenantsContext): Tenants {
+  const { bus, clock, ids, makeApiKey } = context;
+  const { accounts, users } = context.store;
+  const tell = createTelling(context);
   // A patch is made from what was read before it, so the changes of one account follow each other.
   const alone = createLocks<string>();
 
@@ -107,6 +117,16 @@ export function createTenants({ store: { accounts }, bus, clock, ids, makeApiKey
         ],
       };
     },
+    makeOwnerKey: (id) =>
+      alone(id, async () => {
+        const owner = (await users.list((await find(id)).key)).find((user) => user.owner);
+        if (owner === undefined) throw new ApiError("accountNotFound", ["the account has no owner yet"]);
+        const key = makeApiKey(ids);
+        await users.setApiKey(owner.key, { id: key.id, hash: key.hash }, clock.now());
+        bus.publish({ type: "userChanged", key: owner.key });
+        if (owner.apiKeyId !== null) await tell("keyReplaced", owner, owner, null);
+        return { id: owner.id, email: owner.email, apiKey: key.secret };
+      }),
     replace: (id, body) => alone(id, async () => write(await find(id), body)),
     patch: (id, operations, check) =>
       alone(id, async () => {

@@ -76,6 +76,16 @@ export function readUser(body: UserBody, kept?: User): ReadUser {
   };
 }
 
+/** What a body would change of a user's way in, and of what it may do. Capitals of an address do not matter. */
+export function changesOfWayIn({ email, password, privileges }: UserBody, kept: User) {
+  const [asked, present] = [new Set(privileges ?? []), new Set(kept.privileges ?? [])];
+  return {
+    email: email.toLowerCase() !== kept.email.toLowerCase(),
+    password: password !== undefined && password !== null,
+    privileges: asked.symmetricDifference(present).size > 0,
+  };
+}
+
 function plainFields(body: UserBody): Omit<UserFields, "passwordHash" | "from" | "expires"> {
   return {
     name: body.name,

@@ -1,15 +1,18 @@
 import type { PatchRequest } from "../contract/patch.ts";
-import { settableUserFields, type UserBody } from "../contract/user.ts";
+import { type ApiKeyRequest, settableUserFields, type UserBody } from "../contract/user.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import { holds, type User } from "../model/account.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
+import type { Letters } from "../ports/letters.ts";
+import type { Log } from "../ports/log.ts";
 import type { Store } from "../ports/store.ts";
 import { patched } from "./json-patch.ts";
 import { createLocks } from "./locks.ts";
 import { createReferences } from "./references.ts";
-import { readUser, userView } from "./user-fields.ts";
+import { changesOfWayIn, readUser, userView } from "./user-fields.ts";
+import { createTelling } from "./user-telling.ts";
 
 /** A user after a change, and what of the change is probably a mistake. */
 export interface ChangedUser {
@@ -30,21 +33,28 @@ export interface Users {
   /** `check` is the check of a PUT's body; it throws an ApiError. */
   patch(caller: User, id: string, operations: PatchRequest, check: (body: unknown) => UserBody): Promise<ChangedUser>;
   remove(caller: User, id: string): Promise<void>;
-  /** Makes an API key, which ends the one before and its tokens. It can't be read again. */
-  makeApiKey(caller: User, id: string): Promise<string>;
+  /**
+   * Makes an API key, which ends the one before and its tokens. It can't be read again.
+   * @throws ApiError `ownerProtected`, or what `checkPresent` throws
+   */
+  makeApiKey(caller: User, id: string, body: ApiKeyRequest): Promise<string>;
   removeApiKey(caller: User, id: string): Promise<void>;
 }
 
 /** What users need of the service. */
 export interface UsersContext {
-  readonly store: Pick<Store, "users" | "groups" | "devices">;
+  readonly store: Pick<Store, "users" | "groups" | "devices" | "accounts">;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly log: Log;
+  readonly letters: Letters;
   /** Makes an API key (src/auth/api-key.ts). */
   readonly makeApiKey: (ids: Ids) => { readonly id: string; readonly secret: string; readonly hash: string };
   /** The form in which a password is kept (src/auth/passwords.ts). */
   readonly hashPassword: (password: string, accountKey: number) => Promise<string>;
+  /** Asks a user for its present API key or password (src/auth/present.ts). */
+  readonly checkPresent: (user: User, secret: string | null | undefined) => Promise<void>;
   /** Called with the key of a user that is no more. */
   readonly forget: (userKey: number) => void;
 }
@@ -53,11 +63,13 @@ const writable: ReadonlySet<string> = new Set(settableUserFields);
 
 /** The users over their store. */
 export function createUsers(context: UsersContext): Users {
-  const { store, bus, clock, ids, makeApiKey } = context;
+  const { store, bus, ids, makeApiKey } = context;
   const users = store.users;
   // A change is made from what was read before it, so the changes of one user follow each other.
   const alone = createLocks<string>();
+  const replaced = createReplacement(context);
   const change = createChange(context);
+  const setApiKey = createSetApiKey(context);
 
   async function visible(caller: User, id: string): Promise<User> {
     const user = await users.find(id);
@@ -65,20 +77,15 @@ export function createUsers(context: UsersContext): Users {
     return user;
   }
 
-  async function setApiKey(user: User, key: { readonly id: string; readonly hash: string } | null): Promise<void> {
-    await users.setApiKey(user.key, key, clock.now());
-    bus.publish({ type: "userChanged", key: user.key });
-  }
-
   return {
     list: async (caller) => (await users.list(caller.accountKey)).filter((user) => seesUser(caller, user)),
     find: visible,
     create: (caller, body) => change.create(caller.accountKey, body),
-    replace: (caller, id, body) => alone(id, async () => change.replace(await visible(caller, id), body)),
+    replace: (caller, id, body) => alone(id, async () => replaced(caller, await visible(caller, id), body)),
     patch: (caller, id, operations, check) =>
       alone(id, async () => {
         const user = await visible(caller, id);
-        return change.replace(user, check(patched({ ...userView(user) }, operations, writable)));
+        return replaced(caller, user, check(patched({ ...userView(user) }, operations, writable)));
       }),
     remove: (caller, id) =>
       alone(id, async () => {
@@ -88,14 +95,59 @@ export function createUsers(context: UsersContext): Users {
         bus.publish({ type: "userChanged", key: user.key });
         context.forget(user.key);
       }),
-    makeApiKey: (caller, id) =>
+    makeApiKey: (caller, id, { presentSecret }) =>
       alone(id, async () => {
         const user = await visible(caller, id);
+        if (user.owner && user.key !== caller.key)
+          throw new ApiError("ownerProtected", [
+            "the owner's API key is made by the owner, or by the service's operator",
+          ]);
+        await context.checkPresent(caller, presentSecret);
         const { id: keyId, secret, hash } = makeApiKey(ids);
-        await setApiKey(user, { id: keyId, hash });
+        await setApiKey(caller, user, { id: keyId, hash });
         return secret;
       }),
-    removeApiKey: (caller, id) => alone(id, async () => setApiKey(await visible(caller, id), null)),
+    removeApiKey: (caller, id) =>
+      alone(id, async () => {
+        const user = await visible(caller, id);
+        if (user.owner) throw new ApiError("ownerProtected", ["the account's owner keeps an API key: make a new one"]);
+        await setApiKey(caller, user, null);
+      }),
+  };
+}
+
+/** Sets a user's key, and tells its holder where another one ended. */
+function createSetApiKey(context: UsersContext) {
+  const { store, bus, clock } = context;
+  const tell = createTelling(context);
+  return async (
+    caller: User,
+    user: User,
+    key: { readonly id: string; readonly hash: string } | null,
+  ): Promise<void> => {
+    await store.users.setApiKey(user.key, key, clock.now());
+    bus.publish({ type: "userChanged", key: user.key });
+    // A first key ends nothing.
+    if (user.apiKeyId !== null) await tell(key === null ? "keyEnded" : "keyReplaced", user, user, caller);
+  };
+}
+
+/** Replaces a user. What a token alone may not change asks for more than the token; what of the way in changed is told. */
+function createReplacement(context: UsersContext) {
+  const change = createChange(context);
+  const tell = createTelling(context);
+  return async (caller: User, user: User, body: UserBody): Promise<ChangedUser> => {
+    const changes = changesOfWayIn(body, user);
+    if (user.owner && user.key !== caller.key && (changes.email || changes.password || changes.privileges))
+      throw new ApiError("ownerProtected", [
+        "body: nobody else changes the e-mail address, password or privileges of the account's owner",
+      ]);
+    if (user.key === caller.key && (changes.email || changes.password))
+      await context.checkPresent(user, body.presentSecret);
+    const result = await change.replace(user, body);
+    if (changes.email) await tell("emailChanged", user, result.user, caller);
+    if (changes.password) await tell("passwordChanged", result.user, result.user, caller);
+    return result;
   };
 }
 

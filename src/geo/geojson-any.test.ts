@@ -42,6 +42,44 @@ describe("any zone", () => {
     );
   });
 
+  it("comes back the same where a hole begins at its outer ring's west end but for rounding, and where it goes on around the earth", () => {
+    const hole: Corner = [-3.891244846248649e-260, -4.3458473798974e-311];
+    const polygon = (rings: readonly (readonly Corner[])[]) => feature({ type: "Polygon", coordinates: rings });
+    const turned = zoneOfGeoJson(
+      polygon([
+        [
+          [0, 6.3e-65],
+          [0, 0],
+          [-3.8912448462486486e-260, -5e-324],
+          [0, 6.3e-65],
+        ],
+        [[0, 0], [2.8421709430404014e-14, -5e-324], hole, [0, 0]],
+      ]),
+    );
+    if (turned.ok) assert.deepEqual(zoneOfGeoJson(JSON.parse(JSON.stringify(geoJsonOfZone(turned.zone)))), turned);
+    const around: Corner[] = [
+      [180, 0],
+      [-90, 1],
+      [0, 2],
+      [90.1, 3],
+      [0, 4],
+      [-90, 5],
+      [180, 6],
+      [180, 0],
+    ];
+    for (const given of [
+      polygon([around]),
+      feature(
+        { type: "LineString", coordinates: [...around.slice(0, 4), [-179.9, 3], [-80.3, 3], [20.7, 3]] },
+        { width: 1 },
+      ),
+    ]) {
+      const read = zoneOfGeoJson(given);
+      assert.ok(read.ok, JSON.stringify(read));
+      assert.deepEqual(zoneOfGeoJson(JSON.parse(JSON.stringify(geoJsonOfZone(read.zone)))), read);
+    }
+  });
+
   it("that is no GeoJSON is refused without a throw", () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {

@@ -54,10 +54,21 @@ export function geoJsonOfZone(zone: Zone): ZoneFeature {
     case "circle":
       return feature({ type: "Point", coordinates: zone.center }, { radius: zone.radius });
     case "polygon":
-      return feature({ type: "Polygon", coordinates: zone.rings }, {});
+      return feature({ type: "Polygon", coordinates: zone.rings.map(writable) }, {});
     case "route":
-      return feature({ type: "LineString", coordinates: zone.line }, { width: zone.width });
+      return feature({ type: "LineString", coordinates: writable(zone.line) }, { width: zone.width });
   }
+}
+
+/**
+ * Corners whose longitudes may be written: a line that goes on around the earth leaves the turns that `readCorner` takes, and comes back to the first one.
+ * Whole turns that make a number smaller are taken from it exactly, so it is read as the same corner again.
+ */
+function writable(corners: readonly Corner[]): readonly Corner[] {
+  if (corners.every(([longitude]) => Math.abs(longitude) <= 360)) return corners;
+  return corners.map(([longitude, latitude]) =>
+    Math.abs(longitude) <= 360 ? [longitude, latitude] : [longitude - 360 * Math.round(longitude / 360), latitude],
+  );
 }
 
 function feature(geometry: ZoneFeature["geometry"], properties: ZoneFeature["properties"]): ZoneFeature {

@@ -61,7 +61,8 @@ function problemOfRing({ corners, places }: Line): string | undefined {
 function turnedInto(outer: Line, hole: Line): Line {
   const start = least(outer.corners.map(([longitude]) => longitude));
   const own = least(hole.corners.map(([longitude]) => longitude));
-  const turn = 360 * Math.ceil((start - own) / 360);
+  // A hole that begins at the outer ring's own west end, but for rounding, lies in its turn already.
+  const turn = 360 * Math.ceil((start - own - sameDegrees) / 360) + 0;
   return turn === 0
     ? hole
     : { ...hole, corners: hole.corners.map(([longitude, latitude]) => [longitude + turn, latitude]) };

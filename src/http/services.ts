@@ -1,5 +1,6 @@
 import { makeApiKey } from "../auth/api-key.ts";
 import { createPasswords, type Passwords } from "../auth/passwords.ts";
+import { createPresent } from "../auth/present.ts";
 import { createTokens, type Tokens } from "../auth/tokens.ts";
 import { createRuleReferences } from "../domain/alert-rule-references.ts";
 import { createWatchWarnings } from "../domain/alert-rule-rights.ts";
@@ -25,6 +26,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Dispatcher } from "../ports/dispatcher.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { LastLocations } from "../ports/last-location.ts";
+import type { Letters } from "../ports/letters.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { Quarantine } from "../ports/quarantine.ts";
@@ -59,6 +61,8 @@ export interface HttpDeps {
   readonly dispatcher: Dispatcher;
   /** The SMS gateway; absent where none is configured. */
   readonly sms?: SmsSender | undefined;
+  /** Tells users what happened to their way in. */
+  readonly letters: Letters;
   /** What is wrong with a rule, and what it would have found. */
   readonly checkAlertRule: AlertRuleCheck;
   readonly alertTrial: AlertTrial;
@@ -131,13 +135,14 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
       ...deps,
       makeApiKey,
       hashPassword: passwords.hash,
+      checkPresent: createPresent({ clock, matchesPassword: passwords.matches }),
       forget: (userKey) => usage.requests.forget(userKey),
     }),
     groups: createGroups({ ...deps, visibility, watchWarnings }),
     passwords,
     devices,
     commands: createCommands({ ...deps, devices, sms: deps.sms, waitMs: limits.commandWaitSeconds * 1000 }),
-    tenants: createTenants({ store, bus, clock, ids, makeApiKey }),
+    tenants: createTenants({ ...deps, makeApiKey }),
     history: createHistory({
       locations: store.locations,
       alerts: store.alerts,

@@ -120,16 +120,11 @@ export class Reader {
     return value;
   }
 
-  f32(): number {
+  /** Undefined: the bytes are no number (IEEE 754's NaN or an infinity). */
+  f32(): number | undefined {
     const value = this.#view.getFloat32(this.#at);
     this.#at += 4;
-    return value;
-  }
-
-  f64(): number {
-    const value = this.#view.getFloat64(this.#at);
-    this.#at += 8;
-    return value;
+    return Number.isFinite(value) ? value : undefined;
   }
 
   /** A view of the next bytes, not a copy. */

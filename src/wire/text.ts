@@ -168,7 +168,7 @@ export function degreesOf(degrees: number, minutes: number | typeof mismatch): n
   return minutes === mismatch || minutes >= 60 ? mismatch : roundDegrees(degrees + minutes / 60);
 }
 
-/** The value of the digits text[from, to). */
+/** The value of the digits text[from, to); one beyond 2^53 is none, since a number can't hold it. */
 export function digitsValue(text: string, from: number, to: number): number | typeof mismatch {
   let value = 0;
   for (let index = from; index < to; index++) {
@@ -176,7 +176,7 @@ export function digitsValue(text: string, from: number, to: number): number | ty
     if (!(digit >= 0 && digit <= 9)) return mismatch;
     value = value * 10 + digit;
   }
-  return value;
+  return value <= Number.MAX_SAFE_INTEGER ? value : mismatch;
 }
 
 /** A decimal number: sign, digits, point and digits; no exponent, no hex, nothing behind it. */
@@ -188,17 +188,25 @@ export function parseDecimal(text: string): number | typeof mismatch {
   return value === mismatch || sign !== 0x2d || value === 0 ? value : -value;
 }
 
+/** Decimals that count: those that follow are smaller than what a number can tell apart. */
+const mostDecimals = 15;
+
 function fraction(text: string, from: number, point: number): number | typeof mismatch {
   const whole = digitsValue(text, from, point < 0 ? text.length : point);
   if (point < 0) return from < text.length ? whole : mismatch;
-  const decimals = digitsValue(text, point + 1, text.length);
-  const count = text.length - point - 1;
+  const count = Math.min(text.length - point - 1, mostDecimals);
+  const decimals = digitsValue(text, point + 1, point + 1 + count);
   if (whole === mismatch || decimals === mismatch || (count === 0 && point === from)) return mismatch;
+  if (!isDigits(text, point + 1 + count)) return mismatch;
   return count === 0 ? whole : whole + decimals / 10 ** count;
 }
 
-function isDigits(text: string): boolean {
-  return digitsValue(text, 0, text.length) !== mismatch;
+function isDigits(text: string, from = 0): boolean {
+  for (let index = from; index < text.length; index++) {
+    const digit = text.charCodeAt(index) - 48;
+    if (!(digit >= 0 && digit <= 9)) return false;
+  }
+  return true;
 }
 
 function hexValue(text: string): number | typeof mismatch {

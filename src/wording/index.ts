@@ -1,4 +1,5 @@
 export { alertText } from "./alert-text.ts";
+export { letterOf } from "./letter.ts";
 export { type MailWords, mailOf } from "./mail.ts";
 export { defaultMapLink, mapLink, problemOfMapLink } from "./map-link.ts";
 export { type Told, templateValues, toldText } from "./notice.ts";

@@ -81,7 +81,8 @@ function linkHtml(address: string, label: string): string {
   );
 }
 
-function page(language: string, title: string, content: readonly string[]): string {
+/** A whole page around its content, which is HTML already. */
+export function page(language: string, title: string, content: readonly string[]): string {
   return [
     "<!DOCTYPE html>",
     `<html lang="${language}">`,

@@ -50,7 +50,7 @@ export async function everyCall(send: Send, access: Access): Promise<void> {
   await devices(call);
   await commands(call);
   await rules(call);
-  await users(call);
+  await users(call, access.apiKey);
   await groups(call);
   const { licenses } = await call("readAccount", {});
   const free: number = licenses.total - licenses.used;
@@ -154,7 +154,7 @@ async function rules(call: Call): Promise<void> {
   void limitless;
 }
 
-async function users(call: Call): Promise<void> {
+async function users(call: Call, presentSecret: string): Promise<void> {
   const body = { name: "Ana", email: "ana@example.com", country: "CO", timeZone: "America/Bogota" };
   const { countries } = await call("listCountries", {});
   const { timeZones } = await call("listTimeZones", {});
@@ -169,7 +169,7 @@ async function users(call: Call): Promise<void> {
   await call("patchUser", { path, body: [{ op: "add", path: "/tags", value: { office: "Bogotá" } }] });
   const emails: string[] = (await call("listUsers", {})).users.map(({ email }) => email);
   if (!emails.includes(body.email)) throw new Error(emails.join());
-  const apiKey: string = (await call("createApiKey", { path })).apiKey;
+  const apiKey: string = (await call("createApiKey", { path, body: { presentSecret } })).apiKey;
   if (apiKey.length < 16) throw new Error(apiKey);
   await call("deleteApiKey", { path });
   await call("deleteUser", { path });
@@ -199,6 +199,8 @@ async function operate(call: Call): Promise<void> {
   await call("readAccountById", { path });
   await call("replaceAccount", { path, body: { ...account, licenses: 6 } });
   const patched = await call("patchAccount", { path, body: [{ op: "replace", path: "/licenses", value: 7 }] });
+  const again: string = (await call("createOwnerApiKey", { path })).owner.apiKey;
+  if (again === key) throw new Error("the same key");
   const { accounts } = await call("listAccounts", {});
   if (key === "" || patched.account.licenses.total !== 7 || accounts.length < 2) throw new Error("accounts");
   const live: true = (await call("live", {})).live;

@@ -8,6 +8,7 @@ import { endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
  * owner · admin · an admin of another account (`other`) · users without `admin` that see nothing (`plain`), a device (`device`), a group (`group`); the same with
  * `write` (`plainW`, `deviceW`, `groupW`) · whose token is good and who may do nothing (`off`: disabled, or before or after its window) ·
  * whose token isn't (`none`: no token, forged, expired, of a replaced or deleted key, of a deleted user) · the operator's key (`op`).
+ * To `createApiKey` everybody gives the owner's key, and the account of `createOwnerApiKey` has no owner.
  */
 const table = `
                     owner admin other plain device group plainW deviceW groupW off none op
@@ -15,7 +16,6 @@ const table = `
   readPublicKeys    200   200   200   200   200    200   200    200     200    200 200  200
   live              200   200   200   200   200    200   200    200     200    200 200  200
   ready             200   200   200   200   200    200   200    200     200    200 200  200
-  metrics           200   200   200   200   200    200   200    200     200    200 200  200
   readAccount       200   200   200   200   200    200   200    200     200    403 401  401
   listDevices       200   200   200   200   200    200   200    200     200    403 401  401
   createDevice      409   409   409   403   403    403   403    409     409    403 401  401
@@ -64,7 +64,7 @@ const table = `
   replaceUser       200   200   404   403   403    403   403    403     403    403 401  401
   patchUser         200   200   404   403   403    403   403    403     403    403 401  401
   deleteUser        200   200   404   403   403    403   403    403     403    403 401  401
-  createApiKey      201   201   404   404   404    404   404    404     404    403 401  401
+  createApiKey      201   403   404   404   404    404   404    404     404    403 401  401
   deleteApiKey      200   200   404   404   404    404   404    404     404    403 401  401
   listQuarantine    200   200   403   403   403    403   403    403     403    403 401  200
   traceDevice       200   200   404   403   403    403   403    403     403    403 401  401
@@ -73,6 +73,7 @@ const table = `
   readAccountById   403   403   403   403   403    403   403    403     403    403 401  200
   replaceAccount    403   403   403   403   403    403   403    403     403    403 401  200
   patchAccount      403   403   403   403   403    403   403    403     403    403 401  200
+  createOwnerApiKey 403   403   403   403   403    403   403    403     403    403 401  404
 `;
 
 /** The texts that 401 and 403 have for these; for everybody else 403 is "permission denied". */
@@ -149,11 +150,11 @@ describe("who may do what", () => {
     tokens.set("expiredToken", await rest.userToken({ privileges: ["admin"] }));
     rest.clock.pass(86_400_000);
     owner = await rest.ownerToken();
-    accountId = (await rest.store.accounts.list())[0]?.id ?? "";
     const other = await rest.store.accounts.create(
       { id: "other", name: "Other", timeZone: "Etc/UTC", licenses: 5, language: "en" },
       rest.clock.now(),
     );
+    accountId = other.id;
     tokens.set("owner", owner);
     tokens.set("admin", await rest.userToken({ privileges: ["admin"] }));
     tokens.set("other", await rest.userToken({ privileges: ["admin"], accountKey: other.key }));
@@ -169,7 +170,7 @@ describe("who may do what", () => {
     await fallen("disabled", set("/disabled", true));
     await fallen("early", set("/from", new Date(rest.clock.now() + 3_600_000).toISOString()));
     await fallen("late", set("/expires", new Date(rest.clock.now()).toISOString()));
-    await fallen("ofReplacedKey", (url) => own("POST", `${url}/apiKey`));
+    await fallen("ofReplacedKey", (url) => own("POST", `${url}/apiKey`, { presentSecret: rest.owner?.apiKey }));
     await fallen("ofDeletedKey", (url) => own("DELETE", `${url}/apiKey`));
     await fallen("ofDeletedUser", (url) => own("DELETE", url));
     const [header, payload] = owner.split(".");
@@ -203,7 +204,8 @@ describe("who may do what", () => {
           const ids = new Map(Object.entries(await targets()));
           const url = path.replace(/\{(\w+)\}/g, (_, parameter: string) => ids.get(parameter) ?? "");
           const token = tokens.get(caller);
-          const answer = await rest.call(method, url, { body: bodies[name], ...(token !== undefined && { token }) });
+          const body = name === "createApiKey" ? { presentSecret: rest.owner?.apiKey } : bodies[name];
+          const answer = await rest.call(method, url, { body, ...(token !== undefined && { token }) });
           const what = `${name} as ${caller}: ${answer.body.slice(0, 200)}`;
           assert.equal(answer.status, code, what);
           const denied = new Map<string, string>(Object.entries(refusals)).get(caller) ?? "permission denied";

@@ -25,8 +25,10 @@ async function create(fields: object = {}) {
   return answer.json;
 }
 
+const ownerSecret = () => ({ presentSecret: rest.owner?.apiKey });
+
 async function tokenOf({ id, email }: { id: string; email: string }) {
-  const { apiKey } = (await rest.call("POST", `/api/users/${id}/apiKey`, { token })).json;
+  const { apiKey } = (await rest.call("POST", `/api/users/${id}/apiKey`, { token, body: ownerSecret() })).json;
   return {
     apiKey,
     token: (await rest.call("POST", "/api/Auth/Token", { body: { userName: email, apiKey } })).json.token,
@@ -47,7 +49,10 @@ describe("what a change of a user does at once", () => {
     const own = await rest.call("GET", path, { token: first.token });
     assert.equal(own.status, 200);
     assert.ok(own.json.lastLogin);
-    const second = await rest.call("POST", `${path}/apiKey`, { token: first.token });
+    const second = await rest.call("POST", `${path}/apiKey`, {
+      token: first.token,
+      body: { presentSecret: first.apiKey },
+    });
     assert.equal(second.status, 201);
     assert.equal(second.headers["cache-control"], "no-store");
     assert.deepEqual(errorOf(await rest.call("GET", path, { token: first.token })), [
@@ -104,7 +109,10 @@ describe("what a change of a user does at once", () => {
       ["POST", "/apiKey"],
       ["DELETE", "/apiKey"],
     ] as const) {
-      const answer = await rest.call(method, `/api/users/${other.id}${path}`, { token: own });
+      const answer = await rest.call(method, `/api/users/${other.id}${path}`, {
+        token: own,
+        ...(method === "POST" && { body: ownerSecret() }),
+      });
       assert.deepEqual(errorOf(answer), [404, "user not found"]);
     }
   });

@@ -9,6 +9,7 @@ import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { User } from "../../src/model/account.ts";
 import type { Report } from "../../src/model/effects.ts";
+import { createLetters } from "../../src/notify/letters.ts";
 import {
   createLog,
   createMetrics,
@@ -19,6 +20,7 @@ import {
 } from "../../src/observe/index.ts";
 import type { Bus } from "../../src/ports/bus.ts";
 import type { Dispatcher } from "../../src/ports/dispatcher.ts";
+import type { Mailer } from "../../src/ports/mailer.ts";
 import type { Quarantine } from "../../src/ports/quarantine.ts";
 import type { SmsSender } from "../../src/ports/sms.ts";
 import type { Store } from "../../src/ports/store.ts";
@@ -99,6 +101,8 @@ export interface RestOptions {
   /** The way of commands; unless given, no device is connected. */
   readonly dispatcher?: Dispatcher;
   readonly sms?: SmsSender;
+  /** Where users are told of changes of their way in; nobody is unless given. */
+  readonly mailer?: Mailer;
 }
 
 const unreachable: Dispatcher = { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} };
@@ -112,6 +116,7 @@ export async function startRest({
   trustProxy = "",
   dispatcher = unreachable,
   sms,
+  mailer,
 }: RestOptions = {}): Promise<Rest> {
   const logged: string[] = [];
   const log = createLog("warn", { write: (line) => logged.push(line) });
@@ -129,6 +134,7 @@ export async function startRest({
     { maxFutureMs: 600_000 },
     { store, bus, clock, log, metrics: ingestMetrics(metrics), engine: noAlertEngine },
   );
+  const letters = createLetters({ mailer, clock, ids, log });
   const served = spoil?.(store) ?? store;
   const http = await createHttp(
     { host: "127.0.0.1", port: 0, trustProxy, limits: { ...defaultLimits, ...limits } },
@@ -143,6 +149,7 @@ export async function startRest({
       trace,
       dispatcher,
       sms,
+      letters,
       checkAlertRule: checkRule,
       alertTrial: new RuleTrial({
         geofences: served.geofences,
@@ -219,6 +226,7 @@ export async function startRest({
     async stop() {
       await ingest.stop();
       await http.stop();
+      await letters.stop();
       await store.close();
     },
   };

@@ -39,12 +39,19 @@ function isTime(value: number | undefined): void {
   assert.ok(value === undefined || (Number.isInteger(value) && Math.abs(value) <= 8.64e15), `time ${value}`);
 }
 
+/** A number that JSON and a double hold as it is; a text that UTF-8 holds as it is. */
+function isPlain(value: unknown, what: string): void {
+  if (typeof value === "number")
+    assert.ok(Math.abs(value) <= Number.MAX_SAFE_INTEGER && !Object.is(value, -0), `${what}: ${value}`);
+  if (typeof value === "string") assert.ok(value.isWellFormed(), `${what}: ${JSON.stringify(value)}`);
+}
+
 function report(effect: Fix | ReadingsReport): void {
   isTime(effect.time);
   for (const alarm of effect.alarms) assert.ok(alarms.has(alarm), `alarm ${alarm} is not in the catalogue`);
   for (const [name, value] of Object.entries(effect.readings)) {
     assert.equal(typeof value, kinds.get(name), `reading ${name}`);
-    assert.ok(typeof value !== "number" || Number.isFinite(value), `reading ${name}: ${value}`);
+    isPlain(value, `reading ${name}`);
   }
   for (const [name, value] of Object.entries(effect.attributes)) {
     assert.ok(
@@ -52,7 +59,7 @@ function report(effect: Fix | ReadingsReport): void {
       `attribute ${name} has the name of a reading, or of what the service adds`,
     );
     assert.ok(["string", "number", "boolean"].includes(typeof value), `attribute ${name}: ${value}`);
-    assert.ok(typeof value !== "number" || Number.isFinite(value), `attribute ${name}: ${value}`);
+    isPlain(value, `attribute ${name}`);
   }
 }
 
@@ -76,6 +83,7 @@ export function assertWellFormed(effect: Effect): void {
     assert.ok(effect.bytes instanceof Uint8Array && effect.bytes.length > 0, "a reply has bytes");
     assert.ok(["now", "identified", "stored"].includes(effect.when));
   }
+  if (effect.type === "commandResult") isPlain(effect.text, "a command's answer");
   if (effect.type === "identify") assert.ok(effect.ids.length > 0, "identify without an identifier");
   if (effect.type === "ignored") assert.ok(effect.reason.length > 0, "ignored without a reason");
 }

@@ -18,6 +18,7 @@ export function addAccount(program: Command, host: Host): void {
   addList(account, host);
   addAdd(account, host);
   addSet(account, host);
+  addOwnerKey(account, host);
 }
 
 function addShow(account: Command, host: Host): void {
@@ -115,6 +116,24 @@ function addSet(account: Command, host: Host): void {
       const id = await find(client, given);
       const { account: changed } = await patch(client, `${path}/${encodeURIComponent(id)}`, setSteps({ ...fields }));
       await printOne(host, isRecord(changed) ? changed : {}, json);
+    });
+}
+
+function addOwnerKey(account: Command, host: Host): void {
+  account
+    .command("owner-key")
+    .description("make the API key of an account's owner; the one before and its tokens end at once (operator)")
+    .argument("<account>", "its id or name")
+    .option("--json", "JSON, as the API gives it")
+    .addHelpText("after", examples('waybeam account owner-key "North Fleet"'))
+    .action(async (given: string, { json }: { json?: boolean }, command: Command) => {
+      const client = await operatorFor(host, command);
+      const id = await find(client, given);
+      const made = payloadOf(await client.call("POST", `${path}/${encodeURIComponent(id)}/ownerApiKey`));
+      if (json) return await printOne(host, made, true);
+      const { email, apiKey }: Answer = isRecord(made.owner) ? made.owner : {};
+      await printOne(host, { userName: email, apiKey }, false);
+      host.terminal.err("The API key is not shown again.\n");
     });
 }
 

@@ -107,6 +107,7 @@ export function addUserSet(user: Command, host: Host): void {
       const steps = [
         ...setSteps({ ...bodyOf(options), ...stateOf(options) }, options.unset),
         ...(await tagSteps(options, async () => found)),
+        ...(options.email !== undefined && client.isOwn(found.email) ? setSteps({ presentSecret: client.secret }) : []),
       ];
       await tellUser(host, await patch(client, userPath(found), steps), options.json);
     });

@@ -5,6 +5,7 @@ import {
   AccountViewAnswer,
   NewAccount,
   NewAccountAnswer,
+  OwnerKeyAnswer,
 } from "../../contract/admin.ts";
 import { PatchRequest } from "../../contract/patch.ts";
 import type { App } from "../app.ts";
@@ -15,13 +16,14 @@ import type { Services } from "../services.ts";
 
 const path = "/api/admin/accounts/:accountId";
 
-/** The operator's calls: GET and POST /api/admin/accounts, GET, PUT and PATCH /api/admin/accounts/{accountId}. */
+/** The operator's calls: GET and POST /api/admin/accounts, GET, PUT and PATCH /api/admin/accounts/{accountId}, and its owner's key. */
 export function accountsRoutes(app: App, services: Services): void {
   listRoute(app, services);
   createRoute(app, services);
   readRoute(app, services);
   replaceRoute(app, services);
   patchRoute(app, services);
+  ownerKeyRoute(app, services);
 }
 
 function listRoute(app: App, { tenants }: Services): void {
@@ -117,6 +119,29 @@ function patchRoute(app: App, { tenants }: Services): void {
       const check = checkerOf(request, AccountReplacement, "invalidInput");
       const { account, warnings } = await tenants.patch(request.params.accountId, request.body, check);
       return serviceAnswer(request.caller, { account }, warnings);
+    },
+  );
+}
+
+function ownerKeyRoute(app: App, { tenants }: Services): void {
+  app.post(
+    `${path}/ownerApiKey`,
+    call({
+      operationId: "createOwnerApiKey",
+      tag: "Operation",
+      summary: "Make the API key of an account's owner",
+      description:
+        "For an owner who lost it or whose key others saw: nobody else of the account can make one. The key before it and its tokens end at once, which the owner is told by e-mail.",
+      permission: "operator",
+      input: { params: AccountPath },
+      ok: { 201: OwnerKeyAnswer },
+      errors: ["accountNotFound", "unsupportedMediaType"],
+    }),
+    async ({ caller, params }, reply) => {
+      const owner = await tenants.makeOwnerKey(params.accountId);
+      reply.code(201).header("location", `/api/users/${encodeURIComponent(owner.id)}/apiKey`);
+      reply.header("cache-control", "no-store");
+      return serviceAnswer(caller, { owner });
     },
   );
 }

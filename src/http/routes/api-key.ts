@@ -1,5 +1,5 @@
 import { DoneAnswer } from "../../contract/device.ts";
-import { ApiKeyAnswer, PublicKeysAnswer, UserPath } from "../../contract/user.ts";
+import { ApiKeyAnswer, ApiKeyRequest, PublicKeysAnswer, UserPath } from "../../contract/user.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { answer, callerOf } from "../envelope.ts";
@@ -21,16 +21,16 @@ function keyRoutes(app: App, { accountUsers }: Services): void {
       tag: "Users",
       summary: "Make a user's API key",
       description:
-        "Shown this once. The key before it and its tokens end at once. For the user itself, and for any user with `admin`.",
+        "Shown this once. The key before it and its tokens end at once, which its holder is told by e-mail. For the user itself, and for any user with `admin`; the owner's is made by the owner alone. It asks for the caller's own present API key or password: a token that was stolen does not suffice.",
       permission: "see",
-      input: { params: UserPath },
+      input: { params: UserPath, body: ApiKeyRequest },
       ok: { 201: ApiKeyAnswer },
-      errors: ["userNotFound", "unsupportedMediaType"],
+      errors: ["userNotFound", "permissionDenied", "ownerProtected"],
     }),
     async (request, reply) => {
       const caller = callerOf(request);
       const { userId } = request.params;
-      const apiKey = await accountUsers.makeApiKey(caller.user, userId);
+      const apiKey = await accountUsers.makeApiKey(caller.user, userId, request.body);
       reply.code(201).header("location", `/api/users/${encodeURIComponent(userId)}/apiKey`);
       reply.header("cache-control", "no-store");
       return answer(caller, { apiKey });
@@ -43,11 +43,12 @@ function keyRoutes(app: App, { accountUsers }: Services): void {
       operationId: "deleteApiKey",
       tag: "Users",
       summary: "End a user's API key",
-      description: "Its tokens end at once. For the user itself, and for any user with `admin`.",
+      description:
+        "Its tokens end at once, which its holder is told by e-mail. For the user itself, and for any user with `admin`. The account's owner keeps a key: a new one replaces it.",
       permission: "see",
       input: { params: UserPath },
       ok: { 200: DoneAnswer },
-      errors: ["userNotFound", "unsupportedMediaType"],
+      errors: ["userNotFound", "ownerProtected", "unsupportedMediaType"],
     }),
     async (request) => {
       const caller = callerOf(request);

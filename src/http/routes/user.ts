@@ -45,7 +45,8 @@ function replaceRoute(app: App, { accountUsers }: Services): void {
       operationId: "replaceUser",
       tag: "Users",
       summary: "Replace a user's fields",
-      description: "What the body leaves out is reset, but for the password. The account's owner keeps `admin`.",
+      description:
+        "What the body leaves out is reset, but for the password. The caller's own e-mail address and password ask for `presentSecret`. The account's owner keeps `admin`, and nobody else changes its e-mail address, password or privileges.",
       permission: "admin",
       input: { params: UserPath, body: UserBody },
       ok: { 200: UserAnswer },
@@ -67,7 +68,8 @@ function patchRoute(app: App, { accountUsers }: Services): void {
       operationId: "patchUser",
       tag: "Users",
       summary: "Change some of a user's fields",
-      description: "A JSON Patch (RFC 6902), all of it or nothing; its result is checked like the body of a PUT.",
+      description:
+        "A JSON Patch (RFC 6902), all of it or nothing; its result is checked like the body of a PUT. The caller's own e-mail address and password ask for a step that adds `/presentSecret`.",
       permission: "admin",
       input: { params: UserPath, body: PatchRequest },
       ok: { 200: UserAnswer },

@@ -1,7 +1,8 @@
 import type { DecodeContext, MessageRow } from "../../wire/protocol.ts";
-import type { Reader } from "../../wire/reader.ts";
+import { Reader } from "../../wire/reader.ts";
 import { raiseCode } from "./alarm-codes.ts";
 import { readCell } from "./cells.ts";
+import { contentOffset, contentSize, open } from "./envelope.ts";
 import { gpsSize, readDate, readGps, readOlderGps } from "./gps.ts";
 import { cell4gSize, cellSize } from "./location.ts";
 import { type Draft, draft, fixOf, raise } from "./report.ts";
@@ -82,13 +83,38 @@ const card = older((reader, report) => {
   if (text !== "") report.attributes.card = text;
 });
 
-/** QH302R puts its IMEI ahead of the location. */
-const qh302r: Handler = (message, session) => {
-  const report = draft();
-  message.reader.skip(8);
-  const position = readOlderGps(message.reader, report, session, message.type);
-  readCell(message.reader, report, cellSize);
-  return acknowledged(message, session, fixOf(position, report));
+/** An IMEI's 15 digits behind a zero, in eight bytes. */
+const imeiSize = 8;
+const imeiPattern = /^0\d{15}$/;
+
+/** Whether a frame's content begins with an IMEI and then a date: a date at the start is that of a location without IMEI. */
+function beginsWithImei(frame: Uint8Array): boolean {
+  const size = contentSize(frame);
+  if (size < imeiSize + gpsSize) return false;
+  const start = contentOffset(frame);
+  const month = frame[start + 1] ?? 0;
+  // Nearly all end here.
+  if (month >= 1 && month <= 12 && readDate(new Reader(frame, start, start + size)) !== undefined) return false;
+  const reader = new Reader(frame, start, start + size);
+  return imeiPattern.test(reader.hex(imeiSize)) && readDate(reader) !== undefined;
+}
+
+/** 0x12 of QH302R and others that put the IMEI ahead of the location: it says who speaks, also without a login. */
+const imeiAhead: MessageRow<Session> = {
+  name: "location with IMEI ahead",
+  keys: [0x12],
+  when: (frame, _session, context) => modelIs(context, "QH302R") || beginsWithImei(frame),
+  handle: (frame, session) => {
+    const message = open(frame);
+    if (message === undefined) return { session, effects: [{ type: "failure", cause: "badChecksum" }] };
+    const { reader } = message;
+    const report = draft();
+    const ids = [reader.hex(imeiSize).slice(1)];
+    const position = readOlderGps(reader, report, session, message.type);
+    if (reader.remaining >= cellSize) readCell(reader, report, cellSize);
+    const located = acknowledged(message, session, fixOf(position, report));
+    return { session, effects: [{ type: "identify", ids }, ...located.effects] };
+  },
 };
 
 /** 0x22 of SEEWORLD: cell numbers of four bytes, travel time, temperature (bit 15 its sign) and humidity in hundredths. */
@@ -245,7 +271,7 @@ const is =
 
 /** Locations of clones, known by the size of their content; they come before the originals. */
 export const cloneRows: readonly MessageRow<Session>[] = [
-  row("location (QH302R)", [0x12], qh302r, (_size, context) => modelIs(context, "QH302R")),
+  imeiAhead,
   row("location (Benway)", [0x12], benway, is(original + 2)),
   row("location (VXT01)", [0x12], vxt01, is(original + 5)),
   row("location (WeTrust)", [0x12], wetrust, is(original + 10)),

@@ -56,6 +56,11 @@ export function serialOffset(frame: Uint8Array): number {
   return endsAt(frame, end + 2) ? end - 2 : -1;
 }
 
+/** Where the information content of a frame begins. */
+export function contentOffset(frame: Uint8Array): number {
+  return headLength(frame) + 1;
+}
+
 /** Bytes of information content of a frame; tells clones and versions of a message apart. */
 export function contentSize(frame: Uint8Array): number {
   return serialOffset(frame) - headLength(frame) - 1;

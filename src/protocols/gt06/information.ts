@@ -1,6 +1,7 @@
 import type { Effect } from "../../model/effects.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
+import { mismatch, parseDecimal } from "../../wire/text.ts";
 import { long } from "./envelope.ts";
 import { readDate } from "./gps.ts";
 import { type Draft, draft, readingsOf, readingsOrNothing } from "./report.ts";
@@ -66,9 +67,9 @@ const networkOrSupply: Information = (reader, report) => {
 const fuel: Information = (reader, report) => {
   const time = reader.remaining > 6 && reader.peek() !== 0x21 ? readDate(reader) : undefined;
   const fields = reader.latin1(reader.remaining).split(",");
-  const temperature = Number(fields[3] ?? "");
-  const measured = Number(fields[6] ?? "");
-  if (fields[0] !== "!AIOIL" || fields.length < 10 || Number.isNaN(temperature) || Number.isNaN(measured)) return time;
+  const temperature = parseDecimal(fields[3] ?? "");
+  const measured = parseDecimal(fields[6] ?? "");
+  if (fields[0] !== "!AIOIL" || fields.length < 10 || temperature === mismatch || measured === mismatch) return time;
   report.readings.temperature = temperature;
   report.attributes.fuelMeasured = measured;
   return time;

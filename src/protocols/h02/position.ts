@@ -26,7 +26,7 @@ interface Parts extends Pick<Fix, "alarms" | "readings" | "attributes"> {
 
 /** What follows the name of a position sentence, up to the date. */
 const head = grammar({
-  time: optional(hhmmss),
+  time: timeOfDay(),
   validity: optional(validity()),
   latitude: coordinate("N", "S", 90),
   longitude: coordinate("E", "W", 180),
@@ -43,6 +43,9 @@ interface Place {
   readonly course: number | undefined;
 }
 
+/** Knots; what is faster has been damaged on its way. */
+const fastest = 50_000;
+
 /** How many fields a position takes at the least: those of the head. */
 export const positionWidth = head.width;
 
@@ -50,27 +53,37 @@ const status32 = hex(8);
 
 /**
  * `A` valid, `V` not (LKGPS protocol, 1; SinoTrack Protocol, 1). `B`, which some firmware sends, is in no manual of these sentences, so its place
- * is kept as one that is not valid, as other decoders do. Firmware for maps with shifted coordinates sends that coding's number instead.
+ * is kept as one that is not valid, as other decoders do. Firmware for maps with shifted coordinates sends that coding's number instead; `0` is sent
+ * where there is no fix, mostly with zeros for all else.
  */
 function validity(): Field<boolean> {
   return {
     width: 1,
     read: (fields, at) => {
       const text = fields[at] ?? "";
-      if (text === "A" || text === "B" || text === "V") return text === "A";
+      if (text === "A" || text === "B" || text === "V" || text === "0") return text === "A";
       return digitsValue(text, 0, text.length) === mismatch ? mismatch : true;
     },
   };
 }
 
-/** A coordinate in one of the three ways that trackers write it; undefined where there is none (empty, or zeros without a hemisphere). */
+/** `hhmmss`; a zero alone, like an empty one, is no time. */
+function timeOfDay(): Field<number | undefined> {
+  const written = optional(hhmmss);
+  return { width: 1, read: (fields, at) => (fields[at] === "0" ? undefined : written.read(fields, at)) };
+}
+
+/** Zeros that are too few for degrees and minutes: no coordinate, whatever hemisphere follows. */
+const zeros = /^0{1,3}(\.0*)?$/;
+
+/** A coordinate in one of the three ways that trackers write it; undefined where there is none (empty, or zeros without degrees or a hemisphere). */
 function coordinate(positive: string, negative: string, limit: number): Field<number | undefined> {
   const written = hemisphere(positive, negative, limit, degreesText);
   return {
     width: 2,
     read: (fields, at) => {
       const text = fields[at] ?? "";
-      if (text === "" || fields[at + 1] === "0") return undefined;
+      if (text === "" || fields[at + 1] === "0" || zeros.test(text)) return undefined;
       return written.read(fields, at);
     },
   };
@@ -116,7 +129,7 @@ export function reportOf(
 ): Fix | ReadingsReport | undefined {
   if (latitude === undefined || longitude === undefined)
     return { type: "readings", ...(dated && { time }), alarms, readings, attributes };
-  if ((speed ?? 0) < 0 || (course ?? 0) < 0 || (course ?? 0) > 360) return undefined;
+  if ((speed ?? 0) < 0 || (speed ?? 0) > fastest || (course ?? 0) < 0 || (course ?? 0) > 360) return undefined;
   return {
     type: "fix",
     time,
@@ -180,5 +193,5 @@ function iccidReading(text: string): { readonly iccid?: string } {
 
 /** No date at all, or the zeros of a clock that was never set. */
 function isNoDate(text: string): boolean {
-  return text === "" || text === "000000";
+  return text === "" || text === "0" || text === "000000";
 }

@@ -73,8 +73,9 @@ function positionAt(fields: readonly string[]): number | undefined {
   for (let at = fields.length - positionWidth; at > bodyAt; at--)
     if (
       /^(\d{6})?$/.test(fields[at] ?? "") &&
-      /^[ABV]$/.test(fields[at + 1] ?? "") &&
-      /^[NS0]$/.test(fields[at + 3] ?? "")
+      /^[ABV0]$/.test(fields[at + 1] ?? "") &&
+      /^[NS0]$/.test(fields[at + 3] ?? "") &&
+      /^[EW0]$/.test(fields[at + 5] ?? "")
     )
       return at;
   return undefined;
@@ -131,7 +132,11 @@ function cellReport(fields: readonly string[]): Meaning | undefined {
     .slice(bodyAt + 3)
     .join(",")
     .split("Y");
-  if (country === mismatch || network === mismatch || !texts.every((text) => /^\d+,\d+,-?\d+$/.test(text)))
+  if (
+    country === mismatch ||
+    network === mismatch ||
+    !texts.every((text) => /^\d{1,15},\d{1,15},-?\d{1,9}$/.test(text))
+  )
     return undefined;
   const cells = texts.map((text) => {
     const [lac, cellId, signal] = text.split(",").map(Number);

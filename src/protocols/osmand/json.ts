@@ -1,6 +1,15 @@
 import type { Attributes, Effect } from "../../model/effects.ts";
 import type { Readings } from "../../model/readings.ts";
-import { alarmsOf, altitudeOf, attributeName, courseOf, effectOf, type Location, speedOf } from "./report.ts";
+import {
+  alarmsOf,
+  altitudeOf,
+  attributeName,
+  courseOf,
+  effectOf,
+  isMeasure,
+  type Location,
+  speedOf,
+} from "./report.ts";
 import { parseTimestamp } from "./time.ts";
 
 type JsonObject = { readonly [name: string]: unknown };
@@ -108,7 +117,7 @@ function attributesOf(location: JsonObject, extras: JsonObject, alarmCode: strin
 }
 
 function attributeOf(value: unknown): string | number | boolean | undefined {
-  if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return value;
+  if (typeof value === "boolean" || (typeof value === "number" && isMeasure(value))) return value;
   return typeof value === "object" && value !== null ? JSON.stringify(value) : textOf(value);
 }
 
@@ -121,11 +130,11 @@ function objectOf(value: unknown): JsonObject {
 }
 
 function numberOf(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+  return typeof value === "number" && isMeasure(value) ? value + 0 : undefined;
 }
 
 function textOf(value: unknown): string | undefined {
-  if (typeof value === "number") return String(value);
+  if (typeof value === "number" && Number.isFinite(value)) return String(value);
   return typeof value === "string" ? value : undefined;
 }
 

@@ -5,7 +5,16 @@ import type { Parameters } from "../../wire/http.ts";
 import { cellsText, wifiText } from "../../wire/radio.ts";
 import { mismatch, parseDecimal } from "../../wire/text.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
-import { alarmsOf, altitudeOf, attributeName, courseOf, effectOf, type Location, speedOf } from "./report.ts";
+import {
+  alarmsOf,
+  altitudeOf,
+  attributeName,
+  courseOf,
+  effectOf,
+  isMeasure,
+  type Location,
+  speedOf,
+} from "./report.ts";
 import { parseTimestamp } from "./time.ts";
 
 type Changing<T> = { -readonly [K in keyof T]: T[K] };
@@ -77,7 +86,9 @@ function heard(name: string, attribute: string, textOf: (values: readonly string
 function cellsTextOf(values: readonly string[]): string | undefined {
   const cells = values.map((value) => {
     const [mcc, mnc, lac, cellId, signal] = value.split(",").map(Number);
-    return /^\d+,\d+,\d+,\d+(,-?\d+)?$/.test(value) ? { mcc, mnc, lac, cellId, signal } : undefined;
+    return /^\d{1,15},\d{1,15},\d{1,15},\d{1,15}(,-?\d{1,9})?$/.test(value)
+      ? { mcc, mnc, lac, cellId, signal }
+      : undefined;
   });
   return allOf(cells, cellsText);
 }
@@ -85,7 +96,7 @@ function cellsTextOf(values: readonly string[]): string | undefined {
 /** A hardware address and perhaps `,signal` each. */
 function wifiTextOf(values: readonly string[]): string | undefined {
   const points = values.map((value) => {
-    const [, mac = "", signal] = /^((?:[0-9a-f]{2}[:-]?){6})(?:,(-?\d+))?$/i.exec(value) ?? [];
+    const [, mac = "", signal] = /^((?:[0-9a-f]{2}[:-]?){6})(?:,(-?\d{1,9}))?$/i.exec(value) ?? [];
     return mac === "" ? undefined : { mac, ...(signal !== undefined && { signal: Number(signal) }) };
   });
   return allOf(points, wifiText);
@@ -140,12 +151,12 @@ const takes: ReadonlyMap<string, Take> = new Map<string, Take>([
       draft.altitude = altitudeOf(value);
     }),
   ],
-  ["accuracy", measured("accuracy", Number.MAX_VALUE)],
-  ["hdop", measured("hdop", Number.MAX_VALUE)],
+  ["accuracy", measured("accuracy", Number.MAX_SAFE_INTEGER)],
+  ["hdop", measured("hdop", Number.MAX_SAFE_INTEGER)],
   ["batt", measured("battery", 100)],
   ["sat", measured("satellites", 255)],
   // Metres, as the apps count them.
-  ["odometer", measured("odometer", Number.MAX_VALUE, 0.001)],
+  ["odometer", measured("odometer", Number.MAX_SAFE_INTEGER, 0.001)],
   ["charge", state("charging")],
   ["ignition", state("ignition")],
   ["motion", state("motion")],
@@ -195,7 +206,7 @@ function keep(draft: Draft, name: string, value: string): boolean {
 function plainValue(text: string): string | number | boolean {
   if (text === "true" || text === "false") return text === "true";
   const value = Number(text);
-  return Number.isFinite(value) && String(value) === text ? value : text;
+  return isMeasure(value) && String(value) === text ? value : text;
 }
 
 function takeTime(draft: Draft, text: string): boolean {
@@ -225,9 +236,9 @@ function takeAlarm(draft: Draft, text: string): boolean {
 /** A decimal number; some apps write an exponent (`1.0E-5`). */
 function numberOf(text: string): number | undefined {
   const plain = parseDecimal(text);
-  if (plain !== mismatch) return Number.isFinite(plain) ? plain : undefined;
+  if (plain !== mismatch) return plain;
   const value = /^[+-]?\d+(\.\d+)?e[+-]?\d{1,3}$/i.test(text) ? Number(text) : Number.NaN;
-  return Number.isFinite(value) ? value : undefined;
+  return isMeasure(value) ? value + 0 : undefined;
 }
 
 function booleanOf(text: string): boolean | undefined {

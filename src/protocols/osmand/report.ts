@@ -59,6 +59,11 @@ export function effectOf(location: Location, receivedAt: number): Effect | undef
   };
 }
 
+/** Whether a number can be one that was measured: finite, and not beyond what a double holds exactly. */
+export function isMeasure(value: number): boolean {
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+}
+
 /** A speed in km/h that can be one; apps send -1 where they have none. */
 export function speedOf(kmh: number): number | undefined {
   return kmh >= 0 && kmh < 100_000 ? Math.round(kmh * 1000) / 1000 : undefined;

@@ -59,8 +59,12 @@ function gps(reader: Reader, sink: Sink): Position {
   const mask = reader.u8();
   const position: Position = {};
   if (bit(mask, 0)) {
-    position.latitude = degrees(reader.f32());
-    position.longitude = degrees(reader.f32());
+    const latitude = reader.f32();
+    const longitude = reader.f32();
+    if (latitude !== undefined && longitude !== undefined) {
+      position.latitude = degrees(latitude);
+      position.longitude = degrees(longitude);
+    }
   }
   if (bit(mask, 1)) position.altitude = reader.i16();
   if (bit(mask, 2)) position.course = (reader.u8() * 360) / 256;
@@ -77,7 +81,7 @@ function gps(reader: Reader, sink: Sink): Position {
 
 /** A 32-bit float is good for six digits behind the point at most; those that follow are noise. */
 function degrees(float: number): number {
-  return Math.round(float * 1e6) / 1e6;
+  return Math.round(float * 1e6) / 1e6 + 0; // no -0
 }
 
 function group(reader: Reader, width: 1 | 2 | 4, sink: Sink, alarms: Alarm[]): void {

@@ -1,10 +1,12 @@
 // The alert engine with devices that report nothing but that they are there, each once in 50 seconds, by the real clock. Arguments: devices, seconds
 // measured. Answers the processor's time, ms, without any rule and with one that calls a device offline after a minute, so that each timer is looked at as often
 // as it can be; and how many devices were told due, which should be none.
+
 import { RuleEngine } from "../../src/alerts/index.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
 import type { AlertRule } from "../../src/model/alert-rule.ts";
 import type { Device } from "../../src/model/device.ts";
+import { noIdentityRules } from "../../src/model/device.ts";
 import { type DeviceState, noTotals } from "../../src/model/location.ts";
 import { createLog, createMetrics, systemClock, systemIds } from "../../src/observe/index.ts";
 import { ruleOf } from "./fill-rules.ts";
@@ -20,8 +22,8 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 const devices = Array.from({ length: count }, (_, index): Device => {
   const id = `device-${index}`;
   const none = { aliases: [], description: null, min: null, tags: {}, expires: null };
-  const limits = { dailyEmailLimit: 0, dailySmsLimit: 0, odometerStart: 0 };
-  return { key: index + 1, accountKey: 1, id, name: id, ...none, ...limits, creation: 0, modification: 0 };
+  const limits = { dailyEmailLimit: 0, dailySmsLimit: 0, odometerStart: 0, identity: noIdentityRules };
+  return { key: index + 1, accountKey: 1, id, name: id, ...none, ...limits, spoken: [], creation: 0, modification: 0 };
 });
 
 /** As it would be had the device been heard of when it was its turn before now. */

@@ -16,6 +16,8 @@ ${manuals.join("\n")}
 Messages: ${protocol.messageNames.join(", ")}.
 
 Commands: ${commands}.
+
+Password or key: ${protocol.secret?.where ?? "none; a device with a secret is refused"}.
 `;
 }
 

@@ -1,8 +1,10 @@
 import Type, { type Static } from "typebox";
 import type { RefusedReport } from "../model/commit.ts";
 import { deviceIdPattern } from "../model/device.ts";
+import { networkPattern } from "../model/network.ts";
+import { protocolIds, protocolsWithSecret } from "../model/protocol-ids.ts";
 import { success } from "./envelope.ts";
-import { Instant, NullableInstant, NullableNumber, NullableText, reference, Texts } from "./schema.ts";
+import { Instant, NullableInstant, NullableList, NullableNumber, NullableText, reference, Texts } from "./schema.ts";
 
 const example = {
   id: "490154203237518",
@@ -13,9 +15,13 @@ const example = {
   expires: "2027-12-31T00:00:00.000Z",
   aliases: ["03237518"],
   milleageStart: 120_000,
+  protocols: ["osmand"],
+  networks: ["203.0.113.0/24", "2001:db8::/32"],
+  secretSet: true,
 };
 
-const { id: _, ...settableExample } = example;
+const { id: _, secretSet: _set, ...kept } = example;
+const settableExample = { ...kept, secret: "kept-by-tracker-only" };
 
 /** A device as answers show it; `aliases` and `milleageStart` are our own. */
 export const DeviceView = Type.Object(
@@ -28,6 +34,11 @@ export const DeviceView = Type.Object(
     expires: NullableInstant({ description: "From then on its data is refused and it uses no licence; null: never." }),
     aliases: Type.Array(Type.String(), { description: "Other identifiers that the tracker may report." }),
     milleageStart: Type.Number({ description: "Where `milleage` starts, km." }),
+    protocols: Type.Array(Type.String(), { description: "The protocols that its tracker may speak; none: any." }),
+    networks: Type.Array(Type.String(), { description: "The networks that it may come from; none: any." }),
+    secretSet: Type.Boolean({
+      description: "Whether its tracker must bring a password or key. The secret itself is never given back.",
+    }),
   },
   { $id: "Device", description: "A registered device.", examples: [example] },
 );
@@ -38,6 +49,9 @@ const deviceId = Type.String({
   pattern: deviceIdPattern,
   description: "1 to 64 of letters, digits, - _ . : (and neither `.` nor `..`)",
 });
+
+/** Characters of the longest secret. */
+export const longestSecret = 128;
 
 const settable = {
   name: Type.Optional(NullableText({ maxLength: 256, description: "Unset or blank: the id." })),
@@ -71,10 +85,39 @@ const settable = {
   milleageStart: Type.Optional(
     NullableNumber({ minimum: 0, maximum: 100_000_000, description: "Where `milleage` starts, km." }),
   ),
+  protocols: Type.Optional(
+    NullableList({
+      items: { type: "string", enum: [...protocolIds] },
+      uniqueItems: true,
+      maxItems: protocolIds.length,
+      description:
+        "The protocols that its tracker may speak; unset or empty: any. A tracker that speaks another one is refused.",
+    }),
+  ),
+  networks: Type.Optional(
+    NullableList({
+      items: { type: "string", pattern: networkPattern },
+      uniqueItems: true,
+      maxItems: 16,
+      description:
+        "The networks that it may come from, IPv4 or IPv6 (`203.0.113.0/24`; an address alone is a network); unset or empty: any. A tracker from elsewhere is refused.",
+    }),
+  ),
+  secret: Type.Optional(
+    NullableText({
+      minLength: 1,
+      maxLength: longestSecret,
+      pattern: "^[!-~]*$",
+      description: `The password or key that its tracker's messages must carry. Only ${protocolsWithSecret.join(", ")} can: in any other protocol a device with a secret is refused. Left out: as it is; null: none. It is stored as a hash and never given back.`,
+    }),
+  ),
 };
 
 /** Body of POST /api/devices. What is unset or null takes its default. */
-export const NewDevice = Type.Object({ id: deviceId, ...settable }, { examples: [example] });
+export const NewDevice = Type.Object(
+  { id: deviceId, ...settable },
+  { examples: [{ id: example.id, ...settableExample }] },
+);
 export type NewDevice = Static<typeof NewDevice>;
 
 /** Body of PUT /api/devices/{deviceId}, and what the result of a PATCH must be. It resets what it leaves out. */

@@ -6,6 +6,7 @@ import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
 import type { CommandChannel, CommandState } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
+import { noIdentityRules } from "../model/device.ts";
 import { type CommandRightsContext, cancelWithoutRight } from "./command-rights.ts";
 
 const now = 1_000_000;
@@ -22,6 +23,8 @@ const device: Device = {
   dailyEmailLimit: 0,
   dailySmsLimit: 0,
   odometerStart: 0,
+  identity: noIdentityRules,
+  spoken: [],
   creation: 0,
   modification: 0,
 };

@@ -2,7 +2,8 @@ import type { DeviceReplacement, DeviceView } from "../contract/device.ts";
 import { settableDeviceFields } from "../contract/device.ts";
 import { formatInstant, parseInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
-import type { Device, DeviceFields } from "../model/device.ts";
+import type { Device, DeviceFields, IdentityRules } from "../model/device.ts";
+import { protocolIds, protocolsWithSecret } from "../model/protocol-ids.ts";
 import { unknownFields } from "./bodies.ts";
 
 /** Limits of a new device (decisions page). */
@@ -26,15 +27,30 @@ export function deviceView(device: DeviceFields): DeviceView {
     expires: device.expires === null ? null : formatInstant(device.expires),
     aliases: [...device.aliases],
     milleageStart: device.odometerStart,
+    protocols: [...device.identity.protocols],
+    networks: [...device.identity.networks],
+    secretSet: device.identity.secretHash !== null,
   };
 }
 
+/** Hashes a secret for the store. */
+export type HashSecret = (secret: string) => string;
+
+/** What answers hold beside what can be set: a body that repeats it is no mistake. */
+const shown: readonly string[] = ["id", "secretSet"];
+
 /**
  * The fields that a body sets on the device with this id. What the body leaves out takes its default; the e-mail and SMS limits, which
- * it can't name, stay as they are. `body` has passed its schema; fields that the schema does not know are not used, and warned of.
+ * it can't name, and the secret stay as they are. `body` has passed its schema; fields that the schema does not know are not used, and warned of.
  */
-export function readFields(id: string, body: DeviceReplacement & { readonly id?: unknown }, kept?: Device): ReadFields {
-  const warnings = [...unknownFields(body, settableDeviceFields, ["id"])];
+export function readFields(
+  id: string,
+  body: DeviceReplacement & { readonly id?: unknown },
+  hash: HashSecret,
+  kept?: Device,
+): ReadFields {
+  const identity = identityOf(body, hash, kept);
+  const warnings = [...unknownFields(body, settableDeviceFields, shown), ...withoutSecret(identity)];
   if (body.id !== undefined && body.id !== id) warnings.push("body/id: the id of a device can't be changed; ignored");
   const aliases = (body.aliases ?? []).filter((alias) => alias !== id);
   if (aliases.length < (body.aliases ?? []).length)
@@ -52,9 +68,27 @@ export function readFields(id: string, body: DeviceReplacement & { readonly id?:
       dailyEmailLimit: kept?.dailyEmailLimit ?? defaultDailyEmailLimit,
       dailySmsLimit: kept?.dailySmsLimit ?? defaultDailySmsLimit,
       odometerStart: body.milleageStart ?? 0,
+      identity,
     },
     warnings,
   };
+}
+
+function identityOf(
+  { protocols, networks, secret }: DeviceReplacement,
+  hash: HashSecret,
+  kept?: Device,
+): IdentityRules {
+  const secretHash = secret === undefined ? (kept?.identity.secretHash ?? null) : secret && hash(secret);
+  return { protocols: protocols ?? [], networks: networks ?? [], secretHash };
+}
+
+/** A warning of protocols that can't bring the secret that is asked. */
+function withoutSecret({ protocols, secretHash }: IdentityRules): readonly string[] {
+  if (secretHash === null) return [];
+  const barred = (protocols.length === 0 ? protocolIds : protocols).filter((id) => !protocolsWithSecret.includes(id));
+  if (barred.length === 0) return [];
+  return [`body/secret: ${barred.join(", ")} carry none, so the device is refused when it speaks one of them`];
 }
 
 /** Epoch ms of an expiry; null where it is unset. */

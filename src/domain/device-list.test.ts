@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { createMemoryBus } from "../bus/memory.ts";
 import type { User } from "../model/account.ts";
 import type { Device } from "../model/device.ts";
+import { noIdentityRules } from "../model/device.ts";
 import { createDeviceList } from "./device-list.ts";
 import type { Visibility } from "./visibility.ts";
 
@@ -18,6 +19,8 @@ const plain: Omit<Device, "id" | "key"> = {
   dailyEmailLimit: 50,
   dailySmsLimit: 10,
   odometerStart: 0,
+  identity: noIdentityRules,
+  spoken: [],
   creation: 0,
   modification: 0,
 };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { noIdentityRules } from "../model/device.ts";
 import { commandCursorOf, cursorOf, parseCommandCursor, parseCursor } from "./cursor.ts";
 import { deviceView, readFields } from "./device-fields.ts";
 import { createLocks } from "./locks.ts";
@@ -49,8 +50,10 @@ test("a cursor of commands holds for its device alone", () => {
   assert.equal(parseCommandCursor(history, 1), undefined);
 });
 
+const hash = (secret: string) => `hash of ${secret}`;
+
 test("what a body leaves out takes its default, and what it sets is shown again", () => {
-  const plain = readFields("a1", {});
+  const plain = readFields("a1", {}, hash);
   assert.deepEqual(plain, {
     warnings: [],
     fields: {
@@ -64,6 +67,7 @@ test("what a body leaves out takes its default, and what it sets is shown again"
       dailyEmailLimit: 50,
       dailySmsLimit: 10,
       odometerStart: 0,
+      identity: noIdentityRules,
     },
   });
   const view = {
@@ -75,17 +79,19 @@ test("what a body leaves out takes its default, and what it sets is shown again"
     expires: "2027-01-01T00:00:00.000Z",
     aliases: ["x"],
     milleageStart: 12.5,
+    protocols: ["osmand"],
+    networks: ["10.0.0.0/8"],
   };
-  assert.deepEqual(deviceView(readFields("a1", view).fields), view);
+  assert.deepEqual(deviceView(readFields("a1", view, hash).fields), { ...view, secretSet: false });
   assert.deepEqual(
-    readFields("a1", { tags: null, aliases: null, name: null, milleageStart: null }).fields,
+    readFields("a1", { tags: null, aliases: null, name: null, milleageStart: null }, hash).fields,
     plain.fields,
   );
 });
 
 test("what is accepted and probably a mistake is warned of", () => {
   const body = { id: "b", aliases: ["a1", "x"], Name: "n" };
-  const { fields, warnings } = readFields("a1", body);
+  const { fields, warnings } = readFields("a1", body, hash);
   assert.deepEqual(fields.aliases, ["x"]);
   assert.equal(fields.id, "a1");
   assert.deepEqual(warnings, [

@@ -1,5 +1,5 @@
 import type { DeviceReplacement, LimitsReplacement, NewDevice } from "../contract/device.ts";
-import { settableDeviceFields, settableLimits } from "../contract/device.ts";
+import { longestSecret, settableDeviceFields, settableLimits } from "../contract/device.ts";
 import type { PatchRequest } from "../contract/patch.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
@@ -11,7 +11,14 @@ import type { Store } from "../ports/store.ts";
 import type { WatchWarnings } from "./alert-rule-rights.ts";
 import { unknownFields } from "./bodies.ts";
 import { type Cache, createCache } from "./cache.ts";
-import { defaultDailyEmailLimit, defaultDailySmsLimit, deviceView, readExpiry, readFields } from "./device-fields.ts";
+import {
+  defaultDailyEmailLimit,
+  defaultDailySmsLimit,
+  deviceView,
+  type HashSecret,
+  readExpiry,
+  readFields,
+} from "./device-fields.ts";
 import { createDeviceList } from "./device-list.ts";
 import { patched } from "./json-patch.ts";
 import { createLocks } from "./locks.ts";
@@ -63,11 +70,12 @@ export interface DevicesContext {
   readonly visibility: Visibility;
   readonly watchWarnings: WatchWarnings;
   readonly quarantine: Pick<Quarantine, "registered" | "removed">;
+  readonly hashSecret: HashSecret;
 }
 
 /** The devices over their store; what is read often is kept in memory until the bus says that it changed. */
 export function createDevices({ store: { devices: store }, bus, clock, ...context }: DevicesContext): Devices {
-  const { visibility, watchWarnings, quarantine } = context;
+  const { visibility, watchWarnings, quarantine, hashSecret } = context;
   const cache = keptIn(store, bus, clock);
   const { list } = createDeviceList({ store, find: (id) => cache.get(id), bus, clock, visibility });
   // A change is made from what was read before it, so the changes of one device follow each other.
@@ -106,20 +114,20 @@ export function createDevices({ store: { devices: store }, bus, clock, ...contex
     async create(user, body) {
       const scope = await visibility.scope(user);
       if (!scope.all && !scope.ids.has(body.id)) throw new ApiError("permissionDenied");
-      const { fields, warnings } = readFields(body.id, body);
+      const { fields, warnings } = readFields(body.id, body, hashSecret);
       return { device: changed(await store.create(user.accountKey, fields, clock.now())), warnings };
     },
     replace: (user, id, body) =>
       alone(id, async () => {
         const device = await current(user, id);
-        const { fields, warnings } = readFields(id, body, device);
+        const { fields, warnings } = readFields(id, body, hashSecret, device);
         return { device: await write(device, fields), warnings };
       }),
     patch: (user, id, operations, check) =>
       alone(id, async () => {
         const device = await current(user, id);
-        const { id: _, ...body } = patched({ ...deviceView(device) }, operations, writable);
-        const { fields, warnings } = readFields(id, check(body), device);
+        const body = withPatch(device, operations);
+        const { fields, warnings } = readFields(id, check(body), hashSecret, device);
         return { device: await write(device, fields), warnings };
       }),
     setLimits: (user, id, body) =>
@@ -155,9 +163,27 @@ function visibleTo(user: User, device: Device | undefined, visibility: Visibilit
   return seen instanceof Promise ? seen.then((sees) => shown(device, sees)) : shown(device, seen);
 }
 
+/** What stands for the secret while a patch is made; longer than any secret, so it is nobody's. */
+const secretKept = "*".repeat(longestSecret + 1);
+
+/** The body of a PUT that does what the patch does. */
+function withPatch(device: Device, operations: PatchRequest): object {
+  const { secretSet, ...view } = deviceView(device);
+  const document = { ...view, secret: secretSet ? secretKept : null };
+  const { id: _, secret, ...body } = patched(document, operations, writable);
+  return secret === secretKept ? body : { ...body, secret: secret ?? null };
+}
+
 /** The device's fields with these limits; those that the body leaves out are reset. */
 function limitedBy(device: Device, body: LimitsReplacement): DeviceFields {
-  const { key: _key, accountKey: _account, creation: _creation, modification: _modification, ...fields } = device;
+  const {
+    key: _key,
+    accountKey: _account,
+    creation: _creation,
+    modification: _modification,
+    spoken: _spoken,
+    ...fields
+  } = device;
   return {
     ...fields,
     expires: readExpiry(body.expires),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import fc from "fast-check";
 import type { Device } from "../model/device.ts";
+import { noIdentityRules } from "../model/device.ts";
 import type { Bus, BusEvent } from "../ports/bus.ts";
 import type { Log } from "../ports/log.ts";
 import { ExpiryWatch } from "./expiry.ts";
@@ -63,6 +64,8 @@ function deviceOf(id: string): Device {
     dailyEmailLimit: 0,
     dailySmsLimit: 0,
     odometerStart: 0,
+    identity: noIdentityRules,
+    spoken: [],
     creation: 0,
     modification: 0,
   };

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { Alert as AlertView } from "../contract/alert.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Device } from "../model/device.ts";
+import { noIdentityRules } from "../model/device.ts";
 import type { AlertRange, StoredAlert } from "../ports/alert-store.ts";
 import type { HistoryChunk, HistoryRange } from "../ports/store.ts";
 import { createHistory, type OpenHistory } from "./history.ts";
@@ -23,6 +24,8 @@ const device: Device = {
   dailyEmailLimit: 50,
   dailySmsLimit: 10,
   odometerStart: 0,
+  identity: noIdentityRules,
+  spoken: [],
   creation: 0,
   modification: 0,
 };

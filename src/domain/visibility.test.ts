@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { createMemoryBus } from "../../test/support/bus.ts";
 import { userOf } from "../../test/support/users.ts";
 import type { Device } from "../model/device.ts";
+import { noIdentityRules } from "../model/device.ts";
 import type { Group } from "../model/group.ts";
 import { createVisibility } from "./visibility.ts";
 
@@ -20,6 +21,8 @@ const device = (id: string, accountKey = 1): Device => ({
   dailyEmailLimit: 0,
   dailySmsLimit: 0,
   odometerStart: 0,
+  identity: noIdentityRules,
+  spoken: [],
   creation: 0,
   modification: 0,
 });

@@ -1,6 +1,6 @@
 import type { FailureCause } from "../model/effects.ts";
+import type { KnockCause } from "../model/knock.ts";
 import type { Counter, Metrics } from "../ports/metrics.ts";
-import type { KnockCause } from "../ports/quarantine.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
 import type { Refusal } from "./exchange.ts";
 import type { CloseCause } from "./types.ts";

@@ -1,6 +1,7 @@
+import type { IdentityRule } from "../model/knock.ts";
 import { contains, parseAddress } from "../model/network.ts";
 import type { Admission, Admitted, Guard } from "../ports/intake.ts";
-import type { IdentityRule, KnockedDevice } from "../ports/quarantine.ts";
+import type { KnockedDevice } from "../ports/quarantine.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
 import type { Shared } from "./shared.ts";
 

@@ -10,6 +10,11 @@ const tracedBytes = 4096;
 /** Effects of a message that a trace shows. */
 const tracedEffects = 64;
 
+/** An effect as a trace may show it. */
+function masked(effect: Effect): Effect {
+  return effect.type === "identify" && effect.secret !== undefined ? { ...effect, secret: "***" } : effect;
+}
+
 /** Writes down what a traced device sent and what became of it. */
 export function addTrace(
   shared: Shared,
@@ -23,9 +28,9 @@ export function addTrace(
     connection: channel.id,
     protocol: protocol.id,
     address: channel.address,
-    message: message.subarray(0, tracedBytes).toHex(),
+    message: (protocol.secret?.mask(message) ?? message).subarray(0, tracedBytes).toHex(),
     cut: message.length > tracedBytes || effects.length > tracedEffects,
-    effects: effects.slice(0, tracedEffects).map((effect: Effect) => effectJson(effect)),
+    effects: effects.slice(0, tracedEffects).map((effect: Effect) => effectJson(masked(effect))),
     outcome: exchange.outcome,
   });
 }

@@ -2,6 +2,7 @@ import { makeApiKey } from "../auth/api-key.ts";
 import { createPasswords, type Passwords } from "../auth/passwords.ts";
 import { createPresent } from "../auth/present.ts";
 import { createTokens, type Tokens } from "../auth/tokens.ts";
+import { hashTrackerSecret } from "../auth/tracker-secret.ts";
 import { createRuleReferences } from "../domain/alert-rule-references.ts";
 import { createWatchWarnings } from "../domain/alert-rule-rights.ts";
 import { type AlertRules, createAlertRules } from "../domain/alert-rules.ts";
@@ -119,7 +120,8 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   const usage = createUsage(store.users, log);
   const visibility = createVisibility({ groups: store.groups, bus, clock });
   const watchWarnings = createWatchWarnings(store, visibility);
-  const devices = createDevices({ ...deps, visibility, watchWarnings });
+  const hashSecret = (secret: string) => hashTrackerSecret(secret, ids);
+  const devices = createDevices({ ...deps, visibility, watchWarnings, hashSecret });
   const references = createRuleReferences({ ...deps, visibility });
   const alertRules = createAlertRules({ ...deps, visibility, devices, references });
   const requireEncrypted = deps.requireEncryptedPasswords;

@@ -1,7 +1,8 @@
-import type { Device, DeviceKey } from "../model/device.ts";
+import type { Device, DeviceKey, IdentityRules } from "../model/device.ts";
+import { parseNetwork } from "../model/network.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Admission, Admitted } from "../ports/intake.ts";
+import type { Admission, Admitted, Guard } from "../ports/intake.ts";
 import type { DeviceStore } from "../ports/store.ts";
 
 /** Devices kept in memory, some 500 bytes each; the ones asked for longest ago make room, and are no longer live then. */
@@ -10,6 +11,16 @@ const rememberedDevices = 100_000;
 const mostAgeMs = 60_000;
 /** A device that changes each time while it is being asked for is taken as it was found last, for one message. */
 const mostTries = 3;
+
+/** What is asked of who says that it is the device; undefined where nothing is. */
+function guardOf({ protocols, networks, secretHash }: IdentityRules): Guard | undefined {
+  if (protocols.length === 0 && networks.length === 0 && secretHash === null) return undefined;
+  return {
+    ...(protocols.length > 0 && { protocols: new Set(protocols) }),
+    ...(networks.length > 0 && { networks: networks.flatMap((text) => parseNetwork(text) ?? []) }),
+    ...(secretHash !== null && { secretHash }),
+  };
+}
 
 /** An admitted device as the directory keeps it: connections hold it, so `live` changes in place. */
 class AdmittedDevice implements Admitted {
@@ -21,6 +32,7 @@ class AdmittedDevice implements Admitted {
   readonly model: string | undefined;
   readonly expires: number | null;
   readonly odometerStart: number;
+  readonly guard: Guard | undefined;
   /** Lists of identifiers that it was found under. */
   readonly lists: (readonly string[])[] = [];
   readonly bornAt: number;
@@ -35,6 +47,7 @@ class AdmittedDevice implements Admitted {
     this.odometerStart = device.odometerStart;
     this.bornAt = bornAt;
     this.model = device.tags.model;
+    this.guard = guardOf(device.identity);
   }
 }
 

@@ -1,6 +1,30 @@
 /** Number of a device in the store, never used again after its deletion. Safe integer, 64-bit column. */
 export type DeviceKey = number;
 
+/** What an account asks of whoever says that it is the device. Where nothing is set, an identifier is enough. */
+export interface IdentityRules {
+  /** Ids of the protocols that it may speak; none: all. */
+  readonly protocols: readonly string[];
+  /** Networks that it may come from, as they were given (`networkPattern`); none: all. */
+  readonly networks: readonly string[];
+  /** Of the password or key that its messages must carry; null: none is asked. */
+  readonly secretHash: string | null;
+}
+
+/** Nothing is asked. */
+export const noIdentityRules: IdentityRules = Object.freeze({ protocols: [], networks: [], secretHash: null });
+
+/** A way by which a device reports: a protocol over a transport. */
+export interface SpokenWay {
+  readonly protocol: string;
+  readonly transport: "tcp" | "udp" | "http";
+  /** Epoch ms of its first report, and the address it came from. */
+  readonly since: number;
+  readonly address: string;
+  /** Epoch ms from which commands may go this way; null: it is not trusted yet. */
+  readonly trustedAt: number | null;
+}
+
 /** A registered device. */
 export interface Device {
   readonly key: DeviceKey;
@@ -20,12 +44,15 @@ export interface Device {
   readonly dailySmsLimit: number;
   /** Odometer start, km: what `milleage` counts from. */
   readonly odometerStart: number;
+  readonly identity: IdentityRules;
+  /** The ways by which it reported, in the order in which it first did. */
+  readonly spoken: readonly SpokenWay[];
   readonly creation: number;
   readonly modification: number;
 }
 
 /** What of a device a caller may set. */
-export type DeviceFields = Omit<Device, "key" | "accountKey" | "creation" | "modification">;
+export type DeviceFields = Omit<Device, "key" | "accountKey" | "spoken" | "creation" | "modification">;
 
 /** Identifiers of devices: 1 to 64 of letters, digits, `-`, `_`, `.`, `:`; not `.` or `..`, which URL clients take for steps of a path. */
 export const deviceIdPattern = "^(?!\\.{1,2}$)[A-Za-z0-9._:-]{1,64}$";

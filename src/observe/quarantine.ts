@@ -50,7 +50,8 @@ class MemoryQuarantine implements Quarantine {
   }
 
   ofDevice(id: string): readonly RememberedKnock[] {
-    return [...this.#known].flatMap(([, knock]) => (knock.device === id ? [knock] : [])).reverse();
+    const own = [...this.#known].flatMap(([, { device, ...knock }]) => (device === id ? [knock] : []));
+    return own.reverse();
   }
 
   registered(ids: readonly string[]): void {

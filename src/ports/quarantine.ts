@@ -1,14 +1,4 @@
-/** Why a tracker that said who it is was not let in. */
-export type KnockCause =
-  /** No device has any of its identifiers. */
-  | "unknown"
-  /** The device has expired. */
-  | "expired"
-  /** The device may not speak this protocol, come from this address, or did not bring its secret. */
-  | IdentityRule;
-
-/** What an account may ask of those who say that they are its device. */
-export type IdentityRule = "protocol" | "network" | "secret";
+import type { KnockCause } from "../model/knock.ts";
 
 /** A device that a tracker says it is. */
 export interface KnockedDevice {

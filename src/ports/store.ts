@@ -1,7 +1,7 @@
 import type { Account, User } from "../model/account.ts";
 import type { Command, CommandState } from "../model/command.ts";
 import type { CommitBatch, RefusedReport } from "../model/commit.ts";
-import type { Device, DeviceFields, DeviceKey } from "../model/device.ts";
+import type { Device, DeviceFields, DeviceKey, SpokenWay } from "../model/device.ts";
 import type { Group } from "../model/group.ts";
 import type { DeviceState, LocationRecord } from "../model/location.ts";
 import type { AlertRuleStore, AlertStore, GeofenceStore, NoticeStore } from "./alert-store.ts";
@@ -105,6 +105,8 @@ export interface DeviceStore {
   list(accountKey: number): Promise<readonly Device[]>;
   /** `noLicense`: the change would reactivate an expired device and none is free. */
   replace(key: DeviceKey, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense" | "missing">;
+  /** Records ways by which devices reported; of a way that is recorded already, what is given now counts. Devices that are gone are left out. */
+  spoke(ways: readonly { readonly device: DeviceKey; readonly way: SpokenWay }[]): Promise<void>;
   /** Removes the device with its history, commands, alerts, notices and counters. False: there was none. */
   remove(key: DeviceKey): Promise<boolean>;
 }

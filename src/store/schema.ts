@@ -68,6 +68,12 @@ export interface DeviceTable {
   daily_email_limit: number;
   daily_sms_limit: number;
   odometer_start: number;
+  /** Lists of what its identity is bound to; empty: to nothing. */
+  protocols: Generated<string>;
+  networks: Generated<string>;
+  secret_hash: string | null;
+  /** The ways by which it reported. */
+  spoken: Generated<string>;
   creation: number;
   modification: number;
 }

@@ -91,7 +91,9 @@ async function devices(call: Call): Promise<void> {
   const { alerts } = await call("listAlerts", { path, body: { ...range, alertName: "Speed" } });
   const texts: string[] = alerts.map(({ text, notifications }) => text + notifications.join());
   const { refused } = await call("listRefused", { path });
-  if (texts.length + refused.length > 0) throw new Error(texts.join());
+  const { identity } = await call("readIdentity", { path });
+  const barred: number[] = identity.refused.map(({ attempts }) => attempts);
+  if (texts.length + refused.length + barred.length > 0) throw new Error(texts.join());
   // @ts-expect-error -- a range needs its end
   const halfRange: Input<"listLocations">["body"] = { from: range.from };
   // @ts-expect-error -- the field is spelled as in the specification: milleage

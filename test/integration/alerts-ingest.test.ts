@@ -6,6 +6,7 @@ import { createMemoryBus } from "../../src/bus/memory.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { AlertRuleFields, AlertTrigger } from "../../src/model/alert-rule.ts";
+import { noIdentityRules } from "../../src/model/device.ts";
 import type { Fix } from "../../src/model/effects.ts";
 import { createLog, createMetrics, systemIds } from "../../src/observe/index.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
@@ -90,7 +91,7 @@ class Lane {
     const [account] = await this.store.accounts.list();
     assert.ok(account);
     const none = { aliases: [], description: null, min: null, tags: {}, expires: null };
-    const limits = { dailyEmailLimit: 50, dailySmsLimit: 10, odometerStart: 0 };
+    const limits = { dailyEmailLimit: 50, dailySmsLimit: 10, odometerStart: 0, identity: noIdentityRules };
     await this.store.devices.create(account.key, { id, name: id, ...none, ...limits }, start);
     return this.admit(id);
   }

@@ -5,6 +5,7 @@ import { CommandQueue } from "../../src/domain/command-queue.ts";
 import { CommandsUnderWay } from "../../src/domain/command-under-way.ts";
 import type { User } from "../../src/model/account.ts";
 import { type Command, type CommandState, finalStates } from "../../src/model/command.ts";
+import { noIdentityRules } from "../../src/model/device.ts";
 import { systemIds } from "../../src/observe/index.ts";
 import type { Dispatched, Dispatcher, Outgoing } from "../../src/ports/dispatcher.ts";
 import type { NewCommand, Store } from "../../src/ports/store.ts";
@@ -184,7 +185,7 @@ test("whatever happens in whatever order: written at most once and in order, nev
       async (actions, answers) => {
         const id = `d${++runs}`;
         const fields = { id, aliases: [], name: id, description: null, min: null, tags: {}, expires: null };
-        const limits = { dailyEmailLimit: 1, dailySmsLimit: 1, odometerStart: 0 };
+        const limits = { dailyEmailLimit: 1, dailySmsLimit: 1, odometerStart: 0, identity: noIdentityRules };
         const device = await store.devices.create(account.key, { ...fields, ...limits }, clock.now());
         assert.ok(typeof device === "object");
         const states = new Map<number, CommandState>();
@@ -283,7 +284,7 @@ test("a command's time, or its device's, runs out in the last waits before it is
     { id: "b", name: "B", timeZone: "Etc/UTC", licenses: 9, language: "en" },
     clock.now(),
   );
-  const limits = { dailyEmailLimit: 1, dailySmsLimit: 1, odometerStart: 0 };
+  const limits = { dailyEmailLimit: 1, dailySmsLimit: 1, odometerStart: 0, identity: noIdentityRules };
   let runs = 0;
   async function send(ttl: number, deviceTtl: number | null, when: "connection" | "record") {
     const id = `e${++runs}`;
@@ -336,7 +337,7 @@ test("a command that waits for one device costs the others' connecting nothing",
     { id: "w", name: "W", timeZone: "Etc/UTC", licenses: 9, language: "en" as const },
     clock.now(),
   );
-  const limits = { dailyEmailLimit: 1, dailySmsLimit: 1, odometerStart: 0 };
+  const limits = { dailyEmailLimit: 1, dailySmsLimit: 1, odometerStart: 0, identity: noIdentityRules };
   const make = async (id: string) => {
     const fields = { id, aliases: [], name: id, description: null, min: null, tags: {}, expires: null, ...limits };
     const device = await store.devices.create(account.key, fields, clock.now());

@@ -23,6 +23,9 @@ describe("devices", () => {
       expires: "2099-01-01T00:00:00.000Z",
       aliases: ["alias-1"],
       milleageStart: 12.5,
+      protocols: ["h02", "osmand"],
+      networks: ["203.0.113.0/24", "2001:db8::1"],
+      secretSet: false,
     };
     const created = await rest.call("POST", "/api/devices", {
       token,
@@ -73,6 +76,9 @@ describe("devices", () => {
       expires: null,
       aliases: [],
       milleageStart: 0,
+      protocols: [],
+      networks: [],
+      secretSet: false,
     });
     assert.equal("warnings" in replaced.json, false);
     assert.equal((await rest.call("PUT", path, { token, body: { Name: "Bus" } })).json.warnings.length, 1);
@@ -105,6 +111,14 @@ describe("devices", () => {
       [{ id: "q", aliases: ["a", "a"] }, "body/aliases: must not have the same item twice"],
       [{ id: "q", milleageStart: -1 }, "body/milleageStart: must be >= 0"],
       [{ id: "q", min: "call me" }, "body/min: must match"],
+      [{ id: "q", protocols: ["telegraph"] }, "body/protocols/0: must be"],
+      [{ id: "q", protocols: ["h02", "h02"] }, "body/protocols: must not have the same item twice"],
+      [{ id: "q", networks: ["10.0.0.0/33"] }, "body/networks/0: must match"],
+      [{ id: "q", networks: ["example.com"] }, "body/networks/0: must match"],
+      [{ id: "q", networks: Array.from({ length: 17 }, (_, index) => `10.0.0.${index}`) }, "body/networks: must"],
+      [{ id: "q", secret: "" }, "body/secret: must"],
+      [{ id: "q", secret: "a b" }, "body/secret: must match"],
+      [{ id: "q", secret: "x".repeat(129) }, "body/secret: must"],
     ];
     for (const [body, detail] of cases) {
       const answer = await rest.call("POST", "/api/devices", { token, body });
@@ -112,6 +126,51 @@ describe("devices", () => {
       assert.equal(answer.json.error, "Bad Request");
       assert.ok(answer.json.details[0].startsWith(detail), answer.json.details[0]);
     }
+  });
+
+  test("a secret is set, changed and taken away, and never given back", async () => {
+    const said: string[] = [];
+    const call = async (method: string, body?: unknown) => {
+      const answer = await rest.call(method, method === "POST" ? "/api/devices" : "/api/devices/kept", {
+        token,
+        ...(body !== undefined && { body }),
+      });
+      said.push(answer.body);
+      return answer;
+    };
+    const hash = async () => (await rest.store.devices.find("kept"))?.identity.secretHash ?? null;
+    const made = await call("POST", { id: "kept", protocols: ["osmand"], secret: "Zq-first" });
+    assert.equal(made.json.device.secretSet, true);
+    assert.equal("warnings" in made.json, false);
+    const first = await hash();
+    // What leaves it out leaves it as it is.
+    await call("PUT", { name: "n", secretSet: true, protocols: ["osmand"] });
+    await call("PATCH", [{ op: "replace", path: "/name", value: "m" }]);
+    assert.equal(await hash(), first);
+    await call("PATCH", [{ op: "add", path: "/secret", value: "Zq-second" }]);
+    const second = await hash();
+    assert.notEqual(second, first);
+    await call("PATCH", [{ op: "copy", from: "/secret", path: "/description" }]);
+    const { description } = (await call("GET")).json.device;
+    assert.match(description, /^\*+$/);
+    assert.equal(await hash(), second);
+    const warned = await call("PUT", { protocols: ["osmand", "h02"] });
+    assert.match(warned.json.warnings[0], /^body\/secret: h02 carry none/);
+    await rest.call("PUT", "/api/devices/kept/limits", { token, body: {} });
+    assert.equal(await hash(), second);
+    for (const step of [
+      { op: "remove", path: "/secret" },
+      { op: "replace", path: "/secret", value: null },
+    ]) {
+      await call("PATCH", [{ op: "add", path: "/secret", value: "Zq-third" }]);
+      assert.equal((await call("PATCH", [step])).json.device.secretSet, false);
+    }
+    await call("PUT", { secret: "Zq-last" });
+    await call("GET");
+    assert.equal((await call("PUT", { secret: null })).json.device.secretSet, false);
+    assert.equal(await hash(), null);
+    assert.ok(!said.join().includes("Zq-"));
+    assert.ok(!rest.logged.join().includes("Zq-"));
   });
 
   test("patches: malformed 400, a test that fails 409, a bad result as for PUT; nothing of them stays", async () => {

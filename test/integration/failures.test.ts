@@ -51,6 +51,7 @@ function spoiled(store: Store, devices: Partial<Store["devices"]>): Store {
       identify: (...input) => real.identify(...input),
       list: (...input) => real.list(...input),
       replace: (...input) => real.replace(...input),
+      spoke: (...input) => real.spoke(...input),
       remove: (...input) => real.remove(...input),
       ...devices,
     },

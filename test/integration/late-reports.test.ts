@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { createMemoryBus } from "../../src/bus/memory.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
-import type { DeviceFields } from "../../src/model/device.ts";
+import { type DeviceFields, noIdentityRules } from "../../src/model/device.ts";
 import type { Fix, Report } from "../../src/model/effects.ts";
 import { createLog, createMetrics, systemClock } from "../../src/observe/index.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
@@ -33,6 +33,7 @@ const fields = (id: string): DeviceFields => ({
   dailyEmailLimit: 50,
   dailySmsLimit: 10,
   odometerStart: 100,
+  identity: noIdentityRules,
 });
 
 async function admitted(ingest: Ingest, store: Store, id: string): Promise<Admitted> {

@@ -1,4 +1,4 @@
-import type { Device } from "../../src/model/device.ts";
+import { type Device, noIdentityRules } from "../../src/model/device.ts";
 
 /** A registered device with usual fields, but for those given. */
 export function device(fields: Pick<Device, "key" | "id"> & Partial<Device>): Device {
@@ -13,6 +13,8 @@ export function device(fields: Pick<Device, "key" | "id"> & Partial<Device>): De
     dailyEmailLimit: 50,
     dailySmsLimit: 10,
     odometerStart: 0,
+    identity: noIdentityRules,
+    spoken: [],
     creation: 0,
     modification: 0,
     ...fields,

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { collectTag } from "../change.ts";
+import { collectTag, collect as gather } from "../change.ts";
 import { about } from "../client.ts";
 import { clientFor, examples } from "../context.ts";
 import { CliError } from "../exit.ts";
 import type { Host } from "../host.ts";
-import { inputLines } from "../input.ts";
+import { inputLines, inputSecret } from "../input.ts";
 import { forAll, type Item, nameOf } from "../many.ts";
 import { isRecord, plain } from "../text.ts";
 
@@ -13,6 +13,9 @@ interface AddOptions {
   readonly description?: string;
   readonly phone?: string;
   readonly tag: Readonly<Record<string, string>>;
+  readonly protocol: readonly string[];
+  readonly network: readonly string[];
+  readonly secretFile?: string;
   readonly file?: string;
   readonly json?: boolean;
 }
@@ -27,6 +30,9 @@ export function addDeviceAdd(device: Command, host: Host): void {
     .option("--description <text>", "description")
     .option("--phone <number>", "phone number of its SIM")
     .option("--tag <key=value>", "a tag; may be repeated", collectTag, {})
+    .option("--protocol <id>", "a protocol that its tracker may speak; may be repeated; without it any", gather, [])
+    .option("--network <network>", "a network it may come from; may be repeated; without it any", gather, [])
+    .option("--secret-file <file>", "file with the password or key that its tracker must bring (- is standard input)")
     .option(
       "--file <file>",
       "devices from a file (- is standard input): a line is an id, or a JSON object of the API's fields",
@@ -37,6 +43,7 @@ export function addDeviceAdd(device: Command, host: Host): void {
       examples(
         'waybeam device add 490154203237518 --name "Truck 12" --tag plate=ABC-123',
         "waybeam device add --file ids.txt --tag fleet=north",
+        "waybeam device add phone-7 --protocol osmand --network 203.0.113.0/24 --secret-file phone-7.key",
         "jq -c '{id: .imei, name: .plate}' trucks.json | waybeam device add --file -",
       ),
     )
@@ -58,11 +65,14 @@ type Body = Readonly<Record<string, unknown>> & { readonly id: string };
 type NewDevice = Item & { readonly body: object };
 
 async function collect(host: Host, ids: readonly string[], options: AddOptions): Promise<readonly NewDevice[]> {
-  const { name, description, phone, tag, file } = options;
+  const { name, description, phone, tag, file, protocol, network, secretFile } = options;
   const common = {
     ...(description !== undefined && { description }),
     ...(phone !== undefined && { min: phone }),
     ...(name !== undefined && { name }),
+    ...(protocol.length > 0 && { protocols: protocol }),
+    ...(network.length > 0 && { networks: network }),
+    ...(secretFile !== undefined && { secret: await inputSecret(host.terminal, secretFile) }),
   };
   const devices: NewDevice[] = ids.map((id) => ({ id, body: { ...common, id, tags: tag } }));
   if (file !== undefined)

@@ -3,6 +3,7 @@ import { collect, collectTag, listSteps, patch, setSteps, tagSteps } from "../ch
 import { type Answer, about } from "../client.ts";
 import { clientFor, examples } from "../context.ts";
 import type { Host } from "../host.ts";
+import { inputSecret } from "../input.ts";
 import { printOne, tellWarnings } from "../print.ts";
 import { isRecord } from "../text.ts";
 
@@ -16,6 +17,11 @@ interface SetOptions {
   readonly untag: readonly string[];
   readonly alias: readonly string[];
   readonly removeAlias: readonly string[];
+  readonly protocol: readonly string[];
+  readonly removeProtocol: readonly string[];
+  readonly network: readonly string[];
+  readonly removeNetwork: readonly string[];
+  readonly secretFile?: string;
   readonly unset: readonly string[];
   readonly json?: boolean;
 }
@@ -35,7 +41,17 @@ export function addDeviceSet(device: Command, host: Host): void {
     .option("--untag <key>", "a tag to remove; may be repeated", collect, [])
     .option("--alias <id>", "another identifier that the tracker may report; may be repeated", collect, [])
     .option("--remove-alias <id>", "an alias to take out; may be repeated", collect, [])
-    .option("--unset <field>", "a field of the API to empty, such as expires or min; may be repeated", collect, [])
+    .option("--protocol <id>", "a protocol that its tracker may speak; may be repeated", collect, [])
+    .option("--remove-protocol <id>", "a protocol to take out; may be repeated", collect, [])
+    .option("--network <network>", "a network that its tracker may come from; may be repeated", collect, [])
+    .option("--remove-network <network>", "a network to take out; may be repeated", collect, [])
+    .option("--secret-file <file>", "file with the password or key that its tracker must bring (- is standard input)")
+    .option(
+      "--unset <field>",
+      "a field of the API to empty, such as expires, networks or secret; may be repeated",
+      collect,
+      [],
+    )
     .option("--json", "JSON Lines, one changed device each, as the API gives it")
     .addHelpText(
       "after",
@@ -43,15 +59,17 @@ export function addDeviceSet(device: Command, host: Host): void {
         'waybeam device set 490154203237518 --name "Truck 13" --tag plate=XYZ-789',
         "waybeam device set 490154203237518 490154203237526 --expires 2027-12-31T00:00:00Z",
         "waybeam device set 490154203237518 --unset expires --alias 03237518",
+        "waybeam device set phone-7 --protocol osmand --network 203.0.113.0/24 --secret-file phone-7.key",
       ),
     )
     .action((ids: string[], options: SetOptions, command: Command) => set(host, ids, options, command));
 }
 
 async function set(host: Host, ids: readonly string[], options: SetOptions, command: Command): Promise<void> {
-  const { name, description, phone, expires, mileageStart, unset, alias, removeAlias } = options;
+  const { name, description, phone, expires, mileageStart, unset, alias, removeAlias, secretFile } = options;
   const client = await clientFor(host, command);
-  const fields = setSteps({ name, description, min: phone, expires, milleageStart: mileageStart }, unset);
+  const secret = secretFile === undefined ? undefined : await inputSecret(host.terminal, secretFile);
+  const fields = setSteps({ name, description, min: phone, expires, milleageStart: mileageStart, secret }, unset);
   for (const id of ids) {
     let present: Promise<Answer> | undefined;
     const read = () => {
@@ -59,7 +77,9 @@ async function set(host: Host, ids: readonly string[], options: SetOptions, comm
       return present;
     };
     const aliases = await listSteps("aliases", { add: alias, remove: removeAlias }, read);
-    const steps = [...fields, ...aliases, ...(await tagSteps(options, read))];
+    const protocols = await listSteps("protocols", { add: options.protocol, remove: options.removeProtocol }, read);
+    const networks = await listSteps("networks", { add: options.network, remove: options.removeNetwork }, read);
+    const steps = [...fields, ...aliases, ...protocols, ...networks, ...(await tagSteps(options, read))];
     const answer = await about(id, patch(client, `/api/devices/${encodeURIComponent(id)}`, steps));
     tellWarnings(host, answer);
     await printOne(host, deviceIn(answer), options.json);

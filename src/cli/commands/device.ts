@@ -7,6 +7,7 @@ import type { Host } from "../host.ts";
 import { forAll } from "../many.ts";
 import { isRecord, pairs, plain, records, table } from "../text.ts";
 import { addDeviceAdd } from "./device-add.ts";
+import { addDeviceIdentity } from "./device-identity.ts";
 import { addDeviceSet } from "./device-set.ts";
 
 /** `waybeam device ...`: the registered devices, and those that knock. */
@@ -17,6 +18,7 @@ export function addDevice(program: Command, host: Host): void {
   addDeviceSet(device, host);
   addRemove(device, host);
   addUnknown(device, host);
+  addDeviceIdentity(device, host);
 }
 
 function addList(device: Command, host: Host): void {

@@ -1,4 +1,5 @@
 import { DevicePath, RefusedAnswer } from "../../contract/device.ts";
+import { IdentityAnswer } from "../../contract/identity.ts";
 import { QuarantineAnswer, TraceAnswer, TraceRequest } from "../../contract/operation.ts";
 import { formatInstant } from "../../contract/time.ts";
 import type { App } from "../app.ts";
@@ -7,10 +8,11 @@ import { answer, callerOf, serviceAnswer } from "../envelope.ts";
 import { fixedLimits } from "../limits.ts";
 import type { Services } from "../services.ts";
 
-/** What trackers sent that became no location: GET /api/quarantine, GET .../refused, POST .../trace. */
+/** What trackers sent that became no location: GET /api/quarantine, GET .../refused, GET .../identity, POST .../trace. */
 export function evidenceRoutes(app: App, services: Services): void {
   quarantineRoute(app, services);
   refusedRoute(app, services);
+  identityRoute(app, services);
   traceRoute(app, services);
 }
 
@@ -65,6 +67,39 @@ function refusedRoute(app: App, { devices, store }: Services): void {
         report: JSON.parse(report) as unknown,
       }));
       return answer(caller, { refused });
+    },
+  );
+}
+
+function identityRoute(app: App, { quarantine, store, devices }: Services): void {
+  app.get(
+    "/api/devices/:deviceId/identity",
+    call({
+      operationId: "readIdentity",
+      tag: "Devices",
+      summary: "See who reports as a device",
+      description:
+        "The protocols by which it reported, and who said that it is this device and was refused. The latter is kept in memory, so it begins with the service's start.",
+      permission: "see",
+      input: { params: DevicePath },
+      ok: { 200: IdentityAnswer },
+      errors: ["deviceNotFound"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const { id } = await devices.find(caller.user, request.params.deviceId);
+      const device = await store.devices.find(id);
+      const ways = (device?.spoken ?? []).map(({ since, trustedAt, ...way }) => ({
+        ...way,
+        since: formatInstant(since),
+        trustedSince: trustedAt === null ? null : formatInstant(trustedAt),
+      }));
+      const refused = quarantine.ofDevice(id).map(({ ids: _, firstSeen, lastSeen, ...knock }) => ({
+        ...knock,
+        firstSeen: formatInstant(firstSeen),
+        lastSeen: formatInstant(lastSeen),
+      }));
+      return answer(caller, { identity: { ways, refused } });
     },
   );
 }

@@ -3,6 +3,7 @@ import {
   type HttpRequest,
   httpFramer,
   httpResponse,
+  type Parameters,
   parseHttpRequest,
   parseParameters,
   startsHttp,
@@ -10,6 +11,7 @@ import {
 import { type DecodeContext, type Decoded, defineProtocol, type MessageRow } from "../../wire/protocol.ts";
 import { type JsonReport, readJson } from "./json.ts";
 import { deviceOf, readParameters } from "./parameters.ts";
+import { secret, secretOf } from "./secret.ts";
 import { simulate } from "./simulate.ts";
 
 /** Each request names its device and is answered by itself: nothing is remembered of a connection. */
@@ -20,6 +22,11 @@ const accepted = { true: httpResponse(200, true), false: httpResponse(200, false
 const refused = { true: httpResponse(400, true), false: httpResponse(400, false) };
 
 const idPattern = /^[A-Za-z0-9._:-]{1,64}$/;
+
+/** What a request says, and the password or key that it carries. */
+interface RequestReport extends JsonReport {
+  readonly secret: string | undefined;
+}
 
 /** Where a request has its report. */
 type Kind = "query" | "form" | "json";
@@ -35,7 +42,7 @@ function kindOf({ headers, body, query }: HttpRequest): Kind {
 /** A row for one kind of request. `read` gives undefined where it is malformed. */
 function row(
   kind: Kind,
-  read: (request: HttpRequest, receivedAt: number) => JsonReport | undefined,
+  read: (request: HttpRequest, receivedAt: number) => RequestReport | undefined,
 ): MessageRow<Session> {
   return {
     name: kind,
@@ -50,13 +57,17 @@ function row(
       return {
         session,
         effects: [
-          { type: "identify", ids: [report.device] },
+          identify(report.device, report.secret),
           ...report.effects,
           { type: "reply", bytes: accepted[`${request.keepAlive}`], when: "stored" },
         ],
       };
     },
   };
+}
+
+function identify(device: string, secret: string | undefined): Effect {
+  return secret === undefined ? { type: "identify", ids: [device] } : { type: "identify", ids: [device], secret };
 }
 
 function refusal(cause: "malformed" | "notIdentified", keepAlive: boolean): Decoded<Session> {
@@ -68,9 +79,9 @@ function refusal(cause: "malformed" | "notIdentified", keepAlive: boolean): Deco
 }
 
 /** Parameters of a query or form as a report. */
-function reportOf(parameters: HttpRequest["query"], receivedAt: number): JsonReport | undefined {
+function reportOf(parameters: Parameters, request: HttpRequest, receivedAt: number): RequestReport | undefined {
   const effect = readParameters(parameters, receivedAt);
-  return effect && { device: deviceOf(parameters), effects: [effect] };
+  return effect && { device: deviceOf(parameters), effects: [effect], secret: secretOf(parameters, request) };
 }
 
 /**
@@ -85,22 +96,25 @@ export const osmand = defineProtocol<Session>({
   manuals: [{ title: "OsmAnd protocol: JSON format, query / form format" }],
   detect: (bytes, transport) => (transport === "http" ? startsHttp(bytes) : "no"),
   framer: httpFramer,
+  secret,
   session,
   classify(frame) {
     const request = parseHttpRequest(frame);
     return "refused" in request ? "refused" : kindOf(request);
   },
   messages: [
-    row("query", ({ query }, receivedAt) => reportOf(query, receivedAt)),
+    row("query", (request, receivedAt) => reportOf(request.query, request, receivedAt)),
     // Some apps keep the identifier in the URL and the rest in the form.
-    row("form", ({ body, query }, receivedAt) => {
+    row("form", (request, receivedAt) => {
+      const { body, query } = request;
       const form = parseParameters(new TextDecoder().decode(body).trim());
-      return form && reportOf(new Map([...query, ...form]), receivedAt);
+      return form && reportOf(new Map([...query, ...form]), request, receivedAt);
     }),
     // The identifier may stand in the URL that was set up in the app.
-    row("json", ({ body, query }, receivedAt) => {
+    row("json", (request, receivedAt) => {
+      const { body, query } = request;
       const report = readJson(body, receivedAt);
-      return report && { ...report, device: report.device ?? deviceOf(query) };
+      return report && { ...report, device: report.device ?? deviceOf(query), secret: secretOf(query, request) };
     }),
     { name: "refused", keys: ["refused"], handle: () => refusal("malformed", false) },
   ],

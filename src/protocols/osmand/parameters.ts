@@ -117,6 +117,8 @@ const takes: ReadonlyMap<string, Take> = new Map<string, Take>([
   ["id", () => true],
   ["deviceid", () => true],
   ["device_id", () => true],
+  // Who it is, not what it reports.
+  ["secret", () => true],
   [
     "valid",
     flag((draft, value) => {

@@ -1,10 +1,14 @@
 import type { Kysely, Transaction } from "kysely";
-import type { Device, DeviceFields, DeviceKey } from "../../model/device.ts";
+import { type Device, type DeviceFields, type DeviceKey, noIdentityRules, type SpokenWay } from "../../model/device.ts";
 import type { DeviceStore } from "../../ports/store.ts";
 import type { DeviceRow, Schema } from "../schema.ts";
-import { stringList, stringMap } from "./json-columns.ts";
+import { stringList, stringMap, written } from "./json-columns.ts";
 import { hasFreeLicense } from "./licenses.ts";
 import { allPages } from "./pages.ts";
+
+const noWays: readonly SpokenWay[] = Object.freeze([]);
+/** Ways kept of one device: far above what any speaks; a stranger could invent no more than there are protocols and transports. */
+const mostWays = 256;
 
 function deviceOf(row: DeviceRow): Device {
   return {
@@ -20,12 +24,21 @@ function deviceOf(row: DeviceRow): Device {
     dailyEmailLimit: row.daily_email_limit,
     dailySmsLimit: row.daily_sms_limit,
     odometerStart: row.odometer_start,
+    identity:
+      row.protocols === "[]" && row.networks === "[]" && row.secret_hash === null
+        ? noIdentityRules
+        : {
+            protocols: stringList(row.protocols),
+            networks: stringList(row.networks),
+            secretHash: row.secret_hash,
+          },
+    spoken: row.spoken === "[]" ? noWays : written<readonly SpokenWay[]>(row.spoken),
     creation: row.creation,
     modification: row.modification,
   };
 }
 
-function columnsOf(fields: DeviceFields): Omit<DeviceRow, "key" | "account" | "creation" | "modification"> {
+function columnsOf(fields: DeviceFields): Omit<DeviceRow, "key" | "account" | "spoken" | "creation" | "modification"> {
   return {
     id: fields.id,
     aliases: JSON.stringify(fields.aliases),
@@ -37,7 +50,16 @@ function columnsOf(fields: DeviceFields): Omit<DeviceRow, "key" | "account" | "c
     daily_email_limit: fields.dailyEmailLimit,
     daily_sms_limit: fields.dailySmsLimit,
     odometer_start: fields.odometerStart,
+    protocols: JSON.stringify(fields.identity.protocols),
+    networks: JSON.stringify(fields.identity.networks),
+    secret_hash: fields.identity.secretHash,
   };
+}
+
+/** The ways with this one, in the place that it had. */
+function withWay(ways: readonly SpokenWay[], way: SpokenWay): readonly SpokenWay[] {
+  const at = ways.findIndex(({ protocol, transport }) => protocol === way.protocol && transport === way.transport);
+  return at < 0 ? [...ways, way].slice(0, mostWays) : ways.with(at, way);
 }
 
 function identifiersOf(fields: DeviceFields): readonly string[] {
@@ -156,6 +178,21 @@ export class DeviceRows implements DeviceStore {
       await transaction.deleteFrom("device_identifier").where("device", "=", key).execute();
       await insertIdentifiers(transaction, key, fields);
       return deviceOf(row);
+    });
+  }
+
+  spoke(ways: readonly { readonly device: DeviceKey; readonly way: SpokenWay }[]): Promise<void> {
+    return this.#database.transaction().execute(async (transaction) => {
+      for (const { device, way } of ways) {
+        const row = await transaction
+          .selectFrom("device")
+          .select("spoken")
+          .where("key", "=", device)
+          .executeTakeFirst();
+        if (row === undefined) continue;
+        const spoken = JSON.stringify(withWay(written<readonly SpokenWay[]>(row.spoken), way));
+        await transaction.updateTable("device").set({ spoken }).where("key", "=", device).execute();
+      }
     });
   }
 

@@ -1,6 +1,7 @@
 import type { Account, User } from "../../../src/model/account.ts";
 import type { Command } from "../../../src/model/command.ts";
 import type { Device, DeviceFields } from "../../../src/model/device.ts";
+import { noIdentityRules } from "../../../src/model/device.ts";
 import type { NewCommand, NewUser, Store } from "../../../src/ports/store.ts";
 import { newUserOf } from "../../support/users.ts";
 
@@ -42,6 +43,7 @@ export function deviceFields(changes: Partial<DeviceFields> = {}): DeviceFields 
     dailyEmailLimit: 50,
     dailySmsLimit: 10,
     odometerStart: 0,
+    identity: noIdentityRules,
     ...changes,
   };
 }

@@ -17,12 +17,43 @@ export function deviceContract(store: () => Store): void {
         tags: { color: "rojo", ["__proto__"]: "x" },
         expires: now + 1,
         odometerStart: 12_345.678,
+        identity: { protocols: ["osmand"], networks: ["10.0.0.0/8", "::1"], secretHash: "salt.hash" },
       });
       const made = await store().devices.create(account.key, fields, now);
       assert.ok(typeof made !== "string");
-      assert.deepEqual(made, { ...fields, key: made.key, accountKey: account.key, creation: now, modification: now });
+      assert.deepEqual(made, {
+        ...fields,
+        key: made.key,
+        accountKey: account.key,
+        spoken: [],
+        creation: now,
+        modification: now,
+      });
       assert.deepEqual(await store().devices.find(fields.id), made);
       assert.equal(await store().devices.find(fields.aliases[0] ?? ""), undefined);
+    });
+
+    it("keep how they spoke, each way once, in the order of their first reports", async () => {
+      const account = await makeAccount(store());
+      const [one, two] = [await makeDevice(store(), account.key), await makeDevice(store(), account.key)];
+      const tcp = { protocol: "gt06", transport: "tcp", since: now, address: "192.0.2.1", trustedAt: now } as const;
+      const udp = { ...tcp, transport: "udp", trustedAt: null } as const;
+      const gone = await makeDevice(store(), account.key);
+      await store().devices.remove(gone.key);
+      await store().devices.spoke([
+        { device: one.key, way: tcp },
+        { device: gone.key, way: tcp },
+        { device: two.key, way: udp },
+        { device: one.key, way: udp },
+      ]);
+      await store().devices.spoke([{ device: one.key, way: { ...tcp, trustedAt: now + 1 } }]);
+      assert.deepEqual((await store().devices.find(one.id))?.spoken, [{ ...tcp, trustedAt: now + 1 }, udp]);
+      // A change of the device's fields leaves it.
+      const changed = await store().devices.replace(two.key, deviceFields({ id: two.id, name: "other" }), now);
+      assert.ok(typeof changed !== "string");
+      assert.deepEqual(changed.spoken, [udp]);
+      const identified = await store().devices.identify([two.id]);
+      assert.deepEqual(identified?.spoken, [udp]);
     });
 
     it("share no identifier, be it id or alias, in any account", async () => {

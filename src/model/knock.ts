@@ -1,0 +1,5 @@
+/** What an account may ask of those who say that they are its device. */
+export type IdentityRule = "protocol" | "network" | "secret";
+
+/** Why a tracker that said who it is was not let in: no device has any of its identifiers; the device has expired; or it broke a rule of the device. */
+export type KnockCause = "unknown" | "expired" | IdentityRule;

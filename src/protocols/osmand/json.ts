@@ -111,7 +111,7 @@ function attributesOf(location: JsonObject, extras: JsonObject, alarmCode: strin
     const kept = attributeOf(value);
     if (kept === undefined || kept === "" || name === "") continue;
     if (name.length > maximumName || String(kept).length > maximumValue) return undefined;
-    attributes.set(attributeName(name), kept);
+    attributes.set(attributeName(name.toWellFormed()), kept);
   }
   return Object.fromEntries(attributes);
 }
@@ -135,7 +135,7 @@ function numberOf(value: unknown): number | undefined {
 
 function textOf(value: unknown): string | undefined {
   if (typeof value === "number" && Number.isFinite(value)) return String(value);
-  return typeof value === "string" ? value : undefined;
+  return typeof value === "string" ? value.toWellFormed() : undefined;
 }
 
 function mapped<T>(value: unknown, map: (value: number) => T | undefined): T | undefined {

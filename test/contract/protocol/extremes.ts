@@ -130,6 +130,12 @@ function assertFit(effect: Effect): void {
   if (effect.type === "fix" || effect.type === "readings") assertAnswerable(effect);
 }
 
+/** How many fields a message of text has; 0: it is none. */
+function fieldsOf(bytes: Uint8Array): number {
+  const text = bytes.every((byte) => byte < 0x7f && (byte >= 0x20 || byte === 0x0d || byte === 0x0a));
+  return text ? (latin1Of(bytes).match(field)?.length ?? 0) : 0;
+}
+
 /** Numbers and texts at and beyond their ends, in every field of every vector. */
 export const extremeChecks: readonly Check[] = [
   {
@@ -139,6 +145,10 @@ export const extremeChecks: readonly Check[] = [
         vector.input.chunks ? [] : vector.input.messages.map((message, index) => ({ vector, index, message })),
       );
       if (messages.length === 0) return;
+      for (const { vector, index, message } of messages)
+        for (let place = 0; place < fieldsOf(message); place++)
+          for (const extreme of extremeTexts)
+            for (const effect of decode(protocol, vector, index, exchanged(message, place, extreme))) assertFit(effect);
       const edit = fc.oneof(
         fc.tuple(fc.nat(), fc.constantFrom(...extremeTexts)),
         fc.tuple(fc.nat(), fc.constantFrom(...extremeBytes)),

@@ -117,7 +117,8 @@ function attributesOf(location: JsonObject, extras: JsonObject, alarmCode: strin
 }
 
 function attributeOf(value: unknown): string | number | boolean | undefined {
-  if (typeof value === "boolean" || (typeof value === "number" && isMeasure(value))) return value;
+  if (typeof value === "number" && isMeasure(value)) return value + 0; // no -0
+  if (typeof value === "boolean") return value;
   return typeof value === "object" && value !== null ? JSON.stringify(value) : textOf(value);
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
@@ -76,6 +76,43 @@ describe("a start that fails says in a sentence which folder, why, and what to d
     database.exec("create table device (other text); create table account (other text)");
     database.close();
     explains(data, /waybeam\.db/);
+  });
+
+  /** A data folder with these files, which a start that is refused leaves as they are. */
+  function untouched(name: string, files: Readonly<Record<string, string | Buffer>>, why: RegExp): void {
+    const data = inside(name);
+    mkdirSync(data);
+    for (const [file, content] of Object.entries(files)) writeFileSync(join(data, file), content);
+    explains(data, why);
+    for (const [file, content] of Object.entries(files))
+      assert.deepEqual(readFileSync(join(data, file)), Buffer.from(content), file);
+    const added = readdirSync(data).filter((file) => !(file in files));
+    assert.deepEqual(added, ["lock.db"]);
+  }
+
+  /** A log's header for pages of this size, and a frame of one. */
+  function logOf(pageSize: number): Buffer {
+    const log = Buffer.alloc(32 + 24 + pageSize);
+    log.writeUInt32BE(0x377f0682, 0);
+    log.writeUInt32BE(3_007_000, 4);
+    log.writeUInt32BE(pageSize, 8);
+    return log;
+  }
+
+  it("where waybeam.db is missing or empty and other files of a service are there", () => {
+    untouched("log alone", { "waybeam.db-wal": logOf(8192) }, /waybeam\.db is missing, though its log/);
+    untouched("emptied", { "waybeam.db": "", "waybeam.db-wal": logOf(8192) }, /waybeam\.db is empty, though its log/);
+    untouched("keys alone", { "credentials.json": "{}" }, /waybeam\.db is missing, though credentials\.json/);
+  });
+
+  it("where the log is another database's, or none", () => {
+    const own = inside("own.db");
+    const database = new DatabaseSync(own);
+    database.exec("pragma page_size = 8192; pragma journal_mode = wal; create table any (one)");
+    database.close();
+    const content = readFileSync(own);
+    untouched("other log", { "waybeam.db": content, "waybeam.db-wal": logOf(4096) }, /the log of another database/);
+    untouched("no log", { "waybeam.db": content, "waybeam.db-wal": "text ".repeat(100) }, /is no log of SQLite/);
   });
 
   it("where a newer program wrote the data", () => {

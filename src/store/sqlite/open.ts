@@ -25,6 +25,7 @@ import type { ReaderCalls, WriterCalls } from "./messages.ts";
 import { Mutex } from "./mutex.ts";
 import { closeToOthers, makePrivate } from "./private-files.ts";
 import { Purger } from "./purger.ts";
+import { checkWhole } from "./whole.ts";
 import { WorkerLink } from "./worker-link.ts";
 
 /** Where and how to open the embedded store. */
@@ -56,6 +57,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   const { directory, log, pid, uid } = options;
   makeFolder(directory);
   const lock = lockFolder(directory, pid);
+  try {
+    checkWhole(directory);
+  } catch (error) {
+    lock.release();
+    throw openFailure(error, directory, "waybeam.db");
+  }
   const file = join(directory, "waybeam.db");
   makePrivate(file);
   // The heaps: a writer holds nothing between commits; a reader holds one step of a history or one list.

@@ -1,0 +1,56 @@
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DataFolderUnusable } from "./folder.ts";
+
+/** First bytes of an SQLite database (https://www.sqlite.org/fileformat2.html, 1.3), and of a log in either byte order (4.1). */
+const databaseMagic = "SQLite format 3\0";
+const logMagics: readonly number[] = [0x377f0682, 0x377f0683];
+const logHeader = 32;
+
+const lost =
+  "Put it back from where the folder was copied or from a backup. To begin anew instead, move the other files away, or choose another folder by WAYBEAM_DATA.";
+const mixed =
+  "Put back the two files that belong together, or a backup of the folder; a database that SQLite's .backup made has no log, so move waybeam.db-wal away then.";
+
+/**
+ * Sees that the files of a data folder belong together, before anything is opened or made: SQLite says nothing of a log that is gone, makes a new database beside
+ * an old log, and drops a log that does not fit. Throws `DataFolderUnusable`.
+ */
+export function checkWhole(directory: string): void {
+  const size = sizeOf(join(directory, "waybeam.db")) ?? 0;
+  const log = sizeOf(join(directory, "waybeam.db-wal")) ?? 0;
+  const refuse = (why: string, advice: string) => {
+    throw new DataFolderUnusable(directory, why, advice, undefined);
+  };
+  if (size === 0) {
+    const state = sizeOf(join(directory, "waybeam.db")) === undefined ? "waybeam.db is missing" : "waybeam.db is empty";
+    if (log > 0) refuse(`${state}, though its log waybeam.db-wal is there`, lost);
+    if (sizeOf(join(directory, "credentials.json")) !== undefined)
+      refuse(`${state}, though credentials.json of a service is there`, lost);
+    return;
+  }
+  const head = firstBytes(join(directory, "waybeam.db"), 100);
+  // What is no database is told by the engine, which knows more.
+  if (head.length < 100 || head.toString("latin1", 0, 16) !== databaseMagic || log < logHeader) return;
+  const logHead = firstBytes(join(directory, "waybeam.db-wal"), logHeader);
+  if (!logMagics.includes(logHead.readUInt32BE(0)))
+    refuse("waybeam.db-wal is no log of SQLite, so what it held is lost", mixed);
+  // 1 stands for 65,536, which takes no place in 16 bits.
+  const pageSize = head.readUInt16BE(16) === 1 ? 65_536 : head.readUInt16BE(16);
+  if (logHead.readUInt32BE(8) !== pageSize)
+    refuse("waybeam.db-wal is the log of another database than waybeam.db: their pages differ in size", mixed);
+}
+
+function sizeOf(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.size;
+}
+
+function firstBytes(file: string, count: number): Buffer {
+  const bytes = Buffer.alloc(count);
+  const descriptor = openSync(file, "r");
+  try {
+    return bytes.subarray(0, readSync(descriptor, bytes, 0, count, 0));
+  } finally {
+    closeSync(descriptor);
+  }
+}

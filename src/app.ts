@@ -90,7 +90,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
   const retention = new Retention({ store, clock, log, settings: config });
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
   const { sms, mailer, letters } = await createSenders(config, { clock, ids, log, metrics });
-  const health = createHealth({ store: () => store.check() }, clock, log);
+  const health = createHealth({ store: () => store.check(), commits: () => ingest.check() }, clock, log);
   const http = await createHttp(
     { ...config.http, limits: { ...config.api, ...config.http, answers: config.answers } },
     {
@@ -101,6 +101,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
       operatorKeyHash: operator.hash,
       requireEncryptedPasswords: config.passwords.requireEncrypted,
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
+      setAsides: ingest,
       readiness: () => health.ready(),
       shownMetrics: config.metrics.listen === "" ? shownMetrics(config, metrics) : undefined,
     },
@@ -158,8 +159,24 @@ function measure(metrics: Metrics, ingest: Ingest, store: SqliteStore): void {
   metrics.gauge(
     "waybeam_ingest_reports_waiting",
     "Reports that wait for a commit or are in one.",
-    () => ingest.waiting,
+    () => ingest.waiting.reports,
   );
+  metrics.gauge(
+    "waybeam_ingest_waiting_bytes",
+    "Memory of reports that wait for a commit or are in one (an estimate).",
+    () => ingest.waiting.bytes,
+  );
+  metrics.gauge(
+    "waybeam_ingest_stalled_seconds",
+    "Time since the last commit, while reports wait for one; 0: none wait.",
+    () => ingest.stalledSeconds,
+  );
+  metrics.gauge(
+    "waybeam_ingest_set_aside_devices",
+    "Devices whose reports can't be stored though others' can.",
+    () => ingest.aside.size,
+  );
+  metrics.gauge("waybeam_ingest_set_aside_bytes", "Memory kept of them.", () => ingest.aside.bytes);
   metrics.gauge("waybeam_store_chunks", "Chunks of positions that are indexed in memory.", () => store.chunks);
 }
 

@@ -50,6 +50,7 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       quarantine: createQuarantine(systemClock),
       trace: createTrace(systemClock),
       letters: { send: () => {} },
+      setAsides: { setAside: () => undefined },
       dispatcher: { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} },
       checkAlertRule: checkRule,
       alertTrial: new RuleTrial({

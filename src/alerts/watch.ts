@@ -60,6 +60,9 @@ export class DeviceWatch implements Watch, Finder {
     this.#previousTime = setup.state.time;
   }
 
+  readonly full = false;
+  readonly mostLate = Number.POSITIVE_INFINITY;
+
   observe(observation: Observation, totals: Totals): LocationAlerts | undefined {
     const { now, sight } = this.#setup;
     const found = this.#writer?.alerts.length ?? 0;

@@ -69,7 +69,14 @@ export class Session implements Reachable {
     if (this.#suspended !== undefined || this.#closed) return false;
     // HTTP answers request by request: one at a time keeps their order without a queue of responses.
     if (this.#transport === "http") return this.#inFlight.length === 0;
-    return this.#inFlight.length < this.#shared.limits.messagesInFlight && !this.#shared.deps.intake.congested;
+    return this.#inFlight.length < this.#shared.limits.messagesInFlight && !this.heldBack;
+  }
+
+  /** Whether ingest takes no more for the time being: of anybody, or of the device that speaks. */
+  get heldBack(): boolean {
+    const { intake } = this.#shared.deps;
+    const { device } = this.#speaker;
+    return device === undefined ? intake.congested : !intake.takes(device);
   }
 
   /** Takes one whole message; only while `ready`. Its bytes stay untouched while the session is `suspended`. */

@@ -359,7 +359,7 @@ export class TcpConnection implements Channel {
     this.#blocked = true;
     // The message at hand must stay as it is until its device is known; otherwise it is enough to pause when more arrives.
     if (session.suspended) this.pause();
-    else if (this.#shared.deps.intake.congested) this.#group.congested(this);
+    else if (session.heldBack) this.#group.congested(this);
   }
 
   #throttle(): void {

@@ -31,6 +31,7 @@ import type { Letters } from "../ports/letters.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { Quarantine } from "../ports/quarantine.ts";
+import type { SetAsides } from "../ports/set-aside.ts";
 import type { SmsSender } from "../ports/sms.ts";
 import type { Store } from "../ports/store.ts";
 import type { Trace } from "../ports/trace.ts";
@@ -55,6 +56,8 @@ export interface HttpDeps {
   readonly metrics: Metrics;
   readonly lastLocations: LastLocations;
   readonly quarantine: Quarantine;
+  /** Which devices' reports can't be stored. */
+  readonly setAsides: SetAsides;
   readonly trace: Trace;
   /** SHA-256 of the operator's key, hex. */
   readonly operatorKeyHash: string;

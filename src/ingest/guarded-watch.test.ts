@@ -21,6 +21,8 @@ const outcome = { rules: "text", alerts: [], notices: [] };
 test("a rule that can't be judged costs the rest of its batch's alerts, and nothing else", () => {
   let asked = 0;
   const watch: Watch = {
+    full: false,
+    mostLate: 1000,
     observe: () => {
       if (++asked === 2) throw new Error("no such thing");
       return found;

@@ -16,6 +16,14 @@ export class GuardedWatch implements Watch {
     this.#failed = failed;
   }
 
+  get full(): boolean {
+    return !this.#broken && this.#watch.full;
+  }
+
+  get mostLate(): number {
+    return this.#watch.mostLate;
+  }
+
   observe(observation: Observation, totals: Totals): LocationAlerts | undefined {
     return this.#try(() => this.#watch.observe(observation, totals), undefined);
   }

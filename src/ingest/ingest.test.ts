@@ -21,6 +21,10 @@ class TroubledStore {
   readonly states = new Map<DeviceKey, DeviceState>();
   readonly commits: CommitBatch[] = [];
   /** What the next commits do instead; taken one by one. */
+  down = 0;
+  /** Devices whose rows can't be written. */
+  readonly spoilt = new Set<DeviceKey>();
+  tries = 0;
   trouble: (() => Promise<CommitConflict | undefined> | undefined)[] = [];
 
   async identify(ids: readonly string[]): Promise<Device | undefined> {
@@ -35,8 +39,11 @@ class TroubledStore {
     // As the port allows: the records are needed no more before it is known what becomes of them.
     const batch = { ...given, devices: given.devices.map((one) => ({ ...one, records: [...one.records] })) };
     written?.();
+    this.tries++;
     const trouble = this.trouble.shift()?.();
     if (trouble !== undefined) return trouble;
+    if (batch.devices.some(({ device: key }) => this.spoilt.has(key)))
+      throw new StoreUnavailable("a damaged page", undefined, "damaged");
     const gone = batch.devices.filter(
       ({ device: key, state }) =>
         !this.devices.some((one) => one.key === key) || (this.states.get(key)?.version ?? 0) + 1 !== state.version,
@@ -54,14 +61,17 @@ class TroubledStore {
     );
   }
 
-  get asStore(): Pick<Store, "locations" | "devices"> {
+  get asStore(): Pick<Store, "locations" | "devices" | "check"> {
     const locations = {
       states: (keys: readonly DeviceKey[]) => this.readStates(keys),
       commit: (batch: CommitBatch, written?: () => void) => this.commit(batch, written),
       context: async () => ({ from: [], more: false }),
     };
     const devices = { identify: (ids: readonly string[]) => this.identify(ids) };
-    return { locations, devices } as unknown as Pick<Store, "locations" | "devices">;
+    const check = async () => {
+      if (this.down > 0) throw new StoreUnavailable("disk full");
+    };
+    return { locations, devices, check } as unknown as Pick<Store, "locations" | "devices" | "check">;
   }
 }
 
@@ -172,7 +182,11 @@ test("a device that is gone is refused, once, and costs the others of its batch 
 test("while the store is down nobody is answered, and then everybody once", async () => {
   const { store, bus, ingest } = setUp();
   const outcomes: string[] = [];
-  const down = () => Promise.reject(new StoreUnavailable("disk full"));
+  store.down = 2;
+  const down = async () => {
+    setImmediate(() => store.down--);
+    throw new StoreUnavailable("disk full");
+  };
   store.trouble = [down, down];
   const held = await admitted(ingest, "a");
   const expiring = await admitted(ingest, "b");
@@ -207,6 +221,7 @@ test("one device that can't be committed fails alone", async () => {
 test("a store that is down does not hold up the stop, and nothing is acknowledged", async () => {
   const { store, ingest } = setUp();
   const outcomes: string[] = [];
+  store.down = 1;
   store.trouble = Array.from({ length: 1000 }, () => () => Promise.reject(new StoreUnavailable("disk full")));
   ingest.submit(await admitted(ingest, "a"), [fix(1)], start, (outcome) => outcomes.push(outcome));
   await ingest.stop();
@@ -257,4 +272,58 @@ test("the next batch is with the store before the replies to the last one are wr
   written.resolve(undefined);
   await ingest.stop();
   assert.deepEqual(order, ["second commit", "first reply", "second reply"]);
+});
+
+test("a device that the store can't take holds up no other, wherever it stands, and is stored once it can be", async () => {
+  for (const culprit of [1, 20, 40]) {
+    const { store, clock, ingest } = setUp();
+    store.devices = Array.from({ length: 40 }, (_, index) => device({ key: index + 1, id: `d${index + 1}` }));
+    store.spoilt.add(culprit).add(21);
+    const bad: string[] = [];
+    const good: string[] = [];
+    const waiting: Promise<void>[] = [];
+    for (const { key, id } of store.devices) {
+      const outcomes = key === culprit || key === 21 ? bad : good;
+      waiting.push(submit(ingest, await admitted(ingest, id), 1, outcomes));
+    }
+    await Promise.all(waiting);
+    assert.deepEqual(
+      good,
+      Array.from({ length: 38 }, () => "stored"),
+    );
+    assert.deepEqual(bad, ["failed", "failed"]);
+    assert.equal(ingest.setAside(culprit)?.cause, "damaged");
+    const commits = store.tries;
+    const again = await admitted(ingest, "d2");
+    for (let second = 2; second < 5; second++) {
+      const more = [submit(ingest, again, second, good), submit(ingest, await admitted(ingest, "d21"), second, bad)];
+      await Promise.all(more);
+    }
+    assert.equal(store.tries - commits, 3, "it costs the others' batches nothing more");
+    store.spoilt.clear();
+    for (let tries = 0; ingest.aside.size > 0 && tries < 100; tries++) {
+      clock.time += 10_000;
+      await submit(ingest, again, 10 + tries, good);
+    }
+    await ingest.stop();
+    const stored = (key: number) => store.stored.reduce((sum, [of, records]) => sum + (of === key ? records : 0), 0);
+    assert.deepEqual([stored(culprit), stored(21), ingest.aside.size], [1, 4, 0]);
+  }
+});
+
+test("an answer that throws keeps no other from being given, nor the next commit", async () => {
+  const { ingest } = setUp();
+  const outcomes: string[] = [];
+  const one = await admitted(ingest, "a");
+  const other = await admitted(ingest, "b");
+  ingest.submit(one, [fix(1)], start, () => {
+    throw new Error("a defect");
+  });
+  ingest.onDrained(() => {
+    throw new Error("a defect");
+  });
+  await Promise.all([submit(ingest, one, 2, outcomes), submit(ingest, other, 1, outcomes)]);
+  await submit(ingest, one, 3, outcomes);
+  await ingest.stop();
+  assert.deepEqual(outcomes, ["stored", "stored", "stored"]);
 });

@@ -1,4 +1,4 @@
-import type { CommitBatch, DeviceCommit } from "../model/commit.ts";
+import type { DeviceCommit } from "../model/commit.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { Report } from "../model/effects.ts";
 import type { AlertEngine } from "../ports/alert-engine.ts";
@@ -6,20 +6,27 @@ import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Admission, Admitted, Intake, Outcome } from "../ports/intake.ts";
 import type { Log } from "../ports/log.ts";
-import { type Store, StoreUnavailable } from "../ports/store.ts";
+import type { SetAside, SetAsides } from "../ports/set-aside.ts";
+import type { Store } from "../ports/store.ts";
+import { Aside, type Trial } from "./aside.ts";
+import { Attempts, GivenUp } from "./attempts.ts";
+import { Committer } from "./committer.ts";
 import { Directory } from "./directory.ts";
+import { divide, type Failure } from "./division.ts";
 import type { IngestMetrics } from "./metrics.ts";
-import { Pending, type PendingDevice } from "./pending.ts";
-import { type Planned, Planner } from "./planner.ts";
+import { Pending, PendingDevice } from "./pending.ts";
+import type { Planned } from "./planner.ts";
+import { Progress } from "./progress.ts";
 import { States } from "./states.ts";
 import { Ticks } from "./ticks.ts";
+import { Waiting } from "./waiting.ts";
 
 /** Bytes of reports that may wait for a commit (an estimate); beyond it sockets are not read until half of them are on disk. */
 const mostWaitingBytes = 32 * 1024 * 1024;
-/** Pauses between tries of a commit while the store is down, ms: the first quickly, for a lock that was held for a moment. */
-const retryDelays = [50, 100, 250, 500, 1000, 2000];
-/** A device that loses the race for its version so often in a row is in trouble of another kind. */
-const mostConflicts = 10;
+/** Bytes of reports of one commit (an estimate); what waits beyond is the next commit. */
+const mostBatchBytes = 8 * 1024 * 1024;
+/** Beside more devices set aside than this, that nothing is committed at all is a trouble of the store rather than of theirs. */
+const manyAside = 10;
 /**
  * A commit that had to change many stored records takes long, and every device waits for it. The device that caused it waits that many times as long
  * before its next commit, so that one tracker can take a tenth of the store's time and not all of it.
@@ -40,7 +47,7 @@ export interface IngestOptions {
 
 /** What ingest works with. */
 export interface IngestDeps {
-  readonly store: Pick<Store, "locations" | "devices">;
+  readonly store: Pick<Store, "locations" | "devices" | "check">;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly log: Log;
@@ -53,14 +60,18 @@ export interface IngestDeps {
  * Takes the reports of many connections, and commits them as one batch: while one commit is in flight the next batch gathers, so batches grow
  * with the load and no timer delays a lone message. A message's `done` is called only when all that it reported is on disk.
  */
-export class Ingest implements Intake {
+export class Ingest implements Intake, SetAsides {
   readonly states: States;
   /** What time alone makes true of devices. */
   readonly ticks: Ticks;
   readonly #options: IngestOptions;
   readonly #deps: IngestDeps;
   readonly #directory: Directory;
-  readonly #planner: Planner;
+  readonly #committer: Committer;
+  readonly #attempts: Attempts;
+  readonly #aside: Aside;
+  readonly #progress: Progress;
+  readonly #waiting = new Waiting(mostWaitingBytes);
   readonly #unsubscribe: () => void;
   readonly #drainListeners: (() => void)[] = [];
   /** Until when devices are held back, on the clock that never goes back. */
@@ -68,23 +79,32 @@ export class Ingest implements Intake {
   /** What is on disk and not yet told: the next commit is handed to the store first, which so works while many replies are written. */
   #stored: PendingDevice[] = [];
   #pending = new Pending();
-  #waitingBytes = 0;
-  #waitingReports = 0;
   readonly #dropped: (values: number) => void;
   #running: Promise<void> | undefined;
+  #asideTimer: NodeJS.Timeout | undefined;
   #congested = false;
+  /** Somebody found that no more of its device may wait, and is to be told when that changes. */
+  #heldBack = false;
   #stopping = false;
-  #storeDown = false;
 
   constructor(options: IngestOptions, deps: IngestDeps) {
     this.#options = options;
     this.#deps = deps;
     this.states = new States(deps.store.locations);
-    this.ticks = new Ticks({ ...deps, locations: deps.store.locations, states: this.states });
-    this.#directory = new Directory(deps.store.devices, deps.bus, deps.clock);
     this.#dropped = (values) => deps.metrics.droppedValues.add(values);
-    this.#planner = new Planner(deps.store.locations, this.states, deps);
-    this.#unsubscribe = deps.bus.subscribe((event) => {
+    this.#aside = new Aside(deps.clock);
+    this.#progress = new Progress(deps.clock);
+    this.ticks = new Ticks({ ...deps, locations: deps.store.locations, states: this.states });
+    const { bus, clock, store } = deps;
+    this.#directory = new Directory(store.devices, bus, clock);
+    const parts = { ...deps, locations: store.locations, states: this.states, directory: this.#directory };
+    this.#committer = new Committer(parts, {
+      stored: (planned) => this.#settle(planned),
+      refused: (pending) => this.#answer(pending, "refused"),
+      took: (commits, ms) => this.#timed(commits, ms),
+    });
+    this.#attempts = new Attempts({ ...deps, onDown: () => this.#down() });
+    this.#unsubscribe = bus.subscribe((event) => {
       if (event.type === "deviceChanged") this.states.forget(event.key);
     });
   }
@@ -93,9 +113,37 @@ export class Ingest implements Intake {
     return this.#congested;
   }
 
-  /** Reports that wait or are being committed. */
-  get waiting(): number {
-    return this.#waitingReports;
+  /** Reports that wait or are being committed, and their bytes. */
+  get waiting(): Pick<Waiting, "reports" | "bytes"> {
+    return this.#waiting;
+  }
+
+  /** Devices that are set aside, and the bytes kept of them. */
+  get aside(): Pick<Aside, "size" | "bytes"> {
+    return this.#aside;
+  }
+
+  /** Seconds since something was committed, while something waits for it; 0: nothing waits. */
+  get stalledSeconds(): number {
+    return this.#progress.stalledMs / 1000;
+  }
+
+  setAside(device: DeviceKey): SetAside | undefined {
+    return this.#aside.of(device);
+  }
+
+  /** Rejects where work waits and nothing was committed for some seconds. */
+  async check(): Promise<void> {
+    this.#progress.check();
+    if (this.#aside.size >= manyAside && this.#progress.nothingSinceAside)
+      throw new Error(`${this.#aside.size} devices are set aside, and nothing was committed since`);
+  }
+
+  takes(device: Admitted): boolean {
+    if (this.#congested) return false;
+    if (this.#waiting.takes(device.accountKey, this.#pending.devices.get(device.key)?.bytes ?? 0)) return true;
+    this.#heldBack = true;
+    return false;
   }
 
   onDrained(listener: () => void): void {
@@ -115,15 +163,19 @@ export class Ingest implements Intake {
   }
 
   submit(device: Admitted, reports: readonly Report[], receivedAt: number, done: (outcome: Outcome) => void): void {
-    const pending = this.#pending.of(device);
+    const aside = this.#aside.holds(device.key);
+    const pending = aside ? new PendingDevice(device) : this.#pending.of(device);
     const before = pending.bytes;
     const { maxFutureMs } = this.#options;
     const watched = this.#deps.engine.watches(device);
     pending.add(reports, receivedAt, { maxFutureMs, watched, dropped: this.#dropped }, done);
-    this.#planner.lookAhead(pending);
-    this.#waitingBytes += pending.bytes - before;
-    this.#waitingReports += reports.length;
-    if (this.#waitingBytes > mostWaitingBytes) this.#congested = true;
+    if (aside) {
+      this.#putAside(pending);
+      return;
+    }
+    this.#committer.planner.lookAhead(pending);
+    this.#waiting.add(device.accountKey, pending.bytes - before, reports.length);
+    if (this.#waiting.over) this.#congested = true;
     this.#running ??= this.#run();
   }
 
@@ -134,6 +186,8 @@ export class Ingest implements Intake {
   /** Commits what waits, then takes nothing more. While the store is down it gives up: what was not acknowledged comes again. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#attempts.stop();
+    clearTimeout(this.#asideTimer);
     // The last replies of a run may begin another one.
     while (this.#running !== undefined) await this.#running;
     await this.ticks.stop();
@@ -142,54 +196,133 @@ export class Ingest implements Intake {
   }
 
   async #run(): Promise<void> {
-    // Everything that this turn of the event loop reads from sockets joins the batch.
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    while (!this.#pending.empty && !(this.#stopping && this.#storeDown)) {
-      const batch = this.#takeBatch();
-      if (batch.length === 0) {
-        await this.#untilOneIsReleased();
-        continue;
-      }
-      let bytes = 0;
-      let reports = 0;
-      let messages = 0;
-      for (const pending of batch) {
-        bytes += pending.bytes;
-        reports += pending.reports;
-        messages += pending.messages;
-      }
-      this.#deps.metrics.batchMessages.observe(messages);
-      this.#deps.metrics.batchReports.observe(reports);
-      await this.#commitAll(batch);
-      this.#waitingBytes -= bytes;
-      this.#waitingReports -= reports;
-      this.#relieve();
-      if (!this.#pending.empty) setImmediate(() => this.#tellStored());
+    try {
+      await this.#commitWaiting();
+    } catch (error) {
+      if (!(error instanceof GivenUp)) this.#deps.log.error({ error }, "a run of commits broke off");
     }
+    this.#progress.idle();
     // What is told lets in what waited behind it: whoever submits now must find that nobody commits, and begin.
     this.#running = undefined;
     this.#tellStored();
+    if (!this.#pending.empty && !this.#stopping) this.#running ??= this.#run();
+    this.#tryAsideLater();
+  }
+
+  async #commitWaiting(): Promise<void> {
+    // Everything that this turn of the event loop reads from sockets joins the batch.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    for (;;) {
+      const trial = this.#stopping ? undefined : this.#aside.trial();
+      if (trial !== undefined) {
+        await this.#tryAside(trial);
+        this.#relieve();
+      }
+      if (this.#pending.empty) {
+        if (trial === undefined) return;
+        continue;
+      }
+      const batch = this.#takeBatch();
+      if (batch.length === 0) {
+        this.#progress.idle();
+        await this.#untilOneIsReleased();
+        continue;
+      }
+      this.#progress.begun();
+      await this.#commitBatch(batch);
+      this.#relieve();
+      if (!this.#pending.empty) setImmediate(() => this.#tellStored());
+    }
+  }
+
+  /** Commits a batch; what can't be stored of it is set aside. */
+  async #commitBatch(batch: readonly PendingDevice[]): Promise<void> {
+    let reports = 0;
+    let messages = 0;
+    for (const pending of batch) {
+      reports += pending.reports;
+      messages += pending.messages;
+    }
+    this.#deps.metrics.batchMessages.observe(messages);
+    this.#deps.metrics.batchReports.observe(reports);
+    const work = (devices: readonly PendingDevice[]) =>
+      this.#attempts.run(() => this.#committer.commit(devices), devices.length === 1);
+    try {
+      await divide(batch, work, (pending, failure) => this.#culprit(pending, failure));
+    } finally {
+      for (const { device, bytes, reports: count } of batch) this.#waiting.add(device.accountKey, -bytes, -count);
+    }
+  }
+
+  #culprit(pending: PendingDevice, { error }: Failure): void {
+    this.#deps.log.error(
+      { error, device: pending.device.id },
+      "a device's reports can't be stored: they are set aside",
+    );
+    this.#deps.metrics.setAside.add(1);
+    this.#putAside(pending, error);
+    this.#progress.setAside();
+  }
+
+  /** Keeps what there is room for, and answers its messages: nothing is acknowledged, and nobody waits for it. */
+  #putAside(pending: PendingDevice, error?: unknown): void {
+    this.#aside.put(pending, error);
+    this.#deps.metrics.failed.add(pending.messages);
+    // In a turn of its own: who submits has not done yet what it does when it is answered.
+    setImmediate(() => this.#answer(pending, "failed"));
+  }
+
+  async #tryAside(trial: Trial): Promise<void> {
+    const { pending } = trial;
+    const failure = await this.#attempts.run(() => this.#committer.commit([pending]), true);
+    if (failure !== undefined) {
+      this.#aside.failed(trial, failure.error);
+      return;
+    }
+    this.#aside.stored(trial);
+    this.#deps.log.info({ device: pending.device.id }, "reports that were set aside are stored");
+  }
+
+  /** Makes sure that somebody looks when something that is set aside is to be tried. */
+  #tryAsideLater(): void {
+    clearTimeout(this.#asideTimer);
+    const { dueIn } = this.#aside;
+    if (dueIn === undefined || this.#stopping || this.#running !== undefined) return;
+    this.#asideTimer = setTimeout(() => {
+      this.#running ??= this.#run();
+    }, dueIn).unref();
   }
 
   #tellStored(): void {
     const stored = this.#stored;
     this.#stored = [];
-    for (const pending of stored) pending.answer("stored");
+    for (const pending of stored) this.#answer(pending, "stored");
   }
 
-  /** All that waits, but for devices that are held back; those go on waiting. */
+  #answer(pending: PendingDevice, outcome: Outcome): void {
+    pending.answer(outcome, (error) => {
+      this.#deps.log.error({ error, device: pending.device.id }, "an answer could not be given");
+    });
+  }
+
+  /** What waits, up to a commit's size; but for devices that are held back, which go on waiting, as what is more does. */
   #takeBatch(): readonly PendingDevice[] {
     const all = this.#pending;
     this.#pending = new Pending();
-    if (this.#heldUntil.size === 0 || this.#stopping) return [...all.devices.values()];
     const now = this.#deps.clock.monotonic();
+    const holds = this.#heldUntil.size > 0 && !this.#stopping;
     const batch: PendingDevice[] = [];
+    let bytes = 0;
     for (const [key, pending] of all.devices) {
-      const until = this.#heldUntil.get(key);
-      if (until === undefined || until <= now) batch.push(pending);
-      else this.#pending.devices.set(key, pending);
+      const held = holds && (this.#heldUntil.get(key) ?? 0) > now;
+      if (held || bytes > mostBatchBytes) this.#pending.devices.set(key, pending);
+      else {
+        batch.push(pending);
+        bytes += pending.bytes;
+      }
     }
-    for (const [key, until] of this.#heldUntil) if (until <= now) this.#heldUntil.delete(key);
+    if (holds) for (const [key, until] of this.#heldUntil) if (until <= now) this.#heldUntil.delete(key);
+    this.#committer.planner.taken(batch);
     return batch;
   }
 
@@ -198,131 +331,31 @@ export class Ingest implements Intake {
     await new Promise<void>((resolve) => setTimeout(resolve, heldPollMs));
   }
 
+  /** Tells those that wait where there is room again. */
   #relieve(): void {
-    if (!this.#congested || this.#waitingBytes > mostWaitingBytes / 2) return;
-    this.#congested = false;
-    for (const listener of this.#drainListeners) listener();
-  }
-
-  async #commitAll(devices: readonly PendingDevice[]): Promise<void> {
-    try {
-      await this.#commit(devices);
-    } catch (error) {
-      if (this.#stopping && error instanceof StoreUnavailable) return;
-      // One device's bad data must not hold up the others: each is tried alone, and the one that fails is not acknowledged.
-      this.#deps.log.error(
-        { error, devices: devices.length },
-        "a batch could not be committed; trying its devices one by one",
-      );
-      for (const device of devices) if (device.messages > 0) await this.#commitAlone(device);
-    }
-  }
-
-  async #commitAlone(pending: PendingDevice): Promise<void> {
-    try {
-      await this.#commit([pending]);
-    } catch (error) {
-      if (this.#stopping && error instanceof StoreUnavailable) return;
-      this.#deps.log.error({ error, device: pending.device.id }, "a device's reports could not be committed");
-      this.#deps.metrics.failed.add(pending.messages);
-      pending.answer("failed");
-    }
-  }
-
-  /** Plans and commits until no conflict is left. Rejects only for what trying again won't mend, or when stopping while the store is down. */
-  async #commit(devices: readonly PendingDevice[]): Promise<void> {
-    let left = devices;
-    for (let attempt = 0; left.length > 0; attempt++) {
-      if (attempt >= mostConflicts) throw new Error(`${left.length} devices conflict again and again`);
-      left = await this.#whileStoreIsDown(async () => this.#commitOnce(await this.#admittedAgain(left)));
-    }
-  }
-
-  /** Those that may report, admitted again where they changed since their reports came; the others are refused. */
-  async #admittedAgain(devices: readonly PendingDevice[]): Promise<readonly PendingDevice[]> {
-    const good: PendingDevice[] = [];
-    for (const pending of devices) {
-      if (pending.messages === 0) continue;
-      if (!this.#directory.mayReport(pending.device)) {
-        const admission = await this.#directory.admit([pending.device.id]);
-        // Registered anew under the same id, it is another device than the one that reported.
-        if (admission.status !== "admitted" || admission.key !== pending.device.key) {
-          pending.answer("refused");
-          continue;
-        }
-        pending.device = admission;
-      }
-      good.push(pending);
-    }
-    return good;
-  }
-
-  /** One plan and one commit; the devices that are to be planned again. */
-  async #commitOnce(devices: readonly PendingDevice[]): Promise<readonly PendingDevice[]> {
-    const planned = await this.#planner.plan(devices);
-    const commits: DeviceCommit[] = [];
-    let records = 0;
-    for (const { pending, plan } of planned) {
-      if (plan === undefined) continue;
-      records += plan.records.length;
-      commits.push({ device: pending.device.key, ...plan });
-    }
-    const batch: CommitBatch = { devices: commits, refused: devices.flatMap((pending) => pending.refused) };
-    if (commits.length > 0 || batch.refused.length > 0) {
-      const started = this.#deps.clock.monotonic();
-      const conflict = await this.#deps.store.locations.commit(batch, () => {
-        for (const { plan } of planned) if (plan !== undefined) plan.records.length = 0;
-      });
-      this.#timed(commits, this.#deps.clock.monotonic() - started);
-      if (conflict !== undefined) {
-        for (const key of conflict.conflicts) {
-          this.states.forget(key);
-          this.#directory.doubt(key);
-        }
-        this.#deps.metrics.conflicts.add(conflict.conflicts.length);
-        return devices;
+    const relieved = this.#congested && this.#waiting.relieved;
+    if (relieved) this.#congested = false;
+    if (!relieved && !(this.#heldBack && !this.#congested)) return;
+    this.#heldBack = false;
+    for (const listener of this.#drainListeners) {
+      try {
+        listener();
+      } catch (error) {
+        this.#deps.log.error({ error }, "reading could not be taken up again");
       }
     }
-    this.#committed(planned);
-    this.#count(planned, records);
-    for (const one of planned) this.#settle(one);
-    return [];
-  }
-
-  /** What is on disk is taken up in memory, and told to those who act on it. */
-  #committed(planned: readonly Planned[]): void {
-    let notices = 0;
-    for (const { pending, plan } of planned) {
-      if (plan === undefined) continue;
-      this.states.committed(pending.device.key, plan.state);
-      this.#deps.engine.committed(pending.device, plan.state);
-      notices += plan.notices?.length ?? 0;
-    }
-    if (notices > 0) this.#deps.bus.publish({ type: "noticesQueued" });
   }
 
   /** Holds back the devices that made a commit long. */
   #timed(commits: readonly DeviceCommit[], ms: number): void {
-    this.#deps.metrics.commitSeconds.observe(ms / 1000);
+    this.#progress.committed();
     if (ms < longCommitMs) return;
     const until = this.#deps.clock.monotonic() + ms * heldTimes;
     for (const { device, patches } of commits) if (patches.length > manyPatches) this.#heldUntil.set(device, until);
   }
 
-  #count(planned: readonly Planned[], stored: number): void {
-    const { metrics } = this.#deps;
-    let reports = 0;
-    let refused = 0;
-    for (const { pending, leftover } of planned) {
-      reports += pending.drafts.length - leftover.length;
-      refused += pending.refused.length;
-    }
-    metrics.stored.add(stored);
-    metrics.repeats.add(reports - stored);
-    metrics.refusedReports.add(refused);
-  }
-
   #settle({ pending, leftover }: Planned): void {
+    this.#progress.committed();
     if (leftover.length === 0) {
       this.#stored.push(pending);
       return;
@@ -330,38 +363,11 @@ export class Ingest implements Intake {
     const waiting = this.#pending.of(pending.device);
     const { bytes, reports } = waiting;
     waiting.putBefore(pending, leftover);
-    this.#waitingBytes += waiting.bytes - bytes;
-    this.#waitingReports += waiting.reports - reports;
+    this.#waiting.add(pending.device.accountKey, waiting.bytes - bytes, waiting.reports - reports);
   }
 
-  async #whileStoreIsDown<T>(work: () => Promise<T>): Promise<T> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const result = await work();
-        this.#up();
-        return result;
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error;
-        this.#down(error);
-        if (this.#stopping) throw error;
-        const delay = retryDelays[Math.min(attempt, retryDelays.length - 1)] ?? 0;
-        await new Promise<void>((resolve) => setTimeout(resolve, delay));
-      }
-    }
-  }
-
-  #down(error: StoreUnavailable): void {
-    this.#deps.metrics.unavailable.add(1);
-    // Nothing more is read while nothing can be stored: the trackers keep their data.
+  /** Nothing more is read while nothing can be stored: the trackers keep their data. */
+  #down(): void {
     this.#congested = true;
-    if (this.#storeDown) return;
-    this.#storeDown = true;
-    this.#deps.log.error({ error }, "the store is unavailable: trackers are not acknowledged until it is back");
-  }
-
-  #up(): void {
-    if (!this.#storeDown) return;
-    this.#storeDown = false;
-    this.#deps.log.info({}, "the store is back");
   }
 }

@@ -13,6 +13,7 @@ export interface IngestMetrics {
   readonly failed: Counter;
   readonly judgeFailures: Counter;
   readonly unavailable: Counter;
+  readonly setAside: Counter;
 }
 
 const sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000];
@@ -46,6 +47,10 @@ export function ingestMetrics(metrics: Metrics): IngestMetrics {
     judgeFailures: counter(
       "waybeam_ingest_alert_failures_total",
       "Batches of a device whose alert rules could not be judged: a defect. Its positions are stored.",
+    ),
+    setAside: counter(
+      "waybeam_ingest_set_aside_total",
+      "Times that a device's reports could not be stored though others' could: not acknowledged, and tried again by themselves.",
     ),
     unavailable: counter(
       "waybeam_ingest_store_unavailable_total",

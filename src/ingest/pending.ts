@@ -37,6 +37,8 @@ export class PendingDevice {
   bytes = 0;
   reports = 0;
   ahead: Ahead | undefined;
+  /** All that it held is on disk, or refused: there is nothing left to do. */
+  settled = false;
   #done: ((outcome: Outcome) => void)[] = [];
 
   constructor(device: Admitted) {
@@ -64,7 +66,7 @@ export class PendingDevice {
       else {
         const draft = draftOf(report, time, receivedAt, watched);
         this.drafts.push(draft);
-        this.bytes += draftBytes + draft.extras.length;
+        this.bytes += bytesOf(draft, watched);
       }
     }
     this.reports += reports.length;
@@ -81,11 +83,17 @@ export class PendingDevice {
     this.bytes += other.bytes;
   }
 
-  /** Tells every message what became of it; once. */
-  answer(outcome: Outcome): void {
+  /** Tells every message what became of it; once. One that fails to hear it keeps it from no other. */
+  answer(outcome: Outcome, failed: (error: unknown) => void): void {
     const done = this.#done;
     this.#done = [];
-    for (const tell of done) tell(outcome);
+    for (const tell of done) {
+      try {
+        tell(outcome);
+      } catch (error) {
+        failed(error);
+      }
+    }
   }
 
   #refuse(report: Report, receivedAt: number, cause: RefusedReport["cause"]): void {
@@ -99,6 +107,11 @@ export class PendingDevice {
 /** What a draft and the waiting of a message take beside their texts, bytes. */
 const draftBytes = 400;
 const messageBytes = 200;
+
+/** Memory that a draft takes (an estimate); one that rules look at has what was reported twice. */
+export function bytesOf(draft: Draft, watched: boolean): number {
+  return draftBytes + draft.extras.length * (watched ? 3 : 1);
+}
 
 /** The reports that gather while a commit is in flight, by device. */
 export class Pending {

@@ -53,7 +53,7 @@ class History {
     let drafts = ordered(batch);
     while (drafts[0] !== undefined) {
       if (drafts[0].time > this.state.time) {
-        this.apply(planAppend(this.state, drafts));
+        this.apply(planAppend(this.state, drafts).plan);
         return;
       }
       for (let limit = firstLimit; ; limit *= 2) {
@@ -189,7 +189,7 @@ test("the last location keeps the last valid position with the newer time and re
       at(minute),
       false,
     );
-  const { state } = planAppend(neverReported, [fix(1, true, 48), fix(2, false, 0)]);
+  const { state } = planAppend(neverReported, [fix(1, true, 48), fix(2, false, 0)]).plan;
   assert.equal(state.last?.time, at(2));
   assert.equal(state.last?.latitude, 48);
   assert.equal(state.last?.positionTime, at(1));

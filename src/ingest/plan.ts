@@ -15,11 +15,21 @@ import { advance, differOnlyInSums } from "./totals.ts";
 /** What a batch does to one device, without the device's key. The records are the plan's own: who commits it may empty them. */
 export type Plan = Omit<DeviceCommit, "device" | "records"> & { readonly records: LocationRecord[] };
 
-/** The usual case: all drafts (in order, without repeats) are newer than everything stored. `watch`: the device's rules, where it has any. */
-export function planAppend(state: DeviceState, drafts: readonly Draft[], watch?: Watch): Plan {
+/**
+ * The usual case: all drafts (in order, without repeats) are newer than everything stored. `watch`: the device's rules, where it has any; drafts after those
+ * of which they found as much as one commit may hold are left over.
+ */
+export function planAppend(
+  state: DeviceState,
+  drafts: readonly Draft[],
+  watch?: Watch,
+): { readonly plan: Plan; readonly leftover: readonly Draft[] } {
   const records: LocationRecord[] = [];
   let { time, totals, last, pending } = state;
+  let taken = 0;
   for (const draft of drafts) {
+    if (watch?.full === true) break;
+    taken++;
     const next = advance(totals, time === 0 ? undefined : time, draft);
     const record = recordOf(draft, next, watch?.observe(draft, next));
     if (record === undefined) {
@@ -31,7 +41,8 @@ export function planAppend(state: DeviceState, drafts: readonly Draft[], watch?:
     time = draft.time;
     last = record;
   }
-  return watched({ records, patches: [], state: stateOf(state, time, totals, last, pending) }, watch);
+  const plan = watched({ records, patches: [], state: stateOf(state, time, totals, last, pending) }, watch);
+  return { plan, leftover: taken === drafts.length ? [] : drafts.slice(taken) };
 }
 
 /** The plan with what the device's rules found. */
@@ -59,10 +70,11 @@ export function planLate(
   watch?: Watch,
 ): LatePlan {
   const horizon = context.more ? context.from.at(-1) : undefined;
-  let within = horizon === undefined ? drafts : drafts.filter((draft) => byKey(draft, horizon) <= 0);
+  const some = watch === undefined || drafts.length <= watch.mostLate ? drafts : drafts.slice(0, watch.mostLate);
+  let within = horizon === undefined ? some : some.filter((draft) => byKey(draft, horizon) <= 0);
   if (within.length === 0) {
     if (!final) return "more context";
-    within = drafts;
+    within = some;
   }
   const leftover = drafts.slice(within.length);
   const fold = foldAgain(context, withoutRepeats(within, context.from), state.time);

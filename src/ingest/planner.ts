@@ -10,6 +10,7 @@ import type { IngestMetrics } from "./metrics.ts";
 import { ordered, type PendingDevice } from "./pending.ts";
 import { type Plan, planAppend, planLate } from "./plan.ts";
 import type { States } from "./states.ts";
+import { weightOf } from "./weight.ts";
 
 /**
  * The most records of history that late reports are ever shown, some 8 MB for a moment. At first they are shown as many as they are themselves: the one
@@ -20,14 +21,19 @@ const largestContext = 16_384;
 const watchedContext = 8;
 /** Up to so many records, reports of one batch are planned as one, rather than one after the other. */
 const smallContext = 256;
-/** Devices that need more than that are planned so many at a time, so that the memory of their histories is bounded. */
+/** Devices that need more than that are planned so many at a time, so that the memory of their histories is bounded; and of those that need less. */
 const lateAtOnce = 8;
+const smallAtOnce = 128;
+/** Records of history that may be held for late reports whose commit is still to come, some 20 MB. */
+const mostAhead = 32_768;
 
 /** A device's plan; none where all it sent is stored already. */
 export interface Planned {
   readonly pending: PendingDevice;
   readonly plan: Plan | undefined;
   readonly leftover: readonly Draft[];
+  /** Memory that its commit takes (an estimate). */
+  readonly bytes: number;
 }
 
 /** A device whose reports are not all newer than what is stored. */
@@ -53,6 +59,7 @@ export class Planner {
   readonly #engine: AlertEngine;
   readonly #clock: Clock;
   readonly #judgeFailed: (device: string, error: unknown) => void;
+  #ahead = 0;
 
   constructor(store: LocationStore, states: States, { engine, clock, log, metrics }: PlannerDeps) {
     this.#store = store;
@@ -65,37 +72,47 @@ export class Planner {
     };
   }
 
-  async plan(devices: readonly PendingDevice[]): Promise<readonly Planned[]> {
+  /** Plans these devices, or the first of them: it ends where the plans take so many bytes. At least one is planned. */
+  async plan(devices: readonly PendingDevice[], mostBytes: number): Promise<readonly Planned[]> {
     const read = await this.#readStates(devices);
     // Rules are there, but for those of an account that is heard of for the first time.
     const loading = this.#engine.prepare(accountsOf(devices));
     if (loading !== undefined) await loading;
     const planned: Planned[] = [];
     const late: Late[] = [];
+    let bytes = 0;
+    const add = (one: Planned) => {
+      planned.push(one);
+      bytes += one.bytes;
+    };
     for (const pending of devices) {
+      if (bytes > mostBytes) return planned;
       const drafts = ordered(pending.drafts);
       const { key } = pending.device;
       const state = read?.get(key) ?? this.#states.get(key) ?? neverReported;
       const first = drafts[0];
-      if (first === undefined) planned.push({ pending, plan: undefined, leftover: [] });
+      if (first === undefined) add({ pending, plan: undefined, leftover: [], bytes: 0 });
       else if (first.time > state.time) {
-        const plan = planAppend(state, drafts, this.#watch(pending, state));
-        planned.push({ pending, plan, leftover: [] });
+        const { plan, leftover } = planAppend(state, drafts, this.#watch(pending, state));
+        add({ pending, plan, leftover, bytes: weightOf(plan) });
       } else late.push({ pending, drafts, first, state });
     }
     const waiting: Late[] = [];
-    const tried = await Promise.all(
-      late.map((one) => this.#planLate(one, this.#atFirst(one.pending, one.drafts.length), smallContext)),
-    );
-    tried.forEach((one, index) => {
-      const again = late[index];
-      if (one !== undefined) planned.push(one);
-      else if (again !== undefined) waiting.push(again);
-    });
-    for (let at = 0; at < waiting.length; at += lateAtOnce) {
+    for (let at = 0; at < late.length && bytes <= mostBytes; at += smallAtOnce) {
+      const some = late.slice(at, at + smallAtOnce);
+      const answers = await Promise.all(
+        some.map((one) => this.#planLate(one, this.#atFirst(one.pending, one.drafts.length), smallContext)),
+      );
+      answers.forEach((one, index) => {
+        const again = some[index];
+        if (one !== undefined) add(one);
+        else if (again !== undefined) waiting.push(again);
+      });
+    }
+    for (let at = 0; at < waiting.length && bytes <= mostBytes; at += lateAtOnce) {
       const some = waiting.slice(at, at + lateAtOnce);
       const answers = await Promise.all(some.map((one) => this.#planLate(one, smallContext, largestContext)));
-      for (const one of answers) if (one !== undefined) planned.push(one);
+      for (const one of answers) if (one !== undefined) add(one);
     }
     return planned;
   }
@@ -106,10 +123,16 @@ export class Planner {
     const state = this.#states.get(pending.device.key);
     if (first === undefined || state === undefined || first.time > state.time || pending.ahead !== undefined) return;
     const limit = this.#atFirst(pending, pending.drafts.length);
-    if (limit > smallContext) return;
+    if (limit > smallContext || this.#ahead + limit > mostAhead) return;
+    this.#ahead += limit;
     // Whether it failed does not matter: it is asked for again when it is needed.
     const context = this.#store.context(pending.device.key, first.time, limit).catch(() => undefined);
     pending.ahead = { version: state.version, time: first.time, limit, context };
+  }
+
+  /** These are committed next: what was read ahead for them is held no longer than that. */
+  taken(devices: readonly PendingDevice[]): void {
+    if (this.#ahead > 0) for (const { ahead } of devices) this.#ahead -= ahead?.limit ?? 0;
   }
 
   /** Records of the history that so many late reports are shown at first. */
@@ -161,7 +184,7 @@ export class Planner {
       const enough = limit >= smallContext || watch === undefined || reachesPast(context, drafts);
       const made = enough ? planLate(state, context, drafts, limit >= largestContext, watch) : "more context";
       if (made !== "more context" && (made.leftover.length === 0 || limit >= smallContext))
-        return { pending, plan: made.plan, leftover: made.leftover };
+        return { pending, ...made, bytes: made.plan === undefined ? 0 : weightOf(made.plan) };
       if (limit === most) return undefined;
     }
   }

@@ -16,6 +16,8 @@ function deviceOf(key: number): WatchedDevice {
 
 /** Something is found of every device. */
 const watch: Watch = {
+  full: false,
+  mostLate: 1000,
   observe: () => undefined,
   observeLate: () => [],
   tick() {},
@@ -23,7 +25,7 @@ const watch: Watch = {
 };
 
 /** Ticks over a store that commits what `fails` does not object to; resolves once `commits` devices are committed. */
-function world(commits: number, fails: (keys: readonly number[]) => Error | undefined) {
+function world(commits: number, fails: (keys: readonly number[]) => Error | undefined, down = () => false) {
   const committed: number[] = [];
   const { promise, resolve } = Promise.withResolvers<readonly number[]>();
   const states = (keys: readonly number[]): Promise<readonly DeviceState[]> =>
@@ -41,6 +43,7 @@ function world(commits: number, fails: (keys: readonly number[]) => Error | unde
   };
   const ticks = new Ticks({
     locations,
+    store: { check: async () => (down() ? Promise.reject(new StoreUnavailable("down")) : undefined) },
     states: new States(locations),
     engine: { ...noAlertEngine, watch: () => watch },
     bus: { publish() {}, subscribe: () => () => {}, close: async () => {} },
@@ -59,11 +62,25 @@ test("a device whose look fails holds up no other", async () => {
 
 test("while the store is down all are tried again together", async () => {
   let tries = 0;
-  const { ticks, done } = world(3, (keys) => {
-    assert.equal(keys.length, 3);
-    return tries++ === 0 ? new StoreUnavailable("down") : undefined;
-  });
+  const { ticks, done } = world(
+    3,
+    (keys) => {
+      assert.equal(keys.length, 3);
+      return tries++ === 0 ? new StoreUnavailable("down") : undefined;
+    },
+    () => true,
+  );
   ticks.due([1, 2, 3].map(deviceOf));
   assert.deepEqual(await done, [1, 2, 3]);
+  await ticks.stop();
+});
+
+test("a device of which the store can't be read holds up no other, and is left alone for a while", async () => {
+  const { ticks, done } = world(4, (keys) => {
+    return keys.includes(2) ? new StoreUnavailable("a damaged page", undefined, "damaged") : undefined;
+  });
+  ticks.due([1, 2, 3, 4].map(deviceOf));
+  ticks.due([2, 5].map(deviceOf));
+  assert.deepEqual((await done).toSorted(), [1, 3, 4, 5]);
   await ticks.stop();
 });

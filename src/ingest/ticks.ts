@@ -5,17 +5,27 @@ import type { AlertEngine, WatchedDevice } from "../ports/alert-engine.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import { type LocationStore, StoreUnavailable } from "../ports/store.ts";
+import { type LocationStore, type Store, StoreUnavailable } from "../ports/store.ts";
+import { divide, type Failure } from "./division.ts";
 import type { States } from "./states.ts";
+import { weightOf } from "./weight.ts";
 
 /** Devices looked at in one commit, so that a whole fleet that falls silent at once leaves room for fixes between. */
 const mostAtOnce = 200;
-/** Pause after a look that failed, ms. Its devices are told of again by the engine. */
+/** One commit's bytes; what is more is the next commit. */
+const mostCommitBytes = 8 * 1024 * 1024;
+/** Pause after a look that failed because the store is down, ms. */
 const retryMs = 1000;
+/** A device whose look failed though the store works is not looked at for so long, ms, doubled each time: the engine tells of it again and again. */
+const firstRestMs = 60_000;
+const longestRestMs = 3_600_000;
+/** Devices of which that is remembered; the oldest makes room. */
+const mostResting = 10_000;
 
 /** What ticks work with. */
 export interface TickDeps {
   readonly locations: Pick<LocationStore, "commit">;
+  readonly store: Pick<Store, "check">;
   readonly states: States;
   readonly engine: AlertEngine;
   readonly bus: Bus;
@@ -30,6 +40,8 @@ export interface TickDeps {
 export class Ticks {
   readonly #deps: TickDeps;
   readonly #due = new Map<DeviceKey, WatchedDevice>();
+  /** Devices whose look failed: how often in a row, and until when they are left alone, on the clock that never goes back. */
+  readonly #resting = new Map<DeviceKey, { readonly times: number; readonly until: number }>();
   #running: Promise<void> | undefined;
   #stopping = false;
 
@@ -40,7 +52,9 @@ export class Ticks {
   /** Time may have made something true for these devices. */
   due(devices: readonly WatchedDevice[]): void {
     if (this.#stopping) return;
-    for (const device of devices) this.#due.set(device.key, device);
+    const now = this.#deps.clock.monotonic();
+    for (const device of devices)
+      if ((this.#resting.get(device.key)?.until ?? now) <= now) this.#due.set(device.key, device);
     this.#running ??= this.#run();
   }
 
@@ -59,19 +73,51 @@ export class Ticks {
         if (devices.length === mostAtOnce) break;
       }
       for (const { key } of devices) this.#due.delete(key);
-      try {
-        await this.#look(devices);
-      } catch (error) {
-        this.#deps.log.warn(
-          { error, devices: devices.length },
-          "timers of alert rules could not be looked at; trying again",
-        );
-        if (this.#stopping) break;
-        if (error instanceof StoreUnavailable) await this.#again(devices);
-        else await this.#lookAlone(devices);
-      }
+      await divide(
+        devices,
+        (some) => this.#try(some),
+        ({ key, id }, { error }) => {
+          this.#deps.log.error({ error, device: id }, "a device's timers of alert rules could not be looked at");
+          this.#rest(key);
+        },
+      );
     }
     this.#running = undefined;
+  }
+
+  /** A failure: not the store's, but of these devices. What is wrong with one must not hold up the others. */
+  async #try(devices: readonly WatchedDevice[]): Promise<Failure | undefined> {
+    if (this.#stopping) return undefined;
+    try {
+      await this.#look(devices);
+      if (this.#resting.size > 0) for (const { key } of devices) this.#resting.delete(key);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || (await this.#storeWorks())) return { error };
+      this.#deps.log.warn(
+        { error, devices: devices.length },
+        "timers of alert rules could not be looked at; trying again",
+      );
+      if (!this.#stopping) await this.#again(devices);
+      return undefined;
+    }
+  }
+
+  #rest(device: DeviceKey): void {
+    const times = (this.#resting.get(device)?.times ?? 0) + 1;
+    const ms = Math.min(firstRestMs * 2 ** (times - 1), longestRestMs);
+    if (this.#resting.size >= mostResting)
+      for (const oldest of this.#resting.keys()) if (this.#resting.delete(oldest)) break;
+    this.#resting.set(device, { times, until: this.#deps.clock.monotonic() + ms });
+  }
+
+  async #storeWorks(): Promise<boolean> {
+    try {
+      await this.#deps.store.check();
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async #again(devices: readonly WatchedDevice[]): Promise<void> {
@@ -79,24 +125,17 @@ export class Ticks {
     await new Promise<void>((resolve) => setTimeout(resolve, retryMs));
   }
 
-  /** What is wrong with one device must not hold up the others: each is looked at alone, and of one that fails the engine tells again. */
-  async #lookAlone(devices: readonly WatchedDevice[]): Promise<void> {
-    for (const device of devices) {
-      if (this.#stopping) return;
-      try {
-        await this.#look([device]);
-      } catch (error) {
-        this.#deps.log.error({ error, device: device.id }, "a device's timers of alert rules could not be looked at");
-      }
-    }
-  }
-
   async #look(devices: readonly WatchedDevice[]): Promise<void> {
     const { engine, clock, states, locations, bus } = this.#deps;
     await engine.prepare(new Set(devices.map(({ accountKey }) => accountKey)));
     const known = await this.#statesOf(devices);
     const commits: DeviceCommit[] = [];
-    for (const device of devices) {
+    let bytes = 0;
+    for (const [index, device] of devices.entries()) {
+      if (bytes > mostCommitBytes) {
+        this.due(devices.slice(index));
+        break;
+      }
       const state = known.get(device.key) ?? neverReported;
       const watch = engine.watch(device, state, clock.now());
       watch?.tick();
@@ -105,7 +144,9 @@ export class Ticks {
       const { rules, alerts, notices } = outcome;
       const { rules: _before, ...rest } = state;
       const after = { ...rest, version: state.version + 1, ...(rules !== undefined && { rules }) };
-      commits.push({ device: device.key, records: [], patches: [], state: after, alerts, notices });
+      const commit = { device: device.key, records: [], patches: [], state: after, alerts, notices };
+      commits.push(commit);
+      bytes += weightOf(commit);
     }
     if (commits.length === 0) return;
     const conflict = await locations.commit({ devices: commits, refused: [] });

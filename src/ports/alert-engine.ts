@@ -49,6 +49,10 @@ export interface AlertOutcome {
 
 /** The rules of one device over one batch of its reports. Nothing of it counts before `outcome` has been committed; a watch that is thrown away has done nothing. */
 export interface Watch {
+  /** It found as much as one commit may hold: further reports are for the next one. */
+  readonly full: boolean;
+  /** So many late reports at most are for one commit. */
+  readonly mostLate: number;
   /** A report that is newer than all before, with the totals after it. Answers the alerts that it raised, if any. */
   observe(observation: Observation, totals: Totals): LocationAlerts | undefined;
   /**

@@ -52,5 +52,7 @@ export interface Intake {
   heard(device: Admitted, receivedAt: number): void;
   /** True while so much waits that sockets should not be read; `onDrained` tells when to go on. */
   readonly congested: boolean;
+  /** Whether more of a device should be read: not while so much waits of it, or of its account, that others would be crowded out. `onDrained` tells when to ask again. */
+  takes(device: Admitted): boolean;
   onDrained(listener: () => void): void;
 }

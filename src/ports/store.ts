@@ -22,14 +22,26 @@ export interface Store {
   readonly alertRules: AlertRuleStore;
   readonly alerts: AlertStore;
   readonly notices: NoticeStore;
-  /** Resolves when a write would succeed now. */
+  /** Resolves when positions can be written and read now. Says nothing of single devices: a damaged page of one may fail its calls all the same. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The store can't be used at present; trying again later is right. `cause` holds the engine's own error. */
+/**
+ * What stands behind a failure of the store. `down`: a full disk, a locked file, a lost connection · `damaged`: what is on the disk can't be read ·
+ * `exhausted`: memory ran out over what was asked for. The last two may concern one device alone: `Store.check` tells.
+ */
+export type StoreTrouble = "down" | "damaged" | "exhausted";
+
+/** The store can't do what was asked at present; trying again later is right. `cause` holds the engine's own error. */
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
+  readonly trouble: StoreTrouble;
+
+  constructor(message: string, options?: ErrorOptions, trouble: StoreTrouble = "down") {
+    super(message, options);
+    this.trouble = trouble;
+  }
 }
 
 /** A commit found a device at another version than it was made for, or deleted: reload these and evaluate again. Nothing was written. */

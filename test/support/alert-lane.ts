@@ -1,7 +1,7 @@
 import { RuleEngine, RuleTrial, type TrialDeps } from "../../src/alerts/index.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
-import { byKey, draftOf } from "../../src/ingest/draft.ts";
-import { planAppend, planLate } from "../../src/ingest/plan.ts";
+import { byKey, type Draft, draftOf } from "../../src/ingest/draft.ts";
+import { type Plan, planAppend, planLate } from "../../src/ingest/plan.ts";
 import type { Alert } from "../../src/model/alert.ts";
 import type { AlertParameters, AlertRule, AlertRuleFields, AlertType } from "../../src/model/alert-rule.ts";
 import type { Report } from "../../src/model/effects.ts";
@@ -138,13 +138,19 @@ export class AlertLane {
       .map(({ report, receivedAt }) => draftOf(report, report.time ?? receivedAt, receivedAt, true))
       .sort(byKey);
     this.now = Math.max(this.now, ...arrivals.map(({ receivedAt }) => receivedAt));
+    for (let left: readonly Draft[] = drafts; left.length > 0; ) left = this.#submitSome(left);
+  }
+
+  /** Gives what one commit does not hold. */
+  #submitSome(drafts: readonly Draft[]): readonly Draft[] {
     const [first] = drafts;
-    if (first === undefined) return;
+    if (first === undefined) return [];
     const watch = this.engine.watch(this.device, this.state, this.now);
     if (first.time > this.state.time) {
       const once = drafts.filter((draft, at) => at === 0 || byKey(drafts[at - 1] ?? draft, draft) !== 0);
-      this.#commit(planAppend(this.state, once, watch), watch);
-      return;
+      const { plan, leftover } = planAppend(this.state, once, watch);
+      this.#commit(plan, watch);
+      return leftover;
     }
     const before = this.records.findLast((record) => record.time < first.time);
     const context = {
@@ -153,7 +159,9 @@ export class AlertLane {
       more: false,
     };
     const late = planLate(this.state, context, drafts, true, watch);
-    if (late !== "more context" && late.plan !== undefined) this.#commit(late.plan, watch);
+    if (late === "more context") throw new Error("it has all of the history");
+    if (late.plan !== undefined) this.#commit(late.plan, watch);
+    return late.leftover;
   }
 
   /** Time alone: as a timer would. */
@@ -171,7 +179,7 @@ export class AlertLane {
     this.engine.committed(this.device, this.state);
   }
 
-  #commit(plan: ReturnType<typeof planAppend>, watch: Watch | undefined): void {
+  #commit(plan: Plan, watch: Watch | undefined): void {
     for (const record of plan.records) {
       const named = /"alerts":\[("[^\]]*")\]/.exec(record.alerts ?? "")?.[1];
       if (named !== undefined) this.atLocations.push([record.time, named]);

@@ -42,6 +42,8 @@ export class MemoryIntake implements Intake {
   /** Whether the store is down: identification rejects. */
   down = false;
   congested = false;
+  /** Ids of devices of which no more is taken. */
+  readonly full = new Set<string>();
   readonly #devices = new Map<string, MemoryDevice | "expired">();
   readonly #listeners: (() => void)[] = [];
   #waiting: Waiting[] = [];
@@ -92,6 +94,10 @@ export class MemoryIntake implements Intake {
     const asked = this.#asked;
     this.#asked = [];
     for (const resolve of asked) resolve();
+  }
+
+  takes(device: Admitted): boolean {
+    return !this.congested && !this.full.has(device.id);
   }
 
   submit(device: Admitted, reports: readonly Report[], _receivedAt: number, done: (outcome: Outcome) => void): void {

@@ -161,6 +161,7 @@ export async function startRest({
       operatorKeyHash: hashApiKey(operatorKey),
       requireEncryptedPasswords,
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
+      setAsides: ingest,
       readiness: async () => ({ ready, checks: { store: ready ? "ok" : "failed" } }),
       shownMetrics: { text: () => metrics.text(), tokenHash: hashApiKey(metricsToken) },
     },

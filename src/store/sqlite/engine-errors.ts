@@ -1,4 +1,4 @@
-import { StoreUnavailable } from "../../ports/store.ts";
+import { type StoreTrouble, StoreUnavailable } from "../../ports/store.ts";
 
 /** A failure inside SQLite as it crosses from a worker. */
 export class EngineError extends Error {
@@ -14,30 +14,29 @@ export class EngineError extends Error {
 
 /**
  * SQLite's primary result codes that mean that the database can't be used at present, however right the statement was
- * (https://www.sqlite.org/rescode.html). A damaged file is one too: no data may be acknowledged into it.
+ * (https://www.sqlite.org/rescode.html), and what stands behind each. A damaged file is one too: no data may be acknowledged into it.
  */
-const unavailableCodes: ReadonlySet<number> = new Set([
-  3, // PERM
-  5, // BUSY
-  6, // LOCKED
-  7, // NOMEM
-  8, // READONLY
-  9, // INTERRUPT
-  10, // IOERR
-  11, // CORRUPT
-  13, // FULL
-  14, // CANTOPEN
-  15, // PROTOCOL
-  22, // NOLFS
-  26, // NOTADB
+const troubles: ReadonlyMap<number, StoreTrouble> = new Map([
+  [3, "down"], // PERM
+  [5, "down"], // BUSY
+  [6, "down"], // LOCKED
+  [7, "exhausted"], // NOMEM
+  [8, "down"], // READONLY
+  [9, "down"], // INTERRUPT
+  [10, "damaged"], // IOERR
+  [11, "damaged"], // CORRUPT
+  [13, "down"], // FULL
+  [14, "down"], // CANTOPEN
+  [15, "down"], // PROTOCOL
+  [22, "down"], // NOLFS
+  [26, "damaged"], // NOTADB
 ]);
 
 /** The error that a caller of the store sees. */
 export function storeError(message: string, code: number | undefined): Error {
   const cause = new EngineError(message, code);
-  if (code !== undefined && unavailableCodes.has(code & 0xff))
-    return new StoreUnavailable(`store unavailable: ${message}`, { cause });
-  return cause;
+  const trouble = code === undefined ? undefined : troubles.get(code & 0xff);
+  return trouble === undefined ? cause : new StoreUnavailable(`store unavailable: ${message}`, { cause }, trouble);
 }
 
 /** What to send across about a failure. */

@@ -2,7 +2,14 @@ import type { CommitBatch, DeviceCommit, RefusedReport, TotalsShift } from "../.
 import type { DeviceKey } from "../../model/device.ts";
 import type { DeviceState } from "../../model/location.ts";
 import type { Log } from "../../ports/log.ts";
-import type { CommitConflict, HistoryChunk, HistoryContext, HistoryRange, LocationStore } from "../../ports/store.ts";
+import {
+  type CommitConflict,
+  type HistoryChunk,
+  type HistoryContext,
+  type HistoryRange,
+  type LocationStore,
+  StoreUnavailable,
+} from "../../ports/store.ts";
 import { packBatch, type Rewrite } from "../records/batch.ts";
 import { ByteSink } from "../records/sink.ts";
 import { readState } from "../records/state-codec.ts";
@@ -62,8 +69,18 @@ export class SqliteLocations implements LocationStore {
 
   /** Reads the tail from the highest known row on into the index. */
   async load(): Promise<void> {
+    await this.#loadChunks();
+    await this.#loadShifts();
+    this.#loaded();
+  }
+
+  #loaded(): void {
+    this.#uncertain = false;
+    for (const device of this.#parts.index.devices()) this.compactor.look(device);
+  }
+
+  async #loadChunks(): Promise<void> {
     const { reader, index } = this.#parts;
-    await this.#resolveDoubt();
     let pending = reader.call("scan", index.next);
     for (;;) {
       const rows = await pending;
@@ -72,9 +89,6 @@ export class SqliteLocations implements LocationStore {
       pending = reader.call("scan", (rows[rows.length - 5] ?? 0) + 1);
       for (const { device, seq, first, last, count } of chunksOf(rows)) index.add(seq, device, first, last, count);
     }
-    await this.#loadShifts();
-    this.#uncertain = false;
-    for (const device of index.devices()) this.compactor.look(device);
   }
 
   /** A compaction is all or nothing: where its first chunk is gone, all are. Since nothing was written after it, the next rows are those that took their place. */
@@ -83,14 +97,29 @@ export class SqliteLocations implements LocationStore {
     const [doubtful] = this.#doubtful;
     if (doubtful === undefined) return;
     const { device, seqs } = doubtful;
-    const { rows } = await reader.call("sql", { sql: "select 1 from tail where seq = ?", parameters: [seqs[0] ?? 0] });
-    if (rows.length === 0) {
+    // Where that can't be read, nothing is known but that the device's history can't be read either; the others go on.
+    const found = await this.#orDamaged(async () => {
+      const first = { sql: "select 1 from tail where seq = ?", parameters: [seqs[0] ?? 0] };
+      return (await reader.call("sql", first)).rows.length > 0;
+    });
+    if (found === false) {
       const made = await reader.call("scan", index.next);
       const chunks = index.get(device);
       // In one step: who reads meanwhile finds the old ones or the new ones.
       if (chunks !== undefined) index.replace(device, chunks, new Set(seqs), [...chunksOf(made)]);
     }
     this.#doubtful = [];
+  }
+
+  /** Undefined: a damaged page. It belongs to some device, and must not keep all others from being written. */
+  async #orDamaged<T>(read: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || error.trouble !== "damaged") throw error;
+      this.#parts.log.error({ error }, "a page of the database is damaged");
+      return undefined;
+    }
   }
 
   async #loadShifts(): Promise<void> {
@@ -154,7 +183,12 @@ export class SqliteLocations implements LocationStore {
 
   /** Brings the index up to the tail after a commit of unknown outcome. To be called in a turn of one's own. */
   async settle(): Promise<void> {
-    if (this.#uncertain) await this.load();
+    if (!this.#uncertain) return;
+    await this.#resolveDoubt();
+    await this.#loadChunks();
+    // They say what there is to put together, which can wait for the next start.
+    await this.#orDamaged(() => this.#loadShifts());
+    this.#loaded();
   }
 
   #rewriteOf({ device, patches }: DeviceCommit): Rewrite | undefined {

@@ -79,7 +79,7 @@ export interface WriterCalls {
   readonly forget: Call<{ readonly device: DeviceKey; readonly seq: number }, ShiftsLeft>;
   /** Deletes rows of the tail. */
   readonly purge: Call<readonly number[], null>;
-  /** Writes something. */
+  /** Writes something, and looks whether positions could be. */
   readonly check: Call<null, null>;
   readonly close: Call<null, null>;
 }
@@ -145,6 +145,8 @@ export interface ReaderCalls {
   /** Undefined: a chunk is not there any more; the index tells where its records are now. */
   readonly history: Call<RenderRequest, readonly JsonPiece[] | undefined>;
   readonly contexts: Call<readonly ContextRequest[], ContextsAnswer>;
+  /** Reads something. */
+  readonly check: Call<null, null>;
   readonly close: Call<null, null>;
 }
 

@@ -120,7 +120,8 @@ async function assemble(
       return index.size;
     },
     async check() {
-      await turns.run(() => writer.call("check", null));
+      await turns.run(() => writer.call("check", null), true);
+      await reader.call("check", null);
     },
     async close() {
       await locations.compactor.close();

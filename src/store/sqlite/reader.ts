@@ -84,6 +84,10 @@ serve<ReaderCalls>({
     const answer = reader().chunks.contexts(requests);
     return { answer, transfer: [answer.table.buffer, answer.bytes.buffer] };
   },
+  check: () => {
+    reader().database.prepare("select seq from tail order by seq desc limit 1").get();
+    return plain(null);
+  },
   close: () => {
     opened?.database.close();
     return plain(null);

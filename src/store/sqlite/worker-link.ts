@@ -65,7 +65,13 @@ export class WorkerLink<C extends Calls<C>> {
       const worker = this.#running();
       const id = this.#nextId++;
       this.#waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, name, request } satisfies RequestMessage, transfer);
+      try {
+        worker.postMessage({ id, name, request } satisfies RequestMessage, transfer);
+      } catch (error) {
+        // What can't be cloned has not left: no answer will come.
+        this.#waiting.delete(id);
+        reject(error);
+      }
     });
   }
 
@@ -79,6 +85,8 @@ export class WorkerLink<C extends Calls<C>> {
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 2 },
     });
     worker.on("message", (message: AnswerMessage) => this.#answered(message));
+    // Whose answer it was can't be told: without its end, that call would wait for ever.
+    worker.on("messageerror", () => void worker.terminate());
     worker.on("error", (error) => this.#log.error({ worker: name, error: String(error) }, "store worker failed"));
     worker.on("exit", (code) => this.#exited(worker, code));
     this.#worker = worker;
@@ -101,7 +109,8 @@ export class WorkerLink<C extends Calls<C>> {
     this.#generation++;
     if (!this.#closing)
       this.#log.error({ worker: this.#kind.name, code }, "store worker ended; the next call starts it again");
-    const error = new StoreUnavailable("the store's worker ended");
+    // A worker ends by itself only where its heap is full.
+    const error = new StoreUnavailable("the store's worker ended", undefined, "exhausted");
     for (const waiting of this.#waiting.values()) waiting.reject(error);
     this.#waiting.clear();
   }

@@ -57,6 +57,16 @@ class Writer {
     throw new EngineError(`${databaseFile()} was moved or deleted under the running service`, cantOpen);
   }
 
+  /** Writes to the end of the tail and takes it back: that end belongs to all devices, so a damaged page there concerns each. */
+  tryAppend(): void {
+    this.database.exec("begin immediate");
+    try {
+      this.database.exec("insert into tail select coalesce(max(seq), 0) + 1, 0, 0, 0, 0, x'' from tail");
+    } finally {
+      if (this.database.isTransaction) this.database.exec("rollback");
+    }
+  }
+
   transaction(work: () => void): void {
     this.database.exec("begin immediate");
     try {
@@ -116,6 +126,7 @@ serve<WriterCalls>({
       "insert into setting (name, value) values ('check', '0') on conflict (name) do update set value = value + 1",
     );
     writer().transaction(() => touch.run());
+    writer().tryAppend();
     return plain(null);
   },
   close: () => {

@@ -1,0 +1,26 @@
+/** Why a piece of work can't be done. */
+export interface Failure {
+  readonly error: unknown;
+}
+
+/**
+ * Does a work for many at once. Where it fails, the same for each half of them, down to those with which it fails alone: these are handed to `culprit`, and
+ * for all others it is done. With `k` culprits among `n` it fails some `k` log2(`n`) times. What `work` throws ends all of it.
+ */
+export async function divide<T>(
+  items: readonly T[],
+  work: (items: readonly T[]) => Promise<Failure | undefined>,
+  culprit: (item: T, failure: Failure) => void,
+): Promise<void> {
+  const [first] = items;
+  if (first === undefined) return;
+  const failure = await work(items);
+  if (failure === undefined) return;
+  if (items.length === 1) {
+    culprit(first, failure);
+    return;
+  }
+  const middle = items.length >> 1;
+  await divide(items.slice(0, middle), work, culprit);
+  await divide(items.slice(middle), work, culprit);
+}

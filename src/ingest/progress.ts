@@ -1,0 +1,53 @@
+import type { Clock } from "../ports/clock.ts";
+
+/** So long nothing may be committed while something waits, ms: a slow disk takes a second or two at times, and no tracker waits much longer for its answer. */
+const mostStalledMs = 5000;
+
+/** Whether commits go on while there is something to commit. */
+export class Progress {
+  readonly #clock: Clock;
+  /** When what is being committed was begun, or last went on; undefined: nothing waits. */
+  #since: number | undefined;
+  #asideAt = Number.NEGATIVE_INFINITY;
+  #committedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Something waits for a commit. */
+  begun(): void {
+    this.#since ??= this.#clock.monotonic();
+  }
+
+  /** Nothing does. */
+  idle(): void {
+    this.#since = undefined;
+  }
+
+  committed(): void {
+    const now = this.#clock.monotonic();
+    this.#committedAt = now;
+    if (this.#since !== undefined) this.#since = now;
+  }
+
+  /** Something was set aside. */
+  setAside(): void {
+    this.#asideAt = this.#clock.monotonic();
+  }
+
+  get nothingSinceAside(): boolean {
+    return this.#asideAt > this.#committedAt;
+  }
+
+  /** How long something has waited without any commit, ms. */
+  get stalledMs(): number {
+    return this.#since === undefined ? 0 : this.#clock.monotonic() - this.#since;
+  }
+
+  /** Throws where that is too long. */
+  check(): void {
+    const ms = this.stalledMs;
+    if (ms > mostStalledMs) throw new Error(`nothing was committed for ${Math.round(ms / 1000)} s though reports wait`);
+  }
+}

@@ -38,6 +38,9 @@ function fix(minute: number, attributes: Readonly<Record<string, string>> = {}):
   return { type: "fix", time, valid: true, latitude: 48, longitude: 11, alarms: [], readings: {}, attributes };
 }
 
+/** Texts so long that a device's row goes on in pages of its own. */
+const longTexts = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`text${index}`, "Q".repeat(4000)]));
+
 /** Ingest over the real store of a folder, as a start of the service has it. */
 class World {
   readonly #folder: string;
@@ -90,15 +93,15 @@ class World {
     return new Promise((resolve) => this.ingest.submit(device, reports, start + 86_400_000, resolve));
   }
 
-  /** Damages the pages that hold nothing but this character. Gives how many there were. */
+  /** Damages the pages that hold little but this character. Gives how many there were. */
   damage(mark: string): number {
     const file = join(this.#folder, "waybeam.db");
     const bytes = readFileSync(file);
     let pages = 0;
     for (let at = 0; at < bytes.length; at += pageSize) {
-      // The first four bytes of an overflow page are the number of the next.
-      const page = bytes.subarray(at + 4, at + pageSize);
-      if (!page.every((byte) => byte === mark.charCodeAt(0))) continue;
+      // A page by which a row goes on has four bytes of its own, the number of the next.
+      const page = bytes.subarray(at, at + pageSize);
+      if (page.reduce((count, byte) => count + (byte === mark.charCodeAt(0) ? 1 : 0), 0) < pageSize - 100) continue;
       bytes.fill(0xff, at, at + pageSize);
       pages++;
     }
@@ -124,8 +127,7 @@ for (const [where, culprits] of [
       await world.add(id);
       const culprit = culprits.some((index) => id === `device-${index}`);
       const device = await world.admitted(id);
-      // A state so long that its row goes on in pages of its own.
-      const stored = await world.submit(device, fix(1, culprit ? { text: "Q".repeat(60_000) } : {}));
+      const stored = await world.submit(device, fix(1, culprit ? longTexts : {}));
       assert.equal(stored, "stored");
     }
     await world.stop();

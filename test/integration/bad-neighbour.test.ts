@@ -6,7 +6,7 @@ import { createMemoryBus } from "../../src/bus/memory.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { Alert } from "../../src/model/alert.ts";
-import type { DeviceFields } from "../../src/model/device.ts";
+import { type DeviceFields, noIdentityRules } from "../../src/model/device.ts";
 import type { Fix } from "../../src/model/effects.ts";
 import { createMetrics, systemClock } from "../../src/observe/index.ts";
 import type { AlertEngine, Watch } from "../../src/ports/alert-engine.ts";
@@ -31,6 +31,7 @@ const fields = (id: string): DeviceFields => ({
   dailyEmailLimit: 50,
   dailySmsLimit: 10,
   odometerStart: 0,
+  identity: noIdentityRules,
 });
 
 function fix(minute: number, attributes: Readonly<Record<string, string>> = {}): Fix {

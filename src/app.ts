@@ -3,7 +3,7 @@ import { hashApiKey, makeApiKey, makeOperatorKey } from "./auth/api-key.ts";
 import { matchesTrackerSecret as matchesSecret } from "./auth/tracker-secret.ts";
 import { createMemoryBus } from "./bus/memory.ts";
 import type { Config } from "./config/index.ts";
-import { addCredentials, credentialsFile, readStored, updateUrl } from "./credentials-file.ts";
+import { addCredentials, credentialsFile, reachedAt, readStored, updatePlaces } from "./credentials-file.ts";
 import { bootstrap } from "./domain/accounts.ts";
 import { type Expiry, ExpiryWatch } from "./domain/expiry.ts";
 import { bootstrapOperator, type OperatorKey } from "./domain/operator.ts";
@@ -126,11 +126,12 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     outbox.start();
     ownMetrics = await startOwnMetrics(config, metrics, log);
     const { port } = await http.start();
-    const url = `http://localhost:${port}`;
-    await updateUrl(config.data, url);
+    const devicePort = tracker?.port ?? config.device.port;
+    const url = `http://${reachedAt(config.http.host, port)}`;
+    await updatePlaces(config.data, { url, trackers: reachedAt(config.device.host, devicePort) });
     return {
       url,
-      devicePort: tracker?.port ?? config.device.port,
+      devicePort,
       ...(await introduction(config, store)),
       credentialsFile: credentialsFile(config.data),
       stop,
@@ -261,7 +262,7 @@ async function introduction(config: Config, store: Store): Promise<Pick<App, "cr
 
 /** The first start's account and owner; undefined where they are there. */
 function firstAccount(config: Config, store: Store): ReturnType<typeof bootstrap> {
-  const url = `http://localhost:${config.http.port}`;
+  const url = `http://${reachedAt(config.http.host, config.http.port)}`;
   return bootstrap(
     {
       store,
@@ -277,7 +278,7 @@ function firstAccount(config: Config, store: Store): ReturnType<typeof bootstrap
 /** The configured key, or the one that is stored, made where there is none. */
 async function operatorKey(config: Config, store: Store): Promise<OperatorKey> {
   if (config.operator.key !== "") return { hash: hashApiKey(config.operator.key) };
-  const url = `http://localhost:${config.http.port}`;
+  const url = `http://${reachedAt(config.http.host, config.http.port)}`;
   return bootstrapOperator({
     store,
     ids: systemIds,

@@ -7,6 +7,14 @@ export interface StoredCredentials {
   readonly apiKey?: string;
   readonly operatorKey?: string;
   readonly url: string;
+  /** Where trackers connect, as host and port. */
+  readonly trackers?: string;
+}
+
+/** How clients of this machine reach what listens on a host: a wildcard address listens on every one. */
+export function reachedAt(host: string, port: number): string {
+  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+  return `${name.includes(":") ? `[${name}]` : name}:${port}`;
 }
 
 /** Where the credentials of a data folder are. */
@@ -38,9 +46,10 @@ export async function addCredentials(directory: string, credentials: StoredCrede
 }
 
 /** Notes where the service listens now, for clients of this machine. A file that was removed or replaced by something else stays so. */
-export async function updateUrl(directory: string, url: string): Promise<void> {
+export async function updatePlaces(directory: string, places: { url: string; trackers: string }): Promise<void> {
   const stored = await readStored(directory);
-  if (stored !== undefined && stored.url !== url) await writeCredentials(directory, { ...stored, url });
+  if (stored === undefined || (stored.url === places.url && stored.trackers === places.trackers)) return;
+  await writeCredentials(directory, { ...stored, ...places });
 }
 
 /** What the file holds; undefined where there is none, or something else, a link to one included: that is somebody else's to keep up. */
@@ -63,12 +72,13 @@ function parse(text: string): StoredCredentials | undefined {
     return undefined;
   }
   if (typeof value !== "object" || value === null) return undefined;
-  const { userName, apiKey, operatorKey, url }: Readonly<Record<string, unknown>> = { ...value };
+  const { userName, apiKey, operatorKey, url, trackers }: Readonly<Record<string, unknown>> = { ...value };
   if (typeof url !== "string") return undefined;
   return {
     ...(typeof userName === "string" && { userName }),
     ...(typeof apiKey === "string" && { apiKey }),
     ...(typeof operatorKey === "string" && { operatorKey }),
     url,
+    ...(typeof trackers === "string" && { trackers }),
   };
 }

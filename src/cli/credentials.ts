@@ -57,6 +57,22 @@ export async function findOperator(host: Host, configFile?: string, url?: string
   return { url: checked(given || String(place)), operatorKey };
 }
 
+/** Where trackers connect to the service whose credentials the data folder holds; undefined where another service is asked, or the file does not say. */
+export async function findTrackers(
+  host: Host,
+  configFile?: string,
+  url?: string,
+): Promise<{ readonly host: string; readonly port: number } | undefined> {
+  if (url || host.env.WAYBEAM_URL) return undefined;
+  const { data } = await host.readConfig(configFile);
+  const file = join(data, "credentials.json");
+  const { trackers } = await readFields(file, { missing: "", damaged: "" }).catch(() => ({ trackers: undefined }));
+  const place = `tcp://${trackers}`;
+  if (typeof trackers !== "string" || !URL.canParse(place)) return undefined;
+  const { hostname, port } = new URL(place);
+  return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
+}
+
 /** For a file that is there and no use: the service knows only hashes of the keys and can't write them again. */
 const restoreHint =
   "Repair the file or put it back from a backup, or set WAYBEAM_URL, WAYBEAM_USER and WAYBEAM_API_KEY.";

@@ -1,7 +1,7 @@
 import type { Story } from "../simulator/index.ts";
 import type { ApiClient } from "./client.ts";
 import { CliError } from "./exit.ts";
-import { hostOf, summarize, watchFleet } from "./fleet-watch.ts";
+import { summarize, watchFleet } from "./fleet-watch.ts";
 import type { Host } from "./host.ts";
 import { inputJson } from "./input.ts";
 import { registerDevices } from "./register.ts";
@@ -15,7 +15,7 @@ export interface ScenarioOptions {
   readonly scenario: string;
   readonly speedUp: number;
   readonly seed: string;
-  readonly deviceHost?: string;
+  readonly deviceHost: string;
   readonly devicePort: number;
   readonly connects: number;
   readonly json?: boolean;
@@ -46,7 +46,7 @@ export async function playScenario(
   const { terminal, clock } = host;
   for (const note of untold(story)) terminal.err(`note: ${plain(note)}\n`);
   const started = clock.monotonic();
-  const { json, devicePort, deviceHost = hostOf(client.url) } = options;
+  const { json, devicePort, deviceHost } = options;
   const fleet = await startStory({
     story,
     speedUp: options.speedUp,

@@ -1,14 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
-import { silentLog } from "../support/silent-log.ts";
+import { openStore } from "../support/store.ts";
 import { storeContract } from "./store.contract.ts";
 
 storeContract("SQLite", async () => {
   const directory = await mkdtemp(join(tmpdir(), "waybeam-store-"));
   return {
-    open: () => openSqliteStore({ directory, log: silentLog, pid: process.pid }),
+    open: () => openStore(directory),
     dispose: () => rm(directory, { recursive: true }),
   };
 });

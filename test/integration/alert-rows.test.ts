@@ -13,13 +13,10 @@ import { DeviceRows } from "../../src/store/rows/devices.ts";
 import { GeofenceRows } from "../../src/store/rows/geofences.ts";
 import { NoticeRows, noticeRow } from "../../src/store/rows/notices.ts";
 import { engine } from "../../src/store/sqlite/engine.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { commitAlerts, geofenceFields, newAlert, newNotice, ruleFields } from "../contract/store/alert-values.ts";
 import { deviceFields, makeAccount, makeDevice, now } from "../contract/store/harness.ts";
 import { plainSqlite, withoutIndex } from "../support/plain-sqlite.ts";
-import { silentLog } from "../support/silent-log.ts";
-
-const open = (directory: string) => openSqliteStore({ directory, log: silentLog, pid: process.pid });
+import { openStore as open } from "../support/store.ts";
 
 /** What can only be seen behind the store's back. */
 describe("alerts, rules and notices in SQLite", () => {

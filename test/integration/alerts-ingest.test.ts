@@ -10,9 +10,9 @@ import { noIdentityRules } from "../../src/model/device.ts";
 import type { Fix } from "../../src/model/effects.ts";
 import { createLog, createMetrics, systemIds } from "../../src/observe/index.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { ruleFields } from "../contract/store/alert-values.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
+import { openStore } from "../support/store.ts";
 
 const start = Date.UTC(2026, 5, 1, 10);
 const minute = 60_000;
@@ -22,7 +22,7 @@ const mail = { to: "ops@example.org", language: null, timeZone: null, units: "me
 class Lane {
   now = start;
   readonly directory = dataFolder();
-  #store: Awaited<ReturnType<typeof openSqliteStore>> | undefined;
+  #store: Awaited<ReturnType<typeof openStore>> | undefined;
   #engine: RuleEngine | undefined;
   #ingest: Ingest | undefined;
   readonly #log = createLog("silent");
@@ -46,7 +46,7 @@ class Lane {
     const clock = { now: () => this.now, monotonic: () => this.now };
     const bus = createMemoryBus((error) => assert.fail(String(error)));
     const metrics = createMetrics({ processMetrics: false });
-    const store = await openSqliteStore({ directory: this.directory, log, pid: process.pid });
+    const store = await openStore(this.directory, log);
     const { alertRules, geofences, groups, accounts, devices, locations } = store;
     const sources = { alertRules, geofences, groups, accounts, devices, locations };
     const onDue = (due: Parameters<Ingest["ticks"]["due"]>[0]) => this.ingest.ticks.due(due);

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
-import { dataFolder, end, freePorts, removeFolder, type Service, startService } from "../support/service.ts";
+import { anyPorts, dataFolder, end, removeFolder, type Service, startService } from "../support/service.ts";
 import { commandLine, ended, jsonLines } from "../support/waybeam.ts";
 
 const directory = dataFolder();
@@ -51,7 +53,13 @@ test("devices are added, listed and removed; exit codes tell the failures apart"
 });
 
 test("a fleet that finds nobody at its port says so; the port may come from the service's own variable", async () => {
-  const nobody = String(freePorts().devicePort);
+  // The port of somebody who has just left it.
+  const left = createServer().listen(0, "127.0.0.1");
+  await once(left, "listening");
+  const address = left.address();
+  assert.ok(typeof address === "object" && address !== null);
+  const nobody = String(address.port);
+  left.close();
   const fleet = start(["simulate", "--devices", "1", "--interval", "1"], { WAYBEAM_DEVICE_PORT: nobody });
   const done = ended(fleet);
   setTimeout(() => fleet.kill("SIGINT"), 4000);
@@ -62,10 +70,9 @@ test("a fleet that finds nobody at its port says so; the port may come from the 
 });
 
 test("a simulated fleet of every protocol: each report that was acknowledged is in the history", async () => {
-  const port = String(service.devicePort);
   // H02 tells time in whole seconds: reports of a parked car within one second would be the same.
   const size = ["--devices", "8", "--interval", "1", "--count", "3", "--seed", "cli"];
-  const { code, out, err } = await waybeam(["simulate", ...size, "--device-port", port, "--json"]);
+  const { code, out, err } = await waybeam(["simulate", ...size, "--json"]);
   assert.equal(code, 0, err);
   const [summary] = jsonLines(out);
   assert.deepEqual([summary?.acked, summary?.refused, summary?.waiting], [24, 0, 0], out);
@@ -84,7 +91,7 @@ test("trace shows what a device sends, and ends well with Ctrl-C", async () => {
     jsonLines((await waybeam(["device", "list", "--json"])).out).map(({ id }) => String(id));
   const before = new Set(await registered());
   const size = ["--devices", "1", "--interval", "0.2", "--seed", "trace", "--protocol", "teltonika"];
-  const fleet = start(["simulate", ...size, "--device-port", String(service.devicePort)]);
+  const fleet = start(["simulate", ...size]);
   try {
     let device: string | undefined;
     while (device === undefined) device = (await registered()).find((id) => !before.has(id));
@@ -103,13 +110,11 @@ test("trace shows what a device sends, and ends well with Ctrl-C", async () => {
 });
 
 test("a second process on the same data says so and ends; so does one whose port is taken", async () => {
-  const { httpPort, devicePort } = freePorts();
-  const ports = { WAYBEAM_HTTP_PORT: String(httpPort), WAYBEAM_DEVICE_PORT: String(devicePort) };
-  const sameData = await waybeam(["serve"], "", ports);
+  const sameData = await waybeam(["serve"], "", anyPorts);
   assert.equal(sameData.code, exitCodes.inUse.code, sameData.err);
   const other = dataFolder();
   const samePort = await waybeam(["serve"], "", {
-    ...ports,
+    ...anyPorts,
     WAYBEAM_DATA: other,
     WAYBEAM_HTTP_PORT: new URL(service.url).port,
   });

@@ -9,10 +9,10 @@ import { noIdentityRules } from "../../src/model/device.ts";
 import { systemIds } from "../../src/observe/index.ts";
 import type { Dispatched, Dispatcher, Outgoing } from "../../src/ports/dispatcher.ts";
 import type { NewCommand, Store } from "../../src/ports/store.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { TestClock } from "../support/rest.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
+import { openStore } from "../support/store.ts";
 
 /** What may follow what: a command is marked as sent only as it is about to be written, and never goes back to the queue. */
 const steps: Readonly<Record<CommandState, readonly CommandState[]>> = {
@@ -124,7 +124,7 @@ let directory: string;
 const clock = new TestClock();
 before(async () => {
   directory = dataFolder();
-  store = await openSqliteStore({ directory, log: silentLog, pid: process.pid });
+  store = await openStore(directory);
 });
 after(async () => {
   await store.close();

@@ -9,9 +9,9 @@ import type { Fix, Report } from "../../src/model/effects.ts";
 import { createLog, createMetrics, systemClock } from "../../src/observe/index.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
 import type { Store } from "../../src/ports/store.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { noAlertEngine } from "../support/no-alert-engine.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
+import { openStore } from "../support/store.ts";
 
 const log = createLog("silent");
 const start = Date.UTC(2026, 5, 1);
@@ -78,7 +78,7 @@ const report: fc.Arbitrary<Fix> = fc
 
 test("whatever the order of arrival, the store answers the same history and last location", async (context) => {
   const directory = dataFolder();
-  const store = await openSqliteStore({ directory, log, pid: process.pid });
+  const store = await openStore(directory, log);
   const ingest = newIngest(store);
   context.after(async () => {
     await ingest.stop();
@@ -119,7 +119,7 @@ test("whatever the order of arrival, the store answers the same history and last
 
 test("a clock that can't be right is kept as evidence, acknowledged, and no location", async (context) => {
   const directory = dataFolder();
-  const store = await openSqliteStore({ directory, log, pid: process.pid });
+  const store = await openStore(directory, log);
   const ingest = newIngest(store);
   context.after(async () => {
     await ingest.stop();

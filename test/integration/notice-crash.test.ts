@@ -3,14 +3,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { Notice } from "../../src/model/notice.ts";
 import type { Store } from "../../src/ports/store.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { commitAlerts, email, newAlert, newNotice, ruleFields } from "../contract/store/alert-values.ts";
 import { unique } from "../contract/store/harness.ts";
 import { HttpPeer } from "../support/http-peer.ts";
 import { plainSqlite } from "../support/plain-sqlite.ts";
 import { dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
-import { silentLog } from "../support/silent-log.ts";
 import { SmtpPeer } from "../support/smtp-peer.ts";
+import { openStore } from "../support/store.ts";
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const rounds = 4;
@@ -82,7 +81,7 @@ describe("killed at random moments while alerts and their notices flow", () => {
     });
   /** What is done to the store while no service has it. */
   const withStore = async <T>(work: (store: Store) => Promise<T>): Promise<T> => {
-    const store = await openSqliteStore({ directory, log: silentLog, pid: process.pid });
+    const store = await openStore(directory);
     try {
       return await work(store);
     } finally {

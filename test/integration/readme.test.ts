@@ -4,7 +4,8 @@ import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
-import { dataFolder, end, freePorts, removeFolder } from "../support/service.ts";
+import { atEnd } from "../support/at-end.ts";
+import { anyPorts, dataFolder, end, type Places, placesOf, removeFolder } from "../support/service.ts";
 
 const root = join(import.meta.dirname, "../..");
 const readme = readFileSync(join(root, "README.md"), "utf8");
@@ -43,25 +44,21 @@ const outputs: readonly (readonly [RegExp, RegExp])[] = [
 describe("the README's commands, as they stand but for the ports", () => {
   // A checkout of its own, as far as the commands see: the data folder of a user is left alone.
   const checkout = dataFolder();
-  const ports = freePorts();
   const { WAYBEAM_DATA: _, WAYBEAM_URL: __, ...inherited } = process.env;
   let service: ChildProcess;
-
-  const environment = ({ httpPort, devicePort }: typeof ports) => ({
-    ...inherited,
-    WAYBEAM_HTTP_PORT: String(httpPort),
-    WAYBEAM_DEVICE_PORT: String(devicePort),
-  });
+  let places: Places;
 
   /** Starts what npm would start, and waits until it is up. */
-  async function start(command: string, chosen: typeof ports): Promise<ChildProcess> {
+  async function start(command: string): Promise<readonly [ChildProcess, Places]> {
     const script = scripts[command.replace(/^npm (run )?/, "")];
     assert.ok(script, `package.json has no script for: ${command}`);
     const child = spawn("sh", ["-c", `exec ${script}`], {
       cwd: checkout,
       stdio: ["ignore", "ignore", "pipe"],
-      env: environment(chosen),
+      env: { ...inherited, ...anyPorts },
     });
+    atEnd(() => end(child, "SIGKILL"));
+    const told = placesOf(child);
     let said = "";
     await new Promise<void>((resolve, reject) => {
       child.stderr?.on("data", (chunk: Buffer) => {
@@ -70,12 +67,12 @@ describe("the README's commands, as they stand but for the ports", () => {
       });
       child.once("exit", (code) => reject(new Error(`${command} ended with ${code}: ${said}`)));
     });
-    return child;
+    return [child, await told];
   }
 
   before(async () => {
     symlinkSync(join(root, "waybeam"), join(checkout, "waybeam"));
-    service = await start("npm start", ports);
+    [service, places] = await start("npm start");
   });
 
   after(async () => {
@@ -97,19 +94,17 @@ describe("the README's commands, as they stand but for the ports", () => {
 
   for (const command of commands.filter((line) => !line.startsWith("npm ")))
     it(command, async () => {
-      const { httpPort, devicePort } = ports;
       const run = command
-        .replaceAll("localhost:8080", `localhost:${httpPort}`)
-        .replaceAll("localhost:8888", `localhost:${devicePort}`)
-        .replace("waybeam simulate", `waybeam simulate --device-port ${devicePort}`)
+        .replaceAll("http://localhost:8080", places.url)
+        .replaceAll("localhost:8888", `localhost:${places.devicePort}`)
         .replace(/^curl/, "curl --fail-with-body");
-      const { stdout } = await promisify(execFile)("sh", ["-c", run], { cwd: checkout, env: environment(ports) });
+      const { stdout } = await promisify(execFile)("sh", ["-c", run], { cwd: checkout, env: inherited });
       for (const [pattern, output] of outputs) if (pattern.test(command)) assert.match(stdout, output);
       assert.doesNotMatch(stdout, /failure/);
     });
 
   it("npm run demo, beside the service, in a folder of its own; Ctrl-C ends it well", async () => {
-    const demo = await start("npm run demo", freePorts());
+    const [demo] = await start("npm run demo");
     assert.equal(await end(demo), 0);
     assert.ok(existsSync(join(checkout, "data-demo/waybeam.db")));
   });

@@ -13,13 +13,12 @@ import { packBatch, unpackBatch } from "../../src/store/records/batch.ts";
 import { ByteSink } from "../../src/store/records/sink.ts";
 import { DataFolderInUse } from "../../src/store/sqlite/lock.ts";
 import type { WriterCalls } from "../../src/store/sqlite/messages.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { append, batchOf, readAll, record } from "../contract/store/records.ts";
 import { silentLog } from "../support/silent-log.ts";
+import { openStore as open } from "../support/store.ts";
 
-const open = (directory: string) => openSqliteStore({ directory, log: silentLog, pid: process.pid });
 const unavailable = (error: unknown) => error instanceof StoreUnavailable;
 
 /** What only this engine can be brought to: its locks, its disk, its process. */

@@ -5,17 +5,15 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
-import { dataFolder, freePorts, removeFolder } from "../support/service.ts";
+import { anyPorts, dataFolder, removeFolder } from "../support/service.ts";
 
 const program = join(import.meta.dirname, "../../src/main.ts");
 
 /** Starts the service with a data folder that can't be used. A start that never ends is killed, and its exit code is null. */
 function serve(data: string) {
-  const { httpPort, devicePort } = freePorts();
-  const ports = { WAYBEAM_HTTP_PORT: String(httpPort), WAYBEAM_DEVICE_PORT: String(devicePort) };
   return spawnSync(process.execPath, [program, "serve"], {
     encoding: "utf8",
-    env: { ...process.env, ...ports, WAYBEAM_DATA: data, WAYBEAM_LOG_LEVEL: "info" },
+    env: { ...process.env, ...anyPorts, WAYBEAM_DATA: data, WAYBEAM_LOG_LEVEL: "info" },
     timeout: 20_000,
     killSignal: "SIGKILL",
   });

@@ -8,13 +8,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { locationJson } from "../../src/model/location-json.ts";
 import type { Store } from "../../src/ports/store.ts";
-import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/open.ts";
+import type { SqliteStore } from "../../src/store/sqlite/open.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { DeviceModel, type Step, someStep } from "../contract/store/model.ts";
 import { append, batchOf, readAll, record } from "../contract/store/records.ts";
-import { silentLog } from "../support/silent-log.ts";
-
-const open = (directory: string) => openSqliteStore({ directory, log: silentLog, pid: process.pid });
+import { openStore as open } from "../support/store.ts";
 
 async function folder(): Promise<string> {
   return mkdtemp(join(tmpdir(), "waybeam-compaction-"));

@@ -15,12 +15,10 @@ import { DeviceRows } from "../../src/store/rows/devices.ts";
 import { GroupRows } from "../../src/store/rows/groups.ts";
 import { UserRows } from "../../src/store/rows/users.ts";
 import { engine } from "../../src/store/sqlite/engine.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { deviceFields, makeAccount, makeDevice, newCommand, now, userFields } from "../contract/store/harness.ts";
 import { plainSqlite, withoutIndex } from "../support/plain-sqlite.ts";
-import { silentLog } from "../support/silent-log.ts";
+import { openStore as open } from "../support/store.ts";
 
-const open = (directory: string) => openSqliteStore({ directory, log: silentLog, pid: process.pid });
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** What can only be seen behind the store's back. */

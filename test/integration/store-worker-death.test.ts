@@ -7,10 +7,10 @@ import type { Schema } from "../../src/store/schema.ts";
 import { WorkerDialect } from "../../src/store/sqlite/dialect.ts";
 import type { ReaderCalls, WriterCalls } from "../../src/store/sqlite/messages.ts";
 import { Mutex } from "../../src/store/sqlite/mutex.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
+import { openStore } from "../support/store.ts";
 
 const worker = (name: string) => ({
   name,
@@ -20,7 +20,7 @@ const worker = (name: string) => ({
 
 test("a transaction whose worker dies is lost as a whole: none of its later statements are done alone", async (context) => {
   const directory = dataFolder();
-  await (await openSqliteStore({ directory, log: silentLog, pid: process.pid })).close();
+  await (await openStore(directory)).close();
   const file = join(directory, "waybeam.db");
   const writer = new WorkerLink<WriterCalls>(worker("writer"), file, silentLog);
   const reader = new WorkerLink<ReaderCalls>(worker("reader"), file, silentLog);

@@ -14,6 +14,7 @@ import {
 import type { Bus, BusEvent } from "../../src/ports/bus.ts";
 import type { AnyProtocol } from "../../src/wire/protocol.ts";
 import { bytesOfLatin1 } from "../../src/wire/reader.ts";
+import { atEnd } from "./at-end.ts";
 import { fixtureProtocol } from "./fixture-protocol.ts";
 import { MemoryIntake } from "./memory-intake.ts";
 
@@ -56,6 +57,7 @@ export async function startGateway(
     },
   );
   const port = (await gateway.start())[0]?.port ?? 0;
+  atEnd(() => gateway.stop());
   return { gateway, port, intake, metrics, trace, quarantine, bus, logged };
 }
 

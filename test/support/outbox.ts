@@ -13,12 +13,12 @@ import type { Bus } from "../../src/ports/bus.ts";
 import type { CommandRunner } from "../../src/ports/command-runner.ts";
 import type { SmsSender } from "../../src/ports/sms.ts";
 import type { Store } from "../../src/ports/store.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { commitAlerts, newAlert, newNotice, ruleFields } from "../contract/store/alert-values.ts";
 import { makeAccount, makeDevice, unique } from "../contract/store/harness.ts";
 import { createMemoryBus } from "./bus.ts";
 import { TestClock } from "./rest.ts";
 import { silentLog } from "./silent-log.ts";
+import { openStore } from "./store.ts";
 
 /** The ways out of a bench. */
 export interface BenchWays {
@@ -71,7 +71,7 @@ export class OutboxBench {
 
   static async make(ways: BenchWays = {}, fields: Partial<DeviceFields> = {}): Promise<OutboxBench> {
     const directory = await mkdtemp(join(tmpdir(), "waybeam-outbox-"));
-    const store = await openSqliteStore({ directory, log: silentLog, pid: process.pid });
+    const store = await openStore(directory);
     const account = await makeAccount(store);
     const device = await makeDevice(store, account.key, fields);
     const rule = await store.alertRules.create(account.key, 1, unique("rule-"), ruleFields(), 0, 10);

@@ -25,10 +25,11 @@ import type { Quarantine } from "../../src/ports/quarantine.ts";
 import type { SmsSender } from "../../src/ports/sms.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { Trace } from "../../src/ports/trace.ts";
-import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { atEnd } from "./at-end.ts";
 import { noAlertEngine } from "./no-alert-engine.ts";
 import { type Answered, openApiCheck } from "./openapi.ts";
 import { dataFolder, removeFolder } from "./service.ts";
+import { openStore } from "./store.ts";
 import { newUserOf } from "./users.ts";
 
 /** The operator's key of every test. */
@@ -121,7 +122,7 @@ export async function startRest({
   const logged: string[] = [];
   const log = createLog("warn", { write: (line) => logged.push(line) });
   const clock = new TestClock();
-  const store = await openSqliteStore({ directory, log, pid: process.pid });
+  const store = await openStore(directory, log);
   const bus = createMemoryBus((error) => log.error({ error }, "bus"));
   const metrics = createMetrics({ processMetrics: false });
   const [quarantine, trace] = [createQuarantine(clock), createTrace(clock)];
@@ -197,6 +198,15 @@ export async function startRest({
     return json.token;
   }
 
+  async function stop(): Promise<void> {
+    forget();
+    await ingest.stop();
+    await http.stop();
+    await letters.stop();
+    await store.close();
+  }
+  const forget = atEnd(stop);
+
   return {
     http: { ...http, openApi: () => document },
     store,
@@ -224,12 +234,7 @@ export async function startRest({
       if (device.status !== "admitted") throw new Error(`${id} is ${device.status}`);
       await new Promise<void>((resolve) => ingest.submit(device, reports, clock.now(), () => resolve()));
     },
-    async stop() {
-      await ingest.stop();
-      await http.stop();
-      await letters.stop();
-      await store.close();
-    },
+    stop,
   };
 }
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { atEnd } from "./at-end.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -27,7 +28,9 @@ export interface Service {
 export function dataFolder(): string {
   const parent = join(root, ".tmp");
   mkdirSync(parent, { recursive: true });
-  return mkdtempSync(join(parent, "data-"));
+  const directory = mkdtempSync(join(parent, "data-"));
+  atEnd(() => removeFolder(directory));
+  return directory;
 }
 
 export function removeFolder(directory: string): void {
@@ -36,16 +39,30 @@ export function removeFolder(directory: string): void {
 
 const metricsToken = "metrics-of-the-tests-and-no-others";
 
-let nextPort = 21_000 + (process.pid % 900) * 12;
+/** Settings of a service that takes free ports. */
+export const anyPorts = { WAYBEAM_HTTP_PORT: "0", WAYBEAM_DEVICE_PORT: "0" };
 
-/** Ports for one service; each test process takes them from a range of its own. */
-export function freePorts(): { httpPort: number; devicePort: number } {
-  return { httpPort: nextPort++, devicePort: nextPort++ };
+/** Where a service that was started listens. */
+export interface Places {
+  readonly url: string;
+  readonly devicePort: number;
+}
+
+/** Waits until a service says where it listens. Fails where it ends before. */
+export function placesOf(child: ChildProcess): Promise<Places> {
+  let said = "";
+  return new Promise((resolve, reject) => {
+    child.stderr?.on("data", (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-10_000);
+      const found = /REST API +(\S+)\/api .*\n +Trackers +port (\d+)/.exec(said);
+      if (found !== null) resolve({ url: String(found[1]), devicePort: Number(found[2]) });
+    });
+    child.once("exit", (code) => reject(new Error(`the service ended with ${code} before it was ready:\n${said}`)));
+  });
 }
 
 /** Starts `waybeam serve` and waits until it is ready. Fails where it ends before. */
 export async function startService(directory: string, environment: Record<string, string> = {}): Promise<Service> {
-  const { httpPort, devicePort } = freePorts();
   const began = performance.now();
   const child = spawn(join(root, "waybeam"), ["serve"], {
     cwd: root,
@@ -53,8 +70,7 @@ export async function startService(directory: string, environment: Record<string
     env: {
       ...process.env,
       WAYBEAM_DATA: directory,
-      WAYBEAM_HTTP_PORT: String(httpPort),
-      WAYBEAM_DEVICE_PORT: String(devicePort),
+      ...anyPorts,
       WAYBEAM_LOG_LEVEL: "warn",
       WAYBEAM_METRICS_TOKEN: metricsToken,
       // A test's or a bench's load comes from one user at one address.
@@ -62,8 +78,12 @@ export async function startService(directory: string, environment: Record<string
       ...environment,
     },
   });
+  const forget = atEnd(() => end(child, "SIGKILL"));
+  child.once("exit", forget);
   const said = listen(child);
-  const url = `http://127.0.0.1:${httpPort}`;
+  const { url: named, devicePort } = await placesOf(child);
+  // An address, not a name: benches and tests open sockets to it.
+  const url = named.replace("localhost", "127.0.0.1");
   const readyAfter = await untilReady(url, child, began, said);
   return {
     child,

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { clientFor, examples } from "../context.ts";
+import { findTrackers } from "../credentials.ts";
 import { CliError } from "../exit.ts";
 import { hostOf, summarize, watchFleet } from "../fleet-watch.ts";
 import type { Host } from "../host.ts";
@@ -13,12 +14,15 @@ interface SimulateOptions {
   readonly seed: string;
   readonly count?: number;
   readonly deviceHost?: string;
-  readonly devicePort: number;
+  readonly devicePort?: number;
   readonly connects: number;
   readonly scenario?: string;
   readonly speedUp?: number;
   readonly json?: boolean;
 }
+
+/** `device.port` where nobody set it. */
+const usualPort = 8888;
 
 /** `waybeam simulate`. */
 export function addSimulate(program: Command, host: Host): void {
@@ -44,11 +48,13 @@ export function addSimulate(program: Command, host: Host): void {
       "--url <address>",
       "the REST API, to register the devices; without it as WAYBEAM_URL or credentials.json say",
     )
-    .option("--device-host <host>", "where trackers connect; without it the host of the REST API")
+    .option(
+      "--device-host <host>",
+      "where trackers connect; without it as credentials.json says, or the REST API's host",
+    )
     .addOption(
-      new Option("--device-port <port>", "the port for trackers")
+      new Option("--device-port <port>", "the port for trackers; without it as credentials.json says, or 8888")
         .argParser(integer(1, 65_535))
-        .default(8888)
         .env("WAYBEAM_DEVICE_PORT"),
     )
     .option("--connects <count>", "connections opened in a second at most", integer(1, 100_000), 500)
@@ -80,7 +86,13 @@ async function simulate(host: Host, options: SimulateOptions, command: Command):
   const { scenario, speedUp = 1 } = options;
   if (scenario !== undefined) {
     const story = await loadStory(host, scenario);
-    await playScenario(host, await clientFor(host, command), story, { ...options, scenario, speedUp });
+    const client = await clientFor(host, command);
+    await playScenario(host, client, story, {
+      ...options,
+      ...(await placeOf(host, options, command, client.url)),
+      scenario,
+      speedUp,
+    });
     return;
   }
   if (options.speedUp !== undefined) throw new CliError("usage", "--speed-up is for --scenario");
@@ -88,7 +100,8 @@ async function simulate(host: Host, options: SimulateOptions, command: Command):
   const protocols = await protocolsOf(options.protocol);
   const client = await clientFor(host, command);
   const started = host.clock.monotonic();
-  const { json, devicePort, deviceHost = hostOf(client.url) } = options;
+  const { json } = options;
+  const { deviceHost, devicePort } = await placeOf(host, options, command, client.url);
   const fleet = await startFleet({
     devices: options.devices,
     interval: options.interval,
@@ -102,6 +115,14 @@ async function simulate(host: Host, options: SimulateOptions, command: Command):
     register: (devices) => registerDevices(host, client, devices),
   });
   await summarize(host, await watchFleet(host, fleet), started, { json, deviceHost, devicePort });
+}
+
+/** Where the trackers connect: as the command says, as the service noted beside its credentials, or on its usual port. */
+async function placeOf(host: Host, options: SimulateOptions, command: Command, url: string) {
+  const { config, url: asked } = command.optsWithGlobals<{ config?: string; url?: string }>();
+  const { deviceHost, devicePort } = options;
+  const noted = await findTrackers(host, config, asked);
+  return { deviceHost: deviceHost ?? noted?.host ?? hostOf(url), devicePort: devicePort ?? noted?.port ?? usualPort };
 }
 
 /** The protocols that a list of ids names. */

@@ -1,0 +1,17 @@
+import { after } from "node:test";
+
+type Close = () => unknown;
+
+const open = new Set<Close>();
+
+/** Notes how something is closed that a test's own last statement closes too: one that fails before must not keep its file's process alive. Call it to take the note back. */
+export function atEnd(close: Close): () => void {
+  open.add(close);
+  return () => void open.delete(close);
+}
+
+// The benches use the same support outside of the test runner, which this would start.
+if (process.env.NODE_TEST_CONTEXT !== undefined)
+  after(async () => {
+    for (const close of [...open].toReversed()) await close();
+  });

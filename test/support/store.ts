@@ -6,10 +6,11 @@ import { silentLog } from "./silent-log.ts";
 /** Opens the store of a folder. One that its test does not close is closed at the end of the test file. */
 export async function openStore(directory: string, log: Log = silentLog): Promise<SqliteStore> {
   const store = await openSqliteStore({ directory, log, pid: process.pid });
+  const { close: closeStore } = store;
   let closed: Promise<void> | undefined;
   const close = () => {
     forget();
-    closed ??= store.close();
+    closed ??= closeStore();
     return closed;
   };
   const forget = atEnd(close);

@@ -27,6 +27,7 @@ test("the first start leaves credentials that only their owner can read, and the
   assert.deepEqual(Object.keys(JSON.parse(readFileSync(file, "utf8"))).sort(), [
     "apiKey",
     "operatorKey",
+    "trackers",
     "url",
     "userName",
   ]);

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
-import { anyPorts, dataFolder, end, removeFolder, type Service, startService } from "../support/service.ts";
+import { anyPorts, dataFolder, end, freePort, removeFolder, type Service, startService } from "../support/service.ts";
 import { commandLine, ended, jsonLines } from "../support/waybeam.ts";
 
 const directory = dataFolder();
@@ -54,13 +52,7 @@ test("devices are added, listed and removed; exit codes tell the failures apart"
 });
 
 test("a fleet that finds nobody at its port says so; the port may come from the service's own variable", async () => {
-  // The port of somebody who has just left it.
-  const left = createServer().listen(0, "127.0.0.1");
-  await once(left, "listening");
-  const address = left.address();
-  assert.ok(typeof address === "object" && address !== null);
-  const nobody = String(address.port);
-  left.close();
+  const nobody = String(await freePort());
   const fleet = start(["simulate", "--devices", "1", "--interval", "1"], { WAYBEAM_DEVICE_PORT: nobody });
   const done = ended(fleet);
   setTimeout(() => fleet.kill("SIGINT"), 4000);

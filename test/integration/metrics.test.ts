@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hashApiKey } from "../../src/auth/api-key.ts";
 import { startMetrics } from "../../src/http/metrics-server.ts";
-import { dataFolder, freePorts, removeFolder, startService } from "../support/service.ts";
+import { dataFolder, freePort, removeFolder, startService } from "../support/service.ts";
 
 const token = "t".repeat(32);
 
@@ -53,6 +53,6 @@ async function asked(environment: Record<string, string>): Promise<readonly numb
 test("the public port tells no metrics unless a token is set and no other address", async () => {
   assert.deepEqual(await asked({}), [404, 404, 200]);
   assert.deepEqual(await asked({ WAYBEAM_METRICS_TOKEN: token }), [401, 200, 200]);
-  const listen = `127.0.0.1:${freePorts().httpPort}`;
+  const listen = `127.0.0.1:${await freePort()}`;
   assert.deepEqual(await asked({ WAYBEAM_METRICS_LISTEN: listen }), [404, 404, 200, 200]);
 });

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { addCredentials, readStored, updateUrl } from "../../src/credentials-file.ts";
+import { addCredentials, readStored, updatePlaces } from "../../src/credentials-file.ts";
 import { createLog } from "../../src/observe/index.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { dataFolder, removeFolder, startService } from "../support/service.ts";
@@ -106,7 +106,7 @@ test("a link in the place of a file that is written is not followed", async (con
 
   for (const name of ["credentials.json", "credentials.json.new", "lock.pid"]) symlinkSync("victim", inside(name));
   await opened(directory);
-  await updateUrl(directory, "http://localhost:1");
+  await updatePlaces(directory, { url: "http://localhost:1", trackers: "localhost:2" });
   assert.ok(lstatSync(inside("credentials.json")).isSymbolicLink());
   await addCredentials(directory, { userName: "u", url: "http://localhost:2" });
   assert.ok(lstatSync(inside("credentials.json")).isFile());

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -104,6 +105,8 @@ test("a link in the place of a file that is written is not followed", async (con
   writeFileSync(inside("victim"), "untouched");
   const read = () => readFileSync(inside("victim"), "utf8");
 
+  await opened(directory);
+  rmSync(inside("lock.pid"), { force: true });
   for (const name of ["credentials.json", "credentials.json.new", "lock.pid"]) symlinkSync("victim", inside(name));
   await opened(directory);
   await updatePlaces(directory, { url: "http://localhost:1", trackers: "localhost:2" });

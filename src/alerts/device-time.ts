@@ -1,14 +1,16 @@
-import type { DeviceState } from "../model/location.ts";
+import { arrivalOf, type DeviceState } from "../model/location.ts";
 
 /**
  * The device's own time at a moment of ours: its last report's, and what has passed since that came. So a backlog that is still coming in is not taken for
- * hours of silence, and a tracker's slow clock harms nothing. 0: it never reported a location.
+ * hours of silence, and a tracker's slow clock harms nothing. 0: it never reported.
  */
 export function deviceTime(state: DeviceState, now: number): number {
-  return state.last === undefined ? state.time : state.time + Math.max(0, now - state.last.receivedAt);
+  const arrival = arrivalOf(state);
+  return arrival === undefined ? state.time : state.time + Math.max(0, now - arrival);
 }
 
 /** When, by our clock, the device's own time will be so much. */
 export function momentOf(state: DeviceState, time: number): number {
-  return state.last === undefined ? time : state.last.receivedAt + (time - state.time);
+  const arrival = arrivalOf(state);
+  return arrival === undefined ? time : arrival + (time - state.time);
 }

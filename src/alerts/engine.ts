@@ -1,5 +1,5 @@
 import type { DeviceKey } from "../model/device.ts";
-import type { DeviceState } from "../model/location.ts";
+import { arrivalOf, type DeviceState } from "../model/location.ts";
 import type { AlertEngine, Watch, WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertRuleStore } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
@@ -157,7 +157,7 @@ export class RuleEngine implements AlertEngine {
   }
 
   #heardAt(device: DeviceKey, state: DeviceState): number {
-    return Math.max(this.#timers.heardAt(device), state.last?.receivedAt ?? 0);
+    return Math.max(this.#timers.heardAt(device), arrivalOf(state) ?? 0);
   }
 
   /** `ifDue`: where it has just been looked at for what is due, the moment at which to look again. */

@@ -23,7 +23,7 @@ function isAlarm(name: string): name is Alarm {
  * reported one are there and off, and values of attributes are text; readings are typed again.
  */
 export function observationOf(record: LocationRecord): Observation {
-  const located = record.positionTime === undefined;
+  const located = !record.unlocated && record.positionTime === undefined;
   const { readings, attributes, altitude, alarmList } = parse(record.extras);
   return {
     time: record.time,

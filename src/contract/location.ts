@@ -68,6 +68,35 @@ export const Location = Type.Object(
 export type Location = Static<typeof Location>;
 const locationReference = reference<Location>("Location");
 
+/** What a device reported, as it was reported: nothing is derived. The text of it is made by store/records/location-bytes.ts. */
+export const Reading = Type.Object(
+  {
+    dateTime: Instant({ description: "When the tracker took it, UTC." }),
+    latitude: Type.Optional(Type.Number({ minimum: -90, maximum: 90, description: "Absent without a position." })),
+    longitude: Type.Optional(Type.Number({ minimum: -180, maximum: 180 })),
+    speed: Type.Optional(Type.Number({ description: "km/h" })),
+    course: Type.Optional(Type.Number({ description: "Degrees clockwise from north." })),
+    battery: percent,
+    fuel: percent,
+    fuel2: percent,
+    temperature: Type.Optional(Type.Number({ description: "°C" })),
+    temperature2: Type.Optional(Type.Number({ description: "°C" })),
+    rpm: Type.Optional(Type.Integer()),
+    inputs: Type.Optional(flags),
+    outputs: Type.Optional(flags),
+    attributes: Texts({
+      description:
+        "What else was reported. `alarms`: those of the tracker itself; `valid` false: no GPS fix; `receivedAt`: it came late.",
+    }),
+  },
+  {
+    $id: "Reading",
+    description: "What a device reported at one moment, with a position or without.",
+    examples: [{ dateTime: "2026-11-21T10:29:00.000Z", battery: 85, temperature: 4.5, attributes: { humidity: "61" } }],
+  },
+);
+export type Reading = Static<typeof Reading>;
+
 /** Body of POST /api/devices/{deviceId}/locations (specification 4.5); `limit` and `cursor` are our own. */
 export const LocationsRequest = Type.Object(
   {
@@ -92,5 +121,11 @@ export const LastLocationAnswer = success({
 /** Answer of POST devices/{id}/locations. */
 export const LocationsAnswer = success({
   locations: Type.Array(locationReference, { description: "By time." }),
+  nextCursor: Type.Optional(Type.String({ description: "Present where more follow; absent at the end." })),
+});
+
+/** Answer of POST devices/{id}/readings. */
+export const ReadingsAnswer = success({
+  readings: Type.Array(reference<Reading>("Reading"), { description: "By time." }),
   nextCursor: Type.Optional(Type.String({ description: "Present where more follow; absent at the end." })),
 });

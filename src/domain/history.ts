@@ -32,6 +32,8 @@ export interface OpenHistory {
 export interface History {
   /** `"locations":[...]` */
   locations(device: Device, request: LocationsRequest): Promise<OpenHistory>;
+  /** `"readings":[...]` */
+  readings(device: Device, request: LocationsRequest): Promise<OpenHistory>;
   /** `"alerts":[...]` */
   alerts(device: Device, request: AlertsRequest): Promise<OpenHistory>;
 }
@@ -124,17 +126,21 @@ export function createHistory(context: HistoryContext): History {
   }
 
   return {
-    async locations(device, request) {
-      const { key, odometerStart } = device;
-      const read = (range: Range) => locations.history(key, { ...range, odometerStart });
-      return open(request, { list: "locations", device, terms: LocationsRequest.properties, read });
-    },
+    locations: (device, request) => open(request, recordsOf(locations, device, "locations")),
+    readings: (device, request) => open(request, recordsOf(locations, device, "readings")),
     async alerts(device, request) {
       const named = request.alertName === undefined ? {} : { name: request.alertName };
       const read = (range: Range) => readAlerts(alerts, device.key, { ...range, ...named });
       return open(request, { list: "alerts", device, terms: AlertsRequest.properties, read });
     },
   };
+}
+
+/** A device's records, as locations or as readings. */
+function recordsOf(store: HistoryContext["locations"], device: Device, list: "locations" | "readings"): Source {
+  const { key, odometerStart } = device;
+  const read = (range: Range) => store.history(key, { ...range, odometerStart, readings: list === "readings" });
+  return { list, device, terms: LocationsRequest.properties, read };
 }
 
 /** Whether the source has anything in a range. */

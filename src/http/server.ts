@@ -31,7 +31,7 @@ import { groupsRoutes } from "./routes/groups.ts";
 import { lastLocationRoute } from "./routes/last-location.ts";
 import { limitsRoutes } from "./routes/limits.ts";
 import { listingsRoutes } from "./routes/listings.ts";
-import { locationsRoute } from "./routes/locations.ts";
+import { locationsRoute, readingsRoute } from "./routes/locations.ts";
 import { notificationsRoutes } from "./routes/notifications.ts";
 import { operationRoutes } from "./routes/operation.ts";
 import { tokenRoute } from "./routes/token.ts";
@@ -175,6 +175,7 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   commandRoutes(app, services);
   lastLocationRoute(instance, services);
   locationsRoute(instance, services);
+  readingsRoute(instance, services);
   alertsRoute(instance, services);
   geofencesRoutes(app, services);
   alertRulesRoutes(app, services);

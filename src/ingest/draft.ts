@@ -1,6 +1,6 @@
 import type { LocationAlerts } from "../model/alert.ts";
 import type { Attributes, Fix, Report } from "../model/effects.ts";
-import type { LocationRecord, Totals } from "../model/location.ts";
+import { type LocationRecord, type Totals, withTotals } from "../model/location.ts";
 import { alertMembers, extrasOf } from "../model/location-json.ts";
 import type { Readings } from "../model/readings.ts";
 import type { Observation } from "../ports/alert-engine.ts";
@@ -95,13 +95,8 @@ function inputBits(readings: Readings, active: boolean): number {
   return input1 === undefined ? 0 : 1;
 }
 
-/** The record of a draft and of what rules found in it; undefined where it has no position of its own and none is known before it. */
-export function recordOf(
-  draft: Draft,
-  totals: Totals,
-  found: LocationAlerts | undefined = undefined,
-): LocationRecord | undefined {
-  if (!draft.located && totals.anchor === undefined) return undefined;
+/** The record of a draft and of what rules found in it. */
+export function recordOf(draft: Draft, totals: Totals, found: LocationAlerts | undefined = undefined): LocationRecord {
   const { time, hash, receivedAt, speed, course, extras } = draft;
   const alerts = found !== undefined || draft.alarms.length > 0 ? alertMembers(draft.alarms, found) : undefined;
   // The usual one, without the copies that leaving out makes.
@@ -109,21 +104,20 @@ export function recordOf(
     const { latitude, longitude } = draft;
     return { time, hash, receivedAt, valid: draft.positioned, latitude, longitude, speed, course, extras, totals };
   }
-  const position = draft.located ? draft : totals.anchor;
-  return {
+  const record = {
     time,
     hash,
     receivedAt,
     valid: draft.positioned,
-    latitude: position?.latitude ?? 0,
-    longitude: position?.longitude ?? 0,
+    latitude: draft.latitude,
+    longitude: draft.longitude,
     ...(speed !== undefined && { speed }),
     ...(course !== undefined && { course }),
-    ...(!draft.located && totals.anchor && { positionTime: totals.anchor.time }),
     extras,
     ...(alerts !== undefined && { alerts }),
     totals,
   };
+  return draft.located ? record : withTotals({ ...record, unlocated: true }, totals);
 }
 
 /** A stored record as a step of the fold again, for folding from a late record on. */

@@ -27,10 +27,7 @@ export function ingestMetrics(metrics: Metrics): IngestMetrics {
     batchReports: metrics.histogram("waybeam_ingest_batch_reports", "Reports in one commit.", [], sizes)({}),
     commitSeconds: metrics.histogram("waybeam_ingest_commit_seconds", "Time of one durable commit.", [], seconds)({}),
     stored: counter("waybeam_ingest_locations_stored_total", "Locations committed."),
-    repeats: counter(
-      "waybeam_ingest_repeats_total",
-      "Reports dropped because the same one is stored already, or that hold no location.",
-    ),
+    repeats: counter("waybeam_ingest_repeats_total", "Reports dropped because the same one is stored already."),
     refusedReports: counter(
       "waybeam_ingest_reports_refused_total",
       "Reports whose clock or position can't be right, kept as evidence.",

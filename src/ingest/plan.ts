@@ -1,11 +1,13 @@
 import type { DeviceCommit, TotalsPatch, TotalsShift } from "../model/commit.ts";
 import {
+  arrivalOf,
   type DeviceState,
   type LocationRecord,
   noTotals,
   shiftedTotals,
   type Totals,
   type TotalsSums,
+  withTotals,
 } from "../model/location.ts";
 import type { Watch } from "../ports/alert-engine.ts";
 import type { HistoryContext } from "../ports/store.ts";
@@ -25,23 +27,22 @@ export function planAppend(
   watch?: Watch,
 ): { readonly plan: Plan; readonly leftover: readonly Draft[] } {
   const records: LocationRecord[] = [];
-  let { time, totals, last, pending } = state;
+  let { time, totals } = state;
+  let last: LocationRecord | undefined;
+  let located: LocationRecord | undefined;
   let taken = 0;
   for (const draft of drafts) {
     if (watch?.full === true) break;
     taken++;
     const next = advance(totals, time === 0 ? undefined : time, draft);
     const record = recordOf(draft, next, watch?.observe(draft, next));
-    if (record === undefined) {
-      pending = draft.extras;
-      continue;
-    }
     records.push(record);
     totals = next;
     time = draft.time;
     last = record;
+    if (draft.located) located = record;
   }
-  const plan = watched({ records, patches: [], state: stateOf(state, time, totals, last, pending) }, watch);
+  const plan = watched({ records, patches: [], state: stateOf(state, time, totals, last, located) }, watch);
   return { plan, leftover: taken === drafts.length ? [] : drafts.slice(taken) };
 }
 
@@ -99,7 +100,7 @@ function observed(state: DeviceState, context: HistoryContext, fold: Fold, watch
     const one = fold.inserted[index];
     if (one === undefined) return record;
     const found = index < late.length ? ofLate[index] : watch.observe(one.observation, presentTotals(one));
-    return found === undefined ? record : (recordOf(one.observation, one.totals, found) ?? record);
+    return found === undefined ? record : recordOf(one.observation, one.totals, found);
   });
   const newest = fold.newest === fold.records.at(-1) ? records.at(-1) : fold.newest;
   return { ...fold, records, newest };
@@ -149,7 +150,6 @@ function foldAgain(context: HistoryContext, drafts: readonly Draft[], newestTime
       if (draft.time > newestTime) settled ??= totals;
       const next = advance(totals, newest?.time, draft);
       const record = recordOf(draft, next);
-      if (record === undefined) continue;
       records.push(record);
       inserted.push({ observation: draft, totals: next });
       totals = next;
@@ -171,15 +171,15 @@ function foldAgain(context: HistoryContext, drafts: readonly Draft[], newestTime
 }
 
 function latePlan(state: DeviceState, context: HistoryContext, fold: Fold): Plan {
-  const { records, patches, shifts, newest } = fold;
+  const { records, patches, shifts } = fold;
   const changes = { records, patches, ...(shifts.length > 0 && { shifts }) };
   const totals = totalsAfter(state, context, fold);
-  if (!reachesEnd(context, fold))
-    return { ...changes, state: stateOf(state, state.time, totals, state.last, state.pending) };
-  return {
-    ...changes,
-    state: stateOf(state, newest?.time ?? state.time, totals, newest ?? state.last, state.pending),
-  };
+  const located = records.findLast((record) => !record.unlocated);
+  const toEnd = reachesEnd(context, fold);
+  const time = toEnd ? (fold.newest?.time ?? state.time) : state.time;
+  const isFirstPosition = state.totals.anchor === undefined && totals.anchor !== undefined;
+  const newest = toEnd || isFirstPosition ? fold.newest : undefined;
+  return { ...changes, state: stateOf(state, time, totals, newest, located) };
 }
 
 /** Whether nothing is stored behind the fold. */
@@ -191,7 +191,11 @@ function reachesEnd(context: HistoryContext, { newest }: Fold): boolean {
 /** The device's totals after a fold. */
 function totalsAfter(state: DeviceState, context: HistoryContext, fold: Fold): Totals {
   if (reachesEnd(context, fold)) return fold.totals;
-  return isNothing(fold.sums) ? state.totals : shiftedTotals(state.totals, fold.sums);
+  const { anchor } = fold.totals;
+  // The stretch was too long to be folded again up to its end: the first position of all is the last one nevertheless.
+  const before = state.totals.anchor ?? anchor;
+  const totals = before === undefined || before !== anchor ? state.totals : { ...state.totals, anchor: before };
+  return isNothing(fold.sums) ? totals : shiftedTotals(totals, fold.sums);
 }
 
 /** What is to be added to the sums of one for those of the other. */
@@ -208,30 +212,39 @@ function isNothing({ odometerMm, sensorMs }: TotalsSums): boolean {
   return odometerMm === 0 && sensorMs.every((ms) => ms === 0);
 }
 
-/** The state after `before`, with `last` at the last valid position: a newest record that has none keeps its time and readings. */
+/**
+ * The state after `before`. `newest`: the newest record, where it is another one than before; `located`: the newest new one with a position of its own.
+ * Its `last` is at the last valid position: a newest record that has none keeps its time and readings.
+ */
 function stateOf(
   before: DeviceState,
   time: number,
   totals: Totals,
   newest: LocationRecord | undefined,
-  pending: string | undefined,
+  located: LocationRecord | undefined,
 ): DeviceState {
-  const last = newest === undefined ? undefined : atLastPosition(newest, totals);
+  const last = totals.anchor === undefined ? newestOf(before.last, located) : (newest ?? before.last);
+  const receivedAt = newest === undefined || newest.time < time ? arrivalOf(before) : newest.receivedAt;
   return {
     version: before.version + 1,
     time,
     totals,
     ...(before.rules !== undefined && { rules: before.rules }),
-    ...(last && { last }),
-    ...(last === undefined && pending !== undefined && { pending }),
+    ...(last && { last: atLastPosition(last, totals) }),
+    ...(receivedAt !== undefined && receivedAt !== last?.receivedAt && { receivedAt }),
   };
+}
+
+/** No position was ever valid: the newest one is as good as any. */
+function newestOf(one: LocationRecord | undefined, other: LocationRecord | undefined): LocationRecord | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return byKey(one, other) > 0 ? one : other;
 }
 
 function atLastPosition(record: LocationRecord, totals: Totals): LocationRecord {
   const { anchor } = totals;
-  if (record.valid && record.positionTime === undefined && anchor?.time === record.time)
+  if (anchor === undefined || record.unlocated || (record.valid && anchor.time === record.time))
     return withTotals(record, totals);
-  if (anchor === undefined) return withTotals(record, totals);
   // The speed and course of a position that is not the one shown would mislead.
   const { speed: _speed, course: _course, ...rest } = record;
   return {
@@ -241,8 +254,4 @@ function atLastPosition(record: LocationRecord, totals: Totals): LocationRecord 
     positionTime: anchor.time,
     totals,
   };
-}
-
-function withTotals(record: LocationRecord, totals: Totals): LocationRecord {
-  return record.totals === totals ? record : { ...record, totals };
 }

@@ -51,13 +51,27 @@ export interface LocationRecord {
   readonly longitude: number;
   readonly speed?: number;
   readonly course?: number;
-  /** For a record without a position of its own: when the position that it repeats was taken. */
+  /**
+   * It came without a position. It is shown at the one that `totals.anchor` names, taken at `positionTime`; where there is none yet, it has latitude and longitude 0,
+   * which mean nothing: then it is no location, and only readings show it.
+   */
+  readonly unlocated?: true;
+  /** For a record that is shown at the position of an earlier one: when that was taken. */
   readonly positionTime?: number;
   /** The other fields of the API's Location as JSON members, `attributes` last and left open: see `locationJson`. */
   readonly extras: string;
   /** The Location's alert and warning fields as JSON members, with a leading comma; absent where there are none: see `alertMembers`. */
   readonly alerts?: string;
   readonly totals: Totals;
+}
+
+/** A record with other totals, and at the position that they give it where it came without one. */
+export function withTotals(record: LocationRecord, totals: Totals): LocationRecord {
+  if (!record.unlocated) return record.totals === totals ? record : { ...record, totals };
+  const { positionTime: _before, ...rest } = record;
+  const { anchor } = totals;
+  const { latitude, longitude } = anchor ?? { latitude: 0, longitude: 0 };
+  return { ...rest, latitude, longitude, ...(anchor && { positionTime: anchor.time }), totals };
 }
 
 /** The state of a device: one row, rewritten by each commit that concerns it. */
@@ -69,14 +83,20 @@ export interface DeviceState {
   /** Totals as of the newest record. */
   readonly totals: Totals;
   /**
-   * What `lastLocation` answers: the newest record, at the last valid position. Absent before the first position ever.
+   * What `lastLocation` answers: the newest record, at the last valid position; the newest one with a position where none was ever valid.
+   * Absent before the first position ever.
    * (Where the newest record is not valid or has no position, this one repeats the last valid position and says so by `positionTime`.)
    */
   readonly last?: LocationRecord;
-  /** Extras of what was reported before the first position ever. */
-  readonly pending?: string;
+  /** When the newest record arrived, where `last` is another one. */
+  readonly receivedAt?: number;
   /** States of the device's alert rules, as text that the alert engine reads. */
   readonly rules?: string;
+}
+
+/** When a device's newest record arrived; undefined: there is none. */
+export function arrivalOf({ receivedAt, last }: DeviceState): number | undefined {
+  return receivedAt ?? last?.receivedAt;
 }
 
 /** Totals of a device without any record. */

@@ -59,6 +59,8 @@ export interface HistoryRange {
   readonly limit: number;
   /** The device's odometer start, km: added to every `milleage`. */
   readonly odometerStart: number;
+  /** What each record reported, of those without a position too; otherwise those with one as locations. */
+  readonly readings?: boolean;
 }
 
 /** Content key of a record within its device. */
@@ -67,7 +69,7 @@ export interface RecordKey {
   readonly hash: number;
 }
 
-/** Some of a history's records, in order, as the JSON objects of the API's Location, joined by commas. */
+/** Some of a history's records, in order, as the JSON objects of the API's Location or Reading, joined by commas. */
 export interface HistoryChunk {
   /** To be read until the next chunk is asked for: its memory may be used again then. */
   readonly json: Uint8Array;

@@ -88,6 +88,9 @@ async function devices(call: Call): Promise<void> {
   const cursor: string | undefined = page.nextCursor;
   const speeds: (number | undefined)[] = page.locations.map(({ speed }) => speed);
   if (cursor !== undefined || speeds.length > 0) throw new Error(cursor);
+  const { readings } = await call("listReadings", { path, body: range });
+  const batteries: (number | undefined)[] = readings.map(({ battery }) => battery);
+  if (batteries.length > 0) throw new Error(batteries.join());
   const { alerts } = await call("listAlerts", { path, body: { ...range, alertName: "Speed" } });
   const texts: string[] = alerts.map(({ text, notifications }) => text + notifications.join());
   const { refused } = await call("listRefused", { path });

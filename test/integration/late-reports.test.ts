@@ -49,32 +49,29 @@ function submit(ingest: Ingest, device: Admitted, reports: readonly Report[]): P
   return new Promise((resolve) => ingest.submit(device, reports, start + 86_400_000, resolve));
 }
 
-async function history(store: Store, device: Admitted): Promise<readonly object[]> {
+async function history(store: Store, device: Admitted, readings = false): Promise<readonly object[]> {
   const chunks: string[] = [];
-  const range = { from: 0, to: Date.UTC(2100, 0, 1), limit: 1e9, odometerStart: 100 };
+  const range = { from: 0, to: Date.UTC(2100, 0, 1), limit: 1e9, odometerStart: 100, readings };
   for await (const chunk of store.locations.history(device.key, range)) chunks.push(Buffer.from(chunk.json).toString());
   return JSON.parse(`[${chunks.join(",")}]`);
 }
 
-const report: fc.Arbitrary<Fix> = fc
+const report: fc.Arbitrary<Report> = fc
   .record({
+    located: fc.integer({ min: 0, max: 2 }).map((choice) => choice > 0),
     minute: fc.integer({ min: 0, max: 300 }),
     valid: fc.integer({ min: 0, max: 5 }).map((choice) => choice > 0),
     step: fc.integer({ min: 0, max: 40 }),
     speed: fc.constantFrom(undefined, 0, 50),
     input1: fc.constantFrom(undefined, true, false),
   })
-  .map(({ minute, valid, step, speed, input1 }) => ({
-    type: "fix",
-    time: start + minute * 60_000,
-    valid,
-    latitude: 48 + step / 1000,
-    longitude: 11,
-    ...(speed !== undefined && { speed }),
-    alarms: [],
-    readings: input1 === undefined ? {} : { input1 },
-    attributes: {},
-  }));
+  .map(({ minute, located, valid, step, speed, input1 }): Report => {
+    const readings = input1 === undefined ? {} : { input1 };
+    const common = { time: start + minute * 60_000, alarms: [], readings, attributes: { step } };
+    if (!located) return { type: "readings", ...common };
+    const motion = speed === undefined ? {} : { speed };
+    return { type: "fix", ...common, valid, latitude: 48 + step / 1000, longitude: 11, ...motion };
+  });
 
 test("whatever the order of arrival, the store answers the same history and last location", async (context) => {
   const directory = dataFolder();
@@ -97,7 +94,7 @@ test("whatever the order of arrival, the store answers the same history and last
     fc.asyncProperty(cases, fc.integer({ min: 1, max: 9 }), async ([all, shuffled], size) => {
       const inOrder = await admitted(ingest, store, `in-order-${devices}`);
       const anyOrder = await admitted(ingest, store, `any-order-${devices++}`);
-      const sorted = all.toSorted((one, other) => one.time - other.time);
+      const sorted = all.toSorted((one, other) => (one.time ?? 0) - (other.time ?? 0));
       assert.equal(await submit(ingest, inOrder, sorted), "stored");
       const waiting: Promise<string>[] = [];
       for (let at = 0; at < shuffled.length; at += size) {
@@ -107,6 +104,7 @@ test("whatever the order of arrival, the store answers the same history and last
       }
       for (const outcome of await Promise.all(waiting)) assert.equal(outcome, "stored");
       assert.deepEqual(await history(store, anyOrder), await history(store, inOrder));
+      assert.deepEqual(await history(store, anyOrder, true), await history(store, inOrder, true));
       const last = await ingest.states.lastLocation(anyOrder.key, 100);
       assert.equal(last, await ingest.states.lastLocation(inOrder.key, 100));
       const fresh = newIngest(store);

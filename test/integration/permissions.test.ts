@@ -27,6 +27,7 @@ const table = `
   replaceLimits     200   200   404   403   403    403   404    200     200    403 401  401
   readLastLocation  200   200   404   404   200    200   404    200     200    403 401  401
   listLocations     200   200   404   404   200    200   404    200     200    403 401  401
+  listReadings      200   200   404   404   200    200   404    200     200    403 401  401
   listAlerts        200   200   404   404   200    200   404    200     200    403 401  401
   listRefused       200   200   404   404   200    200   404    200     200    403 401  401
   readIdentity      200   200   404   404   200    200   404    200     200    403 401  401
@@ -94,6 +95,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   patchDevice: [],
   replaceLimits: {},
   listLocations: range,
+  listReadings: range,
   listAlerts: range,
   traceDevice: {},
   sendCommand: { command: "x", ttlSeconds: 0 },

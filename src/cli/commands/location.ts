@@ -36,6 +36,7 @@ function describe(location: Readonly<Record<string, unknown>>): string {
 }
 
 interface HistoryOptions extends RangeOptions {
+  readonly readings?: boolean;
   readonly limit?: number;
   readonly json?: boolean;
 }
@@ -44,16 +45,18 @@ interface HistoryOptions extends RangeOptions {
 export function addHistory(program: Command, host: Host): void {
   program
     .command("history")
-    .description("all locations of a device in a time range, by time")
+    .description("all locations of a device in a time range, by time; or all that it reported")
     .argument("<device>", "the device's id")
     .addOption(fromOption())
     .addOption(toOption())
     .option("--limit <count>", "at most so many", parseLimit)
-    .option("--json", "JSON Lines, one location each, as the API gives it")
+    .option("--readings", "all that it reported, without a position too: the history of a sensor without GPS")
+    .option("--json", "JSON Lines, one location or reading each, as the API gives it")
     .addHelpText(
       "after",
       examples(
         "waybeam history 490154203237518",
+        "waybeam history 490154203237518 --readings",
         "waybeam history 490154203237518 --from 2h",
         "waybeam history 490154203237518 --from 2026-11-01 --to 2026-11-30T23:59:59Z --json > november.jsonl",
       ),
@@ -64,8 +67,34 @@ export function addHistory(program: Command, host: Host): void {
     });
 }
 
-const head = ["TIME", "LATITUDE", "LONGITUDE", "SPEED", "COURSE", "MILEAGE", "MORE"];
-const widths = [24, 11, 12, 6, 6, 10];
+/** What is listed: the API's list, what one of it is called, and how a row shows it. */
+interface Listing {
+  readonly list: "locations" | "readings";
+  readonly one: string;
+  readonly head: readonly string[];
+  readonly widths: readonly number[];
+  readonly cells: (each: Readonly<Record<string, unknown>>) => readonly unknown[];
+}
+
+const locations: Listing = {
+  list: "locations",
+  one: "location",
+  head: ["TIME", "LATITUDE", "LONGITUDE", "SPEED", "COURSE", "MILEAGE", "MORE"],
+  widths: [24, 11, 12, 6, 6, 10],
+  cells: (each) => [...positionCells(each), fixed(each.milleage, 2)],
+};
+
+const readings: Listing = {
+  list: "readings",
+  one: "reading",
+  head: ["TIME", "LATITUDE", "LONGITUDE", "SPEED", "COURSE", "MORE"],
+  widths: [24, 11, 12, 6, 6],
+  cells: positionCells,
+};
+
+function positionCells({ dateTime, latitude, longitude, speed, course }: Readonly<Record<string, unknown>>) {
+  return [dateTime, fixed(latitude, 6), fixed(longitude, 6), fixed(speed, 0), fixed(course, 0)];
+}
 
 async function history(
   host: Host,
@@ -76,43 +105,36 @@ async function history(
 ): Promise<void> {
   const { terminal } = host;
   const { limit = Number.POSITIVE_INFINITY, json = false } = options;
+  const listing = options.readings ? readings : locations;
+  const { list, head, widths } = listing;
   const progress = new Progress(host);
   if (!json) await terminal.out(`${columns(head, widths)}\n`);
   let read = 0;
   let cursor: unknown;
   do {
     const page = { ...range, limit: Math.min(pageSize, limit - read), ...(cursor !== undefined && { cursor }) };
-    const answer = await client.device("POST", device, "/locations", page);
-    const locations = records(answer.locations);
-    read += locations.length;
+    const answer = await client.device("POST", device, `/${list}`, page);
+    const found = records(answer[list]);
+    read += found.length;
     cursor = answer.nextCursor;
-    await terminal.out(locations.map(json ? (each) => `${JSON.stringify(each)}\n` : row).join(""));
-    if (json) progress.show(() => counted(read));
+    await terminal.out(found.map((each) => (json ? `${JSON.stringify(each)}\n` : row(each, listing))).join(""));
+    if (json) progress.show(() => counted(read, listing));
   } while (typeof cursor === "string" && read < limit);
   progress.end();
-  if (typeof cursor === "string") terminal.err(`${counted(read)}, and there are more than --limit asks for\n`);
-  else if (!json) terminal.err(`${counted(read)}\n`);
+  if (typeof cursor === "string") terminal.err(`${counted(read, listing)}, and there are more than --limit asks for\n`);
+  else if (!json) terminal.err(`${counted(read, listing)}\n`);
 }
 
-function counted(count: number): string {
-  return count === 1 ? "1 location" : `${count} locations`;
+function counted(count: number, { one }: Listing): string {
+  return count === 1 ? `1 ${one}` : `${count} ${one}s`;
 }
 
-function row(location: Readonly<Record<string, unknown>>): string {
-  const { dateTime, latitude, longitude, speed, course, milleage } = location;
-  const cells = [
-    dateTime,
-    fixed(latitude, 6),
-    fixed(longitude, 6),
-    fixed(speed, 0),
-    fixed(course, 0),
-    fixed(milleage, 2),
-  ];
-  return `${columns([...cells.map(plain), more(location)], widths)}\n`;
+function row(each: Readonly<Record<string, unknown>>, { cells, widths }: Listing): string {
+  return `${columns([...cells(each).map(plain), more(each)], widths)}\n`;
 }
 
 /** Readings with a name of their own, as a row shows them. */
-const readings = [
+const named = [
   ...["battery", "fuel", "fuel2", "temperature", "temperature2"],
   ...["sensorTime1", "sensorTime2", "sensorTime3", "sensorTime4", "rpm"],
 ];
@@ -129,7 +151,7 @@ function more(location: Readonly<Record<string, unknown>>): string {
     list("alerts", plain, ","),
     list("warnings", plain, ","),
     hasCriticalAlert === true ? "critical" : "",
-    ...readings.map((name) => {
+    ...named.map((name) => {
       const value = location[name];
       const none = typeof value !== "number" || (value === 0 && name.startsWith("sensorTime"));
       return none ? "" : `${name}=${value}`;

@@ -6,7 +6,7 @@ import { CommandView } from "../../contract/command.ts";
 import { DeviceView } from "../../contract/device.ts";
 import { GeofenceView } from "../../contract/geofence.ts";
 import { GroupView } from "../../contract/group.ts";
-import { Location } from "../../contract/location.ts";
+import { Location, Reading } from "../../contract/location.ts";
 import { NoticeView } from "../../contract/notice.ts";
 import { UserView } from "../../contract/user.ts";
 
@@ -21,5 +21,6 @@ export const sharedSchemas: readonly TSchema[] = [
   GroupView,
   Location,
   NoticeView,
+  Reading,
   UserView,
 ];

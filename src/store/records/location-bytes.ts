@@ -58,14 +58,7 @@ export class LocationRenderer {
     const { bytes } = sink;
     let at = this.#head(cursor, bytes, sink.length);
     if (alerts < 0) at = put(bytes, at, noAlerts);
-    cursor.bytes.copy(bytes, at, from, end);
-    at += end - from;
-    if (hasNotFinite(cursor.bytes, extras, end)) {
-      // What is left out makes the text shorter, so there is room.
-      const readable = readableExtras(cursor.bytes.toString("utf8", extras, end));
-      const start = at - (end - extras);
-      at = start + bytes.write(readable, start, "utf8");
-    }
+    at = putExtras(cursor, from, bytes, at);
     sink.length = this.#tail(cursor, bytes, at);
   }
 
@@ -87,24 +80,63 @@ export class LocationRenderer {
     return at;
   }
 
-  /** Attributes that depend on how the record came, and the closing braces. */
+  /** Attributes that depend on where it is shown and on how it came, and the closing braces. */
   #tail(cursor: RecordCursor, bytes: Uint8Array, start: number): number {
-    const { positionTime, receivedAt, time } = cursor;
+    const { positionTime } = cursor;
     let at = start;
     if (positionTime !== undefined) {
       at = putComma(bytes, at);
       at = this.#events.write(bytes, put(bytes, at, positionTimeKey), positionTime);
       bytes[at++] = quote;
     }
-    if (receivedAt - time > lateAfterMs) {
-      at = putComma(bytes, at);
-      at = this.#arrivals.write(bytes, put(bytes, at, receivedAtKey), receivedAt);
-      bytes[at++] = quote;
-    }
-    bytes[at] = closeBrace;
-    bytes[at + 1] = closeBrace;
-    return at + 2;
+    return putTail(this.#arrivals, cursor, bytes, at);
   }
+}
+
+/** Writes packed records as the API's Reading: what was reported, and when. */
+export class ReadingRenderer {
+  readonly #events = new DateTimes();
+  readonly #arrivals = new DateTimes();
+
+  /** Appends the record that the cursor has read. */
+  render(cursor: RecordCursor, sink: ByteSink): void {
+    const { extras, end, speed, course } = cursor;
+    sink.reserve(mostAround + end - extras);
+    const { bytes } = sink;
+    let at = this.#events.write(bytes, put(bytes, sink.length, begin), cursor.time);
+    if (cursor.hasOwnPosition) {
+      at = writeNumber(bytes, put(bytes, at, latitudeKey), cursor.latitude);
+      at = writeNumber(bytes, put(bytes, at, longitudeKey), cursor.longitude);
+      if (speed !== undefined && Number.isFinite(speed)) at = writeNumber(bytes, put(bytes, at, speedKey), speed);
+      if (course !== undefined) at = writeNumber(bytes, put(bytes, at, courseKey), course);
+    } else bytes[at++] = quote;
+    sink.length = putTail(this.#arrivals, cursor, bytes, putExtras(cursor, extras, bytes, at));
+  }
+}
+
+/** Copies a record's bytes from there up to its end: its extras, with the alert members before them or without. */
+function putExtras(cursor: RecordCursor, from: number, bytes: Buffer, start: number): number {
+  const { extras, end } = cursor;
+  cursor.bytes.copy(bytes, start, from, end);
+  const at = start + end - from;
+  if (!hasNotFinite(cursor.bytes, extras, end)) return at;
+  // What is left out makes the text shorter, so there is room.
+  const readable = readableExtras(cursor.bytes.toString("utf8", extras, end));
+  const place = at - (end - extras);
+  return place + bytes.write(readable, place, "utf8");
+}
+
+/** When it came, where it came late, and the closing braces. */
+function putTail(arrivals: DateTimes, { receivedAt, time }: RecordCursor, bytes: Uint8Array, start: number): number {
+  let at = start;
+  if (receivedAt - time > lateAfterMs) {
+    at = putComma(bytes, at);
+    at = arrivals.write(bytes, put(bytes, at, receivedAtKey), receivedAt);
+    bytes[at++] = quote;
+  }
+  bytes[at] = closeBrace;
+  bytes[at + 1] = closeBrace;
+  return at + 2;
 }
 
 /** Whether a number that is no JSON stands among the extras' own fields, which end where a list or the attributes begin. */

@@ -28,6 +28,8 @@ const hasAnchor = 1024;
 /** u32 length of the alert members, which stand before the extras; otherwise there are none. */
 const hasAlerts = 2048;
 /** The way that is not in the mileage yet, four f64, after the anchor; otherwise there is none. */
+/** It came without a position: it has that of the anchor, or none. */
+const unlocated = 4096;
 const hasUncounted = 8192;
 const underway = 16_384;
 
@@ -50,7 +52,8 @@ function flagsOf(record: LocationRecord): number {
     flags |= arrivalShort;
   if (speed !== undefined) flags |= isShort(speed) ? hasSpeed | speedShort : hasSpeed;
   if (course !== undefined) flags |= isShort(course) ? hasCourse | courseShort : hasCourse;
-  if (record.positionTime !== undefined) flags |= hasPositionTime;
+  if (record.unlocated) flags |= unlocated;
+  else if (record.positionTime !== undefined) flags |= hasPositionTime;
   if (sensorMs[0] !== 0 || sensorMs[1] !== 0 || sensorMs[2] !== 0 || sensorMs[3] !== 0) flags |= hasSensors;
   if (totals.movedAt !== record.time) flags |= hasMovedAt;
   if (anchor !== undefined)
@@ -131,6 +134,7 @@ export class RecordCursor {
   longitude = 0;
   speed: number | undefined = undefined;
   course: number | undefined = undefined;
+  unlocated = false;
   positionTime: number | undefined = undefined;
   odometerMm = 0;
   inputsKnown = 0;
@@ -158,11 +162,22 @@ export class RecordCursor {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
+  /** Whether the record that was read came with its position. */
+  get hasOwnPosition(): boolean {
+    return !this.unlocated && this.positionTime === undefined;
+  }
+
   /** Reads only the content key and the end. */
   readKey(at: number): void {
     this.end = at + this.#view.getUint32(at, true);
     this.time = this.#view.getFloat64(at + 8, true);
     this.hash = this.#view.getFloat64(at + 16, true);
+  }
+
+  /** Whether the record has a position, its own or the one before. */
+  isLocation(at: number): boolean {
+    const flags = this.#view.getUint16(at + 4, true);
+    return (flags & (unlocated | anchorOwn | hasAnchor)) !== unlocated;
   }
 
   read(start: number): void {
@@ -210,6 +225,12 @@ export class RecordCursor {
     this.anchorLatitude = stored ? view.getFloat64(at + 8, true) : this.latitude;
     this.anchorLongitude = stored ? view.getFloat64(at + 16, true) : this.longitude;
     if (stored) at += 24;
+    this.unlocated = (flags & unlocated) !== 0;
+    if (this.unlocated) {
+      this.latitude = this.hasAnchor ? this.anchorLatitude : 0;
+      this.longitude = this.hasAnchor ? this.anchorLongitude : 0;
+      this.positionTime = this.hasAnchor ? this.anchorTime : undefined;
+    }
     this.underway = (flags & underway) !== 0;
     this.uncounted = flags & hasUncounted ? at : -1;
     if (flags & hasUncounted) at += 32;
@@ -234,6 +255,7 @@ export class RecordCursor {
       longitude: this.longitude,
       ...(speed !== undefined && { speed }),
       ...(course !== undefined && { course }),
+      ...(this.unlocated && { unlocated: true }),
       ...(positionTime !== undefined && { positionTime }),
       extras: this.bytes.toString("utf8", this.extras, this.end),
       ...(this.alerts >= 0 && { alerts: this.bytes.toString("utf8", this.alerts, this.extras) }),

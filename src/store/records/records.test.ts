@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { append, record, someRecord, someTotals } from "../../../test/contract/store/records.ts";
+import { append, readingOf, record, someRecord, someTotals } from "../../../test/contract/store/records.ts";
 import type { DeviceState } from "../../model/location.ts";
 import { locationJson } from "../../model/location-json.ts";
 import { chunkRecords, packBatch, unpackBatch } from "./batch.ts";
-import { LocationRenderer } from "./location-bytes.ts";
+import { LocationRenderer, ReadingRenderer } from "./location-bytes.ts";
 import { RecordCursor, readRecords, writeRecord } from "./record-codec.ts";
 import { ByteSink } from "./sink.ts";
 import { readState, writeState } from "./state-codec.ts";
@@ -33,7 +33,7 @@ describe("packed records", () => {
   it("are read as older versions wrote them", () => {
     assert.deepEqual(readRecords(Buffer.from(oldRecord, "hex")), [record(1)]);
     const last = record(1);
-    const state = { version: 3, time: last.time, totals: last.totals, last, pending: ',"attributes":{' };
+    const state = { version: 3, time: last.time, totals: last.totals, last };
     assert.deepEqual(readState(Buffer.from(oldState, "hex"), 3), state);
   });
 
@@ -70,6 +70,27 @@ describe("packed records", () => {
   });
 });
 
+describe("packed records as readings", () => {
+  it("tell what was reported, and nothing else", () => {
+    fc.assert(
+      fc.property(fc.array(someRecord, { minLength: 1, maxLength: 5 }), (records) => {
+        const packed = new ByteSink(16);
+        for (const record of records) writeRecord(packed, record);
+        const cursor = new RecordCursor(packed.cut());
+        const renderer = new ReadingRenderer();
+        const json = new ByteSink(16);
+        for (let at = 0; at < packed.length; at = cursor.end) {
+          cursor.read(at);
+          if (at > 0) json.byte(0x2c);
+          renderer.render(cursor, json);
+        }
+        const text = new TextDecoder().decode(json.cut());
+        assert.deepEqual(JSON.parse(`[${text}]`), records.map(readingOf));
+      }),
+    );
+  });
+});
+
 describe("packed records of before numbers were looked at", () => {
   it("are rendered without what is no JSON, as the model does", () => {
     const extras =
@@ -98,7 +119,7 @@ describe("packed states", () => {
           time: fc.nat(),
           totals: someTotals,
           last: someRecord,
-          pending: fc.string({ unit: "grapheme" }),
+          receivedAt: fc.nat(),
           rules: fc.string({ unit: "grapheme" }),
         },
         { requiredKeys: ["version", "time", "totals"], noNullPrototype: true },

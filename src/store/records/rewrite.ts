@@ -1,5 +1,5 @@
 import type { TotalsPatch } from "../../model/commit.ts";
-import { shiftedTotals, type Totals } from "../../model/location.ts";
+import { shiftedTotals, type Totals, withTotals } from "../../model/location.ts";
 import { RecordCursor, writeRecord } from "./record-codec.ts";
 import type { Shifts } from "./shifts.ts";
 import { ByteSink } from "./sink.ts";
@@ -37,7 +37,7 @@ export class Rewriter {
         changed = true;
         cursor.read(at);
         const record = cursor.record();
-        writeRecord(sink, { ...record, totals: without(totals, this.#shifts, cursor, seq) });
+        writeRecord(sink, withTotals(record, without(totals, this.#shifts, cursor, seq)));
       }
     }
     return changed ? sink.cut() : undefined;

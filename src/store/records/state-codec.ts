@@ -11,12 +11,13 @@ import type { ByteSink } from "./sink.ts";
 
 /*
  * A device's state as bytes, without its version: u32 flags, f64 time; u32 length of its rules' states and these, where there are any; the totals
- * unless they are those of the last record; the last record; the pending extras up to the end.
+ * unless they are those of the last record; the last record; f64 arrival of the newest record, where it is another one.
  */
 const hasLast = 1;
 const totalsOfLast = 2;
-const hasPending = 4;
+// 4 is what earlier versions set where a text follows: what was reported before the first position ever. Records of its own hold that now.
 const hasRules = 8;
+const hasArrival = 16;
 /** Beside the inputs of totals. */
 const hasAnchor = 1 << 16;
 const hasUncounted = 1 << 17;
@@ -24,8 +25,8 @@ const isUnderway = 1 << 18;
 
 /** Appends a state. Totals that are the last record's very object are not written twice. */
 export function writeState(sink: ByteSink, state: DeviceState): void {
-  const { last, pending, rules, totals } = state;
-  let flags = pending === undefined ? 0 : hasPending;
+  const { last, rules, totals } = state;
+  let flags = state.receivedAt === undefined ? 0 : hasArrival;
   if (last !== undefined) flags |= last.totals === totals ? hasLast | totalsOfLast : hasLast;
   if (rules !== undefined) flags |= hasRules;
   sink.uint32(flags);
@@ -33,7 +34,7 @@ export function writeState(sink: ByteSink, state: DeviceState): void {
   if (rules !== undefined) writeSized(sink, rules);
   if (!(flags & totalsOfLast)) writeTotals(sink, totals);
   if (last !== undefined) writeRecord(sink, last);
-  if (pending !== undefined) sink.text(pending);
+  if (state.receivedAt !== undefined) sink.float64(state.receivedAt);
 }
 
 function writeSized(sink: ByteSink, text: string): void {
@@ -87,13 +88,12 @@ export function readState(bytes: Uint8Array, version: number): DeviceState {
     last = cursor.record();
     at = cursor.end;
   }
-  const pending = flags & hasPending ? cursor.bytes.toString("utf8", at) : undefined;
   return {
     version,
     time,
     totals: totals ?? last?.totals ?? noTotals,
     ...(last && { last }),
-    ...(pending !== undefined && { pending }),
+    ...(flags & hasArrival && { receivedAt: view.getFloat64(at, true) }),
     ...(rules !== undefined && { rules }),
   };
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
-import { LocationRenderer } from "../records/location-bytes.ts";
+import { LocationRenderer, ReadingRenderer } from "../records/location-bytes.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import { Shifts } from "../records/shifts.ts";
 import { ByteSink } from "../records/sink.ts";
@@ -45,10 +45,10 @@ export class ChunkReader {
   /** Undefined: one of the chunks is not there any more. */
   history(request: RenderRequest): JsonPiece[] | undefined {
     if (!this.#asOfNow(() => this.#read(request.device, request.seqs))) return undefined;
-    const { cursor, offsets, seqs } = this.#find(request);
+    const { cursor, offsets, seqs } = this.#find(request, !request.readings);
     const spares = request.spares.filter(({ byteLength }) => byteLength >= pieceBuffer);
     const shifts = this.#shifts;
-    const renderer = new LocationRenderer(request.odometerStart);
+    const renderer = request.readings ? new ReadingRenderer() : new LocationRenderer(request.odometerStart);
     const json = this.#json;
     const pieces: JsonPiece[] = [];
     let count = 0;
@@ -133,7 +133,8 @@ export class ChunkReader {
     });
   }
 
-  #find({ from, to, bound, after, limit }: Omit<ReadRequest, "device" | "seqs">): Found {
+  /** `located`: only records with a position. */
+  #find({ from, to, bound, after, limit }: Omit<ReadRequest, "device" | "seqs">, located = false): Found {
     const cursor = new RecordCursor(this.#packed.bytes);
     const offsets: number[] = [];
     const seqs: number[] = [];
@@ -148,6 +149,7 @@ export class ChunkReader {
       const { time, hash } = cursor;
       if (time < from || time > to || time >= bound || time < afterTime) continue;
       if (after !== undefined && time === afterTime && hash <= after.hash) continue;
+      if (located && !cursor.isLocation(at)) continue;
       if (time < lastTime || (time === lastTime && hash < lastHash)) sorted = false;
       lastTime = time;
       lastHash = hash;

@@ -37,7 +37,7 @@ export async function* readHistory(
 ): AsyncGenerator<HistoryChunk, void, undefined> {
   const chunks = index.get(device);
   if (chunks === undefined || range.limit <= 0) return;
-  const { after, to, odometerStart } = range;
+  const { after, to, odometerStart, readings = false } = range;
   const from = Math.max(range.from, after?.time ?? range.from);
   const sweep = new Sweep(chunks, from, to);
   let left = range.limit;
@@ -46,7 +46,7 @@ export async function* readHistory(
   const ask = (): Asked | undefined => {
     const step = left > 0 ? sweep.next(Math.min(stepRecords, left)) : undefined;
     if (step === undefined) return undefined;
-    const request = { device, ...step, from: begin, to, after, limit: left, odometerStart, spares };
+    const request = { device, ...step, from: begin, to, after, limit: left, odometerStart, readings, spares };
     const asked = { begin, answer: reader.call("history", request, spares) };
     spares = [];
     // Whether it failed is told when its turn comes; a consumer that left early never asks.

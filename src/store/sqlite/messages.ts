@@ -99,6 +99,8 @@ export interface ReadRequest {
 /** The same as JSON. */
 export interface RenderRequest extends ReadRequest {
   readonly odometerStart: number;
+  /** See `HistoryRange`. */
+  readonly readings: boolean;
   /** Buffers of pieces that have been read, to be used again. */
   readonly spares: readonly ArrayBuffer[];
 }

@@ -38,14 +38,14 @@ export function commitContract(store: () => Store): void {
       assert.deepEqual(await open.locations.states([]), []);
     });
 
-    it("keeps a state with its last record, or with what is pending", async () => {
+    it("keeps a state with its last record, or without one", async () => {
       const { store: open, key } = await fresh(store);
-      const pending = { version: 1, time: 0, totals: record(0).totals, pending: ',"attributes":{"battery":"ünï"' };
+      const unlocated = { version: 1, time: 5, totals: record(0).totals, receivedAt: 7 };
       assert.equal(
-        await open.locations.commit(batchOf({ device: key, records: [], patches: [], state: pending })),
+        await open.locations.commit(batchOf({ device: key, records: [], patches: [], state: unlocated })),
         undefined,
       );
-      assert.deepEqual(await open.locations.states([key]), [pending]);
+      assert.deepEqual(await open.locations.states([key]), [unlocated]);
       const next = append(key, 2, [record(1), record(2)]);
       await open.locations.commit(batchOf(next));
       assert.deepEqual(await open.locations.states([key]), [next.state]);

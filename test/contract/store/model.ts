@@ -7,6 +7,7 @@ import {
   noTotals,
   shiftedTotals,
   type Totals,
+  withTotals,
 } from "../../../src/model/location.ts";
 import type { HistoryContext, HistoryRange, RecordKey } from "../../../src/ports/store.ts";
 import { someHash, someRecord, someTime, someTotals } from "./records.ts";
@@ -35,7 +36,6 @@ export interface Step {
   /** New totals for stored records, chosen by place. */
   readonly patches: readonly { readonly place: number; readonly totals: Totals }[];
   readonly shifts: readonly TotalsShift[];
-  readonly pending: string | undefined;
 }
 
 export const someStep: fc.Arbitrary<Step> = fc.record({
@@ -56,7 +56,6 @@ export const someStep: fc.Arbitrary<Step> = fc.record({
     }),
     { maxLength: 3 },
   ),
-  pending: fc.option(fc.constant(',"attributes":{"battery":"5"'), { nil: undefined }),
 });
 
 /** Many records from one: more than a chunk of any engine holds. */
@@ -99,7 +98,6 @@ export class DeviceModel {
       time: last?.time ?? 0,
       totals: step.patches[0]?.totals ?? last?.totals ?? noTotals,
       ...(last && { last }),
-      ...(step.pending !== undefined && { pending: step.pending }),
     };
     return {
       device: this.device,
@@ -113,6 +111,7 @@ export class DeviceModel {
   history(range: HistoryRange): readonly LocationRecord[] {
     const { from, to, after, limit } = range;
     return this.records
+      .filter((record) => range.readings || !record.unlocated || record.positionTime !== undefined)
       .filter((record) => record.time >= from && record.time <= to && (after === undefined || byKey(record, after) > 0))
       .slice(0, limit);
   }
@@ -134,9 +133,9 @@ function changed(
   shifts: readonly TotalsShift[],
 ): LocationRecord {
   const patch = patches.find((one) => byKey(one, record) === 0);
-  if (patch !== undefined) return { ...record, totals: patch.totals };
+  if (patch !== undefined) return withTotals(record, patch.totals);
   let { totals } = record;
   for (const shift of shifts)
     if (byKey(record, { time: shift.afterTime, hash: shift.afterHash }) > 0) totals = shiftedTotals(totals, shift);
-  return { ...record, totals };
+  return withTotals(record, totals);
 }

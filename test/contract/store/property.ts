@@ -6,7 +6,7 @@ import { locationJson } from "../../../src/model/location-json.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { makeAccount, makeDevice } from "./harness.ts";
 import { DeviceModel, type Step, someStep } from "./model.ts";
-import { batchOf, everything, readAll, someHash, someTime } from "./records.ts";
+import { batchOf, everything, readAll, readingOf, someHash, someTime } from "./records.ts";
 
 /** A batch: what each of two devices does; where it is undefined, the store is closed and opened again. */
 const someBatches = fc.array(
@@ -25,6 +25,8 @@ const someQuestion = fc.record({
   odometerStart: fc.double({ min: 0, max: 1e6, noNaN: true }),
 });
 
+const placed = (record: LocationRecord) => !record.unlocated || record.positionTime !== undefined;
+
 function jsonOf(records: readonly LocationRecord[], odometerStart: number): string {
   return records.map((record) => locationJson(record, odometerStart)).join(",");
 }
@@ -35,8 +37,9 @@ async function check(
   questions: readonly (typeof someQuestion extends fc.Arbitrary<infer T> ? T : never)[],
 ) {
   const whole = await readAll(store, model.device);
-  assert.equal(whole.json, jsonOf(model.records, 0));
-  assert.equal(whole.count, model.records.length);
+  const locations = model.records.filter(placed);
+  assert.equal(whole.json, jsonOf(locations, 0));
+  assert.equal(whole.count, locations.length);
   const [state] = await store.locations.states([model.device]);
   if (model.state !== undefined) assert.deepEqual(state, model.state);
   for (const { after, ...question } of questions) {
@@ -46,6 +49,10 @@ async function check(
     assert.equal(read.json, jsonOf(expected, range.odometerStart));
     const last = expected.at(-1);
     assert.deepEqual(read.last, last && { time: last.time, hash: last.hash });
+    const readings = await readAll(store, model.device, { ...range, readings: true });
+    const reported = model.history({ ...range, readings: true });
+    assert.deepEqual(JSON.parse(`[${readings.json}]`), reported.map(readingOf));
+    assert.deepEqual(readings.count, reported.length);
     const context = await store.locations.context(model.device, question.from, question.limit);
     assert.deepEqual(context, model.context(question.from, question.limit));
   }

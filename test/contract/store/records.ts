@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { CommitBatch, DeviceCommit } from "../../../src/model/commit.ts";
 import type { DeviceKey } from "../../../src/model/device.ts";
-import type { DeviceState, LocationRecord, Totals } from "../../../src/model/location.ts";
+import { type DeviceState, type LocationRecord, type Totals, withTotals } from "../../../src/model/location.ts";
 import type { HistoryRange, Store } from "../../../src/ports/store.ts";
 import { now } from "./harness.ts";
 
@@ -68,6 +68,19 @@ export async function readAll(store: Store, device: DeviceKey, range: HistoryRan
   return { json: texts.join(","), pieces: texts.length, count, last };
 }
 
+/** The API's Reading of a record, in the plainest form. */
+export function readingOf({ time, receivedAt, positionTime, unlocated, extras, ...record }: LocationRecord): object {
+  const { latitude, longitude, speed, course } = record;
+  const own = !unlocated && positionTime === undefined;
+  const motion = { ...(speed !== undefined && { speed }), ...(course !== undefined && { course }) };
+  const { attributes, ...rest } = JSON.parse(`{${extras.slice(1)}}}`);
+  const late = receivedAt - time > 60_000 && { receivedAt: new Date(receivedAt).toISOString() };
+  const dateTime = new Date(time).toISOString();
+  const position = own && { latitude, longitude, ...motion };
+  // JSON has no -0.
+  return JSON.parse(JSON.stringify({ dateTime, ...position, ...rest, attributes: { ...attributes, ...late } }));
+}
+
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
 const seconds = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1e9, noNaN: true }));
 
@@ -118,6 +131,7 @@ export const someRecord: fc.Arbitrary<LocationRecord> = fc
       note: fc.oneof(fc.constant(undefined), fc.string({ unit: "grapheme", maxLength: 40 })),
       totals: someTotals,
       ownAnchor: fc.boolean(),
+      unlocated: fc.integer({ min: 0, max: 3 }).map((choice) => choice === 0),
     },
     {
       requiredKeys: [
@@ -131,17 +145,21 @@ export const someRecord: fc.Arbitrary<LocationRecord> = fc
         "note",
         "totals",
         "ownAnchor",
+        "unlocated",
       ],
       noNullPrototype: true,
     },
   )
-  .map(({ delay, alerts, note, ownAnchor, ...fields }) => {
+  .map(({ delay, alerts, note, ownAnchor, unlocated, ...fields }): LocationRecord => {
     const { time, latitude, longitude } = fields;
-    return {
+    const record = {
       ...fields,
       receivedAt: time + delay,
       ...(alerts !== undefined && { alerts }),
       extras: note === undefined ? ',"attributes":{' : `,"attributes":{"note":${JSON.stringify(note)}`,
       totals: ownAnchor ? { ...fields.totals, movedAt: time, anchor: { time, latitude, longitude } } : fields.totals,
     };
+    if (!unlocated) return record;
+    const { positionTime: _own, ...rest } = record;
+    return withTotals({ ...rest, valid: false, latitude: 0, longitude: 0, unlocated: true }, record.totals);
   });

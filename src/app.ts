@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { checkRule, RuleEngine, RuleTrial } from "./alerts/index.ts";
 import { hashApiKey, makeApiKey, makeOperatorKey } from "./auth/api-key.ts";
 import { matchesTrackerSecret as matchesSecret } from "./auth/tracker-secret.ts";
@@ -55,7 +56,7 @@ export interface App {
 /** Builds every part from the configuration, starts them in the order of their needs, and stops them in the other. `pid`: this process, for the store's lock. */
 export async function startApp(config: Config, pid: number): Promise<App> {
   const log = createLog(config.log.level);
-  const store = await openSqliteStore({ directory: config.data, log, pid, uid: systemUser });
+  const store = await openStore(config, log, pid);
   try {
     const app = await startParts(config, log, store);
     return {
@@ -69,6 +70,26 @@ export async function startApp(config: Config, pid: number): Promise<App> {
     await store.close();
     throw error;
   }
+}
+
+function openStore(config: Config, log: Log, pid: number, rotate = false): Promise<SqliteStore> {
+  const file = secretFile(config);
+  return openSqliteStore({
+    ...{ directory: config.data, log, pid, uid: systemUser },
+    secrets: { file, ids: systemIds, rotate },
+  });
+}
+
+/** Where the key of the secrets is. */
+function secretFile({ data, secret }: Config): string {
+  return secret.file === "" ? join(data, "secret.key") : secret.file;
+}
+
+/** Makes a new key for the secrets of a data folder that no service uses, and seals them all by it; gives the file of the key. */
+export async function rotateSecret(config: Config, pid: number): Promise<string> {
+  const store = await openStore(config, createLog("error"), pid, true);
+  await store.close();
+  return secretFile(config);
 }
 
 async function startParts(config: Config, log: Log, store: SqliteStore): Promise<App> {

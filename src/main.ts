@@ -61,6 +61,16 @@ async function readConfig(configFile: string | undefined): Promise<ConfigView> {
   return { data: loaded.config.data, settings: describeConfig(loaded) };
 }
 
+async function rotateSecret(configFile: string | undefined): Promise<string> {
+  const { config } = await load(configFile);
+  const app = await import("./app.ts");
+  try {
+    return await app.rotateSecret(config, process.pid);
+  } catch (error) {
+    throw await startFailure(error, config.data);
+  }
+}
+
 async function startService(configFile: string | undefined, data?: string): Promise<Service> {
   const { config } = await load(configFile, data);
   const { startApp } = await import("./app.ts");
@@ -78,6 +88,9 @@ async function startFailure(error: unknown, data: string): Promise<unknown> {
   const { DataFolderUnusable, dataFolderAdvice } = await import("./store/sqlite/folder.ts");
   const { DataFolderInUse } = await import("./store/sqlite/lock.ts");
   const { StoreTooNew } = await import("./store/migrations/migrations.ts");
+  const { SecretKeyUnusable } = await import("./store/secrets/key-file.ts");
+  if (error instanceof SecretKeyUnusable)
+    return new CliError("failure", `can't open the data folder ${data}: ${error.message}`, error.advice);
   if (error instanceof DataFolderUnusable) return new CliError("failure", error.message, error.advice);
   if (error instanceof DataFolderInUse) return new CliError("inUse", error.message);
   if (error instanceof StoreTooNew)
@@ -102,6 +115,7 @@ const host: Host = {
   version: String(version),
   readConfig,
   startService,
+  rotateSecret,
 };
 
 try {

@@ -16,6 +16,7 @@ function silentHost(): Host {
     version: "",
     readConfig: never,
     startService: never,
+    rotateSecret: never,
   };
 }
 

@@ -17,6 +17,7 @@ const program = makeProgram({
   version: "",
   readConfig: () => Promise.reject(new Error("not asked")),
   startService: () => Promise.reject(new Error("not asked")),
+  rotateSecret: () => Promise.reject(new Error("not asked")),
 });
 
 function page(name: string): string {

@@ -59,4 +59,6 @@ export interface Host {
   readConfig(file: string | undefined): Promise<ConfigView>;
   /** Starts the service with the configuration; `data`: in this folder, whatever that says. Throws a CliError where it can't start. */
   startService(configFile: string | undefined, data?: string): Promise<Service>;
+  /** Makes a new key for the secrets in the database, while no service runs; gives its file. Throws a CliError where it can't be done. */
+  rotateSecret(configFile: string | undefined): Promise<string>;
 }

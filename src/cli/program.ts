@@ -11,6 +11,7 @@ import { addGroup } from "./commands/group.ts";
 import { addHistory, addLast } from "./commands/location.ts";
 import { addNotice } from "./commands/notice.ts";
 import { addRule } from "./commands/rule.ts";
+import { addSecret } from "./commands/secret.ts";
 import { addServe } from "./commands/serve.ts";
 import { addSimulate } from "./commands/simulate.ts";
 import { addTrace } from "./commands/trace.ts";
@@ -39,6 +40,7 @@ export function makeProgram(host: Host): Command {
     addTrace,
     addDecode,
     addSimulate,
+    addSecret,
   ])
     add(program, host);
   return program;

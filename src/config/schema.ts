@@ -4,6 +4,7 @@ import { answers } from "./answers.ts";
 import { type About, integer, optionalText, port, text, toggle } from "./kinds.ts";
 import { mail } from "./mail.ts";
 import { metrics } from "./metrics.ts";
+import { secret } from "./secret.ts";
 import { deviceShares } from "./shares.ts";
 import { sms } from "./sms.ts";
 
@@ -277,6 +278,7 @@ export const configSchema = Type.Object({
     } satisfies About),
   }),
   metrics,
+  secret,
   log: Type.Object({
     level: Type.Union(
       [

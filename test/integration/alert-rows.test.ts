@@ -12,6 +12,7 @@ import { AlertRows, alertRow } from "../../src/store/rows/alerts.ts";
 import { DeviceRows } from "../../src/store/rows/devices.ts";
 import { GeofenceRows } from "../../src/store/rows/geofences.ts";
 import { NoticeRows, noticeRow } from "../../src/store/rows/notices.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
 import { engine } from "../../src/store/sqlite/engine.ts";
 import { commitAlerts, geofenceFields, newAlert, newNotice, ruleFields } from "../contract/store/alert-values.ts";
 import { deviceFields, makeAccount, makeDevice, now } from "../contract/store/harness.ts";
@@ -57,11 +58,11 @@ describe("alerts, rules and notices in SQLite", () => {
     await rows.insertInto("alert").values(alertRow(alert)).execute();
     await rows
       .insertInto("notice")
-      .values(noticeRow(newNotice(alert)))
+      .values(noticeRow(newNotice(alert), openVault))
       .execute();
     statements.clear();
-    await askRules(new AlertRuleRows(rows), new GeofenceRows(rows));
-    await askAlerts(new AlertRows(rows), new NoticeRows(rows), device.key);
+    await askRules(new AlertRuleRows(rows, openVault), new GeofenceRows(rows));
+    await askAlerts(new AlertRows(rows), new NoticeRows(rows, openVault), device.key);
     assert.ok(statements.size > 30, `${statements.size} statements`);
     assert.deepEqual(withoutIndex(file, statements), []);
     await rows.destroy();

@@ -118,6 +118,7 @@ describe("the README's commands, as they stand but for the ports", () => {
   it("is right that every command that prints data has --json", () => {
     const silent = [
       "serve",
+      "secret rotate",
       "demo",
       "device remove",
       "command cancel",

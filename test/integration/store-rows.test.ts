@@ -14,6 +14,7 @@ import { DailyRows } from "../../src/store/rows/daily.ts";
 import { DeviceRows } from "../../src/store/rows/devices.ts";
 import { GroupRows } from "../../src/store/rows/groups.ts";
 import { UserRows } from "../../src/store/rows/users.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
 import { engine } from "../../src/store/sqlite/engine.ts";
 import { deviceFields, makeAccount, makeDevice, newCommand, now, userFields } from "../contract/store/harness.ts";
 import { plainSqlite, withoutIndex } from "../support/plain-sqlite.ts";
@@ -123,7 +124,7 @@ describe("rows of the SQLite store", () => {
 
 /** Each question of the row stores, but those that are about all accounts. */
 async function askEverything(rows: ReturnType<typeof plainSqlite>["rows"]): Promise<void> {
-  const accounts = new AccountRows(rows);
+  const accounts = new AccountRows(rows, openVault);
   const users = new UserRows(rows);
   const devices = new DeviceRows(rows, () => {});
   const groups = new GroupRows(rows);

@@ -97,6 +97,7 @@ export async function waybeam(args: readonly string[], setup: Setup = {}) {
       if (!setup.service) throw new CliError("inUse", "the port is in use");
       return setup.service;
     },
+    rotateSecret: async () => "data/secret.key",
   };
   const code = await run(args, host);
   return { code, out, err };

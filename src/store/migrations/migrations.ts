@@ -7,10 +7,20 @@ import { commandParts } from "./0004-command-parts.ts";
 import { shifts } from "./0005-shifts.ts";
 import { noticePlaces } from "./0006-notice-places.ts";
 import { deviceIdentity } from "./0008-device-identity.ts";
+import { secrets } from "./0011-secrets.ts";
 import type { Engine, Migration } from "./migration.ts";
 
 /** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
-const migrations: readonly Migration[] = [first, tenants, alerts, commandParts, shifts, noticePlaces, deviceIdentity];
+const migrations: readonly Migration[] = [
+  first,
+  tenants,
+  alerts,
+  commandParts,
+  shifts,
+  noticePlaces,
+  deviceIdentity,
+  secrets,
+];
 
 /** The data was written by a newer version of the program. */
 export class StoreTooNew extends Error {

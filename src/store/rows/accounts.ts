@@ -2,6 +2,8 @@ import type { Kysely } from "kysely";
 import type { Account, User } from "../../model/account.ts";
 import type { AccountStore, NewUser } from "../../ports/store.ts";
 import type { AccountRow, Schema } from "../schema.ts";
+import { secretSettings, settingPlace } from "../secrets/sealed-rows.ts";
+import type { Vault } from "../secrets/vault.ts";
 import { licensesUsed, licensesUsedByAccount } from "./licenses.ts";
 import { isEmailTaken, rowOf, userOf } from "./users.ts";
 
@@ -15,9 +17,11 @@ function accountOf(row: AccountRow): Account {
 /** Accounts and the service's settings. */
 export class AccountRows implements AccountStore {
   readonly #database: Kysely<Schema>;
+  readonly #vault: Vault;
 
-  constructor(database: Kysely<Schema>) {
+  constructor(database: Kysely<Schema>, vault: Vault) {
     this.#database = database;
+    this.#vault = vault;
   }
 
   async list(): Promise<readonly Account[]> {
@@ -82,7 +86,7 @@ export class AccountRows implements AccountStore {
     if (known !== undefined) return known;
     await this.#database
       .insertInto("setting")
-      .values({ name, value: make() })
+      .values({ name, value: secretSettings.has(name) ? this.#vault.seal(make(), settingPlace(name)) : make() })
       .onConflict((conflict) => conflict.column("name").doNothing())
       .execute();
     // Whoever was first has decided.
@@ -91,7 +95,8 @@ export class AccountRows implements AccountStore {
 
   async findSetting(name: string): Promise<string | undefined> {
     const row = await this.#database.selectFrom("setting").select("value").where("name", "=", name).executeTakeFirst();
-    return row?.value;
+    if (row === undefined || !secretSettings.has(name)) return row?.value;
+    return this.#vault.open(row.value, settingPlace(name));
   }
 }
 

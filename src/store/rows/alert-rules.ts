@@ -2,15 +2,16 @@ import type { Kysely } from "kysely";
 import type { AlertRule, AlertRuleFields } from "../../model/alert-rule.ts";
 import type { AlertRuleStore, RuleExchange } from "../../ports/alert-store.ts";
 import type { AlertRuleRow, Schema } from "../schema.ts";
-import { written } from "./json-columns.ts";
+import { openRule, sealRule } from "../secrets/sealed-rows.ts";
+import type { Vault } from "../secrets/vault.ts";
 import { allByKey } from "./pages.ts";
 
 /** Rules of one question of a list: each may name many devices. */
 const listRows = 100;
 
-function ruleOf(row: AlertRuleRow): AlertRule {
+function ruleOf(row: AlertRuleRow, vault: Vault): AlertRule {
   return {
-    ...written<AlertRuleFields>(row.definition),
+    ...openRule(row.definition, row.id, vault),
     key: row.key,
     id: row.id,
     accountKey: row.account,
@@ -24,9 +25,11 @@ function ruleOf(row: AlertRuleRow): AlertRule {
 /** Rules of accounts. */
 export class AlertRuleRows implements AlertRuleStore {
   readonly #database: Kysely<Schema>;
+  readonly #vault: Vault;
 
-  constructor(database: Kysely<Schema>) {
+  constructor(database: Kysely<Schema>, vault: Vault) {
     this.#database = database;
+    this.#vault = vault;
   }
 
   async create(
@@ -47,12 +50,12 @@ export class AlertRuleRows implements AlertRuleStore {
 
   async find(id: string): Promise<AlertRule | undefined> {
     const row = await this.#database.selectFrom("alert_rule").selectAll().where("id", "=", id).executeTakeFirst();
-    return row && ruleOf(row);
+    return row && ruleOf(row, this.#vault);
   }
 
   async list(accountKey: number): Promise<readonly AlertRule[]> {
     const own = this.#database.selectFrom("alert_rule").selectAll().where("account", "=", accountKey);
-    return (await allByKey(own, listRows)).map(ruleOf);
+    return (await allByKey(own, listRows)).map((row) => ruleOf(row, this.#vault));
   }
 
   async accounts(): Promise<readonly number[]> {
@@ -66,7 +69,7 @@ export class AlertRuleRows implements AlertRuleStore {
   }
 
   replace(key: number, userKey: number, fields: AlertRuleFields, now: number): Promise<AlertRule | undefined> {
-    return replaceRule(this.#database, key, userKey, fields, now);
+    return this.#replace(this.#database, key, userKey, fields, now);
   }
 
   exchange(
@@ -85,7 +88,7 @@ export class AlertRuleRows implements AlertRuleStore {
       for (const key of gone) await transaction.deleteFrom("alert_rule").where("key", "=", key).execute();
       const rules: AlertRule[] = [];
       for (const { key, fields } of replace) {
-        const rule = kept.has(key) ? await replaceRule(transaction, key, userKey, fields, now) : undefined;
+        const rule = kept.has(key) ? await this.#replace(transaction, key, userKey, fields, now) : undefined;
         if (rule !== undefined) rules.push(rule);
       }
       for (const { id, fields } of create) {
@@ -96,13 +99,13 @@ export class AlertRuleRows implements AlertRuleStore {
             account: accountKey,
             user: userKey,
             revision: 1,
-            definition: JSON.stringify(fields),
+            definition: sealRule(fields, id, this.#vault),
             creation: now,
             modification: now,
           })
           .returningAll()
           .executeTakeFirstOrThrow();
-        rules.push(ruleOf(row));
+        rules.push(ruleOf(row, this.#vault));
       }
       return rules;
     });
@@ -112,25 +115,27 @@ export class AlertRuleRows implements AlertRuleStore {
     const [deleted] = await this.#database.deleteFrom("alert_rule").where("key", "=", key).execute();
     return deleted !== undefined && deleted.numDeletedRows > 0n;
   }
-}
 
-async function replaceRule(
-  database: Kysely<Schema>,
-  key: number,
-  userKey: number,
-  fields: AlertRuleFields,
-  now: number,
-): Promise<AlertRule | undefined> {
-  const row = await database
-    .updateTable("alert_rule")
-    .set((set) => ({
-      user: userKey,
-      revision: set("revision", "+", 1),
-      definition: JSON.stringify(fields),
-      modification: now,
-    }))
-    .where("key", "=", key)
-    .returningAll()
-    .executeTakeFirst();
-  return row && ruleOf(row);
+  async #replace(
+    database: Kysely<Schema>,
+    key: number,
+    userKey: number,
+    fields: AlertRuleFields,
+    now: number,
+  ): Promise<AlertRule | undefined> {
+    const known = await database.selectFrom("alert_rule").select("id").where("key", "=", key).executeTakeFirst();
+    if (known === undefined) return undefined;
+    const row = await database
+      .updateTable("alert_rule")
+      .set((set) => ({
+        user: userKey,
+        revision: set("revision", "+", 1),
+        definition: sealRule(fields, known.id, this.#vault),
+        modification: now,
+      }))
+      .where("key", "=", key)
+      .returningAll()
+      .executeTakeFirst();
+    return row && ruleOf(row, this.#vault);
+  }
 }

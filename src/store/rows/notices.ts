@@ -4,22 +4,23 @@ import type { NewNotice, Notice, NoticeChannel } from "../../model/notice.ts";
 import type { DayPlaces, NoticeBacklog, NoticeOutcome, NoticeRange, NoticeStore } from "../../ports/alert-store.ts";
 import type { DailyKind } from "../../ports/store.ts";
 import type { NewNoticeRow, NoticeRow, Schema } from "../schema.ts";
+import { openTarget, sealTarget } from "../secrets/sealed-rows.ts";
+import type { Vault } from "../secrets/vault.ts";
 import { noteChannel } from "./alerts.ts";
 import { giveBackPlace, takePlace } from "./daily.ts";
-import { written } from "./json-columns.ts";
 
 /** In the words of the indexes of open notices: an engine takes them only for a condition that says the same without a parameter. */
 const waits = sql<SqlBool>`notice.state = 'queued'`;
 const isSending = sql<SqlBool>`notice.state = 'sending'`;
 const hasFinished = sql<SqlBool>`notice.finished_at is not null`;
 
-function noticeOf(row: NoticeRow): Notice {
+function noticeOf(row: NoticeRow, vault: Vault): Notice {
   return {
     key: row.key,
     id: row.id,
     alertId: row.alert,
     device: row.device,
-    target: written(row.target),
+    target: openTarget(row.target, row.id, vault),
     state: row.state,
     reason: row.reason,
     creation: row.creation,
@@ -32,13 +33,13 @@ function noticeOf(row: NoticeRow): Notice {
 }
 
 /** The row of a new notice; the engine's commit writes it. */
-export function noticeRow(notice: NewNotice): NewNoticeRow {
+export function noticeRow(notice: NewNotice, vault: Vault): NewNoticeRow {
   return {
     id: notice.id,
     alert: notice.alertId,
     device: notice.device,
     channel: notice.target.channel,
-    target: JSON.stringify(notice.target),
+    target: sealTarget(notice.target, notice.id, vault),
     state: notice.state,
     reason: notice.reason,
     creation: notice.creation,
@@ -64,15 +65,17 @@ function ofDevice(where: ExpressionBuilder<Schema, "notice">) {
 /** The outbox. */
 export class NoticeRows implements NoticeStore {
   readonly #database: Kysely<Schema>;
+  readonly #vault: Vault;
 
-  constructor(database: Kysely<Schema>) {
+  constructor(database: Kysely<Schema>, vault: Vault) {
     this.#database = database;
+    this.#vault = vault;
   }
 
   async due(channel: NoticeChannel, now: number, limit: number): Promise<readonly Notice[]> {
     const waiting = this.#kept().where(waits).where("channel", "=", channel).where("due_at", "<=", now);
     const rows = await waiting.orderBy("due_at").orderBy("key").limit(limit).execute();
-    return rows.map(noticeOf);
+    return rows.map((row) => noticeOf(row, this.#vault));
   }
 
   async nextDue(): Promise<number | undefined> {
@@ -171,12 +174,12 @@ export class NoticeRows implements NoticeStore {
     if (after !== undefined) found = found.where("key", "<", after);
     if (states !== undefined) found = found.where("state", "in", states);
     const rows = await found.orderBy("key", "desc").limit(limit).execute();
-    return rows.map(noticeOf);
+    return rows.map((row) => noticeOf(row, this.#vault));
   }
 
   async find(device: DeviceKey, id: string): Promise<Notice | undefined> {
     const row = await this.#kept().where("id", "=", id).where("device", "=", device).executeTakeFirst();
-    return row && noticeOf(row);
+    return row && noticeOf(row, this.#vault);
   }
 
   async resend(key: number, now: number): Promise<Notice | undefined> {
@@ -189,7 +192,7 @@ export class NoticeRows implements NoticeStore {
       .where(ofDevice)
       .returningAll()
       .executeTakeFirst();
-    return row && noticeOf(row);
+    return row && noticeOf(row, this.#vault);
   }
 
   async prune(before: number, limit: number): Promise<number> {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLog } from "../../../test/support/silent-log.ts";
 import type { RefusedRows } from "../rows/refused.ts";
+import { openVault } from "../secrets/vault.ts";
 import { ChunkIndex } from "./chunk-index.ts";
 import { SqliteLocations } from "./locations.ts";
 import type { ReaderCalls, WriterCalls } from "./messages.ts";
@@ -33,6 +34,7 @@ test("chunks that a compaction replaced stay in the index until those that took 
     turns: new Mutex(),
     index,
     log: silentLog,
+    vault: openVault,
   });
   locations.compactor.look(1);
   await asked.promise;

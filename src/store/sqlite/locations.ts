@@ -17,6 +17,7 @@ import { alertRow } from "../rows/alerts.ts";
 import { noticeRow } from "../rows/notices.ts";
 import type { RefusedRows } from "../rows/refused.ts";
 import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
+import type { Vault } from "../secrets/vault.ts";
 import type { ChunkIndex, PlacedChunk } from "./chunk-index.ts";
 import { Compactor } from "./compactor.ts";
 import { Contexts } from "./contexts.ts";
@@ -38,6 +39,8 @@ export interface LocationParts {
   readonly index: ChunkIndex;
   readonly refused: RefusedRows;
   readonly log: Log;
+  /** Seals what the notices of a commit hold. */
+  readonly vault: Vault;
 }
 
 /** Positions on SQLite: packed here, written by one worker, read and rendered by another. */
@@ -155,7 +158,7 @@ export class SqliteLocations implements LocationStore {
     const buffer = this.#batch.take();
     const first = index.next;
     try {
-      const request = { buffer, seq: first, rewrites, refused: batch.refused, ...alertRows(batch) };
+      const request = { buffer, seq: first, rewrites, refused: batch.refused, ...alertRows(batch, this.#parts.vault) };
       const answer = await writer.call("append", request, [buffer]);
       if (answer.buffer.byteLength <= keptBatchBytes) this.#batch.restore(answer.buffer);
       if (answer.missing > 0) log.warn({ records: answer.missing }, "patches for records that are not stored");
@@ -217,11 +220,11 @@ export class SqliteLocations implements LocationStore {
 }
 
 /** The alerts of a batch and their notices as rows. Most batches have none, and nothing is made for a device without. */
-function alertRows({ devices }: CommitBatch): Pick<CommitRequest, "alerts" | "notices"> {
+function alertRows({ devices }: CommitBatch, vault: Vault): Pick<CommitRequest, "alerts" | "notices"> {
   const rows: { readonly alerts: NewAlertRow[]; readonly notices: NewNoticeRow[] } = { alerts: [], notices: [] };
   for (const { alerts, notices } of devices) {
     if (alerts !== undefined) for (const alert of alerts) rows.alerts.push(alertRow(alert));
-    if (notices !== undefined) for (const notice of notices) rows.notices.push(noticeRow(notice));
+    if (notices !== undefined) for (const notice of notices) rows.notices.push(noticeRow(notice, vault));
   }
   return rows;
 }

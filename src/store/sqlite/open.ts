@@ -15,6 +15,8 @@ import { NoticeRows } from "../rows/notices.ts";
 import { RefusedRows } from "../rows/refused.ts";
 import { UserRows } from "../rows/users.ts";
 import type { Schema } from "../schema.ts";
+import { type SecretOptions, unlock } from "../secrets/unlock.ts";
+import { openVault } from "../secrets/vault.ts";
 import { ChunkIndex } from "./chunk-index.ts";
 import { WorkerDialect } from "./dialect.ts";
 import { engine } from "./engine.ts";
@@ -37,6 +39,8 @@ export interface SqliteStoreOptions {
   readonly pid: number;
   /** The user that it runs as; unless given, nobody looks who else can read the files. */
   readonly uid?: number | undefined;
+  /** Keys of the secrets; without them none is sealed: for tools and tests. */
+  readonly secrets?: SecretOptions;
 }
 
 /** The engine's suffix: what the file is called tells which code runs in the workers, TypeScript from a checkout or the built JavaScript. */
@@ -75,7 +79,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     lock.release();
   };
   try {
-    const store = await assemble(writer, reader, log, close);
+    const store = await assemble(writer, reader, options, close);
     // Now that the folder is known to be the service's own.
     closeToOthers(directory, uid, log);
     return store;
@@ -92,15 +96,26 @@ function worker(name: string, heapMb: number) {
 async function assemble(
   writer: WorkerLink<WriterCalls>,
   reader: WorkerLink<ReaderCalls>,
-  log: Log,
+  { log, secrets }: SqliteStoreOptions,
   close: () => Promise<void>,
 ): Promise<SqliteStore> {
   const turns = new Mutex();
   const index = new ChunkIndex();
   const database = new Kysely<Schema>({ dialect: new WorkerDialect({ writer, reader, turns }) });
   // By the writer, which makes the file too; the reader opens it with all its tables.
+  const unlocked = secrets && (await unlock(database, secrets, log));
   await migrate(database, engine);
-  const locations = new SqliteLocations({ writer, reader, turns, index, refused: new RefusedRows(database), log });
+  await unlocked?.settle();
+  const vault = unlocked?.vault ?? openVault;
+  const locations = new SqliteLocations({
+    writer,
+    reader,
+    turns,
+    index,
+    refused: new RefusedRows(database),
+    log,
+    vault,
+  });
   const purger = new Purger({ writer, turns, index, database, settle: () => locations.settle(), log });
   await locations.load();
   await purger.resume();
@@ -108,14 +123,14 @@ async function assemble(
     locations,
     devices: new DeviceRows(database, (device) => purger.add(device)),
     users: new UserRows(database),
-    accounts: new AccountRows(database),
+    accounts: new AccountRows(database, vault),
     groups: new GroupRows(database),
     commands: new CommandRows(database),
     daily: new DailyRows(database),
     geofences: new GeofenceRows(database),
-    alertRules: new AlertRuleRows(database),
+    alertRules: new AlertRuleRows(database, vault),
     alerts: new AlertRows(database),
-    notices: new NoticeRows(database),
+    notices: new NoticeRows(database, vault),
     get chunks() {
       return index.size;
     },

@@ -1,0 +1,134 @@
+import type { Kysely } from "kysely";
+import type { AlertRuleFields } from "../../model/alert-rule.ts";
+import type { NoticeTarget } from "../../model/notice.ts";
+import { written } from "../rows/json-columns.ts";
+import type { Schema } from "../schema.ts";
+import { isSealedBy, type Vault } from "./vault.ts";
+
+/** Settings of the service that are secrets: the key that signs tokens, and the private key that passwords are encrypted for. */
+export const secretSettings: ReadonlySet<string> = new Set(["tokenKey", "passwordKey"]);
+
+/** Where the secret of a setting stands. */
+export function settingPlace(name: string): string {
+  return `setting/${name}`;
+}
+
+/**
+ * The text of a rule with this id. In place of its webhooks stands one sealed text of them all, addresses too, since an address may be as good as a key.
+ */
+export function sealRule(fields: AlertRuleFields, id: string, vault: Vault): string {
+  const { webhook } = fields.channels;
+  if (webhook.length === 0 || vault.current === "") return JSON.stringify(fields);
+  const sealed = vault.seal(JSON.stringify(webhook), rulePlace(id));
+  return JSON.stringify({ ...fields, channels: { ...fields.channels, webhook: sealed } });
+}
+
+/** The rule in such a text. */
+export function openRule(text: string, id: string, vault: Vault): AlertRuleFields {
+  const fields = written<AlertRuleFields>(text);
+  const stored: unknown = fields.channels.webhook;
+  if (typeof stored !== "string") return fields;
+  const webhook = written<AlertRuleFields["channels"]["webhook"]>(vault.open(stored, rulePlace(id)));
+  return Object.assign(fields, { channels: { ...fields.channels, webhook } });
+}
+
+function rulePlace(id: string): string {
+  return `alert_rule/${id}`;
+}
+
+/** Whether the webhooks of such a text, where it has any, are sealed by this key. */
+function hasSealedWebhooks(text: string, key: string): boolean {
+  const stored: unknown = written<AlertRuleFields>(text).channels.webhook;
+  return typeof stored === "string" ? isSealedBy(stored, key) : Array.isArray(stored) && stored.length === 0;
+}
+
+/** The text of a notice's target: a webhook's is sealed as a whole. */
+export function sealTarget(target: NoticeTarget, id: string, vault: Vault): string {
+  const text = JSON.stringify(target);
+  return target.channel === "webhook" ? vault.seal(text, `notice/${id}`) : text;
+}
+
+/** The target in such a text. */
+export function openTarget(text: string, id: string, vault: Vault): NoticeTarget {
+  return written(vault.open(text, `notice/${id}`));
+}
+
+/** Rows of one step: how long the others wait for it. */
+const stepRows = 200;
+
+/**
+ * Seals every secret by the vault's present key that is not yet: step by step, so that it may be cut at any moment and goes on with the next call.
+ * Gives how many it sealed.
+ */
+export async function sealAll(database: Kysely<Schema>, vault: Vault): Promise<number> {
+  return (
+    (await sealSettings(database, vault)) +
+    (await inSteps((after) => sealRules(database, vault, after))) +
+    (await inSteps((after) => sealNotices(database, vault, after)))
+  );
+}
+
+/** What a step sealed, and the key of its last row; undefined: there was none. */
+interface Step {
+  readonly sealed: number;
+  readonly last: number | undefined;
+}
+
+async function inSteps(step: (after: number) => Promise<Step>): Promise<number> {
+  let sum = 0;
+  let after: number | undefined = 0;
+  while (after !== undefined) {
+    const { sealed, last }: Step = await step(after);
+    sum += sealed;
+    after = last;
+  }
+  return sum;
+}
+
+async function sealSettings(database: Kysely<Schema>, vault: Vault): Promise<number> {
+  let sealed = 0;
+  for (const name of secretSettings) {
+    const row = await database.selectFrom("setting").select("value").where("name", "=", name).executeTakeFirst();
+    if (row === undefined || isSealedBy(row.value, vault.current)) continue;
+    const value = vault.seal(vault.open(row.value, settingPlace(name)), settingPlace(name));
+    await database.updateTable("setting").set({ value }).where("name", "=", name).execute();
+    sealed++;
+  }
+  return sealed;
+}
+
+async function sealRules(database: Kysely<Schema>, vault: Vault, after: number): Promise<Step> {
+  const rows = await database
+    .selectFrom("alert_rule")
+    .select(["key", "id", "definition"])
+    .where("key", ">", after)
+    .orderBy("key")
+    .limit(stepRows)
+    .execute();
+  const open = rows.filter(({ definition }) => !hasSealedWebhooks(definition, vault.current));
+  await database.transaction().execute(async (transaction) => {
+    for (const { key, id, definition } of open) {
+      const sealed = sealRule(openRule(definition, id, vault), id, vault);
+      await transaction.updateTable("alert_rule").set({ definition: sealed }).where("key", "=", key).execute();
+    }
+  });
+  return { sealed: open.length, last: rows.at(-1)?.key };
+}
+
+async function sealNotices(database: Kysely<Schema>, vault: Vault, after: number): Promise<Step> {
+  const rows = await database
+    .selectFrom("notice")
+    .select(["key", "id", "channel", "target"])
+    .where("key", ">", after)
+    .orderBy("key")
+    .limit(stepRows)
+    .execute();
+  const open = rows.filter(({ channel, target }) => channel === "webhook" && !isSealedBy(target, vault.current));
+  await database.transaction().execute(async (transaction) => {
+    for (const { key, id, target } of open) {
+      const sealed = sealTarget(openTarget(target, id, vault), id, vault);
+      await transaction.updateTable("notice").set({ target: sealed }).where("key", "=", key).execute();
+    }
+  });
+  return { sealed: open.length, last: rows.at(-1)?.key };
+}

@@ -1,0 +1,132 @@
+import { type Kysely, sql } from "kysely";
+import type { Ids } from "../../ports/ids.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Schema } from "../schema.ts";
+import { readKeys, SecretKeyUnusable, writeKeys } from "./key-file.ts";
+import { sealAll } from "./sealed-rows.ts";
+import { createVault, keyBytes, type SecretKey, secretKey, type Vault } from "./vault.ts";
+
+/** Where the keys of the secrets are, and whether a new one is to be made. */
+export interface SecretOptions {
+  /** The file of the keys, outside the database; made where neither it nor a sealed database is there. */
+  readonly file: string;
+  readonly ids: Pick<Ids, "secret">;
+  /** Makes a new key and seals all by it. One that was cut short before is finished instead. */
+  readonly rotate?: boolean;
+}
+
+/** Setting that names the key by which all is sealed, and the one by which it is being sealed anew. */
+const sealedBy = "sealedBy";
+const sealingBy = "sealingBy";
+
+/** The keys in hand, and whether everything is sealed by the first of them. */
+export interface Unlocked {
+  readonly vault: Vault;
+  /** Seals what is not sealed by the present key yet; then the older keys are let go of. After the tables are up to date. */
+  settle(): Promise<void>;
+}
+
+type Keys = readonly [SecretKey, ...SecretKey[]];
+
+/**
+ * Takes the keys of a database's secrets in hand before anything of it is changed.
+ * Throws `SecretKeyUnusable` where the file is missing or holds other keys than the database was sealed by.
+ */
+export async function unlock(database: Kysely<Schema>, options: SecretOptions, log: Log): Promise<Unlocked> {
+  const { file, ids } = options;
+  const needed = await keysOf(database);
+  let keys = readKeys(file);
+  if (keys === undefined) {
+    if (needed.length > 0) throw missing(file);
+    keys = [newKey(ids)];
+    writeKeys(file, keys);
+    log.info({ file }, "made the key of the secrets; back it up apart from the database");
+  }
+  const held = new Set(keys.map(({ id }) => id));
+  if (needed.some((id) => !held.has(id))) throw wrong(file);
+  if (options.rotate === true && keys.length === 1 && (needed.length === 0 || needed.join() === keys[0].id)) {
+    keys = [newKey(ids), ...keys];
+    // On disk before anything is sealed by it.
+    writeKeys(file, keys);
+  }
+  const vault = createVault(keys, ids);
+  return { vault, settle: () => settle(database, vault, file, keys, log) };
+}
+
+async function settle(database: Kysely<Schema>, vault: Vault, file: string, keys: Keys, log: Log): Promise<void> {
+  const needed = await keysOf(database);
+  if (needed.join() !== vault.current) {
+    await note(database, sealingBy, vault.current);
+    const sealed = await sealAll(database, vault);
+    if (sealed > 0) await wipe(database, log);
+    await note(database, sealedBy, vault.current);
+    await database.deleteFrom("setting").where("name", "=", sealingBy).execute();
+    log.info({ key: vault.current }, "the secrets in the database are sealed by the present key");
+  }
+  if (keys.length > 1) letGo(file, keys, log);
+}
+
+/** Size up to which a database is written anew at once, octets: some ten seconds. */
+const wipedBytes = 1_073_741_824;
+
+/** Writes the database anew, without what was let go of: the gaps of its pages and its log still hold the secrets as they were. */
+async function wipe(database: Kysely<Schema>, log: Log): Promise<void> {
+  const { rows } = await sql<{ size: number }>`
+    select page_count * page_size as size from pragma_page_count, pragma_page_size`.execute(database);
+  const size = rows[0]?.size ?? 0;
+  const advice =
+    "gaps of the database may hold secrets as they were: stop the service and run VACUUM on it (docs/operating.md)";
+  if (size > wipedBytes) return log.warn({ size }, advice);
+  try {
+    await sql`vacuum`.execute(database);
+    await sql`pragma wal_checkpoint(truncate)`.execute(database);
+  } catch (error) {
+    log.warn({ error, size }, advice);
+  }
+}
+
+/** Takes the older keys out of the file, once nothing needs them. */
+function letGo(file: string, [current]: Keys, log: Log): void {
+  try {
+    writeKeys(file, [current]);
+  } catch (error) {
+    log.warn(
+      { file, error },
+      "the older keys of the secrets are no longer needed, and can't be taken out of their file",
+    );
+  }
+}
+
+/** What the keys are called that the database's secrets are sealed by; none where it is new, or of a version without them. */
+async function keysOf(database: Kysely<Schema>): Promise<readonly string[]> {
+  // As plain SQL, so that the writer answers: a new database has no tables yet.
+  const tables = await sql<{ name: string }>`select name from sqlite_master where name = 'setting'`.execute(database);
+  if (tables.rows.length === 0) return [];
+  const found = await sql<{
+    value: string;
+  }>`select distinct value from setting where name in (${sealedBy}, ${sealingBy})`.execute(database);
+  return found.rows.map(({ value }) => value);
+}
+
+async function note(database: Kysely<Schema>, name: string, value: string): Promise<void> {
+  await database
+    .insertInto("setting")
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))
+    .execute();
+}
+
+function newKey(ids: Pick<Ids, "secret">): SecretKey {
+  return secretKey(Buffer.from(ids.secret(keyBytes), "base64url"));
+}
+
+const restore =
+  "Put the file back from where the backup of the key is, or set WAYBEAM_SECRET_FILE to it; nothing was changed.";
+
+function missing(file: string): SecretKeyUnusable {
+  return new SecretKeyUnusable(`the secret key ${file} is missing, by which the database is sealed`, restore);
+}
+
+function wrong(file: string): SecretKeyUnusable {
+  return new SecretKeyUnusable(`the secret key ${file} is not the one by which the database is sealed`, restore);
+}

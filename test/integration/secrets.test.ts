@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterEach, type TestContext, test } from "node:test";
+import { systemIds } from "../../src/observe/index.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/open.ts";
+import { commitAlerts, newAlert, newNotice, ruleFields } from "../contract/store/alert-values.ts";
+import { makeAccount, makeDevice, now } from "../contract/store/harness.ts";
+import { dataFolder, removeFolder, startService } from "../support/service.ts";
+import { silentLog } from "../support/silent-log.ts";
+import { commandLine } from "../support/waybeam.ts";
+
+const root = join(import.meta.dirname, "../..");
+const url = "https://hooks.example/T00/very-secret-path";
+const secret = "very-secret-signing-key";
+const plain = ["very-secret-path", secret, "very-secret-token-key", "very-secret-private-key"];
+
+/** A folder that is gone after the test. */
+function folderOf(context: TestContext): string {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  return directory;
+}
+
+/** Opens a folder with its key, or as versions did that had none. */
+async function open(directory: string, sealed = true): Promise<SqliteStore> {
+  const secrets = { file: join(directory, "secret.key"), ids: systemIds };
+  const store = await openSqliteStore({ directory, log: silentLog, pid: process.pid, ...(sealed && { secrets }) });
+  const close = store.close.bind(store);
+  opened.set(store, close);
+  return Object.assign(store, {
+    close: async () => {
+      opened.delete(store);
+      await close();
+    },
+  });
+}
+
+/** Stores that a test has left open, which would keep the process from ending. */
+const opened = new Map<SqliteStore, () => Promise<void>>();
+afterEach(async () => {
+  for (const close of opened.values()) await close();
+  opened.clear();
+});
+
+/** Puts secrets of every kind into a store. */
+async function fill(store: Store): Promise<{ account: number; device: number; rules: number[] }> {
+  const account = await makeAccount(store);
+  const device = await makeDevice(store, account.key);
+  const channels = { email: [], sms: [], webhook: [{ url, secret }] };
+  const rules: number[] = [];
+  for (let count = 0; count < 300; count++) {
+    const rule = await store.alertRules.create(account.key, 1, systemIds.uuid(), ruleFields({ channels }), now, 10_000);
+    assert.ok(rule !== "full");
+    rules.push(rule.key);
+  }
+  const alert = newAlert(device.key, 1);
+  const target = { channel: "webhook", url, secret } as const;
+  const notices = Array.from({ length: 300 }, () => newNotice(alert, { target }));
+  await commitAlerts(store, device.key, [alert], notices);
+  await store.accounts.setting("tokenKey", () => "very-secret-token-key");
+  await store.accounts.setting("passwordKey", () => "very-secret-private-key");
+  return { account: account.key, device: device.key, rules };
+}
+
+/** Sees that all of them are there. */
+async function check(store: Store, { account, device, rules }: Awaited<ReturnType<typeof fill>>): Promise<void> {
+  const found = await store.alertRules.list(account);
+  assert.deepEqual(
+    found.map(({ key, channels }) => [key, channels.webhook]),
+    rules.map((key) => [key, [{ url, secret }]]),
+  );
+  const notices = await store.notices.list(device, { limit: 1000 });
+  assert.equal(notices.length, 300);
+  for (const { target } of notices) assert.deepEqual(target, { channel: "webhook", url, secret });
+  assert.equal(await store.accounts.findSetting("tokenKey"), "very-secret-token-key");
+  assert.equal(await store.accounts.setting("passwordKey", () => "new"), "very-secret-private-key");
+}
+
+/** Which of the secrets stand readable in the files of the folder. */
+function readable(directory: string): readonly string[] {
+  const files = readdirSync(directory).filter((name) => name !== "secret.key");
+  const bytes = Buffer.concat(files.map((name) => readFileSync(join(directory, name))));
+  return plain.filter((text) => bytes.includes(text));
+}
+
+const keysIn = (directory: string) =>
+  readFileSync(join(directory, "secret.key"), "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+
+test("secrets are sealed by a key outside the database, which only its owner reads", async (context) => {
+  const directory = folderOf(context);
+  const store = await open(directory);
+  const made = await fill(store);
+  await check(store, made);
+  assert.deepEqual(readable(directory), []);
+  await store.close();
+  assert.deepEqual(readable(directory), []);
+  assert.equal(statSync(join(directory, "secret.key")).mode & 0o777, 0o600);
+  assert.equal(Buffer.from(keysIn(directory).join(), "base64").length, 32);
+  const again = await open(directory);
+  await check(again, made);
+  await again.close();
+});
+
+test("the database of a version that sealed nothing is sealed at its first start, and nothing of it stays readable", async (context) => {
+  const directory = folderOf(context);
+  const before = await open(directory, false);
+  const made = await fill(before);
+  await before.close();
+  assert.deepEqual(readable(directory), plain);
+  const after = await open(directory);
+  await check(after, made);
+  assert.deepEqual(readable(directory), []);
+  await after.close();
+  assert.deepEqual(readable(directory), []);
+});
+
+test("a missing, wrong or damaged key stops the start, says what to do, and changes nothing", async (context) => {
+  const directory = folderOf(context);
+  const key = join(directory, "secret.key");
+  const store = await open(directory);
+  const made = await fill(store);
+  await store.close();
+  copyFileSync(key, `${key}.kept`);
+  const { waybeam } = commandLine(directory);
+  const bytes = () => readFileSync(join(directory, "waybeam.db"));
+  const before = bytes();
+
+  for (const [spoil, why] of [
+    [() => rmSync(key), /secret\.key is missing.*\n.*Put the file back/],
+    [() => writeFileSync(key, `${Buffer.alloc(32, 7).toString("base64")}\n`), /is not the one.*\n.*Put the file back/],
+    [() => writeFileSync(key, "not a key\n"), /not 32 bytes in base64/],
+    [() => writeFileSync(key, ""), /it holds none/],
+  ] as const) {
+    spoil();
+    const left = readdirSync(directory).includes("secret.key") ? readFileSync(key, "utf8") : undefined;
+    for (const command of [["serve"], ["secret", "rotate"]]) {
+      const { code, err } = await waybeam(command);
+      assert.equal(code, 1, err);
+      assert.match(err, why);
+      assert.ok(err.includes(directory), err);
+    }
+    assert.ok(bytes().equals(before));
+    assert.equal(readdirSync(directory).includes("secret.key") ? readFileSync(key, "utf8") : undefined, left);
+  }
+  renameSync(`${key}.kept`, key);
+  const again = await open(directory);
+  await check(again, made);
+  await again.close();
+});
+
+test("the key may be elsewhere, as the operator made it; tokens outlive its rotation", async (context) => {
+  const directory = folderOf(context);
+  const file = join(folderOf(context), "mounted/key");
+  mkdirSync(join(file, ".."));
+  writeFileSync(file, Buffer.alloc(32, 9).toString("base64"), { mode: 0o600 });
+  const environment = { WAYBEAM_SECRET_FILE: file };
+  const service = await startService(directory, environment);
+  context.after(() => service.stop());
+  assert.ok(!readdirSync(directory).includes("secret.key"));
+  const { waybeam } = commandLine(directory);
+  // Never under a running service.
+  const busy = await waybeam(["secret", "rotate"], "", environment);
+  assert.equal(busy.code, 8, busy.err);
+  assert.equal(await service.stop(), 0);
+  const before = readFileSync(file, "utf8");
+  const rotated = await waybeam(["secret", "rotate"], "", environment);
+  assert.equal(rotated.code, 0, rotated.err);
+  assert.ok(rotated.err.includes(file));
+  assert.ok(!readFileSync(file, "utf8").includes(before));
+  const again = await startService(directory, environment);
+  context.after(() => again.stop());
+  const answer = await fetch(`${again.url}/api/devices`, { headers: { authorization: `Bearer ${service.token}` } });
+  assert.equal(answer.status, 200);
+});
+
+test("a rotation that is killed at any moment goes on with the next one, and loses nothing", async (context) => {
+  const directory = folderOf(context);
+  const store = await open(directory);
+  const made = await fill(store);
+  await store.close();
+  const [first = ""] = keysIn(directory);
+  for (let round = 0; round < 8; round++) {
+    const child = spawn(process.execPath, [join(root, "src/main.ts"), "secret", "rotate"], {
+      env: { ...process.env, WAYBEAM_DATA: directory },
+      stdio: "ignore",
+    });
+    // Most of the time goes into starting; so the later ones are killed in the midst of their work.
+    const timer = setTimeout(() => child.kill("SIGKILL"), 150 + 60 * round);
+    await once(child, "exit");
+    clearTimeout(timer);
+    const keys = keysIn(directory).length;
+    assert.ok(keys === 1 || keys === 2, String(keys));
+  }
+  const after = await open(directory);
+  await check(after, made);
+  await after.close();
+  assert.equal(keysIn(directory).length, 1);
+  assert.deepEqual(readable(directory), []);
+  const done = await commandLine(directory).waybeam(["secret", "rotate"]);
+  assert.equal(done.code, 0, done.err);
+  assert.notEqual(keysIn(directory)[0], first);
+});

@@ -66,6 +66,8 @@ export function decodeInputOf(value: unknown): DecodeInput {
   const protocol = optionalText(value, "protocol");
   const device = optionalText(value, "device");
   const model = optionalText(options ?? {}, "model");
+  const checksums = optionalText(options ?? {}, "checksums");
+  if (checksums !== undefined && checksums !== "ignore") throw new InputError('"checksums" must be "ignore"');
   const arrival = optionalText(value, "receivedAt");
   const receivedAt = arrival === undefined ? undefined : Date.parse(arrival);
   if (Number.isNaN(receivedAt)) throw new InputError('"receivedAt" must be a time as in RFC 3339');
@@ -75,7 +77,7 @@ export function decodeInputOf(value: unknown): DecodeInput {
     messages: messages.map((message, index) => messageOf(message, index, transport)),
     chunks: chunks ?? false,
     ...(device !== undefined && { device }),
-    options: model === undefined ? {} : { model },
+    options: { ...(model !== undefined && { model }), ...(checksums !== undefined && { checksums }) },
     ...(receivedAt !== undefined && { receivedAt }),
   };
 }

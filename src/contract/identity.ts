@@ -5,7 +5,7 @@ import { success } from "./envelope.ts";
 import { Instant, NullableInstant } from "./schema.ts";
 
 const transports: readonly SpokenWay["transport"][] = ["tcp", "udp", "http"];
-const causes: readonly KnockCause[] = ["expired", "protocol", "network", "secret"];
+const causes: readonly KnockCause[] = ["expired", "protocol", "network", "secret", "checksum"];
 
 const Way = {
   protocol: Type.String(),
@@ -31,7 +31,8 @@ export const IdentityAnswer = success({
         cause: Type.Unsafe<KnockCause>({
           type: "string",
           enum: [...causes],
-          description: "Which of the device's rules was broken; or the device has expired.",
+          description:
+            "Which of the device's rules was broken; or the device has expired; or the checksums of its messages are wrong (the tag `checksums` with the value `ignore` lets them in).",
         }),
         protocol: Type.String(),
         address: Type.String({ description: "Of the last attempt." }),

@@ -15,7 +15,7 @@ export interface ProtocolCounters {
   /** Reports that were not taken. */
   readonly refused: Readonly<Record<Refusal, Counter>>;
   /** Times that somebody said it is a device and was turned away. */
-  readonly turned: Readonly<Record<KnockCause | "limited", Counter>>;
+  readonly turned: Readonly<Record<Exclude<KnockCause, "checksum"> | "limited", Counter>>;
   readonly skippedBytes: Counter;
 }
 

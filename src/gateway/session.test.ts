@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { fixtureProtocol } from "../../test/support/fixture-protocol.ts";
 import { MemoryIntake } from "../../test/support/memory-intake.ts";
 import { createLog, createMetrics, createQuarantine, createTrace, systemClock, systemIds } from "../observe/index.ts";
+import { protocols } from "../protocols/index.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../wire/reader.ts";
 import { type Channel, writeReplies } from "./channel.ts";
@@ -238,4 +239,33 @@ test("a connection stands for a bounded number of devices: the ones longest not 
   assert.equal(shared.registry.size, defaultLimits.devicesPerConnection);
   assert.equal(shared.registry.find("d43"), undefined);
   assert.equal(shared.registry.find("d44"), channel.session);
+});
+
+test("wrong checksums are refused and counted with their device, unless its setting says that they mean nothing", async () => {
+  const gt06 = protocols.find(({ id }) => id === "gt06");
+  assert.ok(gt06);
+  const login = latin1Of(Uint8Array.fromHex("78780d010350000000000017000100000d0a"));
+  const fix = latin1Of(Uint8Array.fromHex("78781f121a0203040506c9057c30a801794fcc2e14b401060112340056780003ffff0d0a"));
+  for (const slow of [false, true]) {
+    const { shared, intake } = world();
+    intake.hold = false;
+    intake.register("350000000000017");
+    intake.slow = slow;
+    const strict = new QueueingChannel(shared, intake, gt06);
+    strict.send(login);
+    strict.send(fix);
+    await turn();
+    await turn();
+    assert.deepEqual([strict.session.device, strict.written], [undefined, []]);
+    const [knock] = shared.deps.quarantine.ofDevice("350000000000017");
+    assert.deepEqual([knock?.cause, knock?.attempts], ["checksum", 1]);
+
+    intake.ignoreChecksums("350000000000017");
+    const lenient = new QueueingChannel(shared, intake, gt06);
+    lenient.send(login);
+    lenient.send(fix);
+    for (let turns = 0; turns < 8; turns++) await turn();
+    assert.equal(lenient.session.device?.id, "350000000000017");
+    assert.equal(intake.stored.get("350000000000017")?.length, 1);
+  }
 });

@@ -1,5 +1,5 @@
 import type { CommandResult, Effect, FailureCause, Reply, Report } from "../model/effects.ts";
-import type { Admitted } from "../ports/intake.ts";
+import type { Admission, Admitted } from "../ports/intake.ts";
 import type { AnyProtocol, Connection, ExpectedReply, Transport } from "../wire/protocol.ts";
 import type { Channel } from "./channel.ts";
 import { Conduct } from "./conduct.ts";
@@ -10,6 +10,7 @@ import { InFlight } from "./in-flight.ts";
 import type { Reachable } from "./registry.ts";
 import type { Shared } from "./shared.ts";
 import { Speaker } from "./speaker.ts";
+import { countUnsummed } from "./unsummed.ts";
 
 /** A message and the effects that are still to be interpreted: `from` is the next. */
 interface Work {
@@ -195,12 +196,12 @@ export class Session implements Reachable {
     this.#decoder = this.protocol.connect();
   }
 
-  #decode(exchange: Exchange, frame: Uint8Array): void {
+  #decode(exchange: Exchange, frame: Uint8Array, options = this.#speaker.options): void {
     const { context } = this.#shared;
     context.receivedAt = exchange.receivedAt;
     context.transport = this.#transport;
     context.identified = this.#speaker.ids !== undefined;
-    context.options = this.#speaker.options;
+    context.options = options;
     const effects = this.#decoder.decode(frame, context);
     this.#interpret({ exchange, frame, effects, from: 0 });
   }
@@ -229,7 +230,13 @@ export class Session implements Reachable {
           this.#commandResult(effect);
           break;
         case "failure":
+          if (effect.ids !== undefined) {
+            this.#unsummed(effect.ids, { ...work, from: index + 1 });
+            return;
+          }
           this.#failure(exchange, effect.cause);
+          if (effect.cause === "badChecksum" && this.#speaker.device !== undefined)
+            countUnsummed(this.#shared, this.protocol, this.#channel, this.#speaker.device);
           break;
       }
     }
@@ -295,22 +302,45 @@ export class Session implements Reachable {
       return;
     }
     this.#suspended = exchange;
-    const goOn = (admit: () => void) => {
-      if (this.#closed) return;
-      this.#suspended = undefined;
-      try {
+    const goOn = (admit: () => void) =>
+      this.#resume(() => {
         admit();
-        if (this.#closed) return;
-        proceed();
-        this.#channel.resume();
-      } catch (error) {
-        this.#defect(error);
-      }
-    };
+        if (!this.#closed) proceed();
+      });
     verdict.then(
       (answer) => goOn(() => this.#become(claim, answer, exchange)),
       (error: unknown) => goOn(() => this.#unavailable(claim.ids, exchange, error)),
     );
+  }
+
+  /** A message with a wrong checksum says who sent it. Where that device's checksums mean nothing, it is read again without; otherwise it is refused. */
+  #unsummed(ids: readonly string[], rest: Work): void {
+    const { exchange, frame } = rest;
+    const decide = (admission: Admission | undefined) => {
+      if (admission?.status === "admitted" && admission.ignoresChecksums === true) {
+        this.#decode(exchange, frame, { checksums: "ignore" });
+        return;
+      }
+      if (admission?.status === "admitted") countUnsummed(this.#shared, this.protocol, this.#channel, admission);
+      this.#failure(exchange, "badChecksum");
+      this.#interpret(rest);
+    };
+    this.#suspended = exchange;
+    const admission = Promise.resolve(this.#shared.deps.intake.admit(ids));
+    // Where nobody can say, the message is refused, and comes again.
+    admission.catch(() => undefined).then((answer) => this.#resume(() => decide(answer)));
+  }
+
+  /** What was asked is answered: the message goes on, and then the channel. */
+  #resume(proceed: () => void): void {
+    if (this.#closed) return;
+    this.#suspended = undefined;
+    try {
+      proceed();
+      if (!this.#closed) this.#channel.resume();
+    } catch (error) {
+      this.#defect(error);
+    }
   }
 
   #become(claim: Claim, verdict: Verdict, exchange: Exchange): void {

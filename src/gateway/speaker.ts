@@ -7,6 +7,11 @@ import type { Shared } from "./shared.ts";
 
 const noOptions: DecodeOptions = Object.freeze({});
 
+function optionsOf({ model, ignoresChecksums }: Admitted): DecodeOptions {
+  if (model === undefined && ignoresChecksums !== true) return noOptions;
+  return { ...(model !== undefined && { model }), ...(ignoresChecksums === true && { checksums: "ignore" }) };
+}
+
 /** Who speaks on a connection: the device that reported its identifiers last, and the others that the connection stands for. */
 export class Speaker {
   device: Admitted | undefined;
@@ -64,8 +69,7 @@ export class Speaker {
     this.secret = secret;
     this.changed = false;
     this.device = verdict.status === "admitted" ? verdict : undefined;
-    const model = this.device?.model;
-    this.options = model === undefined ? noOptions : { model };
+    this.options = this.device === undefined ? noOptions : optionsOf(this.device);
     this.turned = verdict.status === "admitted" ? undefined : verdict.status;
   }
 

@@ -30,6 +30,7 @@ class AdmittedDevice implements Admitted {
   readonly id: string;
   readonly name: string;
   readonly model: string | undefined;
+  readonly ignoresChecksums: boolean;
   readonly expires: number | null;
   readonly odometerStart: number;
   readonly guard: Guard | undefined;
@@ -47,6 +48,7 @@ class AdmittedDevice implements Admitted {
     this.odometerStart = device.odometerStart;
     this.bornAt = bornAt;
     this.model = device.tags.model;
+    this.ignoresChecksums = device.tags.checksums === "ignore";
     this.guard = guardOf(device.identity);
   }
 }

@@ -72,6 +72,8 @@ export type FailureCause = "malformed" | "badChecksum" | "unsupported" | "notIde
 export interface Failure {
   readonly type: "failure";
   readonly cause: FailureCause;
+  /** Who a message with a wrong checksum says that it is from: the identifiers may be damaged too. */
+  readonly ids?: readonly string[];
 }
 
 /** What a tracker reports that is to be stored. */

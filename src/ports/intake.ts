@@ -15,6 +15,8 @@ export interface Admitted extends WatchedDevice {
   readonly status: "admitted";
   /** Model of the tracker (the device's tag `model`), where a protocol's variants can't be told from the bytes. */
   readonly model?: string | undefined;
+  /** Its messages are taken whatever their checksum says (the device's tag `checksums` is `ignore`). */
+  readonly ignoresChecksums?: boolean;
   /** Absent: anybody who knows an identifier of it is taken for it. */
   readonly guard?: Guard | undefined;
   /** False: it is to be admitted again before anything else of it is taken. */

@@ -29,6 +29,8 @@ export interface DecodeContext {
 export interface DecodeOptions {
   /** Model of the tracker where the protocol's variants can't be told from the bytes. */
   readonly model?: string;
+  /** The device's maker never learned to sum: messages are taken whatever their checksum says. */
+  readonly checksums?: "ignore";
 }
 
 /** What a handler answers: the session after the message, and what is to be done. */

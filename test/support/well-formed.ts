@@ -27,7 +27,7 @@ const fields: { readonly [T in Effect["type"]]: readonly string[] } = {
   reply: ["type", "bytes", "when"],
   commandResult: ["type", "text", "to", "ok"],
   ignored: ["type", "reason"],
-  failure: ["type", "cause"],
+  failure: ["type", "cause", "ids"],
 };
 
 function inRange(value: number | undefined, low: number, high: number, what: string): void {

@@ -104,8 +104,8 @@ const imeiAhead: MessageRow<Session> = {
   name: "location with IMEI ahead",
   keys: [0x12],
   when: (frame, _session, context) => modelIs(context, "QH302R") || beginsWithImei(frame),
-  handle: (frame, session) => {
-    const message = open(frame);
+  handle: (frame, session, context) => {
+    const message = open(frame, context.options);
     if (message === undefined) return { session, effects: [{ type: "failure", cause: "badChecksum" }] };
     const { reader } = message;
     const report = draft();

@@ -1,6 +1,6 @@
 import type { MessageRow } from "../../wire/protocol.ts";
 import { Writer } from "../../wire/writer.ts";
-import { acknowledgement, open, seal } from "./envelope.ts";
+import { acknowledgement, open, openUnchecked, seal } from "./envelope.ts";
 import { type Handler, row } from "./row.ts";
 import { initial, type Session } from "./session.ts";
 
@@ -26,10 +26,13 @@ function identifiers(hex: string): readonly string[] {
 const login: MessageRow<Session> = {
   name: "login",
   keys: [0x01],
-  handle: (frame) => {
-    const message = open(frame);
+  handle: (frame, _session, context) => {
+    const message = open(frame, context.options);
     // Of a login that can't be read, nobody knows the zone, and that of an earlier one is over.
-    if (message === undefined) return { session: initial, effects: [{ type: "failure", cause: "badChecksum" }] };
+    if (message === undefined) {
+      const claimed = openUnchecked(frame)?.reader.hex(8) ?? "";
+      return { session: initial, effects: [{ type: "failure", cause: "badChecksum", ids: identifiers(claimed) }] };
+    }
     const ids = identifiers(message.reader.hex(8));
     const next: { zone?: number } = {};
     if (message.size >= 12) {

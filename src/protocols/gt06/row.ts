@@ -24,7 +24,7 @@ export function row(
     ...(keys && { keys }),
     ...(condition && { when: (frame, _session, context) => condition(contentSize(frame), context) }),
     handle: (frame, session, context) => {
-      const message = open(frame);
+      const message = open(frame, context.options);
       if (message === undefined) return { session, effects: badChecksum };
       if (!context.identified) return { session, effects: notIdentified };
       return handle(message, session, context);

@@ -74,7 +74,9 @@ function packetRow(
   when?: (packet: Uint8Array) => boolean,
 ): MessageRow<Session> {
   const handle: Handle = (packet, _session, context) => {
-    const cause = defect(packet) ?? (context.identified ? undefined : "notIdentified");
+    const found = defect(packet);
+    const ignored = found === "badChecksum" && context.options.checksums === "ignore";
+    const cause = (ignored ? undefined : found) ?? (context.identified ? undefined : "notIdentified");
     return cause === undefined ? only(decode(packet, context)) : failure(cause);
   };
   return { name, keys: [codec], handle, ...(when && { when }) };

@@ -1,0 +1,16 @@
+import type { Admitted } from "../ports/intake.ts";
+import type { AnyProtocol } from "../wire/protocol.ts";
+import type { Channel } from "./channel.ts";
+import type { Shared } from "./shared.ts";
+
+/** Remembers a message with a wrong checksum; it is shown with its device: the line has noise, or the maker never learned to sum. */
+export function countUnsummed(shared: Shared, protocol: AnyProtocol, { address }: Channel, device: Admitted): void {
+  const { id, accountKey } = device;
+  shared.deps.quarantine.add({
+    cause: "checksum",
+    ids: [id],
+    protocol: protocol.id,
+    address,
+    device: { id, accountKey },
+  });
+}

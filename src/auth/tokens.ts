@@ -1,5 +1,6 @@
 import { createSigner, createVerifier } from "fast-jwt";
 import type { Clock } from "../ports/clock.ts";
+import { RecentMap } from "../shares/recent-map.ts";
 
 /** What a genuine token says. Whether its user and key still exist is for the caller to ask. */
 export interface Session {
@@ -22,23 +23,28 @@ export interface Tokens {
   session(header: string | undefined): Session | undefined;
 }
 
-/** Verified tokens that are kept, so that a client's next request costs no signature: some 1 KB each. */
+/** Verified tokens that are kept, so that a client's next request costs no signature: with `longestToken` 10 MB at most. Forged ones are never kept. */
 const keptSessions = 10_000;
-/** Longest header that is looked at: ours have some 300 characters. */
-const longestHeader = 2048;
+/** Longest token that is looked at: ours have some 250 characters. It bounds what a forged one costs to a few µs. */
+const longestToken = 512;
+
+/** Characters before the token in a header. */
+const scheme = "Bearer ".length;
 
 /** Tokens signed with this key (at least 64 random bytes as text), valid for so many seconds. */
 export function createTokens(key: string, lifetimeSeconds: number, clock: Clock): Tokens {
   const sign = createSigner({ key, algorithm: "HS512" });
   // Expiry is checked against our clock, on every request: not only when the signature is.
   const verify = createVerifier({ key, algorithms: ["HS512"], ignoreExpiration: true });
-  const sessions = new Map<string, Session>();
+  const sessions = new RecentMap<string, Session>(keptSessions);
+  // What does not even begin as ours costs no signature.
+  const head = sign({}).slice(0, sign({}).indexOf(".") + 1);
 
-  function read(header: string): Session | undefined {
-    if (header.length > longestHeader || !/^bearer [\w-]+\.[\w-]+\.[\w-]+$/i.test(header)) return undefined;
+  function read(token: string): Session | undefined {
+    if (!token.startsWith(head) || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
     let payload: unknown;
     try {
-      payload = verify(header.slice(7));
+      payload = verify(token);
     } catch {
       return undefined;
     }
@@ -52,16 +58,16 @@ export function createTokens(key: string, lifetimeSeconds: number, clock: Clock)
       return { token: sign({ sub: String(userKey), key: apiKeyId, iat: issuedAt, exp }), expires: exp * 1000 };
     },
     session(header) {
-      if (header === undefined) return undefined;
-      let session = sessions.get(header);
+      if (header === undefined || header.length > longestToken + scheme || !/^bearer /i.test(header)) return undefined;
+      const token = header.slice(scheme);
+      let session = sessions.get(token);
       if (session === undefined) {
-        session = read(header);
+        session = read(token);
         if (session === undefined) return undefined;
-        if (sessions.size >= keptSessions) for (const oldest of sessions.keys()) if (sessions.delete(oldest)) break;
-        sessions.set(header, session);
+        sessions.set(token, session);
       }
       if (clock.now() < session.expires) return session;
-      sessions.delete(header);
+      sessions.delete(token);
       return undefined;
     },
   };

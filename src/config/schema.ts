@@ -5,10 +5,11 @@ import { type About, integer, optionalText, port, text, toggle } from "./kinds.t
 import { mail } from "./mail.ts";
 import { metrics } from "./metrics.ts";
 import { secret } from "./secret.ts";
-import { deviceShares } from "./shares.ts";
+import { apiShares, deviceShares, httpShares } from "./shares.ts";
 import { sms } from "./sms.ts";
 
 const http = Type.Object({
+  ...httpShares,
   host: text("0.0.0.0", {
     env: "WAYBEAM_HTTP_HOST",
     description:
@@ -45,6 +46,7 @@ const http = Type.Object({
 });
 
 const api = Type.Object({
+  ...apiShares,
   tokenSeconds: integer(86_400, {
     env: "WAYBEAM_API_TOKEN_SECONDS",
     minimum: 60,

@@ -1,5 +1,37 @@
 import { integer } from "./kinds.ts";
 
+/** How the places of the REST API are shared. */
+export const httpShares = {
+  connections: integer(4000, {
+    env: "WAYBEAM_HTTP_CONNECTIONS",
+    minimum: 1,
+    maximum: 1_000_000,
+    unit: "connections",
+    description:
+      "Connections of the REST API at a time. Bounds memory and file descriptors, of which trackers need the most. When all are taken, one that is not being answered makes room: of the address that has most, else the one not used for longest.",
+  }),
+  connectionsPerAddress: integer(1000, {
+    env: "WAYBEAM_HTTP_CONNECTIONS_PER_ADDRESS",
+    minimum: 1,
+    maximum: 1_000_000,
+    unit: "connections",
+    description:
+      "Connections from one address (IPv6: one /64) at a time; at the limit one of its own that is not being answered makes room. An office behind one address has some hundred. Not for the proxies of `http.trustProxy`, from which all clients come.",
+  }),
+};
+
+/** How those who bring no good token are limited. */
+export const apiShares = {
+  badTokensPerMinute: integer(300, {
+    env: "WAYBEAM_API_BAD_TOKENS_PER_MINUTE",
+    minimum: 1,
+    maximum: 1_000_000_000,
+    unit: "requests",
+    description:
+      "Requests in a minute from each address (IPv6: each /64) without a good token; further ones are answered 429. Requests with a good token from the same address are not limited by it.",
+  }),
+};
+
 /** How the places and bytes of the trackers' port are shared. */
 export const deviceShares = {
   keptForOthers: integer(10, {

@@ -10,6 +10,10 @@ export interface AnswerLimits {
 
 /** Limits of the HTTP side that a service may set. Their defaults stand in `defaultLimits`, each with its reason. */
 export interface HttpLimits {
+  /** Connections at a time. */
+  readonly connections: number;
+  /** Connections at a time from each address (IPv6: each /64), but for trusted proxies. */
+  readonly connectionsPerAddress: number;
   /** Largest body of a request, bytes. */
   readonly bodyLimit: number;
   /** Time in which a request must have arrived, and then its answer must begin. */
@@ -18,6 +22,8 @@ export interface HttpLimits {
   readonly tokenSeconds: number;
   /** Requests a minute for each user. */
   readonly requestsPerMinute: number;
+  /** Requests a minute without a good token, from each address. */
+  readonly badTokensPerMinute: number;
   /** Token requests a minute from each address, and for each user name: with its key, and with wrong ones. */
   readonly tokenRequestsPerMinute: number;
   /** Records that can be read from each device in a UTC day. */
@@ -29,6 +35,10 @@ export interface HttpLimits {
 
 /** The limits that are in force unless set otherwise, each with its reason. */
 export const defaultLimits: HttpLimits = Object.freeze({
+  // A share of the 20,000 file descriptors of a usual process; trackers need the most of them.
+  connections: 4000,
+  // An office behind one address has some hundred; a quarter of all leaves places for others.
+  connectionsPerAddress: 1000,
   // Far above any sensible request (10,000 devices of a group are 0.2 MB), far below what would fill the memory.
   bodyLimit: 1_048_576,
   // Longer than any call that works takes, shorter than the patience of proxies and clients (often 60 s).
@@ -37,6 +47,8 @@ export const defaultLimits: HttpLimits = Object.freeze({
   tokenSeconds: 86_400,
   // 50 a second: enough to poll every second and load pages beside it, and one client can't starve the others.
   requestsPerMinute: 3000,
+  // Five a second: a page whose token has just ended makes some dozens, a client that goes on without one learns to wait.
+  badTokensPerMinute: 300,
   // A client needs one a day. API keys can't be guessed by trying, so this only bounds the work that strangers make.
   tokenRequestsPerMinute: 30,
   // A fix every second for two days; whoever copies whole histories does it with cursors, over days.
@@ -55,8 +67,6 @@ export const defaultLimits: HttpLimits = Object.freeze({
 
 /** Limits that nobody needs to set. */
 export const fixedLimits = Object.freeze({
-  /** Connections at a time: a share of the 20,000 file descriptors of a usual process; trackers need the most of them. */
-  connections: 4000,
   /** Headers must be there sooner than bodies: they are small, and slow ones are an old attack. */
   headersTimeoutMs: 15_000,
   /** How often connections are checked for the two timeouts. */

@@ -7,6 +7,7 @@ import type { CommandRunner } from "../ports/command-runner.ts";
 import type { HttpLimits } from "./limits.ts";
 import { fixedLimits } from "./limits.ts";
 import { answerConnectionErrors } from "./plugins/connection-errors.ts";
+import { shareConnections } from "./plugins/connections.ts";
 import { collectDocumentation, type Documentation, documentationRoutes } from "./plugins/documentation.ts";
 import { answerFailure, answerFailures } from "./plugins/failures.ts";
 import { createGate, type Gate } from "./plugins/gate.ts";
@@ -108,7 +109,7 @@ async function buildApp(
   answerFailures(app, services.log);
   answerConnectionErrors(app.server);
   closeUnread(app.server, services.limits.answers.unreadSeconds * 1000);
-  app.server.maxConnections = fixedLimits.connections;
+  shareConnections(app.server, services.limits, trustProxy, services.metrics);
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) return done();
     // Before its body is read: on a path that is none, nothing is wrong with what was sent.

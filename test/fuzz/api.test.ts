@@ -37,7 +37,7 @@ interface Request {
   readonly body: string | undefined;
 }
 
-const limits = { requestsPerMinute: 1e9, tokenRequestsPerMinute: 1e9, dailyResults: 1e9 };
+const limits = { badTokensPerMinute: 1e9, requestsPerMinute: 1e9, tokenRequestsPerMinute: 1e9, dailyResults: 1e9 };
 const runsOfEach = 60;
 const bodyLimit = 1_048_576;
 

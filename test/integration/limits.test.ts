@@ -77,6 +77,29 @@ describe("limits", () => {
     await endRest(rest);
   });
 
+  test("requests without a good token, by address; a good one from the same address is not limited", async () => {
+    const rest = await startRest({ limits: { badTokensPerMinute: 4, tokenSeconds: 60 } });
+    const expired = await rest.ownerToken();
+    rest.clock.pass(120_000);
+    const token = await rest.ownerToken();
+    const forged = `${token.slice(0, -8)}AAAAAAAA`;
+    const ask = async (sent?: string, from = "2001:db8::1") => {
+      const { status, headers } = await rest.call("GET", "/api/devices", {
+        from,
+        ...(sent !== undefined && { token: sent }),
+      });
+      return status === 429 ? `429 after ${Number(headers["retry-after"]) > 0}` : status;
+    };
+    assert.deepEqual([await ask(), await ask("garbage"), await ask(forged), await ask(expired)], [401, 401, 401, 401]);
+    for (const bad of [undefined, "garbage", forged, expired]) assert.equal(await ask(bad), "429 after true");
+    assert.equal(await ask(token), 200);
+    assert.equal(await ask("x", "2001:db8::ffff"), "429 after true", "the same /64");
+    assert.equal(await ask("x", "2001:db8:0:1::1"), 401);
+    rest.clock.pass(60_000);
+    assert.equal(await ask("garbage"), 401);
+    await endRest(rest);
+  });
+
   test("a stranger's address is the one that a trusted proxy names, and nobody else's word is taken for it", async () => {
     const proxied = { trustProxy: "10.0.0.0/8, loopback", limits: { tokenRequestsPerMinute: 1 } };
     const rest = await startRest(proxied);

@@ -149,7 +149,9 @@ describe("who may do what", () => {
   }
 
   before(async () => {
-    rest = await startRest({ limits: { tokenRequestsPerMinute: 1000, requestsPerMinute: 100_000 } });
+    rest = await startRest({
+      limits: { badTokensPerMinute: 100_000, tokenRequestsPerMinute: 1000, requestsPerMinute: 100_000 },
+    });
     tokens.set("expiredToken", await rest.userToken({ privileges: ["admin"] }));
     rest.clock.pass(86_400_000);
     owner = await rest.ownerToken();

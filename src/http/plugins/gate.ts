@@ -32,6 +32,7 @@ const countedUsers = 100_000;
 /** The one permission gate: who asks, whether they may, and how often. */
 export function createGate(services: Services): Gate {
   const { tokens, users, usage, clock, limits, answers, serviceAccount } = services;
+  const refuseToken = strangersGate(services);
   const perUser = new RateLimit("user", limits.requestsPerMinute, countedUsers);
   const decideOperator = operatorGate(services);
   const timeoutMs = limits.timeoutSeconds * 1000;
@@ -62,22 +63,16 @@ export function createGate(services: Services): Gate {
     caller: Known | undefined,
     permission: Permission,
   ): ApiError | undefined {
-    if (caller === undefined) return new ApiError("invalidToken");
+    if (caller === undefined) return refuseToken(request, reply);
     const refusal = count(request, reply, caller) ?? inactivity(caller.user, clock.now());
     if (refusal !== undefined) return refusal;
     if (!allows(permission, caller.user, serviceAccount)) return new ApiError("permissionDenied");
     return answers.enter(caller.user, request, reply);
   }
 
-  function begin(request: FastifyRequest, reply: FastifyReply): void {
-    request.startedAt = clock.monotonic();
-    reply.header("x-request-id", request.id);
-    guardAnswer(request, reply);
-  }
-
   return {
     guard: (permission) => (request, reply, done) => {
-      begin(request, reply);
+      begin(request, reply, clock.monotonic());
       if (permission === "public") return done();
       const session = tokens.session(request.headers.authorization);
       if (session === undefined && operatorMay(permission)) return done(decideOperator(request, reply));
@@ -89,7 +84,7 @@ export function createGate(services: Services): Gate {
       );
     },
     async recognise(request, reply) {
-      begin(request, reply);
+      begin(request, reply, clock.monotonic());
       // A request whose path can't be decoded comes without the decorations of a route's.
       request.caller = null;
       const session = tokens.session(request.headers.authorization);
@@ -99,6 +94,19 @@ export function createGate(services: Services): Gate {
       if (refusal !== undefined) throw refusal;
     },
   };
+}
+
+function begin(request: FastifyRequest, reply: FastifyReply, startedAt: number): void {
+  request.startedAt = startedAt;
+  reply.header("x-request-id", request.id);
+  guardAnswer(request, reply);
+}
+
+/** Who has no good token. It is counted only once it is known to be bad: whoever has a good one is not limited by others at its address. */
+function strangersGate({ limits }: Pick<Services, "limits">) {
+  const perAddress = new RateLimit("address", limits.badTokensPerMinute, fixedLimits.countedNames);
+  return (request: FastifyRequest, reply: FastifyReply): ApiError =>
+    limit(perAddress, requesterOf(request), request, reply) ?? new ApiError("invalidToken");
 }
 
 /**

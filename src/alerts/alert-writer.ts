@@ -2,6 +2,7 @@ import type { AccountWording, Alert, AlertFacts, AlertPhase, LocationAlerts } fr
 import type { NewNotice, NoticeTarget } from "../model/notice.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
 import type { Ids } from "../ports/ids.ts";
+import { wordsOf } from "../wording/index.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import type { Finder } from "./evaluate.ts";
 import type { Seen } from "./judge.ts";
@@ -11,6 +12,27 @@ import { throttled } from "./throttle.ts";
 
 /** A command is for the moment: an alert that is found later than this sends none any more, ms. */
 const commandsForMs = 5 * 60_000;
+/** Alerts and notices of one report: far more than people read, and a commit holds. Two thousand rules of twenty recipients each would make 40,000 of one fix. */
+const mostAlerts = 100;
+const mostNotices = 500;
+/** Of one device's commit: what reports bring beyond is its next commit. */
+const fullAlerts = 500;
+const fullNotices = 1000;
+/** Late reports of one commit, of a device with one rule and of one with many: each may bring as much as any report. */
+const mostLateOfOne = 500;
+const leastLate = 5;
+
+/** How many late reports of a device with so many rules one commit takes. */
+export function mostLateWith(rules: number): number {
+  return Math.max(leastLate, Math.floor(mostLateOfOne / Math.min(Math.max(rules, 1), mostAlerts)));
+}
+
+/** What was found and is not kept, because there was too much of it at one report. */
+export interface LeftOut {
+  readonly alerts: number;
+  readonly notices: number;
+}
+
 /** Why a notice is suppressed from the start. */
 const reasons = {
   repeated: (minutes: number) => `repeated: at most one e-mail in ${minutes} minutes`,
@@ -25,9 +47,15 @@ export class AlertWriter implements Finder {
   readonly #wording: AccountWording;
   readonly #ids: Ids;
   readonly #now: number;
+  /** Where the present report's begin. */
+  #alertsFrom = 0;
+  #noticesFrom = 0;
+  #left = { alerts: 0, notices: 0 };
+  readonly #leftOut: (what: LeftOut) => void;
   late = false;
 
-  constructor(device: WatchedDevice, wording: AccountWording, ids: Ids, now: number) {
+  constructor(device: WatchedDevice, wording: AccountWording, ids: Ids, now: number, leftOut: (what: LeftOut) => void) {
+    this.#leftOut = leftOut;
     this.#device = device;
     this.#wording = wording;
     this.#ids = ids;
@@ -36,6 +64,7 @@ export class AlertWriter implements Finder {
 
   raised(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState {
     const alert = this.#write(rule, "raised", seen, time, facts);
+    if (alert === undefined) return state;
     this.#command(rule, alert);
     if (rule.rule.notifyOnlyWhenOver && !rule.momentary) return state;
     return this.#tell(rule, state, alert);
@@ -45,24 +74,53 @@ export class AlertWriter implements Finder {
     const { notifyWhenOver, notifyOnlyWhenOver } = rule.rule;
     if (!notifyWhenOver && !notifyOnlyWhenOver) return state;
     const alert = this.#write(rule, "over", seen, time, facts);
+    if (alert === undefined) return state;
     if (notifyOnlyWhenOver) return this.#tell(rule, state, alert);
     this.#notify(rule, alert, state.mailed ? null : reasons.repeated(state.mail?.minutes ?? 0));
     return state;
   }
 
-  /** What the alerts after the first `from` add to their location; undefined: none was raised. */
-  locationAlerts(from: number): LocationAlerts | undefined {
+  /** So much was found that no further report is for this commit. */
+  get full(): boolean {
+    return this.alerts.length >= fullAlerts || this.notices.length >= fullNotices;
+  }
+
+  /** What is written from now on is of another report. */
+  begin(): void {
+    this.#alertsFrom = this.alerts.length;
+    this.#noticesFrom = this.notices.length;
+  }
+
+  /** Ends a report. What its alerts add to its location; undefined: none was raised. */
+  end(): LocationAlerts | undefined {
+    this.#tellLeftOut();
     let alerts: { name: string; text: string; critical: boolean }[] | undefined;
-    for (let at = from; at < this.alerts.length; at++) {
+    for (let at = this.#alertsFrom; at < this.alerts.length; at++) {
       const alert = this.alerts[at];
       if (alert?.phase !== "raised") continue;
       alerts ??= [];
       alerts.push({ name: alert.name, text: alert.text, critical: alert.critical });
     }
+    this.begin();
     return alerts && { alerts };
   }
 
-  #write(rule: CompiledRule, phase: AlertPhase, seen: Seen, time: number, facts: AlertFacts): Alert {
+  /** The report's last alert says what there is no room for. */
+  #tellLeftOut(): void {
+    const last = this.alerts.at(-1);
+    const { alerts, notices } = this.#left;
+    if (last === undefined || (alerts === 0 && notices === 0)) return;
+    const text = `${last.text} (${wordsOf(this.#wording.language).leftOut(alerts, notices)})`;
+    this.alerts[this.alerts.length - 1] = { ...last, text };
+    this.#leftOut(this.#left);
+    this.#left = { alerts: 0, notices: 0 };
+  }
+
+  #write(rule: CompiledRule, phase: AlertPhase, seen: Seen, time: number, facts: AlertFacts): Alert | undefined {
+    if (this.alerts.length - this.#alertsFrom >= mostAlerts) {
+      this.#left.alerts++;
+      return undefined;
+    }
     const { observation, totals } = seen;
     const at = observation?.positioned ? observation : totals.anchor;
     const { key, id, name, type, critical } = rule.rule;
@@ -120,6 +178,10 @@ export class AlertWriter implements Finder {
   }
 
   #queue(alert: Alert, target: NoticeTarget, suppressed: string | null, delayMs: number): void {
+    if (this.notices.length - this.#noticesFrom >= mostNotices) {
+      this.#left.notices++;
+      return;
+    }
     this.notices.push({
       id: this.#ids.uuid(),
       alertId: alert.id,

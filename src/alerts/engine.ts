@@ -8,6 +8,7 @@ import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { DeviceStore, LocationStore } from "../ports/store.ts";
+import type { LeftOut } from "./alert-writer.ts";
 import { dueOf } from "./due.ts";
 import { Rebuild } from "./rebuild.ts";
 import { type AccountRules, RuleBook, type RuleSources } from "./rule-book.ts";
@@ -64,6 +65,7 @@ export class RuleEngine implements AlertEngine {
   };
   /** What was committed since the last look. Timers are set by it then: a device that reports often costs that once a second, and not with each report. */
   #unset = new Map<DeviceKey, Committed>();
+  readonly #leftOut: (what: LeftOut) => void;
   #unsubscribe: (() => void) | undefined;
   #startedAt = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -88,6 +90,16 @@ export class RuleEngine implements AlertEngine {
       "Rules that can't be judged because a zone that they name is gone, of the accounts in memory.",
       () => this.#book.broken,
     );
+    const leftOut = metrics.counter(
+      "waybeam_alerts_left_out_total",
+      "Alerts and notices that were found and not kept, because there were too many at one report.",
+      ["what"],
+    );
+    const [alerts, notices] = [leftOut({ what: "alerts" }), leftOut({ what: "notices" })];
+    this.#leftOut = (what) => {
+      alerts.add(what.alerts);
+      notices.add(what.notices);
+    };
     this.#unsubscribe = deps.bus.subscribe((event) => {
       if (event.type === "rulesChanged" || event.type === "groupChanged") {
         this.#book.changed(event.accountKey);
@@ -142,6 +154,7 @@ export class RuleEngine implements AlertEngine {
       ids: this.#deps.ids,
       texts: this.#texts,
       timers: this.#watchTimers,
+      leftOut: this.#leftOut,
     });
   }
 

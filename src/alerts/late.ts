@@ -85,11 +85,10 @@ export function judgeLate(
     if (rule.late) writes.push(...newIn(rule, at, stretch, setup));
   });
   writes.sort((left, right) => left.one.item.late - right.one.item.late);
-  for (const { one, after } of writes) {
-    const from = setup.writer.alerts.length;
+  for (const [index, { one, after }] of writes.entries()) {
     one.write(after);
-    const added = setup.writer.locationAlerts(from)?.alerts ?? [];
-    found[one.item.late] = { alerts: [...(found[one.item.late]?.alerts ?? []), ...added] };
+    const place = one.item.late;
+    if (writes[index + 1]?.one.item.late !== place) found[place] = setup.writer.end();
   }
   return found;
 }

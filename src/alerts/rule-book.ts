@@ -135,6 +135,8 @@ export class AccountRules {
     const list: CompiledRule[] = [];
     for (const [rule, { devices, groups }] of this.#watched)
       if (devices.has(deviceId) || groups.some((group) => group.has(deviceId))) list.push(rule);
+    // Of too many alerts at one report the last are left out.
+    list.sort((one, other) => Number(other.rule.critical) - Number(one.rule.critical));
     const name = list.map(({ rule }) => rule.key).join();
     const shared = this.#lists.get(name) ?? list;
     this.#lists.set(name, shared);

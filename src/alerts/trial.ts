@@ -169,6 +169,7 @@ class Run {
       wording,
       ids: this.#ids,
       texts: this.#texts,
+      leftOut: () => {},
       timers: this.#timers,
     });
   }

@@ -2,7 +2,7 @@ import type { AccountWording, AlertFacts, LocationAlerts } from "../model/alert.
 import type { DeviceState, LocationRecord, Totals } from "../model/location.ts";
 import type { AlertOutcome, Observation, Watch, WatchedDevice } from "../ports/alert-engine.ts";
 import type { Ids } from "../ports/ids.ts";
-import { AlertWriter } from "./alert-writer.ts";
+import { AlertWriter, type LeftOut, mostLateWith } from "./alert-writer.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { deviceTime } from "./device-time.ts";
 import { advanceRule, type Finder, judgeRule, nextMoment } from "./evaluate.ts";
@@ -24,6 +24,8 @@ export interface WatchSetup {
   readonly ids: Ids;
   readonly texts: StateTexts;
   readonly timers: WatchTimers;
+  /** Told what there is no room for. */
+  readonly leftOut: (what: LeftOut) => void;
 }
 
 /** What a watch has to do with timers: one for all watches, so that a watch that mostly finds nothing is cheaply made. */
@@ -60,12 +62,16 @@ export class DeviceWatch implements Watch, Finder {
     this.#previousTime = setup.state.time;
   }
 
-  readonly full = false;
-  readonly mostLate = Number.POSITIVE_INFINITY;
+  get full(): boolean {
+    return this.#writer?.full === true;
+  }
+
+  get mostLate(): number {
+    return mostLateWith(this.#rules.length);
+  }
 
   observe(observation: Observation, totals: Totals): LocationAlerts | undefined {
     const { now, sight } = this.#setup;
-    const found = this.#writer?.alerts.length ?? 0;
     this.#prepare();
     seen.now = now;
     seen.heardAt = now;
@@ -89,7 +95,7 @@ export class DeviceWatch implements Watch, Finder {
     }
     this.#previous = totals;
     this.#previousTime = observation.time;
-    return this.#writer?.locationAlerts(found);
+    return this.#writer?.end();
   }
 
   /** Which rules time alone changes before that moment, by their places; undefined: none, as mostly. `seen` stands at the report before. */
@@ -153,6 +159,7 @@ export class DeviceWatch implements Watch, Finder {
       }
       if (after !== before) this.#put(at, after);
     }
+    this.#writer?.end();
     if (this.#own === undefined) timers.unchanged(device, state, now);
   }
 
@@ -182,8 +189,8 @@ export class DeviceWatch implements Watch, Finder {
   }
 
   #writing(): AlertWriter {
-    const { device, wording, ids, now } = this.#setup;
-    this.#writer ??= new AlertWriter(device, wording, ids, now);
+    const { device, wording, ids, now, leftOut } = this.#setup;
+    this.#writer ??= new AlertWriter(device, wording, ids, now, leftOut);
     return this.#writer;
   }
 

@@ -1,4 +1,4 @@
-export { alertText } from "./alert-text.ts";
+export { alertText, wordsOf } from "./alert-text.ts";
 export { letterOf } from "./letter.ts";
 export { type MailWords, mailOf } from "./mail.ts";
 export { defaultMapLink, mapLink, problemOfMapLink } from "./map-link.ts";

@@ -1,8 +1,9 @@
 import type { Alert } from "../model/alert.ts";
 import { alertText, wordsOf } from "./alert-text.ts";
 import { degrees, mapLink } from "./map-link.ts";
+import { shortened } from "./shorten.ts";
 import { type Reader, showFor } from "./show.ts";
-import { fillTemplate, type TemplateValues } from "./template.ts";
+import { fillTemplate, longestFilled, type TemplateValues } from "./template.ts";
 
 /** What a notice tells. */
 export interface Told {
@@ -22,7 +23,7 @@ export interface Told {
  */
 export function toldText(told: Told, reader: Reader): string {
   return told.template === null || told.alert.phase === "over"
-    ? alertText(told.alert, reader)
+    ? shortened(alertText(told.alert, reader), longestFilled)
     : fillTemplate(told.template, templateValues(told, reader));
 }
 

@@ -1,3 +1,5 @@
+import { shortened } from "./shorten.ts";
+
 /** What a placeholder of an alert's own text stands for; the documentation lists them. */
 export const placeholders = {
   DeviceName: "Name of the device.",
@@ -24,12 +26,25 @@ export type TemplateValues = Readonly<Record<Placeholder, string>>;
 /** Everything in double braces; blanks beside the name do not matter. */
 const pattern = /\{\{([^{}]*)\}\}/g;
 
-/** Fills in a text in one pass: a value that looks like a placeholder stays what it is, and so does a placeholder that is unknown. */
+/** Characters (UTF-16 units) of a text that is filled in: twice the longest that a rule may have. A short one of many placeholders would grow to megabytes. */
+export const longestFilled = 4000;
+
+/**
+ * Fills in a text in one pass: a value that looks like a placeholder stays what it is, and so does a placeholder that is unknown. What is longer than
+ * `longestFilled` ends there with "...".
+ */
 export function fillTemplate(text: string, values: TemplateValues): string {
-  return text.replaceAll(pattern, (whole, inside: string) => {
+  let filled = "";
+  let at = 0;
+  for (const { 0: whole, 1: inside = "", index } of text.matchAll(pattern)) {
     const name = inside.trim();
-    return isPlaceholder(name) ? values[name] : whole;
-  });
+    filled += text.slice(at, index) + (isPlaceholder(name) ? values[name] : whole);
+    at = index + whole.length;
+    if (filled.length > longestFilled) break;
+  }
+  filled += text.slice(at);
+  // One more than fits says that it is too long; the rest need not be looked at.
+  return shortened(filled.slice(0, longestFilled + 1), longestFilled);
 }
 
 /** Names in double braces that are no placeholders, each once, in their order. */

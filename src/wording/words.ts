@@ -31,6 +31,8 @@ export interface NoticeWords {
 export interface Words {
   readonly alerts: { readonly [T in AlertType]: AlertWords<T> };
   readonly notice: NoticeWords;
+  /** What an alert says beside its own text where there were too many at one report. */
+  leftOut(alerts: number, notices: number): string;
 }
 
 /** Facts of something measured. */

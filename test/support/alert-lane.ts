@@ -73,6 +73,8 @@ export class AlertLane {
   /** Names of the rules whose alerts stand at a location, by its time. */
   readonly atLocations: [number, string][] = [];
   readonly due: WatchedDevice[] = [];
+  /** How many alerts and notices each commit had. */
+  readonly commits: { readonly alerts: number; readonly notices: number }[] = [];
   readonly device: WatchedDevice;
   state: DeviceState = neverReported;
   records: LocationRecord[] = [];
@@ -188,6 +190,7 @@ export class AlertLane {
     this.records = [...this.records, ...plan.records]
       .map((record) => ({ ...record, totals: patched.get(`${record.time}/${record.hash}`) ?? record.totals }))
       .sort(byKey);
+    this.commits.push({ alerts: plan.alerts?.length ?? 0, notices: plan.notices?.length ?? 0 });
     this.alerts.push(...(plan.alerts ?? []));
     this.notices.push(...(plan.notices ?? []));
     this.state = plan.state;

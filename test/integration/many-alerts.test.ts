@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AlertRule } from "../../src/model/alert-rule.ts";
+import type { Fix } from "../../src/model/effects.ts";
+import { AlertLane, type Arrival, ruleOf } from "../support/alert-lane.ts";
+
+const start = Date.UTC(2026, 5, 1);
+const options = { timeout: 60_000 };
+
+/** In every other minute the alarm is on: an alarm that stays on is told once. */
+function sos(minute: number): Arrival {
+  const time = start + minute * 60_000;
+  const report: Fix = {
+    type: "fix",
+    time,
+    valid: true,
+    latitude: 48,
+    longitude: 11,
+    speed: 50,
+    alarms: minute % 2 === 1 ? ["sos"] : [],
+    readings: {},
+    attributes: {},
+  };
+  return { report, receivedAt: start + 86_400_000 };
+}
+
+const webhook = Array.from({ length: 20 }, (_, index) => ({ url: `https://example.com/${index}`, secret: "" }));
+
+/** Two thousand rules for the same alarm, of which the last alone is critical. */
+function rules(): readonly AlertRule[] {
+  return Array.from({ length: 2000 }, (_, index) =>
+    ruleOf(
+      { type: "sos", parameters: {}, channels: { email: [], sms: [], webhook }, critical: index === 1999 },
+      index + 1,
+    ),
+  );
+}
+
+/** Alerts and notices of each report, and of each commit, stay within their bounds; what is left out is said. */
+function assertBounded(lane: AlertLane, reports: number): void {
+  for (let minute = 1; minute <= reports; minute += 2) {
+    const alerts = lane.alerts.filter(({ time }) => time === start + minute * 60_000);
+    const ids = new Set(alerts.map(({ id }) => id));
+    assert.equal(alerts.length, 100);
+    assert.equal(lane.notices.filter(({ alertId }) => ids.has(alertId)).length, 500);
+    assert.ok(
+      alerts.some(({ ruleId }) => ruleId === "rule-2000"),
+      "the critical one is not left out",
+    );
+    assert.match(alerts.at(-1)?.text ?? "", /too many at one report: 1900 more alerts and 1500 notices are left out/);
+  }
+  for (const { alerts, notices } of lane.commits) assert.ok(alerts <= 600 && notices <= 2500, `${alerts}, ${notices}`);
+}
+
+test(
+  "two thousand rules of twenty recipients: alerts and notices of a report and of a commit have an end",
+  options,
+  async () => {
+    const lane = await new AlertLane(rules()).ready();
+    lane.submit(Array.from({ length: 24 }, (_, index) => sos(index + 1)));
+    assertBounded(lane, 24);
+    assert.equal(lane.records.length, 24);
+  },
+);
+
+test("the same for reports that come late", options, async () => {
+  const lane = await new AlertLane(rules()).ready();
+  lane.submit([sos(101)]);
+  lane.submit(Array.from({ length: 24 }, (_, index) => sos(index + 1)));
+  assertBounded(lane, 24);
+  assert.equal(lane.records.length, 25);
+});
+
+test("a text of many placeholders has an end", options, async () => {
+  const rule = ruleOf({ type: "sos", parameters: {}, text: "{{DeviceName}}".repeat(140) });
+  const lane = await new AlertLane([rule], {}, { name: "n".repeat(256) }).ready();
+  lane.submit([sos(1)]);
+  const [alert] = lane.alerts;
+  assert.ok(alert !== undefined && alert.text.length <= 4000 && alert.text.endsWith("..."), `${alert?.text.length}`);
+});

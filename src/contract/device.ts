@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import type { RefusedReport } from "../model/commit.ts";
+import type { RefusedReport, SetAsideCause } from "../model/commit.ts";
 import { deviceIdPattern } from "../model/device.ts";
 import { networkPattern } from "../model/network.ts";
 import { protocolIds, protocolsWithSecret } from "../model/protocol-ids.ts";
@@ -174,6 +174,8 @@ export const LimitsAnswer = success({
   smsSentToday: Type.Integer(),
 });
 
+const setAsideCauses: readonly SetAsideCause[] = ["damaged", "tooLarge", "defect"];
+
 const refusalCauses: readonly RefusedReport["cause"][] = ["future", "past", "position"];
 
 /** Answer with the newest reports of a device that were kept as evidence and are no locations. */
@@ -190,5 +192,25 @@ export const RefusedAnswer = success({
       report: Type.Unknown({ description: "The report as it was decoded." }),
     }),
     { description: "Reports that were kept as evidence and are no location, newest first." },
+  ),
+  setAside: Type.Optional(
+    Type.Object(
+      {
+        since: Instant(),
+        cause: Type.Unsafe<SetAsideCause>({
+          type: "string",
+          enum: [...setAsideCauses],
+          description:
+            "`damaged`: what is stored of the device can't be read; `tooLarge`: storing them takes more memory than there is; `defect`: a fault of the service. The service's operator finds the details in its log.",
+        }),
+        kept: Type.Integer({ description: "Reports that wait and are tried again by themselves." }),
+        left: Type.Integer({ description: "Reports beyond these, which only the tracker has." }),
+        tries: Type.Integer({ description: "Tries that failed." }),
+      },
+      {
+        description:
+          "Present while reports of the device can't be stored, though those of others can. None of them is acknowledged to the tracker.",
+      },
+    ),
   ),
 });

@@ -1,8 +1,8 @@
-import type { RefusedReport } from "../model/commit.ts";
+import type { RefusedReport, SetAsideCause } from "../model/commit.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Admitted } from "../ports/intake.ts";
-import type { SetAside, SetAsideCause } from "../ports/set-aside.ts";
+import type { SetAside } from "../ports/set-aside.ts";
 import { StoreUnavailable } from "../ports/store.ts";
 import type { Draft } from "./draft.ts";
 import { bytesOf, PendingDevice } from "./pending.ts";

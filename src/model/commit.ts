@@ -26,6 +26,12 @@ export interface RefusedReport {
   readonly report: string;
 }
 
+/**
+ * Why a device's reports can't be stored though others' can. `damaged`: something of it on the disk can't be read · `tooLarge`: memory runs out over it ·
+ * `defect`: a fault of the service.
+ */
+export type SetAsideCause = "damaged" | "tooLarge" | "defect";
+
 /** Everything that one batch does to one device. */
 export interface DeviceCommit {
   readonly device: DeviceKey;

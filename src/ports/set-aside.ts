@@ -1,10 +1,5 @@
+import type { SetAsideCause } from "../model/commit.ts";
 import type { DeviceKey } from "../model/device.ts";
-
-/**
- * Why a device's reports can't be stored though others' can. `damaged`: something of it on the disk can't be read · `tooLarge`: memory runs out over it ·
- * `defect`: a fault of the service.
- */
-export type SetAsideCause = "damaged" | "tooLarge" | "defect";
 
 /** Reports of a device that can't be stored, and so are not acknowledged. */
 export interface SetAside {

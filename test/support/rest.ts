@@ -22,6 +22,7 @@ import type { Bus } from "../../src/ports/bus.ts";
 import type { Dispatcher } from "../../src/ports/dispatcher.ts";
 import type { Mailer } from "../../src/ports/mailer.ts";
 import type { Quarantine } from "../../src/ports/quarantine.ts";
+import type { SetAsides } from "../../src/ports/set-aside.ts";
 import type { SmsSender } from "../../src/ports/sms.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { Trace } from "../../src/ports/trace.ts";
@@ -104,6 +105,8 @@ export interface RestOptions {
   readonly sms?: SmsSender;
   /** Where users are told of changes of their way in; nobody is unless given. */
   readonly mailer?: Mailer;
+  /** What of devices can't be stored; all of it can unless given. */
+  readonly setAsides?: SetAsides;
 }
 
 const unreachable: Dispatcher = { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} };
@@ -118,6 +121,7 @@ export async function startRest({
   dispatcher = unreachable,
   sms,
   mailer,
+  setAsides,
 }: RestOptions = {}): Promise<Rest> {
   const logged: string[] = [];
   const log = createLog("warn", { write: (line) => logged.push(line) });
@@ -162,7 +166,7 @@ export async function startRest({
       operatorKeyHash: hashApiKey(operatorKey),
       requireEncryptedPasswords,
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
-      setAsides: ingest,
+      setAsides: setAsides ?? ingest,
       readiness: async () => ({ ready, checks: { store: ready ? "ok" : "failed" } }),
       shownMetrics: { text: () => metrics.text(), tokenHash: hashApiKey(metricsToken) },
     },

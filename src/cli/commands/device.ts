@@ -8,6 +8,7 @@ import { forAll } from "../many.ts";
 import { isRecord, pairs, plain, records, table } from "../text.ts";
 import { addDeviceAdd } from "./device-add.ts";
 import { addDeviceIdentity } from "./device-identity.ts";
+import { addDeviceRefused } from "./device-refused.ts";
 import { addDeviceSet } from "./device-set.ts";
 
 /** `waybeam device ...`: the registered devices, and those that knock. */
@@ -19,6 +20,7 @@ export function addDevice(program: Command, host: Host): void {
   addRemove(device, host);
   addUnknown(device, host);
   addDeviceIdentity(device, host);
+  addDeviceRefused(device, host);
 }
 
 function addList(device: Command, host: Host): void {

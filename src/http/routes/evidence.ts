@@ -43,14 +43,15 @@ function quarantineRoute(app: App, { quarantine }: Services): void {
   );
 }
 
-function refusedRoute(app: App, { devices, store }: Services): void {
+function refusedRoute(app: App, { devices, store, setAsides }: Services): void {
   app.get(
     "/api/devices/:deviceId/refused",
     call({
       operationId: "listRefused",
       tag: "Devices",
       summary: "List a device's refused reports",
-      description: "Those whose time can't be right: kept as evidence, the newest 100.",
+      description:
+        "Those whose time can't be right: kept as evidence, the newest 100. And whether reports can't be stored at present.",
       permission: "see",
       input: { params: DevicePath },
       ok: { 200: RefusedAnswer },
@@ -66,7 +67,9 @@ function refusedRoute(app: App, { devices, store }: Services): void {
         cause,
         report: JSON.parse(report) as unknown,
       }));
-      return answer(caller, { refused });
+      const found = setAsides.setAside(device.key);
+      const setAside = found && { ...found, since: formatInstant(found.since) };
+      return answer(caller, { refused, ...(setAside !== undefined && { setAside }) });
     },
   );
 }

@@ -1,6 +1,6 @@
 import { named } from "./change.ts";
 import type { Answer, ApiClient } from "./client.ts";
-import { listIn } from "./print.ts";
+import { listAll } from "./pages.ts";
 
 /** Path of the zones. */
 export const zonesPath = "/api/geofences";
@@ -10,7 +10,7 @@ export async function findZones(
   client: ApiClient,
   given: readonly string[],
 ): Promise<readonly ({ readonly id: string } & Answer)[]> {
-  const all = listIn(await client.call("GET", zonesPath), "geofences");
+  const all = await listAll(client, zonesPath, "geofences");
   return given.map((each) => named("zone", all, each));
 }
 

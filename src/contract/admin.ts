@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { type Language, languages } from "../model/language.ts";
 import { serviceSuccess } from "./envelope.ts";
+import { listed } from "./page.ts";
 import { Instant, reference } from "./schema.ts";
 
 const settable = {
@@ -107,7 +108,7 @@ const ownerAccess = Type.Object({
 });
 
 /** Answers of the operator's calls. */
-export const AccountsAnswer = serviceSuccess({ accounts: Type.Array(accountReference) });
+export const AccountsAnswer = serviceSuccess(listed("accounts", Type.Array(accountReference)));
 export const AccountViewAnswer = serviceSuccess({ account: accountReference });
 export const NewAccountAnswer = serviceSuccess({
   account: accountReference,

@@ -4,6 +4,7 @@ import type { CommandFormat } from "../model/command.ts";
 import { type Language, languages } from "../model/language.ts";
 import { alertTypes, type GivenTrigger, parameterSchemas } from "./alert-parameters.ts";
 import { success } from "./envelope.ts";
+import { listed } from "./page.ts";
 import { Instant, NullableNumber, NullableText, reference } from "./schema.ts";
 
 /** Rules of an account: each is looked at for each fix of its devices, so a script in a loop must find an end. */
@@ -295,7 +296,7 @@ export const AlertRuleAnswer = success(viewed, {
   examples: [{ success: true, error: null, apiUsage: 7, apiDailyUsage: 7, ...example }],
 });
 /** Answer of GET alertRules: those that the caller may see. */
-export const AlertRulesAnswer = success({ rules: Type.Array(reference<AlertRuleView>("AlertRule")) });
+export const AlertRulesAnswer = success(listed("rules", Type.Array(reference<AlertRuleView>("AlertRule"))));
 
 /** Body of POST /api/alertRules/{ruleId}/copy: what the copy watches. */
 export const CopyRequest = Type.Object(

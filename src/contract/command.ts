@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import type { CommandChannel, CommandFormat, CommandState } from "../model/command.ts";
 import { DevicePath } from "./device.ts";
 import { success } from "./envelope.ts";
+import { listed } from "./page.ts";
 import { Instant, NullableInstant, NullableText, reference } from "./schema.ts";
 
 const formats: readonly CommandFormat[] = ["Text", "Hex", "Base64"];
@@ -120,20 +121,10 @@ export const CommandView = Type.Object(
 );
 export type CommandView = Static<typeof CommandView>;
 
-/** Query of GET .../commands. Query parameters are texts. */
-export const CommandsQuery = Type.Object({
-  limit: Type.Optional(
-    Type.String({ pattern: "^([1-9][0-9]{0,2}|1000)$", description: "1 to 1000. Unset: 100.", examples: ["100"] }),
-  ),
-  cursor: Type.Optional(Type.String({ maxLength: 64, description: "The `nextCursor` of an answer." })),
-});
-export type CommandsQuery = Static<typeof CommandsQuery>;
-
 /** Answer of it. */
-export const CommandsAnswer = success({
-  commands: Type.Array(reference<CommandView>("Command"), { description: "Newest first." }),
-  nextCursor: Type.Optional(Type.String({ description: "Where older ones begin; absent: there are none." })),
-});
+export const CommandsAnswer = success(
+  listed("commands", Type.Array(reference<CommandView>("Command"), { description: "Newest first." })),
+);
 
 /** Path of one command. */
 export const CommandPath = Type.Object({

@@ -4,6 +4,7 @@ import { deviceIdPattern } from "../model/device.ts";
 import { networkPattern } from "../model/network.ts";
 import { protocolIds, protocolsWithSecret } from "../model/protocol-ids.ts";
 import { success } from "./envelope.ts";
+import { listed } from "./page.ts";
 import { Instant, NullableInstant, NullableList, NullableNumber, NullableText, reference, Texts } from "./schema.ts";
 
 const example = {
@@ -161,7 +162,7 @@ export const DevicePath = Type.Object({
 });
 
 /** Answer of GET devices: those that the user may see, without the expired ones. */
-export const DevicesAnswer = success({ devices: Type.Array(deviceReference) });
+export const DevicesAnswer = success(listed("devices", Type.Array(deviceReference)));
 export const DeviceAnswer = success({ device: deviceReference });
 export const DoneAnswer = success({});
 

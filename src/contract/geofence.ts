@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { success } from "./envelope.ts";
+import { listed } from "./page.ts";
 import { Instant, NullableText, reference } from "./schema.ts";
 
 /** Zones of an account: ten times what its largest fleet draws, and what the look-up of zones was measured with. */
@@ -102,4 +103,4 @@ export const GeofenceAnswer = success(viewed, {
   examples: [{ success: true, error: null, apiUsage: 7, apiDailyUsage: 7, ...example }],
 });
 /** Answer of GET geofences: all of the account. */
-export const GeofencesAnswer = success({ geofences: Type.Array(reference<GeofenceView>("Geofence")) });
+export const GeofencesAnswer = success(listed("geofences", Type.Array(reference<GeofenceView>("Geofence"))));

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { success } from "./envelope.ts";
+import { listed } from "./page.ts";
 import { Instant, NullableList, NullableText, reference } from "./schema.ts";
 
 const settableExample = { name: "Trucks", description: null, devices: ["490154203237518"] };
@@ -50,4 +51,4 @@ export const GroupAnswer = success(viewed, {
   examples: [{ success: true, error: null, apiUsage: 7, apiDailyUsage: 7, ...example }],
 });
 /** Answer of GET groups: those that the caller may see. */
-export const GroupsAnswer = success({ groups: Type.Array(reference<GroupView>("Group")) });
+export const GroupsAnswer = success(listed("groups", Type.Array(reference<GroupView>("Group"))));

@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import type { NoticeState } from "../model/notice.ts";
 import { DevicePath } from "./device.ts";
 import { success } from "./envelope.ts";
+import { listed, PageQuery } from "./page.ts";
 import { Instant, NullableInstant, NullableText, reference } from "./schema.ts";
 
 const states: readonly NoticeState[] = ["queued", "sending", "sent", "failed", "suppressed"];
@@ -52,10 +53,7 @@ export type NoticeView = Static<typeof NoticeView>;
 
 /** Query of GET .../notifications. Query parameters are texts. */
 export const NoticesQuery = Type.Object({
-  limit: Type.Optional(
-    Type.String({ pattern: "^([1-9][0-9]{0,2}|1000)$", description: "1 to 1000. Unset: 100.", examples: ["100"] }),
-  ),
-  cursor: Type.Optional(Type.String({ maxLength: 64, description: "The `nextCursor` of an answer." })),
+  ...PageQuery.properties,
   state: Type.Optional(
     Type.Unsafe<NoticeState>({ type: "string", enum: [...states], description: "Only those that stand so." }),
   ),
@@ -69,9 +67,8 @@ export const NoticePath = Type.Object({
 });
 
 /** Answer of GET .../notifications. */
-export const NoticesAnswer = success({
-  notifications: Type.Array(reference<NoticeView>("Notification"), { description: "Newest first." }),
-  nextCursor: Type.Optional(Type.String({ description: "Where older ones begin; absent: there are none." })),
-});
+export const NoticesAnswer = success(
+  listed("notifications", Type.Array(reference<NoticeView>("Notification"), { description: "Newest first." })),
+);
 /** Answer with one notice. */
 export const NoticeAnswer = success({ notification: reference<NoticeView>("Notification") });

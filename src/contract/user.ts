@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { privilegeNames } from "../model/account.ts";
 import { success } from "./envelope.ts";
+import { listed } from "./page.ts";
 import {
   Instant,
   NullableBoolean,
@@ -133,7 +134,7 @@ const flatExample = { success: true, error: null, apiUsage: 7, apiDailyUsage: 7,
 /** Answer with one user: its fields stand beside the envelope. */
 export const UserAnswer = success(viewed, { examples: [flatExample] });
 /** Answer of GET users: those that the caller may see. */
-export const UsersAnswer = success({ users: Type.Array(reference<UserView>("User")) });
+export const UsersAnswer = success(listed("users", Type.Array(reference<UserView>("User"))));
 
 /** Body of POST users/{userId}/apiKey. */
 export const ApiKeyRequest = Type.Object(

@@ -1,11 +1,8 @@
 import { isOutsideWindow, type User } from "../model/account.ts";
 import { type AlertRule, type AlertRuleFields, zonesOf } from "../model/alert-rule.ts";
 import { mayCommand } from "../model/command.ts";
-import type { Group } from "../model/group.ts";
-import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
-import { type Cache, createCache } from "./cache.ts";
 import { createReferences, listed, type References } from "./references.ts";
 import type { Visibility } from "./visibility.ts";
 
@@ -24,17 +21,11 @@ export interface RuleReferences {
 /** What they need of the service. */
 export interface RuleReferencesContext {
   readonly store: Pick<Store, "devices" | "groups" | "geofences" | "users">;
-  readonly bus: Bus;
   readonly clock: Clock;
   readonly visibility: Visibility;
 }
 
-/** Accounts whose zones' ids are kept in memory, some 100 bytes each. */
-const keptAccounts = 200;
-/** Age at which they are read again, should the event of a change be lost. */
-const maxAgeMs = 30_000;
-
-/** References looked up in the store. Zones are large and their ids are asked for often, so these are kept until the bus says that one changed. */
+/** References looked up in the store. */
 export function createRuleReferences(context: RuleReferencesContext): RuleReferences {
   return new StoredReferences(context);
 }
@@ -42,37 +33,28 @@ export function createRuleReferences(context: RuleReferencesContext): RuleRefere
 class StoredReferences implements RuleReferences {
   readonly #context: RuleReferencesContext;
   readonly #references: References;
-  readonly #zones: Cache<number, ReadonlySet<string>>;
 
   constructor(context: RuleReferencesContext) {
-    const { store, bus, clock } = context;
     this.#context = context;
-    this.#references = createReferences(store);
-    this.#zones = createCache<number, ReadonlySet<string>>({
-      clock,
-      load: async (accountKey) => new Set((await store.geofences.list(accountKey)).map(({ id }) => id)),
-      maxAgeMs,
-      capacity: keptAccounts,
-    });
-    bus.subscribe((event) => {
-      if (event.type === "rulesChanged") this.#zones.drop(event.accountKey);
-    });
+    this.#references = createReferences(context.store);
   }
 
   async problems(accountKey: number, rules: readonly AlertRule[]): Promise<readonly (readonly string[])[]> {
     if (rules.length === 0) return [];
     const [devices, groups, users] = await Promise.all([
       this.#references.registered(accountKey, [...new Set(rules.flatMap((rule) => rule.devices))]),
-      this.#context.store.groups.list(accountKey),
+      this.#context.store.groups.existing(
+        accountKey,
+        rules.flatMap((rule) => rule.groups),
+      ),
       this.#commanders(rules),
     ]);
-    const groupIds = new Set(groups.map(({ id }) => id));
     return Promise.all(
       rules.map(async (rule) => {
         const lostDevices = rule.devices.filter((id) => !devices.has(id));
-        const lostGroups = rule.groups.filter((id) => !groupIds.has(id));
+        const lostGroups = rule.groups.filter((id) => !groups.has(id));
         const lostZones = await this.#missingZones(accountKey, zonesOf(rule));
-        const lost = await this.#lostCommands(rule, users.get(rule.userKey), groups);
+        const lost = await this.#lostCommands(rule, users.get(rule.userKey));
         return [
           ...(lostDevices.length === 0 ? [] : [`devices: none is registered as ${listed(lostDevices)}`]),
           ...(lostGroups.length === 0 ? [] : [`groups: there is no ${listed(lostGroups)}`]),
@@ -93,8 +75,8 @@ class StoredReferences implements RuleReferences {
 
   async #missingZones(accountKey: number, ids: readonly string[]): Promise<readonly string[]> {
     if (ids.length === 0) return [];
-    const known = await this.#zones.get(accountKey);
-    return [...new Set(ids)].filter((id) => known?.has(id) !== true);
+    const known = await this.#context.store.geofences.existing(accountKey, ids);
+    return [...new Set(ids)].filter((id) => !known.has(id));
   }
 
   /** The users in whose names rules send commands, by key. */
@@ -106,21 +88,25 @@ class StoredReferences implements RuleReferences {
 
   /** Why the user may not send the rule's commands; undefined: it may, or there are none. */
   async #lostCommands(
-    { commands, devices, groups }: AlertRule,
+    { accountKey, commands, devices, groups }: AlertRule,
     user: User | undefined,
-    all: readonly Group[],
   ): Promise<string | undefined> {
-    const { clock, visibility } = this.#context;
+    const { clock, visibility, store } = this.#context;
     if (commands.length === 0) return undefined;
     if (user === undefined) return "was deleted";
     const now = clock.now();
     if (user.disabled || isOutsideWindow(user, now)) return "is disabled or outside its time";
     if (!commands.every(({ sms }) => mayCommand(user, sms ? "sms" : "data"))) return "may not send commands any more";
     const scope = await visibility.scope(user);
-    const members = groups.flatMap((id) => all.find((group) => group.id === id)?.devices ?? []);
-    return scope.all || [...devices, ...members].every((id) => scope.ids.has(id))
-      ? undefined
-      : "does not see all of its devices any more";
+    if (scope.all) return undefined;
+    const unseen = (ids: readonly string[]) => !ids.every((id) => scope.ids.has(id));
+    const lost = "does not see all of its devices any more";
+    if (unseen(devices)) return lost;
+    for (const id of groups) {
+      const group = await store.groups.find(id);
+      if (group?.accountKey === accountKey && unseen(group.devices ?? [])) return lost;
+    }
+    return undefined;
   }
 }
 

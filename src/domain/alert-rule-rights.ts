@@ -2,8 +2,9 @@ import { ApiError } from "../errors/catalogue.ts";
 import { holds, type User } from "../model/account.ts";
 import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
 import { mayCommand } from "../model/command.ts";
+import { eachOf } from "../ports/pages.ts";
 import type { GroupStore, Store } from "../ports/store.ts";
-import { seesGroup, type Visibility } from "./visibility.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** Who may see and set which rules. */
 export interface RuleRights {
@@ -26,23 +27,28 @@ export function createWatchWarnings(
 ): WatchWarnings {
   const rights = createRuleRights(groups, visibility);
   return async (user, watched) => {
-    const named = (await alertRules.list(user.accountKey)).filter((rule) =>
-      "device" in watched ? rule.devices.includes(watched.device) : rule.groups.includes(watched.group),
-    );
-    const { length } = named.length === 0 ? named : await rights.visible(user, named);
-    return length === 0 ? [] : [`alert rules that name it and can't watch it any more: ${length}`];
+    let count = 0;
+    for await (const rule of eachOf((ask) => alertRules.page(user.accountKey, ask))) {
+      const named = "device" in watched ? rule.devices.includes(watched.device) : rule.groups.includes(watched.group);
+      if (named) count += (await rights.visible(user, [rule])).length;
+    }
+    return count === 0 ? [] : [`alert rules that name it and can't watch it any more: ${count}`];
   };
 }
 
 /** The rights by what the user sees and holds. */
-export function createRuleRights(groups: Pick<GroupStore, "list">, visibility: Visibility): RuleRights {
+export function createRuleRights(groups: Pick<GroupStore, "page">, visibility: Visibility): RuleRights {
+  async function ownGroups({ accountKey, group }: User): Promise<ReadonlySet<string>> {
+    const own = new Set<string>();
+    if (group !== null) for await (const { id } of eachOf((ask) => groups.page(accountKey, ask, group))) own.add(id);
+    return own;
+  }
+
   /** Whether the user sees all of what a rule watches. */
   async function sight(user: User): Promise<(fields: Pick<AlertRuleFields, "devices" | "groups">) => boolean> {
     const { all, ids } = await visibility.scope(user);
     if (all) return () => true;
-    const own = new Set(
-      (await groups.list(user.accountKey)).filter((group) => seesGroup(user, group)).map(({ id }) => id),
-    );
+    const own = await ownGroups(user);
     return (fields) =>
       fields.devices.length + fields.groups.length > 0 &&
       fields.devices.every((id) => ids.has(id)) &&

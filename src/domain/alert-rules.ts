@@ -15,6 +15,7 @@ import type { RuleExchange } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
+import { eachOf, type PageAsk } from "../ports/pages.ts";
 import type { Store } from "../ports/store.ts";
 import { readRule, ruleView } from "./alert-rule-fields.ts";
 import type { RuleReferences } from "./alert-rule-references.ts";
@@ -23,6 +24,7 @@ import { unknownFields, unknownParts, unknownTerms } from "./bodies.ts";
 import { watchesAlone, wishesOf } from "./device-rules.ts";
 import type { Devices } from "./devices.ts";
 import { patched } from "./json-patch.ts";
+import { firstSeen, type Listed } from "./listed.ts";
 import { createLocks } from "./locks.ts";
 import type { Visibility } from "./visibility.ts";
 
@@ -38,7 +40,8 @@ export interface ChangedRule {
  * problem, and with `permissionDenied` where it would watch, tell or send more than the user may.
  */
 export interface AlertRules {
-  list(caller: User): Promise<readonly AlertRuleView[]>;
+  /** In the order of their making. */
+  page(caller: User, ask: PageAsk): Promise<Listed<AlertRuleView>>;
   find(caller: User, id: string): Promise<AlertRuleView>;
   /** @throws ApiError also `alertRuleLimit` */
   create(caller: User, body: AlertRuleBody): Promise<ChangedRule>;
@@ -54,7 +57,7 @@ export interface AlertRules {
   /** The same rule for other devices. */
   copy(caller: User, id: string, body: CopyRequest): Promise<ChangedRule>;
   /** Those that watch a device, by itself or by a group. */
-  ofDevice(caller: User, deviceId: string): Promise<readonly AlertRuleView[]>;
+  pageOfDevice(caller: User, deviceId: string, ask: PageAsk): Promise<Listed<AlertRuleView>>;
   /** Replaces all rules that watch a device and nothing else, all or nothing. Answers those that do so now, in the order of the body. */
   replaceOfDevice(
     caller: User,
@@ -99,8 +102,8 @@ class StoredRules implements AlertRules {
     this.#rights = createRuleRights(context.store.groups, context.visibility);
   }
 
-  async list(caller: User): Promise<readonly AlertRuleView[]> {
-    return this.#views(caller.accountKey, await this.#visible(caller));
+  page(caller: User, ask: PageAsk): Promise<Listed<AlertRuleView>> {
+    return this.#page(caller, ask, () => true);
   }
 
   async find(caller: User, id: string): Promise<AlertRuleView> {
@@ -150,22 +153,22 @@ class StoredRules implements AlertRules {
     });
   }
 
-  async ofDevice(caller: User, deviceId: string): Promise<readonly AlertRuleView[]> {
+  async pageOfDevice(caller: User, deviceId: string, ask: PageAsk): Promise<Listed<AlertRuleView>> {
     const { devices, store } = this.#context;
     const { id } = await devices.find(caller, deviceId);
-    const groups = (await store.groups.list(caller.accountKey)).filter((group) => group.devices?.includes(id) === true);
-    const by = new Set(groups.map((group) => group.id));
-    const rules = (await this.#visible(caller)).filter(
-      (rule) => rule.devices.includes(id) || rule.groups.some((group) => by.has(group)),
-    );
-    return this.#views(caller.accountKey, rules);
+    const by = new Set<string>();
+    for await (const group of eachOf((part) => store.groups.page(caller.accountKey, part)))
+      if (group.devices?.includes(id) === true) by.add(group.id);
+    return this.#page(caller, ask, (rule) => rule.devices.includes(id) || rule.groups.some((group) => by.has(group)));
   }
 
   replaceOfDevice(caller: User, deviceId: string, body: DeviceRulesBody): ReturnType<AlertRules["replaceOfDevice"]> {
     return this.#alone(caller.accountKey, async () => {
       const { store, devices, clock, ids } = this.#context;
       const { id: device } = await devices.find(caller, deviceId);
-      const own = (await store.alertRules.list(caller.accountKey)).filter((rule) => watchesAlone(rule, device));
+      const own: AlertRule[] = [];
+      for await (const rule of eachOf((ask) => store.alertRules.page(caller.accountKey, ask)))
+        if (watchesAlone(rule, device)) own.push(rule);
       const { wishes, problems } = wishesOf(body, device, own);
       const read = await Promise.all(
         wishes.map(async ({ body: wished, kept, where }) => ({
@@ -241,8 +244,14 @@ class StoredRules implements AlertRules {
     return { rule: await this.#view(replaced), warnings: warningsOf(body, "body") };
   }
 
-  async #visible(caller: User): Promise<readonly AlertRule[]> {
-    return this.#rights.visible(caller, await this.#context.store.alertRules.list(caller.accountKey));
+  async #page(caller: User, ask: PageAsk, wanted: (rule: AlertRule) => boolean): Promise<Listed<AlertRuleView>> {
+    const { alertRules } = this.#context.store;
+    const found = await firstSeen(
+      ask,
+      (part) => alertRules.page(caller.accountKey, part),
+      (rules) => this.#rights.visible(caller, rules.filter(wanted)),
+    );
+    return { ...found, items: await this.#views(caller.accountKey, found.items) };
   }
 
   async #view(rule: AlertRule): Promise<AlertRuleView> {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createCache } from "./cache.ts";
 
-function build(values: Map<string, number>, capacity = 100) {
+function build(values: Map<string, number>, capacity = 100, mostBytes = 1000) {
   let time = 0;
   let loads = 0;
   let gate: Promise<void> = Promise.resolve();
@@ -16,6 +16,7 @@ function build(values: Map<string, number>, capacity = 100) {
     },
     maxAgeMs: 1000,
     capacity,
+    mostBytes,
   });
   return {
     cache,
@@ -76,4 +77,25 @@ test("the oldest makes room, and a failed read is tried again", async () => {
   await assert.rejects(async () => cache.get("b"));
   hold(Promise.resolve());
   assert.equal(await cache.get("b"), 2);
+});
+
+test("values take no more bytes than they may together; one that is larger by itself is not kept", async () => {
+  const cache = createCache<number, string>({
+    clock: { now: () => 0, monotonic: () => 0 },
+    load: async (key) => "x".repeat(key),
+    maxAgeMs: 1000,
+    capacity: 100,
+    mostBytes: 1950,
+  });
+  for (const key of [600, 601, 602, 603]) await cache.get(key);
+  assert.deepEqual(
+    [603, 602, 601].map((key) => typeof cache.get(key)),
+    ["string", "string", "string"],
+  );
+  assert.ok(cache.get(600) instanceof Promise);
+  await cache.get(600);
+  await cache.get(5000);
+  assert.ok(cache.get(5000) instanceof Promise);
+  cache.dropAll((key) => key === 603);
+  assert.ok(cache.get(603) instanceof Promise);
 });

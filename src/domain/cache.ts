@@ -1,4 +1,5 @@
 import type { Clock } from "../ports/clock.ts";
+import { weightOf } from "./weight.ts";
 
 /** How a cache of stored values behaves. */
 export interface CacheOptions<K, V> {
@@ -8,6 +9,8 @@ export interface CacheOptions<K, V> {
   readonly maxAgeMs: number;
   /** At most so many values; the oldest makes room. */
   readonly capacity: number;
+  /** Values of all keys together take at most so many bytes, as `weightOf` estimates; the oldest make room, and one that is larger by itself is not kept. */
+  readonly mostBytes: number;
 }
 
 /** Values of the store kept in memory: answers at once for what it has, and reads what it has not (absence is not kept). */
@@ -15,17 +18,21 @@ export interface Cache<K, V> {
   get(key: K): V | undefined | Promise<V | undefined>;
   /** Forgets a value; a read that is under way will not bring the old one back. */
   drop(key: K): void;
+  /** Forgets the values of all keys that match. */
+  dropAll(matches: (key: K) => boolean): void;
 }
 
 interface Entry<V> {
   readonly value: V;
+  readonly bytes: number;
   readonly until: number;
 }
 
 /** A cache that reads each missing value once, however many ask for it meanwhile, and forgets the oldest beyond its capacity. */
-export function createCache<K, V>({ clock, load, maxAgeMs, capacity }: CacheOptions<K, V>): Cache<K, V> {
+export function createCache<K, V>({ clock, load, maxAgeMs, capacity, mostBytes }: CacheOptions<K, V>): Cache<K, V> {
   const entries = new Map<K, Entry<V>>();
   const loading = new Map<K, Promise<V | undefined>>();
+  let held = 0;
 
   function read(key: K): Promise<V | undefined> {
     const reading = load(key).then(
@@ -47,9 +54,25 @@ export function createCache<K, V>({ clock, load, maxAgeMs, capacity }: CacheOpti
   }
 
   function keep(key: K, value: V): void {
+    forget(key);
+    const bytes = weightOf(value);
+    if (bytes > mostBytes) return;
+    for (const oldest of entries.keys()) {
+      if (entries.size < capacity && held + bytes <= mostBytes) break;
+      forget(oldest);
+    }
+    entries.set(key, { value, bytes, until: clock.monotonic() + maxAgeMs });
+    held += bytes;
+  }
+
+  function forget(key: K): void {
+    held -= entries.get(key)?.bytes ?? 0;
     entries.delete(key);
-    if (entries.size >= capacity) for (const oldest of entries.keys()) if (entries.delete(oldest)) break;
-    entries.set(key, { value, until: clock.monotonic() + maxAgeMs });
+  }
+
+  function drop(key: K): void {
+    forget(key);
+    loading.delete(key);
   }
 
   return {
@@ -58,9 +81,9 @@ export function createCache<K, V>({ clock, load, maxAgeMs, capacity }: CacheOpti
       if (entry !== undefined && clock.monotonic() < entry.until) return entry.value;
       return loading.get(key) ?? read(key);
     },
-    drop(key) {
-      entries.delete(key);
-      loading.delete(key);
+    drop,
+    dropAll(matches) {
+      for (const key of [...entries.keys(), ...loading.keys()]) if (matches(key)) drop(key);
     },
   };
 }

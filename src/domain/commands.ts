@@ -1,4 +1,4 @@
-import type { CommandRequest, CommandsQuery, CommandView } from "../contract/command.ts";
+import type { CommandRequest, CommandView } from "../contract/command.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
 import { type Command, mayCommand } from "../model/command.ts";
@@ -7,6 +7,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Dispatcher } from "../ports/dispatcher.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
+import type { PageAsk } from "../ports/pages.ts";
 import type { SmsBody, SmsSender } from "../ports/sms.ts";
 import type { NewCommand, Store } from "../ports/store.ts";
 import { deviceExpired, resultOf, smsUnavailable, throwFailure } from "./command-outcome.ts";
@@ -15,8 +16,8 @@ import { CommandSms } from "./command-sms.ts";
 import { CommandsUnderWay } from "./command-under-way.ts";
 import { commandView } from "./command-view.ts";
 import { isSame, readWish, recordOf, type Wish } from "./command-wish.ts";
-import { commandCursorOf, parseCommandCursor } from "./cursor.ts";
 import type { Devices } from "./devices.ts";
+import { type Listed, listedOf } from "./listed.ts";
 
 /** What became of a command so far, and which record tells of it. */
 export interface Outcome {
@@ -32,11 +33,7 @@ export interface Commands {
    */
   send(user: User, deviceId: string, body: CommandRequest, idempotencyKey: string | undefined): Promise<Outcome>;
   /** Newest first. */
-  list(
-    user: User,
-    deviceId: string,
-    query: CommandsQuery,
-  ): Promise<{ readonly commands: CommandView[]; readonly nextCursor?: string }>;
+  page(user: User, deviceId: string, ask: PageAsk): Promise<Listed<CommandView>>;
   /** @throws ApiError `commandNotFound`, `commandFinished` where it is sent already or will not be */
   cancel(user: User, deviceId: string, commandId: string): Promise<void>;
   /** Ends what ran out while the service was down, and watches. */
@@ -58,7 +55,6 @@ export interface CommandsContext {
   readonly waitMs: number;
 }
 
-const defaultPage = 100;
 /** Seconds after which to ask again for an SMS: a gateway that is set up, or comes back, takes that long at least. */
 const smsRetrySeconds = 60;
 /** Commands that may wait for one device: more than anybody means to send to a sleeping tracker, few enough that a script in a loop fills no disk. */
@@ -99,14 +95,10 @@ class DeviceCommands implements Commands {
     return channel === "sms" ? this.#bySms(user, device, wish) : this.#byData(user, device, wish);
   }
 
-  async list(user: User, deviceId: string, query: CommandsQuery): ReturnType<Commands["list"]> {
+  async page(user: User, deviceId: string, ask: PageAsk): Promise<Listed<CommandView>> {
     const device = await this.#context.devices.find(user, deviceId);
-    const limit = Number(query.limit ?? defaultPage);
-    const found = await this.#context.store.commands.list(device.key, afterOf(query.cursor, device), limit + 1);
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    const commands = page.map((command) => commandView(this.#underWay.tell(command)));
-    return { commands, ...(last && { nextCursor: commandCursorOf(last.key, device.key) }) };
+    const found = listedOf(await this.#context.store.commands.page(device.key, ask));
+    return { ...found, items: found.items.map((command) => commandView(this.#underWay.tell(command))) };
   }
 
   async cancel(user: User, deviceId: string, commandId: string): Promise<void> {
@@ -224,13 +216,6 @@ class DeviceCommands implements Commands {
     throwFailure(command, smsRetrySeconds);
     return { result: resultOf(command, this.#underWay.has(command.id)), commandId: command.id };
   }
-}
-
-/** The key of the command after which a page begins. */
-function afterOf(cursor: string | undefined, device: Device): number | undefined {
-  const after = cursor === undefined ? undefined : parseCommandCursor(cursor, device.key);
-  if (cursor === undefined || after !== undefined) return after;
-  throw new ApiError("badRequest", ["querystring/cursor: must be the nextCursor of an answer for this device"]);
 }
 
 /** Whether the work is done in so many ms; it goes on in any case, and its failure is the request's. */

@@ -45,25 +45,3 @@ export function parseCursor(text: string, scope: CursorScope): RecordKey | undef
   const [time, hash] = placeOf(text, scopeOf(scope)) ?? [];
   return time === undefined || hash === undefined ? undefined : { time, hash };
 }
-
-/** The place in a device's commands after the one of that key. */
-export function commandCursorOf(key: number, deviceKey: number): string {
-  return bind(String(key), ["commands", deviceKey]);
-}
-
-/** The key that a cursor of the device's commands names; undefined: no cursor of ours, or one of another device. */
-export function parseCommandCursor(text: string, deviceKey: number): number | undefined {
-  const [key, more] = placeOf(text, ["commands", deviceKey]) ?? [];
-  return more === undefined ? key : undefined;
-}
-
-/** The place in a device's notices after the one of that key. */
-export function noticeCursorOf(key: number, deviceKey: number): string {
-  return bind(String(key), ["notices", deviceKey]);
-}
-
-/** The key that a cursor of the device's notices names; undefined: no cursor of ours, or one of another device. */
-export function parseNoticeCursor(text: string, deviceKey: number): number | undefined {
-  const [key, more] = placeOf(text, ["notices", deviceKey]) ?? [];
-  return more === undefined ? key : undefined;
-}

@@ -39,12 +39,19 @@ function build(seen?: readonly string[]) {
   };
   const lists = createDeviceList({
     store: {
-      list: async (accountKey) => {
+      page: async (accountKey, now, { after = "", limit }) => {
         reads++;
-        return [...devices.values()]
-          .filter((device) => device.accountKey === accountKey)
+        const active = [...devices.values()]
+          .filter((device) => device.accountKey === accountKey && device.id > after)
+          .filter(({ expires }) => expires === null || now < expires)
           .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+        return { rows: active.slice(0, limit), more: active.length > limit };
       },
+      some: async (accountKey, ids, now) =>
+        [...devices.values()]
+          .filter((device) => device.accountKey === accountKey && ids.includes(device.id))
+          .filter(({ expires }) => expires === null || now < expires)
+          .toSorted((one, other) => (one.id < other.id ? -1 : 1)),
     },
     find: (id) => devices.get(id),
     bus,
@@ -74,8 +81,19 @@ function build(seen?: readonly string[]) {
         .map(({ id }) => id)
         .toSorted(),
     async listed() {
-      const list = JSON.parse(`[${Buffer.from(await lists.list(user))}]`) as { id: string }[];
+      const text = Buffer.from((await lists.list(user)) ?? assert.fail("they are few")).toString();
+      const list = JSON.parse(`[${text}]`) as { id: string }[];
       return list.map(({ id }) => id);
+    },
+    async paged(limit: number, bytes = 100_000) {
+      const all: string[] = [];
+      for (let after: string | undefined; ; ) {
+        const { items, next } = await lists.page(user, { after, limit, bytes });
+        assert.ok(items.length <= limit && (items.length > 0 || next === undefined));
+        for (const item of items) all.push((JSON.parse(item) as { id: string }).id);
+        if (next === undefined) return all;
+        after = next;
+      }
     },
   };
 }
@@ -102,6 +120,7 @@ for (const [name, seen] of [
           else if (what === "remove") world.remove(id);
           else world.time.now += what === "pass" ? by : -by;
           assert.deepEqual(await world.listed(), world.expected());
+          assert.deepEqual(await world.paged(1 + (by % 4)), world.expected());
         }
       }),
       { numRuns: 60 },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { noIdentityRules } from "../model/device.ts";
-import { commandCursorOf, cursorOf, parseCommandCursor, parseCursor } from "./cursor.ts";
+import { cursorOf, parseCursor } from "./cursor.ts";
 import { deviceView, readFields } from "./device-fields.ts";
 import { createLocks } from "./locks.ts";
 
@@ -34,20 +34,6 @@ test("a cursor names its record in its scope, and nothing else is a cursor", () 
   const scope = { list: "locations", deviceKey: 1, from: 0, to: 1 };
   for (const text of ["", "x", `${cursorOf({ time: 1, hash: 2 }, scope)}=`])
     assert.equal(parseCursor(text, scope), undefined);
-});
-
-test("a cursor of commands holds for its device alone", () => {
-  fc.assert(
-    fc.property(fc.maxSafeNat(), fc.nat(), fc.nat(), (key, device, other) => {
-      const text = commandCursorOf(key, device);
-      assert.ok(text.length <= 64);
-      assert.equal(parseCommandCursor(text, device), key);
-      assert.equal(parseCommandCursor(text, other), device === other ? key : undefined);
-      assert.equal(parseCursor(text, { list: "commands", deviceKey: device, from: 0, to: 0 }), undefined);
-    }),
-  );
-  const history = cursorOf({ time: 1, hash: 2 }, { list: "commands", deviceKey: 1, from: 0, to: 1 });
-  assert.equal(parseCommandCursor(history, 1), undefined);
 });
 
 const hash = (secret: string) => `hash of ${secret}`;

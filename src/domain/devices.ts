@@ -19,7 +19,7 @@ import {
   readExpiry,
   readFields,
 } from "./device-fields.ts";
-import { createDeviceList } from "./device-list.ts";
+import { createDeviceList, type DeviceList } from "./device-list.ts";
 import { patched } from "./json-patch.ts";
 import { createLocks } from "./locks.ts";
 import type { Visibility } from "./visibility.ts";
@@ -34,9 +34,7 @@ export interface ChangedDevice {
  * The registered devices, as their users may see and change them. Calls that name a device fail with `deviceNotFound` where it is unknown, of
  * another account, or not visible to the user: the three can't be told apart.
  */
-export interface Devices {
-  /** Those that have not expired and the user may see, by id: JSON objects with commas between them, UTF-8. At once where they are in memory. */
-  list(user: User): Uint8Array | Promise<Uint8Array>;
+export interface Devices extends DeviceList {
   /** From memory where it is there: for reading. */
   find(user: User, id: string): Device | Promise<Device>;
   create(user: User, body: NewDevice): Promise<ChangedDevice>;
@@ -55,6 +53,8 @@ export interface Devices {
 
 /** Devices kept in memory: all of a service of the default size, some 1 KB each. */
 const keptDevices = 20_000;
+/** Bytes of all of them, should they have long texts. */
+const mostBytes = 33_554_432;
 /** Age at which a kept device is read again, should the event of its change be lost. */
 const maxAgeMs = 30_000;
 
@@ -77,7 +77,7 @@ export interface DevicesContext {
 export function createDevices({ store: { devices: store }, bus, clock, ...context }: DevicesContext): Devices {
   const { visibility, watchWarnings, quarantine, hashSecret } = context;
   const cache = keptIn(store, bus, clock);
-  const { list } = createDeviceList({ store, find: (id) => cache.get(id), bus, clock, visibility });
+  const lists = createDeviceList({ store, find: (id) => cache.get(id), bus, clock, visibility });
   // A change is made from what was read before it, so the changes of one device follow each other.
   const alone = createLocks<string>();
 
@@ -106,7 +106,7 @@ export function createDevices({ store: { devices: store }, bus, clock, ...contex
   }
 
   return {
-    list,
+    ...lists,
     find(user, id) {
       const device = cache.get(id);
       return device instanceof Promise ? device.then((found) => visible(user, found)) : visible(user, device);
@@ -194,7 +194,7 @@ function limitedBy(device: Device, body: LimitsReplacement): DeviceFields {
 
 function keptIn(store: Store["devices"], bus: Bus, clock: Clock): Cache<string, Device> {
   const load = (id: string) => store.find(id);
-  const cache = createCache<string, Device>({ clock, load, maxAgeMs, capacity: keptDevices });
+  const cache = createCache<string, Device>({ clock, load, maxAgeMs, capacity: keptDevices, mostBytes });
   bus.subscribe((event) => {
     if (event.type === "deviceChanged") cache.drop(event.id);
   });

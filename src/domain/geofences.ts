@@ -10,10 +10,12 @@ import type { GeofenceFields, GeofenceStore } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
+import { eachOf, type PageAsk } from "../ports/pages.ts";
 import type { Store } from "../ports/store.ts";
 import { createRuleRights } from "./alert-rule-rights.ts";
 import { unknownFields, unknownParts } from "./bodies.ts";
 import { patched } from "./json-patch.ts";
+import { type Listed, listedOf } from "./listed.ts";
 import { createLocks } from "./locks.ts";
 import type { Visibility } from "./visibility.ts";
 
@@ -28,7 +30,8 @@ export interface ChangedGeofence {
  * A zone decides what the rules that name it find, so who does not see one of these rules can't change or delete it (`permissionDenied`).
  */
 export interface Geofences {
-  list(caller: User): Promise<readonly Geofence[]>;
+  /** In the order of their making. */
+  page(caller: User, ask: PageAsk): Promise<Listed<Geofence>>;
   find(caller: User, id: string): Promise<Geofence>;
   /** @throws ApiError `invalidInput`, `geofenceLimit` */
   create(caller: User, body: GeofenceBody): Promise<ChangedGeofence>;
@@ -87,10 +90,14 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
 
   /** How many rules name it. Fails where the caller does not see them all. */
   async function usesOf(caller: User, { id }: Geofence): Promise<number> {
-    const rules = (await alertRules.list(caller.accountKey)).filter((rule) => zonesOf(rule).includes(id));
-    if ((await rights.visible(caller, rules)).length < rules.length)
-      throw new ApiError("permissionDenied", ["a rule that the user does not see names this geofence"]);
-    return rules.length;
+    let uses = 0;
+    for await (const rule of eachOf((ask) => alertRules.page(caller.accountKey, ask))) {
+      if (!zonesOf(rule).includes(id)) continue;
+      if ((await rights.visible(caller, [rule])).length === 0)
+        throw new ApiError("permissionDenied", ["a rule that the user does not see names this geofence"]);
+      uses++;
+    }
+    return uses;
   }
 
   function changed(accountKey: number): void {
@@ -108,7 +115,7 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
   }
 
   return {
-    list: (caller) => geofences.list(caller.accountKey),
+    page: async (caller, ask) => listedOf(await geofences.page(caller.accountKey, ask)),
     find,
     create: (caller, body) =>
       alone(caller.accountKey, async () => {
@@ -139,16 +146,19 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
 
 /** Fails where the account would have too many positions. `kept`: the geofence that makes room for the new one. */
 async function checkRoom(
-  geofences: Pick<GeofenceStore, "list">,
+  geofences: Pick<GeofenceStore, "page">,
   accountKey: number,
   zone: Zone,
   kept?: Geofence,
 ): Promise<void> {
   const positions = positionsOf(zone);
   if (positions <= fewPositions || (kept !== undefined && positions <= positionsOf(kept.zone))) return;
-  const others = (await geofences.list(accountKey)).filter(({ key }) => key !== kept?.key);
-  const counts = others.map((other) => positionsOf(other.zone)).filter((count) => count > fewPositions);
-  if (counts.reduce((sum, count) => sum + count, positions) > mostPositions)
+  let sum = positions;
+  for await (const other of eachOf((ask) => geofences.page(accountKey, ask))) {
+    const count = other.key === kept?.key ? 0 : positionsOf(other.zone);
+    if (count > fewPositions) sum += count;
+  }
+  if (sum > mostPositions)
     throw new ApiError("geofenceLimit", [
       `the account's geofences of more than ${fewPositions} positions have ${mostPositions} together at most`,
     ]);

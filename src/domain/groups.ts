@@ -2,15 +2,17 @@ import { type GroupBody, type GroupView, settableGroupFields } from "../contract
 import type { PatchRequest } from "../contract/patch.ts";
 import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
-import type { User } from "../model/account.ts";
+import { holds, type User } from "../model/account.ts";
 import type { Group } from "../model/group.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
+import type { PageAsk } from "../ports/pages.ts";
 import type { GroupFields, Store } from "../ports/store.ts";
 import type { WatchWarnings } from "./alert-rule-rights.ts";
 import { unknownFields } from "./bodies.ts";
 import { patched } from "./json-patch.ts";
+import { type Listed, listedOf } from "./listed.ts";
 import { createLocks } from "./locks.ts";
 import { createReferences } from "./references.ts";
 import { seesGroup, type Visibility } from "./visibility.ts";
@@ -27,7 +29,8 @@ export interface ChangedGroup {
  * can add only devices that it sees already (`permissionDenied`).
  */
 export interface Groups {
-  list(caller: User): Promise<readonly Group[]>;
+  /** In the order of their making. */
+  page(caller: User, ask: PageAsk): Promise<Listed<Group>>;
   find(caller: User, id: string): Promise<Group>;
   create(caller: User, body: GroupBody): Promise<ChangedGroup>;
   replace(caller: User, id: string, body: GroupBody): Promise<ChangedGroup>;
@@ -97,7 +100,10 @@ export function createGroups({ store, bus, clock, ids, visibility, watchWarnings
   }
 
   return {
-    list: async (caller) => (await groups.list(caller.accountKey)).filter((group) => seesGroup(caller, group)),
+    async page(caller, ask) {
+      if (holds(caller, "admin")) return listedOf(await groups.page(caller.accountKey, ask));
+      return caller.group === null ? { items: [] } : listedOf(await groups.page(caller.accountKey, ask, caller.group));
+    },
     find: visible,
     async create(caller, body) {
       const fields = readGroup(body);

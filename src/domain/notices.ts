@@ -1,27 +1,23 @@
-import type { NoticesQuery, NoticeView } from "../contract/notice.ts";
+import type { NoticeView } from "../contract/notice.ts";
 import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import { holds, type User } from "../model/account.ts";
 import { mayCommand } from "../model/command.ts";
-import type { Device } from "../model/device.ts";
-import type { Notice, NoticeTarget } from "../model/notice.ts";
+import type { Notice, NoticeState, NoticeTarget } from "../model/notice.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { PageAsk } from "../ports/pages.ts";
 import type { Store } from "../ports/store.ts";
 import { createRuleRights } from "./alert-rule-rights.ts";
 import { channelNames } from "./alerts.ts";
-import { noticeCursorOf, parseNoticeCursor } from "./cursor.ts";
 import type { Devices } from "./devices.ts";
+import { type Listed, listedOf } from "./listed.ts";
 import type { Visibility } from "./visibility.ts";
 
 /** Notices of devices and what became of them. Calls fail with `deviceNotFound` where the user can't see the device. */
 export interface Notices {
-  /** Newest first. @throws ApiError `badRequest` (cursor) */
-  list(
-    user: User,
-    deviceId: string,
-    query: NoticesQuery,
-  ): Promise<{ readonly notifications: NoticeView[]; readonly nextCursor?: string }>;
+  /** Newest first. */
+  page(user: User, deviceId: string, ask: PageAsk, state: NoticeState | undefined): Promise<Listed<NoticeView>>;
   /**
    * Queues a final one once more.
    * @throws ApiError `notificationNotFound`, `notificationUnfinished`, `permissionDenied` where the user may not send by its channel
@@ -37,8 +33,6 @@ export interface NoticesContext {
   readonly bus: Bus;
   readonly clock: Clock;
 }
-
-const defaultPage = 100;
 
 /** The notices over their store. */
 export function createNotices({ store, devices, visibility, bus, clock }: NoticesContext): Notices {
@@ -64,21 +58,10 @@ export function createNotices({ store, devices, visibility, bus, clock }: Notice
   }
 
   return {
-    async list(user, deviceId, { limit: asked = String(defaultPage), cursor, state }) {
+    async page(user, deviceId, ask, state) {
       const device = await devices.find(user, deviceId);
-      const limit = Number(asked);
-      const after = afterOf(cursor, device);
-      const found = await notices.list(device.key, {
-        limit: limit + 1,
-        ...(after !== undefined && { after }),
-        ...(state !== undefined && { states: [state] }),
-      });
-      const page = found.slice(0, limit);
-      const last = found.length > limit ? page.at(-1) : undefined;
-      return {
-        notifications: await viewsOf(user, page),
-        ...(last && { nextCursor: noticeCursorOf(last.key, device.key) }),
-      };
+      const found = listedOf(await notices.page(device.key, ask, state && [state]));
+      return { ...found, items: await viewsOf(user, found.items) };
     },
     async resend(user, deviceId, noticeId) {
       const device = await devices.find(user, deviceId);
@@ -131,11 +114,4 @@ function recipientOf(target: NoticeTarget): string | null {
     return url && `${url.origin}${url.pathname}`;
   }
   return target.channel === "command" ? target.command : target.to;
-}
-
-/** The key of the notice after which a page begins. */
-function afterOf(cursor: string | undefined, device: Device): number | undefined {
-  const after = cursor === undefined ? undefined : parseNoticeCursor(cursor, device.key);
-  if (cursor === undefined || after !== undefined) return after;
-  throw new ApiError("badRequest", ["querystring/cursor: must be the nextCursor of an answer for this device"]);
 }

@@ -1,8 +1,5 @@
 import type { Store } from "../ports/store.ts";
-import { isNamedBy } from "./visibility.ts";
 
-/** More ids than this are looked up in the list of all the account's devices, fewer each by itself. */
-const fewIds = 16;
 /** Ids that a sentence names; it counts the others. */
 const namedIds = 20;
 
@@ -18,10 +15,8 @@ export interface References {
 
 /** References looked up in the store. */
 export function createReferences(store: Pick<Store, "devices" | "groups">): References {
-  async function registered(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    if (ids.length > fewIds) return new Set((await store.devices.list(accountKey)).map(({ id }) => id));
-    const found = await Promise.all(ids.map((id) => store.devices.find(id)));
-    return new Set(found.flatMap((device) => (device?.accountKey === accountKey ? [device.id] : [])));
+  function registered(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return store.devices.existing(accountKey, ids);
   }
 
   return {
@@ -35,8 +30,8 @@ export function createReferences(store: Pick<Store, "devices" | "groups">): Refe
     },
     async group(accountKey, reference) {
       if (reference === null) return [];
-      const groups = await store.groups.list(accountKey);
-      if (groups.some((group) => isNamedBy(group, reference))) return [];
+      const named = await store.groups.page(accountKey, { limit: 1, bytes: 0 }, reference);
+      if (named.rows.length > 0) return [];
       return [`body/group: no group of the account has the id or name ${reference}; kept, and grants nothing`];
     },
   };

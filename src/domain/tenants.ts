@@ -8,6 +8,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Letters } from "../ports/letters.ts";
 import type { Log } from "../ports/log.ts";
+import type { PageAsk } from "../ports/pages.ts";
 import type { Store } from "../ports/store.ts";
 import { ownerOf } from "./accounts.ts";
 import { unknownFields } from "./bodies.ts";
@@ -15,6 +16,7 @@ import { isCountry } from "./countries.ts";
 import { isEmail } from "./email.ts";
 import { patched } from "./json-patch.ts";
 import { licensesOf } from "./licenses.ts";
+import { type Listed, listedOf } from "./listed.ts";
 import { createLocks } from "./locks.ts";
 import { isTimeZone } from "./time-zones.ts";
 import { createTelling } from "./user-telling.ts";
@@ -32,8 +34,8 @@ export interface MadeAccount extends ChangedAccount {
 
 /** The service's accounts, as its operator makes and changes them. Calls that name one fail with `accountNotFound` where there is none. */
 export interface Tenants {
-  /** All of them, in the order of their making. */
-  list(): Promise<readonly AccountView[]>;
+  /** In the order of their making. */
+  page(ask: PageAsk): Promise<Listed<AccountView>>;
   read(id: string): Promise<AccountView>;
   /** @throws ApiError `emailInUse`, `invalidEmail`, `invalidInput` */
   create(body: NewAccount): Promise<MadeAccount>;
@@ -92,9 +94,9 @@ export function createTenants(context: TenantsContext): Tenants {
   }
 
   return {
-    async list() {
-      const [all, used] = await Promise.all([accounts.list(), accounts.licensesUsedByAccount(clock.now())]);
-      return all.map((account) => accountView(account, used.get(account.key) ?? 0));
+    async page(ask) {
+      const found = listedOf(await accounts.page(ask));
+      return { ...found, items: await Promise.all(found.items.map(viewOf)) };
     },
     read: async (id) => viewOf(await find(id)),
     async create(body) {

@@ -7,8 +7,10 @@ import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Letters } from "../ports/letters.ts";
 import type { Log } from "../ports/log.ts";
+import type { PageAsk } from "../ports/pages.ts";
 import type { Store } from "../ports/store.ts";
 import { patched } from "./json-patch.ts";
+import { type Listed, listedOf } from "./listed.ts";
 import { createLocks } from "./locks.ts";
 import { createReferences } from "./references.ts";
 import { changesOfWayIn, readUser, userView } from "./user-fields.ts";
@@ -26,7 +28,8 @@ export interface ChangedUser {
  * Whether the caller may change anything is for the gate.
  */
 export interface Users {
-  list(caller: User): Promise<readonly User[]>;
+  /** In the order of their making. */
+  page(caller: User, ask: PageAsk): Promise<Listed<User>>;
   find(caller: User, id: string): Promise<User>;
   create(caller: User, body: UserBody): Promise<ChangedUser>;
   replace(caller: User, id: string, body: UserBody): Promise<ChangedUser>;
@@ -78,7 +81,11 @@ export function createUsers(context: UsersContext): Users {
   }
 
   return {
-    list: async (caller) => (await users.list(caller.accountKey)).filter((user) => seesUser(caller, user)),
+    async page(caller, ask) {
+      if (holds(caller, "admin")) return listedOf(await users.page(caller.accountKey, ask));
+      const own = ask.after === undefined ? await users.findByKey(caller.key) : undefined;
+      return { items: own === undefined ? [] : [own] };
+    },
     find: visible,
     create: (caller, body) => change.create(caller.accountKey, body),
     replace: (caller, id, body) => alone(id, async () => replaced(caller, await visible(caller, id), body)),

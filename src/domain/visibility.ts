@@ -3,6 +3,7 @@ import type { Device } from "../model/device.ts";
 import type { Group } from "../model/group.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
+import { eachOf } from "../ports/pages.ts";
 import type { GroupStore } from "../ports/store.ts";
 import { createCache } from "./cache.ts";
 
@@ -23,41 +24,49 @@ export interface Visibility {
 
 /** What visibility needs of the service. */
 export interface VisibilityContext {
-  readonly groups: Pick<GroupStore, "list">;
+  readonly groups: Pick<GroupStore, "page">;
   readonly bus: Bus;
   readonly clock: Clock;
 }
 
-/** Accounts whose groups are kept in memory, those that users of groups ask about: at 10,000 devices of an account some 1 MB. */
-const keptAccounts = 2000;
+/** Groups of users whose devices' ids are kept in memory. */
+const keptGroups = 20_000;
+/** Bytes of all of them: those of 1,000 fleets of 1,000 devices. */
+const mostBytes = 67_108_864;
 /** Age at which kept groups are read again, should the event of a change be lost. */
 const maxAgeMs = 30_000;
 
 const everything: DeviceScope = { all: true, ids: new Set() };
 const none: ReadonlySet<string> = new Set();
 
-/** Ids of the devices of an account's groups, by the text that a user's `group` names them with. */
-type Members = (reference: string) => ReadonlySet<string>;
-
-/** Visibility over the groups of the store; those of an account are kept until the bus says that one changed. */
+/** Visibility over the groups of the store; the devices of those that users have are kept until the bus says that one of the account changed. */
 export function createVisibility({ groups, bus, clock }: VisibilityContext): Visibility {
-  const cache = createCache<number, Members>({
+  async function membersOf(accountKey: number, reference: string): Promise<ReadonlySet<string>> {
+    const ids = new Set<string>();
+    for await (const { devices } of eachOf((ask) => groups.page(accountKey, ask, reference)))
+      for (const id of devices ?? []) ids.add(id);
+    return ids;
+  }
+
+  const cache = createCache<string, ReadonlySet<string>>({
     clock,
-    load: async (accountKey) => membersOf(await groups.list(accountKey)),
+    load: (key) => {
+      const at = key.indexOf(" ");
+      return membersOf(Number(key.slice(0, at)), key.slice(at + 1));
+    },
     maxAgeMs,
-    capacity: keptAccounts,
+    capacity: keptGroups,
+    mostBytes,
   });
   bus.subscribe((event) => {
-    if (event.type === "groupChanged") cache.drop(event.accountKey);
+    if (event.type === "groupChanged") cache.dropAll((key) => key.startsWith(`${event.accountKey} `));
   });
 
   /** `use` on the ids of the devices of the user's group. */
   function withMembers<T>({ accountKey, group }: User, use: (ids: ReadonlySet<string>) => T): T | Promise<T> {
     if (group === null) return use(none);
-    const members = cache.get(accountKey);
-    return members instanceof Promise
-      ? members.then((loaded) => use(loaded?.(group) ?? none))
-      : use(members?.(group) ?? none);
+    const members = cache.get(`${accountKey} ${group}`);
+    return members instanceof Promise ? members.then((ids) => use(ids ?? none)) : use(members ?? none);
   }
 
   return {
@@ -84,17 +93,4 @@ export function isNamedBy(group: Pick<Group, "id" | "name">, reference: string |
 /** Whether a user may see a group: with `admin` all of its account, else its own. */
 export function seesGroup(user: User, group: Group): boolean {
   return group.accountKey === user.accountKey && (holds(user, "admin") || isNamedBy(group, user.group));
-}
-
-/** A set is made only for what a user's `group` names. */
-function membersOf(groups: readonly Group[]): Members {
-  const sets = new Map<string, ReadonlySet<string>>();
-  return (reference) => {
-    let ids = sets.get(reference);
-    if (ids === undefined) {
-      ids = new Set(groups.flatMap((group) => (isNamedBy(group, reference) ? (group.devices ?? []) : [])));
-      sets.set(reference, ids);
-    }
-    return ids;
-  };
 }

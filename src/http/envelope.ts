@@ -31,9 +31,10 @@ export function serviceAnswer<P extends object>(caller: Caller | null, payload: 
 }
 
 /** The same as text, open at its end: `{"success":true,...,"apiDailyUsage":7`. For answers whose fields are JSON text already. */
-export function answerHead(caller: Caller, warnings: readonly string[] = []): string {
+export function answerHead(caller: Caller | null, warnings: readonly string[] = []): string {
   const told = warnings.length === 0 ? "" : `,"warnings":${JSON.stringify(warnings)}`;
-  return `{"success":true,"error":null,"apiUsage":${caller.apiUsage},"apiDailyUsage":${caller.apiDailyUsage}${told}`;
+  const counters = caller && `,"apiUsage":${caller.apiUsage},"apiDailyUsage":${caller.apiDailyUsage}`;
+  return `{"success":true,"error":null${counters ?? ""}${told}`;
 }
 
 /** The envelope of a failure (specification 7). */

@@ -2,22 +2,22 @@ import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HistoryPieces, OpenHistory } from "../domain/history.ts";
 import type { Log } from "../ports/log.ts";
-import { answerHead, callerOf, jsonType } from "./envelope.ts";
+import { answerHead, jsonType } from "./envelope.ts";
 
 /**
- * Answers with a history. The store's chunks go to the socket as they come and as fast as the client reads; where the store fails after the first
+ * Answers with a history or a long list. The store's chunks go to the socket as they come and as fast as the client reads; where the store fails after the first
  * one, the connection is cut, so that no client takes a part for the whole.
  */
-export function historyAnswer(request: FastifyRequest, reply: FastifyReply, history: OpenHistory, log: Log) {
+export function streamed(request: FastifyRequest, reply: FastifyReply, history: OpenHistory, log: Log) {
   const { start, rest, warnings } = history;
   // The request was answered with 408 meanwhile: nobody will read this.
   if (reply.sent) return void rest.return();
   reply.header("content-type", jsonType);
   const brokeOff = (error: unknown) => {
     if (request.raw.socket.destroyed) return;
-    log.error({ request: request.id, route: request.routeOptions.url, error }, "a history broke off");
+    log.error({ request: request.id, route: request.routeOptions.url, error }, "an answer broke off");
   };
-  return new HistoryBody(`${answerHead(callerOf(request), warnings)},${start}`, rest, brokeOff);
+  return new HistoryBody(`${answerHead(request.caller, warnings)},${start}`, rest, brokeOff);
 }
 
 /**

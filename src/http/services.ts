@@ -12,6 +12,7 @@ import { createDevices, type Devices } from "../domain/devices.ts";
 import { createGeofences, type Geofences } from "../domain/geofences.ts";
 import { createGroups, type Groups } from "../domain/groups.ts";
 import { createHistory, type History } from "../domain/history.ts";
+import { ListCursors } from "../domain/list-cursors.ts";
 import { createNotices, type Notices } from "../domain/notices.ts";
 import { RuleHealth } from "../domain/rule-health.ts";
 import { createTenants, type Tenants } from "../domain/tenants.ts";
@@ -82,6 +83,7 @@ export interface HttpDeps {
 export interface Services extends HttpDeps {
   readonly limits: HttpLimits;
   readonly answers: Answers;
+  readonly cursors: ListCursors;
   readonly tokens: Tokens;
   /** Users by key, as the gate asks for them. */
   readonly users: Cache<number, User>;
@@ -104,6 +106,8 @@ export interface Services extends HttpDeps {
 
 /** Users kept in memory: some 1 KB each. */
 const keptUsers = 20_000;
+/** Bytes of all of them, should they have long texts. */
+const keptUserBytes = 33_554_432;
 /** Age at which a kept user is read again, should the event of its change be lost: how long a privilege taken away can last then. */
 const userMaxAgeMs = 10_000;
 
@@ -111,11 +115,13 @@ const userMaxAgeMs = 10_000;
 export async function createServices(limits: HttpLimits, deps: HttpDeps): Promise<Services> {
   const { store, bus, clock, ids, log } = deps;
   const tokenKey = await store.accounts.setting("tokenKey", () => ids.secret(64));
+  const cursors = new ListCursors(await store.accounts.setting("cursorKey", () => ids.secret(32)));
   const users = createCache<number, User>({
     clock,
     load: (key) => store.users.findByKey(key),
     maxAgeMs: userMaxAgeMs,
     capacity: keptUsers,
+    mostBytes: keptUserBytes,
   });
   bus.subscribe((event) => {
     if (event.type === "userChanged") users.drop(event.key);
@@ -133,6 +139,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     ...deps,
     limits,
     answers: new Answers(limits.answers),
+    cursors,
     tokens: createTokens(tokenKey, limits.tokenSeconds, clock),
     users,
     usage,
@@ -167,6 +174,6 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
       results: usage.results,
       dailyResults: limits.dailyResults,
     }),
-    serviceAccount: (await store.accounts.list())[0]?.key ?? 0,
+    serviceAccount: (await store.accounts.page({ limit: 1 })).rows[0]?.key ?? 0,
   };
 }

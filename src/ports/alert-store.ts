@@ -3,6 +3,7 @@ import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { Geofence } from "../model/geofence.ts";
 import type { Notice, NoticeChannel, NoticeState } from "../model/notice.ts";
+import type { Page, PageAsk } from "./pages.ts";
 
 /** What of a geofence a caller sets. */
 export type GeofenceFields = Pick<Geofence, "name" | "description" | "zone">;
@@ -14,6 +15,10 @@ export interface GeofenceStore {
   find(id: string): Promise<Geofence | undefined>;
   /** All of an account, in the order of their making. */
   list(accountKey: number): Promise<readonly Geofence[]>;
+  /** Of an account, in the order of their making. */
+  page(accountKey: number, ask: PageAsk): Promise<Page<Geofence>>;
+  /** Those of the ids that are a geofence's of the account. */
+  existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
   replace(key: number, fields: GeofenceFields, now: number): Promise<Geofence | undefined>;
   /** False: there was none. */
   remove(key: number): Promise<boolean>;
@@ -39,6 +44,8 @@ export interface AlertRuleStore {
   find(id: string): Promise<AlertRule | undefined>;
   /** All of an account, in the order of their making. */
   list(accountKey: number): Promise<readonly AlertRule[]>;
+  /** Of an account, in the order of their making. */
+  page(accountKey: number, ask: PageAsk): Promise<Page<AlertRule>>;
   /** Accounts that have a rule at all. */
   accounts(): Promise<readonly number[]>;
   /** The revision grows by one. */
@@ -146,6 +153,7 @@ export interface NoticeStore {
   recover(now: number): Promise<number>;
   /** Newest first. */
   list(device: DeviceKey, range: NoticeRange): Promise<readonly Notice[]>;
+  page(device: DeviceKey, ask: PageAsk, states?: readonly NoticeState[]): Promise<Page<Notice>>;
   find(device: DeviceKey, id: string): Promise<Notice | undefined>;
   /** Queues a final notice once more, by hand: its tries begin anew, and it takes a new place in the counter. Undefined: it is not final. */
   resend(key: number, now: number): Promise<Notice | undefined>;

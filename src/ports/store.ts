@@ -5,6 +5,7 @@ import type { Device, DeviceFields, DeviceKey, SpokenWay } from "../model/device
 import type { Group } from "../model/group.ts";
 import type { DeviceState, LocationRecord } from "../model/location.ts";
 import type { AlertRuleStore, AlertStore, GeofenceStore, NoticeStore } from "./alert-store.ts";
+import type { Page, PageAsk } from "./pages.ts";
 
 /**
  * Where everything is kept. Two engines implement it; one contract suite runs against both.
@@ -117,6 +118,12 @@ export interface DeviceStore {
   identify(ids: readonly string[]): Promise<Device | undefined>;
   /** All devices of an account, by id. */
   list(accountKey: number): Promise<readonly Device[]>;
+  /** Those of an account that have not expired, by id. */
+  page(accountKey: number, now: number, ask: PageAsk<string>): Promise<Page<Device>>;
+  /** Those of the ids that are an account's and have not expired, by id. */
+  some(accountKey: number, ids: readonly string[], now: number): Promise<readonly Device[]>;
+  /** Those of the ids that are a device's of the account, expired or not. */
+  existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** `noLicense`: the change would reactivate an expired device and none is free. */
   replace(key: DeviceKey, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense" | "missing">;
   /** Records ways by which devices reported; of a way that is recorded already, what is given now counts. Devices that are gone are left out. */
@@ -162,6 +169,8 @@ export interface UserStore {
   findByKey(key: number): Promise<User | undefined>;
   /** All users of an account, in the order of their making. */
   list(accountKey: number): Promise<readonly User[]>;
+  /** Of an account, in the order of their making. */
+  page(accountKey: number, ask: PageAsk): Promise<Page<User>>;
   find(id: string): Promise<User | undefined>;
   /** `emailInUse`: the address is another user's, service-wide. */
   replace(key: number, fields: UserFields, now: number): Promise<User | "emailInUse" | "missing">;
@@ -184,6 +193,7 @@ export interface UserStore {
 export interface AccountStore {
   /** Accounts in the order of their making. */
   list(): Promise<readonly Account[]>;
+  page(ask: Pick<PageAsk, "after" | "limit">): Promise<Page<Account>>;
   find(key: number): Promise<Account | undefined>;
   create(account: Omit<Account, "key" | "creation">, now: number): Promise<Account>;
   /** The new account and its first user in one transaction, so that there is never one without the other. */
@@ -213,6 +223,10 @@ export interface GroupStore {
   find(id: string): Promise<Group | undefined>;
   /** All groups of an account, in the order of their making. */
   list(accountKey: number): Promise<readonly Group[]>;
+  /** Of an account, in the order of their making; `named`: only those with this id or name. */
+  page(accountKey: number, ask: PageAsk, named?: string): Promise<Page<Group>>;
+  /** Those of the ids that are a group's of the account. */
+  existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
   replace(key: number, fields: GroupFields, now: number): Promise<Group | undefined>;
   /** False: there was none. */
   remove(key: number): Promise<boolean>;
@@ -247,6 +261,7 @@ export interface CommandStore {
   findByIdempotencyKey(device: DeviceKey, userKey: number, idempotencyKey: string): Promise<Command | undefined>;
   /** Newest first; after the command of that key where it is given. */
   list(device: DeviceKey, after: number | undefined, limit: number): Promise<readonly Command[]>;
+  page(device: DeviceKey, ask: PageAsk): Promise<Page<Command>>;
   /** Those that wait for the device's connection, oldest first, after the command of that key; expired ones too. */
   queued(device: DeviceKey, after: number, limit: number): Promise<readonly Command[]>;
   /** The command after the step; undefined where its state was none of `from`, or its failure not the one that is given. */

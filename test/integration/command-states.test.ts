@@ -162,6 +162,7 @@ function stepping(real: Store["commands"], step: Store["commands"]["step"]): Sto
     find: (...input) => real.find(...input),
     findByIdempotencyKey: (...input) => real.findByIdempotencyKey(...input),
     list: (...input) => real.list(...input),
+    page: (...input) => real.page(...input),
     queued: (...input) => real.queued(...input),
     step,
     receipt: (...input) => real.receipt(...input),

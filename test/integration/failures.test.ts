@@ -50,6 +50,9 @@ function spoiled(store: Store, devices: Partial<Store["devices"]>): Store {
       expiredBetween: (...input) => real.expiredBetween(...input),
       identify: (...input) => real.identify(...input),
       list: (...input) => real.list(...input),
+      page: (...input) => real.page(...input),
+      some: (...input) => real.some(...input),
+      existing: (...input) => real.existing(...input),
       replace: (...input) => real.replace(...input),
       spoke: (...input) => real.spoke(...input),
       remove: (...input) => real.remove(...input),
@@ -104,7 +107,7 @@ describe("when things fail", () => {
   test("what takes too long: 408", async () => {
     const rest = await startRest({
       limits: { timeoutSeconds: 1 },
-      spoil: (store) => spoiled(store, { list: () => new Promise(() => {}) }),
+      spoil: (store) => spoiled(store, { page: () => new Promise(() => {}) }),
     });
     const answer = await rest.call("GET", "/api/devices", { token: await rest.ownerToken() });
     assert.equal(answer.status, 408);

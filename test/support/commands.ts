@@ -27,6 +27,7 @@ export function failingAt(commands: Store["commands"], fails: () => boolean): St
     find: (device, id) => commands.find(device, id),
     findByIdempotencyKey: (device, user, key) => commands.findByIdempotencyKey(device, user, key),
     list: (device, from, limit) => commands.list(device, from, limit),
+    page: (...input) => commands.page(...input),
     queued: (...input) => commands.queued(...input),
     step: (...input) => (fails() ? Promise.reject(new Error("no disk")) : commands.step(...input)),
     receipt: (...input) => commands.receipt(...input),

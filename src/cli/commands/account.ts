@@ -4,7 +4,8 @@ import { named, patch, setSteps, wholeNumber } from "../change.ts";
 import type { Answer, ApiClient } from "../client.ts";
 import { clientFor, examples, operatorFor } from "../context.ts";
 import type { Host } from "../host.ts";
-import { listIn, payloadOf, printLines, printOne } from "../print.ts";
+import { listAll } from "../pages.ts";
+import { payloadOf, printLines, printOne } from "../print.ts";
 import { isRecord, plain, table } from "../text.ts";
 
 const path = "/api/admin/accounts";
@@ -41,7 +42,7 @@ function addList(account: Command, host: Host): void {
     .addHelpText("after", examples("waybeam account list", "waybeam account list --json | jq -r .id"))
     .action(async (options: { json?: boolean }, command: Command) => {
       const client = await operatorFor(host, command);
-      const accounts = listIn(await client.call("GET", path), "accounts");
+      const accounts = await listAll(client, path, "accounts");
       if (options.json) return await printLines(host, accounts);
       const rows = accounts.map(({ id, name, timeZone, licenses }) => {
         const { total, used, free }: Answer = isRecord(licenses) ? licenses : {};
@@ -144,5 +145,5 @@ function languageOption(): Option {
 }
 
 async function find(client: ApiClient, given: string): Promise<string> {
-  return named("account", listIn(await client.call("GET", path), "accounts"), given).id;
+  return named("account", await listAll(client, path, "accounts"), given).id;
 }

@@ -1,7 +1,9 @@
 import type { Command } from "commander";
+import { about } from "../client.ts";
 import { clientFor, examples } from "../context.ts";
 import type { Host } from "../host.ts";
-import { listIn, payloadOf, printLines, printOne } from "../print.ts";
+import { listAll } from "../pages.ts";
+import { payloadOf, printLines, printOne } from "../print.ts";
 import { findRule, rulePath, rulesPath } from "../rules.ts";
 import { isRecord, plain, records, table } from "../text.ts";
 import { addRuleAdd } from "./rule-add.ts";
@@ -27,8 +29,10 @@ function addList(rule: Command, host: Host): void {
     .addHelpText("after", examples("waybeam rule list", "waybeam rule list --device 490154203237518"))
     .action(async ({ device, json }: { device?: string; json?: boolean }, command: Command) => {
       const client = await clientFor(host, command);
-      const answer = device === undefined ? client.call("GET", rulesPath) : client.device("GET", device, "/alertRules");
-      const rules = listIn(await answer, "rules");
+      const rules =
+        device === undefined
+          ? await listAll(client, rulesPath, "rules")
+          : await about(device, listAll(client, `/api/devices/${encodeURIComponent(device)}/alertRules`, "rules"));
       if (json) return await printLines(host, rules);
       const rows = rules.map(({ id, name, type, devices, groups, channels, enabled, critical, problems }) => {
         const watches = [counted(devices, "device"), counted(groups, "group")].filter((text) => text !== "").join(", ");

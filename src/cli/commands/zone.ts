@@ -4,7 +4,8 @@ import { clientFor, examples } from "../context.ts";
 import { CliError } from "../exit.ts";
 import type { Host } from "../host.ts";
 import { inputJson } from "../input.ts";
-import { listIn, payloadOf, printLines, tellWarnings } from "../print.ts";
+import { listAll } from "../pages.ts";
+import { payloadOf, printLines, tellWarnings } from "../print.ts";
 import { isRecord, plain, records, table } from "../text.ts";
 import { findZones, zonePath, zonesPath } from "../zones.ts";
 
@@ -24,7 +25,7 @@ function addList(zone: Command, host: Host): void {
     .addHelpText("after", examples("waybeam zone list", "waybeam zone list --json | jq .geometry"))
     .action(async (options: { json?: boolean }, command: Command) => {
       const client = await clientFor(host, command);
-      const zones = listIn(await client.call("GET", zonesPath), "geofences");
+      const zones = await listAll(client, zonesPath, "geofences");
       if (options.json) return await printLines(host, zones);
       const rows = zones.map(({ id, name, geometry, description }) =>
         [id, name, shapeOf(geometry), description].map(plain),

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from "fastify";
 import {
   AccountPath,
   AccountReplacement,
@@ -7,18 +8,20 @@ import {
   NewAccountAnswer,
   OwnerKeyAnswer,
 } from "../../contract/admin.ts";
+import { PageQuery } from "../../contract/page.ts";
 import { PatchRequest } from "../../contract/patch.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { checkerOf } from "../check.ts";
 import { serviceAnswer } from "../envelope.ts";
+import { pageAnswer } from "../list-answer.ts";
 import type { Services } from "../services.ts";
 
 const path = "/api/admin/accounts/:accountId";
 
 /** The operator's calls: GET and POST /api/admin/accounts, GET, PUT and PATCH /api/admin/accounts/{accountId}, and its owner's key. */
-export function accountsRoutes(app: App, services: Services): void {
-  listRoute(app, services);
+export function accountsRoutes(app: App, plain: FastifyInstance, services: Services): void {
+  listRoute(plain, services);
   createRoute(app, services);
   readRoute(app, services);
   replaceRoute(app, services);
@@ -26,8 +29,9 @@ export function accountsRoutes(app: App, services: Services): void {
   ownerKeyRoute(app, services);
 }
 
-function listRoute(app: App, { tenants }: Services): void {
-  app.get(
+function listRoute(app: FastifyInstance, services: Services): void {
+  const { tenants } = services;
+  app.get<{ Querystring: PageQuery }>(
     "/api/admin/accounts",
     call({
       operationId: "listAccounts",
@@ -35,10 +39,17 @@ function listRoute(app: App, { tenants }: Services): void {
       summary: "List the accounts",
       description: "All of the service's accounts, in the order of their making.",
       permission: "operator",
-      input: {},
+      input: { querystring: PageQuery },
       ok: { 200: AccountsAnswer },
     }),
-    async (request) => serviceAnswer(request.caller, { accounts: [...(await tenants.list())] }),
+    async (request, reply) =>
+      pageAnswer(request, reply, services, request.query, {
+        name: "accounts",
+        scope: ["accounts"],
+        read: (ask) => tenants.page(ask),
+        text: JSON.stringify,
+        place: Number,
+      }),
   );
 }
 

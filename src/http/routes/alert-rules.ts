@@ -1,3 +1,4 @@
+import type { FastifyInstance } from "fastify";
 import {
   AlertRuleAnswer,
   AlertRuleBody,
@@ -6,11 +7,13 @@ import {
   CopyRequest,
 } from "../../contract/alert-rule.ts";
 import { DoneAnswer } from "../../contract/device.ts";
+import { PageQuery } from "../../contract/page.ts";
 import { PatchRequest } from "../../contract/patch.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { checkerOf } from "../check.ts";
 import { answer, callerOf } from "../envelope.ts";
+import { pageAnswer } from "../list-answer.ts";
 import type { Services } from "../services.ts";
 
 const path = "/api/alertRules/:ruleId";
@@ -18,8 +21,8 @@ const rights =
   "Watches only devices and groups that the user sees. SMS recipients need the privilege `sendSmsAlerts`, commands `sendCommands` or `sendSmsCommands`.";
 
 /** GET and POST /api/alertRules; GET, PUT, PATCH and DELETE /api/alertRules/{ruleId}, and its copying. */
-export function alertRulesRoutes(app: App, services: Services): void {
-  listRoute(app, services);
+export function alertRulesRoutes(app: App, plain: FastifyInstance, services: Services): void {
+  listRoute(plain, services);
   createRoute(app, services);
   readRoute(app, services);
   replaceRoute(app, services);
@@ -28,8 +31,9 @@ export function alertRulesRoutes(app: App, services: Services): void {
   copyRoute(app, services);
 }
 
-function listRoute(app: App, { alertRules }: Services): void {
-  app.get(
+function listRoute(app: FastifyInstance, services: Services): void {
+  const { alertRules } = services;
+  app.get<{ Querystring: PageQuery }>(
     "/api/alertRules",
     call({
       operationId: "listAlertRules",
@@ -38,12 +42,18 @@ function listRoute(app: App, { alertRules }: Services): void {
       description:
         "All of the account, in the order of their making; for a user without `admin` those of which it sees every device and group.",
       permission: "see",
-      input: {},
+      input: { querystring: PageQuery },
       ok: { 200: AlertRulesAnswer },
     }),
-    async (request) => {
-      const caller = callerOf(request);
-      return answer(caller, { rules: [...(await alertRules.list(caller.user))] });
+    async (request, reply) => {
+      const { user } = callerOf(request);
+      return pageAnswer(request, reply, services, request.query, {
+        name: "rules",
+        scope: ["rules", user.accountKey],
+        read: (ask) => alertRules.page(user, ask),
+        text: JSON.stringify,
+        place: Number,
+      });
     },
   );
 }

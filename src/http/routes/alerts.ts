@@ -4,7 +4,7 @@ import { DevicePath } from "../../contract/device.ts";
 import { historyBytes } from "../answers.ts";
 import { call } from "../call.ts";
 import { callerOf } from "../envelope.ts";
-import { historyAnswer } from "../history-answer.ts";
+import { streamed } from "../history-answer.ts";
 import type { Services } from "../services.ts";
 
 /** POST /api/devices/{deviceId}/alerts (specification 4.6). */
@@ -25,7 +25,7 @@ export function alertsRoute(app: FastifyInstance, { devices, history, answers, l
     async (request, reply) => {
       answers.hold(reply, historyBytes);
       const device = await devices.find(callerOf(request).user, request.params.deviceId);
-      return historyAnswer(request, reply, await history.alerts(device, request.body), log);
+      return streamed(request, reply, await history.alerts(device, request.body), log);
     },
   );
 }

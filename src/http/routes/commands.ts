@@ -1,22 +1,24 @@
+import type { FastifyInstance } from "fastify";
 import {
   CommandHeaders,
   CommandPath,
   CommandRequest,
   CommandResultAnswer,
   CommandsAnswer,
-  CommandsQuery,
 } from "../../contract/command.ts";
 import { DevicePath, DoneAnswer } from "../../contract/device.ts";
+import { PageQuery } from "../../contract/page.ts";
 import { unknownTerms } from "../../domain/bodies.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { answer, callerOf } from "../envelope.ts";
+import { pageAnswer } from "../list-answer.ts";
 import type { Services } from "../services.ts";
 
 /** POST .../sendCommand (specification 4.7), and the records of commands. */
-export function commandRoutes(app: App, services: Services): void {
+export function commandRoutes(app: App, plain: FastifyInstance, services: Services): void {
   sendRoute(app, services);
-  listRoute(app, services);
+  listRoute(plain, services);
   cancelRoute(app, services);
 }
 
@@ -43,8 +45,9 @@ function sendRoute(app: App, { commands }: Services): void {
   );
 }
 
-function listRoute(app: App, { commands }: Services): void {
-  app.get(
+function listRoute(app: FastifyInstance, services: Services): void {
+  const { commands } = services;
+  app.get<{ Params: { deviceId: string }; Querystring: PageQuery }>(
     "/api/devices/:deviceId/commands",
     call({
       operationId: "listCommands",
@@ -52,13 +55,20 @@ function listRoute(app: App, { commands }: Services): void {
       summary: "List a device's commands",
       description: "The newest first, each with what became of it and who asked for it.",
       permission: "see",
-      input: { params: DevicePath, querystring: CommandsQuery },
+      input: { params: DevicePath, querystring: PageQuery },
       ok: { 200: CommandsAnswer },
       errors: ["deviceNotFound"],
     }),
-    async (request) => {
-      const caller = callerOf(request);
-      return answer(caller, await commands.list(caller.user, request.params.deviceId, request.query));
+    async (request, reply) => {
+      const { user } = callerOf(request);
+      const { deviceId } = request.params;
+      return pageAnswer(request, reply, services, request.query, {
+        name: "commands",
+        scope: ["commands", user.accountKey, deviceId],
+        read: (ask) => commands.page(user, deviceId, ask),
+        text: JSON.stringify,
+        place: Number,
+      });
     },
   );
 }

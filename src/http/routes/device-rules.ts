@@ -1,15 +1,19 @@
+import type { FastifyInstance } from "fastify";
 import { AlertRulesAnswer, DeviceRulesBody } from "../../contract/alert-rule.ts";
 import { DevicePath } from "../../contract/device.ts";
+import { PageQuery } from "../../contract/page.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { answer, callerOf } from "../envelope.ts";
+import { pageAnswer } from "../list-answer.ts";
 import type { Services } from "../services.ts";
 
 const path = "/api/devices/:deviceId/alertRules";
 
 /** GET and PUT /api/devices/{deviceId}/alertRules. */
-export function deviceRulesRoutes(app: App, { alertRules }: Services): void {
-  app.get(
+export function deviceRulesRoutes(app: App, plain: FastifyInstance, services: Services): void {
+  const { alertRules } = services;
+  plain.get<{ Params: { deviceId: string }; Querystring: PageQuery }>(
     path,
     call({
       operationId: "listDeviceAlertRules",
@@ -17,13 +21,20 @@ export function deviceRulesRoutes(app: App, { alertRules }: Services): void {
       summary: "List the alert rules that watch a device",
       description: "By itself or by a group; for a user without `admin` those of which it sees every device and group.",
       permission: "see",
-      input: { params: DevicePath },
+      input: { params: DevicePath, querystring: PageQuery },
       ok: { 200: AlertRulesAnswer },
       errors: ["deviceNotFound"],
     }),
-    async (request) => {
-      const caller = callerOf(request);
-      return answer(caller, { rules: [...(await alertRules.ofDevice(caller.user, request.params.deviceId))] });
+    async (request, reply) => {
+      const { user } = callerOf(request);
+      const { deviceId } = request.params;
+      return pageAnswer(request, reply, services, request.query, {
+        name: "rules",
+        scope: ["device rules", user.accountKey, deviceId],
+        read: (ask) => alertRules.pageOfDevice(user, deviceId, ask),
+        text: JSON.stringify,
+        place: Number,
+      });
     },
   );
 

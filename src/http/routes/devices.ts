@@ -1,9 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { DeviceAnswer, DevicesAnswer, NewDevice } from "../../contract/device.ts";
+import { WholeQuery } from "../../contract/page.ts";
 import { deviceView } from "../../domain/device-fields.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { answer, answerHead, callerOf, jsonType } from "../envelope.ts";
+import { wholeAnswer } from "../list-answer.ts";
 import type { Services } from "../services.ts";
 
 /** GET and POST /api/devices. */
@@ -13,8 +15,9 @@ export function devicesRoutes(app: App, plain: FastifyInstance, services: Servic
 }
 
 /** Asked for again and again: where the list is in memory it is answered within the same turn of the event loop, with text that is ready. */
-function listRoute(app: FastifyInstance, { devices }: Services): void {
-  app.get(
+function listRoute(app: FastifyInstance, services: Services): void {
+  const { devices } = services;
+  app.get<{ Querystring: WholeQuery }>(
     "/api/devices",
     call({
       operationId: "listDevices",
@@ -22,14 +25,29 @@ function listRoute(app: FastifyInstance, { devices }: Services): void {
       summary: "List the active devices",
       description: "Those of the account that have not expired and that the user may see, by id.",
       permission: "see",
-      input: {},
+      input: { querystring: WholeQuery },
       ok: { 200: DevicesAnswer },
     }),
     (request, reply) => {
       const caller = callerOf(request);
-      reply.header("content-type", jsonType);
-      const list = devices.list(caller.user);
-      const send = (text: Uint8Array) => reply.sendJoined(`${answerHead(caller)},"devices":[`, text, "]}");
+      const { user } = caller;
+      const inPieces = () =>
+        wholeAnswer(request, reply, services, {
+          name: "devices",
+          scope: ["devices", user.accountKey],
+          read: (ask) => devices.page(user, ask),
+          text: (json) => json,
+          place: String,
+        });
+      const { limit, cursor } = request.query;
+      if (limit !== undefined || cursor !== undefined) return inPieces();
+      const list = devices.list(user);
+      const send = (text: Uint8Array | undefined): ReturnType<typeof inPieces> | undefined => {
+        if (text === undefined) return inPieces();
+        reply.header("content-type", jsonType);
+        reply.sendJoined(`${answerHead(caller)},"devices":[`, text, "]}");
+        return undefined;
+      };
       return list instanceof Promise ? list.then(send) : send(list);
     },
   );

@@ -1,18 +1,21 @@
+import type { FastifyInstance } from "fastify";
 import { DoneAnswer } from "../../contract/device.ts";
 import { GeofenceAnswer, GeofenceBody, GeofencePath, GeofencesAnswer } from "../../contract/geofence.ts";
+import { PageQuery } from "../../contract/page.ts";
 import { PatchRequest } from "../../contract/patch.ts";
 import { geofenceView } from "../../domain/geofences.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { checkerOf } from "../check.ts";
 import { answer, callerOf } from "../envelope.ts";
+import { jsonOf, pageAnswer } from "../list-answer.ts";
 import type { Services } from "../services.ts";
 
 const path = "/api/geofences/:geofenceId";
 
 /** GET and POST /api/geofences; GET, PUT, PATCH and DELETE /api/geofences/{geofenceId}. */
-export function geofencesRoutes(app: App, services: Services): void {
-  listRoute(app, services);
+export function geofencesRoutes(app: App, plain: FastifyInstance, services: Services): void {
+  listRoute(plain, services);
   createRoute(app, services);
   readRoute(app, services);
   replaceRoute(app, services);
@@ -20,8 +23,9 @@ export function geofencesRoutes(app: App, services: Services): void {
   removeRoute(app, services);
 }
 
-function listRoute(app: App, { geofences }: Services): void {
-  app.get(
+function listRoute(app: FastifyInstance, services: Services): void {
+  const { geofences } = services;
+  app.get<{ Querystring: PageQuery }>(
     "/api/geofences",
     call({
       operationId: "listGeofences",
@@ -29,12 +33,18 @@ function listRoute(app: App, { geofences }: Services): void {
       summary: "List the geofences",
       description: "All of the account, in the order of their making.",
       permission: "see",
-      input: {},
+      input: { querystring: PageQuery },
       ok: { 200: GeofencesAnswer },
     }),
-    async (request) => {
-      const caller = callerOf(request);
-      return answer(caller, { geofences: (await geofences.list(caller.user)).map(geofenceView) });
+    async (request, reply) => {
+      const { user } = callerOf(request);
+      return pageAnswer(request, reply, services, request.query, {
+        name: "geofences",
+        scope: ["geofences", user.accountKey],
+        read: (ask) => geofences.page(user, ask),
+        text: jsonOf(geofenceView),
+        place: Number,
+      });
     },
   );
 }

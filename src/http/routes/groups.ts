@@ -1,13 +1,17 @@
+import type { FastifyInstance } from "fastify";
 import { GroupAnswer, GroupBody, GroupsAnswer } from "../../contract/group.ts";
+import { WholeQuery } from "../../contract/page.ts";
 import { groupView } from "../../domain/groups.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { answer, callerOf } from "../envelope.ts";
+import { jsonOf, wholeAnswer } from "../list-answer.ts";
 import type { Services } from "../services.ts";
 
 /** GET and POST /api/groups. */
-export function groupsRoutes(app: App, { groups }: Services): void {
-  app.get(
+export function groupsRoutes(app: App, plain: FastifyInstance, services: Services): void {
+  const { groups } = services;
+  plain.get<{ Querystring: WholeQuery }>(
     "/api/groups",
     call({
       operationId: "listGroups",
@@ -15,12 +19,18 @@ export function groupsRoutes(app: App, { groups }: Services): void {
       summary: "List the groups",
       description: "All of the account, in the order of their making; for a user without `admin` only its own.",
       permission: "see",
-      input: {},
+      input: { querystring: WholeQuery },
       ok: { 200: GroupsAnswer },
     }),
-    async (request) => {
-      const caller = callerOf(request);
-      return answer(caller, { groups: (await groups.list(caller.user)).map(groupView) });
+    async (request, reply) => {
+      const { user } = callerOf(request);
+      return wholeAnswer(request, reply, services, {
+        name: "groups",
+        scope: ["groups", user.accountKey],
+        read: (ask) => groups.page(user, ask),
+        text: jsonOf(groupView),
+        place: Number,
+      });
     },
   );
 

@@ -4,7 +4,7 @@ import { LocationsAnswer, LocationsRequest, ReadingsAnswer } from "../../contrac
 import { historyBytes } from "../answers.ts";
 import { call } from "../call.ts";
 import { callerOf } from "../envelope.ts";
-import { historyAnswer } from "../history-answer.ts";
+import { streamed } from "../history-answer.ts";
 import type { Services } from "../services.ts";
 
 /** POST /api/devices/{deviceId}/locations (specification 4.5). */
@@ -25,7 +25,7 @@ export function locationsRoute(app: FastifyInstance, { devices, history, answers
     async (request, reply) => {
       answers.hold(reply, historyBytes);
       const device = await devices.find(callerOf(request).user, request.params.deviceId);
-      return historyAnswer(request, reply, await history.locations(device, request.body), log);
+      return streamed(request, reply, await history.locations(device, request.body), log);
     },
   );
 }
@@ -48,7 +48,7 @@ export function readingsRoute(app: FastifyInstance, { devices, history, answers,
     async (request, reply) => {
       answers.hold(reply, historyBytes);
       const device = await devices.find(callerOf(request).user, request.params.deviceId);
-      return historyAnswer(request, reply, await history.readings(device, request.body), log);
+      return streamed(request, reply, await history.readings(device, request.body), log);
     },
   );
 }

@@ -1,15 +1,18 @@
+import type { FastifyInstance } from "fastify";
 import { DevicePath } from "../../contract/device.ts";
 import { NoticeAnswer, NoticePath, NoticesAnswer, NoticesQuery } from "../../contract/notice.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { answer, callerOf } from "../envelope.ts";
+import { pageAnswer } from "../list-answer.ts";
 import type { Services } from "../services.ts";
 
 const path = "/api/devices/:deviceId/notifications";
 
 /** GET /api/devices/{deviceId}/notifications, and sending one again. */
-export function notificationsRoutes(app: App, { notices }: Services): void {
-  app.get(
+export function notificationsRoutes(app: App, plain: FastifyInstance, services: Services): void {
+  const { notices } = services;
+  plain.get<{ Params: { deviceId: string }; Querystring: NoticesQuery }>(
     path,
     call({
       operationId: "listNotifications",
@@ -21,9 +24,17 @@ export function notificationsRoutes(app: App, { notices }: Services): void {
       ok: { 200: NoticesAnswer },
       errors: ["deviceNotFound"],
     }),
-    async (request) => {
-      const caller = callerOf(request);
-      return answer(caller, await notices.list(caller.user, request.params.deviceId, request.query));
+    async (request, reply) => {
+      const { user } = callerOf(request);
+      const { deviceId } = request.params;
+      const { state } = request.query;
+      return pageAnswer(request, reply, services, request.query, {
+        name: "notifications",
+        scope: ["notifications", user.accountKey, deviceId, state ?? ""],
+        read: (ask) => notices.page(user, deviceId, ask, state),
+        text: JSON.stringify,
+        place: Number,
+      });
     },
   );
 

@@ -1,13 +1,17 @@
+import type { FastifyInstance } from "fastify";
+import { WholeQuery } from "../../contract/page.ts";
 import { UserAnswer, UserBody, UsersAnswer } from "../../contract/user.ts";
 import { userView } from "../../domain/user-fields.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { answer, callerOf } from "../envelope.ts";
+import { jsonOf, wholeAnswer } from "../list-answer.ts";
 import type { Services } from "../services.ts";
 
 /** GET and POST /api/users. */
-export function usersRoutes(app: App, { accountUsers }: Services): void {
-  app.get(
+export function usersRoutes(app: App, plain: FastifyInstance, services: Services): void {
+  const { accountUsers } = services;
+  plain.get<{ Querystring: WholeQuery }>(
     "/api/users",
     call({
       operationId: "listUsers",
@@ -15,12 +19,18 @@ export function usersRoutes(app: App, { accountUsers }: Services): void {
       summary: "List the users",
       description: "All of the account, in the order of their making; for a user without `admin` only itself.",
       permission: "see",
-      input: {},
+      input: { querystring: WholeQuery },
       ok: { 200: UsersAnswer },
     }),
-    async (request) => {
-      const caller = callerOf(request);
-      return answer(caller, { users: (await accountUsers.list(caller.user)).map(userView) });
+    async (request, reply) => {
+      const { user } = callerOf(request);
+      return wholeAnswer(request, reply, services, {
+        name: "users",
+        scope: ["users", user.accountKey],
+        read: (ask) => accountUsers.page(user, ask),
+        text: jsonOf(userView),
+        place: Number,
+      });
     },
   );
 

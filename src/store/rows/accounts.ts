@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Account, User } from "../../model/account.ts";
+import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { AccountStore, NewUser } from "../../ports/store.ts";
 import type { AccountRow, Schema } from "../schema.ts";
 import { secretSettings, settingPlace } from "../secrets/sealed-rows.ts";
@@ -27,6 +28,17 @@ export class AccountRows implements AccountStore {
   async list(): Promise<readonly Account[]> {
     const rows = await this.#database.selectFrom("account").selectAll().orderBy("key").execute();
     return rows.map(accountOf);
+  }
+
+  async page({ after = 0, limit }: Pick<PageAsk, "after" | "limit">): Promise<Page<Account>> {
+    const rows = await this.#database
+      .selectFrom("account")
+      .selectAll()
+      .where("key", ">", after)
+      .orderBy("key")
+      .limit(limit + 1)
+      .execute();
+    return { rows: rows.slice(0, limit).map(accountOf), more: rows.length > limit };
   }
 
   async find(key: number): Promise<Account | undefined> {

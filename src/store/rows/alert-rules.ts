@@ -1,10 +1,11 @@
 import type { Kysely } from "kysely";
 import type { AlertRule, AlertRuleFields } from "../../model/alert-rule.ts";
 import type { AlertRuleStore, RuleExchange } from "../../ports/alert-store.ts";
+import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { AlertRuleRow, Schema } from "../schema.ts";
 import { openRule, sealRule } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
-import { allByKey } from "./pages.ts";
+import { allByKey, bytesOf, pageByKey } from "./pages.ts";
 
 /** Rules of one question of a list: each may name many devices. */
 const listRows = 100;
@@ -56,6 +57,16 @@ export class AlertRuleRows implements AlertRuleStore {
   async list(accountKey: number): Promise<readonly AlertRule[]> {
     const own = this.#database.selectFrom("alert_rule").selectAll().where("account", "=", accountKey);
     return (await allByKey(own, listRows)).map((row) => ruleOf(row, this.#vault));
+  }
+
+  async page(accountKey: number, ask: PageAsk): Promise<Page<AlertRule>> {
+    const sizes = this.#database
+      .selectFrom("alert_rule")
+      .select(["key", bytesOf("definition").as("bytes")])
+      .where("account", "=", accountKey);
+    const rows = this.#database.selectFrom("alert_rule").selectAll().where("account", "=", accountKey);
+    const page = await pageByKey(sizes, rows, ask);
+    return { rows: page.rows.map((row) => ruleOf(row, this.#vault)), more: page.more };
   }
 
   async accounts(): Promise<readonly number[]> {

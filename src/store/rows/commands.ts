@@ -1,8 +1,10 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
 import type { Command, CommandState } from "../../model/command.ts";
 import type { DeviceKey } from "../../model/device.ts";
+import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { CommandChange, CommandStore, MadeCommand, NewCommand, SmsDelivery } from "../../ports/store.ts";
 import type { CommandRow, NewCommandRow, Schema } from "../schema.ts";
+import { bytesOf, pageByKey } from "./pages.ts";
 
 /** In the words of the indexes of waiting commands: an engine takes them only for a condition that says the same without a parameter. */
 const waits = sql<SqlBool>`command.state = 'queued'`;
@@ -155,6 +157,16 @@ export class CommandRows implements CommandStore {
       .limit(limit)
       .execute();
     return rows.map(commandOf);
+  }
+
+  async page(device: DeviceKey, ask: PageAsk): Promise<Page<Command>> {
+    const sizes = this.#database
+      .selectFrom("command")
+      .select(["key", bytesOf("command", "reply", "failure").as("bytes")])
+      .where("device", "=", device)
+      .where(ofDevice);
+    const { rows, more } = await pageByKey(sizes, kept(this.#database).where("device", "=", device), ask, "desc");
+    return { rows: rows.map(commandOf), more };
   }
 
   async queued(device: DeviceKey, after: number, limit: number): Promise<readonly Command[]> {

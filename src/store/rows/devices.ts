@@ -1,10 +1,11 @@
-import type { Kysely, Transaction } from "kysely";
+import type { ExpressionBuilder, Kysely, Transaction } from "kysely";
 import { type Device, type DeviceFields, type DeviceKey, noIdentityRules, type SpokenWay } from "../../model/device.ts";
+import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { DeviceStore } from "../../ports/store.ts";
 import type { DeviceRow, Schema } from "../schema.ts";
 import { stringList, stringMap, written } from "./json-columns.ts";
 import { hasFreeLicense } from "./licenses.ts";
-import { allPages } from "./pages.ts";
+import { allPages, bytesOf, existingIds, fitting } from "./pages.ts";
 
 const noWays: readonly SpokenWay[] = Object.freeze([]);
 /** Ways kept of one device: far above what any speaks; a stranger could invent no more than there are protocols and transports. */
@@ -68,6 +69,10 @@ function identifiersOf(fields: DeviceFields): readonly string[] {
 
 function isExpired(expires: number | null, now: number): boolean {
   return expires !== null && expires <= now;
+}
+
+function isActive(now: number) {
+  return ({ eb, or }: ExpressionBuilder<Schema, "device">) => or([eb("expires", "is", null), eb("expires", ">", now)]);
 }
 
 /** Registered devices. `removed` is told of each removal once it is on disk, so that the engine deletes what may be much: records, commands, alerts, notices. */
@@ -160,6 +165,47 @@ export class DeviceRows implements DeviceStore {
         .execute(),
     );
     return rows.map(deviceOf);
+  }
+
+  async page(accountKey: number, now: number, ask: PageAsk<string>): Promise<Page<Device>> {
+    const { after = "", limit, bytes } = ask;
+    const active = this.#database
+      .selectFrom("device")
+      .where("account", "=", accountKey)
+      .where("id", ">", after)
+      .where(isActive(now))
+      .orderBy("id")
+      .limit(limit + 1);
+    const sizes = await active.select(["id", bytesOf("tags", "description", "aliases").as("bytes")]).execute();
+    const count = fitting(sizes, limit, bytes);
+    const rows = await active
+      .selectAll()
+      .where("id", "<=", sizes[count - 1]?.id ?? "")
+      .execute();
+    return { rows: rows.map(deviceOf), more: count < sizes.length };
+  }
+
+  async some(accountKey: number, ids: readonly string[], now: number): Promise<readonly Device[]> {
+    const rows = await this.#database
+      .selectFrom("device")
+      .selectAll()
+      .where("account", "=", accountKey)
+      .where("id", "in", ids)
+      .where(isActive(now))
+      .orderBy("id")
+      .execute();
+    return rows.map(deviceOf);
+  }
+
+  existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return existingIds(ids, (some) =>
+      this.#database
+        .selectFrom("device")
+        .select("id")
+        .where("account", "=", accountKey)
+        .where("id", "in", some)
+        .execute(),
+    );
   }
 
   replace(key: DeviceKey, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense" | "missing"> {

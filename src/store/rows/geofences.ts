@@ -1,9 +1,10 @@
 import type { Kysely } from "kysely";
 import type { Geofence } from "../../model/geofence.ts";
 import type { GeofenceFields, GeofenceStore } from "../../ports/alert-store.ts";
+import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { GeofenceRow, Schema } from "../schema.ts";
 import { written } from "./json-columns.ts";
-import { allByKey } from "./pages.ts";
+import { allByKey, bytesOf, existingIds, pageByKey } from "./pages.ts";
 
 /** Zones of one question of a list: each may have 10,000 corners, some 400 KB. */
 const listRows = 25;
@@ -64,6 +65,27 @@ export class GeofenceRows implements GeofenceStore {
   async list(accountKey: number): Promise<readonly Geofence[]> {
     const own = this.#database.selectFrom("geofence").selectAll().where("account", "=", accountKey);
     return (await allByKey(own, listRows)).map(geofenceOf);
+  }
+
+  async page(accountKey: number, ask: PageAsk): Promise<Page<Geofence>> {
+    const sizes = this.#database
+      .selectFrom("geofence")
+      .select(["key", bytesOf("name", "description", "zone").as("bytes")])
+      .where("account", "=", accountKey);
+    const rows = this.#database.selectFrom("geofence").selectAll().where("account", "=", accountKey);
+    const page = await pageByKey(sizes, rows, ask);
+    return { rows: page.rows.map(geofenceOf), more: page.more };
+  }
+
+  existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return existingIds(ids, (some) =>
+      this.#database
+        .selectFrom("geofence")
+        .select("id")
+        .where("account", "=", accountKey)
+        .where("id", "in", some)
+        .execute(),
+    );
   }
 
   async replace(key: number, fields: GeofenceFields, now: number): Promise<Geofence | undefined> {

@@ -1,9 +1,10 @@
-import type { Kysely } from "kysely";
+import type { ExpressionBuilder, Kysely } from "kysely";
 import type { Group } from "../../model/group.ts";
+import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { GroupFields, GroupStore } from "../../ports/store.ts";
 import type { GroupRow, Schema } from "../schema.ts";
 import { optionalList } from "./json-columns.ts";
-import { allByKey } from "./pages.ts";
+import { allByKey, bytesOf, existingIds, pageByKey } from "./pages.ts";
 
 /** Groups of one question of a list: each may name every device of its account, some 200 KB at 10,000. */
 const listRows = 100;
@@ -23,6 +24,16 @@ function groupOf(row: GroupRow): Group {
 
 function columnsOf(fields: GroupFields): Pick<GroupRow, "name" | "description" | "devices"> {
   return { name: fields.name, description: fields.description, devices: JSON.stringify(fields.devices) };
+}
+
+/** By its id or by its name, each with an index of its own. */
+function isNamed(reference: string) {
+  return ({ eb, or }: ExpressionBuilder<Schema, "device_group">) =>
+    or([eb("id", "=", reference), eb("name", "=", reference)]);
+}
+
+function pageOf({ rows, more }: Page<GroupRow>): Page<Group> {
+  return { rows: rows.map(groupOf), more };
 }
 
 /** Groups of devices. */
@@ -50,6 +61,27 @@ export class GroupRows implements GroupStore {
   async list(accountKey: number): Promise<readonly Group[]> {
     const own = this.#database.selectFrom("device_group").selectAll().where("account", "=", accountKey);
     return (await allByKey(own, listRows)).map(groupOf);
+  }
+
+  async page(accountKey: number, ask: PageAsk, named?: string): Promise<Page<Group>> {
+    const sizes = this.#database
+      .selectFrom("device_group")
+      .select(["key", bytesOf("name", "description", "devices").as("bytes")])
+      .where("account", "=", accountKey);
+    const rows = this.#database.selectFrom("device_group").selectAll().where("account", "=", accountKey);
+    if (named === undefined) return pageOf(await pageByKey(sizes, rows, ask));
+    return pageOf(await pageByKey(sizes.where(isNamed(named)), rows.where(isNamed(named)), ask));
+  }
+
+  async existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return existingIds(ids, (some) =>
+      this.#database
+        .selectFrom("device_group")
+        .select("id")
+        .where("account", "=", accountKey)
+        .where("id", "in", some)
+        .execute(),
+    );
   }
 
   async replace(key: number, fields: GroupFields, now: number): Promise<Group | undefined> {

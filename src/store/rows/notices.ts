@@ -1,13 +1,15 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
-import type { NewNotice, Notice, NoticeChannel } from "../../model/notice.ts";
+import type { NewNotice, Notice, NoticeChannel, NoticeState } from "../../model/notice.ts";
 import type { DayPlaces, NoticeBacklog, NoticeOutcome, NoticeRange, NoticeStore } from "../../ports/alert-store.ts";
+import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { DailyKind } from "../../ports/store.ts";
 import type { NewNoticeRow, NoticeRow, Schema } from "../schema.ts";
 import { openTarget, sealTarget } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { noteChannel } from "./alerts.ts";
 import { giveBackPlace, takePlace } from "./daily.ts";
+import { bytesOf, pageByKey } from "./pages.ts";
 
 /** In the words of the indexes of open notices: an engine takes them only for a condition that says the same without a parameter. */
 const waits = sql<SqlBool>`notice.state = 'queued'`;
@@ -175,6 +177,21 @@ export class NoticeRows implements NoticeStore {
     if (states !== undefined) found = found.where("state", "in", states);
     const rows = await found.orderBy("key", "desc").limit(limit).execute();
     return rows.map((row) => noticeOf(row, this.#vault));
+  }
+
+  async page(device: DeviceKey, ask: PageAsk, states?: readonly NoticeState[]): Promise<Page<Notice>> {
+    let sizes = this.#database
+      .selectFrom("notice")
+      .select(["key", bytesOf("target", "reason").as("bytes")])
+      .where("device", "=", device)
+      .where(ofDevice);
+    let found = this.#kept().where("device", "=", device);
+    if (states !== undefined) {
+      sizes = sizes.where("state", "in", states);
+      found = found.where("state", "in", states);
+    }
+    const { rows, more } = await pageByKey(sizes, found, ask, "desc");
+    return { rows: rows.map((row) => noticeOf(row, this.#vault)), more };
   }
 
   async find(device: DeviceKey, id: string): Promise<Notice | undefined> {

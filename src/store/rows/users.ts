@@ -1,11 +1,12 @@
 import type { Kysely } from "kysely";
 import type { User } from "../../model/account.ts";
 import type { DeviceKey } from "../../model/device.ts";
+import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { NewUser, ResultsDelta, Usage, UsageDelta, UserFields, UserStore } from "../../ports/store.ts";
 import type { NewUserRow, Schema, UserRow } from "../schema.ts";
 import { dayBefore } from "./days.ts";
 import { optionalList, optionalMap } from "./json-columns.ts";
-import { allByKey } from "./pages.ts";
+import { allByKey, bytesOf, pageByKey } from "./pages.ts";
 
 /** Stands before every day in the order of texts: the sum of the days that were put together. */
 const allBefore = "";
@@ -128,6 +129,16 @@ export class UserRows implements UserStore {
   async list(accountKey: number): Promise<readonly User[]> {
     const own = this.#database.selectFrom("user").selectAll().where("account", "=", accountKey);
     return (await allByKey(own)).map(userOf);
+  }
+
+  async page(accountKey: number, ask: PageAsk): Promise<Page<User>> {
+    const sizes = this.#database
+      .selectFrom("user")
+      .select(["key", bytesOf("tags", "privileges", "description", "message", "disabled_message").as("bytes")])
+      .where("account", "=", accountKey);
+    const rows = this.#database.selectFrom("user").selectAll().where("account", "=", accountKey);
+    const page = await pageByKey(sizes, rows, ask);
+    return { rows: page.rows.map(userOf), more: page.more };
   }
 
   replace(key: number, fields: UserFields, now: number): Promise<User | "emailInUse" | "missing"> {

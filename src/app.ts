@@ -117,6 +117,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     {
       ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms, letters },
       dispatcher: gateway.dispatcher,
+      presence: gateway.presence,
       checkAlertRule: checkRule,
       alertTrial: trialOver(store),
       operatorKeyHash: operator.hash,

@@ -52,6 +52,7 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       letters: { send: () => {} },
       setAsides: { setAside: () => undefined },
       dispatcher: { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} },
+      presence: { lastSeen: () => undefined },
       checkAlertRule: checkRule,
       alertTrial: new RuleTrial({
         geofences: parts.store.geofences,

@@ -26,6 +26,9 @@ export const IdentityAnswer = success({
       }),
       { description: "The ways by which it reported, in the order in which it first did." },
     ),
+    lastSeen: Type.Union([Type.Object({ ...Way, address: Type.String(), dateTime: Instant() }), Type.Null()], {
+      description: "How it came when it last said who it is; null: not since the service started.",
+    }),
     refused: Type.Array(
       Type.Object({
         cause: Type.Unsafe<KnockCause>({

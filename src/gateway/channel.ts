@@ -7,6 +7,8 @@ export interface Channel {
   readonly id: string;
   /** The peer's address, without its port. */
   readonly address: string;
+  /** When something was last heard, in ticks. */
+  readonly lastTick: number;
   /** Sends bytes. Whether the peer is still there shows later. */
   write(bytes: Uint8Array): void;
   /** All that the exchange waited for is done: its replies (HTTP: its response) are to be sent. */

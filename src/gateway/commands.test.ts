@@ -7,6 +7,11 @@ import { type Reachable, Registry } from "./registry.ts";
 const peer: Reachable = {
   deviceChanged: () => {},
   displaced: () => {},
+  protocol: { id: "p" },
+  transport: "tcp",
+  address: "192.0.2.1",
+  since: 0,
+  heardAt: 0,
   speaksFor: () => true,
   expects: () => ({}),
   encode: () => "noForm",

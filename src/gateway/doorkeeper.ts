@@ -3,6 +3,7 @@ import { contains, parseAddress } from "../model/network.ts";
 import type { Admission, Admitted, Guard } from "../ports/intake.ts";
 import type { KnockedDevice } from "../ports/quarantine.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
+import type { ProtocolCounters } from "./counters.ts";
 import type { Shared } from "./shared.ts";
 
 /** Who says that it is a device. */
@@ -52,6 +53,22 @@ export function judgeAgain(shared: Shared, claim: Claim): Verdict | Promise<Verd
   const admission = shared.deps.intake.admit(claim.ids);
   if (!(admission instanceof Promise)) return verdictOf(shared, claim, admission);
   return admission.then((answer) => verdictOf(shared, claim, answer));
+}
+
+/** Counts who was turned away, and remembers it for those who may see it. */
+export function recordTurned(
+  { deps }: Shared,
+  counters: ProtocolCounters,
+  { ids, address, protocol }: Claim,
+  verdict: Exclude<Verdict, Admitted>,
+): void {
+  deps.log.debug({ protocol: protocol.id, address, ids, status: verdict.status }, "refused");
+  const cause = verdict.status === "barred" ? verdict.rule : verdict.status;
+  counters.turned[cause].add(1);
+  if (cause === "unknown") counters.quarantined.add(1);
+  if (cause === "limited") return;
+  const device = "device" in verdict ? verdict.device : undefined;
+  deps.quarantine.add({ cause, ids, protocol: protocol.id, address, device });
 }
 
 function verdictOf(shared: Shared, claim: Claim, admission: Admission): Verdict {

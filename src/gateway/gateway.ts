@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Dispatcher } from "../ports/dispatcher.ts";
+import type { Presence } from "../ports/presence.ts";
 import { CommandDesk } from "./commands.ts";
 import { createCounters } from "./counters.ts";
 import { Knocks } from "./knocks.ts";
@@ -78,6 +79,10 @@ class SocketGateway implements Gateway {
       udp: this.#udp?.size ?? 0,
       devices: this.#shared.registry.size,
     };
+  }
+
+  get presence(): Presence {
+    return this.#shared.registry;
   }
 
   get dispatcher(): Dispatcher {

@@ -39,6 +39,13 @@ export interface GatewayLimits {
    * High, since a whole fleet that nobody has registered yet may stand behind a mobile network's address; far below what would be felt.
    */
   readonly knocksPerMinute: number;
+  /**
+   * How long no other conversation of a device must have been there, and how old a new way must be, until commands go to a protocol or transport that
+   * the device never spoke before. A device that was exchanged for another model is reached after an hour; who only knows its id waits for longer than it is away.
+   */
+  readonly exchangedSeconds: number;
+  /** How long a sender of datagrams must go on, while the one of another address is silent, to be taken for the device that moved. Above the usual interval of reports on the way. */
+  readonly movedSeconds: number;
   /** Messages that wait for their commit; then the socket is not read. Enough for a backlog at full speed, no more than memory bears. */
   readonly messagesInFlight: number;
   /** Messages a second, on average over a few; faster senders are read more slowly (datagrams: dropped). Far above any tracker, below what harms the others. */
@@ -97,6 +104,8 @@ export const defaultLimits: GatewayLimits = Object.freeze({
   refusedMessages: 8,
   refusedSeconds: 10,
   knocksPerMinute: 1200,
+  exchangedSeconds: 3600,
+  movedSeconds: 30,
   messagesInFlight: 64,
   messagesPerSecond: 2000,
   junkBytes: 4096,

@@ -23,6 +23,7 @@ import { Sources } from "./sources.ts";
 class QueueingChannel implements Channel {
   readonly id = "c1";
   readonly address = "192.0.2.1";
+  readonly lastTick = 0;
   readonly written: string[] = [];
   readonly session: Session;
   readonly #intake: MemoryIntake;

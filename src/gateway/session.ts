@@ -1,15 +1,16 @@
 import type { CommandResult, Effect, FailureCause, Reply, Report } from "../model/effects.ts";
-import type { Admission, Admitted } from "../ports/intake.ts";
+import type { Admitted } from "../ports/intake.ts";
 import type { AnyProtocol, Connection, ExpectedReply, Transport } from "../wire/protocol.ts";
 import type { Channel } from "./channel.ts";
 import { Conduct } from "./conduct.ts";
 import type { ProtocolCounters } from "./counters.ts";
-import { type Claim, judge, judgeAgain, type Verdict } from "./doorkeeper.ts";
+import { type Claim, judge, judgeAgain, recordTurned, type Verdict } from "./doorkeeper.ts";
 import { Exchange, type Turned } from "./exchange.ts";
 import { InFlight } from "./in-flight.ts";
 import type { Reachable } from "./registry.ts";
 import type { Shared } from "./shared.ts";
 import { Speaker } from "./speaker.ts";
+import { logIn } from "./takeover.ts";
 import { countUnsummed } from "./unsummed.ts";
 
 /** A message and the effects that are still to be interpreted: `from` is the next. */
@@ -30,10 +31,11 @@ export class Session implements Reachable {
   readonly protocol: AnyProtocol;
   readonly #shared: Shared;
   readonly #channel: Channel;
-  readonly #transport: Transport;
+  readonly transport: Transport;
   readonly #counters: ProtocolCounters;
   readonly #speaker = new Speaker();
   readonly #conduct = new Conduct();
+  readonly since: number;
   readonly #inFlight: InFlight;
   #decoder: Connection;
   /** The message whose device is being asked for. */
@@ -43,11 +45,20 @@ export class Session implements Reachable {
   constructor(shared: Shared, channel: Channel, protocol: AnyProtocol, transport: Transport) {
     this.#shared = shared;
     this.#channel = channel;
-    this.#transport = transport;
+    this.transport = transport;
+    this.since = shared.tick;
     this.protocol = protocol;
     this.#counters = shared.counters.protocol(protocol);
     this.#inFlight = new InFlight(shared, channel, protocol, this.#counters, this);
     this.#decoder = protocol.connect();
+  }
+
+  get address(): string {
+    return this.#channel.address;
+  }
+
+  get heardAt(): number {
+    return this.#channel.lastTick;
   }
 
   /** The registered device that speaks now. */
@@ -69,7 +80,7 @@ export class Session implements Reachable {
   get ready(): boolean {
     if (this.#suspended !== undefined || this.#closed) return false;
     // HTTP answers request by request: one at a time keeps their order without a queue of responses.
-    if (this.#transport === "http") return this.#inFlight.length === 0;
+    if (this.transport === "http") return this.#inFlight.length === 0;
     return this.#inFlight.length < this.#shared.limits.messagesInFlight && !this.heldBack;
   }
 
@@ -84,7 +95,7 @@ export class Session implements Reachable {
   take(frame: Uint8Array, receivedAt: number): void {
     this.#counters.frames.add(1);
     const exchange = new Exchange(receivedAt);
-    if (this.#transport === "http") {
+    if (this.transport === "http") {
       // A phone waits for its answer, and no socket can be left unread: better to say at once that it should come back.
       if (this.#shared.deps.intake.congested) {
         this.#inFlight.turnAway(exchange);
@@ -127,6 +138,7 @@ export class Session implements Reachable {
 
   /** The device logged in on another connection. One that stands for others too goes on for these; what was submitted is still stored. */
   displaced(device: string): void {
+    if (device === this.#speaker.besides) this.#speaker.leaveBesides(this, this.#shared);
     if (!this.#closed && !this.#speaker.leave(device, this, this.#shared) && !this.suspended)
       this.#channel.close("replaced");
   }
@@ -199,7 +211,7 @@ export class Session implements Reachable {
   #decode(exchange: Exchange, frame: Uint8Array, options = this.#speaker.options): void {
     const { context } = this.#shared;
     context.receivedAt = exchange.receivedAt;
-    context.transport = this.#transport;
+    context.transport = this.transport;
     context.identified = this.#speaker.ids !== undefined;
     context.options = options;
     const effects = this.#decoder.decode(frame, context);
@@ -253,14 +265,15 @@ export class Session implements Reachable {
 
   #reply(exchange: Exchange, reply: Reply): void {
     if (reply.when !== "now" && this.#speaker.device === undefined) return;
-    if (reply.when !== "stored" && this.#transport !== "http") this.#channel.write(reply.bytes);
+    if (reply.when !== "stored" && this.transport !== "http") this.#channel.write(reply.bytes);
     else if (exchange.replies === undefined) exchange.replies = [reply.bytes];
     else exchange.replies.push(reply.bytes);
   }
 
   #commandResult(result: CommandResult): void {
     const device = this.#speaker.device?.id;
-    if (device === undefined) return;
+    // Who is not asked anything here can't answer.
+    if (device === undefined || this.#speaker.besides !== undefined) return;
     const asked = this.#shared.commands.answered(device, result, this);
     this.#shared.deps.log.debug({ connection: this.#channel.id, device, ok: result.ok, asked }, "command answered");
   }
@@ -278,11 +291,13 @@ export class Session implements Reachable {
     if (!this.#closed) this.#inFlight.submit(exchange, speaker);
     const { trace, intake } = this.#shared.deps;
     if (speaker !== undefined && !exchange.submitted) intake.heard(speaker, exchange.receivedAt);
+    // It may be the device's way by now.
+    if (this.#speaker.besides !== undefined && speaker !== undefined && !this.#closed) this.#logIn(speaker, exchange);
     if (trace.active) {
       const device = this.#speaker.device?.id ?? this.#speaker.ids?.[0];
       if (device !== undefined && trace.wants(device)) exchange.traced = { device, message: frame.slice(), effects };
     }
-    this.#inFlight.seal(exchange, this.#transport === "http");
+    this.#inFlight.seal(exchange, this.transport === "http");
     if (this.#closed) return;
     const cause = this.#conduct.verdict(exchange, frame.length, effects, this.#speaker, this.#shared.limits);
     if (cause !== undefined) this.#channel.close(cause);
@@ -316,19 +331,19 @@ export class Session implements Reachable {
   /** A message with a wrong checksum says who sent it. Where that device's checksums mean nothing, it is read again without; otherwise it is refused. */
   #unsummed(ids: readonly string[], rest: Work): void {
     const { exchange, frame } = rest;
-    const decide = (admission: Admission | undefined) => {
-      if (admission?.status === "admitted" && admission.ignoresChecksums === true) {
+    const decide = (verdict: Verdict | undefined) => {
+      if (verdict?.status === "admitted" && verdict.ignoresChecksums === true) {
         this.#decode(exchange, frame, { checksums: "ignore" });
         return;
       }
-      if (admission?.status === "admitted") countUnsummed(this.#shared, this.protocol, this.#channel, admission);
+      if (verdict?.status === "admitted") countUnsummed(this.#shared, this.protocol, this.#channel, verdict);
       this.#failure(exchange, "badChecksum");
       this.#interpret(rest);
     };
     this.#suspended = exchange;
-    const admission = Promise.resolve(this.#shared.deps.intake.admit(ids));
+    const verdict = Promise.resolve(judge(this.#shared, this.#claim(ids, undefined)));
     // Where nobody can say, the message is refused, and comes again.
-    admission.catch(() => undefined).then((answer) => this.#resume(() => decide(answer)));
+    verdict.catch(() => undefined).then((answer) => this.#resume(() => decide(answer)));
   }
 
   /** What was asked is answered: the message goes on, and then the channel. */
@@ -347,48 +362,26 @@ export class Session implements Reachable {
     this.#speaker.become(claim.ids, claim.secret, verdict);
     this.#speaker.decided(this, this.#shared);
     if (verdict.status !== "admitted") {
-      this.#turnAway(claim, verdict, exchange);
+      exchange.refusal ??= verdict.status;
+      recordTurned(this.#shared, this.#counters, claim, verdict);
+      this.#channel.refused(verdict.status);
       return;
     }
     this.#channel.identified();
-    if (this.#transport !== "http") this.#logIn(verdict.id, this.#transport, exchange);
+    this.#logIn(verdict, exchange);
   }
 
-  #turnAway({ ids, address }: Claim, verdict: Exclude<Verdict, Admitted>, exchange: Exchange): void {
-    const { status } = verdict;
-    exchange.refusal ??= status;
-    const [connection, protocol] = [this.#channel.id, this.protocol.id];
-    this.#shared.deps.log.debug({ connection, protocol, ids, status }, "refused");
-    const cause = verdict.status === "barred" ? verdict.rule : verdict.status;
-    this.#counters.turned[cause].add(1);
-    if (cause === "unknown") this.#counters.quarantined.add(1);
-    if (cause !== "limited") {
-      const device = "device" in verdict ? verdict.device : undefined;
-      this.#shared.deps.quarantine.add({ cause, ids, protocol, address, device });
-    }
-    this.#channel.refused(status);
-  }
-
-  /** From now on the device is reached here, and not on the connection that it had before. */
-  #logIn(device: string, transport: "tcp" | "udp", exchange: Exchange): void {
-    const { logins, tick, deps } = this.#shared;
-    const entered = logins.enter(device, this, transport, tick);
-    if (entered === "entered") {
-      this.#speaker.reach(device, this, this.#shared);
-      exchange.reached = device;
-      return;
-    }
-    const { id: connection, address } = this.#channel;
-    if (entered.first)
-      deps.log.warn({ device, connection, address }, "connections log in as one device and end each other");
-    if (!this.#speaker.stands) this.#channel.close("replacedOften");
+  #logIn(device: Admitted, exchange: Exchange): void {
+    const heard = logIn(this.#shared, this, this.#speaker, device);
+    if (heard === "reached") exchange.reached = device.id;
+    else if (heard === "turned out" && !this.#speaker.stands) this.#channel.close("replacedOften");
   }
 
   /** Nobody can say whose identifiers these are. Without an answer the tracker keeps its data and comes back. */
   #unavailable(ids: readonly string[], exchange: Exchange, error: unknown): void {
     exchange.unavailable = true;
     this.#shared.deps.log.debug({ connection: this.#channel.id, ids, error }, "identification impossible at present");
-    if (this.#transport !== "http") this.#channel.close("unavailable");
+    if (this.transport !== "http") this.#channel.close("unavailable");
   }
 
   /** A defect of ours ends one connection, never the process. */

@@ -25,6 +25,8 @@ export class Speaker {
   turned: Turned | undefined;
   /** What it brought as its password or key. */
   secret: string | undefined;
+  /** Place among the logins of the device that speaks, where it is only heard here and is reached on another conversation (`takeover.ts`). */
+  besides: string | undefined;
   /** Ids that the registry has for this connection: one as it is, several in the order in which they were last heard. */
   #reachable: string | Set<string> | undefined;
   /** Who spoke before and is asked for again: it is not reached for now, and what it was asked is still waited for. */
@@ -55,6 +57,7 @@ export class Speaker {
       this.#unreach(device.id, session, shared);
       this.#doubted = device.id;
     }
+    this.leaveBesides(session, shared);
     this.device = undefined;
     this.ids = undefined;
     this.options = noOptions;
@@ -112,8 +115,15 @@ export class Speaker {
     return this.stands;
   }
 
+  /** The device that speaks is not heard here any longer, or is reached here. */
+  leaveBesides(session: Reachable, shared: Shared): void {
+    if (this.besides !== undefined) shared.logins.leave(this.besides, session);
+    this.besides = undefined;
+  }
+
   /** The connection is gone. */
   unreachAll(session: Reachable, shared: Shared): void {
+    this.leaveBesides(session, shared);
     if (this.#doubted !== undefined) shared.commands.left(this.#doubted, session);
     const reachable = this.#reachable;
     this.#reachable = undefined;
@@ -122,7 +132,7 @@ export class Speaker {
   }
 
   #unreach(id: string, session: Reachable, shared: Shared): void {
-    shared.registry.remove(id, session);
+    shared.registry.remove(id, session, shared.tick);
     shared.logins.leave(id, session);
     if (this.#reachable === id) this.#reachable = undefined;
     else if (typeof this.#reachable === "object") this.#reachable.delete(id);
@@ -130,7 +140,7 @@ export class Speaker {
 }
 
 function leave(id: string, session: Reachable, shared: Shared): void {
-  shared.registry.remove(id, session);
+  shared.registry.remove(id, session, shared.tick);
   shared.logins.leave(id, session);
   shared.commands.left(id, session);
 }

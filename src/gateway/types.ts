@@ -5,6 +5,7 @@ import type { Ids } from "../ports/ids.ts";
 import type { Intake } from "../ports/intake.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
+import type { Presence } from "../ports/presence.ts";
 import type { Quarantine } from "../ports/quarantine.ts";
 import type { Trace } from "../ports/trace.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
@@ -65,6 +66,8 @@ export interface Gateway {
   readonly connections: ConnectionFigures;
   /** The way of commands to the devices that are connected here. */
   readonly dispatcher: Dispatcher;
+  /** Where devices were last seen. */
+  readonly presence: Presence;
 }
 
 /** Why a connection ended: the label `cause` of `waybeam_connections_closed_total`. */

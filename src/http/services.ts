@@ -31,6 +31,7 @@ import type { LastLocations } from "../ports/last-location.ts";
 import type { Letters } from "../ports/letters.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
+import type { Presence } from "../ports/presence.ts";
 import type { Quarantine } from "../ports/quarantine.ts";
 import type { SetAsides } from "../ports/set-aside.ts";
 import type { SmsSender } from "../ports/sms.ts";
@@ -64,6 +65,8 @@ export interface HttpDeps {
   readonly operatorKeyHash: string;
   /** The way of commands to connected devices. */
   readonly dispatcher: Dispatcher;
+  /** Where devices were last seen. */
+  readonly presence: Presence;
   /** The SMS gateway; absent where none is configured. */
   readonly sms?: SmsSender | undefined;
   /** Tells users what happened to their way in. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMemoryBus } from "../../test/support/bus.ts";
 import { device } from "../../test/support/records.ts";
+import { silentLog } from "../../test/support/silent-log.ts";
 import type { Device } from "../model/device.ts";
 import type { DeviceStore } from "../ports/store.ts";
 import { Directory } from "./directory.ts";
@@ -28,7 +29,7 @@ function setUp() {
   const registered = new Registered();
   const bus = createMemoryBus();
   const clock = { time: 1_000_000, now: () => clock.time, monotonic: () => clock.time };
-  const directory = new Directory(registered as unknown as DeviceStore, bus, clock);
+  const directory = new Directory(registered as unknown as DeviceStore, bus, clock, silentLog);
   return { registered, bus, clock, directory };
 }
 

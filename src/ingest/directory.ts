@@ -1,9 +1,11 @@
-import type { Device, DeviceKey, IdentityRules } from "../model/device.ts";
+import type { Device, DeviceKey, IdentityRules, SpokenWay } from "../model/device.ts";
 import { parseNetwork } from "../model/network.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Admission, Admitted, Guard } from "../ports/intake.ts";
+import type { Admission, Admitted, CameBy, Guard } from "../ports/intake.ts";
+import type { Log } from "../ports/log.ts";
 import type { DeviceStore } from "../ports/store.ts";
+import { Ways } from "./ways.ts";
 
 /** Devices kept in memory, some 500 bytes each; the ones asked for longest ago make room, and are no longer live then. */
 const rememberedDevices = 100_000;
@@ -11,6 +13,12 @@ const rememberedDevices = 100_000;
 const mostAgeMs = 60_000;
 /** A device that changes each time while it is being asked for is taken as it was found last, for one message. */
 const mostTries = 3;
+
+/** The device as it was handed out. */
+function speaking(device: Admitted): AdmittedDevice {
+  if (device instanceof AdmittedDevice) return device;
+  throw new Error(`device ${device.id} was not admitted here`);
+}
 
 /** What is asked of who says that it is the device; undefined where nothing is. */
 function guardOf({ protocols, networks, secretHash }: IdentityRules): Guard | undefined {
@@ -37,6 +45,7 @@ class AdmittedDevice implements Admitted {
   /** Lists of identifiers that it was found under. */
   readonly lists: (readonly string[])[] = [];
   readonly bornAt: number;
+  ways: readonly SpokenWay[];
   live = true;
 
   constructor(device: Device, bornAt: number) {
@@ -50,6 +59,7 @@ class AdmittedDevice implements Admitted {
     this.model = device.tags.model;
     this.ignoresChecksums = device.tags.checksums === "ignore";
     this.guard = guardOf(device.identity);
+    this.ways = device.spoken;
   }
 }
 
@@ -66,11 +76,13 @@ export class Directory {
   /** Devices that were found by lists of more than one identifier, by each identifier of the list: few protocols report several. */
   readonly #byListed = new Map<string, Set<AdmittedDevice>>();
   readonly #unsubscribe: () => void;
+  readonly #ways: Ways;
   /** Grows with each change of any device, so that an answer that was under way during one is asked for again. */
   #changes = 0;
 
-  constructor(devices: DeviceStore, bus: Bus, clock: Clock) {
+  constructor(devices: DeviceStore, bus: Bus, clock: Clock, log: Log) {
     this.#devices = devices;
+    this.#ways = new Ways(devices, clock, log);
     this.#clock = clock;
     this.#unsubscribe = bus.subscribe((event) => {
       if (event.type !== "deviceChanged") return;
@@ -105,8 +117,19 @@ export class Directory {
     this.#end(key);
   }
 
-  close(): void {
+  /** By which way the device reports now. */
+  spoke(device: Admitted, by: CameBy): SpokenWay {
+    return this.#ways.spoke(speaking(device), by);
+  }
+
+  /** Commands may go this way from now on. */
+  trust(device: Admitted, way: SpokenWay): void {
+    this.#ways.trust(speaking(device), way);
+  }
+
+  async close(): Promise<void> {
     this.#unsubscribe();
+    await this.#ways.close();
   }
 
   /** What the store says. */

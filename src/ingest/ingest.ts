@@ -1,10 +1,10 @@
 import type { DeviceCommit } from "../model/commit.ts";
-import type { DeviceKey } from "../model/device.ts";
+import type { DeviceKey, SpokenWay } from "../model/device.ts";
 import type { Report } from "../model/effects.ts";
 import type { AlertEngine } from "../ports/alert-engine.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Admission, Admitted, Intake, Outcome } from "../ports/intake.ts";
+import type { Admission, Admitted, CameBy, Intake, Outcome } from "../ports/intake.ts";
 import type { Log } from "../ports/log.ts";
 import type { SetAside, SetAsides } from "../ports/set-aside.ts";
 import type { Store } from "../ports/store.ts";
@@ -96,7 +96,7 @@ export class Ingest implements Intake, SetAsides {
     this.#progress = new Progress(deps.clock);
     this.ticks = new Ticks({ ...deps, locations: deps.store.locations, states: this.states });
     const { bus, clock, store } = deps;
-    this.#directory = new Directory(store.devices, bus, clock);
+    this.#directory = new Directory(store.devices, bus, clock, deps.log);
     const parts = { ...deps, locations: store.locations, states: this.states, directory: this.#directory };
     this.#committer = new Committer(parts, {
       stored: (planned) => this.#settle(planned),
@@ -162,6 +162,14 @@ export class Ingest implements Intake, SetAsides {
     return this.#directory.ask(ids);
   }
 
+  spoke(device: Admitted, by: CameBy): SpokenWay {
+    return this.#directory.spoke(device, by);
+  }
+
+  trust(device: Admitted, way: SpokenWay): void {
+    this.#directory.trust(device, way);
+  }
+
   submit(device: Admitted, reports: readonly Report[], receivedAt: number, done: (outcome: Outcome) => void): void {
     const aside = this.#aside.holds(device.key);
     const pending = aside ? new PendingDevice(device) : this.#pending.of(device);
@@ -192,7 +200,7 @@ export class Ingest implements Intake, SetAsides {
     while (this.#running !== undefined) await this.#running;
     await this.ticks.stop();
     this.#unsubscribe();
-    this.#directory.close();
+    await this.#directory.close();
   }
 
   async #run(): Promise<void> {

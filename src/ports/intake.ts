@@ -1,3 +1,4 @@
+import type { SpokenWay } from "../model/device.ts";
 import type { Report } from "../model/effects.ts";
 import type { Network } from "../model/network.ts";
 import type { WatchedDevice } from "./alert-engine.ts";
@@ -23,6 +24,9 @@ export interface Admitted extends WatchedDevice {
   readonly live: boolean;
 }
 
+/** How a device came: a protocol over a transport, from an address. */
+export type CameBy = Pick<SpokenWay, "protocol" | "transport" | "address">;
+
 /** Why a device may not report: nobody registered it, or it has expired. */
 export type NotAdmitted =
   | { readonly status: "unknown" }
@@ -45,6 +49,10 @@ export interface Intake {
   recall(ids: readonly string[]): Admitted | undefined;
   /** The same by asking the store, whatever is remembered. */
   ask(ids: readonly string[]): Admission | Promise<Admission>;
+  /** By which way the device reports now. One that is new is recorded; the first that the device ever takes is trusted. */
+  spoke(device: Admitted, by: CameBy): SpokenWay;
+  /** The device's commands may go this way from now on; it is recorded. */
+  trust(device: Admitted, way: SpokenWay): void;
   /**
    * Takes the reports of one message. `done` is called once, when the batch that holds them is committed (or they are refused);
    * while the store is down it is simply not called yet. Reports keep their order within a device.

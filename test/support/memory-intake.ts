@@ -1,5 +1,9 @@
+import { Ways } from "../../src/ingest/ways.ts";
+import type { SpokenWay } from "../../src/model/device.ts";
 import type { Report } from "../../src/model/effects.ts";
-import type { Admission, Admitted, Guard, Intake, Outcome } from "../../src/ports/intake.ts";
+import { systemClock } from "../../src/observe/index.ts";
+import type { Admission, Admitted, CameBy, Guard, Intake, Outcome } from "../../src/ports/intake.ts";
+import { silentLog } from "./silent-log.ts";
 
 interface Waiting {
   readonly device: Admitted;
@@ -21,6 +25,8 @@ class MemoryDevice implements Admitted {
   live = true;
 
   readonly guard: Guard | undefined;
+  /** The ways by which it reported; kept over renewals, as the store keeps them. */
+  ways: readonly SpokenWay[] = [];
 
   constructor(key: number, id: string, model: string | undefined, guard: Guard | undefined) {
     this.key = key;
@@ -28,6 +34,11 @@ class MemoryDevice implements Admitted {
     this.model = model;
     this.guard = guard;
   }
+}
+
+function memoryDevice(device: Admitted): MemoryDevice {
+  if (device instanceof MemoryDevice) return device;
+  throw new Error("not admitted here");
 }
 
 /** An intake that keeps everything in memory and commits at once, or when the test says so. */
@@ -47,13 +58,17 @@ export class MemoryIntake implements Intake {
   readonly full = new Set<string>();
   readonly #devices = new Map<string, MemoryDevice | "expired">();
   readonly #listeners: (() => void)[] = [];
+  readonly #ways = new Ways({ spoke: async () => {} }, systemClock, silentLog);
   #waiting: Waiting[] = [];
   #asked: (() => void)[] = [];
 
   /** Registers a device, or renews it: who holds the old one must ask again. */
   register(id: string, expired = false, model?: string, guard?: Guard): void {
+    const before = this.#devices.get(id);
     this.remove(id);
-    this.#devices.set(id, expired ? "expired" : new MemoryDevice(this.#devices.size + 1, id, model, guard));
+    const device = new MemoryDevice(this.#devices.size + 1, id, model, guard);
+    if (before instanceof MemoryDevice) device.ways = before.ways;
+    this.#devices.set(id, expired ? "expired" : device);
   }
 
   /** The device's maker never learned to sum. */
@@ -89,6 +104,20 @@ export class MemoryIntake implements Intake {
       found instanceof MemoryDevice ? found : found === "expired" ? expired : { status: "unknown" };
     if (this.silent) return new Promise((resolve) => this.#asked.push(() => resolve(admission)));
     return this.slow ? new Promise((resolve) => setImmediate(resolve, admission)) : admission;
+  }
+
+  /** What is recorded of a device. */
+  ways(id: string): readonly SpokenWay[] {
+    const device = this.#devices.get(id);
+    return device instanceof MemoryDevice ? device.ways : [];
+  }
+
+  spoke(device: Admitted, by: CameBy): SpokenWay {
+    return this.#ways.spoke(memoryDevice(device), by);
+  }
+
+  trust(device: Admitted, way: SpokenWay): void {
+    this.#ways.trust(memoryDevice(device), way);
   }
 
   /** How many identifications wait. */

@@ -153,6 +153,7 @@ export async function startRest({
       quarantine,
       trace,
       dispatcher,
+      presence: { lastSeen: () => undefined },
       sms,
       letters,
       checkAlertRule: checkRule,

@@ -25,6 +25,11 @@ export function addDeviceIdentity(device: Command, host: Host): void {
         plain(way.trustedSince) || "not yet",
       ]);
       await terminal.out(table(["PROTOCOL", "OVER", "SINCE", "FIRST FROM", "TRUSTED SINCE"], ways));
+      if (isRecord(identity.lastSeen)) {
+        const { protocol, transport, address, dateTime } = identity.lastSeen;
+        const last = [protocol, transport, address, dateTime].map((value) => plain(value));
+        await terminal.out(`\n${table(["LAST PROTOCOL", "OVER", "FROM", "AT"], [last])}`);
+      }
       const refused = records(identity.refused).map((knock) => [
         plain(knock.cause),
         plain(knock.protocol),

@@ -2,6 +2,7 @@ import { DevicePath, RefusedAnswer } from "../../contract/device.ts";
 import { IdentityAnswer } from "../../contract/identity.ts";
 import { QuarantineAnswer, TraceAnswer, TraceRequest } from "../../contract/operation.ts";
 import { formatInstant } from "../../contract/time.ts";
+import type { Seen } from "../../ports/presence.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { answer, callerOf, serviceAnswer } from "../envelope.ts";
@@ -74,7 +75,7 @@ function refusedRoute(app: App, { devices, store, setAsides }: Services): void {
   );
 }
 
-function identityRoute(app: App, { quarantine, store, devices }: Services): void {
+function identityRoute(app: App, { quarantine, store, devices, presence }: Services): void {
   app.get(
     "/api/devices/:deviceId/identity",
     call({
@@ -102,9 +103,15 @@ function identityRoute(app: App, { quarantine, store, devices }: Services): void
         firstSeen: formatInstant(firstSeen),
         lastSeen: formatInstant(lastSeen),
       }));
-      return answer(caller, { identity: { ways, refused } });
+      const seen = presence.lastSeen(id);
+      const lastSeen = seen === undefined ? null : lastSeenView(seen);
+      return answer(caller, { identity: { ways, lastSeen, refused } });
     },
   );
+}
+
+function lastSeenView({ protocol, transport, address, at }: Seen) {
+  return { protocol, transport, address, dateTime: formatInstant(at) };
 }
 
 function traceRoute(app: App, { devices, trace }: Services): void {

@@ -1,0 +1,109 @@
+import type { DeviceKey, SpokenWay } from "../model/device.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { CameBy } from "../ports/intake.ts";
+import type { Log } from "../ports/log.ts";
+import type { DeviceStore } from "../ports/store.ts";
+
+/** A device as it was read, with the ways by which it had reported then. */
+interface Speaking {
+  readonly key: DeviceKey;
+  readonly id: string;
+  ways: readonly SpokenWay[];
+}
+
+/** Devices whose new ways wait for the store: a whole new fleet at once. What comes on top is written when the device next says who it is. */
+const mostWaiting = 20_000;
+/** Ways are written together, this long after the first of them, ms; after so long again where the store was down. */
+const writeAfterMs = 1000;
+/** In one transaction: some milliseconds, which no commit minds. */
+const mostAtOnce = 500;
+
+/** By which protocols and transports devices report. A way is written when it is new or becomes trusted, never for a message. */
+export class Ways {
+  readonly #store: Pick<DeviceStore, "spoke">;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #waiting = new Map<DeviceKey, readonly SpokenWay[]>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<boolean> | undefined;
+
+  constructor(store: Pick<DeviceStore, "spoke">, clock: Clock, log: Log) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** The way by which the device reports now. The first that it ever takes is trusted. */
+  spoke(device: Speaking, { protocol, transport, address }: CameBy): SpokenWay {
+    for (const way of device.ways) if (way.protocol === protocol && way.transport === transport) return way;
+    // The device may have been read before the store had it.
+    const waiting = this.#waiting.get(device.key) ?? [];
+    const known = waiting.find((way) => way.protocol === protocol && way.transport === transport);
+    const now = this.#clock.now();
+    const first = device.ways.length === 0 && waiting.length === 0;
+    const way = known ?? { protocol, transport, since: now, address, trustedAt: first ? now : null };
+    device.ways = [...device.ways, way];
+    if (known === undefined) this.#record(device, way);
+    if (known === undefined && !first)
+      this.#log.info(
+        { device: device.id, protocol, transport, address },
+        "a device reports in a way it never did before",
+      );
+    return way;
+  }
+
+  /** Commands may go this way from now on. */
+  trust(device: Speaking, way: SpokenWay): void {
+    if (way.trustedAt !== null) return;
+    const trusted = { ...way, trustedAt: this.#clock.now() };
+    device.ways = withWay(device.ways, trusted);
+    this.#record(device, trusted);
+    const { protocol, transport } = way;
+    this.#log.info({ device: device.id, protocol, transport }, "commands to a device go another way from now on");
+  }
+
+  /** Writes what waits; what the store does not take by now is found again when the device next speaks. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#writing;
+    while (this.#waiting.size > 0 && (await this.#write()));
+    clearTimeout(this.#timer);
+  }
+
+  #record({ key }: Speaking, way: SpokenWay): void {
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined && this.#waiting.size >= mostWaiting) return;
+    this.#waiting.set(key, withWay(waiting ?? [], way));
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#waiting.size === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#writing = this.#write();
+    }, writeAfterMs);
+    this.#timer.unref();
+  }
+
+  /** Writes a part of what waits. False: the store did not take it. */
+  async #write(): Promise<boolean> {
+    const batch = [...this.#waiting].slice(0, mostAtOnce);
+    try {
+      await this.#store.spoke(batch.flatMap(([device, ways]) => ways.map((way) => ({ device, way }))));
+      for (const [device, ways] of batch) if (this.#waiting.get(device) === ways) this.#waiting.delete(device);
+      return true;
+    } catch (error) {
+      this.#log.debug({ error }, "how devices report could not be written; it is tried again");
+      return false;
+    } finally {
+      this.#schedule();
+    }
+  }
+}
+
+/** The ways with this one, in place of what is known of the same. */
+function withWay(ways: readonly SpokenWay[], way: SpokenWay): readonly SpokenWay[] {
+  const at = ways.findIndex(({ protocol, transport }) => protocol === way.protocol && transport === way.transport);
+  return at < 0 ? [...ways, way] : ways.with(at, way);
+}

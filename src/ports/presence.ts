@@ -1,0 +1,12 @@
+import type { SpokenWay } from "../model/device.ts";
+
+/** How a device came when it last said who it is. */
+export interface Seen extends Pick<SpokenWay, "protocol" | "transport" | "address"> {
+  /** Epoch ms. */
+  readonly at: number;
+}
+
+/** Where devices were last seen; in memory, so it begins with the service's start, and holds those that were seen last. */
+export interface Presence {
+  lastSeen(device: string): Seen | undefined;
+}

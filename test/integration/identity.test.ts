@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { gt06 } from "../../src/protocols/gt06/index.ts";
+import { h02 } from "../../src/protocols/h02/index.ts";
+import { Peer, simulatedReport, until } from "../support/gateway.ts";
+import { call, dataFolder, removeFolder, type Service, startService } from "../support/service.ts";
+import { commandLine } from "../support/waybeam.ts";
+
+const options = { timeout: 90_000 };
+const id = "352990000000777";
+const secret = "Zq-never-shown";
+
+interface Identity {
+  readonly ways: readonly { protocol: string; transport: string; trustedSince: string | null }[];
+  readonly lastSeen: { protocol: string; transport: string; address: string } | null;
+  readonly refused: readonly { cause: string; protocol: string; address: string; attempts: number }[];
+}
+
+async function identityOf(service: Service, device: string): Promise<Identity> {
+  return (await call<{ identity: Identity }>(service, "GET", `/api/devices/${device}/identity`)).identity;
+}
+
+/** A data folder and the services that are started on it, one after the other. */
+function place(context: TestContext) {
+  const directory = dataFolder();
+  const services: Service[] = [];
+  context.after(async () => {
+    for (const service of services) await service.stop();
+    removeFolder(directory);
+  });
+  const start = async () => {
+    const service = await startService(directory);
+    services.push(service);
+    return service;
+  };
+  return { directory, start };
+}
+
+async function phone(service: Service, query: string): Promise<string> {
+  const peer = new Peer(service.devicePort);
+  peer.send(`GET /?id=phone-1&lat=1&lon=2${query} HTTP/1.1\r\nConnection: close\r\n\r\n`);
+  await peer.closed;
+  return peer.received;
+}
+
+test(
+  "a phone with a secret, from the command line to its refusal; the secret is nowhere to be read",
+  options,
+  async (context) => {
+    const { directory, start } = place(context);
+    const service = await start();
+    const { waybeam } = commandLine(directory);
+    const file = join(directory, "phone.key");
+    writeFileSync(file, `${secret}\n`);
+    const added = await waybeam(["device", "add", "phone-1", "--protocol", "osmand", "--secret-file", file, "--json"]);
+    assert.equal(added.code, 0, added.err);
+    const accepted = await phone(service, `&secret=${secret}`);
+    assert.match(accepted, /^HTTP\/1.1 200 /);
+    const wrong = await phone(service, "&secret=guessed");
+    assert.match(wrong, /^HTTP\/1.1 404 /);
+    const nobody = await phone(service, "&id=nobody");
+    assert.equal(wrong, nobody);
+    const set = await waybeam(["device", "set", "phone-1", "--network", "192.0.2.0/24"]);
+    assert.equal(set.code, 0, set.err);
+    assert.match(await phone(service, `&secret=${secret}`), /^HTTP\/1.1 404 /);
+    const { lastSeen, refused } = await identityOf(service, "phone-1");
+    assert.deepEqual([lastSeen?.protocol, lastSeen?.transport, lastSeen?.address], ["osmand", "http", "127.0.0.1"]);
+    assert.deepEqual(
+      refused.map(({ cause, protocol, address, attempts }) => [cause, protocol, address, attempts]),
+      [
+        ["network", "osmand", "127.0.0.1", 1],
+        ["secret", "osmand", "127.0.0.1", 1],
+      ],
+    );
+    const shown = await waybeam(["device", "identity", "phone-1"]);
+    assert.match(shown.out, /network +osmand +127\.0\.0\.1/);
+    const unknown = (await call<{ quarantine: { ids: string[] }[] }>(service, "GET", "/api/quarantine")).quarantine;
+    assert.deepEqual(
+      unknown.map(({ ids }) => ids.join()),
+      ["nobody"],
+    );
+    const listed = JSON.stringify(await call(service, "GET", "/api/devices"));
+    await service.stop();
+    const stored = ["waybeam.db", "waybeam.db-wal"].map((name) => {
+      try {
+        return readFileSync(join(directory, name), "latin1");
+      } catch {
+        return "";
+      }
+    });
+    for (const text of [added.out, set.out, set.err, shown.out, listed, service.said(), ...stored])
+      assert.ok(!text.includes(secret));
+  },
+);
+
+test(
+  "how a device spoke is known after a restart: a login in another protocol is not sent what waits for it",
+  options,
+  async (context) => {
+    const { start } = place(context);
+    const first = await start();
+    await call(first, "POST", "/api/devices", { id });
+    const own = new Peer(first.devicePort);
+    own.send(gt06.simulate?.login?.(id, 1) ?? "");
+    await until(async () => (await identityOf(first, id)).ways.length === 1);
+    own.end();
+    await first.stop();
+
+    const second = await start();
+    await call(second, "POST", `/api/devices/${id}/sendCommand`, { command: "cut the engine" });
+    const stranger = new Peer(second.devicePort);
+    stranger.send(h02.simulate?.report(id, [{ ...simulatedReport, time: Date.now() - 60_000 }], 1) ?? "");
+    await until(async () => (await identityOf(second, id)).ways.length === 2);
+    const { ways } = await identityOf(second, id);
+    assert.deepEqual(
+      ways.map(({ protocol, trustedSince }) => [protocol, trustedSince !== null]),
+      [
+        ["gt06", true],
+        ["h02", false],
+      ],
+    );
+    const again = new Peer(second.devicePort);
+    again.send(gt06.simulate?.login?.(id, 1) ?? "");
+    await until(() => again.received.includes("cut the engine"));
+    assert.ok(!stranger.received.includes("cut"));
+    for (const peer of [stranger, again]) peer.end();
+  },
+);

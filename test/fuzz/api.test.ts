@@ -296,13 +296,13 @@ async function send(call: Call, { url, headers, caller, body }: Request): Promis
   return answer;
 }
 
-/** The calls of the document. The example of a token request becomes one that is granted. */
+/** The calls of the document. Examples that name a user, a key or a device become ones that are granted. */
 function callsOf(document: object): readonly Call[] {
   const { userName = "", apiKey = "" } = rest.owner ?? {};
   const text = JSON.stringify(document)
     .replace("owner@example.com", userName)
     .replaceAll('"deviceId":"490154203237518"', '"deviceId":"fuzzed"')
-    .replace('"<API_KEY>"', JSON.stringify(apiKey));
+    .replaceAll('"<API_KEY>"', JSON.stringify(apiKey));
   const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),

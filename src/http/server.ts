@@ -74,7 +74,9 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
   services.commands.start();
   return {
     async start() {
-      await app.listen({ host: options.host, port: options.port });
+      // By the name alone Fastify opens further servers, one for each address, which no limit of connections would know.
+      const host = options.host === "localhost" ? "127.0.0.1" : options.host;
+      await app.listen({ host, port: options.port });
       services.usage.start();
       services.ruleHealth.start();
       const address = app.server.address();

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer } from "node:https";
+import { connect } from "node:net";
 import { after, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { defaultLimits } from "../../src/http/limits.ts";
@@ -115,6 +117,13 @@ test(
     end([...working, ...greedy, fresh]);
   },
 );
+
+test("by the name localhost there is one server, whose connections are bounded", options, async () => {
+  const { port } = await listening({ host: "localhost" });
+  (await idle(port)).end();
+  const other = connect({ port, host: "::1" });
+  await assert.rejects(once(other, "connect"));
+});
 
 test("heads and bodies that trickle in without end are cut", options, async () => {
   const { port } = await listening({ limits: { timeoutSeconds: 1 } });

@@ -100,6 +100,8 @@ export interface RestOptions {
   readonly ready?: boolean;
   readonly requireEncryptedPasswords?: boolean;
   readonly trustProxy?: string;
+  /** Where it listens; 127.0.0.1 unless said. */
+  readonly host?: string;
   /** The way of commands; unless given, no device is connected. */
   readonly dispatcher?: Dispatcher;
   readonly sms?: SmsSender;
@@ -118,6 +120,7 @@ export async function startRest({
   ready = true,
   requireEncryptedPasswords = false,
   trustProxy = "",
+  host = "127.0.0.1",
   dispatcher = unreachable,
   sms,
   mailer,
@@ -142,7 +145,7 @@ export async function startRest({
   const letters = createLetters({ mailer, clock, ids, log });
   const served = spoil?.(store) ?? store;
   const http = await createHttp(
-    { host: "127.0.0.1", port: 0, trustProxy, limits: { ...defaultLimits, ...limits } },
+    { host, port: 0, trustProxy, limits: { ...defaultLimits, ...limits } },
     {
       store: served,
       bus,

@@ -30,6 +30,7 @@ import {
   systemIds,
   systemUser,
 } from "./observe/index.ts";
+import type { TlsOptions } from "./ports/certificate.ts";
 import type { Log } from "./ports/log.ts";
 import type { Mailer } from "./ports/mailer.ts";
 import type { Metrics } from "./ports/metrics.ts";
@@ -93,19 +94,19 @@ export async function rotateSecret(config: Config, pid: number): Promise<string>
 }
 
 async function startParts(config: Config, log: Log, store: SqliteStore): Promise<App> {
-  const clock = systemClock;
-  const ids = systemIds;
+  const [clock, ids] = [systemClock, systemIds];
   const metrics = createMetrics({ processMetrics: true });
   const bus = createMemoryBus((error) => log.error({ error }, "a listener of the bus failed"));
   const quarantine = createQuarantine(clock);
   const trace = createTrace(clock);
 
+  const certificates = await certificatesOf(config, log);
   await firstAccount(config, store);
   const operator = await operatorKey(config, store);
   const { engine, ingest } = createIngest(config, { store, bus, clock, ids, log, metrics });
   measure(metrics, ingest, store);
   const gateway = createGateway(
-    { host: config.device.host, port: config.device.port, limits: config.device },
+    { host: config.device.host, port: config.device.port, limits: config.device, tls: certificates.device },
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus, matchesSecret },
   );
   const retention = new Retention({ store, clock, log, settings: config });
@@ -113,7 +114,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
   const { sms, mailer, letters } = await createSenders(config, { clock, ids, log, metrics });
   const health = createHealth({ store: () => store.check(), commits: () => ingest.check() }, clock, log);
   const http = await createHttp(
-    { ...config.http, limits: { ...config.api, ...config.http, answers: config.answers } },
+    { ...config.http, tls: certificates.http, limits: { ...config.api, ...config.http, answers: config.answers } },
     {
       ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms, letters },
       dispatcher: gateway.dispatcher,
@@ -138,6 +139,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
   const stop = async () => {
     await stopInOrder({ health, expiry, retention, gateway, engine, ingest, outbox, http, letters, sms, mailer });
     await ownMetrics?.stop();
+    certificates.stop();
   };
   try {
     giveBackMemory();
@@ -149,7 +151,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     ownMetrics = await startOwnMetrics(config, metrics, log);
     const { port } = await http.start();
     const devicePort = tracker?.port ?? config.device.port;
-    const url = `http://${reachedAt(config.http.host, port)}`;
+    const url = `${certificates.http === undefined ? "http" : "https"}://${reachedAt(config.http.host, port)}`;
     await updatePlaces(config.data, { url, trackers: reachedAt(config.device.host, devicePort) });
     return {
       url,
@@ -176,6 +178,25 @@ async function startOwnMetrics(config: Config, metrics: MetricsRegistry, log: Lo
   const server = await startMetrics(config.metrics.listen, shownMetrics(config, metrics) ?? open);
   log.info({ url: server.url }, "metrics");
   return server;
+}
+
+/** The certificates of both ports, where there are any; they are followed until `stop`. */
+async function certificatesOf(
+  { http, device }: Config,
+  log: Log,
+): Promise<{ readonly http: TlsOptions | undefined; readonly device: TlsOptions | undefined; stop(): void }> {
+  const stops: (() => void)[] = [];
+  const of = async (tls: Config["http"]["tls"]): Promise<TlsOptions | undefined> => {
+    if (tls.certificate === "") return undefined;
+    const { watchCertificate } = await import("./tls/certificates.ts");
+    const certificate = await watchCertificate(tls, log);
+    stops.push(certificate.stop);
+    return { certificate, minVersion: tls.minVersion };
+  };
+  const stop = () => {
+    for (const one of stops) one();
+  };
+  return { http: await of(http.tls), device: await of(device.tls), stop };
 }
 
 function measure(metrics: Metrics, ingest: Ingest, store: SqliteStore): void {

@@ -88,6 +88,8 @@ async function startFailure(error: unknown, data: string): Promise<unknown> {
   const { DataFolderUnusable, dataFolderAdvice } = await import("./store/sqlite/folder.ts");
   const { DataFolderInUse } = await import("./store/sqlite/lock.ts");
   const { StoreTooNew } = await import("./store/migrations/migrations.ts");
+  if (error instanceof Error && error.name === "CertificateUnusable")
+    return new CliError("failure", error.message, "Give the files of a certificate and its own key, as PEM.");
   const { SecretKeyUnusable } = await import("./store/secrets/key-file.ts");
   if (error instanceof SecretKeyUnusable)
     return new CliError("failure", `can't open the data folder ${data}: ${error.message}`, error.advice);

@@ -6,6 +6,7 @@ import { type Config, configSchema, otherVariables } from "./schema.ts";
 import { type Setting, settings } from "./settings.ts";
 import { smsProblems } from "./sms-check.ts";
 import { suggest } from "./suggest.ts";
+import { tlsProblems } from "./tls.ts";
 
 /** What the configuration is made of. Reading the file and the environment is the caller's. */
 export interface ConfigInput {
@@ -53,10 +54,12 @@ export function loadConfig(input: ConfigInput): LoadedConfig | { readonly proble
 
 /** What is wrong with settings that belong together, where each by itself is right. */
 function problemsTogether(config: unknown): readonly Omit<Problem, "from">[] {
-  const { sms, mail }: Record<string, unknown> = isRecord(config) ? config : {};
+  const { sms, mail, http, device }: Record<string, unknown> = isRecord(config) ? config : {};
   return [
     ...(Check(configSchema.properties.sms, sms) ? smsProblems(sms) : []),
     ...(Check(configSchema.properties.mail, mail) ? mailProblems(mail) : []),
+    ...(Check(configSchema.properties.http, http) ? tlsProblems("http.tls", http.tls) : []),
+    ...(Check(configSchema.properties.device, device) ? tlsProblems("device.tls", device.tls) : []),
   ];
 }
 

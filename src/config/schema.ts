@@ -7,9 +7,11 @@ import { metrics } from "./metrics.ts";
 import { secret } from "./secret.ts";
 import { apiShares, deviceShares, httpShares } from "./shares.ts";
 import { sms } from "./sms.ts";
+import { deviceTls, httpTls } from "./tls.ts";
 
 const http = Type.Object({
   ...httpShares,
+  tls: httpTls,
   host: text("0.0.0.0", {
     env: "WAYBEAM_HTTP_HOST",
     description:
@@ -86,6 +88,7 @@ const api = Type.Object({
 });
 
 const device = Type.Object({
+  tls: deviceTls,
   ...deviceShares,
   host: text("0.0.0.0", {
     env: "WAYBEAM_DEVICE_HOST",

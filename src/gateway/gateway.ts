@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Dispatcher } from "../ports/dispatcher.ts";
 import type { Presence } from "../ports/presence.ts";
@@ -9,6 +10,7 @@ import { Logins } from "./logins.ts";
 import { Registry } from "./registry.ts";
 import type { Shared } from "./shared.ts";
 import { Sources } from "./sources.ts";
+import type { TcpConnection } from "./tcp-connection.ts";
 import { TcpListener } from "./tcp-listener.ts";
 import type { BoundAddress, ConnectionFigures, Gateway, GatewayDeps, GatewayOptions } from "./types.ts";
 import { UdpListener } from "./udp-listener.ts";
@@ -132,8 +134,9 @@ class SocketGateway implements Gateway {
   /** Takes the port for TCP and UDP; any port means one that both can have. */
   async #listen(): Promise<number> {
     const { host, port } = this.#options;
+    const guard = await this.#tlsGuard();
     for (let attempt = 1; ; attempt++) {
-      const tcp = new TcpListener(this.#shared);
+      const tcp = new TcpListener(this.#shared, guard);
       const bound = await tcp.listen(host, port);
       const udp = new UdpListener(this.#shared, host);
       try {
@@ -147,6 +150,15 @@ class SocketGateway implements Gateway {
         if (port !== 0 || attempt === portAttempts) throw error;
       }
     }
+  }
+
+  /** Loaded where there is a certificate. */
+  async #tlsGuard(): Promise<((socket: Socket, connection: TcpConnection) => void) | undefined> {
+    const { tls } = this.#options;
+    if (tls === undefined) return undefined;
+    const { TlsDoor, TlsPort } = await import("./tls-port.ts");
+    const port = new TlsPort(tls);
+    return (socket, connection) => void new TlsDoor(port, socket, connection);
   }
 
   #tick(): void {

@@ -21,6 +21,11 @@ export function own(socket: OwnedSocket, by: SocketOwner): void {
   socket.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
 }
 
+/** Gives the events of a socket that has an owner to another one. */
+export function handOver(socket: OwnedSocket, to: SocketOwner): void {
+  socket[owner] = to;
+}
+
 /** Gives nobody anything more; the owner can be forgotten before the socket is. */
 export function disown(socket: OwnedSocket): void {
   socket[owner] = undefined;

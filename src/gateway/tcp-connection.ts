@@ -46,7 +46,7 @@ export class TcpConnection implements Channel {
   /** What its address has in all. */
   readonly source: Source;
   readonly #number: number;
-  readonly #socket: Socket;
+  #socket: Socket;
   readonly #shared: Shared;
   readonly #group: TcpGroup;
   readonly #rate: MessageRate;
@@ -125,6 +125,14 @@ export class TcpConnection implements Channel {
   /** A request that waits for its answer. */
   get answering(): boolean {
     return this.#http !== undefined && this.busy;
+  }
+
+  /** Goes on with the TLS socket that its own has become. */
+  adopt(socket: Socket): void {
+    if (this.#closed || this.#closing) return void socket.destroy();
+    this.#socket = socket;
+    own(socket, this);
+    if (this.#paused) socket.pause();
   }
 
   received(chunk: Uint8Array): void {

@@ -21,6 +21,7 @@ const readOnPart = 0.75;
 export class TcpListener implements TcpGroup {
   readonly #shared: Shared;
   readonly #server: Server;
+  readonly #guard: ((socket: Socket, connection: TcpConnection) => void) | undefined;
   readonly #connections = new Set<TcpConnection>();
   readonly #halfOpen: Places<TcpConnection>;
   /** Addresses with too many bytes that wait: their connections are not read. */
@@ -29,8 +30,10 @@ export class TcpListener implements TcpGroup {
   #throttled = new Set<TcpConnection>();
   #accepted = 0;
 
-  constructor(shared: Shared) {
+  /** `guard`: stands before each connection until it is known whether it is TLS; undefined: all are plain. */
+  constructor(shared: Shared, guard?: (socket: Socket, connection: TcpConnection) => void) {
     this.#shared = shared;
+    this.#guard = guard;
     this.#halfOpen = new Places(shared.limits.halfOpenPerAddress);
     // Half-open in the other sense: a peer that has sent its last byte still gets the answers that become due.
     const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs };
@@ -193,6 +196,7 @@ export class TcpListener implements TcpGroup {
     const source = sources.enter(share);
     source.connections++;
     const connection = new TcpConnection(socket, ++this.#accepted, this.#shared, this, source);
+    this.#guard?.(socket, connection);
     this.#connections.add(connection);
     this.#halfOpen.add(connection);
     if (this.#shared.full || source.full) connection.pause("memory");

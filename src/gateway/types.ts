@@ -1,4 +1,5 @@
 import type { Bus } from "../ports/bus.ts";
+import type { TlsOptions } from "../ports/certificate.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Dispatcher } from "../ports/dispatcher.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -19,6 +20,8 @@ export interface GatewayOptions {
   readonly port: number;
   /** Limits that differ from `defaultLimits`. */
   readonly limits?: Partial<GatewayLimits>;
+  /** TLS beside plain connections, on the same port; absent: none. */
+  readonly tls?: TlsOptions | undefined;
 }
 
 /** What the gateway is made of. */

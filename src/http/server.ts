@@ -1,8 +1,9 @@
 import "./augment.ts";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import Fastify, { type FastifyInstance } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyServerFactory } from "fastify";
 import { createCommandRunner } from "../domain/command-runner.ts";
 import { ApiError } from "../errors/catalogue.ts";
+import type { TlsOptions } from "../ports/certificate.ts";
 import type { CommandRunner } from "../ports/command-runner.ts";
 import type { HttpLimits } from "./limits.ts";
 import { fixedLimits } from "./limits.ts";
@@ -51,6 +52,8 @@ export interface HttpOptions {
   /** Whose X-Forwarded-For is believed: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, with commas between; empty: nobody's. */
   readonly trustProxy: string;
   readonly limits: HttpLimits;
+  /** Absent: plain HTTP. */
+  readonly tls?: TlsOptions | undefined;
 }
 
 /** The HTTP side of the service. */
@@ -70,7 +73,7 @@ export interface HttpServer {
 /** Builds the HTTP side over its ports. Nothing listens before `start`. */
 export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<HttpServer> {
   const services = await createServices(options.limits, deps);
-  const { app, documentation } = await buildApp(services, options.trustProxy);
+  const { app, documentation } = await buildApp(services, options);
   services.commands.start();
   return {
     async start() {
@@ -98,11 +101,11 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
 
 async function buildApp(
   services: Services,
-  trustProxy: string,
+  { trustProxy, tls }: HttpOptions,
 ): Promise<{ readonly app: FastifyInstance; readonly documentation: Documentation }> {
-  const gate = createGate(services);
+  const gate = createGate(services, tls !== undefined);
   const measure = createMeasure(services);
-  const app = newFastify(services, gate, measure, trustProxy);
+  const app = newFastify(services, gate, measure, trustProxy, await serverOf(services.limits, tls));
   app.decorateRequest("caller", null);
   app.decorateRequest("startedAt", 0);
   sendJoinedPieces(app, measure, services.answers);
@@ -129,8 +132,39 @@ async function buildApp(
   return { app, documentation };
 }
 
-function newFastify({ limits, log, ids }: Services, gate: Gate, measure: Measure, trustProxy: string): FastifyInstance {
+/** What Node's server is told beside what Fastify tells it. */
+function nodeOptions(limits: HttpLimits) {
+  return {
+    headersTimeout: Math.min(fixedLimits.headersTimeoutMs, limits.timeoutSeconds * 1000),
+    connectionsCheckingInterval: fixedLimits.checkConnectionsMs,
+    // Without Host the request is answered like any other, in the envelope.
+    requireHostHeader: false,
+  };
+}
+
+/** The server: Fastify's own, or one that speaks TLS, which is loaded only then. */
+async function serverOf(limits: HttpLimits, tls: TlsOptions | undefined): Promise<ServerParts> {
+  if (tls === undefined) return { http: nodeOptions(limits) };
+  const { secureServerFactory } = await import("./secure-server.ts");
+  const times = {
+    connection: limits.answers.unreadSeconds * 1000,
+    keepAlive: fixedLimits.keepAliveMs,
+    request: limits.timeoutSeconds * 1000,
+  };
+  return { serverFactory: secureServerFactory(tls, nodeOptions(limits), times) };
+}
+
+type ServerParts = { readonly http: ReturnType<typeof nodeOptions> } | { readonly serverFactory: FastifyServerFactory };
+
+function newFastify(
+  { limits, log, ids }: Services,
+  gate: Gate,
+  measure: Measure,
+  trustProxy: string,
+  server: ServerParts,
+): FastifyInstance {
   return Fastify({
+    ...server,
     trustProxy: trustProxy === "" ? false : trustProxy,
     bodyLimit: limits.bodyLimit,
     requestTimeout: limits.timeoutSeconds * 1000,
@@ -141,12 +175,6 @@ function newFastify({ limits, log, ids }: Services, gate: Gate, measure: Measure
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildSerializer: serializersAtFirstUse } },
     routerOptions: { caseSensitive: false, ignoreTrailingSlash: true, maxParamLength: fixedLimits.parameterLength },
-    http: {
-      headersTimeout: Math.min(fixedLimits.headersTimeoutMs, limits.timeoutSeconds * 1000),
-      connectionsCheckingInterval: fixedLimits.checkConnectionsMs,
-      // Without Host the request is answered like any other, in the envelope.
-      requireHostHeader: false,
-    },
     genReqId: requestIds(ids),
     // A path that can't be decoded reaches no route.
     frameworkErrors: (failure, request, reply) => {

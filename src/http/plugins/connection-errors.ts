@@ -8,7 +8,8 @@ import { alwaysHeaders, secretHeaders } from "./headers.ts";
 export function answerConnectionErrors(server: Server): void {
   server.removeAllListeners("clientError");
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
+    // What speaks no TLS that we speak gets no answer either.
+    if (error.code === "ECONNRESET" || !socket.writable || /^ERR_(SSL|TLS)_/.test(error.code ?? "")) socket.destroy();
     else refuse(socket, new ApiError(error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "requestTimeout" : "badRequest"));
   });
   server.on("connect", (_request, socket) => refuse(socket, new ApiError("notFound")));

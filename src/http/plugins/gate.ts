@@ -29,8 +29,8 @@ interface Known {
 /** Users whose requests are counted by the minute. */
 const countedUsers = 100_000;
 
-/** The one permission gate: who asks, whether they may, and how often. */
-export function createGate(services: Services): Gate {
+/** The one permission gate: who asks, whether they may, and how often. `secure`: by HTTPS, and never again without. */
+export function createGate(services: Services, secure: boolean): Gate {
   const { tokens, users, usage, clock, limits, answers, serviceAccount } = services;
   const refuseToken = strangersGate(services);
   const perUser = new RateLimit("user", limits.requestsPerMinute, countedUsers);
@@ -72,7 +72,7 @@ export function createGate(services: Services): Gate {
 
   return {
     guard: (permission) => (request, reply, done) => {
-      begin(request, reply, clock.monotonic());
+      begin(request, reply, clock.monotonic(), secure);
       if (permission === "public") return done();
       const session = tokens.session(request.headers.authorization);
       if (session === undefined && operatorMay(permission)) return done(decideOperator(request, reply));
@@ -84,7 +84,7 @@ export function createGate(services: Services): Gate {
       );
     },
     async recognise(request, reply) {
-      begin(request, reply, clock.monotonic());
+      begin(request, reply, clock.monotonic(), secure);
       // A request whose path can't be decoded comes without the decorations of a route's.
       request.caller = null;
       const session = tokens.session(request.headers.authorization);
@@ -96,10 +96,10 @@ export function createGate(services: Services): Gate {
   };
 }
 
-function begin(request: FastifyRequest, reply: FastifyReply, startedAt: number): void {
+function begin(request: FastifyRequest, reply: FastifyReply, startedAt: number, secure: boolean): void {
   request.startedAt = startedAt;
   reply.header("x-request-id", request.id);
-  guardAnswer(request, reply);
+  guardAnswer(request, reply, secure);
 }
 
 /** Who has no good token. It is counted only once it is known to be bad: whoever has a good one is not limited by others at its address. */

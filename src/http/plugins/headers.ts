@@ -8,8 +8,12 @@ export const secretHeaders = { "cache-control": "no-store" } as const;
 
 const ofApi = /^\/(?:api|health|metrics)(?:[/?]|$)/i;
 
-/** Sets them on an answer. Pages and documents that are the same for everybody may be kept. */
-export function guardAnswer({ url }: Pick<FastifyRequest, "url">, reply: FastifyReply): void {
+/** Browsers that came by HTTPS come by nothing else for a year. */
+const onlySecure = { "strict-transport-security": "max-age=31536000" } as const;
+
+/** Sets them on an answer. Pages and documents that are the same for everybody may be kept. `secure`: it goes out by HTTPS. */
+export function guardAnswer({ url }: Pick<FastifyRequest, "url">, reply: FastifyReply, secure: boolean): void {
   reply.headers(alwaysHeaders);
+  if (secure) reply.headers(onlySecure);
   if (ofApi.test(url)) reply.headers(secretHeaders);
 }

@@ -1,0 +1,32 @@
+import { createServer, type Server, type ServerOptions } from "node:https";
+import type { FastifyServerFactory } from "fastify";
+import type { TlsOptions } from "../ports/certificate.ts";
+
+/** Times of the server that Fastify sets only on one that it makes itself, ms. */
+export interface ServerTimes {
+  readonly connection: number;
+  readonly keepAlive: number;
+  readonly request: number;
+}
+
+/** Time for a handshake, ms: a client's takes some round trips. */
+const handshakeMs = 15_000;
+
+/** Makes the server of Fastify, which follows its certificate. */
+export function secureServerFactory(
+  { certificate, minVersion }: TlsOptions,
+  options: ServerOptions,
+  times: ServerTimes,
+): FastifyServerFactory {
+  return (handler) => {
+    const secure = { minVersion };
+    const server: Server = createServer(
+      { ...options, ...secure, ...certificate.pair, handshakeTimeout: handshakeMs, requestTimeout: times.request },
+      handler,
+    );
+    certificate.onChange((pair) => server.setSecureContext({ ...secure, ...pair }));
+    server.keepAliveTimeout = times.keepAlive;
+    server.setTimeout(times.connection);
+    return server;
+  };
+}

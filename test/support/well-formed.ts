@@ -9,7 +9,7 @@ const kinds: ReadonlyMap<string, string> = new Map(Object.entries(readingKinds))
 
 /** Fields that each type of effect may have. */
 const fields: { readonly [T in Effect["type"]]: readonly string[] } = {
-  identify: ["type", "ids"],
+  identify: ["type", "ids", "secret"],
   fix: [
     "type",
     "time",
@@ -85,5 +85,6 @@ export function assertWellFormed(effect: Effect): void {
   }
   if (effect.type === "commandResult") isPlain(effect.text, "a command's answer");
   if (effect.type === "identify") assert.ok(effect.ids.length > 0, "identify without an identifier");
+  if (effect.type === "identify") isPlain(effect.secret, "a secret");
   if (effect.type === "ignored") assert.ok(effect.reason.length > 0, "ignored without a reason");
 }

@@ -46,6 +46,31 @@ export const exactChecks: readonly Check[] = [
     },
   },
   {
+    title: "masks the secret of its messages, and says who sent them all the same",
+    run(protocol, vectors) {
+      for (const vector of vectors) {
+        for (const message of vector.input.messages) {
+          const secretsOf = (bytes: Uint8Array) =>
+            replayOf(protocol, vector)
+              .recorded(bytes)
+              .filter((effect) => effect.type === "identify");
+          const told = secretsOf(message).filter(({ secret }) => secret !== undefined);
+          if (told.length === 0) continue;
+          assert.ok(protocol.secret, `${vector.name}: the protocol does not say where its messages carry the secret`);
+          const masked = protocol.secret.mask(message);
+          assert.equal(masked.length, message.length, vector.name);
+          const seen = secretsOf(masked);
+          assert.deepEqual(
+            seen.map(({ ids }) => ids),
+            told.map(({ ids }) => ids),
+            vector.name,
+          );
+          for (const { secret } of seen) assert.match(secret ?? "", /^\**$/, vector.name);
+        }
+      }
+    },
+  },
+  {
     title: "wraps commands as its vectors say",
     run(protocol, vectors) {
       for (const vector of vectors) {

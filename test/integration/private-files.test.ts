@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { addCredentials, readStored, updatePlaces } from "../../src/credentials-file.ts";
-import { createLog } from "../../src/observe/index.ts";
+import { createLog, systemIds } from "../../src/observe/index.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { dataFolder, removeFolder, startService } from "../support/service.ts";
 import { commandLine } from "../support/waybeam.ts";
@@ -97,6 +97,22 @@ test("a folder of another user is said", { skip: uid !== 0 && "only root makes o
   const directory = folderOf(context);
   chownSync(directory, 65_534, 65_534);
   assert.match((await opened(directory)).join(), /belongs to another user.*chown/);
+});
+
+test("a secret key that is kept elsewhere is not mended, but it is said who can read it", async (context) => {
+  const directory = folderOf(context);
+  const file = join(folderOf(context), "key");
+  writeFileSync(file, Buffer.alloc(32, 1).toString("base64"));
+  chmodSync(file, 0o640);
+  const logged: string[] = [];
+  const log = createLog("warn", { write: (line) => logged.push(line) });
+  for (const mode of [0o640, 0o600]) {
+    chmodSync(file, mode);
+    const secrets = { file, ids: systemIds };
+    await (await openSqliteStore({ directory, log, pid: process.pid, uid, secrets })).close();
+    assert.equal(statSync(file).mode & 0o777, mode);
+  }
+  assert.equal(logged.filter((line) => line.includes("others can read the secret key")).length, 1);
 });
 
 test("a link in the place of a file that is written is not followed", async (context) => {

@@ -25,7 +25,7 @@ import { SqliteLocations } from "./locations.ts";
 import { lockFolder } from "./lock.ts";
 import type { ReaderCalls, WriterCalls } from "./messages.ts";
 import { Mutex } from "./mutex.ts";
-import { closeToOthers, makePrivate } from "./private-files.ts";
+import { closeToOthers, makePrivate, tellOpen } from "./private-files.ts";
 import { Purger } from "./purger.ts";
 import { checkWhole } from "./whole.ts";
 import { WorkerLink } from "./worker-link.ts";
@@ -58,7 +58,7 @@ export interface SqliteStore extends Store {
  * in it can't be used.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  const { directory, log, pid, uid } = options;
+  const { directory, log, pid, uid, secrets } = options;
   makeFolder(directory);
   const lock = lockFolder(directory, pid);
   try {
@@ -82,6 +82,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     const store = await assemble(writer, reader, options, close);
     // Now that the folder is known to be the service's own.
     closeToOthers(directory, uid, log);
+    if (secrets !== undefined && uid !== undefined) tellOpen(secrets.file, log);
     return store;
   } catch (error) {
     await close();

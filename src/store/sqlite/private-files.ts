@@ -46,6 +46,13 @@ export function closeToOthers(directory: string, uid: number | undefined, log: L
     );
 }
 
+/** Says where others can read a file that the operator keeps: its modes are the operator's to mend. */
+export function tellOpen(file: string, log: Log): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found !== undefined && (found.mode & others) !== 0)
+    log.warn({ file }, "others can read the secret key. Take their rights away (chmod go-rwx)");
+}
+
 /** Takes the rights of others away where they have any. False: it can't be done. */
 function closed(path: string, { mode }: { readonly mode: number }, mended: string[]): boolean {
   if ((mode & others) === 0) return true;

@@ -138,7 +138,7 @@ test("a data folder of before there were operators gets its key at the next star
   const stored = () => JSON.parse(readFileSync(file, "utf8"));
   const own = "k".repeat(40);
   const configured = await startService(folder, { WAYBEAM_OPERATOR_KEY: own });
-  assert.deepEqual(Object.keys(stored()).toSorted(), ["apiKey", "url", "userName"]);
+  assert.deepEqual(Object.keys(stored()).toSorted(), ["apiKey", "trackers", "url", "userName"]);
   const list = (key: string, { url }: Service) =>
     fetch(`${url}/api/admin/accounts`, { headers: { authorization: `Bearer ${key}` } }).then(({ status }) => status);
   assert.equal(await list(own, configured), 200);
@@ -147,7 +147,8 @@ test("a data folder of before there were operators gets its key at the next star
   const before = stored();
   const upgraded = await startService(folder);
   const { operatorKey, ...rest } = stored();
-  assert.deepEqual({ ...rest, url: "" }, { ...before, url: "" });
+  const elsewhere = { url: "", trackers: "" };
+  assert.deepEqual({ ...rest, ...elsewhere }, { ...before, ...elsewhere });
   assert.deepEqual([await list(operatorKey, upgraded), await list(own, upgraded)], [200, 401]);
   await upgraded.stop();
   // A third start makes no other, and does not bring back what was removed from the file.

@@ -2,7 +2,7 @@ import { distanceKm } from "../../src/geo/distance.ts";
 import type { Fix } from "../../src/model/effects.ts";
 
 /*
- * What the API must say of a stored fix, written down a second time and from the specification and decision 0003, so that a test does not ask
+ * What the API must say of a stored fix, written down a second time and from the specification and decisions 0003 and 0013, so that a test does not ask
  * the code under test what is right.
  */
 
@@ -70,10 +70,57 @@ export function totalsOf(location: Location): Readonly<Record<string, unknown>> 
   );
 }
 
+/** The two minutes of the day that a moment lies in: decision 0013 measures a way anew from the first fix of each. */
+const partOf = ({ dateTime }: Location) => Math.floor(Date.parse(dateTime) / 120_000);
+
+const millimetresBetween = (one: Location, other: Location) =>
+  Math.round(distanceKm(one.latitude, one.longitude, other.latitude, other.longitude) * 1e6);
+
+/** What a way must be longer than to count, mm. */
+function leastWay({ speed, attributes }: Location, underway: boolean): number {
+  if (speed === 0 || attributes.ignition === "false") return underway ? 20_000 : 50_000;
+  if ((speed ?? 0) <= 3) return underway ? 10_000 : 20_000;
+  return underway && (speed ?? 0) > 10 ? 0 : 10_000;
+}
+
+/** Mileage by decision 0013, told of one valid fix after the other. */
+class Mileage {
+  millimetres = 0;
+  /** The fixes since the mileage last grew or a part began. */
+  #way: Location[] = [];
+  #underway = false;
+
+  add(fix: Location): void {
+    const before = this.#way.at(-1);
+    this.#way.push(fix);
+    if (before === undefined) return;
+    const elapsed = Date.parse(fix.dateTime) - Date.parse(before.dateTime);
+    // No vehicle is faster than 400 km/h, beside 100 m that GPS itself is off.
+    if (millimetresBetween(before, fix) > 100_000 + (400 * elapsed * 1e6) / 3_600_000) {
+      this.#underway = false;
+      this.#way = [fix];
+      return;
+    }
+    const length = this.#way.reduce(
+      (sum, at, index) => sum + (index === 0 ? 0 : millimetresBetween(this.#way[index - 1] ?? at, at)),
+      0,
+    );
+    const chord = millimetresBetween(this.#way[0] ?? fix, fix);
+    const noise = length > chord * 1.42;
+    const newPart = partOf(before) !== partOf(fix);
+    if ((chord > leastWay(fix, this.#underway) && !(noise && chord <= 20_000)) || (newPart && this.#underway)) {
+      this.millimetres += noise ? chord : length;
+      this.#underway = !newPart;
+    } else if (newPart) this.#underway = false;
+    else if (length > 0) return;
+    this.#way = [fix];
+  }
+}
+
 /** What the totals of a history must be: a fold from its beginning, in the order of time. */
 export function foldedTotals(history: readonly Location[]): readonly Readonly<Record<string, unknown>>[] {
-  let [millimetres, movedAt, before] = [0, 0, 0];
-  let anchor: { readonly time: number; readonly at: Location } | undefined;
+  let [movedAt, before] = [0, 0];
+  const mileage = new Mileage();
   const sums: number[] = [];
   const active: boolean[] = [];
   return history.map((location, index) => {
@@ -87,17 +134,10 @@ export function foldedTotals(history: readonly Location[]): readonly Readonly<Re
     });
     const valid = location.attributes.valid !== "false";
     if (index === 0 || (valid && (location.speed ?? 0) > 3)) movedAt = time;
-    if (valid) {
-      const km = anchor
-        ? distanceKm(anchor.at.latitude, anchor.at.longitude, location.latitude, location.longitude)
-        : 0;
-      // No vehicle is faster than 400 km/h, beside 100 m that GPS itself is off.
-      if (km <= 0.1 + (400 * (time - (anchor?.time ?? time))) / 3_600_000) millimetres += Math.round(km * 1e6);
-      anchor = { time, at: location };
-    }
+    if (valid) mileage.add(location);
     before = time;
     return {
-      milleage: Math.round(millimetres / 1000) / 1000,
+      milleage: Math.round(mileage.millimetres / 1000) / 1000,
       inactiveSeconds: Math.round((time - movedAt) / 1000),
       ...Object.fromEntries(sums.map((ms, input) => [`sensorTime${input + 1}`, Math.round(ms / 1000)])),
     };

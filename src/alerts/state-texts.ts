@@ -3,8 +3,9 @@ import type { CompiledRule } from "./compiled-rule.ts";
 import { isForgettable } from "./evaluate.ts";
 import { decodeStates, encodeState, encodeStates, initialState, type RuleState } from "./rule-state.ts";
 
-/** States that are kept read, some 100 bytes each; the devices used longest ago make room. */
+/** States that are kept read, some 100 bytes each, and 100 bytes of their texts count as one; the devices used longest ago make room. */
 const mostStates = 1_000_000;
+const bytesOfState = 100;
 
 interface Read {
   readonly text: string | undefined;
@@ -84,7 +85,7 @@ export class StateTexts {
   forget(device: DeviceKey): void {
     const known = this.#read.get(device);
     if (known === undefined) return;
-    this.#states -= known.states.length;
+    this.#states -= weightOf(known);
     this.#read.delete(device);
   }
 
@@ -97,7 +98,8 @@ export class StateTexts {
   }
 
   #remember(device: DeviceKey, read: Read): void {
-    this.#states += read.states.length - (this.#read.get(device)?.states.length ?? 0);
+    const known = this.#read.get(device);
+    this.#states += weightOf(read) - (known === undefined ? 0 : weightOf(known));
     // Deleting first moves the device to the end of the map's order; only near the limit does that order matter.
     if (this.#states > mostStates / 2) this.#read.delete(device);
     this.#read.set(device, read);
@@ -106,4 +108,8 @@ export class StateTexts {
       this.forget(oldest);
     }
   }
+}
+
+function weightOf({ states, text }: Read): number {
+  return states.length + (text?.length ?? 0) / bytesOfState;
 }

@@ -11,6 +11,8 @@ import { Ways } from "./ways.ts";
 const rememberedDevices = 100_000;
 /** An admission older than this is asked for again: events tell of changes at once, but nothing may rest on them alone. */
 const mostAgeMs = 60_000;
+/** Lists of identifiers that a device is remembered under: a tracker reports one or two. */
+const mostLists = 16;
 /** A device that changes each time while it is being asked for is taken as it was found last, for one message. */
 const mostTries = 3;
 
@@ -157,6 +159,11 @@ export class Directory {
     const admitted = this.#byKey.get(device.key) ?? new AdmittedDevice(device, this.#clock.monotonic());
     const names = ids.join("\n");
     if (this.#byNames.get(names) !== admitted) {
+      if (admitted.lists.length >= mostLists) {
+        // Whoever holds it asks again; what is invented beside a known identifier must not gather.
+        this.#end(device.key);
+        return this.#remember(ids, device);
+      }
       admitted.lists.push(ids);
       this.#byNames.set(names, admitted);
       if (ids.length > 1) for (const id of ids) this.#list(id, admitted);

@@ -81,3 +81,16 @@ test("a read that fails is followed by others", async () => {
   await states.load([1]);
   assert.equal(states.get(1)?.version, 3);
 });
+
+test("states are remembered up to a number of bytes; the ones used longest ago make room", async () => {
+  const states = new States({ states: async () => [] }, 1000, 100_000);
+  const rules = "x".repeat(20_000);
+  for (let device = 1; device <= 50; device++) states.committed(device, { ...neverReported, version: device, rules });
+  assert.equal(states.get(46), undefined);
+  assert.deepEqual(
+    [47, 48, 49, 50].map((device) => states.get(device)?.version),
+    [47, 48, 49, 50],
+  );
+  for (let version = 1; version < 100; version++) states.committed(50, { ...neverReported, version, rules });
+  assert.equal(states.get(47)?.version, 47, "a state that is replaced takes its place once");
+});

@@ -3,11 +3,16 @@ import type { DeviceState } from "../model/location.ts";
 import { locationJson } from "../model/location-json.ts";
 import type { LocationStore } from "../ports/store.ts";
 
-/** Device states kept in memory, 1 to 2 KB each; the ones used longest ago make room and are read again when needed. */
+/** Device states kept in memory, mostly 1 to 2 KB each; the ones used longest ago make room and are read again when needed. */
 const rememberedStates = 50_000;
+/** And their bytes: with many rules or long texts a state has a hundred kilobytes. */
+const rememberedBytes = 128 * 1024 * 1024;
+/** What a state takes beside its texts. */
+const stateBytes = 1000;
 
 interface Entry {
   readonly state: DeviceState;
+  readonly bytes: number;
   /** The last location's JSON, made when first asked for, with the odometer start it was made for. */
   json: string | undefined;
   odometerStart: number;
@@ -20,8 +25,11 @@ export class States {
   /** The read under way that may be remembered of each device; a commit meanwhile, or that it is forgotten, makes it too old. */
   readonly #reading = new Map<DeviceKey, object>();
   readonly #capacity: number;
+  readonly #mostBytes: number;
+  #bytes = 0;
 
-  constructor(store: Pick<LocationStore, "states">, capacity = rememberedStates) {
+  constructor(store: Pick<LocationStore, "states">, capacity = rememberedStates, mostBytes = rememberedBytes) {
+    this.#mostBytes = mostBytes;
     this.#store = store;
     this.#capacity = capacity;
   }
@@ -56,7 +64,7 @@ export class States {
 
   forget(device: DeviceKey): void {
     this.#reading.delete(device);
-    this.#entries.delete(device);
+    this.#drop(device);
   }
 
   /** JSON of the device's last location; undefined where it never reported one. */
@@ -68,22 +76,35 @@ export class States {
   async #loadLast(device: DeviceKey, odometerStart: number): Promise<string | undefined> {
     const state = (await this.load([device])).get(device);
     // A commit while this was read has put a newer one.
-    const entry = this.#entries.get(device) ?? (state && { state, json: undefined, odometerStart });
+    const entry = this.#entries.get(device) ?? (state && { state, bytes: 0, json: undefined, odometerStart });
     return entry && lastJson(entry, odometerStart);
   }
 
   #put(device: DeviceKey, state: DeviceState): void {
     const entry = this.#entries.get(device);
+    const bytes = bytesOf(state);
+    this.#bytes += bytes - (entry?.bytes ?? 0);
     // Deleting first moves the entry to the end of the map's order; only near the limit does that order matter.
-    if (entry !== undefined && this.#entries.size > this.#capacity / 2) this.#entries.delete(device);
-    this.#entries.set(device, { state, json: undefined, odometerStart: 0 });
-    if (this.#entries.size > this.#capacity) {
-      for (const oldest of this.#entries.keys()) {
-        this.#entries.delete(oldest);
-        break;
-      }
+    if (entry !== undefined && (this.#entries.size > this.#capacity / 2 || this.#bytes > this.#mostBytes / 2))
+      this.#entries.delete(device);
+    this.#entries.set(device, { state, bytes, json: undefined, odometerStart: 0 });
+    if (this.#entries.size <= this.#capacity && this.#bytes <= this.#mostBytes) return;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= this.#capacity && this.#bytes <= this.#mostBytes) return;
+      this.#drop(oldest);
     }
   }
+
+  #drop(device: DeviceKey): void {
+    this.#bytes -= this.#entries.get(device)?.bytes ?? 0;
+    this.#entries.delete(device);
+  }
+}
+
+/** Memory that a state takes, with the location's text (an estimate). */
+function bytesOf({ last, rules }: DeviceState): number {
+  const texts = (last?.extras.length ?? 0) + (last?.alerts?.length ?? 0);
+  return stateBytes + 2 * texts + (rules?.length ?? 0);
 }
 
 function lastJson(entry: Entry, odometerStart: number): string | undefined {

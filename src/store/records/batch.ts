@@ -1,4 +1,4 @@
-import type { CommitBatch, DeviceCommit, TotalsPatch } from "../../model/commit.ts";
+import type { CommitBatch, DeviceCommit } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { LocationRecord } from "../../model/location.ts";
 import { writeRecord } from "./record-codec.ts";
@@ -11,6 +11,8 @@ import { writeState } from "./state-codec.ts";
  * a tracker's packet seldom has more than 255 records.
  */
 export const chunkRecords = 256;
+/** And its bytes, but for one record that is larger by itself: records with long texts make short chunks. */
+const chunkBytes = 256 * 1024;
 
 /** One row of the tail: records of one device from one commit, in the order of (time, hash). */
 export interface Chunk {
@@ -21,12 +23,13 @@ export interface Chunk {
   readonly count: number;
 }
 
-/** What a commit changes in chunks that are stored already; rare, so it crosses threads as plain values. */
+/** What a commit changes in chunks that are stored already. */
 export interface Rewrite {
   readonly device: DeviceKey;
   /** The chunks that may hold the records concerned. */
   readonly seqs: readonly number[];
-  readonly patches: readonly TotalsPatch[];
+  /** See `packPatches`. */
+  readonly patches: Uint8Array;
 }
 
 /*
@@ -51,9 +54,15 @@ export function packBatch(sink: ByteSink, batch: CommitBatch, seq: number): read
     writeState(sink, state);
     sink.view.setUint32(stateStart - 4, sink.length - stateStart, true);
     packShifts(sink, seq, shifts ?? []);
-    sink.uint32(Math.ceil(records.length / chunkRecords));
-    for (let start = 0; start < records.length; start += chunkRecords)
-      chunks.push(packChunk(sink, device, records, start, Math.min(records.length, start + chunkRecords)));
+    const counted = sink.length;
+    sink.uint32(0);
+    let count = 0;
+    for (let start = 0; start < records.length; count++) {
+      const chunk = packChunk(sink, device, records, start);
+      chunks.push(chunk);
+      start += chunk.count;
+    }
+    sink.view.setUint32(counted, count, true);
   }
   return chunks;
 }
@@ -70,18 +79,14 @@ function packShifts(sink: ByteSink, seq: number, shifts: NonNullable<DeviceCommi
   sink.view.setUint32(start - 4, sink.length - start, true);
 }
 
-function packChunk(
-  sink: ByteSink,
-  device: DeviceKey,
-  records: readonly LocationRecord[],
-  start: number,
-  end: number,
-): Chunk {
+function packChunk(sink: ByteSink, device: DeviceKey, records: readonly LocationRecord[], start: number): Chunk {
   const header = sink.length;
   sink.reserve(chunkHeader);
   sink.length += chunkHeader;
-  for (let index = start; index < end; index++) {
-    const record = records[index];
+  const most = Math.min(records.length, start + chunkRecords);
+  let end = start;
+  for (; end < most && (end === start || sink.length - header < chunkBytes); end++) {
+    const record = records[end];
     if (record !== undefined) writeRecord(sink, record);
   }
   const first = records[start]?.time ?? 0;

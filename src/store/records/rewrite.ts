@@ -4,15 +4,34 @@ import { RecordCursor, writeRecord } from "./record-codec.ts";
 import type { Shifts } from "./shifts.ts";
 import { ByteSink } from "./sink.ts";
 
+/** Bytes of a patch, so that the usual ones need no larger buffer. */
+const patchBytes = 96;
+
+/** New totals as bytes, each as a record that has nothing else: thousands of objects would take a third of the writer's heap. */
+export function packPatches(patches: readonly TotalsPatch[]): Uint8Array<ArrayBuffer> {
+  const sink = new ByteSink(patches.length * patchBytes);
+  for (const { time, hash, totals } of patches)
+    writeRecord(sink, { time, hash, receivedAt: time, valid: false, latitude: 0, longitude: 0, extras: "", totals });
+  return sink.cut();
+}
+
 /** Gives stored records new totals. What shifts will add to them when they are read is taken off before. */
 export class Rewriter {
-  readonly #patches = new Map<string, Totals>();
+  /** Where each record's new totals are. */
+  readonly #patches = new Map<string, number>();
+  readonly #totals: RecordCursor;
   readonly #shifts: Shifts;
   readonly #found = new Set<string>();
   readonly #sink = new ByteSink(4096);
 
-  constructor(patches: readonly TotalsPatch[], shifts: Shifts) {
-    for (const { time, hash, totals } of patches) this.#patches.set(`${time}/${hash}`, totals);
+  /** `patches` as `packPatches` made them. */
+  constructor(patches: Uint8Array, shifts: Shifts) {
+    this.#totals = new RecordCursor(patches);
+    const cursor = this.#totals;
+    for (let at = 0; at < patches.byteLength; at = cursor.end) {
+      cursor.readKey(at);
+      this.#patches.set(`${cursor.time}/${cursor.hash}`, at);
+    }
     this.#shifts = shifts;
   }
 
@@ -30,12 +49,14 @@ export class Rewriter {
     for (let at = 0; at < chunk.byteLength; at = cursor.end) {
       cursor.readKey(at);
       const key = `${cursor.time}/${cursor.hash}`;
-      const totals = this.#patches.get(key);
-      if (totals === undefined) sink.copy(chunk, at, cursor.end);
+      const patch = this.#patches.get(key);
+      if (patch === undefined) sink.copy(chunk, at, cursor.end);
       else {
         this.#found.add(key);
         changed = true;
         cursor.read(at);
+        this.#totals.read(patch);
+        const { totals } = this.#totals.record();
         const record = cursor.record();
         writeRecord(sink, withTotals(record, without(totals, this.#shifts, cursor, seq)));
       }

@@ -9,6 +9,9 @@ import { Sweep } from "./sweep.ts";
 /** What one request found; undefined: a chunk was not there any more. */
 type Found = { readonly before: LocationRecord | undefined; readonly from: readonly LocationRecord[] } | undefined;
 
+/** Records that one call to the reader asks for, but for one request that wants more by itself: its answer crosses the threads in one piece. */
+const mostAsked = 16_384;
+
 interface Waiting {
   readonly request: ContextRequest;
   resolve(found: Found): void;
@@ -71,6 +74,17 @@ export class Contexts {
   async #send(): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = [];
+    for (let from = 0; from < waiting.length; ) {
+      let to = from + 1;
+      let asked = waiting[from]?.request.limit ?? 0;
+      for (let next = waiting[to]; next !== undefined && asked + next.request.limit <= mostAsked; next = waiting[++to])
+        asked += next.request.limit;
+      await this.#sendSome(waiting.slice(from, to));
+      from = to;
+    }
+  }
+
+  async #sendSome(waiting: readonly Waiting[]): Promise<void> {
     try {
       const requests = waiting.map(({ request }) => request);
       const answer = await this.#parts.reader.call("contexts", requests);

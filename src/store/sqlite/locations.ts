@@ -11,6 +11,7 @@ import {
   StoreUnavailable,
 } from "../../ports/store.ts";
 import { packBatch, type Rewrite } from "../records/batch.ts";
+import { packPatches } from "../records/rewrite.ts";
 import { ByteSink } from "../records/sink.ts";
 import { readState } from "../records/state-codec.ts";
 import { alertRow } from "../rows/alerts.ts";
@@ -137,10 +138,13 @@ export class SqliteLocations implements LocationStore {
   }
 
   async states(devices: readonly DeviceKey[]): Promise<readonly DeviceState[]> {
-    const { table, bytes } = await this.#parts.reader.call("states", devices);
     const found = new Map<DeviceKey, DeviceState>();
-    for (let at = 0; at < table.length; at += 4)
-      found.set(table[at] ?? 0, readState(bytes.subarray(table[at + 2], table[at + 3]), table[at + 1] ?? 0));
+    for (let from = 0; from < devices.length; ) {
+      const { answered, table, bytes } = await this.#parts.reader.call("states", devices.slice(from));
+      for (let at = 0; at < table.length; at += 4)
+        found.set(table[at] ?? 0, readState(bytes.subarray(table[at + 2], table[at + 3]), table[at + 1] ?? 0));
+      from += answered;
+    }
     const never = readState(new Uint8Array(0), 0);
     return devices.map((device) => found.get(device) ?? never);
   }
@@ -203,7 +207,7 @@ export class SqliteLocations implements LocationStore {
       if (time < from) from = time;
       if (time > to) to = time;
     }
-    return { device, seqs: chunks.overlapping(from, to), patches };
+    return { device, seqs: chunks.overlapping(from, to), patches: packPatches(patches) };
   }
 
   context(device: DeviceKey, time: number, limit: number): Promise<HistoryContext> {

@@ -125,8 +125,9 @@ export interface ContextsAnswer {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** States of devices, packed: four numbers for each that is there (device, version, start, end), and all their bytes. */
+/** States of the first `answered` of the devices, packed: four numbers for each that is there (device, version, start, end), and all their bytes. */
 export interface StatesAnswer {
+  readonly answered: number;
   readonly table: Float64Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }

@@ -10,6 +10,8 @@ import { Statements } from "./statements.ts";
 const busyTimeoutMs = 1000;
 /** Rows of one answer of a scan: a few megabytes of numbers at most. */
 const scanRows = 20_000;
+/** Bytes of states in one answer; with many rules a state has a hundred kilobytes. */
+const statesBytes = 4 * 1024 * 1024;
 
 class Reader {
   readonly database = new DatabaseSync(databaseFile(), { readOnly: true, timeout: busyTimeoutMs });
@@ -19,10 +21,9 @@ class Reader {
     "select seq, device, first, last, count from tail where seq >= ? order by seq limit ?",
     { returnArrays: true },
   );
-  readonly #states = this.database.prepare(
-    "select device, version, data from device_state where device in (select value from json_each(?))",
-    { returnArrays: true },
-  );
+  readonly #state = this.database.prepare("select version, data from device_state where device = ?", {
+    returnArrays: true,
+  });
 
   constructor() {
     // 8 MB: a history's pages are read once, and the system's own cache has them; this is for the inner pages and the row tables.
@@ -42,20 +43,18 @@ class Reader {
   }
 
   states(devices: readonly DeviceKey[]): StatesAnswer {
-    const rows = this.#states.all(JSON.stringify(devices));
-    const table = new Float64Array(rows.length * 4);
-    const sink = new ByteSink(rows.length * 256);
-    let at = 0;
-    for (const row of rows) {
+    const table: number[] = [];
+    const sink = new ByteSink(devices.length * 256);
+    let answered = 0;
+    for (; answered < devices.length && (answered === 0 || sink.length < statesBytes); answered++) {
+      const row: unknown = this.#state.get(devices[answered] ?? 0);
       if (!Array.isArray(row)) continue;
-      const data: unknown = row[2];
-      table[at++] = Number(row[0]);
-      table[at++] = Number(row[1]);
-      table[at++] = sink.length;
+      const data: unknown = row[1];
+      table.push(devices[answered] ?? 0, Number(row[0]), sink.length);
       if (data instanceof Uint8Array) sink.copy(data, 0, data.byteLength);
-      table[at++] = sink.length;
+      table.push(sink.length);
     }
-    return { table, bytes: sink.cut() };
+    return { answered, table: Float64Array.from(table), bytes: sink.cut() };
   }
 }
 

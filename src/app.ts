@@ -78,6 +78,7 @@ function openStore(config: Config, log: Log, pid: number, rotate = false): Promi
   return openSqliteStore({
     ...{ directory: config.data, log, pid, uid: systemUser },
     secrets: { file, ids: systemIds, rotate },
+    refusedBytes: config.refused.bytesPerDevice,
   });
 }
 
@@ -221,6 +222,11 @@ function measure(metrics: Metrics, ingest: Ingest, store: SqliteStore): void {
     () => ingest.aside.size,
   );
   metrics.gauge("waybeam_ingest_set_aside_bytes", "Memory kept of them.", () => ingest.aside.bytes);
+  metrics.gauge(
+    "waybeam_store_refused_dropped",
+    "Refused reports deleted before their age since the start, since their device had too many bytes of them.",
+    () => store.refusedDropped,
+  );
   metrics.gauge("waybeam_store_chunks", "Chunks of positions that are indexed in memory.", () => store.chunks);
 }
 

@@ -4,6 +4,7 @@ import { answers } from "./answers.ts";
 import { type About, integer, optionalText, port, text, toggle } from "./kinds.ts";
 import { mail } from "./mail.ts";
 import { metrics } from "./metrics.ts";
+import { refused } from "./refused.ts";
 import { secret } from "./secret.ts";
 import { apiShares, deviceShares, httpShares } from "./shares.ts";
 import { sms } from "./sms.ts";
@@ -214,6 +215,7 @@ export const configSchema = Type.Object({
     unit: "devices",
     description: "Licences of the first account: devices that have not expired. Used by the first start only.",
   }),
+  refused,
   commands: Type.Object({
     keepDays: integer(90, {
       env: "WAYBEAM_COMMANDS_KEEP_DAYS",

@@ -179,20 +179,46 @@ const setAsideCauses: readonly SetAsideCause[] = ["damaged", "tooLarge", "defect
 
 const refusalCauses: readonly RefusedReport["cause"][] = ["future", "past", "position"];
 
-/** Answer with the newest reports of a device that were kept as evidence and are no locations. */
+/** A refused report, as the API shows it. */
+export const RefusedView = Type.Object({
+  dateTime: Instant({ description: "The time that the tracker gave." }),
+  receivedAt: Instant({ description: "When the report arrived." }),
+  cause: Type.Unsafe<RefusedReport["cause"]>({
+    type: "string",
+    enum: [...refusalCauses],
+    description: "Its time lies in the future or too far back, or its position is none on earth.",
+  }),
+  report: Type.Unknown({
+    description: "The report as it was decoded; of one that is longer than 4 KiB, its time and position.",
+  }),
+});
+export type RefusedView = Static<typeof RefusedView>;
+
+/** Query of GET .../refused. Query parameters are texts. */
+export const RefusedQuery = Type.Object({
+  limit: Type.Optional(
+    Type.String({ pattern: "^([1-9][0-9]{0,2}|1000)$", description: "1 to 1000. Unset: 1000.", examples: ["100"] }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: "The `nextCursor` of the answer before." }),
+  ),
+});
+export type RefusedQuery = Static<typeof RefusedQuery>;
+
+/** Answer with a page of the reports of a device that were kept as evidence and are no locations. */
 export const RefusedAnswer = success({
-  refused: Type.Array(
-    Type.Object({
-      dateTime: Instant({ description: "The time that the tracker gave." }),
-      receivedAt: Instant({ description: "When the report arrived." }),
-      cause: Type.Unsafe<RefusedReport["cause"]>({
-        type: "string",
-        enum: [...refusalCauses],
-        description: "Its time lies in the future or too far back, or its position is none on earth.",
-      }),
-      report: Type.Unknown({ description: "The report as it was decoded." }),
-    }),
-    { description: "Reports that were kept as evidence and are no location, newest first." },
+  refused: Type.Array(RefusedView, {
+    description: "Reports that were kept as evidence and are no location, newest first.",
+  }),
+  nextCursor: Type.Optional(Type.String({ description: "Where older ones begin; absent: there are none." })),
+  dropped: Type.Optional(
+    Type.Object(
+      { reports: Type.Integer(), until: Instant({ description: "When the newest of them had arrived." }) },
+      {
+        description:
+          "Reports that were deleted before their time, since the device had too many bytes of them; absent: none.",
+      },
+    ),
   ),
   setAside: Type.Optional(
     Type.Object(

@@ -5,7 +5,12 @@ import type { Log } from "../ports/log.ts";
 import { Retention, type RetentionTimes } from "./retention.ts";
 
 const day = 86_400_000;
-const settings = { commands: { keepDays: 90 }, alerts: { keepDays: 365 }, notices: { keepDays: 30 } };
+const settings = {
+  commands: { keepDays: 90 },
+  alerts: { keepDays: 365 },
+  notices: { keepDays: 30 },
+  refused: { keepDays: 60 },
+};
 
 /** A store that has `left` steps to do, a clock, and what was asked. */
 function makeWorld(times: Partial<RetentionTimes> = {}) {
@@ -33,6 +38,12 @@ function makeWorld(times: Partial<RetentionTimes> = {}) {
         return 0;
       },
     },
+    refused: {
+      async prune(before: number) {
+        asked.push(`refused before ${new Date(before).toISOString()}`);
+        return 0;
+      },
+    },
     users: {
       async foldUsage(before: string, after: number) {
         asked.push(`usage before ${before} after ${after}`);
@@ -53,15 +64,15 @@ const commandSteps = [0, 1, 2].map((after) => `commands before 2026-08-23T12:00:
 const userSteps = [0, 1].map((after) => `usage before 2026-11-20 after ${after}`);
 
 const alertSteps = ["alerts before 2025-11-21T12:00:00.000Z"];
-const noticeSteps = ["notices before 2026-10-22T12:00:00.000Z"];
+const noticeSteps = ["notices before 2026-10-22T12:00:00.000Z", "refused before 2026-09-22T12:00:00.000Z"];
 
 test("step by step to the end, again and again; counters once a day", async () => {
   const { world, asked, retention } = makeWorld();
   retention.start();
-  await until(() => asked.length >= 14);
+  await until(() => asked.length >= 16);
   const fullSteps = [...alertSteps, ...alertSteps];
   const expected = [...commandSteps, ...fullSteps, ...alertSteps, ...noticeSteps, ...userSteps];
-  assert.deepEqual(asked.slice(0, 14), [...expected, ...commandSteps, ...alertSteps, ...noticeSteps]);
+  assert.deepEqual(asked.slice(0, 16), [...expected, ...commandSteps, ...alertSteps, ...noticeSteps]);
   world.now += day;
   await until(() => asked.includes("usage before 2026-11-21 after 1"));
   await retention.stop();
@@ -70,7 +81,7 @@ test("step by step to the end, again and again; counters once a day", async () =
 test("the first look comes soon after the start: a service that is often started again prunes too", async () => {
   const { asked, retention } = makeWorld({ everyMs: 3_600_000 });
   retention.start();
-  await until(() => asked.length >= 9);
+  await until(() => asked.length >= 10);
   await retention.stop();
 });
 
@@ -99,6 +110,7 @@ test("a stop before the first look, and in a long pause", async () => {
     users: { foldUsage: async () => undefined },
     alerts: { prune: async () => 0 },
     notices: { prune: async () => 0 },
+    refused: { prune: async () => 0 },
   };
   const quiet = () => {};
   const log: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => log };

@@ -1,7 +1,7 @@
 import type { AlertStore, NoticeStore } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { CommandStore, UserStore } from "../ports/store.ts";
+import type { CommandStore, RefusedStore, UserStore } from "../ports/store.ts";
 import { utcDay } from "./tally.ts";
 
 const dayMs = 86_400_000;
@@ -28,14 +28,15 @@ export interface RetentionContext {
     readonly users: Pick<UserStore, "foldUsage">;
     readonly alerts: Pick<AlertStore, "prune">;
     readonly notices: Pick<NoticeStore, "prune">;
+    readonly refused: Pick<RefusedStore, "prune">;
   };
   readonly clock: Clock;
   readonly log: Log;
-  /** Days that records are kept: commands and notices after their end, alerts after they were found. */
-  readonly settings: Readonly<Record<"commands" | "alerts" | "notices", { readonly keepDays: number }>>;
+  /** Days that records are kept: commands and notices after their end, alerts after they were found, refused reports after they came. */
+  readonly settings: Readonly<Record<"commands" | "alerts" | "notices" | "refused", { readonly keepDays: number }>>;
 }
 
-/** Deletes records of commands, alerts and notices some time after their end, and puts the counters of days before yesterday together, in the background. */
+/** Deletes records of commands, alerts, notices and refused reports some time after their end, and puts the counters of days before yesterday together, in the background. */
 export class Retention {
   readonly #context: RetentionContext;
   readonly #times: RetentionTimes;
@@ -78,7 +79,9 @@ export class Retention {
       const commands = await this.#deleteCommands(now - settings.commands.keepDays * dayMs);
       const alerts = await this.#prune(store.alerts, now - settings.alerts.keepDays * dayMs);
       const notices = await this.#prune(store.notices, now - settings.notices.keepDays * dayMs);
-      if (commands + alerts + notices > 0) log.info({ commands, alerts, notices }, "old records were deleted");
+      const refused = await this.#prune(store.refused, now - settings.refused.keepDays * dayMs);
+      if (commands + alerts + notices + refused > 0)
+        log.info({ commands, alerts, notices, refused }, "old records were deleted");
       if (this.#folded === utcDay(now)) return;
       await this.#foldUsage(utcDay(now - dayMs));
       if (!this.#stopped) this.#folded = utcDay(now);

@@ -83,6 +83,4 @@ export const fixedLimits = Object.freeze({
   countedNames: 10_000,
   /** Seconds after which to try again while the store is down. */
   retryAfterSeconds: 5,
-  /** Refused reports that one answer shows. */
-  refusedReports: 100,
 });

@@ -97,11 +97,23 @@ export class PendingDevice {
   }
 
   #refuse(report: Report, receivedAt: number, cause: RefusedReport["cause"]): void {
-    const text = JSON.stringify(effectJson(report));
+    const text = refusedText(report);
     this.bytes += text.length;
     const time = report.time !== undefined && isTime(report.time) ? report.time : receivedAt;
     this.refused.push({ device: this.device.key, receivedAt, time, cause, report: text });
   }
+}
+
+/** Bytes of a refused report's text: enough for what most trackers send, and a page of a thousand is bounded. */
+const mostRefusedText = 4096;
+
+/** A report as JSON; of one that is too long, when and where. */
+export function refusedText(report: Report): string {
+  const text = JSON.stringify(effectJson(report));
+  if (Buffer.byteLength(text) <= mostRefusedText) return text;
+  const { alarms: _alarms, readings: _readings, attributes: _attributes, ...rest } = report;
+  const omitted = { omittedBytes: Buffer.byteLength(text) };
+  return JSON.stringify(effectJson({ ...rest, alarms: [], readings: {}, attributes: omitted }));
 }
 
 /** What a draft and the waiting of a message take beside their texts, bytes. */

@@ -23,6 +23,7 @@ export interface Store {
   readonly alertRules: AlertRuleStore;
   readonly alerts: AlertStore;
   readonly notices: NoticeStore;
+  readonly refused: RefusedStore;
   /** Resolves when positions can be written and read now. Says nothing of single devices: a damaged page of one may fail its calls all the same. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -100,8 +101,23 @@ export interface LocationStore {
   context(device: DeviceKey, time: number, limit: number): Promise<HistoryContext>;
   /** Reads in chunks of bounded size, so that a long history costs no memory. Records committed meanwhile may or may not appear. */
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk>;
-  /** The newest refused reports of a device, newest first. */
-  refused(device: DeviceKey, limit: number): Promise<readonly RefusedReport[]>;
+}
+
+/** Some of a device's refused reports, newest first. */
+export interface RefusedPage {
+  readonly reports: readonly RefusedReport[];
+  /** The key to go on after; undefined: those were all. */
+  readonly next: number | undefined;
+  /** Reports that were deleted before their age, since the device had too many bytes of them, and when the newest of them had arrived. */
+  readonly dropped: { readonly reports: number; readonly until: number } | undefined;
+}
+
+/** Reports that are kept as evidence; a commit writes them. */
+export interface RefusedStore {
+  /** At most so many, after the one of that key where it is given. */
+  page(device: DeviceKey, limit: number, after?: number): Promise<RefusedPage>;
+  /** One bounded step: deletes up to `limit` reports that arrived before a moment. How many it deleted. */
+  prune(before: number, limit: number): Promise<number>;
 }
 
 /** Registered devices. Conflicts are answers, not errors. */

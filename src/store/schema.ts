@@ -122,6 +122,16 @@ export interface RefusedTable {
   report: string;
 }
 
+/** What each device has of refused reports. */
+export interface RefusedRoomTable {
+  device: number;
+  /** Of their texts, in UTF-8. */
+  bytes: number;
+  /** Reports that were deleted before their age, since there were too many bytes, and when the newest of them had arrived. */
+  dropped: number;
+  dropped_until: number | null;
+}
+
 /** Devices that are gone and whose records are still to be deleted. */
 export interface PurgeTable {
   device: number;
@@ -288,6 +298,7 @@ export interface Schema {
   tail: TailTable;
   shifts: ShiftsTable;
   refused: RefusedTable;
+  refused_room: RefusedRoomTable;
   purge: PurgeTable;
   user_usage: UserUsageTable;
   device_results: DeviceResultsTable;

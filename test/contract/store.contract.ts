@@ -78,7 +78,7 @@ function restartContract(store: () => Store, reopen: () => Promise<void>): void 
       assert.deepEqual(await store().users.usage(user.key, "2026-11-21"), { total: 2, daily: 2 });
       assert.equal(await store().accounts.setting(setting, () => "other"), "kept");
       assert.deepEqual(await store().locations.states([device.key]), [commit.state]);
-      assert.deepEqual(await store().locations.refused(device.key, 5), refused);
+      assert.deepEqual((await store().refused.page(device.key, 5)).reports, refused);
       assert.deepEqual(await readAll(store(), device.key), before);
       assert.equal((await readAll(store(), gone.key)).count, 0);
       assert.equal(await store().locations.commit(batchOf(append(device.key, 2, [record(3)]))), undefined);

@@ -173,7 +173,6 @@ test("a history that breaks off is cut, so that no part is taken for the whole, 
           commit: (...input) => locations.commit(...input),
           context: (...input) => locations.context(...input),
           history: broken,
-          refused: (...input) => locations.refused(...input),
         },
       };
     },

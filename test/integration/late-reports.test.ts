@@ -142,6 +142,6 @@ test("a clock that can't be right is kept as evidence, acknowledged, and no loca
   const reports = [fix(start), fix(Date.UTC(2040, 0, 1)), fix(Date.UTC(1999, 0, 1)), fix(start + 1000, 123)];
   assert.equal(await submit(ingest, device, reports), "stored");
   assert.equal((await history(store, device)).length, 1);
-  const refused = await store.locations.refused(device.key, 10);
+  const refused = (await store.refused.page(device.key, 10)).reports;
   assert.deepEqual(refused.map(({ cause }) => cause).sort(), ["future", "past", "position"]);
 });

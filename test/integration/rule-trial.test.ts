@@ -47,13 +47,13 @@ before(async () => {
       alertRules: store.alertRules,
       alerts: store.alerts,
       notices: store.notices,
+      refused: store.refused,
       check: () => store.check(),
       close: () => store.close(),
       locations: {
         states: (devices) => store.locations.states(devices),
         commit: (batch) => store.locations.commit(batch),
         history: (device, asked) => store.locations.history(device, asked),
-        refused: (device, limit) => store.locations.refused(device, limit),
         async context(device, time, limit) {
           if (reads++ >= allowed) throw new StoreUnavailable("down");
           if (reads === 2) await gate;

@@ -1,12 +1,12 @@
-import { DevicePath, RefusedAnswer } from "../../contract/device.ts";
+import { DevicePath, RefusedAnswer, RefusedQuery } from "../../contract/device.ts";
 import { IdentityAnswer } from "../../contract/identity.ts";
 import { QuarantineAnswer, TraceAnswer, TraceRequest } from "../../contract/operation.ts";
 import { formatInstant } from "../../contract/time.ts";
+import { listRefused } from "../../domain/refused.ts";
 import type { Seen } from "../../ports/presence.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { answer, callerOf, serviceAnswer } from "../envelope.ts";
-import { fixedLimits } from "../limits.ts";
 import type { Services } from "../services.ts";
 
 /** What trackers sent that became no location: GET /api/quarantine, GET .../refused, GET .../identity, POST .../trace. */
@@ -44,7 +44,7 @@ function quarantineRoute(app: App, { quarantine }: Services): void {
   );
 }
 
-function refusedRoute(app: App, { devices, store, setAsides }: Services): void {
+function refusedRoute(app: App, { devices, store, setAsides, cursors }: Services): void {
   app.get(
     "/api/devices/:deviceId/refused",
     call({
@@ -52,25 +52,19 @@ function refusedRoute(app: App, { devices, store, setAsides }: Services): void {
       tag: "Devices",
       summary: "List a device's refused reports",
       description:
-        "Those whose time can't be right: kept as evidence, the newest 100. And whether reports can't be stored at present.",
+        "Those whose time or position can't be right: kept as evidence for 90 days and up to 16 MiB, which are settings of the service. And whether reports can't be stored at present.",
       permission: "see",
-      input: { params: DevicePath },
+      input: { params: DevicePath, querystring: RefusedQuery },
       ok: { 200: RefusedAnswer },
       errors: ["deviceNotFound"],
     }),
     async (request) => {
       const caller = callerOf(request);
       const device = await devices.find(caller.user, request.params.deviceId);
-      const reports = await store.locations.refused(device.key, fixedLimits.refusedReports);
-      const refused = reports.map(({ time, receivedAt, cause, report }) => ({
-        dateTime: formatInstant(time),
-        receivedAt: formatInstant(receivedAt),
-        cause,
-        report: JSON.parse(report) as unknown,
-      }));
       const found = setAsides.setAside(device.key);
       const setAside = found && { ...found, since: formatInstant(found.since) };
-      return answer(caller, { refused, ...(setAside !== undefined && { setAside }) });
+      const page = await listRefused({ store: store.refused, cursors }, device, request.query);
+      return answer(caller, { ...page, ...(setAside !== undefined && { setAside }) });
     },
   );
 }

@@ -6,6 +6,7 @@ import { alerts } from "./0003-alerts.ts";
 import { commandParts } from "./0004-command-parts.ts";
 import { shifts } from "./0005-shifts.ts";
 import { noticePlaces } from "./0006-notice-places.ts";
+import { refusedRoom } from "./0007-refused-room.ts";
 import { deviceIdentity } from "./0008-device-identity.ts";
 import { secrets } from "./0011-secrets.ts";
 import type { Engine, Migration } from "./migration.ts";
@@ -18,6 +19,7 @@ const migrations: readonly Migration[] = [
   commandParts,
   shifts,
   noticePlaces,
+  refusedRoom,
   deviceIdentity,
   secrets,
 ];

@@ -249,6 +249,7 @@ export class DeviceRows implements DeviceStore {
       if (deleted === undefined || deleted.numDeletedRows === 0n) return false;
       await transaction.deleteFrom("device_state").where("device", "=", key).execute();
       await transaction.deleteFrom("refused").where("device", "=", key).execute();
+      await transaction.deleteFrom("refused_room").where("device", "=", key).execute();
       await transaction.deleteFrom("device_results").where("device", "=", key).execute();
       await transaction.deleteFrom("device_sent").where("device", "=", key).execute();
       await transaction.insertInto("purge").values({ device: key }).execute();

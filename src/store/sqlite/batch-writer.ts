@@ -4,9 +4,7 @@ import { type BatchVisitor, type Rewrite, unpackBatch } from "../records/batch.t
 import { Rewriter } from "../records/rewrite.ts";
 import { Shifts } from "../records/shifts.ts";
 import type { CommitAnswer, CommitRequest } from "./messages.ts";
-
-/** Refused reports kept of a device: enough to see what is wrong with its clock, and a faulty device can't fill the disk. */
-const refusedKept = 100;
+import { RefusedWriter } from "./refused-writer.ts";
 
 /** Writes a commit's batch: one transaction, each row by a prepared statement, record bytes straight from the batch. */
 export class BatchWriter implements BatchVisitor {
@@ -19,8 +17,7 @@ export class BatchWriter implements BatchVisitor {
   readonly #shifts: StatementSync;
   readonly #chunk: StatementSync;
   readonly #rewrite: StatementSync;
-  readonly #refuse: StatementSync;
-  readonly #forget: StatementSync;
+  readonly #refused: RefusedWriter;
   /** By table; made with the first row: most batches have none. */
   readonly #inserts = new Map<string, StatementSync>();
   #seq = 0;
@@ -44,17 +41,10 @@ export class BatchWriter implements BatchVisitor {
     this.#shifts = database.prepare("select data from shifts where device = ?");
     this.#chunk = database.prepare("select data from tail where seq = ?");
     this.#rewrite = database.prepare("update tail set data = ? where seq = ?");
-    this.#refuse = database.prepare(
-      `insert into refused (device, received_at, time, cause, report)
-       select ?, ?, ?, ?, ? where exists (select 1 from device_state where device = ?)`,
-    );
-    this.#forget = database.prepare(
-      `delete from refused where device = ?1 and seq <=
-       (select seq from refused where device = ?1 order by seq desc limit 1 offset ${refusedKept})`,
-    );
+    this.#refused = new RefusedWriter(database);
   }
 
-  write({ buffer, seq, rewrites, refused, alerts, notices }: CommitRequest): CommitAnswer {
+  write({ buffer, seq, rewrites, refused, refusedBytes, alerts, notices }: CommitRequest): CommitAnswer {
     this.#seq = seq;
     this.#conflicts = [];
     this.#begin.run();
@@ -63,11 +53,7 @@ export class BatchWriter implements BatchVisitor {
       let missing = 0;
       // After the shifts of this commit, which patched records are to be without.
       for (const rewrite of rewrites) missing += this.#rewriteChunks(rewrite);
-      for (const report of refused) {
-        const { device, receivedAt, time, cause } = report;
-        this.#refuse.run(device, receivedAt, time, cause, report.report, device);
-      }
-      for (const device of new Set(refused.map((report) => report.device))) this.#forget.run(device);
+      const madeRoom = refused.length === 0 ? 0 : this.#refused.write(refused, refusedBytes);
       if (this.#conflicts.length > 0) this.#database.exec("rollback");
       else {
         // Only now: those of a batch that was written before are there already, and their ids are unique.
@@ -75,7 +61,7 @@ export class BatchWriter implements BatchVisitor {
         for (const notice of notices) this.#insert("notice", notice);
         this.#end.run();
       }
-      return { conflicts: this.#conflicts, missing, buffer };
+      return { conflicts: this.#conflicts, missing, madeRoom, buffer };
     } catch (error) {
       // A full disk may have ended the transaction already.
       if (this.#database.isTransaction) this.#database.exec("rollback");

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLog } from "../../../test/support/silent-log.ts";
-import type { RefusedRows } from "../rows/refused.ts";
 import { openVault } from "../secrets/vault.ts";
 import { ChunkIndex } from "./chunk-index.ts";
 import { SqliteLocations } from "./locations.ts";
@@ -30,7 +29,7 @@ test("chunks that a compaction replaced stay in the index until those that took 
   const locations = new SqliteLocations({
     writer: writer as unknown as WorkerLink<WriterCalls>,
     reader: reader as unknown as WorkerLink<ReaderCalls>,
-    refused: {} as unknown as RefusedRows,
+    refusedBytes: 65_536,
     turns: new Mutex(),
     index,
     log: silentLog,

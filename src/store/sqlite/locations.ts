@@ -1,4 +1,4 @@
-import type { CommitBatch, DeviceCommit, RefusedReport, TotalsShift } from "../../model/commit.ts";
+import type { CommitBatch, DeviceCommit, TotalsShift } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { DeviceState } from "../../model/location.ts";
 import type { Log } from "../../ports/log.ts";
@@ -16,7 +16,6 @@ import { ByteSink } from "../records/sink.ts";
 import { readState } from "../records/state-codec.ts";
 import { alertRow } from "../rows/alerts.ts";
 import { noticeRow } from "../rows/notices.ts";
-import type { RefusedRows } from "../rows/refused.ts";
 import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
 import type { Vault } from "../secrets/vault.ts";
 import type { ChunkIndex, PlacedChunk } from "./chunk-index.ts";
@@ -38,7 +37,8 @@ export interface LocationParts {
   readonly reader: WorkerLink<ReaderCalls>;
   readonly turns: Mutex;
   readonly index: ChunkIndex;
-  readonly refused: RefusedRows;
+  /** Bytes of refused reports that each device may have. */
+  readonly refusedBytes: number;
   readonly log: Log;
   /** Seals what the notices of a commit hold. */
   readonly vault: Vault;
@@ -55,6 +55,8 @@ export class SqliteLocations implements LocationStore {
   /** Chunks that were put together or were not; at most one device's, since nothing is written before that is found out. */
   #doubtful: readonly { readonly device: DeviceKey; readonly seqs: readonly number[] }[] = [];
   readonly compactor: Compactor;
+  /** Refused reports that were deleted before their age since the start, since there were too many bytes. */
+  refusedDropped = 0;
 
   constructor(parts: LocationParts) {
     const { reader, index, turns } = parts;
@@ -155,18 +157,20 @@ export class SqliteLocations implements LocationStore {
 
   async #commit(batch: CommitBatch, written: (() => void) | undefined): Promise<CommitConflict | undefined> {
     await this.settle();
-    const { writer, index, log } = this.#parts;
+    const { writer, index, refusedBytes, log } = this.#parts;
     const chunks = packBatch(this.#batch, batch, index.next);
     written?.();
     const rewrites = batch.devices.flatMap((device) => this.#rewriteOf(device) ?? []);
     const buffer = this.#batch.take();
     const first = index.next;
     try {
-      const request = { buffer, seq: first, rewrites, refused: batch.refused, ...alertRows(batch, this.#parts.vault) };
+      const sealed = alertRows(batch, this.#parts.vault);
+      const request = { buffer, seq: first, rewrites, refused: batch.refused, refusedBytes, ...sealed };
       const answer = await writer.call("append", request, [buffer]);
       if (answer.buffer.byteLength <= keptBatchBytes) this.#batch.restore(answer.buffer);
       if (answer.missing > 0) log.warn({ records: answer.missing }, "patches for records that are not stored");
       if (answer.conflicts.length > 0) return { conflicts: answer.conflicts };
+      this.refusedDropped += answer.madeRoom;
     } catch (error) {
       this.#uncertain = true;
       throw error;
@@ -216,10 +220,6 @@ export class SqliteLocations implements LocationStore {
 
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk> {
     return readHistory(this.#reading, device, range);
-  }
-
-  refused(device: DeviceKey, limit: number): Promise<readonly RefusedReport[]> {
-    return this.#parts.refused.newest(device, limit);
   }
 }
 

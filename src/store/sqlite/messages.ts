@@ -33,6 +33,8 @@ export interface CommitRequest {
   readonly seq: number;
   readonly rewrites: readonly Rewrite[];
   readonly refused: readonly RefusedReport[];
+  /** Bytes of refused reports that each device may have. */
+  readonly refusedBytes: number;
   /** Rare, so they cross threads as plain values. */
   readonly alerts: readonly NewAlertRow[];
   readonly notices: readonly NewNoticeRow[];
@@ -44,6 +46,8 @@ export interface CommitAnswer {
   readonly conflicts: readonly DeviceKey[];
   /** Patches whose record was not found. */
   readonly missing: number;
+  /** Refused reports that made room for these. */
+  readonly madeRoom: number;
   readonly buffer: ArrayBuffer;
 }
 

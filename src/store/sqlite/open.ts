@@ -34,6 +34,8 @@ import { WorkerLink } from "./worker-link.ts";
 export interface SqliteStoreOptions {
   /** The data folder; made if it is not there, readable by its owner only. */
   readonly directory: string;
+  /** Bytes of refused reports that each device may have. Unset: 16 MiB. */
+  readonly refusedBytes?: number;
   readonly log: Log;
   /** Number of this process, told to another one that wants the same folder. */
   readonly pid: number;
@@ -46,10 +48,14 @@ export interface SqliteStoreOptions {
 /** The engine's suffix: what the file is called tells which code runs in the workers, TypeScript from a checkout or the built JavaScript. */
 const suffix = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
 
+const defaultRefusedBytes = 16 * 1024 * 1024;
+
 /** The embedded store, and what only it can tell. */
 export interface SqliteStore extends Store {
   /** Chunks of the tail: each has an entry in memory and is read at the start. */
   readonly chunks: number;
+  /** Refused reports that were deleted before their age since the start, since their device had too many bytes of them. */
+  readonly refusedDropped: number;
 }
 
 /**
@@ -97,7 +103,7 @@ function worker(name: string, heapMb: number) {
 async function assemble(
   writer: WorkerLink<WriterCalls>,
   reader: WorkerLink<ReaderCalls>,
-  { log, secrets }: SqliteStoreOptions,
+  { log, secrets, refusedBytes = defaultRefusedBytes }: SqliteStoreOptions,
   close: () => Promise<void>,
 ): Promise<SqliteStore> {
   const turns = new Mutex();
@@ -108,15 +114,7 @@ async function assemble(
   await migrate(database, engine);
   await unlocked?.settle();
   const vault = unlocked?.vault ?? openVault;
-  const locations = new SqliteLocations({
-    writer,
-    reader,
-    turns,
-    index,
-    refused: new RefusedRows(database),
-    log,
-    vault,
-  });
+  const locations = new SqliteLocations({ writer, reader, turns, index, refusedBytes, log, vault });
   const purger = new Purger({ writer, turns, index, database, settle: () => locations.settle(), log });
   await locations.load();
   await purger.resume();
@@ -132,8 +130,12 @@ async function assemble(
     alertRules: new AlertRuleRows(database, vault),
     alerts: new AlertRows(database),
     notices: new NoticeRows(database, vault),
+    refused: new RefusedRows(database),
     get chunks() {
       return index.size;
+    },
+    get refusedDropped() {
+      return locations.refusedDropped;
     },
     async check() {
       await turns.run(() => writer.call("check", null), true);

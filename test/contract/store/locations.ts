@@ -81,7 +81,7 @@ export function commitContract(store: () => Store): void {
       assert.equal((await readAll(open, key)).count, 0);
       assert.equal((await open.locations.states([key]))[0]?.version, 0);
       assert.equal((await readAll(open, stale.key)).count, 1);
-      assert.deepEqual(await open.locations.refused(key, 10), []);
+      assert.deepEqual((await open.refused.page(key, 10)).reports, []);
       assert.equal(await open.locations.commit(batchOf(append(key, 1, [record(1)]))), undefined);
     });
 
@@ -106,7 +106,7 @@ export function commitContract(store: () => Store): void {
       assert.equal(await store().locations.commit({ devices: [], refused: [] }), undefined);
     });
 
-    it("gives back the newest refused reports first, a bounded number of each device", async () => {
+    it("gives back all refused reports in pages, the newest first", async () => {
       const { store: open, account, key } = await fresh(store);
       const other = await makeDevice(open, account.key);
       const causes = ["future", "past", "position"] as const;
@@ -122,10 +122,53 @@ export function commitContract(store: () => Store): void {
         const refused = Array.from({ length: 50 }, (_, index) => report(key, start + index));
         await open.locations.commit({ devices: [], refused });
       }
-      assert.deepEqual(await open.locations.refused(key, 2), [report(key, 149), report(key, 148)]);
-      const kept = await open.locations.refused(key, 1000);
-      assert.ok(kept.length >= 50 && kept.length < 150, `kept ${kept.length}`);
-      assert.deepEqual(await open.locations.refused(other.key, 10), [report(other.key, 0)]);
+      assert.deepEqual((await open.refused.page(key, 2)).reports, [report(key, 149), report(key, 148)]);
+      const pages: RefusedReport[] = [];
+      let after: number | undefined;
+      do {
+        const page = await open.refused.page(key, 40, after);
+        assert.equal(page.dropped, undefined);
+        pages.push(...page.reports);
+        after = page.next;
+      } while (after !== undefined);
+      assert.deepEqual(
+        pages,
+        Array.from({ length: 150 }, (_, index) => report(key, 149 - index)),
+      );
+      assert.deepEqual((await open.refused.page(other.key, 10)).reports, [report(other.key, 0)]);
+      assert.equal(await open.refused.prune(now + 100, 70), 70);
+      assert.equal(await open.refused.prune(now + 100, 70), 31);
+      assert.equal(await open.refused.prune(now + 100, 70), 0);
+      assert.equal((await open.refused.page(key, 1000)).reports.length, 50);
+      assert.deepEqual((await open.refused.page(other.key, 10)).reports, []);
+    });
+
+    it("keeps refused reports up to their bytes: the oldest make room, and that is told", async () => {
+      const { store: open, account, key } = await fresh(store);
+      const other = await makeDevice(open, account.key);
+      const report = (device: number, index: number): RefusedReport => ({
+        device,
+        receivedAt: now + index,
+        time: index,
+        cause: "future",
+        report: JSON.stringify({ n: index, text: "ñ".repeat(250_000) }),
+      });
+      await open.locations.commit({ devices: [], refused: [report(other.key, 0)] });
+      for (let index = 0; index < 40; index++)
+        await open.locations.commit({ devices: [], refused: [report(key, index)] });
+      const { reports, dropped } = await open.refused.page(key, 100);
+      assert.ok(reports.length >= 28 && reports.length <= 33, `${reports.length}`);
+      assert.deepEqual(
+        reports,
+        Array.from(reports, (_, index) => report(key, 39 - index)),
+      );
+      const gone = 40 - reports.length;
+      assert.deepEqual(dropped, { reports: gone, until: now + gone - 1 });
+      assert.equal((await open.refused.page(other.key, 100)).dropped, undefined);
+      // What went by its age makes no room that was counted before.
+      while ((await open.refused.prune(now + 39, 10)) > 0);
+      await open.locations.commit({ devices: [], refused: [report(key, 40)] });
+      assert.deepEqual((await open.refused.page(key, 100)).reports, [report(key, 40), report(key, 39)]);
     });
   });
 }

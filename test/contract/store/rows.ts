@@ -163,7 +163,7 @@ export function deviceContract(store: () => Store): void {
       assert.equal(await store().devices.identify([device.id, ...device.aliases]), undefined);
       assert.equal((await readAll(store(), device.key)).count, 0);
       assert.deepEqual(await store().locations.context(device.key, 0, 5), { from: [], more: false });
-      assert.deepEqual(await store().locations.refused(device.key, 5), []);
+      assert.deepEqual((await store().refused.page(device.key, 5)).reports, []);
       assert.equal((await store().locations.states([device.key]))[0]?.version, 0);
       const again = await makeDevice(store(), account.key, { id: device.id, aliases: device.aliases });
       assert.notEqual(again.key, device.key);

@@ -19,38 +19,37 @@ export interface SecretOptions {
 const sealedBy = "sealedBy";
 const sealingBy = "sealingBy";
 
-/** The keys in hand, and whether everything is sealed by the first of them. */
-export interface Unlocked {
-  readonly vault: Vault;
-  /** Seals what is not sealed by the present key yet; then the older keys are let go of. After the tables are up to date. */
-  settle(): Promise<void>;
-}
+/** Makes the keys ready, once the tables are up to date: seals what is not sealed by the present key yet, and lets go of the older ones. */
+export type Settle = () => Promise<Vault>;
 
 type Keys = readonly [SecretKey, ...SecretKey[]];
 
 /**
- * Takes the keys of a database's secrets in hand before anything of it is changed.
+ * Reads the keys of a database's secrets before anything of it is changed; nothing is written before the answer is called.
  * Throws `SecretKeyUnusable` where the file is missing or holds other keys than the database was sealed by.
  */
-export async function unlock(database: Kysely<Schema>, options: SecretOptions, log: Log): Promise<Unlocked> {
+export async function unlock(database: Kysely<Schema>, options: SecretOptions, log: Log): Promise<Settle> {
   const { file, ids } = options;
   const needed = await keysOf(database);
-  let keys = readKeys(file);
-  if (keys === undefined) {
-    if (needed.length > 0) throw missing(file);
-    keys = [newKey(ids)];
-    writeKeys(file, keys);
-    log.info({ file }, "made the key of the secrets; back it up apart from the database");
-  }
-  const held = new Set(keys.map(({ id }) => id));
+  const found = readKeys(file);
+  if (found === undefined && needed.length > 0) throw missing(file);
+  const held = new Set(found?.map(({ id }) => id));
   if (needed.some((id) => !held.has(id))) throw wrong(file);
-  if (options.rotate === true && keys.length === 1 && (needed.length === 0 || needed.join() === keys[0].id)) {
-    keys = [newKey(ids), ...keys];
+  return async () => {
+    const keys = renewed(found, needed, options);
     // On disk before anything is sealed by it.
-    writeKeys(file, keys);
-  }
-  const vault = createVault(keys, ids);
-  return { vault, settle: () => settle(database, vault, file, keys, log) };
+    if (keys !== found) writeKeys(file, keys);
+    const vault = createVault(keys, ids);
+    await settle(database, vault, file, keys, log);
+    return vault;
+  };
+}
+
+/** The keys from now on: the first one where there is none, one more where it is asked for and no other change of keys is under way. */
+function renewed(found: Keys | undefined, needed: readonly string[], { ids, rotate }: SecretOptions): Keys {
+  if (found === undefined) return [newKey(ids)];
+  const settled = found.length === 1 && (needed.length === 0 || needed.join() === found[0].id);
+  return rotate === true && settled ? [newKey(ids), ...found] : found;
 }
 
 async function settle(database: Kysely<Schema>, vault: Vault, file: string, keys: Keys, log: Log): Promise<void> {
@@ -61,7 +60,7 @@ async function settle(database: Kysely<Schema>, vault: Vault, file: string, keys
     if (sealed > 0) await wipe(database, log);
     await note(database, sealedBy, vault.current);
     await database.deleteFrom("setting").where("name", "=", sealingBy).execute();
-    log.info({ key: vault.current }, "the secrets in the database are sealed by the present key");
+    if (sealed > 0) log.info({ key: vault.current }, "the secrets in the database are sealed by the present key");
   }
   if (keys.length > 1) letGo(file, keys, log);
 }

@@ -110,10 +110,9 @@ async function assemble(
   const index = new ChunkIndex();
   const database = new Kysely<Schema>({ dialect: new WorkerDialect({ writer, reader, turns }) });
   // By the writer, which makes the file too; the reader opens it with all its tables.
-  const unlocked = secrets && (await unlock(database, secrets, log));
+  const settle = secrets && (await unlock(database, secrets, log));
   await migrate(database, engine);
-  await unlocked?.settle();
-  const vault = unlocked?.vault ?? openVault;
+  const vault = (await settle?.()) ?? openVault;
   const locations = new SqliteLocations({ writer, reader, turns, index, refusedBytes, log, vault });
   const purger = new Purger({ writer, turns, index, database, settle: () => locations.settle(), log });
   await locations.load();

@@ -15,6 +15,7 @@ import { createHttp, type HttpServer } from "./http/server.ts";
 import type { HttpDeps, ShownMetrics } from "./http/services.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ingestMetrics } from "./ingest/metrics.ts";
+import { capsBy } from "./model/caps.ts";
 import { createLetters, type PostOffice } from "./notify/letters.ts";
 import { createOutbox, type Outbox } from "./notify/outbox.ts";
 import { createWebhookSender } from "./notify/webhook.ts";
@@ -123,7 +124,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
       checkAlertRule: checkRule,
       alertTrial: trialOver(store),
       operatorKeyHash: operator.hash,
-      requireEncryptedPasswords: config.passwords.requireEncrypted,
+      ...limitsOf(config),
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
       setAsides: ingest,
       readiness: () => health.ready(),
@@ -134,7 +135,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     await mailer?.close();
     throw error;
   });
-  const outbox = outboxOf(config, { store, bus, clock, ids, log, metrics }, { mailer, sms, http });
+  const outbox = await outboxOf(config, { store, bus, clock, ids, log, metrics }, { mailer, sms, http });
 
   let ownMetrics: MetricsServer | undefined;
   const stop = async () => {
@@ -249,13 +250,14 @@ async function createSenders(config: Config, deps: Pick<HttpDeps, "clock" | "ids
   };
 }
 
-function outboxOf(
-  { mail, webhooks, notices }: Config,
+async function outboxOf(
+  { caps, mail, webhooks, notices }: Config,
   parts: Pick<HttpDeps, "store" | "bus" | "clock" | "ids" | "log" | "metrics">,
   { mailer, sms, http }: Pick<Parts, "mailer" | "sms" | "http">,
-): Outbox {
+): Promise<Outbox> {
   return createOutbox({
     ...parts,
+    capsOf: capsBy(caps, (await parts.store.accounts.page({ limit: 1 })).rows[0]?.key ?? 0),
     mailsAtOnce: mail.connections,
     ways: {
       mailer,
@@ -266,6 +268,18 @@ function outboxOf(
       smsParts: notices.smsParts,
     },
   });
+}
+
+function limitsOf({
+  caps,
+  notices,
+  passwords,
+}: Config): Pick<HttpDeps, "caps" | "resends" | "requireEncryptedPasswords"> {
+  return {
+    caps,
+    requireEncryptedPasswords: passwords.requireEncrypted,
+    resends: { ofNotice: notices.mostResends, perMinute: notices.resendsPerMinute },
+  };
 }
 
 function trialOver({ locations, geofences, accounts }: Store): RuleTrial {

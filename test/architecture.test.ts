@@ -17,7 +17,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   gateway: ["protocols/index", "wire", "shares", "model", "errors", "ports"],
   ingest: ["model", "geo", "shares", "errors", "ports"],
   alerts: ["model", "geo", "wording", "errors", "ports"],
-  domain: ["model", "geo", "errors", "ports", "contract"],
+  domain: ["model", "geo", "shares", "errors", "ports", "contract"],
   auth: ["model", "geo", "shares", "errors", "ports", "contract"],
   http: ["domain", "auth", "contract", "shares", "model", "errors", "ports"],
   store: ["model", "errors", "ports"],

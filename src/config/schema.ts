@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { isAddressList } from "./addresses.ts";
 import { answers } from "./answers.ts";
+import { caps } from "./caps.ts";
 import { type About, integer, optionalText, port, text, toggle } from "./kinds.ts";
 import { mail } from "./mail.ts";
 import { metrics } from "./metrics.ts";
@@ -216,6 +217,7 @@ export const configSchema = Type.Object({
     description: "Licences of the first account: devices that have not expired. Used by the first start only.",
   }),
   refused,
+  caps,
   commands: Type.Object({
     keepDays: integer(90, {
       env: "WAYBEAM_COMMANDS_KEEP_DAYS",
@@ -257,6 +259,21 @@ export const configSchema = Type.Object({
       pattern: "^https?://(?=\\S*\\{latitude\\})(?=\\S*\\{longitude\\})\\S+$",
       example: "an http or https address with {latitude} and {longitude}",
       description: "Map that notices link to. Short, for it is to go into an SMS.",
+    }),
+    mostResends: integer(5, {
+      env: "WAYBEAM_NOTICES_MOST_RESENDS",
+      minimum: 0,
+      maximum: 1000,
+      unit: "times",
+      description:
+        "How often one notice may be sent again by hand: enough to mend a mistake, too few to annoy its recipient.",
+    }),
+    resendsPerMinute: integer(20, {
+      env: "WAYBEAM_NOTICES_RESENDS_PER_MINUTE",
+      minimum: 0,
+      maximum: 1_000_000,
+      unit: "notices",
+      description: "Notices that each user may send again by hand in a minute; webhooks have no daily limit.",
     }),
     smsParts: integer(1, {
       env: "WAYBEAM_NOTICES_SMS_PARTS",

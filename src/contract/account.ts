@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { AccountLanguage, Licenses } from "./admin.ts";
+import { AccountLanguage, Bound, capsShown, Licenses } from "./admin.ts";
 import { success } from "./envelope.ts";
 
 /** Answer of GET /api/account. */
@@ -8,4 +8,8 @@ export const AccountAnswer = success({
   timeZone: Type.String({ examples: ["America/Bogota"] }),
   language: AccountLanguage,
   licenses: Licenses,
+  ...capsShown,
+  identifiers: Type.Object(Bound.properties, {
+    description: "Ids and aliases of its devices, expired ones too.",
+  }),
 });

@@ -2,9 +2,18 @@ import Type, { type Static } from "typebox";
 import { type Language, languages } from "../model/language.ts";
 import { serviceSuccess } from "./envelope.ts";
 import { listed } from "./page.ts";
-import { Instant, reference } from "./schema.ts";
+import { Instant, NullableInteger, reference } from "./schema.ts";
+
+const cap = (description: string, maximum = 1_000_000_000) =>
+  Type.Optional(
+    NullableInteger({ minimum: 0, maximum, description: `${description} Unset: as the service's settings say.` }),
+  );
 
 const settable = {
+  dailyEmails: cap("E-mails that all its devices may send in a day of the account."),
+  dailySms: cap("SMS that all its devices may send in a day of the account."),
+  deviceDailyEmails: cap("The highest `dailyEmailLimit` that its devices can be given.", 1_000_000),
+  deviceDailySms: cap("The highest `dailySmsLimit` that its devices can be given.", 1_000_000),
   name: Type.String({ minLength: 1, maxLength: 256 }),
   timeZone: Type.String({
     maxLength: 64,
@@ -63,6 +72,20 @@ export const Licenses = Type.Object(
   { description: "A device uses one until it expires.", examples: [{ total: 500, used: 12, free: 488 }] },
 );
 
+/** A bound and how much of it is used, as every answer shows it. */
+export const Bound = Type.Object(
+  { limit: Type.Integer(), used: Type.Integer() },
+  { examples: [{ limit: 500, used: 12 }] },
+);
+
+/** What the operator allows an account, as every answer shows it. */
+export const capsShown = {
+  dailyEmails: Bound,
+  dailySms: Bound,
+  deviceDailyEmails: Type.Integer({ description: "The highest `dailyEmailLimit` that a device can be given." }),
+  deviceDailySms: Type.Integer({ description: "The highest `dailySmsLimit` that a device can be given." }),
+};
+
 /** Language of an account's alerts, as every answer shows it. */
 export const AccountLanguage = Type.Unsafe<Language>({ type: "string", enum: [...languages] });
 
@@ -74,6 +97,7 @@ export const AccountView = Type.Object(
     timeZone: Type.String(),
     language: AccountLanguage,
     licenses: Licenses,
+    ...capsShown,
     creation: Instant(),
   },
   {
@@ -84,6 +108,10 @@ export const AccountView = Type.Object(
         id: "019a9f3e-7c1b-7e55-9d0b-3f6b2b8f6c11",
         ...example,
         licenses: { total: 500, used: 12, free: 488 },
+        dailyEmails: { limit: 10_000, used: 35 },
+        dailySms: { limit: 500, used: 2 },
+        deviceDailyEmails: 500,
+        deviceDailySms: 100,
         creation: "2026-11-21T10:29:00.000Z",
       },
     ],

@@ -1,5 +1,6 @@
 import { ApiError } from "../errors/catalogue.ts";
 import { dayIn, secondsToNextDayIn } from "../model/account-day.ts";
+import type { CapsOf } from "../model/caps.ts";
 import type { Command } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -22,6 +23,7 @@ export interface CommandSmsContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly sender: SmsSender;
+  readonly capsOf: CapsOf;
   readonly underWay: CommandsUnderWay;
 }
 
@@ -106,18 +108,22 @@ export class CommandSms {
 
   /** Counts a message's parts to the device's day, in its account's time zone. */
   async #take(device: Device, body: SmsBody): Promise<Counted> {
-    const { store, clock, sender } = this.#context;
+    const { store, clock, sender, capsOf } = this.#context;
     const account = await store.accounts.find(device.accountKey);
     if (account === undefined) throw new ApiError("deviceNotFound");
     const now = clock.now();
     const day = dayIn(account.timeZone, now);
     const parts = sender.parts(body);
-    const { dailySmsLimit: limit } = device;
+    const caps = capsOf(account);
+    const limit = Math.min(device.dailySmsLimit, caps.deviceDailySms, caps.dailySms);
     const needs = `the message needs ${parts} SMS; the device may be sent ${limit} a day`;
     // No day has room for it. A single SMS is never too long: where none may be sent, the limit is reached.
     if (parts > 1 && parts > limit) throw new ApiError("badRequest", [`body/command: ${needs}`]);
-    if (await store.daily.take(device.key, day, "sms", limit, parts)) return { device, day, parts };
-    const details = parts === 1 ? [] : [needs];
+    const limits = { device: limit, account: caps.dailySms };
+    const taken = await store.daily.take(device.key, day, "sms", limits, parts);
+    if (taken === "taken") return { device, day, parts };
+    const whose = taken === "account" ? ["the SMS of the account's day do not suffice"] : [];
+    const details = [...whose, ...(parts === 1 ? [] : [needs])];
     throw new ApiError("dailySms", details, secondsToNextDayIn(account.timeZone, now));
   }
 

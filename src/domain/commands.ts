@@ -1,6 +1,7 @@
 import type { CommandRequest, CommandView } from "../contract/command.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
+import type { CapsOf } from "../model/caps.ts";
 import { type Command, mayCommand } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -46,6 +47,7 @@ export interface CommandsContext {
   readonly store: Pick<Store, "commands" | "devices" | "daily" | "accounts" | "users">;
   readonly devices: Pick<Devices, "find">;
   readonly dispatcher: Dispatcher;
+  readonly capsOf: CapsOf;
   /** Undefined: no SMS gateway is configured. */
   readonly sms: SmsSender | undefined;
   readonly clock: Clock;

@@ -3,14 +3,17 @@ import { longestSecret, settableDeviceFields, settableLimits } from "../contract
 import type { PatchRequest } from "../contract/patch.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
+import type { Caps, CapsOf } from "../model/caps.ts";
 import type { Device, DeviceFields } from "../model/device.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Quarantine } from "../ports/quarantine.ts";
-import type { Store } from "../ports/store.ts";
+import type { DeviceRefusal, Store } from "../ports/store.ts";
 import type { WatchWarnings } from "./alert-rule-rights.ts";
 import { unknownFields } from "./bodies.ts";
 import { type Cache, createCache } from "./cache.ts";
+
+import { checkAliases, identifierTaken } from "./device-aliases.ts";
 import {
   defaultDailyEmailLimit,
   defaultDailySmsLimit,
@@ -51,6 +54,8 @@ export interface Devices extends DeviceList {
   remove(user: User, id: string): Promise<readonly string[]>;
 }
 
+/** Identifiers that an account may hold, however few licences it has: those of a device with all its aliases. */
+export const leastIdentifiers = 20;
 /** Devices kept in memory: all of a service of the default size, some 1 KB each. */
 const keptDevices = 20_000;
 /** Bytes of all of them, should they have long texts. */
@@ -64,18 +69,23 @@ const shownLimits: readonly string[] = ["emailsSentToday", "smsSentToday"];
 
 /** What the devices need of the service. */
 export interface DevicesContext {
-  readonly store: Pick<Store, "devices">;
+  readonly store: Pick<Store, "devices" | "accounts">;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly visibility: Visibility;
   readonly watchWarnings: WatchWarnings;
-  readonly quarantine: Pick<Quarantine, "registered" | "removed">;
+  readonly quarantine: Pick<Quarantine, "registered" | "removed" | "unknown">;
   readonly hashSecret: HashSecret;
+  readonly capsOf: CapsOf;
+  readonly identifiersPerLicense: number;
+  /** Key of the account that runs the service. */
+  readonly serviceAccount: number;
 }
 
 /** The devices over their store; what is read often is kept in memory until the bus says that it changed. */
-export function createDevices({ store: { devices: store }, bus, clock, ...context }: DevicesContext): Devices {
-  const { visibility, watchWarnings, quarantine, hashSecret } = context;
+export function createDevices(context: DevicesContext): Devices {
+  const { bus, clock, visibility, watchWarnings, quarantine, hashSecret } = context;
+  const store = context.store.devices;
   const cache = keptIn(store, bus, clock);
   const lists = createDeviceList({ store, find: (id) => cache.get(id), bus, clock, visibility });
   // A change is made from what was read before it, so the changes of one device follow each other.
@@ -88,22 +98,7 @@ export function createDevices({ store: { devices: store }, bus, clock, ...contex
 
   const visible = (user: User, device: Device | undefined) => visibleTo(user, device, visibility);
 
-  async function write(device: Device, fields: DeviceFields): Promise<Device> {
-    const result = await store.replace(device.key, fields, clock.now());
-    if (result === "missing") throw new ApiError("deviceNotFound");
-    return changed(result);
-  }
-
-  function changed(result: Device | "exists" | "noLicense"): Device {
-    const device = stored(result);
-    quarantine.registered([device.id, ...device.aliases]);
-    tell(device);
-    return device;
-  }
-
-  function tell({ accountKey, key, id }: Device): void {
-    bus.publish({ type: "deviceChanged", accountKey, key, id });
-  }
+  const { create, write, checkNew, capsFor, tell } = createWriting(context);
 
   return {
     ...lists,
@@ -115,12 +110,14 @@ export function createDevices({ store: { devices: store }, bus, clock, ...contex
       const scope = await visibility.scope(user);
       if (!scope.all && !scope.ids.has(body.id)) throw new ApiError("permissionDenied");
       const { fields, warnings } = readFields(body.id, body, hashSecret);
-      return { device: changed(await store.create(user.accountKey, fields, clock.now())), warnings };
+      await checkNew(user, fields);
+      return { device: await create(user, fields), warnings };
     },
     replace: (user, id, body) =>
       alone(id, async () => {
         const device = await current(user, id);
         const { fields, warnings } = readFields(id, body, hashSecret, device);
+        await checkNew(user, fields, device);
         return { device: await write(device, fields), warnings };
       }),
     patch: (user, id, operations, check) =>
@@ -128,13 +125,17 @@ export function createDevices({ store: { devices: store }, bus, clock, ...contex
         const device = await current(user, id);
         const body = withPatch(device, operations);
         const { fields, warnings } = readFields(id, check(body), hashSecret, device);
+        await checkNew(user, fields, device);
         return { device: await write(device, fields), warnings };
       }),
     setLimits: (user, id, body) =>
       alone(id, async () => {
         const device = await current(user, id);
         const warnings = unknownFields(body, settableLimits, shownLimits);
-        return { device: await write(device, limitedBy(device, body)), warnings };
+        const caps = await capsFor(user);
+        const fields = limitedBy(device, body, caps);
+        checkLimits(fields, device, caps);
+        return { device: await write(device, fields), warnings };
       }),
     remove: (user, id) =>
       alone(id, async () => {
@@ -148,11 +149,60 @@ export function createDevices({ store: { devices: store }, bus, clock, ...contex
   };
 }
 
+/** Writes devices to the store, and tells of it. */
+function createWriting({ store: stores, bus, clock, ...context }: DevicesContext) {
+  const { visibility, quarantine, capsOf, serviceAccount } = context;
+  const store = stores.devices;
+  const most = { perLicense: context.identifiersPerLicense, least: leastIdentifiers };
+
+  async function create(user: User, fields: DeviceFields): Promise<Device> {
+    const now = clock.now();
+    // It would hold its identifiers without a licence.
+    if (fields.expires !== null && fields.expires <= now)
+      throw new ApiError("deviceExpired", ["body/expires: has passed; an expired device can't be made"]);
+    return changed(await store.create(user.accountKey, fields, now, most));
+  }
+
+  async function write(device: Device, fields: DeviceFields): Promise<Device> {
+    const result = await store.replace(device.key, fields, clock.now(), most);
+    if (result === "missing") throw new ApiError("deviceNotFound");
+    return changed(result);
+  }
+
+  /** Checks the aliases that the device does not have yet. */
+  async function checkNew(user: User, { id, aliases }: DeviceFields, kept?: Device): Promise<void> {
+    const giver = { scope: await visibility.scope(user), runsService: user.accountKey === serviceAccount };
+    checkAliases(id, aliases, kept, giver, quarantine);
+  }
+
+  async function capsFor(user: User): Promise<Caps> {
+    const account = await stores.accounts.find(user.accountKey);
+    if (account === undefined) throw new ApiError("deviceNotFound");
+    return capsOf(account);
+  }
+
+  function changed(result: Device | DeviceRefusal): Device {
+    const device = stored(result);
+    quarantine.registered([device.id, ...device.aliases]);
+    tell(device);
+    return device;
+  }
+
+  function tell({ accountKey, key, id }: Device): void {
+    bus.publish({ type: "deviceChanged", accountKey, key, id });
+  }
+
+  return { create, write, checkNew, capsFor, tell };
+}
+
 /** The device that the store made or changed. @throws ApiError where it did not */
-function stored(result: Device | "exists" | "noLicense"): Device {
-  if (result === "exists")
-    throw new ApiError("deviceExists", ["body: the id or an alias is a registered device's already"]);
+function stored(result: Device | DeviceRefusal): Device {
+  if (result === "exists") throw identifierTaken();
   if (result === "noLicense") throw new ApiError("noLicense");
+  if (result === "identifiers")
+    throw new ApiError("identifierLimit", [
+      "ids and aliases of all devices, expired ones too, count; GET /api/account says how many there may be",
+    ]);
   return result;
 }
 
@@ -174,8 +224,18 @@ function withPatch(device: Device, operations: PatchRequest): object {
   return secret === secretKept ? body : { ...body, secret: secret ?? null };
 }
 
+/** A limit that stays as it is may lie above what the operator allows by now; it is not used beyond that. @throws ApiError `limitCapped` */
+function checkLimits(fields: DeviceFields, kept: Device, { deviceDailyEmails, deviceDailySms }: Caps): void {
+  const problems: string[] = [];
+  if (fields.dailyEmailLimit > deviceDailyEmails && fields.dailyEmailLimit !== kept.dailyEmailLimit)
+    problems.push(`body/dailyEmailLimit: must be <= ${deviceDailyEmails}`);
+  if (fields.dailySmsLimit > deviceDailySms && fields.dailySmsLimit !== kept.dailySmsLimit)
+    problems.push(`body/dailySmsLimit: must be <= ${deviceDailySms}`);
+  if (problems.length > 0) throw new ApiError("limitCapped", problems);
+}
+
 /** The device's fields with these limits; those that the body leaves out are reset. */
-function limitedBy(device: Device, body: LimitsReplacement): DeviceFields {
+function limitedBy(device: Device, body: LimitsReplacement, { deviceDailyEmails, deviceDailySms }: Caps): DeviceFields {
   const {
     key: _key,
     accountKey: _account,
@@ -187,8 +247,8 @@ function limitedBy(device: Device, body: LimitsReplacement): DeviceFields {
   return {
     ...fields,
     expires: readExpiry(body.expires),
-    dailyEmailLimit: body.dailyEmailLimit ?? defaultDailyEmailLimit,
-    dailySmsLimit: body.dailySmsLimit ?? defaultDailySmsLimit,
+    dailyEmailLimit: body.dailyEmailLimit ?? Math.min(defaultDailyEmailLimit, deviceDailyEmails),
+    dailySmsLimit: body.dailySmsLimit ?? Math.min(defaultDailySmsLimit, deviceDailySms),
   };
 }
 

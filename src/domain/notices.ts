@@ -12,6 +12,7 @@ import { createRuleRights } from "./alert-rule-rights.ts";
 import { channelNames } from "./alerts.ts";
 import type { Devices } from "./devices.ts";
 import { type Listed, listedOf } from "./listed.ts";
+import { createResendCount } from "./resend-count.ts";
 import type { Visibility } from "./visibility.ts";
 
 /** Notices of devices and what became of them. Calls fail with `deviceNotFound` where the user can't see the device. */
@@ -20,7 +21,8 @@ export interface Notices {
   page(user: User, deviceId: string, ask: PageAsk, state: NoticeState | undefined): Promise<Listed<NoticeView>>;
   /**
    * Queues a final one once more.
-   * @throws ApiError `notificationNotFound`, `notificationUnfinished`, `permissionDenied` where the user may not send by its channel
+   * @throws ApiError `notificationNotFound` also where the user does not see its rule, `notificationUnfinished`, `permissionDenied` where the user may not
+   * send by its channel, `notificationResent`, `tooManyRequests`
    */
   resend(user: User, deviceId: string, noticeId: string): Promise<NoticeView>;
 }
@@ -32,12 +34,29 @@ export interface NoticesContext {
   readonly visibility: Visibility;
   readonly bus: Bus;
   readonly clock: Clock;
+  readonly resends: ResendLimits;
+}
+
+/** How often notices may be sent again by hand. */
+export interface ResendLimits {
+  /** Each notice. */
+  readonly ofNotice: number;
+  /** Any of them, by a user in a minute. */
+  readonly perMinute: number;
 }
 
 /** The notices over their store. */
-export function createNotices({ store, devices, visibility, bus, clock }: NoticesContext): Notices {
+export function createNotices({ store, devices, visibility, bus, clock, resends }: NoticesContext): Notices {
   const { notices, alerts, alertRules } = store;
   const rights = createRuleRights(store.groups, visibility);
+  const countResend = createResendCount(clock, resends.perMinute);
+
+  /** Whether the user sees the rule that a notice is of; of a deleted rule `admin` alone is told. */
+  async function seesRuleOf(user: User, { alertId }: Notice): Promise<boolean> {
+    if (holds(user, "admin")) return true;
+    const { ruleId } = (await alerts.find(alertId)) ?? {};
+    return ruleId !== undefined && (await visibleOf(user, new Set([ruleId]))).has(ruleId);
+  }
 
   /** Of those rules the ones that are there and the user sees. */
   async function visibleOf(user: User, ids: ReadonlySet<string>): Promise<ReadonlySet<string>> {
@@ -66,10 +85,13 @@ export function createNotices({ store, devices, visibility, bus, clock }: Notice
     async resend(user, deviceId, noticeId) {
       const device = await devices.find(user, deviceId);
       const notice = await notices.find(device.key, noticeId);
-      if (notice === undefined) throw new ApiError("notificationNotFound");
+      if (notice === undefined || !(await seesRuleOf(user, notice))) throw new ApiError("notificationNotFound");
       checkMaySend(user, notice.target);
-      const queued = await notices.resend(notice.key, clock.now());
-      if (queued === undefined) throw new ApiError("notificationUnfinished");
+      countResend(user);
+      const queued = await notices.resend(notice.key, clock.now(), resends.ofNotice);
+      if (queued === "open") throw new ApiError("notificationUnfinished");
+      if (queued === "limit")
+        throw new ApiError("notificationResent", [`each may be sent again ${resends.ofNotice} times`]);
       bus.publish({ type: "noticesQueued" });
       const [view] = await viewsOf(user, [queued]);
       if (view === undefined) throw new ApiError("notificationNotFound");

@@ -3,6 +3,7 @@ import type { PatchRequest } from "../contract/patch.ts";
 import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Account } from "../model/account.ts";
+import type { AccountCaps, CapsOf } from "../model/caps.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -10,6 +11,7 @@ import type { Letters } from "../ports/letters.ts";
 import type { Log } from "../ports/log.ts";
 import type { PageAsk } from "../ports/pages.ts";
 import type { Store } from "../ports/store.ts";
+import { type CapsContext, capsView } from "./account-caps.ts";
 import { ownerOf } from "./accounts.ts";
 import { unknownFields } from "./bodies.ts";
 import { isCountry } from "./countries.ts";
@@ -48,7 +50,8 @@ export interface Tenants {
 
 /** What they need of the service. */
 export interface TenantsContext {
-  readonly store: Pick<Store, "accounts" | "users">;
+  readonly store: Pick<Store, "accounts" | "users" | "daily">;
+  readonly capsOf: CapsOf;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -80,13 +83,13 @@ export function createTenants(context: TenantsContext): Tenants {
   }
 
   async function viewOf(account: Account): Promise<AccountView> {
-    return accountView(account, await accounts.licensesUsed(account.key, clock.now()));
+    return accountView(context, account, await accounts.licensesUsed(account.key, clock.now()));
   }
 
   async function write({ key }: Account, body: AccountReplacement): Promise<ChangedAccount> {
     const { name, timeZone, licenses, language = "en" } = body;
     checkTimeZone(timeZone, "body/timeZone");
-    const account = await accounts.replace(key, { name, timeZone, licenses, language });
+    const account = await accounts.replace(key, { name, timeZone, licenses, language, caps: capsIn(body) });
     if (account === undefined) throw new ApiError("accountNotFound");
     // Its rules go by its time zone and its language.
     bus.publish({ type: "rulesChanged", accountKey: key });
@@ -105,13 +108,13 @@ export function createTenants(context: TenantsContext): Tenants {
       checkOwner(owner);
       const key = makeApiKey(ids);
       const made = await accounts.createWithOwner(
-        { id: ids.uuid(), name, timeZone, licenses, language },
+        { id: ids.uuid(), name, timeZone, licenses, language, caps: capsIn(body) },
         { ...ownerOf(owner), id: ids.uuid(), apiKeyHash: key.hash, apiKeyId: key.id },
         clock.now(),
       );
       if (made === "emailInUse") throw new ApiError("emailInUse");
       return {
-        account: accountView(made.account, 0),
+        account: await viewOf(made.account),
         owner: { id: made.owner.id, email: made.owner.email, apiKey: key.secret },
         warnings: [
           ...unknownFields(body, settableOfNew, shownFields),
@@ -133,15 +136,33 @@ export function createTenants(context: TenantsContext): Tenants {
     patch: (id, operations, check) =>
       alone(id, async () => {
         const account = await find(id);
-        const { name, timeZone, licenses, language } = account;
-        return write(account, check(patched({ name, timeZone, licenses, language }, operations, writable)));
+        const { name, timeZone, licenses, language, caps } = account;
+        return write(account, check(patched({ name, timeZone, licenses, language, ...caps }, operations, writable)));
       }),
   };
 }
 
-function accountView(account: Account, used: number): AccountView {
+async function accountView(context: CapsContext, account: Account, used: number): Promise<AccountView> {
   const { id, name, timeZone, language, licenses, creation } = account;
-  return { id, name, timeZone, language, licenses: licensesOf(licenses, used), creation: formatInstant(creation) };
+  return {
+    id,
+    name,
+    timeZone,
+    language,
+    licenses: licensesOf(licenses, used),
+    ...(await capsView(context, account)),
+    creation: formatInstant(creation),
+  };
+}
+
+function capsIn(body: AccountReplacement): AccountCaps {
+  return {
+    dailyEmails: body.dailyEmails ?? null,
+    dailySms: body.dailySms ?? null,
+    deviceDailyEmails: body.deviceDailyEmails ?? null,
+    deviceDailySms: body.deviceDailySms ?? null,
+    unconfirmedRecipients: null,
+  };
 }
 
 function checkTimeZone(text: string, where: string): void {

@@ -13,7 +13,7 @@ import { createGeofences, type Geofences } from "../domain/geofences.ts";
 import { createGroups, type Groups } from "../domain/groups.ts";
 import { createHistory, type History } from "../domain/history.ts";
 import { ListCursors } from "../domain/list-cursors.ts";
-import { createNotices, type Notices } from "../domain/notices.ts";
+import { createNotices, type Notices, type ResendLimits } from "../domain/notices.ts";
 import { RuleHealth } from "../domain/rule-health.ts";
 import { createTenants, type Tenants } from "../domain/tenants.ts";
 import { createTrials, type Trials } from "../domain/trials.ts";
@@ -21,6 +21,7 @@ import { createUsage, type Usage } from "../domain/usage.ts";
 import { createUsers, type Users } from "../domain/users.ts";
 import { createVisibility } from "../domain/visibility.ts";
 import type { User } from "../model/account.ts";
+import { type Caps, type CapsOf, capsBy } from "../model/caps.ts";
 import type { AlertRuleCheck } from "../ports/alert-rule-check.ts";
 import type { AlertTrial } from "../ports/alert-trial.ts";
 import type { Bus } from "../ports/bus.ts";
@@ -74,6 +75,10 @@ export interface HttpDeps {
   /** What is wrong with a rule, and what it would have found. */
   readonly checkAlertRule: AlertRuleCheck;
   readonly alertTrial: AlertTrial;
+  /** What accounts may send and hold unless the operator said otherwise. */
+  readonly caps: Omit<Caps, "unconfirmedRecipients"> & { readonly identifiersPerLicense: number };
+  /** How often notices may be sent again by hand. */
+  readonly resends: ResendLimits;
   /** Whether a password that is not encrypted is refused. */
   readonly requireEncryptedPasswords: boolean;
   /** Whether the service can do its work now: /health/ready. */
@@ -103,6 +108,7 @@ export interface Services extends HttpDeps {
   readonly trials: Trials;
   readonly ruleHealth: RuleHealth;
   readonly tenants: Tenants;
+  readonly capsOf: CapsOf;
   /** Key of the account that runs the service: the first one. */
   readonly serviceAccount: number;
 }
@@ -119,21 +125,22 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   const { store, bus, clock, ids, log } = deps;
   const tokenKey = await store.accounts.setting("tokenKey", () => ids.secret(64));
   const cursors = new ListCursors(await store.accounts.setting("cursorKey", () => ids.secret(32)));
-  const users = createCache<number, User>({
-    clock,
-    load: (key) => store.users.findByKey(key),
-    maxAgeMs: userMaxAgeMs,
-    capacity: keptUsers,
-    mostBytes: keptUserBytes,
-  });
-  bus.subscribe((event) => {
-    if (event.type === "userChanged") users.drop(event.key);
-  });
+  const users = usersInMemory(deps);
   const usage = createUsage(store.users, log);
   const visibility = createVisibility({ groups: store.groups, bus, clock });
   const watchWarnings = createWatchWarnings(store, visibility);
+  const serviceAccount = (await store.accounts.page({ limit: 1 })).rows[0]?.key ?? 0;
+  const capsOf = capsBy(deps.caps, serviceAccount);
   const hashSecret = (secret: string) => hashTrackerSecret(secret, ids);
-  const devices = createDevices({ ...deps, visibility, watchWarnings, hashSecret });
+  const devices = createDevices({
+    ...deps,
+    ...deps.caps,
+    visibility,
+    watchWarnings,
+    hashSecret,
+    capsOf,
+    serviceAccount,
+  });
   const references = createRuleReferences({ ...deps, visibility });
   const alertRules = createAlertRules({ ...deps, visibility, devices, references });
   const requireEncrypted = deps.requireEncryptedPasswords;
@@ -156,8 +163,8 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     groups: createGroups({ ...deps, visibility, watchWarnings }),
     passwords,
     devices,
-    commands: createCommands({ ...deps, devices, sms: deps.sms, waitMs: limits.commandWaitSeconds * 1000 }),
-    tenants: createTenants({ ...deps, makeApiKey }),
+    commands: createCommands({ ...deps, capsOf, devices, sms: deps.sms, waitMs: limits.commandWaitSeconds * 1000 }),
+    tenants: createTenants({ ...deps, capsOf, makeApiKey }),
     history: createHistory({
       locations: store.locations,
       alerts: store.alerts,
@@ -177,6 +184,22 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
       results: usage.results,
       dailyResults: limits.dailyResults,
     }),
-    serviceAccount: (await store.accounts.page({ limit: 1 })).rows[0]?.key ?? 0,
+    capsOf,
+    serviceAccount,
   };
+}
+
+/** Users by key, until the bus says that one changed. */
+function usersInMemory({ store, bus, clock }: HttpDeps): Cache<number, User> {
+  const users = createCache<number, User>({
+    clock,
+    load: (key) => store.users.findByKey(key),
+    maxAgeMs: userMaxAgeMs,
+    capacity: keptUsers,
+    mostBytes: keptUserBytes,
+  });
+  bus.subscribe((event) => {
+    if (event.type === "userChanged") users.drop(event.key);
+  });
+  return users;
 }

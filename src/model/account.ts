@@ -1,3 +1,4 @@
+import type { AccountCaps } from "./caps.ts";
 import type { Language } from "./language.ts";
 
 /** A tenant: its users and devices are seen by nobody else. */
@@ -12,6 +13,7 @@ export interface Account {
   /** Of its alerts, where a recipient has none of its own. */
   readonly language: Language;
   readonly creation: number;
+  readonly caps: AccountCaps;
 }
 
 /** Privileges that have a meaning to the service; a user may hold any other strings too. */

@@ -1,4 +1,5 @@
 import { dayIn } from "../model/account-day.ts";
+import type { CapsOf } from "../model/caps.ts";
 import type { Notice, NoticeChannel } from "../model/notice.ts";
 import type { DayPlaces, NoticeOutcome, NoticeStore } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -17,6 +18,7 @@ export interface AttemptDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly ways: Ways;
+  readonly capsOf: CapsOf;
   readonly count: (channel: NoticeChannel, outcome: TryOutcome) => void;
   readonly stopping: AbortSignal;
 }
@@ -66,9 +68,13 @@ export class Attempt {
     const { device, account, notice } = subject;
     const { channel } = notice.target;
     if (channel !== "email" && channel !== "sms") return undefined;
-    const limit = channel === "email" ? device.dailyEmailLimit : device.dailySmsLimit;
+    const { dailyEmails, dailySms, deviceDailyEmails, deviceDailySms } = this.#deps.capsOf(account);
+    const [limit, accountLimit] =
+      channel === "email"
+        ? [Math.min(device.dailyEmailLimit, deviceDailyEmails), dailyEmails]
+        : [Math.min(device.dailySmsLimit, deviceDailySms), dailySms];
     const day = dayIn(account.timeZone, this.#deps.clock.now());
-    return { day, limit, count: partsOf(subject, this.#deps.ways) };
+    return { day, limit, accountLimit, count: partsOf(subject, this.#deps.ways) };
   }
 
   /** `unknown`: the store did not answer. It may be claimed then, and would be nobody's until the next start: it is given back. */

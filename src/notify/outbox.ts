@@ -1,3 +1,4 @@
+import type { CapsOf } from "../model/caps.ts";
 import type { Notice, NoticeChannel } from "../model/notice.ts";
 import type { NoticeStore } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
@@ -21,6 +22,7 @@ export interface OutboxDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly ways: Ways;
+  readonly capsOf: CapsOf;
   /** Mails that are sent at a time. */
   readonly mailsAtOnce: number;
 }

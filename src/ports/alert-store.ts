@@ -117,6 +117,8 @@ export interface NoticeBacklog {
 export interface DayPlaces {
   readonly day: string;
   readonly limit: number;
+  /** What all devices of the account may send that day. Absent: anything. */
+  readonly accountLimit?: number;
   /** Places that the notice needs: an SMS one for each part. Absent: one. */
   readonly count?: number;
 }
@@ -155,8 +157,11 @@ export interface NoticeStore {
   list(device: DeviceKey, range: NoticeRange): Promise<readonly Notice[]>;
   page(device: DeviceKey, ask: PageAsk, states?: readonly NoticeState[]): Promise<Page<Notice>>;
   find(device: DeviceKey, id: string): Promise<Notice | undefined>;
-  /** Queues a final notice once more, by hand: its tries begin anew, and it takes a new place in the counter. Undefined: it is not final. */
-  resend(key: number, now: number): Promise<Notice | undefined>;
+  /**
+   * Queues a final notice once more, by hand: its tries begin anew, and it takes a new place in the counters. `open`: it is not final, or gone;
+   * `limit`: that was done so often already.
+   */
+  resend(key: number, now: number, most: number): Promise<Notice | "open" | "limit">;
   /** Deletes notices that ended before then, oldest first, at most so many; how many. */
   prune(before: number, limit: number): Promise<number>;
 }

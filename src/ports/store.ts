@@ -1,4 +1,5 @@
 import type { Account, User } from "../model/account.ts";
+import type { AccountCaps } from "../model/caps.ts";
 import type { Command, CommandState } from "../model/command.ts";
 import type { CommitBatch, RefusedReport } from "../model/commit.ts";
 import type { Device, DeviceFields, DeviceKey, SpokenWay } from "../model/device.ts";
@@ -120,10 +121,24 @@ export interface RefusedStore {
   prune(before: number, limit: number): Promise<number>;
 }
 
+/** Identifiers (ids and aliases) that an account may hold: so many for each licence, and so many in any case. */
+export interface MostIdentifiers {
+  readonly perLicense: number;
+  readonly least: number;
+}
+
+/** Why a device can't be so. `exists`: an identifier is a device's already · `noLicense`: none of the account's is free · `identifiers`: the account holds as many as it may. */
+export type DeviceRefusal = "exists" | "noLicense" | "identifiers";
+
 /** Registered devices. Conflicts are answers, not errors. */
 export interface DeviceStore {
-  /** `exists`: the id or an alias is a device's already. `noLicense`: none of the account's is free at `now`. */
-  create(accountKey: number, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense">;
+  /** `most`: what is asked of the account's identifiers; absent: nothing. */
+  create(
+    accountKey: number,
+    fields: DeviceFields,
+    now: number,
+    most?: MostIdentifiers,
+  ): Promise<Device | DeviceRefusal>;
   find(id: string): Promise<Device | undefined>;
   findByKey(key: DeviceKey): Promise<Device | undefined>;
   /** The earliest expiry after now, of any device; undefined: none will expire. */
@@ -140,8 +155,15 @@ export interface DeviceStore {
   some(accountKey: number, ids: readonly string[], now: number): Promise<readonly Device[]>;
   /** Those of the ids that are a device's of the account, expired or not. */
   existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** `noLicense`: the change would reactivate an expired device and none is free. */
-  replace(key: DeviceKey, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense" | "missing">;
+  /** `noLicense`: the change would reactivate an expired device and none is free. Identifiers are counted where the change adds some. */
+  replace(
+    key: DeviceKey,
+    fields: DeviceFields,
+    now: number,
+    most?: MostIdentifiers,
+  ): Promise<Device | DeviceRefusal | "missing">;
+  /** Identifiers that an account's devices have, expired ones too. */
+  identifiersUsed(accountKey: number): Promise<number>;
   /** Records ways by which devices reported; of a way that is recorded already, what is given now counts. Devices that are gone are left out. */
   spoke(ways: readonly { readonly device: DeviceKey; readonly way: SpokenWay }[]): Promise<void>;
   /** Removes the device with its history, commands, alerts, notices and counters. False: there was none. */
@@ -205,21 +227,25 @@ export interface UserStore {
   results(device: DeviceKey, day: string): Promise<number>;
 }
 
+/** What an account is made of. Caps that are not given are the service's. */
+export type NewAccount = Omit<Account, "key" | "creation" | "caps"> & { readonly caps?: AccountCaps };
+
 /** Accounts, and what the whole service keeps. */
 export interface AccountStore {
   /** Accounts in the order of their making. */
   list(): Promise<readonly Account[]>;
   page(ask: Pick<PageAsk, "after" | "limit">): Promise<Page<Account>>;
   find(key: number): Promise<Account | undefined>;
-  create(account: Omit<Account, "key" | "creation">, now: number): Promise<Account>;
+  create(account: NewAccount, now: number): Promise<Account>;
   /** The new account and its first user in one transaction, so that there is never one without the other. */
   createWithOwner(
-    account: Omit<Account, "key" | "creation">,
+    account: NewAccount,
     owner: Omit<NewUser, "accountKey" | "owner">,
     now: number,
   ): Promise<{ readonly account: Account; readonly owner: User } | "emailInUse">;
   findById(id: string): Promise<Account | undefined>;
-  replace(key: number, fields: Omit<Account, "key" | "id" | "creation">): Promise<Account | undefined>;
+  /** Caps that are not given stay as they are. */
+  replace(key: number, fields: Omit<NewAccount, "id">): Promise<Account | undefined>;
   /** Licences in use at a moment: devices that have not expired. */
   licensesUsed(accountKey: number, now: number): Promise<number>;
   /** The same for every account that uses any, by its key: one question for a list of accounts. */
@@ -313,11 +339,30 @@ export interface CommandStore {
 /** What is sent from a device in a day of its account. */
 export type DailyKind = "sms" | "email";
 
-/** Daily counters of what is sent from devices. */
+/** How many may be sent in a day: from one device, and from all of its account. */
+export interface DailyLimits {
+  readonly device: number;
+  readonly account: number;
+}
+
+/** What came of taking places of a day. `device`: the device has none left, or is gone · `account`: all of its account have none left. */
+export type DailyTaken = "taken" | "device" | "account";
+
+/** So many of each kind. */
+export interface DailySent {
+  readonly sms: number;
+  readonly email: number;
+}
+
+/** Daily counters of what is sent from devices and accounts. */
 export interface DailyStore {
-  /** Counts so many more (one, unless said) if that stays within the limit, atomically; false: the limit is reached, or the device is gone. */
-  take(device: DeviceKey, day: string, kind: DailyKind, limit: number, count?: number): Promise<boolean>;
+  /** Counts so many more (one, unless said) to the device and to its account if both stay within their limits, atomically. */
+  take(device: DeviceKey, day: string, kind: DailyKind, limits: DailyLimits, count?: number): Promise<DailyTaken>;
+  /** The same for what is of no device. False: the limit is reached. */
+  takeOfAccount(accountKey: number, day: string, kind: DailyKind, limit: number, count?: number): Promise<boolean>;
   /** Gives back what was taken and not sent after all. */
   giveBack(device: DeviceKey, day: string, kind: DailyKind, count?: number): Promise<void>;
-  sent(device: DeviceKey, day: string): Promise<{ readonly sms: number; readonly email: number }>;
+  sent(device: DeviceKey, day: string): Promise<DailySent>;
+  /** What all devices of an account sent, those that are gone too. */
+  sentOfAccount(accountKey: number, day: string): Promise<DailySent>;
 }

@@ -4,6 +4,7 @@ import type { AlertType } from "../model/alert-rule.ts";
 import type { CommandChannel, CommandFormat, CommandState } from "../model/command.ts";
 import type { Language } from "../model/language.ts";
 import type { NoticeChannel, NoticeState } from "../model/notice.ts";
+import type { RecipientChannel, RecipientState } from "../model/recipient.ts";
 
 /*
  * The tables of both engines, as Kysely sees them. Times are epoch ms and keys are numbers in 64-bit columns; truth values are 0 and 1;
@@ -20,6 +21,11 @@ export interface AccountTable {
   licenses: number;
   language: Language;
   creation: number;
+  daily_emails: number | null;
+  daily_sms: number | null;
+  device_daily_emails: number | null;
+  device_daily_sms: number | null;
+  unconfirmed_recipients: number | null;
 }
 
 /** Users of all accounts. */
@@ -205,6 +211,35 @@ export interface DeviceSentTable {
   email: number;
 }
 
+/** What all devices of an account sent in a day of it, those that are gone too. */
+export interface AccountSentTable {
+  account: number;
+  day: string;
+  sms: number;
+  email: number;
+}
+
+/** People outside of accounts whom rules name. */
+export interface RecipientTable {
+  key: Generated<number>;
+  id: string;
+  account: number;
+  channel: RecipientChannel;
+  /** In the form in which addresses are compared. */
+  address: string;
+  state: RecipientState;
+  /** SHA-256 of the code that was sent last, hex; null: none is good any longer. */
+  code_hash: string | null;
+  code_expires: number | null;
+  /** Wrong codes since it was sent. */
+  wrong: number;
+  /** UTC day of the last asking, and how often it was asked on it. */
+  asked_day: string | null;
+  asked: number;
+  creation: number;
+  modification: number;
+}
+
 /** Zones of accounts. */
 export interface GeofenceTable {
   key: Generated<number>;
@@ -274,6 +309,8 @@ export interface NoticeTable {
   counted_day: string | null;
   /** Places that it holds of that day; meaningless without one. */
   counted_places: Generated<number>;
+  /** How often it was sent again by hand. */
+  resends: Generated<number>;
 }
 
 /** Settings of the whole service. */
@@ -306,6 +343,8 @@ export interface Schema {
   command: CommandTable;
   command_part: CommandPartTable;
   device_sent: DeviceSentTable;
+  account_sent: AccountSentTable;
+  recipient: RecipientTable;
   geofence: GeofenceTable;
   alert_rule: AlertRuleTable;
   alert: AlertTable;
@@ -320,6 +359,8 @@ export type AccountRow = Selectable<AccountTable>;
 export type UserRow = Selectable<UserTable>;
 /** A user as written. */
 export type NewUserRow = Insertable<UserTable>;
+/** A recipient as read. */
+export type RecipientRow = Selectable<RecipientTable>;
 /** A device as read. */
 export type DeviceRow = Selectable<DeviceTable>;
 /** A group as read. */

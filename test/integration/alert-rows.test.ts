@@ -133,10 +133,10 @@ async function askAlerts(alerts: AlertRows, notices: NoticeRows, device: number)
   assert.equal(await notices.claim(key, now, { ...places, day: "2026-11-22" }), "claimed");
   await notices.finish(key, { state: "queued", reason: null, peerId: null, dueAt: now, untried: true }, now);
   assert.equal(await notices.claim(key, now, { day: "2026-11-23", limit: 0 }), "limit");
-  await notices.resend(key, now);
+  await notices.resend(key, now, 9);
   await notices.claim(key, now, places);
   await notices.finish(key, { state: "failed", reason: null, peerId: null, dueAt: 0 }, now);
-  await notices.resend(key, now);
+  await notices.resend(key, now, 9);
   await notices.claim(key, now, places);
   await notices.finish(key, { state: "sent", reason: null, peerId: null, dueAt: 0 }, now);
   await notices.list(device, { limit: 5 });

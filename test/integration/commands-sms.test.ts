@@ -57,7 +57,13 @@ describe("by SMS", () => {
         return {
           ...store,
           commands: { ...plain, receipt },
-          daily: { take: (...input) => daily.take(...input), giveBack, sent: (...input) => daily.sent(...input) },
+          daily: {
+            take: (...input) => daily.take(...input),
+            takeOfAccount: (...input) => daily.takeOfAccount(...input),
+            giveBack,
+            sent: (...input) => daily.sent(...input),
+            sentOfAccount: (...input) => daily.sentOfAccount(...input),
+          },
         };
       },
     });

@@ -53,6 +53,7 @@ function spoiled(store: Store, devices: Partial<Store["devices"]>): Store {
       page: (...input) => real.page(...input),
       some: (...input) => real.some(...input),
       existing: (...input) => real.existing(...input),
+      identifiersUsed: (...input) => real.identifiersUsed(...input),
       replace: (...input) => real.replace(...input),
       spoke: (...input) => real.spoke(...input),
       remove: (...input) => real.remove(...input),

@@ -124,7 +124,7 @@ describe("the outbox", () => {
     assert.match(given.reason ?? "", /^given up after 7 tries: the mail server can't be used/);
     peer = new SmtpPeer();
     await peer.listen(port);
-    await bench.store.notices.resend(given.key, bench.clock.now());
+    await bench.store.notices.resend(given.key, bench.clock.now(), 1);
     bench.wake();
     assert.equal((await bench.until(id, ({ state }) => state === "sent")).attempts, 1);
     assert.equal(peer.taken[0]?.id, id);

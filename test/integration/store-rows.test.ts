@@ -182,7 +182,8 @@ async function askEverything(rows: ReturnType<typeof plainSqlite>["rows"]): Prom
   await commands.deleteEnded(now + 5000, 0, 5);
   await commands.nextExpiry();
   await commands.expire(now);
-  await daily.take(device.key, "2026-11-21", "sms", 5);
+  await daily.take(device.key, "2026-11-21", "sms", { device: 5, account: 5 });
+  await daily.sentOfAccount(1, "2026-11-21");
   await daily.giveBack(device.key, "2026-11-21", "sms");
   await daily.sent(device.key, "2026-11-21");
   await devices.remove(device.key);

@@ -4,6 +4,7 @@ import { byKey, type Draft, draftOf } from "../../src/ingest/draft.ts";
 import { type Plan, planAppend, planLate } from "../../src/ingest/plan.ts";
 import type { Alert } from "../../src/model/alert.ts";
 import type { AlertParameters, AlertRule, AlertRuleFields, AlertType } from "../../src/model/alert-rule.ts";
+import { unsetCaps } from "../../src/model/caps.ts";
 import type { Report } from "../../src/model/effects.ts";
 import type { Geofence, Zone } from "../../src/model/geofence.ts";
 import { type DeviceState, type LocationRecord, neverReported } from "../../src/model/location.ts";
@@ -90,7 +91,16 @@ export class AlertLane {
     timeZone = "UTC",
   ) {
     this.device = { key: 1, accountKey: 1, id: "device", name: "Device", expires: null, odometerStart: 0, ...device };
-    const account = { key: 1, id: "account", name: "", timeZone, licenses: 1, language: "en", creation: 0 } as const;
+    const account = {
+      key: 1,
+      id: "account",
+      name: "",
+      timeZone,
+      licenses: 1,
+      language: "en",
+      creation: 0,
+      caps: unsetCaps,
+    } as const;
     this.#sources = {
       geofences: { list: async () => Object.entries(zones).map(([id, zone], key) => geofenceOf(id, zone, key)) },
       accounts: { find: async () => account },

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Alert } from "../../src/model/alert.ts";
 import type { AlertRule } from "../../src/model/alert-rule.ts";
+import { capsBy } from "../../src/model/caps.ts";
 import type { Device, DeviceFields } from "../../src/model/device.ts";
 import type { NewNotice, Notice, NoticeTarget } from "../../src/model/notice.ts";
 import { createMailer, type MailSettings } from "../../src/notify/mail.ts";
@@ -16,7 +17,7 @@ import type { Store } from "../../src/ports/store.ts";
 import { commitAlerts, newAlert, newNotice, ruleFields } from "../contract/store/alert-values.ts";
 import { makeAccount, makeDevice, unique } from "../contract/store/harness.ts";
 import { createMemoryBus } from "./bus.ts";
-import { TestClock } from "./rest.ts";
+import { capsOfTests, TestClock } from "./rest.ts";
 import { silentLog } from "./silent-log.ts";
 import { openStore } from "./store.ts";
 
@@ -28,6 +29,8 @@ export interface BenchWays {
   readonly allowPrivate?: boolean;
   readonly smsParts?: number;
   readonly webhookMs?: number;
+  /** False: the account is not the one that runs the service. */
+  readonly firstAccount?: boolean;
 }
 
 const noCommands: CommandRunner = { run: async () => ({ outcome: "refused", reason: "no commands here" }) };
@@ -57,6 +60,7 @@ export class OutboxBench {
     };
     this.outbox = createOutbox({
       ...{ store, bus, clock, ids: systemIds, log: silentLog, metrics },
+      capsOf: capsBy(capsOfTests, ways.firstAccount === false ? 0 : this.device.accountKey),
       mailsAtOnce: settings.connections,
       ways: {
         mailer: mail && createMailer(settings, { clock, log: silentLog }),

@@ -5,6 +5,7 @@ import { createMemoryBus } from "../../src/bus/memory.ts";
 import { bootstrap } from "../../src/domain/accounts.ts";
 import { defaultLimits, type HttpLimits } from "../../src/http/limits.ts";
 import { createHttp, type HttpServer } from "../../src/http/server.ts";
+import type { HttpDeps } from "../../src/http/services.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { User } from "../../src/model/account.ts";
@@ -38,6 +39,12 @@ export const operatorKey = "wbo_of-the-tests-and-nothing-else";
 
 /** The token of the metrics in every test. */
 export const metricsToken = "metrics-of-the-tests-and-no-others";
+
+/** What accounts but the first may send and hold. */
+export const capsOfTests = {
+  ...{ dailyEmails: 1000, dailySms: 100, deviceDailyEmails: 100, deviceDailySms: 50 },
+  identifiersPerLicense: 4,
+};
 
 /** A clock that a test sets forward. */
 export class TestClock {
@@ -105,6 +112,8 @@ export interface RestOptions {
   /** The way of commands; unless given, no device is connected. */
   readonly dispatcher?: Dispatcher;
   readonly sms?: SmsSender;
+  readonly caps?: Partial<HttpDeps["caps"]>;
+  readonly resends?: Partial<HttpDeps["resends"]>;
   /** Where users are told of changes of their way in; nobody is unless given. */
   readonly mailer?: Mailer;
   /** What of devices can't be stored; all of it can unless given. */
@@ -125,6 +134,8 @@ export async function startRest({
   sms,
   mailer,
   setAsides,
+  caps,
+  resends,
 }: RestOptions = {}): Promise<Rest> {
   const logged: string[] = [];
   const log = createLog("warn", { write: (line) => logged.push(line) });
@@ -159,6 +170,8 @@ export async function startRest({
       presence: { lastSeen: () => undefined },
       sms,
       letters,
+      caps: { ...capsOfTests, ...caps },
+      resends: { ofNotice: 5, perMinute: 100, ...resends },
       checkAlertRule: checkRule,
       alertTrial: new RuleTrial({
         geofences: served.geofences,

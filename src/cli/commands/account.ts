@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { languages } from "../../model/language.ts";
-import { named, patch, setSteps, wholeNumber } from "../change.ts";
+import { collect, named, patch, setSteps, wholeNumber } from "../change.ts";
 import type { Answer, ApiClient } from "../client.ts";
 import { clientFor, examples, operatorFor } from "../context.ts";
 import type { Host } from "../host.ts";
@@ -98,6 +98,11 @@ interface SetOptions {
   readonly timeZone?: string;
   readonly licenses?: number;
   readonly language?: string;
+  readonly dailyEmails?: number;
+  readonly dailySms?: number;
+  readonly deviceDailyEmails?: number;
+  readonly deviceDailySms?: number;
+  readonly unset: readonly string[];
   readonly json?: boolean;
 }
 
@@ -110,12 +115,27 @@ function addSet(account: Command, host: Host): void {
     .option("--time-zone <zone>", "time zone, such as America/Bogota")
     .option("--licenses <count>", "devices that may be active; fewer than are in use takes none away", wholeNumber)
     .addOption(languageOption())
+    .option("--daily-emails <count>", "e-mails that all its devices may send in a day", wholeNumber)
+    .option("--daily-sms <count>", "SMS that all its devices may send in a day", wholeNumber)
+    .option("--device-daily-emails <count>", "the highest daily e-mail limit of a device", wholeNumber)
+    .option("--device-daily-sms <count>", "the highest daily SMS limit of a device", wholeNumber)
+    .option("--unset <field>", "a field of the API to empty, such as dailySms; may be repeated", collect, [])
     .option("--json", "JSON, as the API gives it")
-    .addHelpText("after", examples('waybeam account set "North Fleet" --licenses 800'))
-    .action(async (given: string, { json, ...fields }: SetOptions, command: Command) => {
+    .addHelpText(
+      "after",
+      examples(
+        'waybeam account set "North Fleet" --licenses 800',
+        'waybeam account set "North Fleet" --daily-emails 2000 --daily-sms 100',
+      ),
+    )
+    .action(async (given: string, { json, unset, ...fields }: SetOptions, command: Command) => {
       const client = await operatorFor(host, command);
       const id = await find(client, given);
-      const { account: changed } = await patch(client, `${path}/${encodeURIComponent(id)}`, setSteps({ ...fields }));
+      const { account: changed } = await patch(
+        client,
+        `${path}/${encodeURIComponent(id)}`,
+        setSteps({ ...fields }, unset),
+      );
       await printOne(host, isRecord(changed) ? changed : {}, json);
     });
 }

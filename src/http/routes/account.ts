@@ -1,4 +1,6 @@
 import { AccountAnswer } from "../../contract/account.ts";
+import { capsView } from "../../domain/account-caps.ts";
+import { leastIdentifiers } from "../../domain/devices.ts";
 import { licensesOf } from "../../domain/licenses.ts";
 import { ApiError } from "../../errors/catalogue.ts";
 import type { App } from "../app.ts";
@@ -7,13 +9,14 @@ import { answer, callerOf } from "../envelope.ts";
 import type { Services } from "../services.ts";
 
 /** GET /api/account. */
-export function accountRoute(app: App, { store, clock }: Services): void {
+export function accountRoute(app: App, services: Services): void {
+  const { store, clock } = services;
   app.get(
     "/api/account",
     call({
       operationId: "readAccount",
       tag: "Account",
-      summary: "Read the account and its licences",
+      summary: "Read the account, its licences, and what it may send and hold",
       permission: "see",
       input: {},
       ok: { 200: AccountAnswer },
@@ -24,7 +27,15 @@ export function accountRoute(app: App, { store, clock }: Services): void {
       if (account === undefined) throw new ApiError("invalidToken");
       const used = await store.accounts.licensesUsed(account.key, clock.now());
       const { name, timeZone, language, licenses } = account;
-      return answer(caller, { name, timeZone, language, licenses: licensesOf(licenses, used) });
+      const most = Math.max(leastIdentifiers, licenses * services.caps.identifiersPerLicense);
+      return answer(caller, {
+        name,
+        timeZone,
+        language,
+        licenses: licensesOf(licenses, used),
+        ...(await capsView(services, account)),
+        identifiers: { limit: most, used: await store.devices.identifiersUsed(account.key) },
+      });
     },
   );
 }

@@ -49,7 +49,7 @@ function replaceRoute(app: App, { devices }: Services): void {
       permission: "write",
       input: { params: DevicePath, body: DeviceReplacement },
       ok: { 200: DeviceAnswer },
-      errors: ["deviceNotFound", "deviceExists", "noLicense"],
+      errors: ["deviceNotFound", "deviceExists", "noLicense", "aliasNotAllowed", "identifierLimit"],
     }),
     async (request) => {
       const caller = callerOf(request);
@@ -71,7 +71,7 @@ function patchRoute(app: App, { devices }: Services): void {
       input: { params: DevicePath, body: PatchRequest },
       ok: { 200: DeviceAnswer },
       invalid: "invalidPatch",
-      errors: ["deviceNotFound", "deviceExists", "noLicense", "patchTestFailed"],
+      errors: ["deviceNotFound", "deviceExists", "noLicense", "aliasNotAllowed", "identifierLimit", "patchTestFailed"],
     }),
     async (request) => {
       const caller = callerOf(request);

@@ -65,7 +65,7 @@ function createRoute(app: App, { devices }: Services): void {
       permission: "write",
       input: { body: NewDevice },
       ok: { 201: DeviceAnswer },
-      errors: ["deviceExists", "noLicense"],
+      errors: ["deviceExists", "noLicense", "deviceExpired", "aliasNotAllowed", "identifierLimit"],
     }),
     async (request, reply) => {
       const caller = callerOf(request);

@@ -40,7 +40,7 @@ export function limitsRoutes(app: App, services: Services): void {
       permission: "write",
       input: { params: DevicePath, body: LimitsReplacement },
       ok: { 200: LimitsAnswer },
-      errors: ["deviceNotFound", "noLicense"],
+      errors: ["deviceNotFound", "noLicense", "limitCapped"],
     }),
     async (request) => {
       const caller = callerOf(request);
@@ -50,14 +50,16 @@ export function limitsRoutes(app: App, services: Services): void {
   );
 }
 
-async function limitsView({ store, clock }: Services, device: Device) {
+/** The limits that hold: what the operator allows by now may be less than what was set. */
+async function limitsView({ store, clock, capsOf }: Services, device: Device) {
   const account = await store.accounts.find(device.accountKey);
   if (account === undefined) throw new ApiError("deviceNotFound");
+  const { deviceDailyEmails, deviceDailySms } = capsOf(account);
   const sent = await store.daily.sent(device.key, dayIn(account.timeZone, clock.now()));
   return {
     expires: device.expires === null ? null : formatInstant(device.expires),
-    dailyEmailLimit: device.dailyEmailLimit,
-    dailySmsLimit: device.dailySmsLimit,
+    dailyEmailLimit: Math.min(device.dailyEmailLimit, deviceDailyEmails),
+    dailySmsLimit: Math.min(device.dailySmsLimit, deviceDailySms),
     emailsSentToday: sent.email,
     smsSentToday: sent.sms,
   };

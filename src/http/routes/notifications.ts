@@ -45,11 +45,17 @@ export function notificationsRoutes(app: App, plain: FastifyInstance, services: 
       tag: "Alerts",
       summary: "Send a notification again",
       description:
-        "One that was sent, failed or was suppressed is queued once more, under the same id. An SMS needs the privilege `sendSmsAlerts`, a command `sendCommands` or `sendSmsCommands`.",
+        "One that was sent, failed or was suppressed is queued once more, under the same id. An SMS needs the privilege `sendSmsAlerts`, a command `sendCommands` or `sendSmsCommands`. It takes a place of the device's and the account's day anew. Where the user does not see the rule, there is no such notification; of a deleted rule `admin` alone may.",
       permission: "write",
       input: { params: NoticePath },
       ok: { 200: NoticeAnswer },
-      errors: ["deviceNotFound", "notificationNotFound", "notificationUnfinished", "unsupportedMediaType"],
+      errors: [
+        "deviceNotFound",
+        "notificationNotFound",
+        "notificationUnfinished",
+        "notificationResent",
+        "unsupportedMediaType",
+      ],
     }),
     async (request) => {
       const caller = callerOf(request);

@@ -8,6 +8,7 @@ import { shifts } from "./0005-shifts.ts";
 import { noticePlaces } from "./0006-notice-places.ts";
 import { refusedRoom } from "./0007-refused-room.ts";
 import { deviceIdentity } from "./0008-device-identity.ts";
+import { caps } from "./0010-caps.ts";
 import { secrets } from "./0011-secrets.ts";
 import type { Engine, Migration } from "./migration.ts";
 
@@ -21,6 +22,7 @@ const migrations: readonly Migration[] = [
   noticePlaces,
   refusedRoom,
   deviceIdentity,
+  caps,
   secrets,
 ];
 

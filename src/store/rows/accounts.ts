@@ -1,18 +1,38 @@
 import type { Kysely } from "kysely";
 import type { Account, User } from "../../model/account.ts";
+import { type AccountCaps, unsetCaps } from "../../model/caps.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
-import type { AccountStore, NewUser } from "../../ports/store.ts";
+import type { AccountStore, NewAccount, NewUser } from "../../ports/store.ts";
 import type { AccountRow, Schema } from "../schema.ts";
 import { secretSettings, settingPlace } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { licensesUsed, licensesUsedByAccount } from "./licenses.ts";
 import { isEmailTaken, rowOf, userOf } from "./users.ts";
 
-type NewAccount = Omit<Account, "key" | "creation">;
-
 function accountOf(row: AccountRow): Account {
   const { key, id, name, time_zone, licenses, language, creation } = row;
-  return { key, id, name, timeZone: time_zone, licenses, language, creation };
+  return { key, id, name, timeZone: time_zone, licenses, language, creation, caps: capsOf(row) };
+}
+
+function capsOf(row: AccountRow): AccountCaps {
+  return {
+    dailyEmails: row.daily_emails,
+    dailySms: row.daily_sms,
+    deviceDailyEmails: row.device_daily_emails,
+    deviceDailySms: row.device_daily_sms,
+    unconfirmedRecipients: row.unconfirmed_recipients === null ? null : row.unconfirmed_recipients !== 0,
+  };
+}
+
+function capColumns(caps: AccountCaps) {
+  const { dailyEmails, dailySms, deviceDailyEmails, deviceDailySms, unconfirmedRecipients } = caps;
+  return {
+    daily_emails: dailyEmails,
+    daily_sms: dailySms,
+    device_daily_emails: deviceDailyEmails,
+    device_daily_sms: deviceDailySms,
+    unconfirmed_recipients: unconfirmedRecipients === null ? null : Number(unconfirmedRecipients),
+  };
 }
 
 /** Accounts and the service's settings. */
@@ -74,11 +94,11 @@ export class AccountRows implements AccountStore {
 
   async replace(
     key: number,
-    { name, timeZone, licenses, language }: Omit<Account, "key" | "id" | "creation">,
+    { name, timeZone, licenses, language, caps }: Omit<NewAccount, "id">,
   ): Promise<Account | undefined> {
     const row = await this.#database
       .updateTable("account")
-      .set({ name, time_zone: timeZone, licenses, language })
+      .set({ name, time_zone: timeZone, licenses, language, ...(caps && capColumns(caps)) })
       .where("key", "=", key)
       .returningAll()
       .executeTakeFirst();
@@ -113,10 +133,10 @@ export class AccountRows implements AccountStore {
 }
 
 async function insertAccount(database: Kysely<Schema>, account: NewAccount, now: number): Promise<Account> {
-  const { id, name, timeZone, licenses, language } = account;
+  const { id, name, timeZone, licenses, language, caps = unsetCaps } = account;
   const row = await database
     .insertInto("account")
-    .values({ id, name, time_zone: timeZone, licenses, language, creation: now })
+    .values({ id, name, time_zone: timeZone, licenses, language, creation: now, ...capColumns(caps) })
     .returningAll()
     .executeTakeFirstOrThrow();
   return accountOf(row);

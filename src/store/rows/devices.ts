@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, Kysely, Transaction } from "kysely";
 import { type Device, type DeviceFields, type DeviceKey, noIdentityRules, type SpokenWay } from "../../model/device.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
-import type { DeviceStore } from "../../ports/store.ts";
+import type { DeviceRefusal, DeviceStore, MostIdentifiers } from "../../ports/store.ts";
 import type { DeviceRow, Schema } from "../schema.ts";
 import { stringList, stringMap, written } from "./json-columns.ts";
 import { hasFreeLicense } from "./licenses.ts";
@@ -85,10 +85,17 @@ export class DeviceRows implements DeviceStore {
     this.#removed = removed;
   }
 
-  create(accountKey: number, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense"> {
+  create(
+    accountKey: number,
+    fields: DeviceFields,
+    now: number,
+    most?: MostIdentifiers,
+  ): Promise<Device | DeviceRefusal> {
     return this.#database.transaction().execute(async (transaction) => {
       if (await isTaken(transaction, identifiersOf(fields))) return "exists";
       if (!(await hasFreeLicense(transaction, accountKey, now))) return "noLicense";
+      const added = identifiersOf(fields).length;
+      if (most !== undefined && !(await mayHold(transaction, accountKey, added, most))) return "identifiers";
       const row = await transaction
         .insertInto("device")
         .values({ ...columnsOf(fields), account: accountKey, creation: now, modification: now })
@@ -208,12 +215,20 @@ export class DeviceRows implements DeviceStore {
     );
   }
 
-  replace(key: DeviceKey, fields: DeviceFields, now: number): Promise<Device | "exists" | "noLicense" | "missing"> {
+  replace(
+    key: DeviceKey,
+    fields: DeviceFields,
+    now: number,
+    most?: MostIdentifiers,
+  ): Promise<Device | DeviceRefusal | "missing"> {
     return this.#database.transaction().execute(async (transaction) => {
       const before = await transaction.selectFrom("device").selectAll().where("key", "=", key).executeTakeFirst();
       if (before === undefined) return "missing";
       if (await isTaken(transaction, identifiersOf(fields), key)) return "exists";
       const reactivated = isExpired(before.expires, now) && !isExpired(fields.expires, now);
+      const added = identifiersOf(fields).length - new Set([before.id, ...stringList(before.aliases)]).size;
+      if (most !== undefined && added > 0 && !(await mayHold(transaction, before.account, added, most)))
+        return "identifiers";
       if (reactivated && !(await hasFreeLicense(transaction, before.account, now))) return "noLicense";
       const row = await transaction
         .updateTable("device")
@@ -225,6 +240,10 @@ export class DeviceRows implements DeviceStore {
       await insertIdentifiers(transaction, key, fields);
       return deviceOf(row);
     });
+  }
+
+  identifiersUsed(accountKey: number): Promise<number> {
+    return identifiersUsed(this.#database, accountKey);
   }
 
   spoke(ways: readonly { readonly device: DeviceKey; readonly way: SpokenWay }[]): Promise<void> {
@@ -259,6 +278,43 @@ export class DeviceRows implements DeviceStore {
     return removed;
   }
 }
+
+async function identifiersUsed(database: Kysely<Schema>, accountKey: number): Promise<number> {
+  const row = await database
+    .selectFrom("device_identifier")
+    .innerJoin("device", "device.key", "device_identifier.device")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("device.account", "=", accountKey)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+/** Whether an account may hold so many identifiers more. */
+async function mayHold(
+  transaction: Transaction<Schema>,
+  accountKey: number,
+  added: number,
+  { perLicense, least }: MostIdentifiers,
+): Promise<boolean> {
+  const account = await transaction
+    .selectFrom("account")
+    .select("licenses")
+    .where("key", "=", accountKey)
+    .executeTakeFirst();
+  if (account === undefined) return false;
+  const most = Math.max(least, account.licenses * perLicense);
+  const devices = await transaction
+    .selectFrom("device")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("account", "=", accountKey)
+    .executeTakeFirstOrThrow();
+  // Each device has 17 identifiers at most: where even so many are fewer, the identifiers need not be counted, which takes longer.
+  if ((Number(devices.count) + 1) * mostOfDevice <= most) return true;
+  return (await identifiersUsed(transaction, accountKey)) + added <= most;
+}
+
+/** An id and sixteen aliases. */
+const mostOfDevice = 17;
 
 async function isTaken(
   transaction: Transaction<Schema>,

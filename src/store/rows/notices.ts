@@ -3,7 +3,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { NewNotice, Notice, NoticeChannel, NoticeState } from "../../model/notice.ts";
 import type { DayPlaces, NoticeBacklog, NoticeOutcome, NoticeRange, NoticeStore } from "../../ports/alert-store.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
-import type { DailyKind } from "../../ports/store.ts";
+import type { DailyKind, DailyTaken } from "../../ports/store.ts";
 import type { NewNoticeRow, NoticeRow, Schema } from "../schema.ts";
 import { openTarget, sealTarget } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
@@ -51,6 +51,7 @@ export function noticeRow(notice: NewNotice, vault: Vault): NewNoticeRow {
     peer_id: null,
     counted_day: null,
     counted_places: 1,
+    resends: 0,
   };
 }
 
@@ -105,12 +106,13 @@ export class NoticeRows implements NoticeStore {
         .returningAll()
         .executeTakeFirst();
       if (row === undefined) return "gone";
-      if (places === undefined || (await takeDay(transaction, row, places))) return "claimed";
+      const taken = places === undefined ? "taken" : await takeDay(transaction, row, places);
+      if (taken === "taken") return "claimed";
       await transaction
         .updateTable("notice")
         .set({
           state: "suppressed",
-          reason: row.channel === "sms" ? "daily SMS limit reached" : "daily e-mail limit reached",
+          reason: `daily ${row.channel === "sms" ? "SMS" : "e-mail"} limit ${taken === "account" ? "of the account " : ""}reached`,
           finished_at: now,
           attempts: row.attempts - 1,
           counted_day: null,
@@ -199,17 +201,28 @@ export class NoticeRows implements NoticeStore {
     return row && noticeOf(row, this.#vault);
   }
 
-  async resend(key: number, now: number): Promise<Notice | undefined> {
+  async resend(key: number, now: number, most: number): Promise<Notice | "open" | "limit"> {
     const row = await this.#database
       .updateTable("notice")
       // The place of a notice that was sent stays taken: it was sent.
-      .set({ state: "queued", reason: null, due_at: now, attempts: 0, finished_at: null, counted_day: null })
+      .set((set) => ({
+        state: "queued",
+        reason: null,
+        due_at: now,
+        attempts: 0,
+        finished_at: null,
+        counted_day: null,
+        resends: set("resends", "+", 1),
+      }))
       .where("key", "=", key)
+      .where("resends", "<", most)
       .where(hasFinished)
       .where(ofDevice)
       .returningAll()
       .executeTakeFirst();
-    return row && noticeOf(row, this.#vault);
+    if (row !== undefined) return noticeOf(row, this.#vault);
+    const kept = this.#kept().where("key", "=", key).where(hasFinished).where("resends", ">=", most);
+    return (await kept.executeTakeFirst()) === undefined ? "open" : "limit";
   }
 
   async prune(before: number, limit: number): Promise<number> {
@@ -233,15 +246,16 @@ export class NoticeRows implements NoticeStore {
 async function takeDay(
   transaction: Transaction<Schema>,
   row: NoticeRow,
-  { day, limit, count = 1 }: DayPlaces,
-): Promise<boolean> {
+  { day, limit, accountLimit = Number.MAX_SAFE_INTEGER, count = 1 }: DayPlaces,
+): Promise<DailyTaken> {
   const kind = kindOf(row.channel);
-  if (kind === undefined || (row.counted_day === day && row.counted_places === count)) return true;
+  if (kind === undefined || (row.counted_day === day && row.counted_places === count)) return "taken";
   await giveBackDay(transaction, row);
-  if (!(await takePlace(transaction, row.device, day, kind, limit, count))) return false;
+  const taken = await takePlace(transaction, row.device, day, kind, { device: limit, account: accountLimit }, count);
+  if (taken !== "taken") return taken;
   const counted = { counted_day: day, counted_places: count };
   await transaction.updateTable("notice").set(counted).where("key", "=", row.key).execute();
-  return true;
+  return "taken";
 }
 
 async function giveBackDay(

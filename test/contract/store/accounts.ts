@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { unsetCaps } from "../../../src/model/caps.ts";
 import type { Store, UserFields } from "../../../src/ports/store.ts";
 import { makeAccount, makeDevice, makeUser, now, unique, userFields } from "./harness.ts";
 
@@ -12,7 +13,16 @@ export function accountContract(store: () => Store): void {
       assert.deepEqual(await store().accounts.find(one.key), one);
       assert.deepEqual(
         { ...one, key: 0, name: "" },
-        { key: 0, id: one.id, name: "", timeZone: "America/Bogota", licenses: 7, language: "en", creation: now },
+        {
+          key: 0,
+          id: one.id,
+          name: "",
+          timeZone: "America/Bogota",
+          licenses: 7,
+          language: "en",
+          creation: now,
+          caps: unsetCaps,
+        },
       );
       assert.deepEqual(await store().accounts.findById(one.id), one);
       assert.equal(await store().accounts.find(999_999_999), undefined);

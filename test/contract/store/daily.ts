@@ -16,11 +16,13 @@ const someStep = fc.record({
 /** Counters of what is sent from devices. */
 export function dailyContract(store: () => Store): void {
   describe("daily counters", () => {
+    const took = async (key: number, day: string, kind: DailyKind, limit: number, count?: number) =>
+      (await store().daily.take(key, day, kind, { device: limit, account: 1e9 }, count)) === "taken";
     const device = async () => (await makeDevice(store(), (await makeAccount(store())).key)).key;
 
     it("end at the limit, however many take at once", async () => {
       const key = await device();
-      const take = (kind: DailyKind) => store().daily.take(key, today, kind, 7);
+      const take = (kind: DailyKind) => took(key, today, kind, 7);
       const taken = await Promise.all(Array.from({ length: 50 }, () => take("sms")));
       assert.equal(taken.filter(Boolean).length, 7);
       assert.deepEqual(await store().daily.sent(key, today), { sms: 7, email: 0 });
@@ -39,7 +41,7 @@ export function dailyContract(store: () => Store): void {
           for (const { take, kind, day, limit } of steps) {
             const count = counted.get(day + kind) ?? 0;
             if (take) {
-              assert.equal(await store().daily.take(key, day, kind, limit), count < limit);
+              assert.equal(await took(key, day, kind, limit), count < limit);
               if (count < limit) counted.set(day + kind, count + 1);
             } else {
               await store().daily.giveBack(key, day, kind);
@@ -59,10 +61,10 @@ export function dailyContract(store: () => Store): void {
     it("take and give back several at once, all or none", async () => {
       const key = await device();
       const sent = async () => (await store().daily.sent(key, today)).sms;
-      assert.equal(await store().daily.take(key, today, "sms", 2, 3), false);
-      assert.equal(await store().daily.take(key, today, "sms", 3, 3), true);
-      assert.equal(await store().daily.take(key, today, "sms", 5, 3), false);
-      assert.equal(await store().daily.take(key, today, "sms", 5, 2), true);
+      assert.equal(await took(key, today, "sms", 2, 3), false);
+      assert.equal(await took(key, today, "sms", 3, 3), true);
+      assert.equal(await took(key, today, "sms", 5, 3), false);
+      assert.equal(await took(key, today, "sms", 5, 2), true);
       assert.equal(await sent(), 5);
       await store().daily.giveBack(key, today, "sms", 4);
       assert.equal(await sent(), 1);
@@ -70,17 +72,45 @@ export function dailyContract(store: () => Store): void {
 
     it("are kept for a day and the one before", async () => {
       const key = await device();
-      for (const day of ["2026-11-01", "2026-11-20", today]) await store().daily.take(key, day, "sms", 5);
+      for (const day of ["2026-11-01", "2026-11-20", today]) await took(key, day, "sms", 5);
       const sent = async (day: string) => (await store().daily.sent(key, day)).sms;
       assert.deepEqual([await sent("2026-11-01"), await sent("2026-11-20"), await sent(today)], [0, 1, 1]);
     });
 
+    it("end at the limit of the account, however many of its devices take at once, and count what is gone", async () => {
+      const account = await makeAccount(store());
+      const keys = await Promise.all(
+        Array.from({ length: 5 }, async () => (await makeDevice(store(), account.key)).key),
+      );
+      const other = await device();
+      const limits = { device: 4, account: 7 };
+      const take = (key: number, count?: number) => store().daily.take(key, today, "sms", limits, count);
+      const taken = await Promise.all(Array.from({ length: 40 }, (_, at) => take(keys[at % 5] ?? 0)));
+      assert.equal(taken.filter((each) => each === "taken").length, 7);
+      assert.ok(taken.includes("account"));
+      assert.deepEqual(await store().daily.sentOfAccount(account.key, today), { sms: 7, email: 0 });
+      const sent = await Promise.all(keys.map(async (key) => (await store().daily.sent(key, today)).sms));
+      assert.equal(
+        sent.reduce((sum, each) => sum + each),
+        7,
+        "what the account may not send is not its device's",
+      );
+      const [first = 0] = keys;
+      await store().devices.remove(first);
+      assert.equal(await take(keys[1] ?? 0), "account", "a device that is gone gives nothing back");
+      await store().daily.giveBack(keys[1] ?? 0, today, "sms");
+      assert.equal(await take(keys[2] ?? 0, 2), "account");
+      assert.equal(await store().daily.takeOfAccount(account.key, today, "sms", 7), true);
+      assert.equal(await store().daily.takeOfAccount(account.key, today, "sms", 7), false);
+      assert.equal(await take(other), "taken");
+    });
+
     it("go with their device", async () => {
       const key = await device();
-      await store().daily.take(key, today, "sms", 5);
+      await took(key, today, "sms", 5);
       await store().devices.remove(key);
       assert.deepEqual(await store().daily.sent(key, today), { sms: 0, email: 0 });
-      assert.equal(await store().daily.take(key, today, "sms", 5), false);
+      assert.equal(await took(key, today, "sms", 5), false);
       assert.deepEqual(await store().daily.sent(key, today), { sms: 0, email: 0 });
     });
   });

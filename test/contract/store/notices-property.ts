@@ -89,8 +89,8 @@ class OutboxModel {
         this.#set(notice, {
           ...{ state: "queued", reason: null, dueAt: action.now, attempts: 0, finishedAt: null, countedDay: null },
         });
-      const resent = await store.notices.resend(notice.key, action.now);
-      assert.deepEqual(resent, final ? this.#now(notice) : undefined);
+      const resent = await store.notices.resend(notice.key, action.now, 1000);
+      assert.deepEqual(resent, final ? this.#now(notice) : "open");
     }
   }
 

@@ -271,17 +271,19 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
     it("are queued once more by hand when they are final, and take another place", async () => {
       const key = await device();
       const notice = await makeNotice(store(), key);
-      assert.equal(await store().notices.resend(notice.key, now), undefined);
+      assert.equal(await store().notices.resend(notice.key, now, 1), "open");
       await claim(notice, 2);
-      assert.equal(await store().notices.resend(notice.key, now), undefined);
+      assert.equal(await store().notices.resend(notice.key, now, 1), "open");
       await store().notices.finish(notice.key, sent, now);
       const queued = { ...notice, dueAt: now + 9, peerId: "<1@mail>" };
-      assert.deepEqual(await store().notices.resend(notice.key, now + 9), queued);
+      assert.deepEqual(await store().notices.resend(notice.key, now + 9, 1), queued);
       assert.deepEqual(await find(notice), queued);
       assert.equal(await claim(notice, 2), "claimed");
       assert.equal((await count(key)).email, 2);
+      await store().notices.finish(notice.key, sent, now);
+      assert.equal(await store().notices.resend(notice.key, now, 1), "limit");
       const never = await makeNotice(store(), key, { state: "suppressed", reason: "too early" });
-      assert.deepEqual(await store().notices.resend(never.key, now), {
+      assert.deepEqual(await store().notices.resend(never.key, now, 1), {
         ...never,
         state: "queued",
         reason: null,
@@ -317,7 +319,7 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
       assert.deepEqual(await due(key, "email"), []);
       assert.ok((await store().notices.nextDue()) !== earliest);
       assert.equal(await claim(waits), "gone");
-      assert.equal(await store().notices.resend(ended.key, now), undefined);
+      assert.equal(await store().notices.resend(ended.key, now, 1), "open");
       assert.deepEqual(await store().notices.list(key, { limit: 5 }), []);
       assert.equal(await find(waits), undefined);
       await store().notices.finish(sending.key, failed, now);

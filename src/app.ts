@@ -224,6 +224,11 @@ function measure(metrics: Metrics, ingest: Ingest, store: SqliteStore): void {
   );
   metrics.gauge("waybeam_ingest_set_aside_bytes", "Memory kept of them.", () => ingest.aside.bytes);
   metrics.gauge(
+    "waybeam_own_clock_doubted",
+    "1: our own clock seems to be slow, -1: fast, 0: right, by what most devices report.",
+    () => ({ right: 0, slow: 1, fast: -1 })[ingest.clock],
+  );
+  metrics.gauge(
     "waybeam_store_refused_dropped",
     "Refused reports deleted before their age since the start, since their device had too many bytes of them.",
     () => store.refusedDropped,

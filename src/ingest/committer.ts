@@ -7,6 +7,7 @@ import type { Log } from "../ports/log.ts";
 import type { LocationStore } from "../ports/store.ts";
 import type { Directory } from "./directory.ts";
 import type { IngestMetrics } from "./metrics.ts";
+import { OwnClock } from "./own-clock.ts";
 import type { PendingDevice } from "./pending.ts";
 import { type Planned, Planner } from "./planner.ts";
 import type { States } from "./states.ts";
@@ -15,6 +16,14 @@ import type { States } from "./states.ts";
 const mostConflicts = 10;
 /** One commit's bytes, in memory and on its way to the writer, whose heap has 64 MB; what is more is the next commit. */
 const mostCommitBytes = 8 * 1024 * 1024;
+
+/** A report of so long ago says that our clock may be fast, or that it is of a backlog. */
+const longAgoMs = 24 * 3_600_000;
+const clockTexts = {
+  right: "most devices agree with our clock again",
+  slow: "our own clock seems to be slow: most devices seem to be in the future. What they report is not acknowledged; set the clock right",
+  fast: "our own clock seems to be fast: most devices report of more than a day ago. Set the clock right, unless they send a backlog",
+} as const;
 
 /** What a committer works with. */
 export interface CommitterDeps {
@@ -41,6 +50,7 @@ export interface CommitListener {
 /** Plans and commits the reports of some devices, in commits of bounded size. */
 export class Committer {
   readonly planner: Planner;
+  readonly ownClock = new OwnClock();
   readonly #deps: CommitterDeps;
   readonly #listener: CommitListener;
 
@@ -56,10 +66,32 @@ export class Committer {
     for (let left = devices; ; ) {
       left = await this.#admittedAgain(left);
       if (left.length === 0) return;
+      const now = this.#deps.clock.monotonic();
+      for (const { device } of left) this.ownClock.active(device.accountKey, now);
+      for (const pending of left) if (this.#asksOfClock(pending)) await this.#judgeClock(pending);
       const planned = await this.planner.plan(left, mostCommitBytes);
       for (const part of inParts(planned)) if (!(await this.#commitPart(part))) conflicts++;
       if (conflicts >= mostConflicts) throw new Error(`${left.length} devices conflict again and again`);
     }
+  }
+
+  /** A usual report costs a comparison: only what is far from our time, or contradicts such a report, tells of our clock. */
+  #asksOfClock({ isAhead, newest }: PendingDevice): boolean {
+    return isAhead || (newest > Number.NEGATIVE_INFINITY && (newest < -longAgoMs || this.ownClock.open));
+  }
+
+  /** Hears what a device says of our clock. Where that may be wrong, what comes from the future is not acknowledged, so that the tracker keeps it. */
+  async #judgeClock(pending: PendingDevice): Promise<void> {
+    const { clock, states, log, metrics } = this.#deps;
+    const { key, accountKey } = pending.device;
+    const sight = pending.isAhead ? "ahead" : pending.newest < -longAgoMs ? "behind" : "near";
+    const state = states.get(key) ?? (await states.load([key])).get(key);
+    const known = state !== undefined && state.time > 0;
+    const before = this.ownClock.standing;
+    this.ownClock.saw(key, accountKey, sight, known, clock.monotonic(), clock.now());
+    const { standing } = this.ownClock;
+    if (standing !== before) log[standing === "right" ? "info" : "error"]({ clock: standing }, clockTexts[standing]);
+    if (pending.isAhead && this.ownClock.withholds(known, clock.monotonic())) metrics.withheld.add(pending.withhold());
   }
 
   /** Those that are not settled and may report, admitted again where they changed since their reports came; the others are refused. */

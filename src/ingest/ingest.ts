@@ -14,6 +14,7 @@ import { Committer } from "./committer.ts";
 import { Directory } from "./directory.ts";
 import { divide, type Failure } from "./division.ts";
 import type { IngestMetrics } from "./metrics.ts";
+import type { Standing } from "./own-clock.ts";
 import { Pending, PendingDevice } from "./pending.ts";
 import type { Planned } from "./planner.ts";
 import { Progress } from "./progress.ts";
@@ -126,6 +127,11 @@ export class Ingest implements Intake, SetAsides {
   /** Seconds since something was committed, while something waits for it; 0: nothing waits. */
   get stalledSeconds(): number {
     return this.#progress.stalledMs / 1000;
+  }
+
+  /** What our own clock seems to be, by what devices report. */
+  get clock(): Standing {
+    return this.#committer.ownClock.standing;
   }
 
   setAside(device: DeviceKey): SetAside | undefined {

@@ -8,6 +8,7 @@ export interface IngestMetrics {
   readonly stored: Counter;
   readonly repeats: Counter;
   readonly refusedReports: Counter;
+  readonly withheld: Counter;
   readonly droppedValues: Counter;
   readonly conflicts: Counter;
   readonly failed: Counter;
@@ -31,6 +32,10 @@ export function ingestMetrics(metrics: Metrics): IngestMetrics {
     refusedReports: counter(
       "waybeam_ingest_reports_refused_total",
       "Reports whose clock or position can't be right, kept as evidence.",
+    ),
+    withheld: counter(
+      "waybeam_ingest_reports_withheld_total",
+      "Reports from the future that were not acknowledged, since our own clock may be wrong.",
     ),
     droppedValues: counter(
       "waybeam_ingest_values_dropped_total",

@@ -39,7 +39,11 @@ export class PendingDevice {
   ahead: Ahead | undefined;
   /** All that it held is on disk, or refused: there is nothing left to do. */
   settled = false;
+  /** Newest event time against its arrival, ms; none: no report was believed. */
+  newest = Number.NEGATIVE_INFINITY;
   #done: ((outcome: Outcome) => void)[] = [];
+  /** Messages with a report from the future. */
+  #ahead: ((outcome: Outcome) => void)[] = [];
 
   constructor(device: Admitted) {
     this.device = device;
@@ -47,7 +51,23 @@ export class PendingDevice {
 
   /** Messages that wait for an answer. */
   get messages(): number {
-    return this.#done.length;
+    return this.#done.length + this.#ahead.length;
+  }
+
+  /** Whether something of it comes from the future. */
+  get isAhead(): boolean {
+    return this.#ahead.length > 0;
+  }
+
+  /** Drops what comes from the future; its messages are not acknowledged. How many reports those are. */
+  withhold(): number {
+    const before = this.refused.length;
+    const kept = this.refused.filter(({ cause }) => cause !== "future");
+    this.refused.splice(0, before, ...kept);
+    const ahead = this.#ahead;
+    this.#ahead = [];
+    for (const tell of ahead) setImmediate(tell, "failed");
+    return before - kept.length;
   }
 
   /** Adds one message's reports, judged and made ready. */
@@ -57,6 +77,7 @@ export class PendingDevice {
     { maxFutureMs, watched, dropped }: Judging,
     done: (outcome: Outcome) => void,
   ): void {
+    const refused = this.refused.length;
     for (const given of reports) {
       if (!worthKeeping(given)) continue;
       const report = soundReport(given, dropped);
@@ -66,27 +87,33 @@ export class PendingDevice {
       else {
         const draft = draftOf(report, time, receivedAt, watched);
         this.drafts.push(draft);
+        if (time - receivedAt > this.newest) this.newest = time - receivedAt;
         this.bytes += bytesOf(draft, watched);
       }
     }
     this.reports += reports.length;
     this.bytes += messageBytes;
-    this.#done.push(done);
+    let ahead = false;
+    for (let at = refused; at < this.refused.length; at++) ahead ||= this.refused[at]?.cause === "future";
+    (ahead ? this.#ahead : this.#done).push(done);
   }
 
   /** Puts in, before its own, what another one of the same device holds or what of it is left over; the other one is empty then. */
   putBefore(other: PendingDevice, drafts: readonly Draft[]): void {
     this.drafts.unshift(...drafts);
     this.#done.unshift(...other.#done);
+    this.#ahead.unshift(...other.#ahead);
     other.#done = [];
+    other.#ahead = [];
     this.reports += drafts.length;
     this.bytes += other.bytes;
   }
 
   /** Tells every message what became of it; once. One that fails to hear it keeps it from no other. */
   answer(outcome: Outcome, failed: (error: unknown) => void): void {
-    const done = this.#done;
+    const done = [...this.#done, ...this.#ahead];
     this.#done = [];
+    this.#ahead = [];
     for (const tell of done) {
       try {
         tell(outcome);

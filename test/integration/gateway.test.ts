@@ -170,6 +170,24 @@ withGateway("a congested intake stops reading, and goes on when drained", {}, as
   peer.end();
 });
 
+withGateway("a device of which enough waits is held back alone", {}, async (world) => {
+  const greedy = new Peer(world.port);
+  greedy.send("#I,one\n");
+  await greedy.expect("#I\n");
+  world.intake.full.add("one");
+  greedy.send("#P,1\n");
+  world.intake.register("two");
+  const other = new Peer(world.port);
+  other.send("#I,two\n#P,1\n");
+  await other.expect("#I\n#P,1\n");
+  assert.equal(world.intake.stored.has("one"), false);
+  world.intake.full.clear();
+  world.intake.drain();
+  await greedy.expect("#P,1\n");
+  greedy.end();
+  other.end();
+});
+
 withGateway("a bounded number of messages waits for its commit", { messagesInFlight: 4 }, async (world) => {
   world.intake.hold = true;
   const peer = new Peer(world.port);

@@ -328,8 +328,9 @@ async function introduction(config: Config, store: Store): Promise<Pick<App, "cr
   };
 }
 
-/** The first start's account and owner; undefined where they are there. */
-function firstAccount(config: Config, store: Store): ReturnType<typeof bootstrap> {
+/** What accounts may have, and the first start's account and owner; undefined where they are there. */
+async function firstAccount(config: Config, store: Store): ReturnType<typeof bootstrap> {
+  await store.accounts.setUsualQuotas(config.quotas);
   const url = `http://${reachedAt(config.http.host, config.http.port)}`;
   return bootstrap(
     {

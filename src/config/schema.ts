@@ -5,6 +5,7 @@ import { caps } from "./caps.ts";
 import { type About, integer, optionalText, port, text, toggle } from "./kinds.ts";
 import { mail } from "./mail.ts";
 import { metrics } from "./metrics.ts";
+import { quotas } from "./quotas.ts";
 import { refused } from "./refused.ts";
 import { secret } from "./secret.ts";
 import { apiShares, deviceShares, httpShares } from "./shares.ts";
@@ -188,6 +189,7 @@ export const configSchema = Type.Object({
   device,
   api,
   answers,
+  quotas,
   ingest,
   owner: Type.Object({
     email: text("owner@waybeam.local", {

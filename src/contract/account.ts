@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { AccountLanguage, Bound, capsShown, Licenses } from "./admin.ts";
+import { AccountLanguage, Bound, capsShown, Licenses, QuotasView } from "./admin.ts";
 import { success } from "./envelope.ts";
 
 /** Answer of GET /api/account. */
@@ -12,4 +12,5 @@ export const AccountAnswer = success({
   identifiers: Type.Object(Bound.properties, {
     description: "Ids and aliases of its devices, expired ones too.",
   }),
+  quotas: QuotasView,
 });

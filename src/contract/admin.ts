@@ -36,6 +36,29 @@ const settable = {
   ),
 };
 
+function quota(description: string) {
+  return Type.Optional(NullableInteger({ minimum: 0, maximum: 1_000_000_000_000, description }));
+}
+
+const quotas = Type.Optional(
+  Type.Object(
+    {
+      users: quota("Users."),
+      groups: quota("Groups."),
+      geofences: quota("Geofences."),
+      rules: quota("Alert rules."),
+      rulesOfDevice: quota("Alert rules that name one device, and those that name one group."),
+      webhooks: quota("Webhooks of all rules."),
+      bytes: quota("Bytes of users, groups, geofences and rules together, as stored."),
+    },
+    {
+      description:
+        "What the account may have of each; null or left out: what the service's settings say. An account that has more keeps all of it, and can't add.",
+      examples: [{ users: 50, bytes: 10_000_000 }],
+    },
+  ),
+);
+
 const example = { name: "North Fleet", timeZone: "America/Bogota", licenses: 500, language: "es" };
 const ownerExample = {
   name: "Ana Gómez",
@@ -63,7 +86,7 @@ export const NewAccount = Type.Object(
 export type NewAccount = Static<typeof NewAccount>;
 
 /** Body of PUT /api/admin/accounts/{accountId}, and what the result of a PATCH must be. */
-export const AccountReplacement = Type.Object(settable, { examples: [example] });
+export const AccountReplacement = Type.Object({ ...settable, quotas }, { examples: [example] });
 export type AccountReplacement = Static<typeof AccountReplacement>;
 
 /** Licences of an account, as every answer shows them. */
@@ -86,6 +109,24 @@ export const capsShown = {
   deviceDailySms: Type.Integer({ description: "The highest `dailySmsLimit` that a device can be given." }),
 };
 
+/** Quotas of an account and their use, as every answer shows them. */
+export const QuotasView = Type.Object(
+  {
+    users: Bound,
+    groups: Bound,
+    geofences: Bound,
+    rules: Bound,
+    rulesOfDevice: Type.Object(
+      { limit: Type.Integer() },
+      { description: "Alert rules that may name one device, and one group.", examples: [{ limit: 200 }] },
+    ),
+    webhooks: Bound,
+    bytes: Bound,
+  },
+  { description: "What is at its limit can't grow: 409." },
+);
+export type QuotasView = Static<typeof QuotasView>;
+
 /** Language of an account's alerts, as every answer shows it. */
 export const AccountLanguage = Type.Unsafe<Language>({ type: "string", enum: [...languages] });
 
@@ -98,6 +139,7 @@ export const AccountView = Type.Object(
     language: AccountLanguage,
     licenses: Licenses,
     ...capsShown,
+    quotas: QuotasView,
     creation: Instant(),
   },
   {
@@ -112,6 +154,15 @@ export const AccountView = Type.Object(
         dailySms: { limit: 500, used: 2 },
         deviceDailyEmails: 500,
         deviceDailySms: 100,
+        quotas: {
+          users: { limit: 1000, used: 12 },
+          groups: { limit: 1000, used: 3 },
+          geofences: { limit: 10_000, used: 40 },
+          rules: { limit: 2000, used: 25 },
+          rulesOfDevice: { limit: 200 },
+          webhooks: { limit: 1000, used: 2 },
+          bytes: { limit: 67_108_864, used: 90_412 },
+        },
         creation: "2026-11-21T10:29:00.000Z",
       },
     ],

@@ -7,8 +7,8 @@ import { success } from "./envelope.ts";
 import { listed } from "./page.ts";
 import { Instant, NullableNumber, NullableText, reference } from "./schema.ts";
 
-/** Rules of an account: each is looked at for each fix of its devices, so a script in a loop must find an end. */
-export const mostRules = 2000;
+/** Rules of an account, whatever its quota is. */
+export const mostRules = 100_000;
 /** Rules of a replacement of all that watch one device alone. */
 const mostOfDevice = 100;
 /** Devices that a rule names one by one; more are a group's. */

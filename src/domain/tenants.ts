@@ -11,7 +11,7 @@ import type { Letters } from "../ports/letters.ts";
 import type { Log } from "../ports/log.ts";
 import type { PageAsk } from "../ports/pages.ts";
 import type { Store } from "../ports/store.ts";
-import { type CapsContext, capsView } from "./account-caps.ts";
+import { capsView } from "./account-caps.ts";
 import { ownerOf } from "./accounts.ts";
 import { unknownFields } from "./bodies.ts";
 import { isCountry } from "./countries.ts";
@@ -20,6 +20,7 @@ import { patched } from "./json-patch.ts";
 import { licensesOf } from "./licenses.ts";
 import { type Listed, listedOf } from "./listed.ts";
 import { createLocks } from "./locks.ts";
+import { givenQuotas, quotasView, setQuotas } from "./quotas.ts";
 import { isTimeZone } from "./time-zones.ts";
 import { createTelling } from "./user-telling.ts";
 
@@ -82,26 +83,25 @@ export function createTenants(context: TenantsContext): Tenants {
     return account;
   }
 
-  async function viewOf(account: Account): Promise<AccountView> {
-    return accountView(context, account, await accounts.licensesUsed(account.key, clock.now()));
-  }
+  const view = (account: Account) => viewOf(context, account, clock.now());
 
   async function write({ key }: Account, body: AccountReplacement): Promise<ChangedAccount> {
     const { name, timeZone, licenses, language = "en" } = body;
     checkTimeZone(timeZone, "body/timeZone");
     const account = await accounts.replace(key, { name, timeZone, licenses, language, caps: capsIn(body) });
     if (account === undefined) throw new ApiError("accountNotFound");
+    await accounts.setQuotas(key, setQuotas(body.quotas ?? {}));
     // Its rules go by its time zone and its language.
     bus.publish({ type: "rulesChanged", accountKey: key });
-    return { account: await viewOf(account), warnings: unknownFields(body, settable, shownFields) };
+    return { account: await view(account), warnings: unknownFields(body, settable, shownFields) };
   }
 
   return {
     async page(ask) {
       const found = listedOf(await accounts.page(ask));
-      return { ...found, items: await Promise.all(found.items.map(viewOf)) };
+      return { ...found, items: await Promise.all(found.items.map(view)) };
     },
-    read: async (id) => viewOf(await find(id)),
+    read: async (id) => view(await find(id)),
     async create(body) {
       const { owner, name, timeZone, licenses, language = "en" } = body;
       checkTimeZone(timeZone, "body/timeZone");
@@ -114,7 +114,7 @@ export function createTenants(context: TenantsContext): Tenants {
       );
       if (made === "emailInUse") throw new ApiError("emailInUse");
       return {
-        account: await viewOf(made.account),
+        account: await view(made.account),
         owner: { id: made.owner.id, email: made.owner.email, apiKey: key.secret },
         warnings: [
           ...unknownFields(body, settableOfNew, shownFields),
@@ -136,21 +136,26 @@ export function createTenants(context: TenantsContext): Tenants {
     patch: (id, operations, check) =>
       alone(id, async () => {
         const account = await find(id);
-        const { name, timeZone, licenses, language, caps } = account;
-        return write(account, check(patched({ name, timeZone, licenses, language, ...caps }, operations, writable)));
+        return write(account, check(patched(await presentOf(account, accounts), operations, writable)));
       }),
   };
 }
 
-async function accountView(context: CapsContext, account: Account, used: number): Promise<AccountView> {
+/** An account as a body would say it. */
+async function presentOf({ key, name, timeZone, licenses, language, caps }: Account, accounts: Store["accounts"]) {
+  return { name, timeZone, licenses, language, ...caps, quotas: givenQuotas(await accounts.quotas(key)) };
+}
+
+/** An account as the operator sees it. */
+async function viewOf(context: TenantsContext, account: Account, now: number): Promise<AccountView> {
+  const { accounts } = context.store;
+  const [used, quotas] = await Promise.all([accounts.licensesUsed(account.key, now), accounts.quotas(account.key)]);
   const { id, name, timeZone, language, licenses, creation } = account;
   return {
-    id,
-    name,
-    timeZone,
-    language,
+    ...{ id, name, timeZone, language },
     licenses: licensesOf(licenses, used),
     ...(await capsView(context, account)),
+    quotas: quotasView(quotas),
     creation: formatInstant(creation),
   };
 }

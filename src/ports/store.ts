@@ -5,6 +5,7 @@ import type { CommitBatch, RefusedReport } from "../model/commit.ts";
 import type { Device, DeviceFields, DeviceKey, SpokenWay } from "../model/device.ts";
 import type { Group } from "../model/group.ts";
 import type { DeviceState, LocationRecord } from "../model/location.ts";
+import type { QuotaName, Quotas, QuotaUse } from "../model/quotas.ts";
 import type { AlertRuleStore, AlertStore, GeofenceStore, NoticeStore } from "./alert-store.ts";
 import type { Page, PageAsk } from "./pages.ts";
 
@@ -45,6 +46,25 @@ export class StoreUnavailable extends Error {
     super(message, options);
     this.trouble = trouble;
   }
+}
+
+/** The account has as many of something as it may. Nothing was written. */
+export class QuotaReached extends Error {
+  override readonly name = "QuotaReached";
+  readonly quota: QuotaName;
+
+  constructor(quota: QuotaName) {
+    super(`quota ${quota} reached`);
+    this.quota = quota;
+  }
+}
+
+/** What an account has and may have. */
+export interface AccountQuotas {
+  /** Undefined: nothing was said of how much, not even usually. */
+  readonly limits: Quotas | undefined;
+  readonly own: Partial<Quotas>;
+  readonly use: QuotaUse;
 }
 
 /** A commit found a device at another version than it was made for, or deleted: reload these and evaluate again. Nothing was written. */
@@ -250,6 +270,12 @@ export interface AccountStore {
   licensesUsed(accountKey: number, now: number): Promise<number>;
   /** The same for every account that uses any, by its key: one question for a list of accounts. */
   licensesUsedByAccount(now: number): Promise<ReadonlyMap<number, number>>;
+  /** What the accounts may have that nothing else is said of. */
+  setUsualQuotas(quotas: Quotas): Promise<void>;
+  /** What is said of an account alone, in place of what was; what is left out is as usual. */
+  setQuotas(accountKey: number, quotas: Partial<Quotas>): Promise<void>;
+  /** What an account has, may have, and what of that is said of it alone. */
+  quotas(accountKey: number): Promise<AccountQuotas>;
   /** A setting that is there already; undefined: it was never made. */
   findSetting(name: string): Promise<string | undefined>;
   /** A setting of the whole service (the key that signs tokens); made by `make` when it is not there yet, atomically. */

@@ -5,6 +5,7 @@ import type { CommandChannel, CommandFormat, CommandState } from "../model/comma
 import type { Language } from "../model/language.ts";
 import type { NoticeChannel, NoticeState } from "../model/notice.ts";
 import type { RecipientChannel, RecipientState } from "../model/recipient.ts";
+import type { AccountQuotaTable, AccountUseTable, RuleTargetTable } from "./schema-quotas.ts";
 
 /*
  * The tables of both engines, as Kysely sees them. Times are epoch ms and keys are numbers in 64-bit columns; truth values are 0 and 1;
@@ -262,6 +263,8 @@ export interface AlertRuleTable {
   revision: number;
   /** All that a caller sets. */
   definition: string;
+  /** How many it calls; they may be sealed in the definition. */
+  webhooks: Generated<number>;
   creation: number;
   modification: number;
 }
@@ -349,6 +352,9 @@ export interface Schema {
   alert_rule: AlertRuleTable;
   alert: AlertTable;
   notice: NoticeTable;
+  account_use: AccountUseTable;
+  account_quota: AccountQuotaTable;
+  rule_target: RuleTargetTable;
   setting: SettingTable;
   migration: MigrationTable;
 }

@@ -149,7 +149,10 @@ test("an account's large geofences have half a million positions at most", async
   );
 });
 
-test("an account has 2000 rules at most", async () => {
+test("an account has as many rules at most as its quota says", async () => {
+  const most = 1_000_000_000;
+  const others = { users: most, groups: most, geofences: most, rulesOfDevice: most, webhooks: most, bytes: most };
+  await rest.store.accounts.setUsualQuotas({ ...others, rules: 2000 });
   await rest.call("POST", "/api/devices", { token, body: { id: "d" } });
   const rule = { name: "SOS", type: "sos", devices: ["d"] };
   const { id } = (await rest.call("POST", "/api/alertRules", { token, body: rule })).json;

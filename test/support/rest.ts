@@ -10,6 +10,7 @@ import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { User } from "../../src/model/account.ts";
 import type { Report } from "../../src/model/effects.ts";
+import type { Quotas } from "../../src/model/quotas.ts";
 import { createLetters } from "../../src/notify/letters.ts";
 import {
   createLog,
@@ -114,6 +115,8 @@ export interface RestOptions {
   readonly sms?: SmsSender;
   readonly caps?: Partial<HttpDeps["caps"]>;
   readonly resends?: Partial<HttpDeps["resends"]>;
+  /** What accounts may have; unless given, as much as they like. */
+  readonly quotas?: Quotas;
   /** Where users are told of changes of their way in; nobody is unless given. */
   readonly mailer?: Mailer;
   /** What of devices can't be stored; all of it can unless given. */
@@ -136,6 +139,7 @@ export async function startRest({
   setAsides,
   caps,
   resends,
+  quotas,
 }: RestOptions = {}): Promise<Rest> {
   const logged: string[] = [];
   const log = createLog("warn", { write: (line) => logged.push(line) });
@@ -154,6 +158,7 @@ export async function startRest({
     { store, bus, clock, log, metrics: ingestMetrics(metrics), engine: noAlertEngine },
   );
   const letters = createLetters({ mailer, clock, ids, log });
+  if (quotas !== undefined) await store.accounts.setUsualQuotas(quotas);
   const served = spoil?.(store) ?? store;
   const http = await createHttp(
     { host, port: 0, trustProxy, limits: { ...defaultLimits, ...limits } },

@@ -1,6 +1,7 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { languages } from "../../model/language.ts";
-import { collect, named, patch, setSteps, wholeNumber } from "../change.ts";
+import { quotaNames } from "../../model/quotas.ts";
+import { collect, named, patch, type Step, setSteps, wholeNumber } from "../change.ts";
 import type { Answer, ApiClient } from "../client.ts";
 import { clientFor, examples, operatorFor } from "../context.ts";
 import type { Host } from "../host.ts";
@@ -103,6 +104,7 @@ interface SetOptions {
   readonly deviceDailyEmails?: number;
   readonly deviceDailySms?: number;
   readonly unset: readonly string[];
+  readonly quota: Readonly<Record<string, number | null>>;
   readonly json?: boolean;
 }
 
@@ -121,21 +123,22 @@ function addSet(account: Command, host: Host): void {
     .option("--device-daily-sms <count>", "the highest daily SMS limit of a device", wholeNumber)
     .option("--unset <field>", "a field of the API to empty, such as dailySms; may be repeated", collect, [])
     .option("--json", "JSON, as the API gives it")
+    .addOption(quotaOption())
     .addHelpText(
       "after",
       examples(
         'waybeam account set "North Fleet" --licenses 800',
         'waybeam account set "North Fleet" --daily-emails 2000 --daily-sms 100',
+        'waybeam account set "North Fleet" --quota geofences=500 --quota users=default',
       ),
     )
-    .action(async (given: string, { json, unset, ...fields }: SetOptions, command: Command) => {
+    .action(async (given: string, { json, unset, quota, ...fields }: SetOptions, command: Command) => {
       const client = await operatorFor(host, command);
       const id = await find(client, given);
-      const { account: changed } = await patch(
-        client,
-        `${path}/${encodeURIComponent(id)}`,
-        setSteps({ ...fields }, unset),
-      );
+      const { account: changed } = await patch(client, `${path}/${encodeURIComponent(id)}`, [
+        ...setSteps({ ...fields }, unset),
+        ...Object.entries(quota).map(([name, value]): Step => ({ op: "add", path: `/quotas/${name}`, value })),
+      ]);
       await printOne(host, isRecord(changed) ? changed : {}, json);
     });
 }
@@ -156,6 +159,19 @@ function addOwnerKey(account: Command, host: Host): void {
       await printOne(host, { userName: email, apiKey }, false);
       host.terminal.err("The API key is not shown again.\n");
     });
+}
+
+/** Reads `users=50`, and `users=default` for what the settings say. */
+function quotaOption(): Option {
+  const read = (text: string, before: Readonly<Record<string, number | null>>) => {
+    const [, name = "", value = ""] = /^(\w+)=(\d{1,12}|default)$/.exec(text) ?? [];
+    if (!quotaNames.some((each) => each === name))
+      throw new InvalidArgumentError(`It must be one of ${quotaNames.join(", ")}, = and a number or default.`);
+    return { ...before, [name]: value === "default" ? null : Number(value) };
+  };
+  return new Option("--quota <name=count>", `what it may have: ${quotaNames.join(", ")}; default: as the settings say`)
+    .default({}, "none")
+    .argParser(read);
 }
 
 function languageOption(): Option {

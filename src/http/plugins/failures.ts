@@ -1,7 +1,8 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { ApiError } from "../../errors/catalogue.ts";
+import { ApiError, type ErrorName } from "../../errors/catalogue.ts";
+import type { QuotaName } from "../../model/quotas.ts";
 import type { Log } from "../../ports/log.ts";
-import { StoreUnavailable } from "../../ports/store.ts";
+import { QuotaReached, StoreUnavailable } from "../../ports/store.ts";
 import { detailsOf } from "../details.ts";
 import { failureText, jsonType } from "../envelope.ts";
 import { fixedLimits } from "../limits.ts";
@@ -27,12 +28,26 @@ export function answerFailure(error: unknown, request: FastifyRequest, reply: Fa
   return reply.send(failureText(failure, request.caller));
 }
 
+const quotaErrors = {
+  users: "userLimit",
+  groups: "groupLimit",
+  geofences: "geofenceLimit",
+  rules: "alertRuleLimit",
+  rulesOfDevice: "deviceRuleLimit",
+  webhooks: "webhookLimit",
+  bytes: "storageLimit",
+} as const satisfies Readonly<Record<QuotaName, ErrorName>>;
+
 const clientGone: ReadonlySet<string> = new Set(["ECONNRESET", "ECONNABORTED", "ERR_STREAM_PREMATURE_CLOSE"]);
 
 /** The failure of the catalogue that an error of a handler, of Fastify or of the store is. */
 function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof StoreUnavailable) return new ApiError("unavailable", [], fixedLimits.retryAfterSeconds);
+  if (error instanceof QuotaReached)
+    return new ApiError(quotaErrors[error.quota], [
+      `GET /api/account tells what the account has and may have of ${error.quota}`,
+    ]);
   if (!(error instanceof Error)) return new ApiError("internal");
   const { code, statusCode, validation, validationContext }: Partial<FastifyError> = error;
   const invalid = request.routeOptions.config.invalid ?? "badRequest";

@@ -2,6 +2,7 @@ import { AccountAnswer } from "../../contract/account.ts";
 import { capsView } from "../../domain/account-caps.ts";
 import { leastIdentifiers } from "../../domain/devices.ts";
 import { licensesOf } from "../../domain/licenses.ts";
+import { quotasView } from "../../domain/quotas.ts";
 import { ApiError } from "../../errors/catalogue.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
@@ -26,6 +27,7 @@ export function accountRoute(app: App, services: Services): void {
       const account = await store.accounts.find(caller.user.accountKey);
       if (account === undefined) throw new ApiError("invalidToken");
       const used = await store.accounts.licensesUsed(account.key, clock.now());
+      const quotas = await store.accounts.quotas(account.key);
       const { name, timeZone, language, licenses } = account;
       const most = Math.max(leastIdentifiers, licenses * services.caps.identifiersPerLicense);
       return answer(caller, {
@@ -35,6 +37,7 @@ export function accountRoute(app: App, services: Services): void {
         licenses: licensesOf(licenses, used),
         ...(await capsView(services, account)),
         identifiers: { limit: most, used: await store.devices.identifiersUsed(account.key) },
+        quotas: quotasView(quotas),
       });
     },
   );

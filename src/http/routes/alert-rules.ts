@@ -70,7 +70,7 @@ function createRoute(app: App, { alertRules }: Services): void {
       input: { body: AlertRuleBody },
       ok: { 201: AlertRuleAnswer },
       invalid: "invalidInput",
-      errors: ["alertRuleLimit"],
+      errors: ["alertRuleLimit", "deviceRuleLimit", "webhookLimit", "storageLimit"],
     }),
     async (request, reply) => {
       const caller = callerOf(request);
@@ -112,7 +112,7 @@ function replaceRoute(app: App, { alertRules }: Services): void {
       input: { params: AlertRulePath, body: AlertRuleBody },
       ok: { 200: AlertRuleAnswer },
       invalid: "invalidInput",
-      errors: ["alertRuleNotFound"],
+      errors: ["alertRuleNotFound", "deviceRuleLimit", "webhookLimit", "storageLimit"],
     }),
     async (request) => {
       const caller = callerOf(request);
@@ -134,7 +134,14 @@ function patchRoute(app: App, { alertRules }: Services): void {
       input: { params: AlertRulePath, body: PatchRequest },
       ok: { 200: AlertRuleAnswer },
       invalid: "invalidPatch",
-      errors: ["alertRuleNotFound", "patchTestFailed", "invalidInput"],
+      errors: [
+        "alertRuleNotFound",
+        "patchTestFailed",
+        "invalidInput",
+        "deviceRuleLimit",
+        "webhookLimit",
+        "storageLimit",
+      ],
     }),
     async (request) => {
       const caller = callerOf(request);
@@ -178,7 +185,7 @@ function copyRoute(app: App, { alertRules }: Services): void {
       input: { params: AlertRulePath, body: CopyRequest },
       ok: { 201: AlertRuleAnswer },
       invalid: "invalidInput",
-      errors: ["alertRuleNotFound", "alertRuleLimit"],
+      errors: ["alertRuleNotFound", "alertRuleLimit", "deviceRuleLimit", "webhookLimit", "storageLimit"],
     }),
     async (request, reply) => {
       const caller = callerOf(request);

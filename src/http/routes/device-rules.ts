@@ -50,7 +50,7 @@ export function deviceRulesRoutes(app: App, plain: FastifyInstance, services: Se
       input: { params: DevicePath, body: DeviceRulesBody },
       ok: { 200: AlertRulesAnswer },
       invalid: "invalidInput",
-      errors: ["deviceNotFound", "alertRuleLimit"],
+      errors: ["deviceNotFound", "alertRuleLimit", "deviceRuleLimit", "webhookLimit", "storageLimit"],
     }),
     async (request) => {
       const caller = callerOf(request);

@@ -60,7 +60,7 @@ function createRoute(app: App, { geofences }: Services): void {
       input: { body: GeofenceBody },
       ok: { 201: GeofenceAnswer },
       invalid: "invalidInput",
-      errors: ["geofenceLimit"],
+      errors: ["geofenceLimit", "storageLimit"],
     }),
     async (request, reply) => {
       const caller = callerOf(request);
@@ -103,7 +103,7 @@ function replaceRoute(app: App, { geofences }: Services): void {
       input: { params: GeofencePath, body: GeofenceBody },
       ok: { 200: GeofenceAnswer },
       invalid: "invalidInput",
-      errors: ["geofenceNotFound", "geofenceLimit"],
+      errors: ["geofenceNotFound", "geofenceLimit", "storageLimit"],
     }),
     async (request) => {
       const caller = callerOf(request);
@@ -125,7 +125,7 @@ function patchRoute(app: App, { geofences }: Services): void {
       input: { params: GeofencePath, body: PatchRequest },
       ok: { 200: GeofenceAnswer },
       invalid: "invalidPatch",
-      errors: ["geofenceNotFound", "patchTestFailed", "invalidInput", "geofenceLimit"],
+      errors: ["geofenceNotFound", "patchTestFailed", "invalidInput", "geofenceLimit", "storageLimit"],
     }),
     async (request) => {
       const caller = callerOf(request);

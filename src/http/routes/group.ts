@@ -50,7 +50,7 @@ function replaceRoute(app: App, { groups }: Services): void {
       input: { params: GroupPath, body: GroupBody },
       ok: { 200: GroupAnswer },
       invalid: "invalidInput",
-      errors: ["groupNotFound"],
+      errors: ["groupNotFound", "storageLimit"],
     }),
     async (request) => {
       const caller = callerOf(request);
@@ -72,7 +72,7 @@ function patchRoute(app: App, { groups }: Services): void {
       input: { params: GroupPath, body: PatchRequest },
       ok: { 200: GroupAnswer },
       invalid: "invalidPatch",
-      errors: ["groupNotFound", "patchTestFailed", "invalidInput"],
+      errors: ["groupNotFound", "patchTestFailed", "invalidInput", "storageLimit"],
     }),
     async (request) => {
       const caller = callerOf(request);

@@ -46,6 +46,7 @@ export function groupsRoutes(app: App, plain: FastifyInstance, services: Service
       input: { body: GroupBody },
       ok: { 201: GroupAnswer },
       invalid: "invalidInput",
+      errors: ["groupLimit", "storageLimit"],
     }),
     async (request, reply) => {
       const caller = callerOf(request);

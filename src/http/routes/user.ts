@@ -51,7 +51,7 @@ function replaceRoute(app: App, { accountUsers }: Services): void {
       input: { params: UserPath, body: UserBody },
       ok: { 200: UserAnswer },
       invalid: "invalidInput",
-      errors: ["userNotFound", "invalidEmail", "emailInUse", "ownerProtected"],
+      errors: ["userNotFound", "invalidEmail", "emailInUse", "ownerProtected", "storageLimit"],
     }),
     async (request) => {
       const caller = callerOf(request);
@@ -74,7 +74,15 @@ function patchRoute(app: App, { accountUsers }: Services): void {
       input: { params: UserPath, body: PatchRequest },
       ok: { 200: UserAnswer },
       invalid: "invalidPatch",
-      errors: ["userNotFound", "patchTestFailed", "invalidInput", "invalidEmail", "emailInUse", "ownerProtected"],
+      errors: [
+        "userNotFound",
+        "patchTestFailed",
+        "invalidInput",
+        "invalidEmail",
+        "emailInUse",
+        "ownerProtected",
+        "storageLimit",
+      ],
     }),
     async (request) => {
       const caller = callerOf(request);

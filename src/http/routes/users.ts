@@ -45,7 +45,7 @@ export function usersRoutes(app: App, plain: FastifyInstance, services: Services
       input: { body: UserBody },
       ok: { 201: UserAnswer },
       invalid: "invalidInput",
-      errors: ["invalidEmail", "emailInUse"],
+      errors: ["invalidEmail", "emailInUse", "userLimit", "storageLimit"],
     }),
     async (request, reply) => {
       const caller = callerOf(request);

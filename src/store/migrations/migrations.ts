@@ -8,6 +8,7 @@ import { shifts } from "./0005-shifts.ts";
 import { noticePlaces } from "./0006-notice-places.ts";
 import { refusedRoom } from "./0007-refused-room.ts";
 import { deviceIdentity } from "./0008-device-identity.ts";
+import { quotas } from "./0009-quotas.ts";
 import { caps } from "./0010-caps.ts";
 import { secrets } from "./0011-secrets.ts";
 import type { Engine, Migration } from "./migration.ts";
@@ -22,6 +23,7 @@ const migrations: readonly Migration[] = [
   noticePlaces,
   refusedRoom,
   deviceIdentity,
+  quotas,
   caps,
   secrets,
 ];

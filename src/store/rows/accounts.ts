@@ -1,12 +1,14 @@
 import type { Kysely } from "kysely";
 import type { Account, User } from "../../model/account.ts";
 import { type AccountCaps, unsetCaps } from "../../model/caps.ts";
+import type { Quotas } from "../../model/quotas.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
-import type { AccountStore, NewAccount, NewUser } from "../../ports/store.ts";
+import type { AccountQuotas, AccountStore, NewAccount, NewUser } from "../../ports/store.ts";
 import type { AccountRow, Schema } from "../schema.ts";
 import { secretSettings, settingPlace } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { licensesUsed, licensesUsedByAccount } from "./licenses.ts";
+import { readQuotas, writeQuotas } from "./quotas.ts";
 import { isEmailTaken, rowOf, userOf } from "./users.ts";
 
 function accountOf(row: AccountRow): Account {
@@ -111,6 +113,18 @@ export class AccountRows implements AccountStore {
 
   licensesUsedByAccount(now: number): Promise<ReadonlyMap<number, number>> {
     return licensesUsedByAccount(this.#database, now);
+  }
+
+  setUsualQuotas(quotas: Quotas): Promise<void> {
+    return writeQuotas(this.#database, undefined, quotas);
+  }
+
+  setQuotas(accountKey: number, quotas: Partial<Quotas>): Promise<void> {
+    return writeQuotas(this.#database, accountKey, quotas);
+  }
+
+  quotas(accountKey: number): Promise<AccountQuotas> {
+    return readQuotas(this.#database, accountKey);
   }
 
   async setting(name: string, make: () => string): Promise<string> {

@@ -111,6 +111,7 @@ export class AlertRuleRows implements AlertRuleStore {
             user: userKey,
             revision: 1,
             definition: sealRule(fields, id, this.#vault),
+            webhooks: fields.channels.webhook.length,
             creation: now,
             modification: now,
           })
@@ -142,6 +143,7 @@ export class AlertRuleRows implements AlertRuleStore {
         user: userKey,
         revision: set("revision", "+", 1),
         definition: sealRule(fields, known.id, this.#vault),
+        webhooks: fields.channels.webhook.length,
         modification: now,
       }))
       .where("key", "=", key)

@@ -1,4 +1,5 @@
-import { type StoreTrouble, StoreUnavailable } from "../../ports/store.ts";
+import { quotaNames } from "../../model/quotas.ts";
+import { QuotaReached, type StoreTrouble, StoreUnavailable } from "../../ports/store.ts";
 
 /** A failure inside SQLite as it crosses from a worker. */
 export class EngineError extends Error {
@@ -36,7 +37,10 @@ const troubles: ReadonlyMap<number, StoreTrouble> = new Map([
 export function storeError(message: string, code: number | undefined): Error {
   const cause = new EngineError(message, code);
   const trouble = code === undefined ? undefined : troubles.get(code & 0xff);
-  return trouble === undefined ? cause : new StoreUnavailable(`store unavailable: ${message}`, { cause }, trouble);
+  if (trouble !== undefined) return new StoreUnavailable(`store unavailable: ${message}`, { cause }, trouble);
+  // What a trigger of the quotas says.
+  const quota = quotaNames.find((name) => message === `quota ${name}`);
+  return quota === undefined ? cause : new QuotaReached(quota);
 }
 
 /** What to send across about a failure. */

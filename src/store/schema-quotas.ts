@@ -1,0 +1,30 @@
+/** What an account has: triggers count it. */
+export interface AccountUseTable {
+  account: number;
+  users: number;
+  groups: number;
+  geofences: number;
+  rules: number;
+  webhooks: number;
+  bytes: number;
+}
+
+/** What an account may have; null: what account 0 may, which are the settings. */
+export interface AccountQuotaTable {
+  account: number;
+  users: number | null;
+  groups: number | null;
+  geofences: number | null;
+  rules: number | null;
+  rules_of_device: number | null;
+  webhooks: number | null;
+  bytes: number | null;
+}
+
+/** What rules watch: triggers keep it. */
+export interface RuleTargetTable {
+  account: number;
+  /** `d` and the id of a device, or `g` and that of a group. */
+  target: string;
+  rule: number;
+}

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { backup, DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
-import { anyPorts, dataFolder, removeFolder } from "../support/service.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { anyPorts, dataFolder, end, register, removeFolder, startService } from "../support/service.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const program = join(import.meta.dirname, "../../src/main.ts");
 
@@ -111,6 +113,64 @@ describe("a start that fails says in a sentence which folder, why, and what to d
     const content = readFileSync(own);
     untouched("other log", { "waybeam.db": content, "waybeam.db-wal": logOf(4096) }, /the log of another database/);
     untouched("no log", { "waybeam.db": content, "waybeam.db-wal": "text ".repeat(100) }, /is no log of SQLite/);
+  });
+
+  /** The files of a service that was killed while it had written something, at the end of each of its lives. */
+  async function killed(name: string, lives: number): Promise<Readonly<Record<string, Buffer>>[]> {
+    const data = inside(name);
+    const files: Record<string, Buffer>[] = [];
+    for (let life = 1; life <= lives; life++) {
+      const service = await startService(data);
+      await register(service, [`device-${life}`]);
+      await service.kill();
+      files.push(
+        Object.fromEntries(["waybeam.db", "waybeam.db-wal"].map((file) => [file, readFileSync(join(data, file))])),
+      );
+    }
+    return files;
+  }
+
+  it("where a log is gone that holds what was acknowledged, and where the database is older than its log", async () => {
+    const [first, second] = await killed("killed", 2);
+    const open = { "waybeam.db-open": readFileSync(inside("killed/waybeam.db-open")) };
+    assert.ok(first?.["waybeam.db"] && second?.["waybeam.db"] && second["waybeam.db-wal"]);
+    const alone = { "waybeam.db": second["waybeam.db"] };
+    untouched("database alone", alone, /waybeam\.db-wal is missing/);
+    untouched("emptied log", { ...alone, "waybeam.db-wal": "" }, /waybeam\.db-wal is missing/);
+    const older = { ...second, ...open, "waybeam.db": first["waybeam.db"] };
+    untouched("older database", older, /the log of another state of the database/);
+    const whole = inside("whole");
+    mkdirSync(whole);
+    cpSync(inside("killed/secret.key"), join(whole, "secret.key"));
+    for (const [file, content] of Object.entries({ ...second, ...open })) writeFileSync(join(whole, file), content);
+    await (await openSqliteStore({ directory: whole, log: silentLog, pid: process.pid })).close();
+    // After a clean end there is no log, and nothing is missed.
+    assert.deepEqual(readdirSync(whole).toSorted(), ["lock.db", "secret.key", "waybeam.db"]);
+    await (await openSqliteStore({ directory: whole, log: silentLog, pid: process.pid })).close();
+  });
+
+  it("but not where SQLite's own backup made the database, nor after a second Ctrl-C", async () => {
+    const data = inside("backed up");
+    const service = await startService(data);
+    await register(service, ["one"]);
+    const source = new DatabaseSync(join(data, "waybeam.db"));
+    const copies = ["backup", "vacuum"].map((name) => inside(name));
+    for (const copy of copies) {
+      mkdirSync(copy);
+      cpSync(join(data, "secret.key"), join(copy, "secret.key"));
+    }
+    await backup(source, inside("backup/waybeam.db"));
+    source.exec(`vacuum into '${inside("vacuum/waybeam.db")}'`);
+    source.close();
+    service.child.kill("SIGSTOP");
+    service.child.kill("SIGTERM");
+    // Two within a second are one, as under npm.
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    service.child.kill("SIGCONT");
+    service.child.kill("SIGTERM");
+    await end(service.child);
+    for (const directory of [data, ...copies])
+      await (await openSqliteStore({ directory, log: silentLog, pid: process.pid })).close();
   });
 
   it("where a newer program wrote the data", () => {

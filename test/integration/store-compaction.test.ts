@@ -11,7 +11,7 @@ import type { Store } from "../../src/ports/store.ts";
 import type { SqliteStore } from "../../src/store/sqlite/open.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { DeviceModel, type Step, someStep } from "../contract/store/model.ts";
-import { append, batchOf, readAll, record } from "../contract/store/records.ts";
+import { append, batchOf, everything, readAll, record } from "../contract/store/records.ts";
 import { openStore as open } from "../support/store.ts";
 
 async function folder(): Promise<string> {
@@ -20,7 +20,13 @@ async function folder(): Promise<string> {
 
 async function agree(store: Store, model: DeviceModel): Promise<void> {
   const read = await readAll(store, model.device);
-  assert.equal(read.json, model.records.map((one) => locationJson(one, 0)).join(","));
+  assert.equal(
+    read.json,
+    model
+      .history(everything)
+      .map((one) => locationJson(one, 0))
+      .join(","),
+  );
   for (const { time } of model.records.filter((_, index) => index % 97 === 0))
     assert.deepEqual(await store.locations.context(model.device, time, 5), model.context(time, 5));
 }

@@ -85,6 +85,8 @@ export interface WriterCalls {
   readonly purge: Call<readonly number[], null>;
   /** Writes something, and looks whether positions could be. */
   readonly check: Call<null, null>;
+  /** Notes that the log belongs to the database from now on: see `open-mark.ts`. */
+  readonly mark: Call<null, null>;
   readonly close: Call<null, null>;
 }
 

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { Kysely } from "kysely";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
@@ -78,7 +79,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   // The heaps: a writer holds nothing between commits; a reader holds one step of a history or one list.
   const writer = new WorkerLink<WriterCalls>(worker("writer", 64), file, log);
   const reader = new WorkerLink<ReaderCalls>(worker("reader", 256), file, log);
+  let held: DatabaseSync | undefined;
   const close = async () => {
+    held?.close();
     await reader.close(() => reader.call("close", null));
     // Last, so that it moves the log into the database.
     await writer.close(() => writer.call("close", null));
@@ -86,6 +89,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   };
   try {
     const store = await assemble(writer, reader, options, close);
+    await writer.call("mark", null);
+    held = hold(file);
     // Now that the folder is known to be the service's own.
     closeToOthers(directory, uid, log);
     if (secrets !== undefined && uid !== undefined) tellOpen(secrets.file, log);
@@ -94,6 +99,16 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     await close();
     throw openFailure(error, directory, "waybeam.db");
   }
+}
+
+/**
+ * A connection that does nothing. SQLite moves the log into the database and deletes it when the last connection closes, which the workers do where the process
+ * ends by itself: the database would be without its log and not marked as closed. This thread closes nothing at its end.
+ */
+function hold(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { readOnly: true });
+  database.prepare("pragma user_version").get();
+  return database;
 }
 
 function worker(name: string, heapMb: number) {

@@ -7,7 +7,7 @@ const sticky = 0o1000;
 
 /** Files whose modes are looked at: all that the service and its command line write into the data folder. */
 const ownFiles =
-  /^(?:(?:waybeam|lock)\.db(?:-(?:wal|shm|journal))?|lock\.pid|(?:credentials\.json|secret\.key)(?:\.(?:new|old))?|token)$/;
+  /^(?:(?:waybeam|lock)\.db(?:-(?:wal|shm|journal|open))?|lock\.pid|(?:credentials\.json|secret\.key)(?:\.(?:new|old))?|token)$/;
 /** The operator may have put the database elsewhere, with a link in its place: what is linked to is what holds the data. */
 const maybeLinked = /^waybeam\.db/;
 

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DataFolderUnusable } from "./folder.ts";
+import { logBelongs, markOf } from "./open-mark.ts";
 
 /** First bytes of an SQLite database (https://www.sqlite.org/fileformat2.html, 1.3), and of a log in either byte order (4.1). */
 const databaseMagic = "SQLite format 3\0";
@@ -11,6 +12,9 @@ const lost =
   "Put it back from where the folder was copied or from a backup. To begin anew instead, move the other files away, or choose another folder by WAYBEAM_DATA.";
 const mixed =
   "Put back the two files that belong together, or a backup of the folder; a database that SQLite's .backup made has no log, so move waybeam.db-wal away then.";
+
+const logGone =
+  "Put waybeam.db-wal back from where the database was copied, or restore a backup. Where another program opened the database since and moved the log into it, nothing is missing: then run sqlite3 waybeam.db 'pragma user_version = 0' and start again.";
 
 /**
  * Sees that the files of a data folder belong together, before anything is opened or made: SQLite says nothing of a log that is gone, makes a new database beside
@@ -31,7 +35,18 @@ export function checkWhole(directory: string): void {
   }
   const head = firstBytes(join(directory, "waybeam.db"), 100);
   // What is no database is told by the engine, which knows more.
-  if (head.length < 100 || head.toString("latin1", 0, 16) !== databaseMagic || log < logHeader) return;
+  if (head.length < 100 || head.toString("latin1", 0, 16) !== databaseMagic) return;
+  const mark = markOf(head);
+  if (log < logHeader) {
+    if (mark.open && !mark.copy)
+      refuse(
+        "waybeam.db-wal is missing, and the service did not end cleanly: what it stored last was in there",
+        logGone,
+      );
+    return;
+  }
+  if ((mark.open && mark.copy) || !logBelongs(join(directory, "waybeam.db"), mark.number))
+    refuse("waybeam.db-wal is the log of another state of the database than waybeam.db", mixed);
   const logHead = firstBytes(join(directory, "waybeam.db-wal"), logHeader);
   if (!logMagics.includes(logHead.readUInt32BE(0)))
     refuse("waybeam.db-wal is no log of SQLite, so what it held is lost", mixed);

@@ -4,6 +4,7 @@ import { BatchWriter } from "./batch-writer.ts";
 import { Compaction } from "./compaction.ts";
 import { EngineError } from "./engine-errors.ts";
 import type { WriterCalls } from "./messages.ts";
+import { closeMarked, markOpen } from "./open-mark.ts";
 import { databaseFile, plain, serve } from "./serve.ts";
 import { Statements } from "./statements.ts";
 
@@ -129,8 +130,12 @@ serve<WriterCalls>({
     writer().tryAppend();
     return plain(null);
   },
+  mark: () => {
+    markOpen(writer().database, databaseFile());
+    return plain(null);
+  },
   close: () => {
-    opened?.database.close();
+    if (opened !== undefined) closeMarked(opened.database, databaseFile());
     return plain(null);
   },
 });

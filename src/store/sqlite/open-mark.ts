@@ -1,0 +1,89 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+
+/*
+ * SQLite says nothing of a log that is gone: it opens the database without what the log held. So the database says in its own header whether a log belongs
+ * to it: `user_version` is odd while the service has it open, even after a clean end, and grows with each start. The file `waybeam.db-open` holds the
+ * numbers of the present log, which tell the log's database from an older copy.
+ */
+
+/** Where the database's header holds `user_version`, and its change counter (https://www.sqlite.org/fileformat2.html, 1.3). */
+const versionAt = 60;
+const changesAt = 24;
+
+/** What a database's header says of its log. */
+export interface Mark {
+  readonly number: number;
+  /** The service did not end cleanly: what it wrote last is in the log. */
+  readonly open: boolean;
+  /** SQLite's own backup wrote it as a new file: whole, without a log, whatever the number says. */
+  readonly copy: boolean;
+}
+
+/** Reads the mark of a header of 100 bytes. */
+export function markOf(header: Buffer): Mark {
+  const number = header.readUInt32BE(versionAt);
+  return { number, open: number % 2 === 1, copy: header.readUInt32BE(changesAt) === 1 };
+}
+
+function markFile(database: string): string {
+  return `${database}-open`;
+}
+
+/** Whether a log that lies beside a database with this number is that database's. Where no file tells, the log is believed. */
+export function logBelongs(database: string, number: number): boolean {
+  let text: string;
+  try {
+    text = readFileSync(markFile(database), "latin1");
+  } catch {
+    return true;
+  }
+  return text.split(" ").includes(String(number));
+}
+
+/** Marks an open database, in its own file and beside it. */
+export function markOpen(database: DatabaseSync, file: string): void {
+  const before = numberOf(database);
+  const number = (before + (before % 2 === 0 ? 1 : 2)) % 0x7fff_ffff;
+  // Both numbers: until the log is moved the header of the database's file has the older one.
+  writeDurably(markFile(file), `${before} ${number}`);
+  database.exec(`pragma user_version = ${number}`);
+  const { log, checkpointed } = database.prepare("pragma wal_checkpoint(passive)").get() ?? {};
+  if (log === checkpointed) writeDurably(markFile(file), String(number));
+}
+
+/** Closes a database so that its log is moved into it, and says so. One that was not marked stays as it is. */
+export function closeMarked(database: DatabaseSync, file: string): void {
+  try {
+    const number = numberOf(database);
+    if (number % 2 === 1) database.exec(`pragma user_version = ${number + 1}`);
+  } finally {
+    database.close();
+  }
+  rmSync(markFile(file), { force: true });
+}
+
+function numberOf(database: DatabaseSync): number {
+  return Number(database.prepare("pragma user_version").get()?.user_version ?? 0);
+}
+
+/** A file that is whole and on disk when this returns, or as it was. */
+function writeDurably(file: string, text: string): void {
+  const temporary = `${file}.new`;
+  rmSync(temporary, { force: true });
+  const descriptor = openSync(temporary, "wx", 0o600);
+  try {
+    writeSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(temporary, file);
+  const folder = openSync(dirname(file), "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

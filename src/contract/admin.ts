@@ -1,8 +1,9 @@
 import Type, { type Static } from "typebox";
 import { type Language, languages } from "../model/language.ts";
 import { serviceSuccess } from "./envelope.ts";
+import { emailPattern, longestEmail } from "./forms.ts";
 import { listed } from "./page.ts";
-import { Instant, NullableInteger, reference } from "./schema.ts";
+import { GivenText, Instant, NullableInteger, PathId, reference } from "./schema.ts";
 
 const cap = (description: string, maximum = 1_000_000_000) =>
   Type.Optional(
@@ -14,9 +15,10 @@ const settable = {
   dailySms: cap("SMS that all its devices may send in a day of the account."),
   deviceDailyEmails: cap("The highest `dailyEmailLimit` that its devices can be given.", 1_000_000),
   deviceDailySms: cap("The highest `dailySmsLimit` that its devices can be given.", 1_000_000),
-  name: Type.String({ minLength: 1, maxLength: 256 }),
-  timeZone: Type.String({
+  name: GivenText({ minLength: 1, maxLength: 256 }),
+  timeZone: GivenText({
     maxLength: 64,
+    documented: "timeZone",
     description: "IANA name of the form Region/City; its midnight starts the account's day.",
     examples: ["America/Bogota"],
   }),
@@ -73,10 +75,22 @@ export const NewAccount = Type.Object(
     ...settable,
     owner: Type.Object(
       {
-        name: Type.String({ minLength: 1, maxLength: 256 }),
-        email: Type.String({ maxLength: 1024, description: "Its user name; unique in the whole service." }),
-        country: Type.String({ maxLength: 256, description: "ISO alpha-2, alpha-3 or English name." }),
-        timeZone: Type.String({ maxLength: 64, description: "IANA name of the form Region/City." }),
+        name: GivenText({ minLength: 1, maxLength: 256 }),
+        email: GivenText({
+          maxLength: 1024,
+          description: "Its user name; unique in the whole service.",
+          documented: { pattern: emailPattern, maxLength: longestEmail },
+        }),
+        country: GivenText({
+          maxLength: 256,
+          description: "ISO alpha-2, alpha-3 or English name.",
+          documented: "country",
+        }),
+        timeZone: GivenText({
+          maxLength: 64,
+          description: "IANA name of the form Region/City.",
+          documented: "timeZone",
+        }),
       },
       { description: "The account's first user: it holds `admin`, and can't lose it or be deleted." },
     ),
@@ -173,7 +187,7 @@ const accountReference = reference<AccountView>("Account");
 
 /** Path of every call to one account. */
 export const AccountPath = Type.Object({
-  accountId: Type.String({
+  accountId: PathId({
     description: "The account's id.",
     examples: ["019a9f3e-7c1b-7e55-9d0b-3f6b2b8f6c11"],
   }),

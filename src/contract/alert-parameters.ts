@@ -1,5 +1,7 @@
 import Type, { type Static, type TObject } from "typebox";
 import type { AlertType, WatchedInput } from "../model/alert-rule.ts";
+import { anyText, notBlank } from "./forms.ts";
+import { GivenText } from "./schema.ts";
 
 /** Zones that one rule names: a rule for more places than that is several. */
 const mostZones = 100;
@@ -14,38 +16,55 @@ const tank = Type.Optional(oneOf<1 | 2>([1, 2], "Unset: 1."));
 const probe = Type.Optional(oneOf<1 | 2>([1, 2], "Unset: 1."));
 const input = oneOf<WatchedInput>([1, 2, 3, 4], "Digital input.");
 const repeat = Type.Optional(Type.Boolean({ description: "At each multiple of it. Unset: false." }));
-const minutes = Type.Number({ description: "For so long." });
-const attribute = Type.String({
+/** A number that the rules themselves bound. (Bounds of the validator would hide what else is wrong with a rule.) */
+function between(minimum: number, maximum: number, description: string) {
+  return Type.Number({ description, documented: { minimum, maximum } });
+}
+
+/** A year, in minutes. */
+const longest = 525_600;
+const minutes = between(0.1, longest, "For so long.");
+const attribute = GivenText({
+  minLength: 1,
   maxLength: 128,
+  documented: { pattern: notBlank },
   description: "Name of a reading, of an attribute, or `speed`, `course`, `altitude`, `milleage`.",
   examples: ["fuel"],
 });
 const zones = Type.Unsafe<readonly string[]>({
   type: "array",
-  items: { type: "string", maxLength: 64 },
+  items: { type: "string", maxLength: 64, pattern: anyText },
   maxItems: mostZones,
   uniqueItems: true,
   description: "Ids of geofences, at least one.",
+  documented: { minItems: 1 },
 });
 const none = Type.Object({});
-const threshold = Type.Object({ attribute, value: Type.Number() });
+const threshold = Type.Object({
+  attribute,
+  value: Type.Number({ description: "One that the attribute can have: 0 to 100 where it is a percentage." }),
+});
 const fuelChange = Type.Object({
   tank,
-  points: Type.Number({ description: "Percentage points." }),
-  minutes: Type.Number({ description: "Within so many minutes." }),
+  points: between(1, 100, "Percentage points."),
+  minutes: between(1, 1440, "Within so many minutes."),
 });
 const minutesOnly = Type.Object({ minutes });
-const speed = Type.Object({ kmh: Type.Number({ description: "km/h" }) });
-const percent = Type.Number({ description: "%" });
+const speed = Type.Object({ kmh: between(0, 500, "km/h") });
+const percent = between(0, 100, "%");
 const inputOnly = Type.Object({ input });
-const temperature = Type.Object({ probe, celsius: Type.Number({ description: "°C" }) });
+const temperature = Type.Object({ probe, celsius: between(-273, 1500, "°C") });
 const zonesOnly = Type.Object({ zones });
 
 /** What each type of rule is told, as a body gives it. */
 export const parameterSchemas = {
   attributeEqual: Type.Object({
     attribute,
-    value: Type.Unsafe<string | number | boolean>({ type: ["string", "number", "boolean"], maxLength: 1024 }),
+    value: Type.Unsafe<string | number | boolean>({
+      type: ["string", "number", "boolean"],
+      maxLength: 1024,
+      pattern: anyText,
+    }),
   }),
   attributeGreater: threshold,
   attributeLess: threshold,
@@ -56,31 +75,31 @@ export const parameterSchemas = {
     drivers: Type.Optional(
       Type.Unsafe<readonly string[]>({
         type: "array",
-        items: { type: "string", minLength: 1, maxLength: 64 },
+        items: { type: "string", minLength: 1, maxLength: 64, pattern: anyText },
         maxItems: mostDrivers,
         uniqueItems: true,
         description: "Who may drive, as `driverId` has it. Unset or empty: whoever identifies.",
       }),
     ),
-    seconds: Type.Number({ description: "After the ignition was switched on." }),
+    seconds: between(0, 86_400, "After the ignition was switched on."),
   }),
-  vehicleBatteryLess: Type.Object({ volts: Type.Number({ description: "V" }) }),
+  vehicleBatteryLess: Type.Object({ volts: between(0, 100, "V") }),
   sos: none,
   expired: Type.Object({
-    days: Type.Optional(Type.Number({ description: "So many days before the device's `expires`. Unset: 0." })),
+    days: Type.Optional(between(0, 3650, "So many days before the device's `expires`. Unset: 0.")),
   }),
   idling: minutesOnly,
-  mileage: Type.Object({ km: Type.Number({ description: "km" }), repeat }),
+  mileage: Type.Object({ km: between(0.001, 100_000_000, "km"), repeat }),
   lowBattery: Type.Object({ percent }),
-  offline: minutesOnly,
-  rpmOver: Type.Object({ rpm: Type.Number({ description: "1/min" }) }),
+  offline: Type.Object({ minutes: between(1, longest, "For so long.") }),
+  rpmOver: Type.Object({ rpm: between(0, 20_000, "1/min") }),
   speedLess: speed,
   notMoving: minutesOnly,
   speedOver: speed,
   vibration: none,
-  gpsOff: minutesOnly,
+  gpsOff: Type.Object({ minutes: between(1, longest, "For so long.") }),
   powerDisconnected: none,
-  gpsNoSignal: minutesOnly,
+  gpsNoSignal: Type.Object({ minutes: between(0, longest, "For so long.") }),
   inputOn: inputOnly,
   inputOff: inputOnly,
   inputActiveFor: Type.Object({ input, minutes }),
@@ -92,7 +111,7 @@ export const parameterSchemas = {
   controlZone: zonesOnly,
   controlPoint: Type.Object({
     zones,
-    minutes: Type.Optional(Type.Number({ description: "It has arrived when it was there for so long. Unset: 0." })),
+    minutes: Type.Optional(between(0, longest, "It has arrived when it was there for so long. Unset: 0.")),
   }),
   route: zonesOnly,
 } as const satisfies { readonly [T in AlertType]: TObject };

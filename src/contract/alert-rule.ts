@@ -3,9 +3,20 @@ import { type AlertType, type UnitSystem, type Weekday, weekdays } from "../mode
 import type { CommandFormat } from "../model/command.ts";
 import { type Language, languages } from "../model/language.ts";
 import { alertTypes, type GivenTrigger, parameterSchemas } from "./alert-parameters.ts";
+import { commandForms } from "./command.ts";
 import { success } from "./envelope.ts";
+import { anyText, emailPattern, longestEmail, notBlank, webUrl } from "./forms.ts";
 import { listed } from "./page.ts";
-import { Instant, NullableNumber, NullableText, reference } from "./schema.ts";
+import {
+  GivenName,
+  GivenText,
+  GivenTextOrNull,
+  Instant,
+  NullableNumber,
+  NullableText,
+  PathId,
+  reference,
+} from "./schema.ts";
 
 /** Rules of an account, whatever its quota is. */
 export const mostRules = 100_000;
@@ -32,7 +43,7 @@ const formats: readonly CommandFormat[] = ["Text", "Hex", "Base64"];
 const operators = ["equal", "greater", "less", "inside", "outside"] as const;
 
 function ids(maxItems: number, description: string) {
-  const items = { type: "string", minLength: 1, maxLength: 64 };
+  const items = { type: "string", minLength: 1, maxLength: 64, pattern: anyText };
   return Type.Unsafe<readonly string[]>({ type: "array", items, maxItems, uniqueItems: true, description });
 }
 
@@ -45,6 +56,7 @@ const schedule = Type.Object({
     items: { type: "string", enum: [...weekdays] },
     uniqueItems: true,
     description: "At least one.",
+    documented: { minItems: 1 },
   }),
   from: Type.Optional(timeOfDay("Local time. Unset: 00:00.")),
   to: Type.Optional(
@@ -52,25 +64,48 @@ const schedule = Type.Object({
       "Before or at `from` it is on the next day; both 00:00 is the whole day. A stretch over midnight belongs to the day on which it begins. Unset: 00:00.",
     ),
   ),
-  timeZone: Type.Optional(NullableText({ maxLength: 64, description: "IANA name. Unset: the account's." })),
+  timeZone: Type.Optional(
+    GivenTextOrNull({ maxLength: 64, description: "IANA name. Unset: the account's.", documented: "timeZone" }),
+  ),
 });
 
-const condition = Type.Object({
-  attribute: Type.Optional(
-    Type.String({ maxLength: 128, description: "With the operators equal, greater and less.", examples: ["ignition"] }),
-  ),
-  value: Type.Optional(
-    Type.Unsafe<string | number | boolean>({
-      type: ["string", "number", "boolean"],
-      maxLength: 1024,
-      description: "What the attribute is compared with.",
-    }),
-  ),
-  zone: Type.Optional(
-    Type.String({ maxLength: 64, description: "Id of a geofence; with the operators inside and outside." }),
-  ),
-  operator: Type.Unsafe<(typeof operators)[number]>({ type: "string", enum: [...operators] }),
-});
+const conditionForms = [
+  { properties: { operator: { const: "equal" }, zone: false }, required: ["attribute", "value"] },
+  {
+    properties: { operator: { enum: ["greater", "less"] }, value: { type: "number" }, zone: false },
+    required: ["attribute", "value"],
+  },
+  {
+    properties: { operator: { enum: ["inside", "outside"] }, attribute: false, value: false },
+    required: ["zone"],
+  },
+];
+
+const condition = Type.Object(
+  {
+    attribute: Type.Optional(
+      GivenText({
+        minLength: 1,
+        maxLength: 128,
+        description: "With the operators equal, greater and less.",
+        examples: ["ignition"],
+      }),
+    ),
+    value: Type.Optional(
+      Type.Unsafe<string | number | boolean>({
+        type: ["string", "number", "boolean"],
+        maxLength: 1024,
+        pattern: anyText,
+        description: "What the attribute is compared with.",
+      }),
+    ),
+    zone: Type.Optional(
+      GivenText({ maxLength: 64, description: "Id of a geofence; with the operators inside and outside." }),
+    ),
+    operator: Type.Unsafe<(typeof operators)[number]>({ type: "string", enum: [...operators] }),
+  },
+  { documented: { oneOf: conditionForms } },
+);
 
 const hysteresis = Type.Object({
   holdSeconds: Type.Optional(
@@ -94,15 +129,27 @@ const wording = {
       description: "Unset: the account's.",
     }),
   ),
-  timeZone: Type.Optional(NullableText({ maxLength: 64, description: "IANA name. Unset: the account's." })),
+  timeZone: Type.Optional(
+    GivenTextOrNull({ maxLength: 64, description: "IANA name. Unset: the account's.", documented: "timeZone" }),
+  ),
   units: Type.Optional(Type.Unsafe<UnitSystem>({ type: "string", enum: [...units], description: "Unset: metric." })),
 };
 
 const channels = Type.Object({
   email: Type.Optional(
-    Type.Array(Type.Object({ to: Type.String({ maxLength: 254, examples: ["ana@example.com"] }), ...wording }), {
-      maxItems: mostRecipients,
-    }),
+    Type.Array(
+      Type.Object({
+        to: GivenText({
+          maxLength: longestEmail,
+          examples: ["ana@example.com"],
+          documented: { pattern: emailPattern },
+        }),
+        ...wording,
+      }),
+      {
+        maxItems: mostRecipients,
+      },
+    ),
   ),
   sms: Type.Optional(
     Type.Array(
@@ -121,9 +168,13 @@ const channels = Type.Object({
   webhook: Type.Optional(
     Type.Array(
       Type.Object({
-        url: Type.String({ maxLength: 2048, examples: ["https://example.com/hooks/fleet"] }),
+        url: GivenText({
+          maxLength: 2048,
+          examples: ["https://example.com/hooks/fleet"],
+          documented: { pattern: webUrl },
+        }),
         secret: Type.Optional(
-          NullableText({
+          GivenTextOrNull({
             minLength: 16,
             maxLength: 256,
             description: "Key of the signature. Never shown again: unset, the one that is stored for this URL stays.",
@@ -135,20 +186,23 @@ const channels = Type.Object({
   ),
 });
 
-const command = Type.Object({
-  command: Type.String({ minLength: 1, maxLength: longestCommand }),
-  format: Type.Optional(
-    Type.Unsafe<CommandFormat>({ type: "string", enum: [...formats], description: "Unset: Text." }),
-  ),
-  sms: Type.Optional(Type.Boolean({ description: "By SMS. Unset: false." })),
-  encode: Type.Optional(Type.Boolean({ description: "The device's protocol wraps the text. Unset: false." })),
-  delaySeconds: Type.Optional(
-    Type.Number({ minimum: 0, maximum: longestDelay, description: "So long after the alert. Unset: 0." }),
-  ),
-});
+const command = Type.Object(
+  {
+    command: GivenText({ minLength: 1, maxLength: longestCommand }),
+    format: Type.Optional(
+      Type.Unsafe<CommandFormat>({ type: "string", enum: [...formats], description: "Unset: Text." }),
+    ),
+    sms: Type.Optional(Type.Boolean({ description: "By SMS. Unset: false." })),
+    encode: Type.Optional(Type.Boolean({ description: "The device's protocol wraps the text. Unset: false." })),
+    delaySeconds: Type.Optional(
+      Type.Number({ minimum: 0, maximum: longestDelay, description: "So long after the alert. Unset: 0." }),
+    ),
+  },
+  { documented: commandForms },
+);
 
 const shared = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 256 }),
+  name: GivenName(),
   enabled: Type.Optional(Type.Boolean({ description: "Unset: true." })),
   devices: Type.Optional(ids(mostDevices, "Ids of the devices that it watches.")),
   groups: Type.Optional(ids(mostGroups, "Ids of the groups whose devices it watches.")),
@@ -173,10 +227,11 @@ const shared = Type.Object({
   ),
   critical: Type.Optional(Type.Boolean({ description: "Unset: false." })),
   text: Type.Optional(
-    NullableText({
+    GivenTextOrNull({
       maxLength: longestText,
       description: "Own text, with placeholders such as `{{DeviceName}}`. Unset: the service's.",
       examples: ["{{DeviceName}}: {{AlertText}}"],
+      documented: { pattern: notBlank },
     }),
   ),
   notifyWhenOver: Type.Optional(Type.Boolean({ description: "People are told also when it is over. Unset: false." })),
@@ -223,7 +278,13 @@ const settableExample = {
   notifyOnlyWhenOver: false,
 };
 
-function bodySchema<T>(properties: object, examples: readonly unknown[]) {
+/** It names a device or a group. */
+const watching = ["devices", "groups"].map((field) => ({
+  properties: { [field]: { minItems: 1 } },
+  required: [field],
+}));
+
+function bodySchema<T>(properties: object, examples: readonly unknown[], documented: object = {}) {
   return Type.Unsafe<T>({
     type: "object",
     properties: { ...shared.properties, type, ...properties },
@@ -231,11 +292,12 @@ function bodySchema<T>(properties: object, examples: readonly unknown[]) {
     discriminator: { propertyName: "type" },
     oneOf: branches,
     examples,
+    documented,
   });
 }
 
 /** Body of POST /api/alertRules and PUT /api/alertRules/{ruleId}, and what the result of a PATCH must be. It resets what it leaves out. */
-export const AlertRuleBody = bodySchema<AlertRuleBody>({}, [settableExample]);
+export const AlertRuleBody = bodySchema<AlertRuleBody>({}, [settableExample], { anyOf: watching });
 
 /** Names of the fields that a caller may set. */
 export const settableRuleFields: readonly string[] = [...Object.keys(shared.properties), "type", "parameters"];
@@ -290,7 +352,7 @@ export const AlertRuleView = Type.Object(viewed, {
 export type AlertRuleView = Static<typeof AlertRuleView>;
 
 /** Path of every call to one rule. */
-export const AlertRulePath = Type.Object({ ruleId: Type.String({ examples: [example.id] }) });
+export const AlertRulePath = Type.Object({ ruleId: PathId({ examples: [example.id] }) });
 /** Answer with one rule: its fields stand beside the envelope. */
 export const AlertRuleAnswer = success(viewed, {
   examples: [{ success: true, error: null, apiUsage: 7, apiDailyUsage: 7, ...example }],
@@ -301,7 +363,7 @@ export const AlertRulesAnswer = success(listed("rules", Type.Array(reference<Ale
 /** Body of POST /api/alertRules/{ruleId}/copy: what the copy watches. */
 export const CopyRequest = Type.Object(
   { devices: shared.properties.devices, groups: shared.properties.groups },
-  { examples: [{ devices: ["490154203237526"], groups: [] }] },
+  { documented: { anyOf: watching }, examples: [{ devices: ["490154203237526"], groups: [] }] },
 );
 export type CopyRequest = Static<typeof CopyRequest>;
 
@@ -316,7 +378,7 @@ export const DeviceRulesBody = Type.Object(
     rules: Type.Array(
       bodySchema<DeviceRuleBody>(
         {
-          id: Type.String({ maxLength: 64, description: "Of a rule that this one replaces. Unset: it is a new one." }),
+          id: GivenText({ maxLength: 64, description: "Of a rule that this one replaces. Unset: it is a new one." }),
         },
         [deviceRule],
       ),

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { success } from "./envelope.ts";
 import { LocationsRequest } from "./location.ts";
-import { Instant, reference } from "./schema.ts";
+import { GivenText, Instant, reference } from "./schema.ts";
 
 /** The evidence of an alert. (As a record by hand: `Type.Record` has no place for names with a line feed.) */
 const Facts = Type.Unsafe<Readonly<Record<string, string | number | boolean>>>({
@@ -65,7 +65,7 @@ export type Alert = Static<typeof Alert>;
 export const AlertsRequest = Type.Object(
   {
     ...LocationsRequest.properties,
-    alertName: Type.Optional(Type.String({ maxLength: 256, description: "Only those of the alert of this name." })),
+    alertName: Type.Optional(GivenText({ maxLength: 256, description: "Only those of the alert of this name." })),
   },
   { examples: [{ from: "2026-11-21T00:00:00Z", to: "2026-11-21T23:59:59.999Z", alertName: "Speed" }] },
 );

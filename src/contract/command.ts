@@ -2,8 +2,9 @@ import Type, { type Static } from "typebox";
 import type { CommandChannel, CommandFormat, CommandState } from "../model/command.ts";
 import { DevicePath } from "./device.ts";
 import { success } from "./envelope.ts";
+import { base64Bytes, hexBytes } from "./forms.ts";
 import { listed } from "./page.ts";
-import { Instant, NullableInstant, NullableText, reference } from "./schema.ts";
+import { GivenText, Instant, NullableInstant, NullableText, PathId, reference } from "./schema.ts";
 
 const formats: readonly CommandFormat[] = ["Text", "Hex", "Base64"];
 const channels: readonly CommandChannel[] = ["data", "sms"];
@@ -18,10 +19,28 @@ function nullable<T>(type: string, options: object) {
   return Type.Optional(Type.Unsafe<T | null>({ type: [type, "null"], ...options }));
 }
 
+const unwrapped = { enum: [false, null] };
+
+/** What a command's fields ask of each other. */
+export const commandForms = {
+  anyOf: [
+    { properties: { format: { enum: ["Text", null] } } },
+    {
+      properties: { format: { const: "Hex" }, command: { pattern: hexBytes }, encode: unwrapped },
+      required: ["format"],
+    },
+    {
+      properties: { format: { const: "Base64" }, command: { pattern: base64Bytes }, encode: unwrapped },
+      required: ["format"],
+    },
+  ],
+  not: { properties: { sms: { const: true }, encode: { const: true } }, required: ["sms", "encode"] },
+};
+
 /** Body of POST .../sendCommand (specification 2.6); `encode` and `ttlSeconds` are our own. What is unset or null takes its default. */
 export const CommandRequest = Type.Object(
   {
-    command: Type.String({ minLength: 1, maxLength: longestCommand, description: "What to send." }),
+    command: GivenText({ minLength: 1, maxLength: longestCommand, description: "What to send." }),
     format: nullable<CommandFormat>("string", {
       enum: [...formats, null],
       description:
@@ -46,6 +65,7 @@ export const CommandRequest = Type.Object(
       { command: "78 78 15 80", format: "Hex", ttlSeconds: 3600 },
       { command: "begin123456", sms: true },
     ],
+    documented: commandForms,
   },
 );
 export type CommandRequest = Static<typeof CommandRequest>;
@@ -129,5 +149,5 @@ export const CommandsAnswer = success(
 /** Path of one command. */
 export const CommandPath = Type.Object({
   ...DevicePath.properties,
-  commandId: Type.String({ description: "The command's id.", examples: ["019ab2f0-3c5e-7d11-8a52-5f0c2f6f7b10"] }),
+  commandId: PathId({ description: "The command's id.", examples: ["019ab2f0-3c5e-7d11-8a52-5f0c2f6f7b10"] }),
 });

@@ -5,7 +5,18 @@ import { networkPattern } from "../model/network.ts";
 import { protocolIds, protocolsWithSecret } from "../model/protocol-ids.ts";
 import { success } from "./envelope.ts";
 import { listed } from "./page.ts";
-import { Instant, NullableInstant, NullableList, NullableNumber, NullableText, reference, Texts } from "./schema.ts";
+import {
+  GivenTags,
+  GivenTextOrNull,
+  Instant,
+  NullableInstant,
+  NullableList,
+  NullableNumber,
+  NullableText,
+  PathId,
+  reference,
+  Texts,
+} from "./schema.ts";
 
 const example = {
   id: "490154203237518",
@@ -55,8 +66,8 @@ const deviceId = Type.String({
 export const longestSecret = 128;
 
 const settable = {
-  name: Type.Optional(NullableText({ maxLength: 256, description: "Unset or blank: the id." })),
-  description: Type.Optional(NullableText({ maxLength: 4096 })),
+  name: Type.Optional(GivenTextOrNull({ maxLength: 256, description: "Unset or blank: the id." })),
+  description: Type.Optional(GivenTextOrNull({ maxLength: 4096 })),
   min: Type.Optional(
     NullableText({
       pattern: "^[0-9+*#() ./-]{1,32}$",
@@ -64,15 +75,7 @@ const settable = {
       examples: ["+573001234567"],
     }),
   ),
-  tags: Type.Optional(
-    Type.Unsafe<Readonly<Record<string, string>> | null>({
-      type: ["object", "null"],
-      additionalProperties: { type: "string", maxLength: 1024 },
-      propertyNames: { type: "string", maxLength: 128 },
-      maxProperties: 100,
-      description: "Texts by name.",
-    }),
-  ),
+  tags: Type.Optional(GivenTags()),
   expires: Type.Optional(NullableInstant()),
   aliases: Type.Optional(
     Type.Unsafe<readonly string[] | null>({
@@ -158,7 +161,11 @@ export const settableLimits: readonly string[] = Object.keys(LimitsReplacement.p
 
 /** Path of every call to one device. An id that no device can have is unknown, not a bad request. */
 export const DevicePath = Type.Object({
-  deviceId: Type.String({ description: "The device's id; upper and lower case differ.", examples: [example.id] }),
+  deviceId: PathId({
+    pattern: deviceIdPattern,
+    description: "The device's id; upper and lower case differ.",
+    examples: [example.id],
+  }),
 });
 
 /** Answer of GET devices: those that the user may see, without the expired ones. */

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { success } from "./envelope.ts";
 import { listed } from "./page.ts";
-import { Instant, NullableText, reference } from "./schema.ts";
+import { GivenName, GivenTextOrNull, Instant, NullableText, PathId, reference } from "./schema.ts";
 
 /** Zones of an account, whatever its quota is. */
 export const mostGeofences = 1_000_000;
@@ -39,9 +39,45 @@ const geometry = Type.Object(
   { description: described },
 );
 
+const position = {
+  type: "array",
+  minItems: 2,
+  prefixItems: [
+    { type: "number", minimum: -360, maximum: 360 },
+    { type: "number", minimum: -90, maximum: 90 },
+  ],
+};
+/** Half of the way around the earth is 20,015 km. */
+const length = { type: "number", exclusiveMinimum: 0, maximum: 20_015 };
+const line = { type: "array", minItems: 2, maxItems: 10_000, items: position };
+const rings = { type: "array", minItems: 1, items: { type: "array", minItems: 4, items: position } };
+
+/** A form of geometry, and what length belongs to it. */
+const shapes = [
+  { type: "Point", coordinates: position, lengths: { radius: length } },
+  { type: "LineString", coordinates: line, lengths: { width: length } },
+  { type: "Polygon", coordinates: rings, lengths: {} },
+].map(({ type, coordinates, lengths }) => ({
+  properties: { type: { const: type }, coordinates },
+  required: ["type", "coordinates"],
+  lengths,
+}));
+const zoneForms = shapes.flatMap(({ properties, required, lengths }) => [
+  { properties: { ...properties, ...lengths }, required: [...required, ...Object.keys(lengths)] },
+  {
+    properties: {
+      type: { const: "Feature" },
+      geometry: { type: "object", properties, required },
+      properties: { type: "object", properties: lengths, required: Object.keys(lengths) },
+    },
+    required: ["type", "geometry", ...(Object.keys(lengths).length === 0 ? [] : ["properties"])],
+  },
+]);
+
 const givenGeometry = Type.Unsafe<{ readonly [name: string]: unknown }>({
   type: "object",
   properties: geometry.properties,
+  documented: { oneOf: zoneForms },
   description: `${described} A Feature of one of them with \`radius\` or \`width\` among its properties is taken, too.`,
   examples: [
     settableExample.geometry,
@@ -87,8 +123,8 @@ export type GeofenceView = Static<typeof GeofenceView>;
 /** Body of POST /api/geofences and PUT /api/geofences/{geofenceId}, and what the result of a PATCH must be. It resets what it leaves out. */
 export const GeofenceBody = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 256 }),
-    description: Type.Optional(NullableText({ maxLength: 4096 })),
+    name: GivenName(),
+    description: Type.Optional(GivenTextOrNull({ maxLength: 4096 })),
     geometry: givenGeometry,
   },
   { examples: [settableExample] },
@@ -96,7 +132,7 @@ export const GeofenceBody = Type.Object(
 export type GeofenceBody = Static<typeof GeofenceBody>;
 
 /** Path of every call to one geofence. */
-export const GeofencePath = Type.Object({ geofenceId: Type.String({ examples: [example.id] }) });
+export const GeofencePath = Type.Object({ geofenceId: PathId({ examples: [example.id] }) });
 
 /** Answer with one geofence: its fields stand beside the envelope. */
 export const GeofenceAnswer = success(viewed, {

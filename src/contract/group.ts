@@ -1,7 +1,8 @@
 import Type, { type Static } from "typebox";
 import { success } from "./envelope.ts";
+import { anyText } from "./forms.ts";
 import { listed } from "./page.ts";
-import { Instant, NullableList, NullableText, reference } from "./schema.ts";
+import { GivenName, GivenTextOrNull, Instant, NullableList, NullableText, PathId, reference } from "./schema.ts";
 
 const settableExample = { name: "Trucks", description: null, devices: ["490154203237518"] };
 const example = {
@@ -17,7 +18,7 @@ const viewed = {
   id: Type.String({ description: "Given by the service." }),
   name: Type.String(),
   description: NullableText(),
-  devices: NullableList({ description: devices }),
+  devices: Type.Array(Type.String(), { description: devices }),
   creation: Instant(),
   lastModified: Instant(),
 };
@@ -29,11 +30,15 @@ export type GroupView = Static<typeof GroupView>;
 /** Body of POST /api/groups and PUT /api/groups/{groupId}, and what the result of a PATCH must be. It resets what it leaves out. */
 export const GroupBody = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 256 }),
-    description: Type.Optional(NullableText({ maxLength: 4096 })),
+    name: GivenName(),
+    description: Type.Optional(GivenTextOrNull({ maxLength: 4096 })),
     // What fits a body, so that a group that patches made can still be replaced.
     devices: Type.Optional(
-      NullableList({ items: { type: "string", minLength: 1, maxLength: 64 }, maxItems: 15_000, description: devices }),
+      NullableList({
+        items: { type: "string", minLength: 1, maxLength: 64, pattern: anyText },
+        maxItems: 15_000,
+        description: devices,
+      }),
     ),
   },
   { examples: [settableExample] },
@@ -44,7 +49,7 @@ export type GroupBody = Static<typeof GroupBody>;
 export const settableGroupFields: readonly string[] = Object.keys(GroupBody.properties);
 
 /** Path of every call to one group. */
-export const GroupPath = Type.Object({ groupId: Type.String({ examples: [example.id] }) });
+export const GroupPath = Type.Object({ groupId: PathId({ examples: [example.id] }) });
 
 /** Answer with one group: its fields stand beside the envelope. */
 export const GroupAnswer = success(viewed, {

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { success } from "./envelope.ts";
+import { cursorPattern } from "./forms.ts";
 import { Instant, reference, Texts } from "./schema.ts";
 
 const texts = Type.Array(Type.String());
@@ -101,11 +102,17 @@ export type Reading = Static<typeof Reading>;
 export const LocationsRequest = Type.Object(
   {
     from: Instant({ description: "Start of the range, inclusive." }),
-    to: Instant({ description: "End of the range, inclusive." }),
+    to: Instant({ description: "End of the range, inclusive; not before `from`." }),
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1_000_000, description: "At most so many; `nextCursor` then leads on." }),
     ),
-    cursor: Type.Optional(Type.String({ maxLength: 128, description: "`nextCursor` of the answer before." })),
+    cursor: Type.Optional(
+      Type.String({
+        pattern: cursorPattern,
+        maxLength: 128,
+        description: "`nextCursor` of the answer before; no other.",
+      }),
+    ),
   },
   { examples: [{ from: "2026-11-21T00:00:00Z", to: "2026-11-21T23:59:59.999Z", limit: 1000 }] },
 );

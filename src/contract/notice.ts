@@ -3,7 +3,7 @@ import type { NoticeState } from "../model/notice.ts";
 import { DevicePath } from "./device.ts";
 import { success } from "./envelope.ts";
 import { listed, PageQuery } from "./page.ts";
-import { Instant, NullableInstant, NullableText, reference } from "./schema.ts";
+import { Instant, NullableInstant, NullableText, PathId, reference } from "./schema.ts";
 
 const states: readonly NoticeState[] = ["queued", "sending", "sent", "failed", "suppressed"];
 
@@ -63,7 +63,7 @@ export type NoticesQuery = Static<typeof NoticesQuery>;
 /** Path of one notice. */
 export const NoticePath = Type.Object({
   ...DevicePath.properties,
-  notificationId: Type.String({ description: "The notification's id.", examples: [example.id] }),
+  notificationId: PathId({ description: "The notification's id.", examples: [example.id] }),
 });
 
 /** Answer of GET .../notifications. */

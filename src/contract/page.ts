@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from "typebox";
+import { cursorPattern } from "./forms.ts";
 
 /** Entries of a page of our own lists, unless a limit is asked for. */
 export const usualPage = 1000;
@@ -14,9 +15,9 @@ function query(unset: string) {
     ),
     cursor: Type.Optional(
       Type.String({
-        minLength: 1,
+        pattern: cursorPattern,
         maxLength: 256,
-        description: "The `nextCursor` of an answer, from which the list goes on.",
+        description: "The `nextCursor` of an answer with the same list, from which it goes on; no other.",
       }),
     ),
   });

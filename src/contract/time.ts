@@ -3,7 +3,7 @@
  * an offset without colon or minutes, a date alone.
  */
 const form =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
 
 /** Years that have four digits in every offset: what is accepted can always be written again. */
 const earliest = new Date("0001-01-01T00:00:00.000Z").getTime();
@@ -11,8 +11,8 @@ const latest = new Date("9999-12-31T23:59:59.999Z").getTime();
 
 /**
  * The moment that a text names, epoch ms (smaller parts of a second are cut off), or undefined where it names none. A text without offset is UTC,
- * a date alone its midnight. Days that the calendar does not have, hour 24, offsets of a day and years outside 0001 to 9999 are none;
- * second 60 is one only where UTC puts leap seconds, and counts as the second after it.
+ * a date alone its midnight; what an offset leads out of the years 0001 to 9999 is their first or last moment. Days that the calendar does not have, hour 24,
+ * offsets of a day and the year 0000 are none; second 60 is one only where UTC puts leap seconds, and counts as the second after it.
  */
 export function parseInstant(text: string): number | undefined {
   const match = form.exec(text);
@@ -21,7 +21,7 @@ export function parseInstant(text: string): number | undefined {
   const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)];
   const offsetHour = part(10);
   const offsetMinute = part(11);
-  if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return undefined;
+  if (year < 1 || month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return undefined;
   if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return undefined;
   // Not Date.UTC: that reads years below 100 as 19xx.
   const date = new Date(0);
@@ -30,7 +30,7 @@ export function parseInstant(text: string): number | undefined {
   const offset = (offsetHour * 60 + offsetMinute) * 60_000;
   const time = date.getTime() - (match[9] === "-" ? -offset : offset);
   if (second === 60 && Math.floor(time / 1000) % 86_400 !== 0) return undefined;
-  return time >= earliest && time <= latest ? time : undefined;
+  return Math.min(Math.max(time, earliest), latest);
 }
 
 /** The one form in which the API writes a moment: RFC 3339, UTC, milliseconds. */

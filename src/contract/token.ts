@@ -1,12 +1,12 @@
 import Type, { type Static } from "typebox";
 import { success } from "./envelope.ts";
-import { Instant } from "./schema.ts";
+import { GivenText, Instant } from "./schema.ts";
 
 /** Body of POST /api/Auth/Token (specification 4.1). */
 export const TokenRequest = Type.Object(
   {
-    userName: Type.String({ minLength: 1, maxLength: 320, description: "The user's e-mail address, in any case." }),
-    apiKey: Type.String({ minLength: 1, maxLength: 256, description: "The user's API key." }),
+    userName: GivenText({ minLength: 1, maxLength: 320, description: "The user's e-mail address, in any case." }),
+    apiKey: GivenText({ minLength: 1, maxLength: 256, description: "The user's API key." }),
   },
   { examples: [{ userName: "owner@example.com", apiKey: "<API_KEY>" }] },
 );

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Alert } from "./alert.ts";
 import { AlertRuleBody } from "./alert-rule.ts";
-import { Instant } from "./schema.ts";
+import { GivenText, Instant } from "./schema.ts";
 
 const example = {
   deviceId: "490154203237518",
@@ -13,7 +13,7 @@ const example = {
 /** Body of POST /api/alertRules/try. */
 export const TrialRequest = Type.Object(
   {
-    deviceId: Type.String({ description: "Over whose history the rule is run." }),
+    deviceId: GivenText({ description: "Over whose history the rule is run." }),
     from: Instant(),
     to: Instant(),
     rule: Type.Optional(
@@ -23,9 +23,12 @@ export const TrialRequest = Type.Object(
         description: "The rule to try; what it would watch, tell and send is not looked at.",
       }),
     ),
-    ruleId: Type.Optional(Type.String({ description: "Or the id of one that is there." })),
+    ruleId: Type.Optional(GivenText({ description: "Or the id of one that is there." })),
   },
-  { examples: [example] },
+  {
+    examples: [example],
+    documented: { oneOf: [{ required: ["rule"] }, { required: ["ruleId"] }] },
+  },
 );
 export type TrialRequest = Static<typeof TrialRequest>;
 

@@ -1,8 +1,13 @@
 import Type, { type Static } from "typebox";
 import { privilegeNames } from "../model/account.ts";
 import { success } from "./envelope.ts";
+import { anyText, emailPattern, longestEmail } from "./forms.ts";
 import { listed } from "./page.ts";
 import {
+  GivenName,
+  GivenTags,
+  GivenText,
+  GivenTextOrNull,
   Instant,
   NullableBoolean,
   NullableInstant,
@@ -10,6 +15,7 @@ import {
   NullableList,
   NullableText,
   NullableTexts,
+  PathId,
   reference,
 } from "./schema.ts";
 
@@ -55,7 +61,7 @@ const viewed = {
   disabled: Type.Boolean(),
   disabledMessage: NullableText(),
   tags: NullableTexts(),
-  privileges: NullableList({ description: privileges }),
+  privileges: Type.Array(Type.String(), { description: privileges }),
   group: NullableText({ description: group }),
   deviceId: NullableText({ description: deviceId }),
   adminDevices: NullableInteger({ description: "Number of devices that it manages, as it was set." }),
@@ -72,7 +78,7 @@ export const UserView = Type.Object(viewed, { $id: "User", description: "A user.
 export type UserView = Static<typeof UserView>;
 
 const presentSecret = Type.Optional(
-  NullableText({
+  GivenTextOrNull({
     maxLength: 4096,
     description:
       "The caller's present API key or password. Needed where the caller changes its own e-mail address or password: a token alone does not suffice. Never kept or shown.",
@@ -82,36 +88,42 @@ const presentSecret = Type.Optional(
 /** Body of POST /api/users and PUT /api/users/{userId}, and what the result of a PATCH must be. It resets what it leaves out, but for the password. */
 export const UserBody = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 256 }),
+    name: GivenName(),
     // Its length is a part of its form, which is checked apart: a bad address has an error of its own.
-    email: Type.String({ description: "Unique in the whole service, in any case." }),
-    country: Type.String({ description: "ISO 3166-1 alpha-2, alpha-3 or English name." }),
-    timeZone: Type.String({ maxLength: 128, description: "IANA name of the form Region/City." }),
-    description: Type.Optional(NullableText({ maxLength: 4096 })),
-    message: Type.Optional(NullableText({ maxLength: 4096 })),
+    email: GivenText({
+      description: "Unique in the whole service, in any case.",
+      documented: { pattern: emailPattern, maxLength: longestEmail },
+    }),
+    country: GivenText({
+      description: "ISO 3166-1 alpha-2, alpha-3 or English name, in any case.",
+      documented: "country",
+    }),
+    timeZone: GivenText({
+      maxLength: 128,
+      description: "IANA name of the form Region/City.",
+      documented: "timeZone",
+    }),
+    description: Type.Optional(GivenTextOrNull({ maxLength: 4096 })),
+    message: Type.Optional(GivenTextOrNull({ maxLength: 4096 })),
     disabled: Type.Optional(NullableBoolean({ description: "It may do nothing." })),
-    disabledMessage: Type.Optional(NullableText({ maxLength: 4096, description: "Told to the user that is refused." })),
-    tags: Type.Optional(
-      NullableTexts({
-        additionalProperties: { type: "string", maxLength: 1024 },
-        propertyNames: { type: "string", maxLength: 128 },
-        maxProperties: 100,
-      }),
+    disabledMessage: Type.Optional(
+      GivenTextOrNull({ maxLength: 4096, description: "Told to the user that is refused." }),
     ),
+    tags: Type.Optional(GivenTags()),
     privileges: Type.Optional(
       NullableList({
-        items: { type: "string", minLength: 1, maxLength: 128 },
+        items: { type: "string", minLength: 1, maxLength: 128, pattern: anyText },
         maxItems: 100,
         description: privileges,
       }),
     ),
-    group: Type.Optional(NullableText({ maxLength: 256, description: group })),
-    deviceId: Type.Optional(NullableText({ maxLength: 64, description: deviceId })),
+    group: Type.Optional(GivenTextOrNull({ maxLength: 256, description: group })),
+    deviceId: Type.Optional(GivenTextOrNull({ maxLength: 64, description: deviceId })),
     adminDevices: Type.Optional(NullableInteger({ minimum: 0, maximum: 2_147_483_647 })),
     from: Type.Optional(NullableInstant()),
     expires: Type.Optional(NullableInstant()),
     password: Type.Optional(
-      NullableText({
+      GivenTextOrNull({
         maxLength: 4096,
         description:
           "Kept as a hash. It may be encrypted as a compact JWE (RSA-OAEP-256, A256GCM) for the key at /.well-known/jwks.json; any other JWE is refused. Unset: stays as it is.",
@@ -127,7 +139,7 @@ export type UserBody = Static<typeof UserBody>;
 export const settableUserFields: readonly string[] = Object.keys(UserBody.properties);
 
 /** Path of every call to one user. */
-export const UserPath = Type.Object({ userId: Type.String({ examples: [example.id] }) });
+export const UserPath = Type.Object({ userId: PathId({ examples: [example.id] }) });
 
 const flatExample = { success: true, error: null, apiUsage: 7, apiDailyUsage: 7, ...example };
 
@@ -139,7 +151,7 @@ export const UsersAnswer = success(listed("users", Type.Array(reference<UserView
 /** Body of POST users/{userId}/apiKey. */
 export const ApiKeyRequest = Type.Object(
   {
-    presentSecret: Type.String({
+    presentSecret: GivenText({
       maxLength: 4096,
       description: "The caller's own present API key or password, also where the new key is another user's.",
     }),

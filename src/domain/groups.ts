@@ -60,7 +60,7 @@ export function groupView(group: Group): GroupView {
     id: group.id,
     name: group.name,
     description: group.description,
-    devices: group.devices,
+    devices: [...(group.devices ?? [])],
     creation: formatInstant(group.creation),
     lastModified: formatInstant(group.lastModified),
   };

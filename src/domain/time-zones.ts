@@ -22,10 +22,15 @@ export function timeZoneNames(now: number): { readonly [zone: string]: string } 
   return names;
 }
 
+/** Every name of a zone that `isTimeZone` takes and that a list can have, in their order. */
+export function everyTimeZone(): readonly string[] {
+  const zones = new Set([...Intl.supportedValuesOf("timeZone"), ...unlistedZones].filter(isTimeZone));
+  return [...zones].toSorted();
+}
+
 function namesIn(year: number): { readonly [zone: string]: string } {
   const halves = [Date.UTC(year, 0, 15), Date.UTC(year, 6, 15)] as const;
-  const zones = new Set([...Intl.supportedValuesOf("timeZone"), ...unlistedZones].filter(isTimeZone));
-  return Object.fromEntries([...zones].toSorted().map((zone) => [zone, standardName(zone, halves)]));
+  return Object.fromEntries(everyTimeZone().map((zone) => [zone, standardName(zone, halves)]));
 }
 
 /** The name at whichever of two moments half a year apart has the smaller offset: the other one may be in summer time. */

@@ -32,7 +32,7 @@ export function userView(user: User): UserView {
     disabled: user.disabled,
     disabledMessage: user.disabledMessage,
     tags: user.tags,
-    privileges: user.privileges,
+    privileges: [...(user.privileges ?? [])],
     group: user.group,
     deviceId: user.deviceId,
     adminDevices: user.adminDevices,

@@ -19,17 +19,22 @@ test("names that reach for prototypes are refused, and it is said which and wher
 });
 
 test("texts that another program would cut or change are refused, names and values", () => {
-  const nul = "must not hold NUL (U+0000)";
   const half = "must not hold half of a surrogate pair";
   assert.deepEqual(of('{"name":"a\\u0000b","tags":{"k\\ud83d":"v","w":"\\udE9Ax"},"list":["","\\uD800\\ud800"]}'), [
-    `body/name: ${nul}`,
     `body/tags/k\\ud83d: its name ${half}`,
     `body/tags/w: ${half}`,
     `body/list/1: ${half}`,
   ]);
-  assert.deepEqual(of('"\\u0000"'), [`body: ${nul}`]);
-  assert.deepEqual(of('{"a/\\u0000~":1}'), [`body/a~1\\u0000~0: its name ${nul}`]);
-  for (const text of ['"\\ud83d\\ude9a"', '"🚚"', '"\\u0001"', '"\\\\u0000"', '{"\\u00e9":"\\uDBFF\\uDFFF"}'])
+  assert.deepEqual(of('"\\udc00"'), [`body: ${half}`]);
+  assert.deepEqual(of('{"a/\\u0000\\udc00~":1}'), [`body/a~1\\u0000\\udc00~0: its name ${half}`]);
+  for (const text of [
+    '"\\ud83d\\ude9a"',
+    '"🚚"',
+    '"\\u0001"',
+    '"\\u0000"',
+    '"\\\\u0000"',
+    '{"\\u00e9":"\\uDBFF\\uDFFF"}',
+  ])
     assert.deepEqual(of(text), [], text);
 });
 
@@ -38,7 +43,7 @@ test("hostile bodies cost little: nested deeply, with long names, with many prob
   const deep = of(`${"[".repeat(depth)}{"__proto__":1}${"]".repeat(depth)}`);
   assert.equal(deep.length, 1);
   assert.ok(JSON.stringify(deep).length < 300);
-  const many = of(`${'{"a":'.repeat(depth)}[${'"\\u0000",'.repeat(50_000)}1]${"}".repeat(depth)}`);
+  const many = of(`${'{"a":'.repeat(depth)}[${'"\\ud800",'.repeat(50_000)}1]${"}".repeat(depth)}`);
   assert.equal(many.length, 20);
   assert.ok(many.every((problem) => problem.startsWith("body/a/a/a") && problem.length < 300));
   assert.equal(of(`[${'{"__proto__":1},'.repeat(1000)}0]`).length, 20);
@@ -48,7 +53,7 @@ test("hostile bodies cost little: nested deeply, with long names, with many prob
 
 /** What is refused, found the plain way. */
 function refused(value: unknown): boolean {
-  if (typeof value === "string") return value.includes("\0") || !value.isWellFormed();
+  if (typeof value === "string") return !value.isWellFormed();
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(
     ([name, item]) => (!Array.isArray(value) && (name === "__proto__" || refused(name))) || refused(item),

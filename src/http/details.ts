@@ -1,4 +1,5 @@
 import type { FastifySchemaValidationError } from "fastify/types/schema.js";
+import { sentenceOf } from "../contract/forms.ts";
 import { shown, stepTo } from "./body-problems.ts";
 import { fixedLimits } from "./limits.ts";
 
@@ -32,6 +33,8 @@ function ruleOf({ keyword, params, message = "is not valid" }: Problem): string 
       return params.format === "date-time" ? "must be an RFC 3339 date-time" : message;
     case "enum":
       return `must be one of ${[params.allowedValues].flat().map(String).join(", ")}`;
+    case "pattern":
+      return sentenceOf(params.pattern) ?? message;
     case "uniqueItems":
       return "must not have the same item twice";
     default:

@@ -172,7 +172,7 @@ function newFastify(
     keepAliveTimeout: fixedLimits.keepAliveMs,
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     schemaController: { compilersFactory: { buildSerializer: serializersAtFirstUse } },
     routerOptions: { caseSensitive: false, ignoreTrailingSlash: true, maxParamLength: fixedLimits.parameterLength },
     genReqId: requestIds(ids),

@@ -11,7 +11,9 @@ import { fixedLimits } from "./limits.ts";
 export function inputValidator(): FastifySchemaCompiler<SchemaObject> {
   const first = newAjv(false);
   let all: Ajv | undefined;
-  return ({ schema }) => {
+  return ({ schema, httpPart }) => {
+    // What can be no id names nothing: it is unknown, like any other.
+    if (httpPart === "params") return () => true;
     let finds: ValidateFunction | undefined;
     let findsAll: ValidateFunction | undefined;
     const validate: FastifyValidationResult = (input: unknown) => {
@@ -35,6 +37,7 @@ const keptErrors = 4 * fixedLimits.details;
 
 function newAjv(allErrors: boolean): Ajv {
   const ajv = new Ajv({ allErrors, allowUnionTypes: true, discriminator: true, addUsedSchema: false });
+  ajv.addKeyword("documented");
   return ajv.addFormat("date-time", (text: string) => parseInstant(text) !== undefined);
 }
 

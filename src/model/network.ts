@@ -12,14 +12,15 @@ const ipv4 = `(?:${octet}\\.){3}${octet}`;
 const hex = "[0-9a-fA-F]{1,4}";
 /** Every place that `::` can have. */
 const shortened = [1, 2, 3, 4, 5, 6].map((before) => `(?:${hex}:){${before}}(?::${hex}){1,${7 - before}}`);
-const ipv6 = `(?:${[`(?:${hex}:){7}${hex}`, `(?:${hex}:){1,7}:`, ...shortened, `:(?:(?::${hex}){1,7}|:)`].join("|")})`;
+/** An address of IPv6, without anything around it. */
+export const ipv6Pattern = `(?:${[`(?:${hex}:){7}${hex}`, `(?:${hex}:){1,7}:`, ...shortened, `:(?:(?::${hex}){1,7}|:)`].join("|")})`;
 
 /** Networks as users write them: an address of IPv4 or IPv6, alone or with a number of bits (`10.20.0.0/16`). */
-export const networkPattern = `^(?:${ipv4}(?:/(?:3[0-2]|[12]?\\d))?|${ipv6}(?:/(?:12[0-8]|1[01]\\d|[1-9]?\\d))?)$`;
+export const networkPattern = `^(?:${ipv4}(?:/(?:3[0-2]|[12]?\\d))?|${ipv6Pattern}(?:/(?:12[0-8]|1[01]\\d|[1-9]?\\d))?)$`;
 
 const networkForm = new RegExp(networkPattern);
 const ipv4Form = new RegExp(`^${ipv4}$`);
-const ipv6Form = new RegExp(`^${ipv6}$`);
+const ipv6Form = new RegExp(`^${ipv6Pattern}$`);
 
 /** How IPv6 writes IPv4 addresses: as an address of its own kind, and as a translator shows IPv4 clients to an IPv6 network (`64:ff9b::/96`, RFC 6052). */
 const ipv4Within: readonly Address[] = [

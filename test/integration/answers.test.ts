@@ -48,7 +48,23 @@ describe("what every answer has", () => {
     assert.equal((await rest.call("GET", "/api/devices/%zz", { token })).status, 400);
     for (const id of ["x".repeat(5000), "a%2Fb", "%00", "%F0%9F%9A%9A"])
       assert.deepEqual(part(await rest.call("GET", `/api/devices/${id}`, { token })), failed("device not found"), id);
-    assert.equal((await rest.call("HEAD", "/api/devices", { token })).status, 404);
+    assert.equal((await rest.call("DELETE", "/api/devices", { token })).status, 404);
+  });
+
+  test("HEAD is answered as GET, and counted like it, without the body", async () => {
+    // Lists that are whole texts, streamed texts and plain answers go three ways.
+    for (const url of ["/api/devices", "/api/users", "/api/account", "/api/devices/unknown"]) {
+      const get = await rest.http.inject({ method: "GET", url, headers: { authorization: `Bearer ${token}` } });
+      const head = await rest.call("HEAD", url, { token });
+      assert.deepEqual([head.status, head.body], [get.statusCode, ""], url);
+      assert.equal(head.headers["content-type"], get.headers["content-type"], url);
+    }
+    const counted = async () => (await rest.call("GET", "/api/account", { token })).json.apiUsage;
+    const before = await counted();
+    await rest.call("HEAD", "/api/devices", { token });
+    assert.equal(await counted(), before + 2);
+    assert.equal((await rest.call("HEAD", "/api/devices")).status, 401);
+    assert.equal((await rest.call("HEAD", "/api/devices/a/sendCommand", { token })).status, 404);
   });
 
   test("a body over the limit is a bad request, also for a known user", async () => {

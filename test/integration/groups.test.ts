@@ -30,7 +30,7 @@ describe("groups", () => {
     const answer = await rest.call("POST", "/api/groups", { token, body: { name: "Plain" } });
     const { id, creation } = answer.json;
     assert.deepEqual([answer.status, answer.headers.location], [201, `/api/groups/${id}`]);
-    assert.deepEqual(fieldsOf(answer.json), { name: "Plain", description: null, devices: null });
+    assert.deepEqual(fieldsOf(answer.json), { name: "Plain", description: null, devices: [] });
     assert.equal(answer.json.lastModified, creation);
     rest.clock.pass(1000);
     const full = { name: "Full", description: "d", devices: ["b", "a", "unknown"] };
@@ -44,7 +44,7 @@ describe("groups", () => {
     const again = await rest.call("PUT", `/api/groups/${id}`, { token, body: replaced.json });
     assert.deepEqual([fieldsOf(again.json), again.json.warnings.length], [full, 1]);
     const reset = await rest.call("PUT", `/api/groups/${id}`, { token, body: { name: "Full" } });
-    assert.deepEqual(fieldsOf(reset.json), { name: "Full", description: null, devices: null });
+    assert.deepEqual(fieldsOf(reset.json), { name: "Full", description: null, devices: [] });
     assert.deepEqual((await create({ name: "Empty", devices: [] })).devices, []);
     const { groups } = (await rest.call("GET", "/api/groups", { token })).json;
     assert.deepEqual(
@@ -99,6 +99,18 @@ describe("groups", () => {
     assert.equal((await rest.call("GET", `/api/groups/${group.id}`, { token })).json.devices.length, 10);
   });
 
+  test("a device is added to a group that was stored without any", async () => {
+    const { id } = await create({ name: "Empty" });
+    const body = [{ op: "add", path: "/devices/-", value: "a" }];
+    assert.deepEqual((await rest.call("PATCH", `/api/groups/${id}`, { token, body })).json.devices, ["a"]);
+    assert.deepEqual(
+      (await rest.call("PUT", `/api/groups/${id}`, { token, body: { name: "E", devices: null } })).json.devices,
+      [],
+    );
+    assert.deepEqual((await rest.call("GET", "/api/groups", { token })).json.groups.at(-1)?.devices, []);
+    await rest.call("DELETE", `/api/groups/${id}`, { token });
+  });
+
   test("any fields survive POST, GET, PUT and a patch", async () => {
     const text = fc.string({ unit: "grapheme", maxLength: 40 }).filter((value) => value.isWellFormed());
     const target = await create({ name: "Target" });
@@ -118,11 +130,12 @@ describe("groups", () => {
     await fc.assert(
       fc.asyncProperty(fields, async (sent) => {
         const group = await create(sent);
-        assert.deepEqual(fieldsOf(group), sent);
-        assert.deepEqual(fieldsOf((await rest.call("GET", `/api/groups/${group.id}`, { token })).json), sent);
+        const shown = { ...sent, devices: sent.devices ?? [] };
+        assert.deepEqual(fieldsOf(group), shown);
+        assert.deepEqual(fieldsOf((await rest.call("GET", `/api/groups/${group.id}`, { token })).json), shown);
         const operations = Object.entries(sent).map(([name, value]) => ({ op: "replace", path: `/${name}`, value }));
         const patched = await rest.call("PATCH", `/api/groups/${target.id}`, { token, body: operations });
-        assert.deepEqual(fieldsOf(patched.json), sent);
+        assert.deepEqual(fieldsOf(patched.json), shown);
         await rest.call("DELETE", `/api/groups/${group.id}`, { token });
       }),
       { numRuns: 30 },

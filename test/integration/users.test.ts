@@ -42,7 +42,7 @@ const unset = {
   disabled: false,
   disabledMessage: null,
   tags: null,
-  privileges: null,
+  privileges: [],
   group: null,
   deviceId: null,
   adminDevices: null,
@@ -280,6 +280,12 @@ describe("patches of users", () => {
     assert.deepEqual(fieldsOf((await rest.call("GET", path, { token })).json), fieldsOf(done.json));
   });
 
+  test("a privilege is added to a user that was stored without any", async () => {
+    const { id } = await create();
+    const body = [{ op: "add", path: "/privileges/-", value: "read" }];
+    assert.deepEqual((await rest.call("PATCH", `/api/users/${id}`, { token, body })).json.privileges, ["read"]);
+  });
+
   test("any fields survive POST, GET, PUT and a patch that replaces them all", async () => {
     const text = fc.string({ unit: "grapheme", maxLength: 40 }).filter((value) => value.isWellFormed());
     const field = fc.option(text);
@@ -319,7 +325,7 @@ describe("patches of users", () => {
       fc.asyncProperty(fields, async (value) => {
         const sent = { ...value, expires: null, deviceId: null, email: body().email };
         const user = await create(sent);
-        assert.deepEqual(fieldsOf(user), { ...sent, password: null });
+        assert.deepEqual(fieldsOf(user), { ...sent, privileges: sent.privileges ?? [], password: null });
         const read = (await rest.call("GET", `/api/users/${user.id}`, { token })).json;
         assert.deepEqual(fieldsOf(read), fieldsOf(user));
         assert.equal((await rest.call("DELETE", `/api/users/${user.id}`, { token })).status, 200);

@@ -27,7 +27,8 @@ export function openApiCheck(document: object): Check {
   const paths = Object.keys(at(closed, "paths")).toSorted((left, right) => parameters(left) - parameters(right));
   return (method, url, answer) => {
     const path = paths.find((template) => patternOf(template).test(url.split("?")[0] ?? ""));
-    const operation = path === undefined ? undefined : at(at(closed, "paths"), path)[method.toLowerCase()];
+    const operation =
+      path === undefined ? undefined : at(at(closed, "paths"), path)[method === "HEAD" ? "get" : method.toLowerCase()];
     if (path === undefined || !isJson(operation)) return checkUnknown(method, url, answer);
     const response = at(operation, "responses")[String(answer.status)];
     assert.ok(isJson(response), `${method} ${path} answered ${answer.status}, which its document does not have`);

@@ -1,6 +1,7 @@
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import Fastify, { type FastifyInstance, type RouteOptions } from "fastify";
+import { documented, lists } from "./documented.ts";
 import { sharedSchemas } from "./shared-schemas.ts";
 
 /** Version of the interface, not of the program: it grows with what clients must know. */
@@ -23,14 +24,14 @@ export async function documentationOf(routes: readonly DocumentedRoute[]): Promi
   await publishOpenApi(app);
   await showDocs(app);
   for (const { method, url, schema = {} } of routes)
-    app.route({ method, url, schema, handler: () => Promise.resolve(undefined) });
+    app.route({ method, url, schema: documented(schema), handler: () => Promise.resolve(undefined) });
   await app.ready();
   return app;
 }
 
 /** The OpenAPI document of the routes that are registered after this. */
 async function publishOpenApi(app: FastifyInstance): Promise<void> {
-  for (const schema of sharedSchemas) app.addSchema(schema);
+  for (const schema of [...sharedSchemas.map(documented), ...lists()]) app.addSchema(schema);
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",

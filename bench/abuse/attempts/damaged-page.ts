@@ -1,0 +1,59 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Attempt } from "../attempt.ts";
+import { Line, packet, patienceMs, report, Tracker } from "../peers.ts";
+
+const pageSize = 8192;
+/** Texts that fill pages of the database with one letter, so that the page of this device is known. */
+const mark = "Q";
+
+/** Damages the pages of the database that hold little but the mark; gives how many. */
+function damage(directory: string): number {
+  const file = join(directory, "waybeam.db");
+  const bytes = readFileSync(file);
+  let pages = 0;
+  for (let at = 0; at < bytes.length; at += pageSize) {
+    const page = bytes.subarray(at, at + pageSize);
+    if (page.reduce((count, byte) => count + (byte === mark.charCodeAt(0) ? 1 : 0), 0) < pageSize - 100) continue;
+    bytes.fill(0xff, at, at + pageSize);
+    pages++;
+  }
+  writeFileSync(file, bytes);
+  return pages;
+}
+
+/** A page of one device in the database file that the disk gives back as something else. */
+export const damagedPage: Attempt = {
+  name: "damaged-page",
+  tries: "pages of one device's records in the database file are overwritten while the service is down",
+  holds: "the service starts; other devices of the account are acknowledged",
+  alone: true,
+  async run(scene) {
+    const [culprit = "", other = ""] = await scene.devices(2);
+    const line = new Line(scene.devicePort);
+    const texts = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`text${index}`, mark.repeat(4000)]));
+    const time = Math.floor(Date.now() / 1000) - 3600;
+    line.send(report(culprit, { timestamp: time, lat: 48, lon: 11, ...texts }));
+    await line.until(() => line.received > 0, patienceMs);
+    scene.must(line.head.startsWith("HTTP/1.1 200"), `a report is taken before: ${line.head.slice(0, 40)}`);
+    let pages = 0;
+    await scene.restart((directory) => {
+      pages = damage(directory);
+    });
+    scene.must(pages > 0, "there is a page to damage");
+    const trackers = [await Tracker.login(scene, culprit), await Tracker.login(scene, other)];
+    let sent = 0;
+    while (sent < 3 || (scene.goesOn() && sent < scene.scale(200, 3))) {
+      for (const { line: own } of trackers) own.send(packet(1, (time + 60 + sent) * 1000, sent));
+      sent++;
+      if (!(await (trackers[1]?.answeredAll(sent) ?? false))) break;
+    }
+    const answered = trackers.map((tracker) => tracker.answered);
+    scene.must(answered[1] === sent, "other devices of the account are acknowledged");
+    for (const tracker of trackers) tracker.line.end();
+    return {
+      times: pages,
+      happened: `of ${sent} reports ${Math.max(0, answered[0] ?? 0)} of the damaged device and ${answered[1]} of another acknowledged`,
+    };
+  },
+};

@@ -1,0 +1,123 @@
+import type { Attempt, Outcome, Scene, Tenant } from "./attempt.ts";
+import type { Felt } from "./felt.ts";
+import { apiPortOf, attackerAddress, type Stage } from "./stage.ts";
+import { wait } from "./tally.ts";
+
+/** What an attempt came to. */
+export interface Result {
+  readonly attempt: Attempt;
+  readonly times: number;
+  readonly happened: string;
+  readonly before: Felt;
+  readonly during: Felt;
+  /** Largest resident memory of the service, bytes. */
+  readonly peak: number;
+  /** What must hold and does not; times are judged apart. */
+  readonly broken: readonly string[];
+}
+
+/** How long it takes: the measure before, the attempt at most once it is prepared, what comes after it, and all but the first together at least. */
+export interface Pace {
+  readonly short: boolean;
+  readonly beforeMs: number;
+  readonly mostMs: number;
+  readonly tailMs: number;
+  readonly leastMs: number;
+}
+
+/** Memory that the service may take throughout. */
+export const mostMemory = 1024 * 1024 * 1024;
+/** Times of others below which there is no more of an attempt before, ms. */
+const calmMs = 50;
+/** Time in which the service must be ready again after an attempt. */
+const recoverMs = 20_000;
+
+/** Plays one attempt on an open stage: measures before and during, and looks at what must hold. */
+export async function play(attempt: Attempt, stage: Stage, pace: Pace, say: (text: string) => void): Promise<Result> {
+  const broken: string[] = [];
+  const must = (holds: boolean, what: string) => {
+    if (!holds && !broken.includes(what)) broken.push(what);
+  };
+  const attacker = await stage.tenant(attempt.name, 5000, attackerAddress);
+  await calm(stage, pace, say);
+  stage.peak();
+  const before = await stage.felt(pace.beforeMs);
+  const began = performance.now();
+  const scene = sceneOf(stage, attacker, pace, { say, must });
+  const outcome = await attempt.run(scene).catch((error: unknown): Outcome => {
+    must(false, `the attempt failed: ${error instanceof Error ? error.message : String(error)}`);
+    return { times: 0, happened: "it failed" };
+  });
+  // What an attempt leaves behind when its connections end is a part of it.
+  await wait(Math.max(pace.tailMs, began + pace.leastMs - performance.now()));
+  attacker.client.close();
+  const during = await stage.felt();
+  await judge(stage, during, must);
+  const peak = stage.peak();
+  must(peak < mostMemory, `memory of the service stays under ${mostMemory / 1024 / 1024} MiB`);
+  return { attempt, ...outcome, before, during, peak, broken };
+}
+
+/** Waits until what an attempt before left behind no longer shows. */
+async function calm(stage: Stage, { short }: Pace, say: (text: string) => void): Promise<void> {
+  if (short) return;
+  const began = performance.now();
+  for (;;) {
+    const { acknowledgements, answers } = await stage.felt(500);
+    const after = performance.now() - began;
+    if ((acknowledgements.p99 < calmMs && answers.p99 < calmMs) || after > recoverMs) {
+      if (after > 2000) say(`others waited ${(after / 1000).toFixed(1)} s until it was calm`);
+      return;
+    }
+  }
+}
+
+function sceneOf(
+  stage: Stage,
+  attacker: Tenant,
+  { short, mostMs }: Pace,
+  { say, must }: Pick<Scene, "say" | "must">,
+): Scene {
+  let began = performance.now();
+  return {
+    get service() {
+      return stage.service;
+    },
+    get apiPort() {
+      return apiPortOf(stage.service);
+    },
+    get devicePort() {
+      return stage.service.devicePort;
+    },
+    attacker,
+    prepared: () => {
+      began = performance.now();
+    },
+    goesOn: () => performance.now() - began < mostMs && stage.stands,
+    scale: (full, few) => (short ? few : full),
+    devices: (count) => stage.register(attacker, count),
+    user: (privileges, group) => stage.user(attacker, privileges, group),
+    restart: (between) => stage.restart(between),
+    say,
+    must,
+  };
+}
+
+/** What must hold of every attempt. */
+async function judge(stage: Stage, during: Felt, must: Scene["must"]): Promise<void> {
+  must(stage.stands, "the service goes on");
+  const { acknowledgements, answers } = during;
+  must(acknowledgements.count > 0, "others are acknowledged");
+  must(answers.count > 0, "others are answered");
+  must(acknowledgements.troubles === "", `trackers of others have no trouble: ${acknowledgements.troubles}`);
+  must(answers.troubles === "", `users of others have no trouble: ${answers.troubles}`);
+  if (stage.stands) must(await ready(stage), `ready within ${recoverMs / 1000} s after it`);
+}
+
+async function ready(stage: Stage): Promise<boolean> {
+  for (const until = performance.now() + recoverMs; performance.now() < until; await wait(100)) {
+    const answer = await fetch(`${stage.service.url}/health/ready`).catch(() => undefined);
+    if (answer?.ok) return true;
+  }
+  return false;
+}

@@ -1,10 +1,19 @@
 import { readFileSync } from "node:fs";
 import { credentialsFile } from "../../../src/credentials-file.ts";
-import type { Attempt } from "../attempt.ts";
+import { avlLogin } from "../../support/avl.ts";
+import type { Attempt, Scene } from "../attempt.ts";
 import { Client, tokenOf } from "../client.ts";
-import { Tracker } from "../peers.ts";
+import { Line } from "../peers.ts";
 import { attackerAddress, freshAddress, freshIds } from "../stage.ts";
 import { many } from "../tally.ts";
+
+/** Logs in as a tracker that is not registered, which gets no answer, and is soon closed or not. */
+async function knock(scene: Scene, id: string, from: string): Promise<void> {
+  const line = new Line(scene.devicePort, { from });
+  line.send(avlLogin(id));
+  await line.until(() => line.received > 0, 50);
+  line.end();
+}
 
 /** Invented trackers that are to push the others out of the list of those that knocked. */
 export const inventedIds: Attempt = {
@@ -13,12 +22,10 @@ export const inventedIds: Attempt = {
   holds: "the forgotten one stays in the quarantine",
   async run(scene) {
     const [forgotten = ""] = freshIds(1);
-    const first = await Tracker.login(scene, forgotten, freshAddress());
-    first.line.end();
+    await knock(scene, forgotten, freshAddress());
     const ids = freshIds(scene.scale(1000, 300));
     const times = await many(ids.length, 50, scene.goesOn, async (index) => {
-      const tracker = await Tracker.login(scene, ids[index] ?? "", attackerAddress);
-      tracker.line.end();
+      await knock(scene, ids[index] ?? "", attackerAddress);
     });
     const { userName, apiKey } = JSON.parse(readFileSync(credentialsFile(scene.service.directory), "utf8"));
     const token = await tokenOf(scene.apiPort, String(userName), String(apiKey), freshAddress());

@@ -1,5 +1,6 @@
 import type { Attempt } from "../attempt.ts";
-import { many, Tally } from "../tally.ts";
+import { Line, report } from "../peers.ts";
+import { many, Tally, wait } from "../tally.ts";
 
 /** Addresses of clouds' metadata services, and texts that come to the same. */
 const urls = [
@@ -21,7 +22,8 @@ export const metadata: Attempt = {
   name: "webhook-metadata",
   tries: "webhooks at the metadata services of clouds, in every way of writing them",
   holds: "rules with them are refused, or nothing is called",
-  async run({ attacker, goesOn, devices, must }) {
+  async run(scene) {
+    const { attacker, goesOn, devices, must } = scene;
     const [id = ""] = await devices(1);
     const statuses = new Tally();
     await many(urls.length, 4, goesOn, async (index) => {
@@ -30,6 +32,18 @@ export const metadata: Attempt = {
       statuses.add((await attacker.client.ask("POST", "/api/alertRules", rule)).status);
     });
     must(statuses.besides(201, 400).length === 0, `rules are made or refused: ${statuses}`);
-    return { times: statuses.total, happened: `rules ${statuses}` };
+    const line = new Line(scene.devicePort);
+    const time = Math.floor(Date.now() / 1000) - 60;
+    for (const [at, speed] of [0, 50].entries())
+      line.send(report(id, { timestamp: time + at, lat: 48 + at, lon: 11, speed }));
+    do await wait(50);
+    while (goesOn());
+    line.end();
+    const { notifications } = await attacker.client.take("GET", `/api/devices/${id}/notifications`);
+    const states = new Tally();
+    for (const notice of Array.isArray(notifications) ? notifications : [])
+      states.add(String(Reflect.get(Object(notice), "state")));
+    must(states.of("sent") === 0, `nothing is called: ${states}`);
+    return { times: statuses.total, happened: `rules ${statuses}; notices ${states}` };
   },
 };

@@ -11,7 +11,7 @@ function webhook(name: string, tries: string, answer: (response: ServerResponse)
     tries,
     holds: "the device is acknowledged; the webhook is called and nothing else is",
     // Loopback is private, and there is no other address that a test may call.
-    settings: async () => ({ WAYBEAM_WEBHOOKS_ALLOW_PRIVATE: "true" }),
+    settings: async () => ({ WAYBEAM_WEBHOOKS_ALLOW_PRIVATE: "on" }),
     async run(scene: Scene) {
       const { attacker, goesOn, scale, must } = scene;
       const peer = new HttpPeer();

@@ -114,9 +114,18 @@ export class Peer {
 /** The real one, also where a test turns the clock itself. */
 const { setTimeout } = globalThis;
 
+/** Whether all tests have ended: a wait in vain must not keep the process alive. */
+let over = false;
+atEnd(() => {
+  over = true;
+});
+
 /** Waits until something holds; the test's own time limit ends a wait in vain. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 2));
+  while (!(await condition())) {
+    if (over) throw new Error("the tests are over");
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
 }
 
 /** Waits until the gateway has read so many bytes of all connections. What they ask for at once is done then: reading and decoding are one step. */

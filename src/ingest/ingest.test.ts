@@ -327,3 +327,29 @@ test("an answer that throws keeps no other from being given, nor the next commit
   await ingest.stop();
   assert.deepEqual(outcomes, ["stored", "stored", "stored"]);
 });
+
+test("a fleet's backlog goes in shares: who reports as usual is in the next commit", async () => {
+  const { store, ingest } = setUp();
+  store.devices = Array.from({ length: 21 }, (_, index) => device({ key: index + 1, id: `d${index + 1}` }));
+  const fleet = await Promise.all(store.devices.map(({ id }) => admitted(ingest, id)));
+  const usual = fleet[20];
+  assert.ok(usual);
+  const outcomes: string[] = [];
+  await Promise.all(fleet.map((one) => submit(ingest, one, 500, outcomes)));
+  const before = store.commits.length;
+  const packet = Array.from({ length: 100 }, (_, index) => fix(index));
+  const waiting = fleet
+    .slice(0, 20)
+    .map((one) => new Promise<string>((resolve) => ingest.submit(one, packet, start, resolve)));
+  await submit(ingest, usual, 501, outcomes);
+  const [first] = store.commits.slice(before);
+  assert.ok(first);
+  assert.ok(first.devices.some(({ device: key }) => key === 21));
+  const late = first.devices.filter(({ device: key }) => key !== 21);
+  assert.ok(late.length > 0 && late.length <= 10, `${late.length} devices of 100 late reports each`);
+  assert.deepEqual(
+    await Promise.all(waiting),
+    Array.from({ length: 20 }, () => "stored"),
+  );
+  await ingest.stop();
+});

@@ -13,6 +13,7 @@ import { Attempts, GivenUp } from "./attempts.ts";
 import { Committer } from "./committer.ts";
 import { Directory } from "./directory.ts";
 import { divide, type Failure } from "./division.ts";
+import { LateShare } from "./late-share.ts";
 import type { IngestMetrics } from "./metrics.ts";
 import type { Standing } from "./own-clock.ts";
 import { Pending, PendingDevice } from "./pending.ts";
@@ -72,6 +73,7 @@ export class Ingest implements Intake, SetAsides {
   readonly #attempts: Attempts;
   readonly #aside: Aside;
   readonly #progress: Progress;
+  readonly #lateShare = new LateShare();
   readonly #waiting = new Waiting(mostWaitingBytes);
   readonly #unsubscribe: () => void;
   readonly #drainListeners: (() => void)[] = [];
@@ -215,6 +217,7 @@ export class Ingest implements Intake, SetAsides {
     } catch (error) {
       if (!(error instanceof GivenUp)) this.#deps.log.error({ error }, "a run of commits broke off");
     }
+    this.#relieve();
     this.#progress.idle();
     // What is told lets in what waited behind it: whoever submits now must find that nobody commits, and begin.
     this.#running = undefined;
@@ -236,14 +239,16 @@ export class Ingest implements Intake, SetAsides {
         if (trial === undefined) return;
         continue;
       }
-      const batch = this.#takeBatch();
+      const { batch, late } = this.#takeBatch();
       if (batch.length === 0) {
         this.#progress.idle();
         await this.#untilOneIsReleased();
         continue;
       }
       this.#progress.begun();
+      const began = this.#deps.clock.monotonic();
       await this.#commitBatch(batch);
+      this.#lateShare.took(late, this.#deps.clock.monotonic() - began);
       this.#relieve();
       if (!this.#pending.empty) setImmediate(() => this.#tellStored());
     }
@@ -319,25 +324,30 @@ export class Ingest implements Intake, SetAsides {
     });
   }
 
-  /** What waits, up to a commit's size; but for devices that are held back, which go on waiting, as what is more does. */
-  #takeBatch(): readonly PendingDevice[] {
+  /** What waits, up to a commit's size and its share of late reports; but for devices that are held back, which go on waiting, as what is more does. */
+  #takeBatch(): { readonly batch: readonly PendingDevice[]; readonly late: number } {
     const all = this.#pending;
     this.#pending = new Pending();
     const now = this.#deps.clock.monotonic();
     const holds = this.#heldUntil.size > 0 && !this.#stopping;
     const batch: PendingDevice[] = [];
     let bytes = 0;
+    let late = 0;
     for (const [key, pending] of all.devices) {
       const held = holds && (this.#heldUntil.get(key) ?? 0) > now;
-      if (held || bytes > mostBatchBytes) this.#pending.devices.set(key, pending);
+      const lateReports = this.#committer.planner.isLate(pending) ? pending.drafts.length : 0;
+      const tooLate = late > 0 && lateReports > 0 && late + lateReports > this.#lateShare.reports;
+      // Those that wait stand first next time, so that all have their turn.
+      if (held || tooLate || bytes > mostBatchBytes) this.#pending.devices.set(key, pending);
       else {
         batch.push(pending);
         bytes += pending.bytes;
+        late += lateReports;
       }
     }
     if (holds) for (const [key, until] of this.#heldUntil) if (until <= now) this.#heldUntil.delete(key);
     this.#committer.planner.taken(batch);
-    return batch;
+    return { batch, late };
   }
 
   /** Only held devices wait: looks again soon, whether one of them may go on or others came. */

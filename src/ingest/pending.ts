@@ -41,6 +41,8 @@ export class PendingDevice {
   settled = false;
   /** Newest event time against its arrival, ms; none: no report was believed. */
   newest = Number.NEGATIVE_INFINITY;
+  /** Oldest event time of its drafts. */
+  oldest = Number.POSITIVE_INFINITY;
   #done: ((outcome: Outcome) => void)[] = [];
   /** Messages with a report from the future. */
   #ahead: ((outcome: Outcome) => void)[] = [];
@@ -87,6 +89,7 @@ export class PendingDevice {
       else {
         const draft = draftOf(report, time, receivedAt, watched);
         this.drafts.push(draft);
+        if (time < this.oldest) this.oldest = time;
         if (time - receivedAt > this.newest) this.newest = time - receivedAt;
         this.bytes += bytesOf(draft, watched);
       }
@@ -105,6 +108,7 @@ export class PendingDevice {
     this.#ahead.unshift(...other.#ahead);
     other.#done = [];
     other.#ahead = [];
+    this.oldest = Math.min(this.oldest, other.oldest);
     this.reports += drafts.length;
     this.bytes += other.bytes;
   }

@@ -117,6 +117,12 @@ export class Planner {
     return planned;
   }
 
+  /** Whether some of its reports come late, as far as memory tells. */
+  isLate({ device, oldest }: PendingDevice): boolean {
+    const state = this.#states.get(device.key);
+    return state !== undefined && oldest <= state.time;
+  }
+
   /** Asks for the history around a late report as soon as it came. */
   lookAhead(pending: PendingDevice): void {
     const first = pending.drafts[0];

@@ -226,7 +226,7 @@ function measure(metrics: Metrics, ingest: Ingest, store: SqliteStore): void {
   metrics.gauge(
     "waybeam_own_clock_doubted",
     "1: our own clock seems to be slow, -1: fast, 0: right, by what most devices report.",
-    () => ({ right: 0, slow: 1, fast: -1 })[ingest.clock],
+    () => ({ right: 0, slow: 1, fast: -1 })[ingest.ownClock.standing],
   );
   metrics.gauge(
     "waybeam_store_refused_dropped",

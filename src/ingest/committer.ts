@@ -7,7 +7,7 @@ import type { Log } from "../ports/log.ts";
 import type { LocationStore } from "../ports/store.ts";
 import type { Directory } from "./directory.ts";
 import type { IngestMetrics } from "./metrics.ts";
-import { OwnClock } from "./own-clock.ts";
+import type { OwnClock } from "./own-clock.ts";
 import type { PendingDevice } from "./pending.ts";
 import { type Planned, Planner } from "./planner.ts";
 import type { States } from "./states.ts";
@@ -19,6 +19,8 @@ const mostCommitBytes = 8 * 1024 * 1024;
 
 /** A report of so long ago says that our clock may be fast, or that it is of a backlog. */
 const longAgoMs = 24 * 3_600_000;
+/** The clock was set since a report came, or it waited long: it is heard no more of our clock. From the future, it is not acknowledged and judged anew when it comes again. */
+const staleMs = 60_000;
 const clockTexts = {
   right: "most devices agree with our clock again",
   slow: "our own clock seems to be slow: most devices seem to be in the future. What they report is not acknowledged; set the clock right",
@@ -33,6 +35,7 @@ export interface CommitterDeps {
   readonly engine: AlertEngine;
   readonly bus: Bus;
   readonly clock: Clock;
+  readonly ownClock: OwnClock;
   readonly log: Log;
   readonly metrics: IngestMetrics;
 }
@@ -50,7 +53,6 @@ export interface CommitListener {
 /** Plans and commits the reports of some devices, in commits of bounded size. */
 export class Committer {
   readonly planner: Planner;
-  readonly ownClock = new OwnClock();
   readonly #deps: CommitterDeps;
   readonly #listener: CommitListener;
 
@@ -66,32 +68,64 @@ export class Committer {
     for (let left = devices; ; ) {
       left = await this.#admittedAgain(left);
       if (left.length === 0) return;
-      const now = this.#deps.clock.monotonic();
-      for (const { device } of left) this.ownClock.active(device.accountKey, now);
-      for (const pending of left) if (this.#asksOfClock(pending)) await this.#judgeClock(pending);
+      await this.#judgeClock(left);
       const planned = await this.planner.plan(left, mostCommitBytes);
       for (const part of inParts(planned)) if (!(await this.#commitPart(part))) conflicts++;
       if (conflicts >= mostConflicts) throw new Error(`${left.length} devices conflict again and again`);
     }
   }
 
-  /** A usual report costs a comparison: only what is far from our time, or contradicts such a report, tells of our clock. */
-  #asksOfClock({ isAhead, newest }: PendingDevice): boolean {
-    return isAhead || (newest > Number.NEGATIVE_INFINITY && (newest < -longAgoMs || this.ownClock.open));
+  /** Hears what devices say of our clock. Where that may be wrong, what comes from the future is not acknowledged, so that the trackers keep it. */
+  async #judgeClock(devices: readonly PendingDevice[]): Promise<void> {
+    const { ownClock, clock, log, metrics } = this.#deps;
+    const { hears } = ownClock;
+    let told: PendingDevice[] | undefined;
+    // A usual report costs two comparisons: only what is far from our time tells of our clock, or what contradicts that.
+    for (const pending of devices) {
+      const { newest } = pending;
+      if (pending.isAhead || (newest > Number.NEGATIVE_INFINITY && (hears || newest < -longAgoMs))) {
+        told ??= [];
+        told.push(pending);
+      }
+    }
+    if (told === undefined) return;
+    const wall = clock.now();
+    const before = ownClock.standing;
+    ownClock.look();
+    const known = await this.#withHistory(told);
+    const ahead: PendingDevice[] = [];
+    for (const pending of told) {
+      const { key, accountKey } = pending.device;
+      if (pending.isAhead) ahead.push(pending);
+      if (Math.abs(wall - pending.receivedAt) > staleMs) continue;
+      const sight = pending.isAhead ? "ahead" : pending.newest < -longAgoMs ? "behind" : "near";
+      ownClock.saw(key, accountKey, sight, known.has(key));
+    }
+    ownClock.judge();
+    const { standing } = ownClock;
+    if (standing !== before) log[standing === "right" ? "info" : "error"]({ clock: standing }, clockTexts[standing]);
+    for (const pending of ahead) {
+      const { key, id } = pending.device;
+      const isStale = Math.abs(wall - pending.receivedAt) > staleMs;
+      if (!isStale && !ownClock.withholds(known.has(key))) continue;
+      const failed = (error: unknown) => log.error({ error, device: id }, "an answer could not be given");
+      metrics.withheld.add(pending.withhold(failed));
+    }
   }
 
-  /** Hears what a device says of our clock. Where that may be wrong, what comes from the future is not acknowledged, so that the tracker keeps it. */
-  async #judgeClock(pending: PendingDevice): Promise<void> {
-    const { clock, states, log, metrics } = this.#deps;
-    const { key, accountKey } = pending.device;
-    const sight = pending.isAhead ? "ahead" : pending.newest < -longAgoMs ? "behind" : "near";
-    const state = states.get(key) ?? (await states.load([key])).get(key);
-    const known = state !== undefined && state.time > 0;
-    const before = this.ownClock.standing;
-    this.ownClock.saw(key, accountKey, sight, known, clock.monotonic(), clock.now());
-    const { standing } = this.ownClock;
-    if (standing !== before) log[standing === "right" ? "info" : "error"]({ clock: standing }, clockTexts[standing]);
-    if (pending.isAhead && this.ownClock.withholds(known, clock.monotonic())) metrics.withheld.add(pending.withhold());
+  /** Which of those that are far from our time have reported what was believed before. */
+  async #withHistory(devices: readonly PendingDevice[]): Promise<ReadonlySet<DeviceKey>> {
+    const { states } = this.#deps;
+    const known = new Set<DeviceKey>();
+    const missing: DeviceKey[] = [];
+    for (const { device, isAhead, newest } of devices) {
+      if (!isAhead && newest >= -longAgoMs) continue;
+      const state = states.get(device.key);
+      if (state === undefined) missing.push(device.key);
+      else if (state.time > 0) known.add(device.key);
+    }
+    if (missing.length > 0) for (const [key, { time }] of await states.load(missing)) if (time > 0) known.add(key);
+    return known;
   }
 
   /** Those that are not settled and may report, admitted again where they changed since their reports came; the others are refused. */

@@ -79,10 +79,19 @@ export class Directory {
   readonly #byListed = new Map<string, Set<AdmittedDevice>>();
   readonly #unsubscribe: () => void;
   readonly #ways: Ways;
+  readonly #reports: (account: number) => void;
   /** Grows with each change of any device, so that an answer that was under way during one is asked for again. */
   #changes = 0;
 
-  constructor(devices: DeviceStore, bus: Bus, clock: Clock, log: Log) {
+  /** `reports` is told of accounts whose devices report, at the latest every minute. */
+  constructor(
+    devices: DeviceStore,
+    bus: Bus,
+    clock: Clock,
+    log: Log,
+    reports: (account: number) => void = () => undefined,
+  ) {
+    this.#reports = reports;
     this.#devices = devices;
     this.#ways = new Ways(devices, clock, log);
     this.#clock = clock;
@@ -144,6 +153,7 @@ export class Directory {
       if (device === undefined) return { status: "unknown" };
       if (device.expires !== null && device.expires <= this.#clock.now())
         return { status: "expired", id: device.id, accountKey: device.accountKey };
+      this.#reports(device.accountKey);
       return changed ? this.#once(device) : this.#remember(ids, device);
     }
   }

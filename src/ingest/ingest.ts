@@ -15,7 +15,7 @@ import { Directory } from "./directory.ts";
 import { divide, type Failure } from "./division.ts";
 import { LateShare } from "./late-share.ts";
 import type { IngestMetrics } from "./metrics.ts";
-import type { Standing } from "./own-clock.ts";
+import { OwnClock } from "./own-clock.ts";
 import { Pending, PendingDevice } from "./pending.ts";
 import type { Planned } from "./planner.ts";
 import { Progress } from "./progress.ts";
@@ -66,6 +66,8 @@ export class Ingest implements Intake, SetAsides {
   readonly states: States;
   /** What time alone makes true of devices. */
   readonly ticks: Ticks;
+  /** What our own clock seems to be, by what devices report. */
+  readonly ownClock: OwnClock;
   readonly #options: IngestOptions;
   readonly #deps: IngestDeps;
   readonly #directory: Directory;
@@ -99,8 +101,11 @@ export class Ingest implements Intake, SetAsides {
     this.#progress = new Progress(deps.clock);
     this.ticks = new Ticks({ ...deps, locations: deps.store.locations, states: this.states });
     const { bus, clock, store } = deps;
-    this.#directory = new Directory(store.devices, bus, clock, deps.log);
-    const parts = { ...deps, locations: store.locations, states: this.states, directory: this.#directory };
+    const ownClock = new OwnClock(clock);
+    const directory = new Directory(store.devices, bus, clock, deps.log, (account) => ownClock.active(account));
+    const parts = { ...deps, locations: store.locations, states: this.states, directory, ownClock };
+    this.#directory = directory;
+    this.ownClock = ownClock;
     this.#committer = new Committer(parts, {
       stored: (planned) => this.#settle(planned),
       refused: (pending) => this.#answer(pending, "refused"),
@@ -129,11 +134,6 @@ export class Ingest implements Intake, SetAsides {
   /** Seconds since something was committed, while something waits for it; 0: nothing waits. */
   get stalledSeconds(): number {
     return this.#progress.stalledMs / 1000;
-  }
-
-  /** What our own clock seems to be, by what devices report. */
-  get clock(): Standing {
-    return this.#committer.ownClock.standing;
   }
 
   setAside(device: DeviceKey): SetAside | undefined {

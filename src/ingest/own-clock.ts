@@ -1,4 +1,5 @@
 import type { DeviceKey } from "../model/device.ts";
+import type { Clock, ClockTrust } from "../ports/clock.ts";
 
 /** What a device's newest report says of our clock: it lies in our future, near our time, or long before it. */
 export type Sight = "ahead" | "near" | "behind";
@@ -8,16 +9,25 @@ export type Standing = "right" | "slow" | "fast";
 
 /** Votes count for so long: most trackers report within it. */
 const windowMs = 10 * 60_000;
-/** Accounts that reported within it are known to be there, though they may be silent now. */
+/** Accounts whose devices were asked for within it are known to be there, though they may be silent now. */
 const activeMs = 24 * 3_600_000;
+/** After a start the other accounts are not known yet: so long a single one brings no verdict. */
+const graceMs = windowMs;
 /** So few devices may be wrong by themselves. */
 const fewestDevices = 3;
-/** Votes of one account: its devices beyond that change no majority, and a greedy account fills no memory. */
+/** Votes of one account; its devices beyond that change no majority, and a greedy account fills no memory. */
 const mostPerAccount = 200;
 /** The wall clock was set where it moves against the one that never goes back by more than this: votes from before say nothing any more. */
 const setMs = 60_000;
-/** One device whose reports nobody confirms or contradicts keeps them for so long; then they are refused as ever, so that its tracker can go on. */
+/** Once somebody agreed with our clock, those who agree are heard for so long before the others may outvote them; again while there are others. */
+const hearingMs = 10_000;
+const hearAgainMs = windowMs / 2;
+/** Reports that nobody confirms or contradicts wait for so long; then they are refused as ever, so that a tracker which is wrong alone can go on. */
 const mostUnsureMs = 3_600_000;
+/** So long an operator has to set a slow clock right; then reports from the future are refused as ever, so that a fleet of wrong trackers can go on. */
+const mostSlowMs = 24 * 3_600_000;
+/** Where no device has spoken against our clock for so long, nor for it, what is old by it is deleted. */
+const mostSilentMs = 7 * 24 * 3_600_000;
 
 interface Vote {
   readonly sight: Sight;
@@ -34,50 +44,81 @@ interface Count {
 
 /**
  * Judges our own clock by the devices'. Each device has the vote of its last report, each account one voice, that of most of its devices; devices that were fine before count
- * alone where there are some. So neither ten wrong trackers of one account nor thousands of invented reports outvote the others. Pure but for what it remembers;
- * times are of the clock that never goes back, but for `wall`.
+ * alone where there are some. So neither ten wrong trackers of one account nor thousands of invented reports outvote the others. All times
+ * in here are of the clock that never goes back.
  */
-export class OwnClock {
+export class OwnClock implements ClockTrust {
   standing: Standing = "right";
+  readonly #clock: Clock;
+  readonly #startedAt: number;
   readonly #votes = new Map<number, Map<DeviceKey, Vote>>();
   readonly #active = new Map<number, number>();
-  #offset = Number.NaN;
+  /** The wall clock against the other one, ms. */
+  #offset: number;
+  /** A device was near our time since the start, or since the clock was set. */
+  #confirmed = false;
+  /** Since then something said that our clock may be fast: it was set forward, or a device reported of long ago. */
+  #maybeFast = false;
+  /** When it was started or set, or a device last reported of long ago. */
+  #doubtedAt: number;
+  #hearingSince = Number.NEGATIVE_INFINITY;
   #unsureSince: number | undefined;
+  #slowSince = 0;
 
-  /** Whether it must hear of reports near our time too: nobody has contradicted those that are not. */
-  get open(): boolean {
-    return this.standing !== "right" || this.#unsureSince !== undefined;
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startedAt = this.#doubtedAt = clock.monotonic();
+    this.#offset = clock.now() - this.#startedAt;
   }
 
-  /** An account reports. */
-  active(account: number, now: number): void {
-    this.#active.set(account, now);
+  /** Whether it is to hear of reports near our time too; the others it always hears of. */
+  get hears(): boolean {
+    return this.standing !== "right" || !this.#confirmed || this.#clock.monotonic() - this.#hearingSince < hearingMs;
+  }
+
+  /** An account has devices that report. */
+  active(account: number): void {
+    this.#active.set(account, this.#clock.monotonic());
+  }
+
+  /** Compares the two clocks: was ours set, all that was known of it is void. */
+  look(): void {
+    const now = this.#clock.monotonic();
+    const moved = this.#clock.now() - now - this.#offset;
+    this.#offset += moved;
+    if (Math.abs(moved) < setMs) return;
+    this.#votes.clear();
+    this.#unsureSince = undefined;
+    this.#confirmed = false;
+    this.#maybeFast ||= moved > 0;
+    this.#doubtedAt = now;
   }
 
   /** A device reported. `known`: it has a history. */
-  saw(device: DeviceKey, account: number, sight: Sight, known: boolean, now: number, wall: number): void {
-    const offset = wall - now;
-    if (!(Math.abs(offset - this.#offset) < setMs)) {
-      this.#votes.clear();
-      this.#unsureSince = undefined;
-    }
-    this.#offset = offset;
+  saw(device: DeviceKey, account: number, sight: Sight, known: boolean): void {
+    const now = this.#clock.monotonic();
     const votes = this.#votes.get(account) ?? new Map<DeviceKey, Vote>();
     this.#votes.set(account, votes);
     votes.delete(device);
     votes.set(device, { sight, known: known || sight === "near", at: now });
     const [oldest] = votes.keys();
     if (votes.size > mostPerAccount && oldest !== undefined) votes.delete(oldest);
-    this.#judge(now);
+    if (sight === "near") {
+      this.#confirmed = true;
+      this.#maybeFast = false;
+      this.#unsureSince = undefined;
+      return;
+    }
+    if (now - this.#hearingSince > hearAgainMs) this.#hearingSince = now;
+    if (sight === "behind") this.#doubtedAt = now;
+    if (this.#confirmed) return;
+    if (sight === "behind") this.#maybeFast = true;
+    else this.#unsureSince ??= now;
   }
 
-  /** Whether a report from the future is not to be acknowledged: it may be our clock that is wrong. `known`: see `saw`. */
-  withholds(known: boolean, now: number): boolean {
-    if (this.standing === "slow") return true;
-    return known && this.#unsureSince !== undefined && now - this.#unsureSince < mostUnsureMs;
-  }
-
-  #judge(now: number): void {
+  /** Counts the votes. */
+  judge(): void {
+    const now = this.#clock.monotonic();
     const accounts: Count = { ahead: 0, behind: 0, near: 0 };
     const devices: Count = { ahead: 0, behind: 0, near: 0 };
     for (const [account, votes] of this.#votes) {
@@ -91,20 +132,45 @@ export class OwnClock {
       else if (behind > near + ahead) accounts.behind++;
       else if (near > 0) accounts.near++;
     }
-    const needed = this.#activeAccounts(now) > 1 ? 2 : 1;
-    if (devices.ahead >= fewestDevices && accounts.ahead >= needed && accounts.ahead > accounts.near + accounts.behind)
-      this.standing = "slow";
-    else if (
-      devices.behind >= fewestDevices &&
-      accounts.behind >= needed &&
-      accounts.behind > accounts.near + accounts.ahead
-    )
-      this.standing = "fast";
+    const alone = this.#activeAccounts(now) < 2 && now - this.#startedAt >= graceMs;
+    const most = (one: "ahead" | "behind", other: "ahead" | "behind") =>
+      devices[one] >= fewestDevices &&
+      accounts[one] >= (alone ? 1 : 2) &&
+      accounts[one] > accounts.near + accounts[other];
+    const heard = !this.#confirmed || now - this.#hearingSince >= hearingMs;
+    if (heard && most("ahead", "behind")) this.#becomes("slow", now);
+    else if (heard && most("behind", "ahead")) this.#becomes("fast", now);
     else if (devices.near > 0 && accounts.near >= accounts.ahead && accounts.near >= accounts.behind)
-      this.standing = "right";
-    // Somebody near our time contradicts; what two say who disagree is settled by the majority above.
-    if (devices.ahead === 0 || devices.near > 0) this.#unsureSince = undefined;
-    else this.#unsureSince ??= now;
+      this.#becomes("right", now);
+  }
+
+  #becomes(standing: Standing, now: number): void {
+    if (standing === "slow" && this.standing !== "slow") this.#slowSince = now;
+    this.standing = standing;
+  }
+
+  /** Whether a report from the future is not to be acknowledged: it may be our clock that is wrong. `known`: see `saw`. */
+  withholds(known: boolean): boolean {
+    const now = this.#clock.monotonic();
+    if (this.standing === "slow") return now - this.#slowSince < mostSlowMs;
+    if (this.#unsureSince === undefined || now - this.#unsureSince >= mostUnsureMs) return false;
+    return known || now - this.#startedAt < graceMs;
+  }
+
+  /** Whether what is old by our clock may be deleted: a device has confirmed it, or for a week nobody contradicted. */
+  mayDelete(): boolean {
+    this.look();
+    return (this.#confirmed && this.standing !== "fast") || this.#isSilent;
+  }
+
+  /** Whether what has run out by our clock may be ended: nothing says that it is fast. */
+  mayExpire(): boolean {
+    this.look();
+    return (!this.#maybeFast && this.standing !== "fast") || this.#isSilent;
+  }
+
+  get #isSilent(): boolean {
+    return this.#clock.monotonic() - this.#doubtedAt >= mostSilentMs;
   }
 
   #activeAccounts(now: number): number {

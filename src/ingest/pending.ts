@@ -56,19 +56,25 @@ export class PendingDevice {
     return this.#done.length + this.#ahead.length;
   }
 
+  /** When the last of its reports came, epoch ms. */
+  get receivedAt(): number {
+    return Math.max(this.drafts.at(-1)?.receivedAt ?? 0, this.refused.at(-1)?.receivedAt ?? 0);
+  }
+
   /** Whether something of it comes from the future. */
   get isAhead(): boolean {
     return this.#ahead.length > 0;
   }
 
   /** Drops what comes from the future; its messages are not acknowledged. How many reports those are. */
-  withhold(): number {
+  withhold(failed: (error: unknown) => void): number {
     const before = this.refused.length;
     const kept = this.refused.filter(({ cause }) => cause !== "future");
     this.refused.splice(0, before, ...kept);
     const ahead = this.#ahead;
     this.#ahead = [];
-    for (const tell of ahead) setImmediate(tell, "failed");
+    // In a turn of its own: they may submit more.
+    setImmediate(() => tellAll(ahead, "failed", failed));
     return before - kept.length;
   }
 
@@ -115,16 +121,12 @@ export class PendingDevice {
 
   /** Tells every message what became of it; once. One that fails to hear it keeps it from no other. */
   answer(outcome: Outcome, failed: (error: unknown) => void): void {
-    const done = [...this.#done, ...this.#ahead];
+    const done = this.#done;
+    const ahead = this.#ahead;
     this.#done = [];
-    this.#ahead = [];
-    for (const tell of done) {
-      try {
-        tell(outcome);
-      } catch (error) {
-        failed(error);
-      }
-    }
+    if (ahead.length > 0) this.#ahead = [];
+    tellAll(done, outcome, failed);
+    tellAll(ahead, outcome, failed);
   }
 
   #refuse(report: Report, receivedAt: number, cause: RefusedReport["cause"]): void {
@@ -132,6 +134,21 @@ export class PendingDevice {
     this.bytes += text.length;
     const time = report.time !== undefined && isTime(report.time) ? report.time : receivedAt;
     this.refused.push({ device: this.device.key, receivedAt, time, cause, report: text });
+  }
+}
+
+/** Tells each of them, whatever another one does. */
+function tellAll(
+  messages: readonly ((outcome: Outcome) => void)[],
+  outcome: Outcome,
+  failed: (error: unknown) => void,
+): void {
+  for (const tell of messages) {
+    try {
+      tell(outcome);
+    } catch (error) {
+      failed(error);
+    }
   }
 }
 

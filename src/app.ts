@@ -32,6 +32,7 @@ import {
   systemUser,
 } from "./observe/index.ts";
 import type { TlsOptions } from "./ports/certificate.ts";
+import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 import type { Mailer } from "./ports/mailer.ts";
 import type { Metrics } from "./ports/metrics.ts";
@@ -55,12 +56,12 @@ export interface App {
   stop(): Promise<void>;
 }
 
-/** Builds every part from the configuration, starts them in the order of their needs, and stops them in the other. `pid`: this process, for the store's lock. */
-export async function startApp(config: Config, pid: number): Promise<App> {
+/** Builds every part from the configuration, starts them in the order of their needs, and stops them in the other. `pid`: this process, for the store's lock; `clock`: a test's own. */
+export async function startApp(config: Config, pid: number, clock = systemClock): Promise<App> {
   const log = createLog(config.log.level);
   const store = await openStore(config, log, pid);
   try {
-    const app = await startParts(config, log, store);
+    const app = await startParts(config, log, store, clock);
     return {
       ...app,
       async stop() {
@@ -95,8 +96,8 @@ export async function rotateSecret(config: Config, pid: number): Promise<string>
   return secretFile(config);
 }
 
-async function startParts(config: Config, log: Log, store: SqliteStore): Promise<App> {
-  const [clock, ids] = [systemClock, systemIds];
+async function startParts(config: Config, log: Log, store: SqliteStore, clock: Clock): Promise<App> {
+  const ids = systemIds;
   const metrics = createMetrics({ processMetrics: true });
   const bus = createMemoryBus((error) => log.error({ error }, "a listener of the bus failed"));
   const quarantine = createQuarantine(clock);
@@ -111,10 +112,10 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     { host: config.device.host, port: config.device.port, limits: config.device, tls: certificates.device },
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus, matchesSecret },
   );
-  const retention = new Retention({ store, clock, log, settings: config });
+  const retention = new Retention({ store, clock, clockTrust: ingest.ownClock, log, settings: config });
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
   const { sms, mailer, letters } = await createSenders(config, { clock, ids, log, metrics });
-  const health = createHealth({ store: () => store.check(), commits: () => ingest.check() }, clock, log);
+  const health = healthOf(store, ingest, clock, log);
   const http = await createHttp(
     { ...config.http, tls: certificates.http, limits: { ...config.api, ...config.http, answers: config.answers } },
     {
@@ -127,6 +128,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
       ...limitsOf(config),
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
       setAsides: ingest,
+      clockTrust: ingest.ownClock,
       readiness: () => health.ready(),
       shownMetrics: config.metrics.listen === "" ? shownMetrics(config, metrics) : undefined,
     },
@@ -166,6 +168,13 @@ async function startParts(config: Config, log: Log, store: SqliteStore): Promise
     await stop();
     throw error;
   }
+}
+
+/** A clock that is doubted is told and no reason to be not ready: the service does its work for all but the reports from the future, and another node's clock is no better. */
+function healthOf(store: SqliteStore, ingest: Ingest, clock: Clock, log: Log): Health {
+  const checks = { store: () => store.check(), commits: () => ingest.check() };
+  const notes = { clock: () => (ingest.ownClock.standing === "right" ? "ok" : ingest.ownClock.standing) };
+  return createHealth(checks, clock, log, { notes });
 }
 
 /** What /metrics answers on the port of the API: nothing unless there is a token. */
@@ -228,11 +237,12 @@ function measure(metrics: Metrics, ingest: Ingest, store: SqliteStore): void {
     "1: our own clock seems to be slow, -1: fast, 0: right, by what most devices report.",
     () => ({ right: 0, slow: 1, fast: -1 })[ingest.ownClock.standing],
   );
-  metrics.gauge(
-    "waybeam_store_refused_dropped",
-    "Refused reports deleted before their age since the start, since their device had too many bytes of them.",
-    () => store.refusedDropped,
-  );
+  const dropped = metrics.counter(
+    "waybeam_store_refused_dropped_total",
+    "Refused reports deleted before their age, since their device had too many bytes of them.",
+    [],
+  )({});
+  store.onRefusedDropped((reports) => dropped.add(reports));
   metrics.gauge("waybeam_store_chunks", "Chunks of positions that are indexed in memory.", () => store.chunks);
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock, ClockTrust } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { CommandStore } from "../ports/store.ts";
 
@@ -7,10 +7,21 @@ const longestSleepMs = 1000;
 /** Time after which to try again while the store can't be asked, ms. */
 const retryMs = 1000;
 
+/** What it needs of the service. */
+export interface CommandExpiryContext {
+  readonly clock: Clock;
+  /** Nothing is ended by a clock that may be fast; unless given, ours is right. */
+  readonly clockTrust?: Pick<ClockTrust, "mayExpire"> | undefined;
+  readonly log: Log;
+}
+
+const trusted = { mayExpire: () => true };
+
 /** Ends queued commands at the moment when their time runs out: one timer for all, none while none waits. */
 export class CommandExpiry {
   readonly #commands: Pick<CommandStore, "expire" | "nextExpiry">;
   readonly #clock: Clock;
+  readonly #trust: Pick<ClockTrust, "mayExpire">;
   readonly #log: Log;
   /** Told after some have ended. */
   readonly #onEnded: () => void;
@@ -19,11 +30,17 @@ export class CommandExpiry {
   #known = false;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
+  #held = false;
   #stopped = false;
 
-  constructor(commands: Pick<CommandStore, "expire" | "nextExpiry">, clock: Clock, log: Log, onEnded: () => void) {
+  constructor(
+    commands: Pick<CommandStore, "expire" | "nextExpiry">,
+    { clock, clockTrust = trusted, log }: CommandExpiryContext,
+    onEnded: () => void,
+  ) {
     this.#commands = commands;
     this.#clock = clock;
+    this.#trust = clockTrust;
     this.#log = log;
     this.#onEnded = onEnded;
   }
@@ -69,8 +86,17 @@ export class CommandExpiry {
     });
   }
 
+  /** They stay queued then, and are not sent either. */
+  #isHeld(): boolean {
+    const held = !this.#trust.mayExpire();
+    if (held && !this.#held) this.#log.warn({}, "no queued command is ended: our own clock may be fast");
+    this.#held = held;
+    return held;
+  }
+
   /** Ends what has run out and asks for the next. Gives the time after which to try again, where that failed. */
   async #ask(): Promise<number | undefined> {
+    if (this.#isHeld()) return retryMs;
     try {
       const ended = await this.#commands.expire(this.#clock.now());
       if (ended > 0) {

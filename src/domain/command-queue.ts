@@ -1,7 +1,7 @@
 import { ApiError } from "../errors/catalogue.ts";
 import type { Command } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock, ClockTrust } from "../ports/clock.ts";
 import type { DeviceReply, Dispatched, Dispatcher, Outgoing } from "../ports/dispatcher.ts";
 import type { Log } from "../ports/log.ts";
 import type { CommandChange, MadeCommand, NewCommand, Store } from "../ports/store.ts";
@@ -30,6 +30,7 @@ export interface CommandQueueContext extends CommandRightsContext {
   } & CommandRightsContext["store"];
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
+  readonly clockTrust?: ClockTrust | undefined;
   readonly log: Log;
   readonly underWay: CommandsUnderWay;
   /** How long a reply is waited for. */
@@ -74,7 +75,7 @@ export class CommandQueue {
     this.#context = context;
     const { commands } = context.store;
     this.#waiting = new WaitingDevices(commands);
-    this.#expiry = new CommandExpiry(commands, context.clock, context.log, () => this.#look());
+    this.#expiry = new CommandExpiry(commands, context, () => this.#look());
     context.dispatcher.onReachable((device) => this.#reached(device));
   }
 

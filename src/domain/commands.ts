@@ -4,7 +4,7 @@ import type { User } from "../model/account.ts";
 import type { CapsOf } from "../model/caps.ts";
 import { type Command, mayCommand } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock, ClockTrust } from "../ports/clock.ts";
 import type { Dispatcher } from "../ports/dispatcher.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
@@ -51,6 +51,8 @@ export interface CommandsContext {
   /** Undefined: no SMS gateway is configured. */
   readonly sms: SmsSender | undefined;
   readonly clock: Clock;
+  /** Whether commands may be ended by it; unless given, it is right. */
+  readonly clockTrust?: ClockTrust | undefined;
   readonly ids: Ids;
   readonly log: Log;
   /** How long a device's reply is waited for. */

@@ -14,7 +14,15 @@ const settings = {
 
 /** A store that has `left` steps to do, a clock, and what was asked. */
 function makeWorld(times: Partial<RetentionTimes> = {}) {
-  const world = { now: Date.UTC(2026, 10, 21, 12), down: false, warned: 0, commandSteps: 3, userSteps: 2, alerts: 2 };
+  const world = {
+    now: Date.UTC(2026, 10, 21, 12),
+    down: false,
+    warned: 0,
+    commandSteps: 3,
+    userSteps: 2,
+    alerts: 2,
+    trusted: true,
+  };
   const asked: string[] = [];
   const quiet = () => {};
   const log: Log = { debug: quiet, info: quiet, warn: () => void world.warned++, error: quiet, child: () => log };
@@ -52,7 +60,11 @@ function makeWorld(times: Partial<RetentionTimes> = {}) {
     },
   };
   const clock = { now: () => world.now, monotonic: () => 0 };
-  const retention = new Retention({ store, clock, log, settings }, { firstMs: 5, everyMs: 5, pauseMs: 1, ...times });
+  const clockTrust = { mayDelete: () => world.trusted };
+  const retention = new Retention(
+    { store, clock, clockTrust, log, settings },
+    { firstMs: 5, everyMs: 5, pauseMs: 1, ...times },
+  );
   return { world, asked, retention };
 }
 
@@ -99,6 +111,25 @@ test("a store that fails is asked again later; nothing is asked after the stop",
   assert.equal(asked.length, before);
 });
 
+test("a clock that may be fast deletes nothing, also from one step to the next; once it is trusted again it goes on", async () => {
+  const { world, asked, retention } = makeWorld();
+  world.trusted = false;
+  retention.start();
+  await until(() => world.warned === 1);
+  await delay(20);
+  assert.deepEqual([asked, world.warned], [[], 1]);
+  world.trusted = true;
+  await until(() => asked.length >= 1);
+  world.trusted = false;
+  await until(() => world.warned === 2);
+  const before = asked.length;
+  await delay(20);
+  assert.ok(asked.length <= before + 1);
+  world.trusted = true;
+  await until(() => asked.includes("usage before 2026-11-20 after 1"));
+  await retention.stop();
+});
+
 test("a stop before the first look, and in a long pause", async () => {
   const { retention } = makeWorld();
   retention.start();
@@ -115,7 +146,11 @@ test("a stop before the first look, and in a long pause", async () => {
   const quiet = () => {};
   const log: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => log };
   const clock = { now: () => world.now, monotonic: () => 0 };
-  const long = new Retention({ store, clock, log, settings }, { firstMs: 1, everyMs: 1, pauseMs: 3_600_000 });
+  const clockTrust = { mayDelete: () => true };
+  const long = new Retention(
+    { store, clock, clockTrust, log, settings },
+    { firstMs: 1, everyMs: 1, pauseMs: 3_600_000 },
+  );
   long.start();
   await delay(20);
   await long.stop();

@@ -1,5 +1,5 @@
 import type { AlertStore, NoticeStore } from "../ports/alert-store.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock, ClockTrust } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { CommandStore, RefusedStore, UserStore } from "../ports/store.ts";
 import { utcDay } from "./tally.ts";
@@ -31,6 +31,8 @@ export interface RetentionContext {
     readonly refused: Pick<RefusedStore, "prune">;
   };
   readonly clock: Clock;
+  /** Nothing is deleted by a clock that may be fast. */
+  readonly clockTrust: Pick<ClockTrust, "mayDelete">;
   readonly log: Log;
   /** Days that records are kept: commands and notices after their end, alerts after they were found, refused reports after they came. */
   readonly settings: Readonly<Record<"commands" | "alerts" | "notices" | "refused", { readonly keepDays: number }>>;
@@ -44,6 +46,7 @@ export class Retention {
   #folded: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #working: Promise<void> | undefined;
+  #held = false;
   #stopped = false;
   #wake: (() => void) | undefined;
 
@@ -74,6 +77,7 @@ export class Retention {
 
   async #work(): Promise<void> {
     const { clock, log, store, settings } = this.#context;
+    if (this.#isHeld()) return;
     try {
       const now = clock.now();
       const commands = await this.#deleteCommands(now - settings.commands.keepDays * dayMs);
@@ -84,15 +88,31 @@ export class Retention {
         log.info({ commands, alerts, notices, refused }, "old records were deleted");
       if (this.#folded === utcDay(now)) return;
       await this.#foldUsage(utcDay(now - dayMs));
-      if (!this.#stopped) this.#folded = utcDay(now);
+      if (!this.#ends) this.#folded = utcDay(now);
     } catch (error) {
       log.warn({ error }, "old records could not be deleted; it is tried again");
     }
   }
 
+  /** Whether it is not certain that what is old by our clock is old; asked again before each step, since the clock may be set at any time. */
+  #isHeld(): boolean {
+    const held = !this.#context.clockTrust.mayDelete();
+    if (held && !this.#held)
+      this.#context.log.warn(
+        {},
+        "nothing old is deleted: our own clock may be fast. It goes on once a device reports near our time",
+      );
+    this.#held = held;
+    return held;
+  }
+
+  get #ends(): boolean {
+    return this.#stopped || this.#isHeld();
+  }
+
   async #deleteCommands(before: number): Promise<number> {
     let deleted = 0;
-    for (let after: number | undefined = 0; after !== undefined && !this.#stopped; await this.#pause()) {
+    for (let after: number | undefined = 0; after !== undefined && !this.#ends; await this.#pause()) {
       const step = await this.#context.store.commands.deleteEnded(before, after, stepRows);
       deleted += step.deleted;
       after = step.next;
@@ -102,7 +122,7 @@ export class Retention {
 
   async #prune(records: Pick<AlertStore, "prune">, before: number): Promise<number> {
     let deleted = 0;
-    for (let step = stepRows; step === stepRows && !this.#stopped; await this.#pause()) {
+    for (let step = stepRows; step === stepRows && !this.#ends; await this.#pause()) {
       step = await records.prune(before, stepRows);
       deleted += step;
     }
@@ -110,7 +130,7 @@ export class Retention {
   }
 
   async #foldUsage(before: string): Promise<void> {
-    for (let after: number | undefined = 0; after !== undefined && !this.#stopped; await this.#pause())
+    for (let after: number | undefined = 0; after !== undefined && !this.#ends; await this.#pause())
       after = await this.#context.store.users.foldUsage(before, after, stepUsers);
   }
 

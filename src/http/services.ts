@@ -25,7 +25,7 @@ import { type Caps, type CapsOf, capsBy } from "../model/caps.ts";
 import type { AlertRuleCheck } from "../ports/alert-rule-check.ts";
 import type { AlertTrial } from "../ports/alert-trial.ts";
 import type { Bus } from "../ports/bus.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock, ClockTrust } from "../ports/clock.ts";
 import type { Dispatcher } from "../ports/dispatcher.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { LastLocations } from "../ports/last-location.ts";
@@ -59,6 +59,8 @@ export interface HttpDeps {
   readonly metrics: Metrics;
   readonly lastLocations: LastLocations;
   readonly quarantine: Quarantine;
+  /** Whether our clock may end what has run out; unless given, it is right. */
+  readonly clockTrust?: ClockTrust | undefined;
   /** Which devices' reports can't be stored. */
   readonly setAsides: SetAsides;
   readonly trace: Trace;

@@ -5,6 +5,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Admission, Admitted, CameBy, Guard } from "../ports/intake.ts";
 import type { Log } from "../ports/log.ts";
 import type { DeviceStore } from "../ports/store.ts";
+import { OwnClock } from "./own-clock.ts";
 import { Ways } from "./ways.ts";
 
 /** Devices kept in memory, some 500 bytes each; the ones asked for longest ago make room, and are no longer live then. */
@@ -79,19 +80,13 @@ export class Directory {
   readonly #byListed = new Map<string, Set<AdmittedDevice>>();
   readonly #unsubscribe: () => void;
   readonly #ways: Ways;
-  readonly #reports: (account: number) => void;
+  readonly #ownClock: OwnClock;
   /** Grows with each change of any device, so that an answer that was under way during one is asked for again. */
   #changes = 0;
 
-  /** `reports` is told of accounts whose devices report, at the latest every minute. */
-  constructor(
-    devices: DeviceStore,
-    bus: Bus,
-    clock: Clock,
-    log: Log,
-    reports: (account: number) => void = () => undefined,
-  ) {
-    this.#reports = reports;
+  /** `ownClock` is told of accounts whose devices report, at the latest every minute. */
+  constructor(devices: DeviceStore, bus: Bus, clock: Clock, log: Log, ownClock = new OwnClock(clock)) {
+    this.#ownClock = ownClock;
     this.#devices = devices;
     this.#ways = new Ways(devices, clock, log);
     this.#clock = clock;
@@ -118,7 +113,7 @@ export class Directory {
   /** Whether an admitted device may still report as it is; where not, it is to be admitted again. */
   mayReport(device: Admitted): boolean {
     if (!device.live || !(device instanceof AdmittedDevice)) return device.live;
-    if (device.expires !== null && device.expires <= this.#clock.now()) this.#end(device.key);
+    if (this.#hasExpired(device)) this.#end(device.key);
     else if (this.#clock.monotonic() - device.bornAt > mostAgeMs) this.#end(device.key);
     return device.live;
   }
@@ -151,11 +146,15 @@ export class Directory {
       const changed = changes !== this.#changes;
       if (changed && tries < mostTries) continue;
       if (device === undefined) return { status: "unknown" };
-      if (device.expires !== null && device.expires <= this.#clock.now())
-        return { status: "expired", id: device.id, accountKey: device.accountKey };
-      this.#reports(device.accountKey);
+      if (this.#hasExpired(device)) return { status: "expired", id: device.id, accountKey: device.accountKey };
+      this.#ownClock.active(device.accountKey);
       return changed ? this.#once(device) : this.#remember(ids, device);
     }
+  }
+
+  /** By a clock that may be fast nobody expires. */
+  #hasExpired({ expires }: { readonly expires: number | null }): boolean {
+    return expires !== null && expires <= this.#clock.now() && this.#ownClock.mayExpire();
   }
 
   /** It may be out of date already, and the event that told so has passed: whoever holds it asks again for the next message. */

@@ -102,7 +102,7 @@ export class Ingest implements Intake, SetAsides {
     this.ticks = new Ticks({ ...deps, locations: deps.store.locations, states: this.states });
     const { bus, clock, store } = deps;
     const ownClock = new OwnClock(clock);
-    const directory = new Directory(store.devices, bus, clock, deps.log, (account) => ownClock.active(account));
+    const directory = new Directory(store.devices, bus, clock, deps.log, ownClock);
     const parts = { ...deps, locations: store.locations, states: this.states, directory, ownClock };
     this.#directory = directory;
     this.ownClock = ownClock;

@@ -4,11 +4,14 @@ import type { Log } from "../ports/log.ts";
 /** A part that can say whether it works: resolves if so. `signal` fires when nobody waits any longer. */
 export type HealthCheck = (signal: AbortSignal) => Promise<void>;
 
-/** Answer of /health/ready: every check by name. What is wrong in detail is in the log, not here. */
+/** Answer of /health/ready: every check and note by name. What is wrong in detail is in the log, not here. */
 export interface Readiness {
   readonly ready: boolean;
-  readonly checks: Readonly<Record<string, "ok" | "failed" | "timeout">>;
+  readonly checks: Readonly<Record<string, string>>;
 }
+
+/** What is told beside the checks though the service can do its work: a word, `ok` where all is well. */
+export type HealthNote = () => string;
 
 /** Whether the process lives (it answers at all), and whether it can do its work now. */
 export interface Health {
@@ -22,12 +25,15 @@ const defaultTimeoutMs = 2000;
 /** Anybody may ask, and a check may write to the disk: those who ask at the same time or soon after each other share one answer. */
 const keptMs = 1000;
 
-/** Readiness as the conjunction of named checks, which run at the same time. */
+/** Readiness as the conjunction of named checks, which run at the same time; notes change nothing of it. */
 export function createHealth(
   checks: Readonly<Record<string, HealthCheck>>,
   clock: Clock,
   log: Log,
-  timeoutMs = defaultTimeoutMs,
+  {
+    timeoutMs = defaultTimeoutMs,
+    notes = {},
+  }: { readonly timeoutMs?: number; readonly notes?: Readonly<Record<string, HealthNote>> } = {},
 ): Health {
   let stopping = false;
   let latest: Promise<readonly (readonly [string, Result])[]> | undefined;
@@ -46,9 +52,11 @@ export function createHealth(
     async ready() {
       const checked = await results();
       const failed = checked.some(([, result]) => result !== "ok");
+      const noted = Object.entries(notes).map(([name, note]) => [name, note()] as const);
+      const all = [...checked, ...noted];
       return {
         ready: !failed && !stopping,
-        checks: Object.fromEntries(stopping ? [...checked, ["stopping", "failed"]] : checked),
+        checks: Object.fromEntries(stopping ? [...all, ["stopping", "failed"]] : all),
       };
     },
     stopping: () => {

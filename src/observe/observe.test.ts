@@ -231,6 +231,8 @@ test("readiness names each check; a failing or hanging one is not ready, and sto
   const clock = new HandClock();
   const good = createHealth({ store: async () => {} }, clock, log);
   assert.deepEqual(await good.ready(), { ready: true, checks: { store: "ok" } });
+  const noting = createHealth({ store: async () => {} }, clock, log, { notes: { clock: () => "slow" } });
+  assert.deepEqual(await noting.ready(), { ready: true, checks: { store: "ok", clock: "slow" } });
   good.stopping();
   assert.equal((await good.ready()).ready, false);
   const keepAlive = setTimeout(() => {}, 10_000);
@@ -242,7 +244,7 @@ test("readiness names each check; a failing or hanging one is not ready, and sto
     },
     clock,
     log,
-    20,
+    { timeoutMs: 20 },
   );
   assert.deepEqual(await bad.ready(), { ready: false, checks: { store: "failed", disk: "timeout", bus: "ok" } });
   clearTimeout(keepAlive);

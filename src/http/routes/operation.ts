@@ -36,7 +36,11 @@ export function operationRoutes(app: FastifyInstance, { readiness, shownMetrics 
         tags,
         summary: "Whether the service can do its work now",
         response: {
-          200: { ...Ready, description: "It can." },
+          200: {
+            ...Ready,
+            description:
+              "It can. `clock` says `slow` or `fast` where most trackers contradict the service's own clock.",
+          },
           503: { ...Ready, description: "It can't; which check failed." },
         },
       },

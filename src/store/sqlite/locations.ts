@@ -55,8 +55,8 @@ export class SqliteLocations implements LocationStore {
   /** Chunks that were put together or were not; at most one device's, since nothing is written before that is found out. */
   #doubtful: readonly { readonly device: DeviceKey; readonly seqs: readonly number[] }[] = [];
   readonly compactor: Compactor;
-  /** Refused reports that were deleted before their age since the start, since there were too many bytes. */
-  refusedDropped = 0;
+  /** Told of refused reports that were deleted before their age, since there were too many bytes. */
+  onRefusedDropped: (reports: number) => void = () => undefined;
 
   constructor(parts: LocationParts) {
     const { reader, index, turns } = parts;
@@ -170,7 +170,7 @@ export class SqliteLocations implements LocationStore {
       if (answer.buffer.byteLength <= keptBatchBytes) this.#batch.restore(answer.buffer);
       if (answer.missing > 0) log.warn({ records: answer.missing }, "patches for records that are not stored");
       if (answer.conflicts.length > 0) return { conflicts: answer.conflicts };
-      this.refusedDropped += answer.madeRoom;
+      this.onRefusedDropped(answer.madeRoom);
     } catch (error) {
       this.#uncertain = true;
       throw error;

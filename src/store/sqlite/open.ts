@@ -55,8 +55,8 @@ const defaultRefusedBytes = 16 * 1024 * 1024;
 export interface SqliteStore extends Store {
   /** Chunks of the tail: each has an entry in memory and is read at the start. */
   readonly chunks: number;
-  /** Refused reports that were deleted before their age since the start, since their device had too many bytes of them. */
-  readonly refusedDropped: number;
+  /** Tells of refused reports that are deleted before their age, since their device had too many bytes of them. */
+  onRefusedDropped(listener: (reports: number) => void): void;
 }
 
 /**
@@ -148,8 +148,8 @@ async function assemble(
     get chunks() {
       return index.size;
     },
-    get refusedDropped() {
-      return locations.refusedDropped;
+    onRefusedDropped(listener) {
+      locations.onRefusedDropped = listener;
     },
     async check() {
       await turns.run(() => writer.call("check", null), true);

@@ -77,6 +77,8 @@ export const fixedLimits = Object.freeze({
   closeGraceMs: 5000,
   /** Longest path parameter: all that fits the 16 KB of headers, so that too long an id is an unknown device like any other. */
   parameterLength: 16_384,
+  /** Arrays and objects of a body in each other: ten times what any call has. A body that is nothing but brackets takes as long to read as hundreds of others. */
+  nesting: 100,
   /** Problems named in one answer. */
   details: 20,
   /** Addresses and user names that are counted, each kind by itself: 10,000 of some 100 bytes. */

@@ -23,14 +23,22 @@ function colonsOutsideStrings(text: string): number {
   return count;
 }
 
-/** Not recursive, for a body may be nested deeper than the stack. */
+/** Not recursive, for a body may be nested deeply; what is no object or array is not noted, for a body may hold half a million of them. */
 function fieldsOf(value: unknown): number {
   let count = 0;
-  const waiting: unknown[] = [value];
-  for (let next = waiting.pop(); waiting.length > 0 || next !== undefined; next = waiting.pop()) {
-    if (typeof next !== "object" || next === null) continue;
-    if (!Array.isArray(next)) count += Object.keys(next).length;
-    for (const item of Object.values(next)) waiting.push(item);
+  const waiting: object[] = [];
+  const note = (item: unknown) => {
+    if (typeof item === "object" && item !== null) waiting.push(item);
+  };
+  note(value);
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (Array.isArray(next)) {
+      for (let index = 0; index < next.length; index++) note(next[index]);
+      continue;
+    }
+    const items = Object.values(next);
+    count += items.length;
+    for (let index = 0; index < items.length; index++) note(items[index]);
   }
   return count;
 }

@@ -260,6 +260,16 @@ describe("bodies", () => {
     assert.deepEqual(answer.json().details, ["body: must be UTF-8"]);
   });
 
+  test("bodies that are nested too deeply are refused before they are read", async () => {
+    const nested = (depth: number) => `{"name":"deep","x":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
+    const answer = (depth: number) => rest.call("PUT", "/api/devices/texts", { token, body: nested(depth) });
+    assert.equal((await answer(100)).status, 200);
+    for (const depth of [101, 500_000]) {
+      const { status, json } = await answer(depth);
+      assert.deepEqual([status, json.details], [400, ["body: is nested too deeply"]]);
+    }
+  });
+
   test("all problems are told, not the first alone", async () => {
     const required = (...names: string[]) => names.map((name) => `body/${name}: is required`);
     assert.deepEqual(await refusal("POST", "/api/Auth/Token", "{}"), ["Bad Request", required("userName", "apiKey")]);

@@ -2,6 +2,8 @@ import { isUtf8 } from "node:buffer";
 import type { FastifyInstance } from "fastify";
 import { ApiError } from "../../errors/catalogue.ts";
 import { bodyProblems } from "../body-problems.ts";
+import { fixedLimits } from "../limits.ts";
+import { nestedDeeperThan } from "../nesting.ts";
 import { hasRepeatedField } from "../repeated-fields.ts";
 
 /**
@@ -23,6 +25,7 @@ function read(bytes: Buffer): { readonly body?: unknown; readonly problems: read
   // Decoded without this, what is not UTF-8 would be replaced in silence.
   if (!isUtf8(bytes)) return { problems: ["body: must be UTF-8"] };
   const text = bytes.toString("utf8");
+  if (nestedDeeperThan(text, fixedLimits.nesting)) return { problems: ["body: is nested too deeply"] };
   try {
     // A byte order mark may be ignored (RFC 8259, section 8.1).
     const body: unknown = JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);

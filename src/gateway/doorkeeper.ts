@@ -1,5 +1,5 @@
 import type { IdentityRule } from "../model/knock.ts";
-import { contains, parseAddress } from "../model/network.ts";
+import { addressGroup, contains, parseAddress } from "../model/network.ts";
 import type { Admission, Admitted, Guard } from "../ports/intake.ts";
 import type { KnockedDevice } from "../ports/quarantine.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
@@ -23,6 +23,8 @@ export type Verdict =
   | { readonly status: "expired"; readonly device: KnockedDevice }
   | { readonly status: "barred"; readonly device: KnockedDevice; readonly rule: IdentityRule };
 
+const limited: Verdict = Object.freeze({ status: "limited" });
+
 /**
  * Whether a claim holds. A device that is remembered and may come so is let in at once. All others are asked for, with the same work whatever the
  * answer is, so that its time does not tell which devices there are; and only so often from one address.
@@ -32,20 +34,25 @@ export function judge(shared: Shared, claim: Claim): Verdict | Promise<Verdict> 
   const { address, ids } = claim;
   const remembered = deps.intake.recall(ids);
   if (remembered !== undefined && brokenRule(remembered.guard, claim, shared) === undefined) return remembered;
-  if (!knocks.take(address, tick)) return { status: "limited" };
-  const right = (verdict: Verdict) => {
-    if (verdict.status === "admitted") knocks.giveBack(address, shared.tick);
-    return verdict;
+  const allowed = knocks.allows(address, tick);
+  if (!allowed && !(knocks.allowsKnown(address, tick) && cameFromThere(shared, claim))) return limited;
+  const judged = (admission: Admission) => {
+    const verdict = verdictOf(shared, claim, admission);
+    if (verdict.status === "admitted") return verdict;
+    knocks.wrong(address, shared.tick);
+    return allowed ? verdict : limited;
   };
   const answer = deps.intake.ask(ids);
-  if (!(answer instanceof Promise)) return right(verdictOf(shared, claim, answer));
-  return answer.then(
-    (admission) => right(verdictOf(shared, claim, admission)),
-    (error: unknown) => {
-      knocks.giveBack(address, shared.tick);
-      throw error;
-    },
-  );
+  return answer instanceof Promise ? answer.then(judged) : judged(answer);
+}
+
+/** Whether a device that has one of these as its id was last let in from this address: strangers behind the same address keep it out of nothing. */
+function cameFromThere({ registry }: Shared, { ids, address }: Claim): boolean {
+  const group = addressGroup(address);
+  return ids.some((id) => {
+    const seen = registry.lastSeen(id);
+    return seen !== undefined && addressGroup(seen.address) === group;
+  });
 }
 
 /** The same for who was let in before, and is asked for again since its device may have changed: no attempt, so not limited. */

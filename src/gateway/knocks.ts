@@ -1,60 +1,46 @@
 import { addressGroup } from "../model/network.ts";
+import { RecentMap } from "../shares/recent-map.ts";
 
-/** Addresses that are counted at a time, some 100 bytes each; those not heard for longest make room. */
+/** Addresses that are counted at a time, some 100 bytes each; those not heard for longest begin anew. */
 const mostAddresses = 10_000;
 
 /** What an address has left, and when that was counted, s. */
 interface Left {
-  attempts: number;
-  tick: number;
+  readonly attempts: number;
+  readonly tick: number;
 }
 
 /**
- * How often an address may say that it is a device and be wrong: so many at once, and so many a minute. Attempts that turn out to be right don't count.
- * Addresses of one IPv6 /64 are one.
+ * How often an address may say that it is a device and be wrong: so many at once, and so many a minute. Attempts count once they turn out to be wrong, so
+ * a fleet of any size may ask at once. Addresses of one IPv6 /64 are one.
  */
 export class Knocks {
   readonly #perMinute: number;
-  /** In the order in which they were last heard; an address that has all its attempts is not kept. */
-  readonly #left = new Map<string, Left>();
+  readonly #left = new RecentMap<string, Left>(mostAddresses);
 
   constructor(perMinute: number) {
     this.#perMinute = perMinute;
   }
 
-  /** Takes one attempt; false: none is left. `tick`: seconds. */
-  take(address: string, tick: number): boolean {
+  /** Whether the address may try. `tick`: seconds. */
+  allows(address: string, tick: number): boolean {
+    return this.#attempts(addressGroup(address), tick) >= 1;
+  }
+
+  /** Whether it may try to be a device that was let in from there before: neighbours that were wrong leave that possible. */
+  allowsKnown(address: string, tick: number): boolean {
+    return this.#attempts(addressGroup(address), tick) > -this.#perMinute;
+  }
+
+  /** An attempt was wrong. Those that were under way at the same time are counted too, as debts of a minute's attempts at most. */
+  wrong(address: string, tick: number): void {
     const key = addressGroup(address);
-    const left = this.#now(key, tick);
-    if (left.attempts < 1) return false;
-    left.attempts--;
-    this.#left.set(key, left);
-    if (this.#left.size > mostAddresses) this.#forgetOldest();
-    return true;
+    this.#left.set(key, { attempts: Math.max(this.#attempts(key, tick) - 1, -this.#perMinute), tick });
   }
 
-  /** The attempt was right, or nobody could say. */
-  giveBack(address: string, tick: number): void {
-    const key = addressGroup(address);
-    const left = this.#now(key, tick);
-    left.attempts++;
-    if (left.attempts < this.#perMinute) this.#left.set(key, left);
-  }
-
-  #forgetOldest(): void {
-    for (const oldest of this.#left.keys()) {
-      this.#left.delete(oldest);
-      return;
-    }
-  }
-
-  /** What the address has now; taken out, so that putting it back makes it the newest. */
-  #now(key: string, tick: number): Left {
-    const left = this.#left.get(key) ?? { attempts: this.#perMinute, tick };
-    this.#left.delete(key);
-    left.attempts = Math.min(this.#perMinute, left.attempts + ((tick - left.tick) * this.#perMinute) / 60);
-    left.tick = tick;
-    if (left.attempts < 1) this.#left.set(key, left);
-    return left;
+  #attempts(key: string, tick: number): number {
+    const left = this.#left.get(key);
+    if (left === undefined) return this.#perMinute;
+    return Math.min(this.#perMinute, left.attempts + ((tick - left.tick) * this.#perMinute) / 60);
   }
 }

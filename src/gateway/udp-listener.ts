@@ -22,6 +22,8 @@ export class UdpListener implements UdpGroup {
   readonly #places: Places<UdpPeer>;
   /** Those whose first device is being asked for. */
   readonly #asking = new Map<string, UdpPeer>();
+  /** Those with messages that the intake does not take for now. */
+  #congested = new Set<UdpPeer>();
   #received = 0;
 
   constructor(shared: Shared, host: string) {
@@ -67,14 +69,21 @@ export class UdpListener implements UdpGroup {
   closed(peer: UdpPeer, cause: CloseCause): void {
     if (this.#peers.get(peer.key) === peer) this.#peers.delete(peer.key);
     this.#places.delete(peer);
+    this.#congested.delete(peer);
     this.#answered(peer);
     this.#shared.sources.leave(peer.source);
     this.#shared.counters.closed(cause).add(1);
   }
 
+  congested(peer: UdpPeer): void {
+    this.#congested.add(peer);
+  }
+
   /** The intake takes messages again. */
   drained(): void {
-    for (const peers of [this.#peers, this.#asking]) for (const peer of peers.values()) peer.resume();
+    const waiting = this.#congested;
+    this.#congested = new Set();
+    for (const peer of waiting) peer.resume();
   }
 
   /** Called once a second. */
@@ -105,7 +114,7 @@ export class UdpListener implements UdpGroup {
     const address = plainAddress(host);
     const key = `${address} ${port}`;
     const known = this.#peers.get(key);
-    if (known !== undefined) this.#places.renew(known);
+    if (known !== undefined && known.lastTick !== this.#shared.tick) this.#places.renew(known);
     const peer = known ?? this.#asking.get(key);
     if (peer === undefined) this.#first(message, { key, address, host, port });
     else if (peer.source.held > limits.bufferedBytesPerAddress) counters.dropped.memory.add(1);

@@ -13,6 +13,8 @@ export interface UdpGroup {
   send(bytes: Uint8Array, port: number, host: string): void;
   /** A registered device speaks: the peer is worth remembering. */
   identified(peer: UdpPeer): void;
+  /** Messages of it wait because the intake takes none for now. */
+  congested(peer: UdpPeer): void;
   closed(peer: UdpPeer, cause: CloseCause): void;
 }
 
@@ -135,6 +137,7 @@ export class UdpPeer implements Channel {
     }
     this.#taking = false;
     this.#account();
+    if (this.#held > 0 && !this.#session.suspended && this.#session.heldBack) this.#group.congested(this);
   }
 
   close(cause: CloseCause): void {

@@ -311,6 +311,28 @@ test("a device that the store can't take holds up no other, wherever it stands, 
   }
 });
 
+test("who is stored is told, however long a try of what is set aside takes", async () => {
+  const { store, clock, ingest } = setUp();
+  const outcomes: string[] = [];
+  const spoilt = await admitted(ingest, "a");
+  const good = await admitted(ingest, "b");
+  store.spoilt.add(1);
+  await submit(ingest, spoilt, 1, outcomes);
+  const trial = Promise.withResolvers<undefined>();
+  store.trouble = [
+    () => {
+      // The try is due once this commit is done.
+      clock.time += 60_000;
+      return undefined;
+    },
+    () => trial.promise,
+  ];
+  await submit(ingest, good, 1, outcomes);
+  assert.deepEqual(outcomes, ["failed", "stored"]);
+  trial.resolve(undefined);
+  await ingest.stop();
+});
+
 test("an answer that throws keeps no other from being given, nor the next commit", async () => {
   const { ingest } = setUp();
   const outcomes: string[] = [];

@@ -232,6 +232,8 @@ export class Ingest implements Intake, SetAsides {
     for (;;) {
       const trial = this.#stopping ? undefined : this.#aside.trial();
       if (trial !== undefined) {
+        // Who waits to be told waits for no trial, which may take long.
+        this.#tellStored();
         await this.#tryAside(trial);
         this.#relieve();
       }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLog } from "../../test/support/silent-log.ts";
 import type { SpokenWay } from "../model/device.ts";
+import { StoreUnavailable } from "../ports/store.ts";
 import { Ways } from "./ways.ts";
 
 /** A store that keeps what it is given, or is down. */
@@ -9,11 +10,15 @@ function storeOf() {
   const kept = new Map<string, SpokenWay>();
   const store = {
     down: false,
+    /** A device whose row is damaged. */
+    spoilt: -1,
     calls: 0,
     kept,
     async spoke(ways: readonly { readonly device: number; readonly way: SpokenWay }[]) {
       store.calls++;
-      if (store.down) throw new Error("down");
+      if (store.down) throw new StoreUnavailable("disk full");
+      if (ways.some(({ device }) => device === store.spoilt))
+        throw new StoreUnavailable("a damaged page", undefined, "damaged");
       for (const { device, way } of ways) kept.set(`${device} ${way.protocol} ${way.transport}`, way);
     },
   };
@@ -76,4 +81,14 @@ test("a whole fleet's ways are written before the end", async () => {
   for (let key = 0; key < 1234; key++) ways.spoke(speaking(key), tcp);
   await ways.close();
   assert.equal(store.kept.size, 1234);
+});
+
+test("a device whose row is damaged keeps no other's ways from being written", async () => {
+  const store = storeOf();
+  store.spoilt = 3;
+  const ways = new Ways(store, clock, silentLog);
+  for (let key = 0; key < 1234; key++) ways.spoke(speaking(key), tcp);
+  await ways.close();
+  assert.equal(store.kept.size, 1233);
+  assert.ok(store.calls < 30, `${store.calls} calls`);
 });

@@ -2,7 +2,8 @@ import type { DeviceKey, SpokenWay } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CameBy } from "../ports/intake.ts";
 import type { Log } from "../ports/log.ts";
-import type { DeviceStore } from "../ports/store.ts";
+import { type DeviceStore, StoreUnavailable } from "../ports/store.ts";
+import { divide, type Failure } from "./division.ts";
 
 /** A device as it was read, with the ways by which it had reported then. */
 interface Speaking {
@@ -10,6 +11,9 @@ interface Speaking {
   readonly id: string;
   ways: readonly SpokenWay[];
 }
+
+/** Ways of a device that wait for the store. */
+type WaitingWays = readonly [DeviceKey, readonly SpokenWay[]];
 
 /** Devices whose new ways wait for the store: a whole new fleet at once. What comes on top is written when the device next says who it is. */
 const mostWaiting = 20_000;
@@ -86,12 +90,18 @@ export class Ways {
     this.#timer.unref();
   }
 
-  /** Writes a part of what waits. False: the store did not take it. */
+  /** Writes a part of what waits. False: the store is down. */
   async #write(): Promise<boolean> {
     const batch = [...this.#waiting].slice(0, mostAtOnce);
     try {
-      await this.#store.spoke(batch.flatMap(([device, ways]) => ways.map((way) => ({ device, way }))));
-      for (const [device, ways] of batch) if (this.#waiting.get(device) === ways) this.#waiting.delete(device);
+      await divide(
+        batch,
+        (some) => this.#try(some),
+        (one, { error }) => {
+          this.#log.debug({ error, device: one[0] }, "how a device reports can't be written; the others' ways are");
+          this.#written(one);
+        },
+      );
       return true;
     } catch (error) {
       this.#log.debug({ error }, "how devices report could not be written; it is tried again");
@@ -99,6 +109,23 @@ export class Ways {
     } finally {
       this.#schedule();
     }
+  }
+
+  /** A failure: not the store's, but of one of these devices. */
+  async #try(batch: readonly WaitingWays[]): Promise<Failure | undefined> {
+    try {
+      await this.#store.spoke(batch.flatMap(([device, ways]) => ways.map((way) => ({ device, way }))));
+    } catch (error) {
+      if (error instanceof StoreUnavailable && error.trouble === "down") throw error;
+      return { error };
+    }
+    for (const one of batch) this.#written(one);
+    return undefined;
+  }
+
+  /** Nothing of this waits any longer, unless it changed meanwhile. */
+  #written([device, ways]: WaitingWays): void {
+    if (this.#waiting.get(device) === ways) this.#waiting.delete(device);
   }
 }
 

@@ -124,3 +124,46 @@ withGateway("who is let in uses up no knocks", { knocksPerMinute: 2 }, async (wo
       peer.end();
     }
 });
+
+withGateway("a fleet behind one address may ask all at once", { knocksPerMinute: 2 }, async (world) => {
+  world.intake.silent = true;
+  const ids = ["first", "second", "third", "fourth", "fifth"];
+  const peers = ids.map((id) => {
+    world.intake.register(id);
+    const peer = new Peer(world.port);
+    peer.send(`#I,${id}\n`);
+    return peer;
+  });
+  await until(() => world.intake.asked === ids.length);
+  world.intake.answer();
+  await Promise.all(peers.map((peer) => peer.expect("#I\n")));
+  for (const peer of peers) peer.end();
+});
+
+withGateway(
+  "strangers behind a device's address don't keep it out once it was let in from there",
+  { knocksPerMinute: 2 },
+  async (world) => {
+    const before = new Peer(world.port);
+    before.send("#I,one\n");
+    await before.expect("#I\n");
+    before.end();
+    await before.closed;
+    for (const id of ["invented1", "invented2", "invented3"]) {
+      const stranger = new Peer(world.port);
+      stranger.send(`#I,${id}\n`);
+      await until(() => world.gateway.connections.halfOpen === 1 || stranger.socket.closed);
+      stranger.end();
+      await stranger.closed;
+    }
+    const questions = world.intake.questions;
+    const again = new Peer(world.port);
+    again.send("#I,one\n");
+    await again.expect("#I\n");
+    again.end();
+    const stranger = new Peer(world.port);
+    stranger.send("#I,invented4\n");
+    await stranger.closed;
+    assert.equal(world.intake.questions, questions + 1);
+  },
+);

@@ -81,3 +81,38 @@ test("what is sent while the first device is asked for waits for the answer", op
   assert.deepEqual(answers, ["#I\n", "#P,1\n"]);
   assert.equal(gateway.connections.udp, 1);
 });
+
+test(
+  "a sender whose device is held back goes on when there is room, and others are not looked at",
+  options,
+  async (t) => {
+    const { gateway, port, intake } = await startGateway();
+    t.after(() => gateway.stop());
+    const senders = [sender(t, port), sender(t, port)];
+    for (const [index, { send, answers }] of senders.entries()) {
+      intake.register(`d${index}`);
+      await send(`#I,d${index}\n`);
+      await until(() => answers.length === 1);
+    }
+    const [held, other] = senders;
+    assert.ok(held !== undefined && other !== undefined);
+    intake.full.add("d0");
+    await held.send("#P,1\n");
+    await held.send("#P,2\n");
+    await other.send("#P,1\n");
+    await until(() => other.answers.length === 2);
+    assert.equal(intake.stored.has("d0"), false);
+    let asked = 0;
+    const takes = intake.takes.bind(intake);
+    intake.takes = (device) => {
+      if (device.id === "d1") asked++;
+      return takes(device);
+    };
+    intake.drain();
+    intake.full.clear();
+    intake.drain();
+    await until(() => held.answers.length === 3);
+    assert.deepEqual(held.answers.slice(1), ["#P,1\n", "#P,2\n"]);
+    assert.equal(asked, 0);
+  },
+);

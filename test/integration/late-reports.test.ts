@@ -7,6 +7,7 @@ import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import { type DeviceFields, noIdentityRules } from "../../src/model/device.ts";
 import type { Fix, Report } from "../../src/model/effects.ts";
 import { createLog, createMetrics, systemClock } from "../../src/observe/index.ts";
+import type { Clock } from "../../src/ports/clock.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { noAlertEngine } from "../support/no-alert-engine.ts";
@@ -19,7 +20,7 @@ const start = Date.UTC(2026, 5, 1);
 function newIngest(store: Store): Ingest {
   const metrics = ingestMetrics(createMetrics({ processMetrics: false }));
   const bus = createMemoryBus((error) => assert.fail(String(error)));
-  return new Ingest({ maxFutureMs: 600_000 }, { store, bus, clock: systemClock, log, metrics, engine: noAlertEngine });
+  return new Ingest({ maxFutureMs: 600_000 }, { store, bus, clock, log, metrics, engine: noAlertEngine });
 }
 
 const fields = (id: string): DeviceFields => ({
@@ -36,6 +37,9 @@ const fields = (id: string): DeviceFields => ({
   identity: noIdentityRules,
 });
 
+/** A day after the first report, whenever the tests run. */
+const clock: Clock = { ...systemClock, now: () => start + 86_400_000 };
+
 async function admitted(ingest: Ingest, store: Store, id: string): Promise<Admitted> {
   const [account] = await store.accounts.list();
   assert.ok(account);
@@ -46,7 +50,7 @@ async function admitted(ingest: Ingest, store: Store, id: string): Promise<Admit
 }
 
 function submit(ingest: Ingest, device: Admitted, reports: readonly Report[]): Promise<string> {
-  return new Promise((resolve) => ingest.submit(device, reports, start + 86_400_000, resolve));
+  return new Promise((resolve) => ingest.submit(device, reports, clock.now(), resolve));
 }
 
 async function history(store: Store, device: Admitted, readings = false): Promise<readonly object[]> {
@@ -139,6 +143,8 @@ test("a clock that can't be right is kept as evidence, acknowledged, and no loca
     readings: {},
     attributes: {},
   });
+  const other = await admitted(ingest, store, "right");
+  await submit(ingest, other, [fix(start + 86_400_000)]);
   const reports = [fix(start), fix(Date.UTC(2040, 0, 1)), fix(Date.UTC(1999, 0, 1)), fix(start + 1000, 123)];
   assert.equal(await submit(ingest, device, reports), "stored");
   assert.equal((await history(store, device)).length, 1);

@@ -79,6 +79,25 @@ test("a simulated fleet of every protocol: each report that was acknowledged is 
   }
 });
 
+test("history --readings shows what came without a position too", async () => {
+  assert.equal((await waybeam(["device", "add", "sensor"])).code, 0);
+  const at = Date.now();
+  const report = { device_id: "sensor", location: { timestamp: new Date(at).toISOString(), battery: { level: 0.5 } } };
+  const answer = await fetch(`http://127.0.0.1:${service.devicePort}/`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(report),
+  });
+  assert.equal(answer.status, 200);
+  const range = ["--from", "10m", "--to", "now"];
+  const [reading, ...more] = jsonLines((await waybeam(["history", "sensor", ...range, "--readings", "--json"])).out);
+  assert.deepEqual([reading?.dateTime, reading?.battery, more], [new Date(at).toISOString(), 50, []]);
+  const { out, err } = await waybeam(["history", "sensor", ...range, "--readings"]);
+  assert.match(out, /battery=50/);
+  assert.match(err, /^1 reading$/m);
+  assert.deepEqual(jsonLines((await waybeam(["history", "sensor", ...range, "--json"])).out), []);
+});
+
 test("trace shows what a device sends, and ends well with Ctrl-C", async () => {
   const registered = async () =>
     jsonLines((await waybeam(["device", "list", "--json"])).out).map(({ id }) => String(id));

@@ -93,6 +93,29 @@ describe("a sensor without GPS", () => {
   });
 });
 
+test("refused reports are read in pages, newest first, of which a cursor holds for its device alone", async () => {
+  for (const id of ["clockless", "other"]) await register(id);
+  const past = Date.UTC(1999, 0, 1);
+  const reports = Array.from({ length: 25 }, (_, index) => ({ ...fix(0), time: past + index * 1000 }));
+  await rest.report("clockless", ...reports);
+  const page = async (id: string, query: string) =>
+    rest.call("GET", `/api/devices/${id}/refused?limit=10${query}`, { token });
+  const seen: string[] = [];
+  const sizes: number[] = [];
+  let query = "";
+  do {
+    const { status, json } = await page("clockless", query);
+    assert.equal(status, 200);
+    sizes.push(json.refused.length);
+    seen.push(...json.refused.map(({ dateTime }: { dateTime: string }) => dateTime));
+    query = json.nextCursor === undefined ? "" : `&cursor=${json.nextCursor}`;
+    if (query !== "") assert.equal((await page("other", query)).status, 400);
+  } while (query !== "");
+  assert.deepEqual(sizes, [10, 10, 5]);
+  assert.deepEqual(seen, reports.map(({ time }) => new Date(time).toISOString()).toReversed());
+  assert.equal((await page("clockless", "&cursor=nonsense")).status, 400);
+});
+
 test("readings before a position stay readings; those after it are locations too, whatever came first", async () => {
   const reports = [sensor(0), sensor(1), fix(2), sensor(3), { ...fix(4), valid: false, latitude: 0 }, sensor(5)];
   const orders = [reports, reports.toReversed(), [5, 0, 3, 2, 1, 4].flatMap((at) => reports[at] ?? [])];

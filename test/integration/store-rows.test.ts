@@ -110,6 +110,28 @@ describe("rows of the SQLite store", () => {
     await rows.destroy();
   });
 
+  it("of a removed device's refused reports are deleted in the background, in small steps, also after a restart", async () => {
+    let store = await open(directory);
+    const account = await makeAccount(store);
+    const gone = await makeDevice(store, account.key);
+    const kept = await makeDevice(store, account.key);
+    const { rows, file } = plainSqlite(join(directory, "waybeam.db"));
+    for (const { key } of [gone, kept])
+      file.exec(`insert into refused (device, received_at, time, cause, report)
+        with recursive i (n) as (select 1 union all select n + 1 from i where n < 20000)
+        select ${key}, n, n, 'future', '{}' from i`);
+    const left = async (device: number) =>
+      (await rows.selectFrom("refused").select("seq").where("device", "=", device).execute()).length;
+    await store.devices.remove(gone.key);
+    await store.close();
+    assert.ok((await left(gone.key)) > 0, "the store was closed at once");
+    store = await open(directory);
+    while ((await rows.selectFrom("purge").selectAll().execute()).length > 0) await sleep(10);
+    assert.deepEqual([await left(gone.key), await left(kept.key)], [0, 20_000]);
+    await store.close();
+    await rows.destroy();
+  });
+
   it("are found by an index, in the order of an index, by every question that may meet many", async () => {
     const statements = new Set<string>();
     const { rows, file } = plainSqlite(join(directory, "waybeam.db"), (sql) => statements.add(sql));

@@ -75,7 +75,7 @@ function isActive(now: number) {
   return ({ eb, or }: ExpressionBuilder<Schema, "device">) => or([eb("expires", "is", null), eb("expires", ">", now)]);
 }
 
-/** Registered devices. `removed` is told of each removal once it is on disk, so that the engine deletes what may be much: records, commands, alerts, notices. */
+/** Registered devices. `removed` is told of each removal once it is on disk, so that the engine deletes what may be much: records, commands, alerts, notices, refused reports. */
 export class DeviceRows implements DeviceStore {
   readonly #database: Kysely<Schema>;
   readonly #removed: (key: DeviceKey) => void;
@@ -267,7 +267,6 @@ export class DeviceRows implements DeviceStore {
       const [deleted] = await transaction.deleteFrom("device").where("key", "=", key).execute();
       if (deleted === undefined || deleted.numDeletedRows === 0n) return false;
       await transaction.deleteFrom("device_state").where("device", "=", key).execute();
-      await transaction.deleteFrom("refused").where("device", "=", key).execute();
       await transaction.deleteFrom("refused_room").where("device", "=", key).execute();
       await transaction.deleteFrom("device_results").where("device", "=", key).execute();
       await transaction.deleteFrom("device_sent").where("device", "=", key).execute();

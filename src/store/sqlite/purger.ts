@@ -25,7 +25,7 @@ export interface PurgeParts {
   readonly log: Log;
 }
 
-/** Deletes the records, commands, alerts and notices of removed devices in the background, slice by slice. What is left to do is on disk, so a restart goes on with it. */
+/** Deletes the records, commands, alerts, notices and refused reports of removed devices in the background, slice by slice. What is left to do is on disk, so a restart goes on with it. */
 export class Purger {
   readonly #parts: PurgeParts;
   readonly #queue: { readonly device: DeviceKey; readonly chunks: DeviceChunks | undefined }[] = [];
@@ -76,6 +76,7 @@ export class Purger {
     await this.#deleteCommands(device);
     await this.#deleteRows("alert", device);
     await this.#deleteRows("notice", device);
+    await this.#deleteRefused(device);
     await database.deleteFrom("shifts").where("device", "=", device).execute();
     if (!this.#background.closed) await database.deleteFrom("purge").where("device", "=", device).execute();
   }
@@ -96,6 +97,15 @@ export class Purger {
       const keys = (await slice.execute()).map(({ key }) => key);
       await deleteCommands(database, keys);
       deleted = keys.length;
+    }
+  }
+
+  async #deleteRefused(device: DeviceKey): Promise<void> {
+    const { database } = this.#parts;
+    for (let deleted = sliceRows; deleted === sliceRows && !this.#background.closed; ) {
+      const slice = database.selectFrom("refused").select("seq").where("device", "=", device).limit(sliceRows);
+      const [result] = await database.deleteFrom("refused").where("seq", "in", slice).execute();
+      deleted = Number(result?.numDeletedRows ?? 0n);
     }
   }
 

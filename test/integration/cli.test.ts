@@ -55,7 +55,8 @@ test("a fleet that finds nobody at its port says so; the port may come from the 
   const nobody = String(await freePort());
   const fleet = start(["simulate", "--devices", "1", "--interval", "1"], { WAYBEAM_DEVICE_PORT: nobody });
   const done = ended(fleet);
-  setTimeout(() => fleet.kill("SIGINT"), 4000);
+  // Long enough to start and to try on a busy machine.
+  setTimeout(() => fleet.kill("SIGINT"), 12_000);
   const { code, err } = await done;
   assert.equal(code, exitCodes.unreachable.code, err);
   assert.match(err, new RegExp(`no tracker could connect to localhost at port ${nobody}`));

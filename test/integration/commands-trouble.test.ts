@@ -74,15 +74,15 @@ test("a store that fails at any step of a command: never written twice", { timeo
 });
 
 test("real protocols wrap the text and read the reply", { timeout: 20_000 }, async () => {
-  const imei = "100000000000001";
   const world = await startGateway({}, protocols);
   const rest = await startRest({ limits: quick, dispatcher: world.gateway.dispatcher });
   const user = as(rest, await rest.ownerToken());
-  await user.create(imei);
-  for (const [id, text, result] of [
-    ["gt06", "RELAY,1#", "RELAY,1# OK"],
-    ["teltonika", "getver", "getver OK"],
+  // A device each: one that comes back in another protocol gets no commands at first.
+  for (const [id, imei, text, result] of [
+    ["gt06", "100000000000001", "RELAY,1#", "RELAY,1# OK"],
+    ["teltonika", "100000000000002", "getver", "getver OK"],
   ] as const) {
+    await user.create(imei);
     const simulate = protocols.find((protocol) => protocol.id === id)?.simulate;
     assert.ok(simulate?.login && simulate.answer && simulate.obey);
     world.intake.register(imei);

@@ -59,7 +59,7 @@ export async function findOperator(host: Host, configFile?: string, url?: string
 
 /** Where trackers connect to the service whose credentials the data folder holds; undefined where another service is asked, or the file does not say. */
 export async function findTrackers(
-  host: Host,
+  host: Pick<Host, "env" | "readConfig">,
   configFile?: string,
   url?: string,
 ): Promise<{ readonly host: string; readonly port: number } | undefined> {

@@ -18,6 +18,16 @@ export interface Schema {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
+  readonly exclusiveMinimum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly uniqueItems?: boolean;
+  readonly prefixItems?: readonly Schema[];
+  readonly propertyNames?: Schema;
+  readonly allOf?: readonly Schema[];
+  readonly const?: unknown;
+  readonly $ref?: string;
 }
 
 type Values = fc.Arbitrary<unknown>;

@@ -11,7 +11,8 @@ const description = `Device tracking: tokens, devices, positions.
 
 Every JSON answer carries \`success\`, \`error\` and, for a known user, \`apiUsage\` and \`apiDailyUsage\`. On failure \`error\` holds one of the texts below,
 and \`details\` may say what is wrong and where. Times are RFC 3339, in answers UTC with milliseconds; a time without offset is UTC. Paths match without regard
-to case, field names do not. Answers carry \`X-Request-Id\`, those to a user \`RateLimit\`; 429 and 503 carry \`Retry-After\`.`;
+to case, field names do not; HEAD answers where GET does. Texts with half of a surrogate pair, and the names \`__proto__\` and \`constructor.prototype\`, are refused everywhere;
+fields that a body's schema does not name are ignored. Answers carry \`X-Request-Id\`, those to a user \`RateLimit\`; 429 and 503 carry \`Retry-After\`.`;
 
 /** What the document tells of a route. */
 export type DocumentedRoute = Pick<RouteOptions, "method" | "url" | "schema">;

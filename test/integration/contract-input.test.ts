@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { parseInstant } from "../../src/contract/time.ts";
+import { admittedBy } from "../support/admitted-values.ts";
+import { endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
+import { damaged, type Schema } from "../support/schema-values.ts";
+
+interface Operation {
+  readonly operationId: string;
+  readonly security?: readonly object[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
+  readonly requestBody?: { readonly content: { readonly "application/json": { readonly schema: Schema } } };
+}
+interface Call extends Operation {
+  readonly method: string;
+  readonly path: string;
+}
+
+/**
+ * What a schema can't say: the details of such refusals, and why. The document tells each in a description. Everything else that a schema admits is accepted.
+ */
+const exceptions: readonly (readonly [detail: RegExp, reason: string])[] = [
+  [/cursor: must be the nextCursor/, "a cursor refers to an answer"],
+  [/body\/(to|expires): must not be before body\/from/, "compares two fields"],
+  [
+    /^body(\/rule|\/rules\/\d+)?\/(devices|groups|channels\/\w+).*(twice|no device|no group|must be this device)/,
+    "refers, or compares items",
+  ],
+  [/^body(\/rule|\/rules\/\d+)?\/(parameters|conditions).*(geofence|zone)/, "refers to a geofence"],
+  [/\/id: (is no rule that watches this device alone|stands in another rule already)/, "refers to a rule"],
+  [
+    /value of \w+ must be from|it is never|it is neither greater nor less|value must be a finite/,
+    "depends on the attribute",
+  ],
+  [/happens at a moment and does not last|has no threshold|the threshold, /, "depends on the type and its parameters"],
+  [/there is no placeholder/, "the list of placeholders is in the guide"],
+  [/secret: is required for a new URL/, "depends on what is stored"],
+  [
+    /geometry\/.*(opposite|pole|closed|different (corners|positions)|turn|crosses|touches|hole|around the earth)/,
+    "geometry of a ring",
+  ],
+  [/geometry\/.*10000 positions/, "counts the positions of all rings"],
+  [/body\/password: /, "a compact JWE for another key"],
+  [/presentSecret/, "is compared with what is stored"],
+];
+
+let rest: Rest;
+let owner: string;
+const ids: Record<string, string> = { deviceId: "fuzzed" };
+const limits = { requestsPerMinute: 1e9, tokenRequestsPerMinute: 1e9, dailyResults: 1e9, badTokensPerMinute: 1e9 };
+
+before(async () => {
+  rest = await startRest({ limits });
+  owner = await rest.ownerToken();
+  const ask = async (url: string, body: object) => (await rest.call("POST", url, { token: owner, body })).json;
+  await ask("/api/devices", { id: "fuzzed" });
+  ids.groupId = (await ask("/api/groups", { name: "G" })).id;
+  const geometry = { type: "Point", coordinates: [-74, 4.7], radius: 0.5 };
+  ids.geofenceId = (await ask("/api/geofences", { name: "Z", geometry })).id;
+  const rule = { name: "R", type: "speedOver", parameters: { kmh: 80 }, groups: [ids.groupId] };
+  ids.ruleId = (await ask("/api/alertRules", rule)).id;
+  const person = { name: "A", email: "contract@example.com", country: "CO", timeZone: "America/Bogota" };
+  ids.userId = (await ask("/api/users", person)).id;
+  ids.accountId = (await rest.call("GET", "/api/admin/accounts", { token: operatorKey })).json.accounts[0].id;
+});
+after(() => endRest(rest));
+
+/** Calls with a body or a query, but for patches: what these are to be depends on the record (their results are checked as the bodies here). */
+function calls(): readonly Call[] {
+  const { paths } = rest.http.openApi() as { paths: Record<string, Record<string, Operation>> };
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([method]) => method !== "patch" && method !== "delete")
+      .map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
+  );
+}
+
+function bodyOf({ requestBody }: Call): Schema | undefined {
+  return requestBody?.content["application/json"].schema;
+}
+
+/** The document, so that references are found. */
+function components(): Readonly<Record<string, Schema>> {
+  return (rest.http.openApi() as { components: { schemas: Record<string, Schema> } }).components.schemas;
+}
+
+async function send({ method, path, security = [] }: Call, body: unknown, query = "") {
+  const url = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? "unknown") + query;
+  const token = security.some((scheme) => "bearer" in scheme) ? owner : operatorKey;
+  return rest.call(method, url, { token, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+}
+
+test("what a body's schema admits is not refused for its form, but for what the list of exceptions says", {
+  timeout: 240_000,
+}, async () => {
+  for (const call of calls()) {
+    const schema = bodyOf(call);
+    if (schema === undefined) continue;
+    const validate = validator(schema);
+    const admitted = admittedBy(schema, components()).filter((value) => validate(value));
+    await fc.assert(
+      fc.asyncProperty(admitted, async (body) => {
+        const { status, json } = await send(call, body);
+        const details: readonly string[] = json.details ?? ["-"];
+        const untold = details.filter((detail) => !exceptions.some(([known]) => known.test(detail)));
+        const told = `${call.operationId} ${status} ${untold.join().slice(0, 600)} ${JSON.stringify(body).slice(0, 600)}`;
+        assert.ok(![415, 500].includes(status) && (status !== 400 || untold.length === 0), told);
+      }),
+      { numRuns: 8, endOnFailure: true },
+    );
+  }
+  assert.deepEqual(rest.logged, []);
+});
+
+test("what a body's schema does not admit is refused with 400", { timeout: 240_000 }, async () => {
+  for (const call of calls()) {
+    const schema = bodyOf(call);
+    if (schema === undefined) continue;
+    const validate = validator(schema);
+    const admitted = admittedBy(schema, components()).filter((value) => validate(value));
+    const broken = damaged(admitted).filter((value) => !validate(JSON.parse(JSON.stringify(value))));
+    await fc.assert(
+      fc.asyncProperty(broken, async (body) => {
+        const { status, json } = await send(call, body);
+        // A trial first looks for the device that its body names.
+        const refused = status === 400 || (status === 404 && call.operationId === "tryAlertRule");
+        assert.ok(
+          refused,
+          `${call.operationId} ${JSON.stringify(json).slice(0, 600)} ${JSON.stringify(body).slice(0, 600)}`,
+        );
+      }),
+      { numRuns: 5, endOnFailure: true },
+    );
+  }
+});
+
+function validator(schema: Schema): (value: unknown) => boolean {
+  const ajv = new Ajv2020({ strict: false });
+  ajv.addFormat("date-time", (text: string) => parseInstant(text) !== undefined);
+  const validate = ajv.compile({ ...schema, components: { schemas: components() } });
+  return (value) => validate(value) === true;
+}

@@ -87,14 +87,15 @@ export class Stage {
 
   /** Ends both, lets something happen to the folder, and starts both again. */
   async restart(between: (directory: string) => void): Promise<void> {
-    await this.#end();
+    await this.#end((service) => service.stop());
     between(this.directory);
     await this.open();
   }
 
   async close(): Promise<void> {
     clearInterval(this.#watch);
-    await this.#end();
+    // At once: its folder goes too.
+    await this.#end((service) => service.kill());
     removeFolder(this.directory);
   }
 
@@ -171,10 +172,11 @@ export class Stage {
     this.#peak = Math.max(this.#peak, residentBytes(pid));
   }
 
-  async #end(): Promise<void> {
+  async #end(stop: (service: Service) => Promise<unknown>): Promise<void> {
     if (this.#victim !== undefined) await end(this.#victim, "SIGKILL");
     this.#victim = undefined;
-    await this.#service?.stop();
+    const service = this.#service;
     this.#service = undefined;
+    if (service !== undefined) await stop(service);
   }
 }

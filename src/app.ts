@@ -16,6 +16,7 @@ import type { HttpDeps, ShownMetrics } from "./http/services.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ingestMetrics } from "./ingest/metrics.ts";
 import { capsBy } from "./model/caps.ts";
+import { createRecipientAsking } from "./notify/ask-recipient.ts";
 import { createLetters, type PostOffice } from "./notify/letters.ts";
 import { createOutbox, type Outbox } from "./notify/outbox.ts";
 import { createWebhookSender } from "./notify/webhook.ts";
@@ -114,12 +115,12 @@ async function startParts(config: Config, log: Log, store: SqliteStore, clock: C
   );
   const retention = new Retention({ store, clock, clockTrust: ingest.ownClock, log, settings: config });
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
-  const { sms, mailer, letters } = await createSenders(config, { clock, ids, log, metrics });
+  const { sms, mailer, letters, asking } = await createSenders(config, { clock, ids, log, metrics });
   const health = healthOf(store, ingest, clock, log);
   const http = await createHttp(
     { ...config.http, tls: certificates.http, limits: { ...config.api, ...config.http, answers: config.answers } },
     {
-      ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms, letters },
+      ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms, letters, asking },
       dispatcher: gateway.dispatcher,
       presence: gateway.presence,
       checkAlertRule: checkRule,
@@ -255,12 +256,14 @@ function giveBackMemory(): void {
 
 /** What sends SMS and e-mail, loaded only where it is configured: most services send none. */
 async function createSenders(config: Config, deps: Pick<HttpDeps, "clock" | "ids" | "log" | "metrics">) {
-  const { sms, mail } = config;
+  const { mail } = config;
+  const sms =
+    config.sms.kind === "none" ? undefined : (await import("./notify/index.ts")).createSmsSender(config.sms, deps);
   const mailer = mail.host === "" ? undefined : (await import("./notify/mail.ts")).createMailer(mail, deps);
   return {
-    sms: sms.kind === "none" ? undefined : (await import("./notify/index.ts")).createSmsSender(sms, deps),
-    mailer,
+    ...{ sms, mailer },
     letters: createLetters({ ...deps, mailer }),
+    asking: createRecipientAsking({ mailer, sms, url: config.recipients.url }),
   };
 }
 
@@ -288,9 +291,11 @@ function limitsOf({
   caps,
   notices,
   passwords,
-}: Config): Pick<HttpDeps, "caps" | "resends" | "requireEncryptedPasswords"> {
+  recipients,
+}: Config): Pick<HttpDeps, "codeLimits" | "caps" | "resends" | "requireEncryptedPasswords"> {
   return {
     caps,
+    codeLimits: recipients,
     requireEncryptedPasswords: passwords.requireEncrypted,
     resends: { ofNotice: notices.mostResends, perMinute: notices.resendsPerMinute },
   };

@@ -52,6 +52,8 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       letters: { send: () => {} },
       setAsides: { setAside: () => undefined },
       caps: { dailyEmails: 1, dailySms: 1, deviceDailyEmails: 1, deviceDailySms: 1, identifiersPerLicense: 1 },
+      asking: { parts: () => undefined, send: async () => ({ outcome: "refused", reason: "" }) },
+      codeLimits: { codesToAddress: 1, codesOfAccount: 1, perAccount: 1 },
       resends: { ofNotice: 1, perMinute: 1 },
       dispatcher: { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} },
       presence: { lastSeen: () => undefined },

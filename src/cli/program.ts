@@ -10,6 +10,7 @@ import { addDevice } from "./commands/device.ts";
 import { addGroup } from "./commands/group.ts";
 import { addHistory, addLast } from "./commands/location.ts";
 import { addNotice } from "./commands/notice.ts";
+import { addRecipient } from "./commands/recipient.ts";
 import { addRule } from "./commands/rule.ts";
 import { addSecret } from "./commands/secret.ts";
 import { addServe } from "./commands/serve.ts";
@@ -37,6 +38,7 @@ export function makeProgram(host: Host): Command {
     addZone,
     addAlert,
     addNotice,
+    addRecipient,
     addTrace,
     addDecode,
     addSimulate,

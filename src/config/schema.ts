@@ -6,6 +6,7 @@ import { type About, integer, optionalText, port, text, toggle } from "./kinds.t
 import { mail } from "./mail.ts";
 import { metrics } from "./metrics.ts";
 import { quotas } from "./quotas.ts";
+import { recipients } from "./recipients.ts";
 import { refused } from "./refused.ts";
 import { secret } from "./secret.ts";
 import { apiShares, deviceShares, httpShares } from "./shares.ts";
@@ -287,6 +288,7 @@ export const configSchema = Type.Object({
     }),
   }),
   mail,
+  recipients,
   webhooks: Type.Object({
     allowPrivate: toggle({
       env: "WAYBEAM_WEBHOOKS_ALLOW_PRIVATE",

@@ -4,6 +4,7 @@ import { success } from "./envelope.ts";
 
 /** Answer of GET /api/account. */
 export const AccountAnswer = success({
+  id: Type.String({ examples: ["019a9f3e-7c1b-7e55-9d0b-3f6b2b8f6c11"] }),
   name: Type.String(),
   timeZone: Type.String({ examples: ["America/Bogota"] }),
   language: AccountLanguage,

@@ -3,7 +3,7 @@ import { type Language, languages } from "../model/language.ts";
 import { serviceSuccess } from "./envelope.ts";
 import { emailPattern, longestEmail } from "./forms.ts";
 import { listed } from "./page.ts";
-import { GivenText, Instant, NullableInteger, PathId, reference } from "./schema.ts";
+import { GivenText, Instant, NullableBoolean, NullableInteger, PathId, reference } from "./schema.ts";
 
 const cap = (description: string, maximum = 1_000_000_000) =>
   Type.Optional(
@@ -15,6 +15,12 @@ const settable = {
   dailySms: cap("SMS that all its devices may send in a day of the account."),
   deviceDailyEmails: cap("The highest `dailyEmailLimit` that its devices can be given.", 1_000_000),
   deviceDailySms: cap("The highest `dailySmsLimit` that its devices can be given.", 1_000_000),
+  unconfirmedRecipients: Type.Optional(
+    NullableBoolean({
+      description:
+        "Whether people outside the account get its notices without having confirmed that they want them. Unset: no; for the first account yes.",
+    }),
+  ),
   name: GivenText({ minLength: 1, maxLength: 256 }),
   timeZone: GivenText({
     maxLength: 64,
@@ -121,6 +127,9 @@ export const capsShown = {
   dailySms: Bound,
   deviceDailyEmails: Type.Integer({ description: "The highest `dailyEmailLimit` that a device can be given." }),
   deviceDailySms: Type.Integer({ description: "The highest `dailySmsLimit` that a device can be given." }),
+  unconfirmedRecipients: Type.Boolean({
+    description: "Whether people outside the account get its notices without having confirmed that they want them.",
+  }),
 };
 
 /** Quotas of an account and their use, as every answer shows them. */
@@ -168,6 +177,7 @@ export const AccountView = Type.Object(
         dailySms: { limit: 500, used: 2 },
         deviceDailyEmails: 500,
         deviceDailySms: 100,
+        unconfirmedRecipients: false,
         quotas: {
           users: { limit: 1000, used: 12 },
           groups: { limit: 1000, used: 3 },

@@ -13,12 +13,13 @@ export interface CapsContext {
 
 /** What the operator allows an account, and what of it is used today, as the API shows it. */
 export async function capsView({ store, clock, capsOf }: CapsContext, account: Account) {
-  const { dailyEmails, dailySms, deviceDailyEmails, deviceDailySms } = capsOf(account);
+  const { dailyEmails, dailySms, deviceDailyEmails, deviceDailySms, unconfirmedRecipients } = capsOf(account);
   const sent = await store.daily.sentOfAccount(account.key, dayIn(account.timeZone, clock.now()));
   return {
     dailyEmails: { limit: dailyEmails, used: sent.email },
     dailySms: { limit: dailySms, used: sent.sms },
     deviceDailyEmails,
     deviceDailySms,
+    unconfirmedRecipients,
   };
 }

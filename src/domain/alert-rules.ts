@@ -26,6 +26,7 @@ import type { Devices } from "./devices.ts";
 import { patched } from "./json-patch.ts";
 import { firstSeen, type Listed } from "./listed.ts";
 import { createLocks } from "./locks.ts";
+import type { AskRecipients } from "./rule-recipients.ts";
 import type { Visibility } from "./visibility.ts";
 
 /** A rule after a change, and what of the change is probably a mistake. */
@@ -80,6 +81,7 @@ export interface AlertRulesContext {
   readonly devices: Pick<Devices, "find">;
   readonly references: RuleReferences;
   readonly checkAlertRule: AlertRuleCheck;
+  readonly askRecipients: AskRecipients;
 }
 
 const writable: ReadonlySet<string> = new Set(settableRuleFields);
@@ -164,7 +166,7 @@ class StoredRules implements AlertRules {
 
   replaceOfDevice(caller: User, deviceId: string, body: DeviceRulesBody): ReturnType<AlertRules["replaceOfDevice"]> {
     return this.#alone(caller.accountKey, async () => {
-      const { store, devices, clock, ids } = this.#context;
+      const { store, devices, clock, ids, askRecipients } = this.#context;
       const { id: device } = await devices.find(caller, deviceId);
       const own: AlertRule[] = [];
       for await (const rule of eachOf((ask) => store.alertRules.page(caller.accountKey, ask)))
@@ -192,9 +194,13 @@ class StoredRules implements AlertRules {
       this.#changed(caller.accountKey);
       const rules = made.flatMap(({ id }) => result.find((rule) => rule.id === id) ?? []);
       const warnings = wishes.flatMap((wish) => warningsOf(wish.body, wish.where));
+      const asked = await askRecipients(
+        caller.accountKey,
+        made.map(({ fields }) => fields),
+      );
       return {
         rules: await this.#views(caller.accountKey, rules),
-        warnings: [...unknownTerms(body, { rules: true }), ...warnings],
+        warnings: [...unknownTerms(body, { rules: true }), ...warnings, ...asked],
       };
     });
   }
@@ -227,21 +233,22 @@ class StoredRules implements AlertRules {
   }
 
   async #make(caller: User, fields: AlertRuleFields, warnings: readonly string[]): Promise<ChangedRule> {
-    const { store, ids, clock } = this.#context;
+    const { store, ids, clock, askRecipients } = this.#context;
     const { accountKey, key } = caller;
     const made = await store.alertRules.create(accountKey, key, ids.uuid(), fields, clock.now(), mostRules);
     if (made === "full") throw tooMany();
     this.#changed(accountKey);
-    return { rule: await this.#view(made), warnings };
+    return { rule: await this.#view(made), warnings: [...warnings, ...(await askRecipients(accountKey, [fields]))] };
   }
 
   async #replace(caller: User, rule: AlertRule, body: AlertRuleBody): Promise<ChangedRule> {
-    const { store, clock } = this.#context;
+    const { store, clock, askRecipients } = this.#context;
     const fields = await this.#checked(caller, body, rule);
     const replaced = await store.alertRules.replace(rule.key, caller.key, fields, clock.now());
     if (replaced === undefined) throw new ApiError("alertRuleNotFound");
     this.#changed(caller.accountKey);
-    return { rule: await this.#view(replaced), warnings: warningsOf(body, "body") };
+    const asked = await askRecipients(caller.accountKey, [fields]);
+    return { rule: await this.#view(replaced), warnings: [...warningsOf(body, "body"), ...asked] };
   }
 
   async #page(caller: User, ask: PageAsk, wanted: (rule: AlertRule) => boolean): Promise<Listed<AlertRuleView>> {

@@ -166,7 +166,7 @@ function capsIn(body: AccountReplacement): AccountCaps {
     dailySms: body.dailySms ?? null,
     deviceDailyEmails: body.deviceDailyEmails ?? null,
     deviceDailySms: body.deviceDailySms ?? null,
-    unconfirmedRecipients: null,
+    unconfirmedRecipients: body.unconfirmedRecipients ?? null,
   };
 }
 

@@ -36,6 +36,8 @@ import { listingsRoutes } from "./routes/listings.ts";
 import { locationsRoute, readingsRoute } from "./routes/locations.ts";
 import { notificationsRoutes } from "./routes/notifications.ts";
 import { operationRoutes } from "./routes/operation.ts";
+import { recipientPage } from "./routes/recipient-page.ts";
+import { recipientsRoutes } from "./routes/recipients.ts";
 import { tokenRoute } from "./routes/token.ts";
 import { trialRoute } from "./routes/trial.ts";
 import { userRoutes } from "./routes/user.ts";
@@ -89,6 +91,7 @@ export async function createHttp(options: HttpOptions, deps: HttpDeps): Promise<
       const timer = setTimeout(() => app.server.closeAllConnections(), fixedLimits.closeGraceMs);
       await app.close();
       clearTimeout(timer);
+      await services.recipients.stop();
       await services.commands.stop();
       await services.ruleHealth.stop();
       await services.usage.stop();
@@ -212,6 +215,8 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   alertRulesRoutes(app, instance, services);
   deviceRulesRoutes(app, instance, services);
   notificationsRoutes(app, instance, services);
+  recipientsRoutes(app, instance, services);
+  recipientPage(instance);
   trialRoute(instance, services);
   evidenceRoutes(app, services);
   operationRoutes(instance, services);

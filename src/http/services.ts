@@ -14,7 +14,9 @@ import { createGroups, type Groups } from "../domain/groups.ts";
 import { createHistory, type History } from "../domain/history.ts";
 import { ListCursors } from "../domain/list-cursors.ts";
 import { createNotices, type Notices, type ResendLimits } from "../domain/notices.ts";
+import { createRecipients, type Recipients } from "../domain/recipients.ts";
 import { RuleHealth } from "../domain/rule-health.ts";
+import { createAskRecipients } from "../domain/rule-recipients.ts";
 import { createTenants, type Tenants } from "../domain/tenants.ts";
 import { createTrials, type Trials } from "../domain/trials.ts";
 import { createUsage, type Usage } from "../domain/usage.ts";
@@ -34,6 +36,7 @@ import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { Presence } from "../ports/presence.ts";
 import type { Quarantine } from "../ports/quarantine.ts";
+import type { CodeLimits, RecipientAsking } from "../ports/recipients.ts";
 import type { SetAsides } from "../ports/set-aside.ts";
 import type { SmsSender } from "../ports/sms.ts";
 import type { Store } from "../ports/store.ts";
@@ -74,6 +77,9 @@ export interface HttpDeps {
   readonly sms?: SmsSender | undefined;
   /** Tells users what happened to their way in. */
   readonly letters: Letters;
+  /** Asks people outside of accounts whether they want notices, and how often. */
+  readonly asking: RecipientAsking;
+  readonly codeLimits: CodeLimits;
   /** What is wrong with a rule, and what it would have found. */
   readonly checkAlertRule: AlertRuleCheck;
   readonly alertTrial: AlertTrial;
@@ -107,6 +113,7 @@ export interface Services extends HttpDeps {
   readonly geofences: Geofences;
   readonly alertRules: AlertRules;
   readonly notices: Notices;
+  readonly recipients: Recipients;
   readonly trials: Trials;
   readonly ruleHealth: RuleHealth;
   readonly tenants: Tenants;
@@ -133,20 +140,19 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   const watchWarnings = createWatchWarnings(store, visibility);
   const serviceAccount = (await store.accounts.page({ limit: 1 })).rows[0]?.key ?? 0;
   const capsOf = capsBy(deps.caps, serviceAccount);
-  const hashSecret = (secret: string) => hashTrackerSecret(secret, ids);
   const devices = createDevices({
     ...deps,
     ...deps.caps,
     visibility,
     watchWarnings,
-    hashSecret,
+    hashSecret: (secret) => hashTrackerSecret(secret, ids),
     capsOf,
     serviceAccount,
   });
   const references = createRuleReferences({ ...deps, visibility });
-  const alertRules = createAlertRules({ ...deps, visibility, devices, references });
-  const requireEncrypted = deps.requireEncryptedPasswords;
-  const passwords = createPasswords({ accounts: store.accounts, ids, requireEncrypted });
+  const { recipients, askRecipients } = await recipientParts(deps, capsOf);
+  const alertRules = createAlertRules({ ...deps, visibility, devices, references, askRecipients });
+  const passwords = passwordsOf(deps);
   return {
     ...deps,
     limits,
@@ -177,6 +183,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     geofences: createGeofences({ ...deps, visibility }),
     alertRules,
     ruleHealth: new RuleHealth({ ...deps, references }),
+    recipients,
     notices: createNotices({ ...deps, devices, visibility }),
     trials: createTrials({
       ...deps,
@@ -189,6 +196,18 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     capsOf,
     serviceAccount,
   };
+}
+
+/** People outside of accounts, and how saved rules ask them. The key of their codes is made on the first start and kept in the store. */
+async function recipientParts(deps: HttpDeps, capsOf: CapsOf) {
+  const { store, ids, codeLimits } = deps;
+  const codeKey = await store.accounts.setting("recipientKey", () => ids.secret(32));
+  const recipients = createRecipients({ ...deps, limits: codeLimits, capsOf, codeKey });
+  return { recipients, askRecipients: createAskRecipients({ ...deps, recipients, capsOf }) };
+}
+
+function passwordsOf({ store, ids, requireEncryptedPasswords: requireEncrypted }: HttpDeps): Passwords {
+  return createPasswords({ accounts: store.accounts, ids, requireEncrypted });
 }
 
 /** Users by key, until the bus says that one changed. */

@@ -13,6 +13,8 @@ export interface OutsideRecipient {
   /** In the form in which addresses are compared. */
   readonly address: string;
   readonly state: RecipientState;
+  /** Until when the code that was sent last confirms; null: there is none. */
+  readonly codeExpires: number | null;
   readonly creation: number;
   readonly modification: number;
 }

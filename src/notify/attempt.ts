@@ -5,6 +5,7 @@ import type { DayPlaces, NoticeOutcome, NoticeStore } from "../ports/alert-store
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
+import { type ConsentStore, withoutConsent } from "./consent.ts";
 import { closedWay, deliver, type Handed, partsOf, type Ways } from "./deliver.ts";
 import type { TryOutcome } from "./outbox-metrics.ts";
 import { findSubject, type Subject, type SubjectStore } from "./subject.ts";
@@ -13,7 +14,7 @@ import { mostRetryAfterMs, mostTries, pauseAfter, spread } from "./tries.ts";
 
 /** What a try needs of the outbox. */
 export interface AttemptDeps {
-  readonly store: SubjectStore & { readonly notices: Pick<NoticeStore, "claim" | "finish"> };
+  readonly store: SubjectStore & ConsentStore & { readonly notices: Pick<NoticeStore, "claim" | "finish"> };
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -56,6 +57,8 @@ export class Attempt {
     if (closed !== undefined) return this.#suppress(notice, closed);
     if ("suppressed" in found) return this.#suppress(notice, found.suppressed);
     const { subject } = found;
+    const unwanted = await withoutConsent(store, this.#deps.capsOf, subject.account, notice.target);
+    if (unwanted !== undefined) return this.#suppress(notice, unwanted);
     const claimed = await this.#claim(notice, this.#placesOf(subject));
     if (claimed === "unknown") return { showed: {}, again: true };
     if (claimed === "limit") this.#deps.count(notice.target.channel, "suppressed");

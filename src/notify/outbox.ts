@@ -7,6 +7,7 @@ import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import { Attempt } from "./attempt.ts";
+import type { ConsentStore } from "./consent.ts";
 import type { Ways } from "./deliver.ts";
 import { Lane } from "./lane.ts";
 import { type OutboxMetrics, outboxMetrics } from "./outbox-metrics.ts";
@@ -15,7 +16,7 @@ import type { TargetOptions } from "./targets.ts";
 
 /** What the outbox needs of the service. */
 export interface OutboxDeps {
-  readonly store: SubjectStore & { readonly notices: NoticeStore };
+  readonly store: SubjectStore & ConsentStore & { readonly notices: NoticeStore };
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -8,6 +8,7 @@ import type { DeviceState, LocationRecord } from "../model/location.ts";
 import type { QuotaName, Quotas, QuotaUse } from "../model/quotas.ts";
 import type { AlertRuleStore, AlertStore, GeofenceStore, NoticeStore } from "./alert-store.ts";
 import type { Page, PageAsk } from "./pages.ts";
+import type { RecipientStore } from "./recipients.ts";
 
 /**
  * Where everything is kept. Two engines implement it; one contract suite runs against both.
@@ -26,6 +27,7 @@ export interface Store {
   readonly alerts: AlertStore;
   readonly notices: NoticeStore;
   readonly refused: RefusedStore;
+  readonly recipients: RecipientStore;
   /** Resolves when positions can be written and read now. Says nothing of single devices: a damaged page of one may fail its calls all the same. */
   check(): Promise<void>;
   close(): Promise<void>;

@@ -229,7 +229,7 @@ export interface RecipientTable {
   /** In the form in which addresses are compared. */
   address: string;
   state: RecipientState;
-  /** SHA-256 of the code that was sent last, hex; null: none is good any longer. */
+  /** The code that was sent last, hashed with a key of the service; null: none is good any longer. */
   code_hash: string | null;
   code_expires: number | null;
   /** Wrong codes since it was sent. */

@@ -3,6 +3,7 @@ export { letterOf } from "./letter.ts";
 export { type MailWords, mailOf } from "./mail.ts";
 export { defaultMapLink, mapLink, problemOfMapLink } from "./map-link.ts";
 export { type Told, templateValues, toldText } from "./notice.ts";
+export { type Question, questionMail, questionSms } from "./question.ts";
 export type { Reader } from "./show.ts";
 export { smsOf } from "./sms.ts";
 export { fillTemplate, type Placeholder, placeholders, type TemplateValues, unknownPlaceholders } from "./template.ts";

@@ -35,6 +35,8 @@ export interface Access {
   readonly userName: string;
   readonly apiKey: string;
   readonly operatorKey: string;
+  /** The code that a recipient was sent last. */
+  readonly code: () => string;
 }
 
 /** Uses every call once, in an order that a service with nothing in it can follow. */
@@ -50,6 +52,7 @@ export async function everyCall(send: Send, access: Access): Promise<void> {
   await devices(call);
   await commands(call);
   await rules(call);
+  await recipients(call, access.code);
   await users(call, access.apiKey);
   await groups(call);
   const { licenses } = await call("readAccount", {});
@@ -157,6 +160,15 @@ async function rules(call: Call): Promise<void> {
   // @ts-expect-error -- a rule of this type needs its limit
   const limitless: Input<"createAlertRule">["body"] = { name: "Speed", type: "speedOver", parameters: {} };
   void limitless;
+}
+
+async function recipients(call: Call, code: () => string): Promise<void> {
+  const to = "ops@example.org";
+  const { recipient } = await call("askRecipient", { body: { to } });
+  const { id: account } = await call("readAccount", {});
+  const { state } = await call("answerAsRecipient", { body: { account, to, code: code(), answer: "confirm" } });
+  const states: string[] = (await call("listRecipients", {})).recipients.map((each) => each.state);
+  if (recipient.state !== "pending" || states.join() !== state) throw new Error(state);
 }
 
 async function users(call: Call, presentSecret: string): Promise<void> {

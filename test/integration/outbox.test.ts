@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { Recipient } from "../../src/model/alert-rule.ts";
 import type { NoticeTarget } from "../../src/model/notice.ts";
-import { createSmsSender, type SmsSettings } from "../../src/notify/index.ts";
+import { createSmsSender } from "../../src/notify/index.ts";
 import { countParts } from "../../src/notify/sms-parts.ts";
 import { createMetrics, systemClock } from "../../src/observe/index.ts";
 import type { CommandRun, RuleCommand } from "../../src/ports/command-runner.ts";
@@ -13,6 +13,7 @@ import { HttpPeer } from "../support/http-peer.ts";
 import { type BenchWays, OutboxBench } from "../support/outbox.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { SmppPeer } from "../support/smpp-peer.ts";
+import { smppSettings } from "../support/sms-settings.ts";
 import { SmtpPeer } from "../support/smtp-peer.ts";
 
 const mailTo = (to: string, wishes: Partial<Recipient> = {}): NoticeTarget => ({
@@ -25,18 +26,6 @@ const hook = (port: number, path = "/"): NoticeTarget => ({
   channel: "webhook",
   url: `http://127.0.0.1:${port}${path}`,
   secret: "0123456789abcdef",
-});
-
-const smppSettings = (port: number): SmsSettings => ({
-  ...{ kind: "smpp", timeoutSeconds: 5, maxParts: 6 },
-  smpp: {
-    ...{ host: "127.0.0.1", port, tls: "off", systemId: "us", password: "", systemType: "", source: "" },
-    ...{ window: 10, enquireSeconds: 30 },
-  },
-  http: {
-    ...{ method: "POST", url: "", headers: "", format: "json", body: "", binaryUrl: "", binaryBody: "", secret: "" },
-    ...{ success: "200-299", idPath: "", idPattern: "", allowPrivate: "off" },
-  },
 });
 
 /** A gateway that answers what it is told. */

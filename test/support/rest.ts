@@ -11,6 +11,7 @@ import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { User } from "../../src/model/account.ts";
 import type { Report } from "../../src/model/effects.ts";
 import type { Quotas } from "../../src/model/quotas.ts";
+import { createRecipientAsking } from "../../src/notify/ask-recipient.ts";
 import { createLetters } from "../../src/notify/letters.ts";
 import {
   createLog,
@@ -115,6 +116,9 @@ export interface RestOptions {
   readonly sms?: SmsSender;
   readonly caps?: Partial<HttpDeps["caps"]>;
   readonly resends?: Partial<HttpDeps["resends"]>;
+  readonly codeLimits?: Partial<HttpDeps["codeLimits"]>;
+  /** Where people outside of accounts reach the service; nowhere unless given. */
+  readonly recipientsUrl?: string;
   /** What accounts may have; unless given, as much as they like. */
   readonly quotas?: Quotas;
   /** Where users are told of changes of their way in; nobody is unless given. */
@@ -139,6 +143,8 @@ export async function startRest({
   setAsides,
   caps,
   resends,
+  codeLimits,
+  recipientsUrl = "",
   quotas,
 }: RestOptions = {}): Promise<Rest> {
   const logged: string[] = [];
@@ -176,6 +182,8 @@ export async function startRest({
       sms,
       letters,
       caps: { ...capsOfTests, ...caps },
+      asking: createRecipientAsking({ mailer, sms, url: recipientsUrl }),
+      codeLimits: { codesToAddress: 3, codesOfAccount: 50, perAccount: 1000, ...codeLimits },
       resends: { ofNotice: 5, perMinute: 100, ...resends },
       checkAlertRule: checkRule,
       alertTrial: new RuleTrial({

@@ -46,6 +46,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
   kept: ["data", "owner", "operator", "licenses", "refused", "caps", "commands", "alerts", "secret", "quotas"],
   notices: ["notices", "mail", "webhooks", "metrics", "log"],
   sms: ["sms"],
+  recipients: ["recipients"],
 };
 
 /** The service, whole, with a folder of its own and free ports. */

@@ -103,6 +103,7 @@ interface SetOptions {
   readonly dailySms?: number;
   readonly deviceDailyEmails?: number;
   readonly deviceDailySms?: number;
+  readonly unconfirmedRecipients?: "on" | "off";
   readonly unset: readonly string[];
   readonly quota: Readonly<Record<string, number | null>>;
   readonly json?: boolean;
@@ -121,6 +122,12 @@ function addSet(account: Command, host: Host): void {
     .option("--daily-sms <count>", "SMS that all its devices may send in a day", wholeNumber)
     .option("--device-daily-emails <count>", "the highest daily e-mail limit of a device", wholeNumber)
     .option("--device-daily-sms <count>", "the highest daily SMS limit of a device", wholeNumber)
+    .addOption(
+      new Option(
+        "--unconfirmed-recipients <switch>",
+        "on: people outside the account get its notices without having confirmed that they want them",
+      ).choices(["on", "off"]),
+    )
     .option("--unset <field>", "a field of the API to empty, such as dailySms; may be repeated", collect, [])
     .option("--json", "JSON, as the API gives it")
     .addOption(quotaOption())
@@ -132,15 +139,21 @@ function addSet(account: Command, host: Host): void {
         'waybeam account set "North Fleet" --quota geofences=500 --quota users=default',
       ),
     )
-    .action(async (given: string, { json, unset, quota, ...fields }: SetOptions, command: Command) => {
-      const client = await operatorFor(host, command);
-      const id = await find(client, given);
-      const { account: changed } = await patch(client, `${path}/${encodeURIComponent(id)}`, [
-        ...setSteps({ ...fields }, unset),
-        ...Object.entries(quota).map(([name, value]): Step => ({ op: "add", path: `/quotas/${name}`, value })),
-      ]);
-      await printOne(host, isRecord(changed) ? changed : {}, json);
-    });
+    .action(
+      async (
+        given: string,
+        { json, unset, quota, unconfirmedRecipients: without, ...fields }: SetOptions,
+        command: Command,
+      ) => {
+        const client = await operatorFor(host, command);
+        const id = await find(client, given);
+        const { account: changed } = await patch(client, `${path}/${encodeURIComponent(id)}`, [
+          ...setSteps({ ...fields, unconfirmedRecipients: without && without === "on" }, unset),
+          ...Object.entries(quota).map(([name, value]): Step => ({ op: "add", path: `/quotas/${name}`, value })),
+        ]);
+        await printOne(host, isRecord(changed) ? changed : {}, json);
+      },
+    );
 }
 
 function addOwnerKey(account: Command, host: Host): void {

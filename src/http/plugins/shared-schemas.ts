@@ -8,6 +8,7 @@ import { GeofenceView } from "../../contract/geofence.ts";
 import { GroupView } from "../../contract/group.ts";
 import { Location, Reading } from "../../contract/location.ts";
 import { NoticeView } from "../../contract/notice.ts";
+import { RecipientView } from "../../contract/recipient.ts";
 import { UserView } from "../../contract/user.ts";
 
 /** Schemas that others refer to by name: components of the OpenAPI document. */
@@ -22,5 +23,6 @@ export const sharedSchemas: readonly TSchema[] = [
   Location,
   NoticeView,
   Reading,
+  RecipientView,
   UserView,
 ];

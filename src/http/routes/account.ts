@@ -28,9 +28,10 @@ export function accountRoute(app: App, services: Services): void {
       if (account === undefined) throw new ApiError("invalidToken");
       const used = await store.accounts.licensesUsed(account.key, clock.now());
       const quotas = await store.accounts.quotas(account.key);
-      const { name, timeZone, language, licenses } = account;
+      const { id, name, timeZone, language, licenses } = account;
       const most = Math.max(leastIdentifiers, licenses * services.caps.identifiersPerLicense);
       return answer(caller, {
+        id,
         name,
         timeZone,
         language,

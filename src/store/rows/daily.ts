@@ -109,7 +109,8 @@ async function takeOfDevice(
   return true;
 }
 
-async function takeOfAccount(
+/** Takes places of an account alone, in a transaction of the caller's. */
+export async function takeOfAccount(
   transaction: Transaction<Schema>,
   account: number,
   day: string,

@@ -5,8 +5,8 @@ import { written } from "../rows/json-columns.ts";
 import type { Schema } from "../schema.ts";
 import { isSealedBy, type Vault } from "./vault.ts";
 
-/** Settings of the service that are secrets: the key that signs tokens, and the private key that passwords are encrypted for. */
-export const secretSettings: ReadonlySet<string> = new Set(["tokenKey", "passwordKey"]);
+/** Settings of the service that are secrets: the key that signs tokens, the private key that passwords are encrypted for, and the key of recipients' codes. */
+export const secretSettings: ReadonlySet<string> = new Set(["tokenKey", "passwordKey", "recipientKey"]);
 
 /** Where the secret of a setting stands. */
 export function settingPlace(name: string): string {

@@ -13,6 +13,7 @@ import { DeviceRows } from "../rows/devices.ts";
 import { GeofenceRows } from "../rows/geofences.ts";
 import { GroupRows } from "../rows/groups.ts";
 import { NoticeRows } from "../rows/notices.ts";
+import { RecipientRows } from "../rows/recipients.ts";
 import { RefusedRows } from "../rows/refused.ts";
 import { UserRows } from "../rows/users.ts";
 import type { Schema } from "../schema.ts";
@@ -145,6 +146,7 @@ async function assemble(
     alerts: new AlertRows(database),
     notices: new NoticeRows(database, vault),
     refused: new RefusedRows(database),
+    recipients: new RecipientRows(database),
     get chunks() {
       return index.size;
     },

@@ -118,3 +118,42 @@ test("what is kept is bounded in bytes, of each and of all; what is left out is 
   assert.equal(aside.of(400)?.left, 100, "there is no room for the last one's");
   assert.ok(aside.holds(400));
 });
+
+test("one report is kept however long it is", () => {
+  const one = world();
+  const { aside } = one;
+  const pending = new PendingDevice(deviceOf(1));
+  const attributes = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`a${index}`, "x".repeat(4000)]));
+  const report = { type: "readings", time: start + 1000, alarms: [], readings: {}, attributes } as const;
+  pending.add([report], start + 1e9, { maxFutureMs: 0, watched: true, dropped: () => {} }, () => {});
+  aside.put(pending, damage);
+  assert.equal(aside.of(1)?.kept, 1);
+  assert.deepEqual(tryOn(one, new Set(), 10_000), [1]);
+});
+
+test("a device of which nothing could be kept takes part again after the same growing pauses, and is forgotten once it went well", () => {
+  const { clock, aside } = world();
+  const seconds = Array.from({ length: 45 }, (_, second) => second);
+  const last = 200;
+  for (let key = 1; key <= last; key++) aside.put(pendingOf(key, seconds, "x".repeat(1000)), damage);
+  assert.equal(aside.of(last)?.kept, 0);
+  const pauses: number[] = [];
+  for (let round = 0; round < 6; round++) {
+    const since = clock.time;
+    for (; aside.holds(last); clock.time += 100) {
+      const trial = aside.trial();
+      if (trial === undefined) continue;
+      assert.notEqual(trial.items.length, 0, "nothing is not tried");
+      aside.failed(trial, damage);
+    }
+    pauses.push(Math.round((clock.time - since) / 1000));
+    aside.put(pendingOf(last, [1], "x".repeat(1000)), damage);
+  }
+  assert.deepEqual(pauses, [1, 2, 4, 8, 16, 32]);
+  for (const until = clock.time + 700_000; clock.time < until; clock.time += 1000) {
+    const trial = aside.trial();
+    if (trial !== undefined) aside.failed(trial, damage);
+  }
+  assert.equal(aside.of(last), undefined);
+  assert.equal(aside.holds(1), true);
+});

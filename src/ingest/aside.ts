@@ -7,7 +7,7 @@ import { StoreUnavailable } from "../ports/store.ts";
 import type { Draft } from "./draft.ts";
 import { bytesOf, PendingDevice } from "./pending.ts";
 
-/** Bytes of reports kept of one device, and of all: trackers keep the rest, since nothing of it is acknowledged. */
+/** Bytes of reports kept of one device (one report, however long), and of all: trackers keep the rest, since nothing of it is acknowledged. */
 const mostOfDevice = 64 * 1024;
 const mostOfAll = 8 * 1024 * 1024;
 /** Devices at a time. More than that are no culprits: then it is the store. */
@@ -112,6 +112,7 @@ export class Aside {
   trial(): Trial | undefined {
     const now = this.#clock.monotonic();
     if (this.#entries.size === 0 || now < this.#lookAt) return undefined;
+    this.#release(now);
     const entry = this.#next();
     this.#lookAt = Math.max(entry?.dueAt ?? 0, this.#restUntil);
     if (entry === undefined || this.#lookAt > now) return undefined;
@@ -160,6 +161,16 @@ export class Aside {
     this.#pause(entry);
   }
 
+  /** Devices of which nothing could be kept can't be tried by themselves: with what they report next they take part again, and are remembered for as long as the longest pause. */
+  #release(now: number): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.items.length > 0 || entry.dueAt > now) continue;
+      if (!entry.blocks) this.#drop(entry);
+      entry.blocks = false;
+      entry.dueAt = now + longestPauseMs;
+    }
+  }
+
   #next(): Entry | undefined {
     let next: Entry | undefined;
     for (const entry of this.#entries.values()) if (next === undefined || entry.dueAt < next.dueAt) next = entry;
@@ -177,7 +188,8 @@ export class Aside {
   }
 
   #keep(entry: Entry, item: Item): void {
-    if (entry.bytes + item.bytes > mostOfDevice || this.#bytes + item.bytes > mostOfAll) {
+    const full = entry.items.length > 0 && entry.bytes + item.bytes > mostOfDevice;
+    if (full || this.#bytes + item.bytes > mostOfAll) {
       entry.left++;
       return;
     }

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, type TestContext, test } from "node:test";
 import { systemIds } from "../../src/observe/index.ts";
 import type { Store } from "../../src/ports/store.ts";
@@ -127,6 +128,28 @@ test("the database of a version that sealed nothing is sealed at its first start
   assert.deepEqual(readable(directory), []);
   await after.close();
   assert.deepEqual(readable(directory), []);
+});
+
+test("a notice whose sealed target is damaged fails alone", async (context) => {
+  const directory = folderOf(context);
+  const first = await open(directory);
+  const made = await fill(first);
+  await first.close();
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  database.exec(
+    "update notice set target = substr(target, 1, length(target) - 4) || 'AAAA' where key = (select min(key) from notice)",
+  );
+  database.close();
+  const store = await open(directory);
+  const due = await store.notices.due("webhook", now + 1e9, 1000);
+  assert.equal(due.length, 299);
+  for (const { target } of due) assert.deepEqual(target, { channel: "webhook", url, secret });
+  const [damaged, ...others] = (await store.notices.list(made.device, { limit: 1000 })).filter(
+    ({ state }) => state !== "queued",
+  );
+  assert.deepEqual([damaged?.state, damaged?.reason], ["failed", "its target is damaged in the database"]);
+  assert.deepEqual(others, []);
+  await store.close();
 });
 
 test("a missing, wrong or damaged key stops the start, says what to do, and changes nothing", async (context) => {

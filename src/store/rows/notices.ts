@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
-import type { NewNotice, Notice, NoticeChannel, NoticeState } from "../../model/notice.ts";
+import type { NewNotice, Notice, NoticeChannel, NoticeState, NoticeTarget } from "../../model/notice.ts";
 import type { DayPlaces, NoticeBacklog, NoticeOutcome, NoticeRange, NoticeStore } from "../../ports/alert-store.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { DailyKind, DailyTaken } from "../../ports/store.ts";
@@ -15,6 +15,9 @@ import { bytesOf, pageByKey } from "./pages.ts";
 const waits = sql<SqlBool>`notice.state = 'queued'`;
 const isSending = sql<SqlBool>`notice.state = 'sending'`;
 const hasFinished = sql<SqlBool>`notice.finished_at is not null`;
+
+/** In place of a target that can't be read. */
+const noTarget = JSON.stringify({ channel: "webhook", url: "", secret: "" } satisfies NoticeTarget);
 
 function noticeOf(row: NoticeRow, vault: Vault): Notice {
   return {
@@ -78,7 +81,27 @@ export class NoticeRows implements NoticeStore {
   async due(channel: NoticeChannel, now: number, limit: number): Promise<readonly Notice[]> {
     const waiting = this.#kept().where(waits).where("channel", "=", channel).where("due_at", "<=", now);
     const rows = await waiting.orderBy("due_at").orderBy("key").limit(limit).execute();
-    return rows.map((row) => noticeOf(row, this.#vault));
+    const notices: Notice[] = [];
+    const unreadable: number[] = [];
+    for (const row of rows) {
+      try {
+        notices.push(noticeOf(row, this.#vault));
+      } catch {
+        unreadable.push(row.key);
+      }
+    }
+    if (unreadable.length > 0) await this.#giveUp(unreadable, now);
+    return notices;
+  }
+
+  /** Ends notices whose row is damaged, so that they hold up no others: nobody knows any more where they were to go. */
+  async #giveUp(keys: readonly number[], now: number): Promise<void> {
+    await this.#database
+      .updateTable("notice")
+      .set({ state: "failed", reason: "its target is damaged in the database", finished_at: now, target: noTarget })
+      .where("key", "in", keys)
+      .where(waits)
+      .execute();
   }
 
   async nextDue(): Promise<number | undefined> {

@@ -17,6 +17,7 @@ import { engine } from "../../src/store/sqlite/engine.ts";
 import { commitAlerts, geofenceFields, newAlert, newNotice, ruleFields } from "../contract/store/alert-values.ts";
 import { deviceFields, makeAccount, makeDevice, now } from "../contract/store/harness.ts";
 import { plainSqlite, withoutIndex } from "../support/plain-sqlite.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { openStore as open } from "../support/store.ts";
 
 /** What can only be seen behind the store's back. */
@@ -61,7 +62,7 @@ describe("alerts, rules and notices in SQLite", () => {
       .values(noticeRow(newNotice(alert), openVault))
       .execute();
     statements.clear();
-    await askRules(new AlertRuleRows(rows, openVault), new GeofenceRows(rows));
+    await askRules(new AlertRuleRows(rows, openVault, silentLog), new GeofenceRows(rows));
     await askAlerts(new AlertRows(rows), new NoticeRows(rows, openVault), device.key);
     assert.ok(statements.size > 30, `${statements.size} statements`);
     assert.deepEqual(withoutIndex(file, statements), []);

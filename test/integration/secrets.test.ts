@@ -152,6 +152,25 @@ test("a notice whose sealed target is damaged fails alone", async (context) => {
   await store.close();
 });
 
+test("a rule whose sealed webhooks are damaged is read without them, and the account's other rules as ever", async (context) => {
+  const directory = folderOf(context);
+  const first = await open(directory);
+  const { account } = await fill(first);
+  await first.close();
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  database.exec(
+    `update alert_rule set definition = json_set(definition, '$.channels.webhook', json_extract(definition, '$.channels.webhook') || 'AAAA')
+     where key = (select min(key) from alert_rule)`,
+  );
+  database.close();
+  const store = await open(directory);
+  const [damaged, ...others] = await store.alertRules.list(account);
+  assert.deepEqual(damaged?.channels.webhook, []);
+  assert.equal(others.length, 299);
+  for (const { channels } of others) assert.deepEqual(channels.webhook, [{ url, secret }]);
+  await store.close();
+});
+
 test("a missing, wrong or damaged key stops the start, says what to do, and changes nothing", async (context) => {
   const directory = folderOf(context);
   const key = join(directory, "secret.key");

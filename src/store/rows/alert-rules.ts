@@ -1,36 +1,26 @@
 import type { Kysely } from "kysely";
 import type { AlertRule, AlertRuleFields } from "../../model/alert-rule.ts";
 import type { AlertRuleStore, RuleExchange } from "../../ports/alert-store.ts";
+import type { Log } from "../../ports/log.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { AlertRuleRow, Schema } from "../schema.ts";
-import { openRule, sealRule } from "../secrets/sealed-rows.ts";
+import { openRule, ruleWithoutWebhooks, sealRule } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { allByKey, bytesOf, pageByKey } from "./pages.ts";
 
 /** Rules of one question of a list: each may name many devices. */
 const listRows = 100;
 
-function ruleOf(row: AlertRuleRow, vault: Vault): AlertRule {
-  return {
-    ...openRule(row.definition, row.id, vault),
-    key: row.key,
-    id: row.id,
-    accountKey: row.account,
-    revision: row.revision,
-    userKey: row.user,
-    creation: row.creation,
-    modification: row.modification,
-  };
-}
-
 /** Rules of accounts. */
 export class AlertRuleRows implements AlertRuleStore {
   readonly #database: Kysely<Schema>;
   readonly #vault: Vault;
+  readonly #log: Log;
 
-  constructor(database: Kysely<Schema>, vault: Vault) {
+  constructor(database: Kysely<Schema>, vault: Vault, log: Log) {
     this.#database = database;
     this.#vault = vault;
+    this.#log = log;
   }
 
   async create(
@@ -51,12 +41,12 @@ export class AlertRuleRows implements AlertRuleStore {
 
   async find(id: string): Promise<AlertRule | undefined> {
     const row = await this.#database.selectFrom("alert_rule").selectAll().where("id", "=", id).executeTakeFirst();
-    return row && ruleOf(row, this.#vault);
+    return row && this.#ruleOf(row);
   }
 
   async list(accountKey: number): Promise<readonly AlertRule[]> {
     const own = this.#database.selectFrom("alert_rule").selectAll().where("account", "=", accountKey);
-    return (await allByKey(own, listRows)).map((row) => ruleOf(row, this.#vault));
+    return (await allByKey(own, listRows)).map((row) => this.#ruleOf(row));
   }
 
   async page(accountKey: number, ask: PageAsk): Promise<Page<AlertRule>> {
@@ -66,7 +56,7 @@ export class AlertRuleRows implements AlertRuleStore {
       .where("account", "=", accountKey);
     const rows = this.#database.selectFrom("alert_rule").selectAll().where("account", "=", accountKey);
     const page = await pageByKey(sizes, rows, ask);
-    return { rows: page.rows.map((row) => ruleOf(row, this.#vault)), more: page.more };
+    return { rows: page.rows.map((row) => this.#ruleOf(row)), more: page.more };
   }
 
   async accounts(): Promise<readonly number[]> {
@@ -117,7 +107,7 @@ export class AlertRuleRows implements AlertRuleStore {
           })
           .returningAll()
           .executeTakeFirstOrThrow();
-        rules.push(ruleOf(row, this.#vault));
+        rules.push(this.#ruleOf(row));
       }
       return rules;
     });
@@ -126,6 +116,29 @@ export class AlertRuleRows implements AlertRuleStore {
   async remove(key: number): Promise<boolean> {
     const [deleted] = await this.#database.deleteFrom("alert_rule").where("key", "=", key).execute();
     return deleted !== undefined && deleted.numDeletedRows > 0n;
+  }
+
+  #ruleOf(row: AlertRuleRow): AlertRule {
+    return {
+      ...this.#opened(row),
+      key: row.key,
+      id: row.id,
+      accountKey: row.account,
+      revision: row.revision,
+      userKey: row.user,
+      creation: row.creation,
+      modification: row.modification,
+    };
+  }
+
+  /** Webhooks whose sealed text is damaged are told nothing; the rule judges on, and its account's positions are stored. */
+  #opened({ definition, id }: AlertRuleRow): AlertRuleFields {
+    try {
+      return openRule(definition, id, this.#vault);
+    } catch (error) {
+      this.#log.error({ error, rule: id }, "a rule's webhooks are damaged in the database: set them anew");
+      return ruleWithoutWebhooks(definition);
+    }
   }
 
   async #replace(
@@ -149,6 +162,6 @@ export class AlertRuleRows implements AlertRuleStore {
       .where("key", "=", key)
       .returningAll()
       .executeTakeFirst();
-    return row && ruleOf(row, this.#vault);
+    return row && this.#ruleOf(row);
   }
 }

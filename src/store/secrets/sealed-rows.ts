@@ -32,6 +32,12 @@ export function openRule(text: string, id: string, vault: Vault): AlertRuleField
   return Object.assign(fields, { channels: { ...fields.channels, webhook } });
 }
 
+/** The same but for its webhooks. */
+export function ruleWithoutWebhooks(text: string): AlertRuleFields {
+  const fields = written<AlertRuleFields>(text);
+  return Object.assign(fields, { channels: { ...fields.channels, webhook: [] } });
+}
+
 function rulePlace(id: string): string {
   return `alert_rule/${id}`;
 }

@@ -142,7 +142,7 @@ async function assemble(
     commands: new CommandRows(database),
     daily: new DailyRows(database),
     geofences: new GeofenceRows(database),
-    alertRules: new AlertRuleRows(database, vault),
+    alertRules: new AlertRuleRows(database, vault, log),
     alerts: new AlertRows(database),
     notices: new NoticeRows(database, vault),
     refused: new RefusedRows(database),

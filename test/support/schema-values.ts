@@ -87,7 +87,8 @@ export function valuesOf(schema: Schema): Values {
   const { examples = [], anyOf, type } = schema;
   const choices: Values[] = examples.length > 0 ? [fc.constantFrom(...examples)] : [];
   if (schema.enum !== undefined) choices.push(fc.constantFrom(...schema.enum));
-  else if (anyOf !== undefined) choices.push(...anyOf.map(valuesOf));
+  // What the fields of an object ask of each other is not looked at here.
+  else if (anyOf !== undefined && type !== "object") choices.push(...anyOf.map(valuesOf));
   else for (const one of [type ?? []].flat()) choices.push(valuesOfType(one, schema));
   return choices.length === 0 ? hostile : fc.oneof(...choices);
 }

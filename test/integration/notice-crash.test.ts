@@ -8,8 +8,9 @@ import { unique } from "../contract/store/harness.ts";
 import { HttpPeer } from "../support/http-peer.ts";
 import { plainSqlite } from "../support/plain-sqlite.ts";
 import { dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { SmtpPeer } from "../support/smtp-peer.ts";
-import { openStore } from "../support/store.ts";
+import { openStore, secretsOf } from "../support/store.ts";
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const rounds = 4;
@@ -81,7 +82,7 @@ describe("killed at random moments while alerts and their notices flow", () => {
     });
   /** What is done to the store while no service has it. */
   const withStore = async <T>(work: (store: Store) => Promise<T>): Promise<T> => {
-    const store = await openStore(directory);
+    const store = await openStore(directory, silentLog, secretsOf(directory));
     try {
       return await work(store);
     } finally {

@@ -2,6 +2,8 @@ import type { Store } from "../ports/store.ts";
 
 /** Ids that a sentence names; it counts the others. */
 const namedIds = 20;
+/** Ids of one question of the store. */
+const askedIds = 500;
 
 /** What may be named that does not exist: it is kept, grants nothing, and is warned of. */
 export interface References {
@@ -19,14 +21,28 @@ export function createReferences(store: Pick<Store, "devices" | "groups">): Refe
     return store.devices.existing(accountKey, ids);
   }
 
+  /** Unknown ones, looked for until an answer has enough to name: who invents 15,000 ids asks the store once. `left`: not looked at. */
+  async function firstUnknown(accountKey: number, ids: readonly string[]) {
+    const unknown = new Set<string>();
+    let at = 0;
+    for (; at < ids.length && unknown.size <= namedIds; at += askedIds) {
+      const some = ids.slice(at, at + askedIds);
+      const known = await registered(accountKey, some);
+      for (const id of some) if (!known.has(id)) unknown.add(id);
+    }
+    return { unknown: [...unknown], left: Math.max(0, ids.length - at) };
+  }
+
   return {
     registered,
     async devices(accountKey, field, ids) {
       if (ids.length === 0) return [];
-      const known = await registered(accountKey, ids);
-      const unknown = [...new Set(ids.filter((id) => !known.has(id)))];
+      const { unknown, left } = await firstUnknown(accountKey, ids);
       if (unknown.length === 0) return [];
-      return [`body/${field}: no device of the account is registered as ${listed(unknown)}; kept, and grants nothing`];
+      const rest = left === 0 ? "" : `, and perhaps some of the ${left} after them`;
+      return [
+        `body/${field}: no device of the account is registered as ${listed(unknown)}${rest}; kept, and grants nothing`,
+      ];
     },
     async group(accountKey, reference) {
       if (reference === null) return [];

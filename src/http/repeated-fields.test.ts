@@ -8,6 +8,11 @@ const repeated = (text: string) => hasRepeatedField(text, JSON.parse(text));
 test("no JSON value written by a program has a repeated field, whatever its texts hold", () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => assert.equal(repeated(JSON.stringify(value)), false)));
   assert.equal(repeated('{"a:b\\"":": {\\\\","c":[{"d":null},{"d":0},false,"" ]}'), false);
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom("\\", '"', ":", "a"), { maxLength: 12 }), (parts) =>
+      assert.equal(repeated(JSON.stringify({ [parts.join("")]: parts.join(""), list: [parts.join("")] })), false),
+    ),
+  );
   assert.equal(repeated('{"__proto__":1}'), false);
 });
 

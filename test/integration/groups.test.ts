@@ -59,6 +59,18 @@ describe("groups", () => {
       );
   });
 
+  test("of many unknown devices the first are named, after one question of the store", async () => {
+    const devices = Array.from({ length: 15_000 }, (_, index) => `invented-${index}`);
+    const { warnings } = await create({ name: "Invented", devices });
+    assert.equal(warnings.length, 1);
+    assert.match(
+      warnings[0],
+      /registered as invented-0, .*, invented-19 and 480 more, and perhaps some of the 14500 after/,
+    );
+    const known = await create({ name: "Known", devices: [...Array.from({ length: 3000 }, () => "a"), "late"] });
+    assert.match(known.warnings[0], /registered as late; kept/);
+  });
+
   test("what is wrong has its code and text, and changes nothing", async () => {
     const group = await create({ name: "Kept", devices: ["a"] });
     const path = `/api/groups/${group.id}`;

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { FastifyInstance } from "fastify";
 import { ApiError } from "../../errors/catalogue.ts";
 import { bodyProblems } from "../body-problems.ts";
+import { largeTurns } from "../large-turns.ts";
 import { fixedLimits } from "../limits.ts";
 import { nestedDeeperThan } from "../nesting.ts";
 import { hasRepeatedField } from "../repeated-fields.ts";
@@ -11,12 +12,16 @@ import { hasRepeatedField } from "../repeated-fields.ts";
  * send the header on DELETE too.
  */
 export function parseJsonOnly(app: FastifyInstance): void {
+  const inTurn = largeTurns();
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
     if (bytes.length === 0) return done(null, undefined);
-    const { body, problems } = read(bytes);
-    if (problems.length === 0) done(null, body);
-    else done(new ApiError(request.routeOptions.config.invalid ?? "badRequest", problems));
+    inTurn(request.caller?.user.accountKey ?? 0, bytes.length, () => {
+      if (request.raw.socket.destroyed) return done(new ApiError("badRequest", ["the connection was closed"]));
+      const { body, problems } = read(bytes);
+      if (problems.length === 0) done(null, body);
+      else done(new ApiError(request.routeOptions.config.invalid ?? "badRequest", problems));
+    });
   });
 }
 

@@ -45,12 +45,13 @@ export class GroupRows implements GroupStore {
   }
 
   async create(accountKey: number, id: string, fields: GroupFields, now: number): Promise<Group> {
-    const row = await this.#database
+    // Only the key comes back: the rest is known, and may be a megabyte.
+    const { key } = await this.#database
       .insertInto("device_group")
       .values({ ...columnsOf(fields), id, account: accountKey, creation: now, last_modified: now })
-      .returningAll()
+      .returning("key")
       .executeTakeFirstOrThrow();
-    return groupOf(row);
+    return { ...fields, key, id, accountKey, creation: now, lastModified: now };
   }
 
   async find(id: string): Promise<Group | undefined> {
@@ -89,9 +90,9 @@ export class GroupRows implements GroupStore {
       .updateTable("device_group")
       .set({ ...columnsOf(fields), last_modified: now })
       .where("key", "=", key)
-      .returningAll()
+      .returning(["id", "account", "creation"])
       .executeTakeFirst();
-    return row && groupOf(row);
+    return row && { ...fields, key, id: row.id, accountKey: row.account, creation: row.creation, lastModified: now };
   }
 
   async remove(key: number): Promise<boolean> {

@@ -1,0 +1,28 @@
+import { setImmediate, setTimeout } from "node:timers/promises";
+import { Turns } from "../shares/turns.ts";
+
+/** Bytes from which a body is large: read, checked and taken over within some milliseconds, in which nothing else is done. */
+const largeBytes = 65_536;
+/** Longest pause after a large body, ms. */
+const longestPauseMs = 50;
+
+/**
+ * Lets large bodies be read one at a time, those of the accounts in turn, with a pause after each as long as it took: however many come, half of the thread's
+ * time is for the others. Small ones are read at once. `read` never fails.
+ */
+export function largeTurns(): (account: number, bytes: number, read: () => void) => void {
+  // How many may wait is bounded by the requests under way.
+  const turns = new Turns({ waiting: Number.POSITIVE_INFINITY, each: Number.POSITIVE_INFINITY });
+
+  async function alone(read: () => void): Promise<void> {
+    await setImmediate();
+    const began = performance.now();
+    read();
+    await setTimeout(Math.min(longestPauseMs, performance.now() - began));
+  }
+
+  return (account, bytes, read) => {
+    if (bytes < largeBytes) read();
+    else void turns.take(account, () => alone(read));
+  };
+}

@@ -16,7 +16,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ports: ["model", "errors"],
   gateway: ["protocols/index", "wire", "shares", "model", "errors", "ports"],
   ingest: ["model", "geo", "shares", "errors", "ports"],
-  alerts: ["model", "geo", "wording", "errors", "ports"],
+  alerts: ["model", "geo", "wording", "shares", "errors", "ports"],
   domain: ["model", "geo", "shares", "errors", "ports", "contract"],
   auth: ["model", "geo", "shares", "errors", "ports", "contract"],
   http: ["domain", "auth", "contract", "shares", "model", "errors", "ports"],

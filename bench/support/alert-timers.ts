@@ -39,8 +39,8 @@ async function measure(rules: readonly AlertRule[]): Promise<{ readonly cpuMs: n
   const metrics = createMetrics({ processMetrics: false });
   const engine = new RuleEngine({
     alertRules: { list: async () => rules, accounts: async () => [1] },
-    geofences: { list: async () => [] },
-    groups: { list: async () => [] },
+    geofences: { some: async () => [] },
+    groups: { some: async () => [] },
     accounts: { find: async () => undefined },
     devices: { list: async () => devices },
     locations: { states: async (keys) => keys.map(stateOf) },

@@ -86,6 +86,11 @@ export class RuleEngine implements AlertEngine {
     const { metrics } = deps;
     metrics.gauge("waybeam_alert_timers", "Devices for which time alone may raise an alert.", () => this.#timers.size);
     metrics.gauge(
+      "waybeam_alert_rules_bytes",
+      "Memory that rules, their groups and zones take, of the accounts that reported lately (an estimate).",
+      () => this.#book.bytes,
+    );
+    metrics.gauge(
       "waybeam_alert_rules_broken",
       "Rules that can't be judged because a zone that they name is gone, of the accounts in memory.",
       () => this.#book.broken,

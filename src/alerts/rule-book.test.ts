@@ -63,9 +63,9 @@ function world() {
           return state.rules;
         },
       },
-      geofences: { list: async () => state.zones },
+      geofences: { some: async () => state.zones },
       groups: {
-        list: async () => [
+        some: async () => [
           {
             key: 1,
             id: "group",
@@ -186,8 +186,8 @@ test("what a batch has prepared does not make room for another account of it, ho
     {
       // The first account's second reading takes long.
       alertRules: { list: (account) => (account === 1 && ++reads > 1 ? never : Promise.resolve([ruleOf(1, ["a"])])) },
-      geofences: { list: async () => [zone] },
-      groups: { list: async () => [] },
+      geofences: { some: async () => [zone] },
+      groups: { some: async () => [] },
       accounts: { find: async () => undefined },
     },
     { now: () => 0, monotonic: () => now },
@@ -201,4 +201,48 @@ test("what a batch has prepared does not make room for another account of it, ho
   now = 600_000;
   await book.prepare([3]);
   assert.equal(book.of(1), undefined);
+});
+
+test("what is kept is weighed by its bytes: long texts, groups' devices and zones' corners make room as what they are", async () => {
+  let now = 0;
+  const long = "x".repeat(2000);
+  const webhook = Array.from({ length: 20 }, (_, index) => ({
+    url: `https://example.com/${index}/${long}`,
+    secret: "s",
+  }));
+  const heavy = { ...ruleOf(1, ["a"], []), groups: [], channels: { email: [], sms: [], webhook } };
+  const book = new RuleBook(
+    {
+      alertRules: { list: async (account) => (account === 1 ? [heavy] : []) },
+      geofences: { some: async () => [] },
+      groups: { some: async () => [] },
+      accounts: { find: async () => undefined },
+    },
+    { now: () => 0, monotonic: () => now },
+    quiet,
+    30_000,
+  );
+  await book.prepare([1]);
+  assert.ok(book.bytes > 40_000);
+  now = 300_000;
+  await book.prepare([2]);
+  assert.equal(book.of(1), undefined);
+  assert.ok(book.bytes < 30_000);
+});
+
+test("only the zones and groups that rules name are read", async () => {
+  const asked: (readonly string[])[] = [];
+  const note = (ids: readonly string[]) => asked.push(ids);
+  const book = new RuleBook(
+    {
+      alertRules: { list: async () => [ruleOf(1, ["a"]), ruleOf(2, ["b"])] },
+      geofences: { some: async (_, ids) => (note(ids) > 0 ? [zone] : []) },
+      groups: { some: async (_, ids) => (note(ids) > 0 ? [] : []) },
+      accounts: { find: async () => undefined },
+    },
+    { now: () => 0, monotonic: () => 0 },
+    quiet,
+  );
+  await book.prepare([1]);
+  assert.deepEqual(asked, [["zone"], ["group"]]);
 });

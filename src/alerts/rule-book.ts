@@ -1,34 +1,39 @@
 import { type PreparedZone, prepareZone } from "../geo/zone.ts";
 import { ZoneIndex } from "../geo/zone-index.ts";
 import type { AccountWording } from "../model/alert.ts";
-import type { AlertRule } from "../model/alert-rule.ts";
+import { type AlertRule, zonesOf } from "../model/alert-rule.ts";
 import type { Geofence } from "../model/geofence.ts";
 import type { Group } from "../model/group.ts";
 import type { AlertRuleStore, GeofenceStore } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { AccountStore, GroupStore } from "../ports/store.ts";
+import { weightOf } from "../shares/weight.ts";
 import { type CompiledRule, compileRule, type NamedZone } from "./compiled-rule.ts";
 import { AccountSight } from "./zone-sight.ts";
 
 /** Rules and zones older than this are read again, while they go on being used: events tell of changes at once, but nothing may rest on them alone. */
 const mostAgeMs = 60_000;
-/** Rules, zones' corners and watched devices that are kept in memory, of all accounts, some 100 bytes each; the accounts used longest ago make room. */
-const mostWeight = 5_000_000;
-/** Nothing that was used within this time makes room, ms: a batch may be on its way with it. */
-const inUseMs = 120_000;
+/** Bytes of what is kept of all accounts (estimates): a quarter of what the process may take. The accounts used longest ago make room. */
+const mostBytes = 268_435_456;
+/** Nothing that was used within this time makes room, ms: a batch may be on its way with it, and what it finds missing would never be judged. */
+const inUseMs = 60_000;
 /** Use is noted so often, ms. */
 const noteMs = 10_000;
 /** An account that changes each time while it is being read is taken as it was read last, and read again for the next batch. */
 const mostTries = 3;
-/** What an account without any rule weighs. */
-const leastWeight = 10;
+/** What an account without any rule takes, bytes. */
+const leastBytes = 1000;
+/** A rule that is compiled, beside its fields. */
+const compiledBytes = 1500;
+/** A corner of a zone, with its place in what finds zones quickly. */
+const cornerBytes = 150;
 
 /** Where rules and what they refer to are read. */
 export interface RuleSources {
   readonly alertRules: Pick<AlertRuleStore, "list">;
-  readonly geofences: Pick<GeofenceStore, "list">;
-  readonly groups: Pick<GroupStore, "list">;
+  readonly geofences: Pick<GeofenceStore, "some">;
+  readonly groups: Pick<GroupStore, "some">;
   readonly accounts: Pick<AccountStore, "find">;
 }
 
@@ -51,7 +56,8 @@ export class AccountRules {
   /** Rules that can't be judged, because a zone that they name is gone. */
   readonly broken: readonly AlertRule[];
   readonly zones: ReadonlyMap<string, KnownZone>;
-  readonly weight: number;
+  /** What it takes in memory, by and large. */
+  readonly bytes: number;
   /** All that it was made of, and the devices of the groups that are named. */
   readonly #made: readonly AlertRule[];
   readonly #members: ReadonlyMap<string, ReadonlySet<string>>;
@@ -79,9 +85,10 @@ export class AccountRules {
     const members = membersOf(rules, groups);
     const watched = new Map<CompiledRule, Watched>();
     const broken: AlertRule[] = [];
-    let weight = leastWeight;
-    for (const devices of members.values()) weight += devices.size;
+    let bytes = leastBytes;
+    for (const devices of members.values()) bytes += weightOf(devices);
     for (const rule of rules) {
+      bytes += weightOf(rule);
       if (!rule.enabled) continue;
       const known = old.get(rule.key);
       const compiled =
@@ -92,16 +99,18 @@ export class AccountRules {
         broken.push(rule);
         continue;
       }
+      bytes += compiledBytes + weightOf(rule.devices);
       watched.set(compiled, {
         devices: new Set(rule.devices),
         groups: rule.groups.flatMap((id) => members.get(id) ?? []),
       });
-      weight += leastWeight + rule.devices.length + rule.groups.length;
     }
-    for (const { geofence } of this.zones.values()) weight += leastWeight + cornersOf(geofence);
+    for (const { geofence } of this.zones.values())
+      bytes +=
+        leastBytes + geofence.name.length + (geofence.description?.length ?? 0) + cornersOf(geofence) * cornerBytes;
     this.rules = [...watched.keys()];
     this.broken = broken;
-    this.weight = weight;
+    this.bytes = bytes;
     this.#made = rules;
     this.#members = members;
     this.#watched = watched;
@@ -200,11 +209,12 @@ export class RuleBook {
   readonly #loading = new Map<number, Promise<void>>();
   /** Grows with each change of an account, so that what was under way during one is read again. */
   readonly #changes = new Map<number, number>();
-  readonly #mostWeight: number;
-  #weight = 0;
+  readonly #mostBytes: number;
+  #bytes = 0;
+  #toldFullAt = Number.NEGATIVE_INFINITY;
 
-  constructor(sources: RuleSources, clock: Clock, log: Log, most = mostWeight) {
-    this.#mostWeight = most;
+  constructor(sources: RuleSources, clock: Clock, log: Log, most = mostBytes) {
+    this.#mostBytes = most;
     this.#sources = sources;
     this.#clock = clock;
     this.#log = log;
@@ -254,6 +264,11 @@ export class RuleBook {
     return count;
   }
 
+  /** Bytes that rules, groups and zones of the accounts in memory take, by and large. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** What is known of an account may be wrong: it is read again before it is used again. */
   changed(accountKey: number): void {
     const entry = this.#entries.get(accountKey);
@@ -277,9 +292,10 @@ export class RuleBook {
     for (let tries = 1; ; tries++) {
       const changes = this.#changes.get(key) ?? 0;
       const [account, rules] = await Promise.all([accounts.find(key), alertRules.list(key)]);
-      // Most accounts have no rules; they need no zones then.
-      const [zones, members] =
-        rules.length === 0 ? [[], []] : await Promise.all([geofences.list(key), groups.list(key)]);
+      const [zones, members] = await Promise.all([
+        geofences.some(key, [...new Set(rules.flatMap(zonesOf))]),
+        groups.some(key, [...new Set(rules.flatMap((rule) => rule.groups))]),
+      ]);
       const changed = changes !== (this.#changes.get(key) ?? 0);
       if (changed && tries < mostTries) continue;
       const wording: AccountWording = { language: account?.language ?? "en", timeZone: account?.timeZone ?? "UTC" };
@@ -291,14 +307,21 @@ export class RuleBook {
   }
 
   #put(key: number, rules: AccountRules, stale: boolean): void {
-    this.#weight += rules.weight - (this.#entries.get(key)?.rules.weight ?? 0);
+    this.#bytes += rules.bytes - (this.#entries.get(key)?.rules.bytes ?? 0);
     const now = this.#clock.monotonic();
     this.#entries.delete(key);
     this.#entries.set(key, { rules, loadedAt: now, usedAt: now, stale });
     for (const [oldest, entry] of this.#entries) {
-      if (this.#weight <= this.#mostWeight || oldest === key || now - entry.usedAt < inUseMs) break;
-      this.#weight -= entry.rules.weight;
+      if (this.#bytes <= this.#mostBytes || oldest === key || now - entry.usedAt < inUseMs) break;
+      this.#bytes -= entry.rules.bytes;
       this.#entries.delete(oldest);
+    }
+    if (this.#bytes > this.#mostBytes && now - this.#toldFullAt > mostAgeMs) {
+      this.#toldFullAt = now;
+      this.#log.warn(
+        { bytes: this.#bytes, most: this.#mostBytes },
+        "alert rules in use take more memory than they should; quotas of accounts (geofences, rules, bytes) bound them",
+      );
     }
   }
 }

@@ -37,11 +37,11 @@ export class RuleTrial implements AlertTrial {
   ): AsyncIterable<TrialStep> {
     const { accounts, geofences, clock } = this.#deps;
     const { accountKey } = device;
-    const [account, zones] = await Promise.all([accounts.find(accountKey), geofences.list(accountKey)]);
+    const [account, own] = await Promise.all([
+      accounts.find(accountKey),
+      geofences.some(accountKey, [...new Set(zonesOf(fields))]),
+    ]);
     const wording = { language: account?.language ?? "en", timeZone: account?.timeZone ?? "UTC" } as const;
-    // Those of a large account take long to make ready.
-    const named = new Set(zonesOf(fields));
-    const own = zones.filter(({ id }) => named.has(id));
     const rules = new AccountRules(wording, [triedRule(fields, device)], own, [], undefined);
     const run = new Run(rules, device, this.#deps.ids);
     let records = 0;

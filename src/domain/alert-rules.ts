@@ -16,11 +16,12 @@ import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import { eachOf, type PageAsk } from "../ports/pages.ts";
-import type { Store } from "../ports/store.ts";
+import type { GroupStore, Store } from "../ports/store.ts";
 import { readRule, ruleView } from "./alert-rule-fields.ts";
 import type { RuleReferences } from "./alert-rule-references.ts";
 import { createRuleRights, type RuleRights } from "./alert-rule-rights.ts";
 import { unknownFields, unknownParts, unknownTerms } from "./bodies.ts";
+import { type Cache, createCache } from "./cache.ts";
 import { watchesAlone, wishesOf } from "./device-rules.ts";
 import type { Devices } from "./devices.ts";
 import { patched } from "./json-patch.ts";
@@ -88,6 +89,12 @@ const writable: ReadonlySet<string> = new Set(settableRuleFields);
 /** Fields that a body may hold as they were answered; they can't be set. */
 const shownFields: readonly string[] = ["id", "creation", "modification", "problems"];
 
+/** Age at which a device's groups are read again, should the event of a change be lost. */
+const groupsAgeMs = 30_000;
+/** Devices whose groups are kept, and the bytes of all of them. */
+const keptDevices = 1000;
+const keptBytes = 4_194_304;
+
 /** The rules over their store. */
 export function createAlertRules(context: AlertRulesContext): AlertRules {
   return new StoredRules(context);
@@ -96,12 +103,28 @@ export function createAlertRules(context: AlertRulesContext): AlertRules {
 class StoredRules implements AlertRules {
   readonly #context: AlertRulesContext;
   readonly #rights: RuleRights;
+  /** Groups that a device is in, by account and id: who reads its rules page by page reads the account's groups once. */
+  readonly #groupsOf: Cache<string, ReadonlySet<string>>;
   // A change is made from what was read before it, so the changes of an account's rules follow each other.
   readonly #alone = createLocks<number>();
 
   constructor(context: AlertRulesContext) {
     this.#context = context;
     this.#rights = createRuleRights(context.store.groups, context.visibility);
+    const { clock, bus, store } = context;
+    this.#groupsOf = createCache<string, ReadonlySet<string>>({
+      clock,
+      load: (key) => {
+        const at = key.indexOf(" ");
+        return groupsWith(store.groups, Number(key.slice(0, at)), key.slice(at + 1));
+      },
+      maxAgeMs: groupsAgeMs,
+      capacity: keptDevices,
+      mostBytes: keptBytes,
+    });
+    bus.subscribe((event) => {
+      if (event.type === "groupChanged") this.#groupsOf.dropAll((key) => key.startsWith(`${event.accountKey} `));
+    });
   }
 
   page(caller: User, ask: PageAsk): Promise<Listed<AlertRuleView>> {
@@ -156,11 +179,9 @@ class StoredRules implements AlertRules {
   }
 
   async pageOfDevice(caller: User, deviceId: string, ask: PageAsk): Promise<Listed<AlertRuleView>> {
-    const { devices, store } = this.#context;
+    const { devices } = this.#context;
     const { id } = await devices.find(caller, deviceId);
-    const by = new Set<string>();
-    for await (const group of eachOf((part) => store.groups.page(caller.accountKey, part)))
-      if (group.devices?.includes(id) === true) by.add(group.id);
+    const by = (await this.#groupsOf.get(`${caller.accountKey} ${id}`)) ?? new Set();
     return this.#page(caller, ask, (rule) => rule.devices.includes(id) || rule.groups.some((group) => by.has(group)));
   }
 
@@ -274,6 +295,14 @@ class StoredRules implements AlertRules {
   #changed(accountKey: number): void {
     this.#context.bus.publish({ type: "rulesChanged", accountKey });
   }
+}
+
+/** Ids of the groups that name a device. */
+async function groupsWith(groups: Pick<GroupStore, "page">, account: number, device: string): Promise<Set<string>> {
+  const found = new Set<string>();
+  for await (const group of eachOf((ask) => groups.page(account, ask)))
+    if (group.devices?.includes(device) === true) found.add(group.id);
+  return found;
 }
 
 /** Problems that one answer names. */

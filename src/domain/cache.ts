@@ -1,5 +1,5 @@
 import type { Clock } from "../ports/clock.ts";
-import { weightOf } from "./weight.ts";
+import { weightOf } from "../shares/weight.ts";
 
 /** How a cache of stored values behaves. */
 export interface CacheOptions<K, V> {

@@ -154,7 +154,7 @@ async function checkRoom(
   const positions = positionsOf(zone);
   if (positions <= fewPositions || (kept !== undefined && positions <= positionsOf(kept.zone))) return;
   let sum = positions;
-  for await (const other of eachOf((ask) => geofences.page(accountKey, ask))) {
+  for await (const other of eachOf((ask) => geofences.page(accountKey, ask, fewPositions))) {
     const count = other.key === kept?.key ? 0 : positionsOf(other.zone);
     if (count > fewPositions) sum += count;
   }

@@ -22,7 +22,7 @@ interface Share {
 }
 
 /** An answer that is being made or read. */
-interface OpenAnswer {
+export interface OpenAnswer {
   readonly user: number;
   readonly account: number;
   /** Bytes that it holds. */
@@ -35,7 +35,6 @@ export class Answers {
   readonly #limits: AnswerLimits;
   readonly #users = new Map<number, Share>();
   readonly #accounts = new Map<number, Share>();
-  readonly #open = new WeakMap<FastifyReply["raw"], OpenAnswer>();
   readonly #sockets = new WeakMap<Socket, Set<OpenAnswer>>();
   #bytes = 0;
 
@@ -55,7 +54,7 @@ export class Answers {
     const answer: OpenAnswer = { user: key, account: accountKey, bytes: 0, left: false };
     shareOf(this.#users, key).requests++;
     shareOf(this.#accounts, accountKey).requests++;
-    this.#open.set(reply.raw, answer);
+    request.openAnswer = answer;
     const { socket } = request.raw;
     const open = this.#sockets.get(socket) ?? this.#watch(socket);
     open.add(answer);
@@ -68,8 +67,8 @@ export class Answers {
 
   /** Counts bytes that an answer is to hold. @throws ApiError `tooManyRequests`, `unavailable` where they are too many */
   hold(reply: FastifyReply, bytes: number): void {
-    const answer = this.#open.get(reply.raw);
-    if (answer === undefined || answer.left) return;
+    const answer = reply.request.openAnswer;
+    if (answer === null || answer.left) return;
     const refusal = bytes > smallAnswer ? this.#refusal(answer.user, answer.account, bytes, 1) : undefined;
     if (refusal !== undefined) throw refusal;
     this.#add(answer, bytes);
@@ -77,20 +76,20 @@ export class Answers {
 
   /** Counts bytes of an answer that is given whatever waits: what it tells has been done. */
   holdDone(reply: FastifyReply, bytes: number): void {
-    const answer = this.#open.get(reply.raw);
-    if (answer !== undefined && !answer.left) this.#add(answer, bytes);
+    const answer = reply.request.openAnswer;
+    if (answer !== null && !answer.left) this.#add(answer, bytes);
   }
 
   /** Bytes of an answer have left. */
   release(reply: FastifyReply, bytes: number): void {
-    const answer = this.#open.get(reply.raw);
-    if (answer !== undefined && !answer.left) this.#add(answer, -bytes);
+    const answer = reply.request.openAnswer;
+    if (answer !== null && !answer.left) this.#add(answer, -bytes);
   }
 
   /** As `hold`, but waits until there is room. Rejects where the connection is closed before. */
   async room(reply: FastifyReply, bytes: number): Promise<void> {
-    const answer = this.#open.get(reply.raw);
-    if (answer === undefined) return;
+    const answer = reply.request.openAnswer;
+    if (answer === null) return;
     while (!answer.left && this.#refusal(answer.user, answer.account, bytes, 1) !== undefined)
       await new Promise((resolve) => setTimeout(resolve, lookMs));
     if (answer.left) throw new Error("the connection was closed");

@@ -1,11 +1,14 @@
 import type { Permission } from "../auth/permission.ts";
 import type { ErrorName } from "../errors/catalogue.ts";
+import type { OpenAnswer } from "./answers.ts";
 import type { Caller } from "./caller.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** The user that the token names; null while the gate has let nobody in. */
     caller: Caller | null;
+    /** What its answer holds; null: it was not let in, or nobody known asks. */
+    openAnswer: OpenAnswer | null;
     /** When the request reached us, monotonic ms. */
     startedAt: number;
   }

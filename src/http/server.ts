@@ -110,6 +110,7 @@ async function buildApp(
   const measure = createMeasure(services);
   const app = newFastify(services, gate, measure, trustProxy, await serverOf(services.limits, tls));
   app.decorateRequest("caller", null);
+  app.decorateRequest("openAnswer", null);
   app.decorateRequest("startedAt", 0);
   sendJoinedPieces(app, measure, services.answers);
   app.setValidatorCompiler(inputValidator());

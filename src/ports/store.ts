@@ -295,6 +295,8 @@ export interface GroupStore {
   list(accountKey: number): Promise<readonly Group[]>;
   /** Of an account, in the order of their making; `named`: only those with this id or name. */
   page(accountKey: number, ask: PageAsk, named?: string): Promise<Page<Group>>;
+  /** Those of the ids, in the order of their making. */
+  some(accountKey: number, ids: readonly string[]): Promise<readonly Group[]>;
   /** Those of the ids that are a group's of the account. */
   existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
   replace(key: number, fields: GroupFields, now: number): Promise<Group | undefined>;

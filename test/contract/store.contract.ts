@@ -7,6 +7,7 @@ import { commandContract } from "./store/commands.ts";
 import { dailyContract } from "./store/daily.ts";
 import { groupContract } from "./store/groups.ts";
 import { makeAccount, makeDevice, now, type StoreHarness, unique, userFields } from "./store/harness.ts";
+import { listContract } from "./store/lists.ts";
 import { commitContract, historyContract } from "./store/locations.ts";
 import { noticeContract } from "./store/notices.ts";
 import { propertyContract } from "./store/property.ts";
@@ -42,6 +43,7 @@ export function storeContract(engine: string, make: () => Promise<StoreHarness>)
     accountContract(store);
     deviceContract(store);
     groupContract(store);
+    listContract(store);
     commandContract(store, reopen);
     dailyContract(store);
     ruleContract(store, reopen);

@@ -102,13 +102,13 @@ export class AlertLane {
       caps: unsetCaps,
     } as const;
     this.#sources = {
-      geofences: { list: async () => Object.entries(zones).map(([id, zone], key) => geofenceOf(id, zone, key)) },
+      geofences: { some: async () => Object.entries(zones).map(([id, zone], key) => geofenceOf(id, zone, key)) },
       accounts: { find: async () => account },
     };
     this.engine = new RuleEngine({
       ...this.#sources,
       alertRules: { list: async () => [...rules], accounts: async () => [1] },
-      groups: { list: async () => [] },
+      groups: { some: async () => [] },
       devices: { list: async () => [] },
       locations: { states: async () => [] },
       bus: this.bus,

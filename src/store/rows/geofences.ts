@@ -1,13 +1,15 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Geofence } from "../../model/geofence.ts";
 import type { GeofenceFields, GeofenceStore } from "../../ports/alert-store.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { GeofenceRow, Schema } from "../schema.ts";
 import { written } from "./json-columns.ts";
-import { allByKey, bytesOf, existingIds, pageByKey } from "./pages.ts";
+import { allByKey, bytesOf, existingIds, pageByKey, someByKey } from "./pages.ts";
 
 /** Zones of one question of a list: each may have 10,000 corners, some 400 KB. */
 const listRows = 25;
+/** Least bytes of a position in a stored zone: `[1,2]`. */
+const positionBytes = 5;
 
 function geofenceOf(row: GeofenceRow): Geofence {
   return {
@@ -67,14 +69,21 @@ export class GeofenceRows implements GeofenceStore {
     return (await allByKey(own, listRows)).map(geofenceOf);
   }
 
-  async page(accountKey: number, ask: PageAsk): Promise<Page<Geofence>> {
+  async page(accountKey: number, ask: PageAsk, leastPositions = 0): Promise<Page<Geofence>> {
+    const large = sql<boolean>`octet_length(${sql.ref("zone")}) > ${leastPositions * positionBytes}`;
     const sizes = this.#database
       .selectFrom("geofence")
       .select(["key", bytesOf("name", "description", "zone").as("bytes")])
-      .where("account", "=", accountKey);
-    const rows = this.#database.selectFrom("geofence").selectAll().where("account", "=", accountKey);
+      .where("account", "=", accountKey)
+      .where(large);
+    const rows = this.#database.selectFrom("geofence").selectAll().where("account", "=", accountKey).where(large);
     const page = await pageByKey(sizes, rows, ask);
     return { rows: page.rows.map(geofenceOf), more: page.more };
+  }
+
+  async some(accountKey: number, ids: readonly string[]): Promise<readonly Geofence[]> {
+    const own = this.#database.selectFrom("geofence").selectAll().where("account", "=", accountKey);
+    return (await someByKey(ids, listRows, (some) => own.where("id", "in", some).execute())).map(geofenceOf);
   }
 
   existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>> {

@@ -4,7 +4,7 @@ import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { GroupFields, GroupStore } from "../../ports/store.ts";
 import type { GroupRow, Schema } from "../schema.ts";
 import { optionalList } from "./json-columns.ts";
-import { allByKey, bytesOf, existingIds, pageByKey } from "./pages.ts";
+import { allByKey, bytesOf, existingIds, pageByKey, someByKey } from "./pages.ts";
 
 /** Groups of one question of a list: each may name every device of its account, some 200 KB at 10,000. */
 const listRows = 100;
@@ -72,6 +72,11 @@ export class GroupRows implements GroupStore {
     const rows = this.#database.selectFrom("device_group").selectAll().where("account", "=", accountKey);
     if (named === undefined) return pageOf(await pageByKey(sizes, rows, ask));
     return pageOf(await pageByKey(sizes.where(isNamed(named)), rows.where(isNamed(named)), ask));
+  }
+
+  async some(accountKey: number, ids: readonly string[]): Promise<readonly Group[]> {
+    const own = this.#database.selectFrom("device_group").selectAll().where("account", "=", accountKey);
+    return (await someByKey(ids, listRows, (some) => own.where("id", "in", some).execute())).map(groupOf);
   }
 
   async existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>> {

@@ -88,6 +88,18 @@ export function bytesOf(...columns: readonly string[]): RawBuilder<number> {
   return sql<number>`${sql.join(parts, sql` + `)} + 200`;
 }
 
+/** Rows with these ids in the order of their keys, asked for so many at a time. */
+export async function someByKey<R extends { readonly key: number }>(
+  ids: readonly string[],
+  atOnce: number,
+  find: (some: readonly string[]) => Promise<readonly R[]>,
+): Promise<readonly R[]> {
+  const asked = [...new Set(ids)];
+  const rows: R[] = [];
+  for (let at = 0; at < asked.length; at += atOnce) rows.push(...(await find(asked.slice(at, at + atOnce))));
+  return rows.toSorted((one, other) => one.key - other.key);
+}
+
 /** Ids in one question of which of them there are. */
 const askedIds = 500;
 

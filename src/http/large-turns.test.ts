@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { largeTurns } from "./large-turns.ts";
 
 test("large bodies are read one in a turn of the event loop, the accounts' in turn; small ones at once", async () => {
-  const inTurn = largeTurns();
+  const inTurn = largeTurns({ now: () => 0, monotonic: () => performance.now() });
   const read: string[] = [];
   const turns: number[] = [];
   let turn = 0;

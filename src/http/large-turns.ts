@@ -1,4 +1,5 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
+import type { Clock } from "../ports/clock.ts";
 import { Turns } from "../shares/turns.ts";
 
 /** Bytes from which a body is large: read, checked and taken over within some milliseconds, in which nothing else is done. */
@@ -10,15 +11,15 @@ const longestPauseMs = 50;
  * Lets large bodies be read one at a time, those of the accounts in turn, with a pause after each as long as it took: however many come, half of the thread's
  * time is for the others. Small ones are read at once. `read` never fails.
  */
-export function largeTurns(): (account: number, bytes: number, read: () => void) => void {
+export function largeTurns(clock: Clock): (account: number, bytes: number, read: () => void) => void {
   // How many may wait is bounded by the requests under way.
   const turns = new Turns({ waiting: Number.POSITIVE_INFINITY, each: Number.POSITIVE_INFINITY });
 
   async function alone(read: () => void): Promise<void> {
     await setImmediate();
-    const began = performance.now();
+    const began = clock.monotonic();
     read();
-    await setTimeout(Math.min(longestPauseMs, performance.now() - began));
+    await setTimeout(Math.min(longestPauseMs, clock.monotonic() - began));
   }
 
   return (account, bytes, read) => {

@@ -114,7 +114,7 @@ async function buildApp(
   app.decorateRequest("startedAt", 0);
   sendJoinedPieces(app, measure, services.answers);
   app.setValidatorCompiler(inputValidator());
-  parseJsonOnly(app);
+  parseJsonOnly(app, services.clock);
   answerFailures(app, services.log);
   answerConnectionErrors(app.server);
   closeUnread(app.server, services.limits.answers.unreadSeconds * 1000);

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { FastifyInstance } from "fastify";
 import { ApiError } from "../../errors/catalogue.ts";
+import type { Clock } from "../../ports/clock.ts";
 import { bodyProblems } from "../body-problems.ts";
 import { largeTurns } from "../large-turns.ts";
 import { fixedLimits } from "../limits.ts";
@@ -11,8 +12,8 @@ import { hasRepeatedField } from "../repeated-fields.ts";
  * Bodies are application/json and nothing else (415). Text that is not JSON, and what no body may hold, are bad requests. An empty body is none: clients
  * send the header on DELETE too.
  */
-export function parseJsonOnly(app: FastifyInstance): void {
-  const inTurn = largeTurns();
+export function parseJsonOnly(app: FastifyInstance, clock: Clock): void {
+  const inTurn = largeTurns(clock);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
     if (bytes.length === 0) return done(null, undefined);

@@ -6,7 +6,7 @@ import { as, failingAt, quick } from "../support/commands.ts";
 import { Peer, startGateway, until } from "../support/gateway.ts";
 import { endRest, startRest } from "../support/rest.ts";
 
-test("queued commands survive a restart; what ran out meanwhile ends with it", { timeout: 20_000 }, async () => {
+test("queued commands survive a restart; what ran out meanwhile ends with it", { timeout: 60_000 }, async () => {
   const world = await startGateway();
   world.intake.register("d");
   let rest = await startRest({ limits: quick, dispatcher: world.gateway.dispatcher });
@@ -33,7 +33,7 @@ test("queued commands survive a restart; what ran out meanwhile ends with it", {
   await endRest(rest);
 });
 
-test("a store that fails at any step of a command: never written twice", { timeout: 20_000 }, async () => {
+test("a store that fails at any step of a command: never written twice", { timeout: 60_000 }, async () => {
   for (let failing = 1; failing <= 4; failing++) {
     const world = await startGateway();
     world.intake.register("d");
@@ -73,7 +73,7 @@ test("a store that fails at any step of a command: never written twice", { timeo
   }
 });
 
-test("real protocols wrap the text and read the reply", { timeout: 20_000 }, async () => {
+test("real protocols wrap the text and read the reply", { timeout: 60_000 }, async () => {
   const world = await startGateway({}, protocols);
   const rest = await startRest({ limits: quick, dispatcher: world.gateway.dispatcher });
   const user = as(rest, await rest.ownerToken());

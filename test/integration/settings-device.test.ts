@@ -8,7 +8,7 @@ import { connect } from "node:tls";
 import { selfSigned } from "../support/certificate.ts";
 import { type Peer, until } from "../support/gateway.ts";
 import { freePort } from "../support/service.ts";
-import { type Beside, h02Report, type Running, seeThemAct } from "../support/settings.ts";
+import { type Beside, h02Report, happensFirst, type Running, seeThemAct } from "../support/settings.ts";
 
 const ids = Array.from({ length: 5 }, (_, index) => `99000000000000${index}`);
 const [one, two, three, four] = ids as [string, string, string, string];
@@ -251,7 +251,7 @@ seeThemAct("device", [
   {
     sets: { "device.identifySeconds": 1 },
     async acts(service) {
-      await service.connect().closed;
+      assert.ok(await happensFirst(service.connect().closed, 30_000));
     },
   },
   {

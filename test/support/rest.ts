@@ -51,9 +51,16 @@ export const capsOfTests = {
 /** A clock that a test sets forward. */
 export class TestClock {
   #ahead = 0;
-  #wall = 0;
+  #wall = TestClock.#pastMidnight();
   now = () => systemClock.now() + this.#ahead + this.#wall;
   monotonic = () => systemClock.monotonic() + this.#ahead;
+
+  /** The way to the next day where it begins within some minutes: what a test counts by the day must not be of two. */
+  static #pastMidnight(): number {
+    const left = 86_400_000 - (systemClock.now() % 86_400_000);
+    return left < 600_000 ? left + 1000 : 0;
+  }
+
   pass(ms: number): void {
     this.#ahead += ms;
   }

@@ -31,8 +31,8 @@ export class SmppPeer {
   }
 
   /** Starts it and gives its port. */
-  async listen(port = 0): Promise<number> {
-    this.#server.listen(port, "127.0.0.1");
+  async listen(port = 0, host = "127.0.0.1"): Promise<number> {
+    this.#server.listen(port, host);
     await once(this.#server, "listening");
     return Number(Reflect.get(Object(this.#server.address()), "port"));
   }

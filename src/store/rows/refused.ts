@@ -15,7 +15,14 @@ export class RefusedRows implements RefusedStore {
   }
 
   async page(device: DeviceKey, limit: number, after?: number): Promise<RefusedPage> {
-    let query = this.#database.selectFrom("refused").selectAll().where("device", "=", device);
+    let query = this.#database
+      .selectFrom("refused")
+      .selectAll()
+      .where("device", "=", device)
+      // Those of a removed device are deleted little by little, and nobody's any more.
+      .where(({ exists, selectFrom }) =>
+        exists(selectFrom("device_state").select("device").where("device", "=", device)),
+      );
     if (after !== undefined) query = query.where("seq", "<", after);
     // One more than asked for tells whether there are more.
     const rows = await query

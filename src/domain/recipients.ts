@@ -22,7 +22,8 @@ export interface Recipients {
   page(caller: User, ask: PageAsk): Promise<Listed<RecipientView>>;
   /**
    * Sends somebody a code by which it answers. Who has answered is not asked again.
-   * @throws ApiError `badRequest` (the address is none, or the peer refuses it), `permissionDenied`, `codeLimit`, `recipientLimit`, `smsNotConfigured`, `unavailable`
+   * @throws ApiError `badRequest` (the address is none, or the peer refuses it), `permissionDenied`, `codeLimit`, `recipientLimit`, `mailNotConfigured`, `smsNotConfigured`,
+   * `unavailable`
    */
   ask(caller: User, body: RecipientRequest): Promise<RecipientView>;
   /** The recipient's own answer: who has the code is the recipient. @throws ApiError `wrongCode` */
@@ -171,9 +172,7 @@ function nameOf(accountKey: number, to: string): RecipientName | undefined {
 }
 
 function unreachable({ channel }: RecipientName): ApiError {
-  return channel === "sms"
-    ? new ApiError("smsNotConfigured", [], retrySeconds)
-    : new ApiError("unavailable", ["no mail server is configured"], retrySeconds);
+  return new ApiError(channel === "sms" ? "smsNotConfigured" : "mailNotConfigured", [], retrySeconds);
 }
 
 function refusalOf(

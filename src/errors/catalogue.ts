@@ -57,6 +57,7 @@ export const errorKinds = {
   tooManyRequests: kind(429, "Too Many Requests", true),
   codeLimit: kind(429, "code limit reached", true),
   dailySms: kind(429, "daily SMS limit reached", true),
+  mailNotConfigured: kind(503, "mail server not configured", true),
   smsNotConfigured: kind(503, "SMS gateway not configured", true),
   dailyResults: kind(429, "daily results limit reached", true),
   internal: kind(500, "Internal Server Error"),

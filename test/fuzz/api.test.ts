@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
+import type { RecipientAsking } from "../../src/ports/recipients.ts";
 import { makeNotice } from "../contract/store/alert-values.ts";
 import { plainSqlite } from "../support/plain-sqlite.ts";
 import { type Answer, endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
@@ -41,6 +42,15 @@ const limits = { badTokensPerMinute: 1e9, requestsPerMinute: 1e9, tokenRequestsP
 const runsOfEach = 60;
 const bodyLimit = 1_048_576;
 
+/** The codes that recipients were sent last. */
+const codes = new Map<string, string>();
+const asking: RecipientAsking = {
+  parts: () => 1,
+  async send({ to, code }) {
+    codes.set(to, code);
+    return { outcome: "accepted", peerId: "" };
+  },
+};
 let rest: Rest;
 let file: DatabaseSync;
 let tokens: Readonly<Record<Caller, string | undefined>>;
@@ -48,7 +58,7 @@ let tokens: Readonly<Record<Caller, string | undefined>>;
 const known: Record<string, string> = {};
 
 before(async () => {
-  rest = await startRest({ limits });
+  rest = await startRest({ limits, asking });
   file = plainSqlite(join(rest.directory, "waybeam.db")).file;
   const [owner, plain] = [await rest.ownerToken(), await rest.userToken({ privileges: ["read"] })];
   tokens = { owner, operator: operatorKey, plain, none: undefined };
@@ -63,7 +73,8 @@ after(async () => {
 
 /** Everything that is stored, but for what counts requests and what is removed bit by bit after a deletion. */
 function stored(): string {
-  const uncounted = new Set(["user_usage", "device_results", "purge", "tail", "device_state"]);
+  // A wrong code counts to its recipient.
+  const uncounted = new Set(["recipient", "user_usage", "device_results", "purge", "tail", "device_state"]);
   const tables = file.prepare("select name from sqlite_schema where type = 'table' order by name").all();
   return JSON.stringify(
     tables
@@ -297,6 +308,14 @@ async function send(call: Call, { url, headers, caller, body }: Request): Promis
 }
 
 /** The calls of the document. Examples that name a user, a key or a device become ones that are granted. */
+/** The example of a recipient's answer with the code that the recipient of the example was sent, and the account that asked. */
+async function withCode({ operationId }: Call, example: Request): Promise<Request> {
+  if (operationId !== "answerAsRecipient") return example;
+  const answer = JSON.parse(example.body ?? "{}");
+  const account = (await rest.store.accounts.list())[0]?.id;
+  return { ...example, body: JSON.stringify({ ...answer, account, code: codes.get(answer.to) }) };
+}
+
 function callsOf(document: object): readonly Call[] {
   const { userName = "", apiKey = "" } = rest.owner ?? {};
   const text = JSON.stringify(document)
@@ -311,7 +330,7 @@ function callsOf(document: object): readonly Call[] {
 
 test("whatever is sent to whatever call: no 500, no answer that the document lacks, nothing changed by what is refused", async () => {
   for (const call of callsOf(rest.http.openApi())) {
-    const example = exampleOf(call);
+    const example = await withCode(call, exampleOf(call));
     const first = await send(call, example);
     assert.ok(
       first.status < 300,

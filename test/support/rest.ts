@@ -126,6 +126,8 @@ export interface RestOptions {
   readonly codeLimits?: Partial<HttpDeps["codeLimits"]>;
   /** Where people outside of accounts reach the service; nowhere unless given. */
   readonly recipientsUrl?: string;
+  /** How they are asked; by the mailer and the SMS gateway unless given. */
+  readonly asking?: HttpDeps["asking"];
   /** What accounts may have; unless given, as much as they like. */
   readonly quotas?: Quotas;
   /** Where users are told of changes of their way in; nobody is unless given. */
@@ -152,6 +154,7 @@ export async function startRest({
   resends,
   codeLimits,
   recipientsUrl = "",
+  asking,
   quotas,
 }: RestOptions = {}): Promise<Rest> {
   const logged: string[] = [];
@@ -189,7 +192,7 @@ export async function startRest({
       sms,
       letters,
       caps: { ...capsOfTests, ...caps },
-      asking: createRecipientAsking({ mailer, sms, url: recipientsUrl }),
+      asking: asking ?? createRecipientAsking({ mailer, sms, url: recipientsUrl }),
       codeLimits: { codesToAddress: 3, codesOfAccount: 50, perAccount: 1000, ...codeLimits },
       resends: { ofNotice: 5, perMinute: 100, ...resends },
       checkAlertRule: checkRule,

@@ -54,7 +54,7 @@ export function recipientsRoutes(app: App, plain: FastifyInstance, services: Ser
       permission: "write",
       input: { body: RecipientRequest },
       ok: { 200: RecipientAnswer },
-      errors: ["codeLimit", "recipientLimit", "smsNotConfigured"],
+      errors: ["codeLimit", "recipientLimit", "mailNotConfigured", "smsNotConfigured"],
     }),
     async (request) => {
       const caller = callerOf(request);

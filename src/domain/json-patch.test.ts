@@ -160,6 +160,20 @@ test("copies that double the document with each step are refused before they fil
   );
 });
 
+test("copies of one long text are refused before the result takes seconds to check", () => {
+  const copies = Array.from({ length: 990 }, (_, index) => ({
+    op: "copy" as const,
+    from: "/tags/long",
+    path: `/tags/t${index}`,
+  }));
+  refuses("invalidPatch", { op: "add", path: "/tags/long", value: "x".repeat(900_000) }, ...copies);
+  refuses("invalidPatch", { op: "add", path: "/tags/long", value: { ["x".repeat(900_000)]: 1 } }, ...copies);
+  assert.equal(
+    Object.keys(Object(run({ op: "add", path: "/tags/long", value: "x".repeat(900) }, ...copies).tags)).length,
+    994,
+  );
+});
+
 test("a test of long lists takes no more than a look at each value", () => {
   const devices = Array.from({ length: 15_000 }, (_, index) => `device-${index}`);
   const others = devices.map((id) => `${id}x`);

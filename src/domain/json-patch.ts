@@ -25,27 +25,36 @@ export function patched(document: Readonly<Json>, steps: PatchRequest, writable:
       const problem = name in operation ? problemOf(result, operation, name, writable, known) : undefined;
       if (problem !== undefined) throw new ApiError("invalidPatch", [`${where}/${name}: ${problem}`]);
     }
-    copied += copiedNodes(result, operation, mostCopiedNodes - copied);
-    if (copied >= mostCopiedNodes) throw new ApiError("invalidPatch", [`${where}: copies too much`]);
+    copied += copiedSize(result, operation, mostCopied - copied);
+    if (copied >= mostCopied) throw new ApiError("invalidPatch", [`${where}: copies too much`]);
     apply(result, operation, where);
   }
   return result;
 }
 
-/** Copies can double a document with each step, so what one patch may copy in all is bounded: far above any record's fields. */
-const mostCopiedNodes = 20_000;
+/**
+ * Copies can double a document with each step, and put one long text into it a thousand times. So what one patch may copy in all is bounded, to what the largest body could
+ * bring: checking the result goes through each character of it.
+ */
+const mostCopied = 1_048_576;
+/** What a value counts beside its characters, so that 20,000 small ones may be copied: far above any record's fields. */
+const sizeOfValue = 52;
 
-/** Values that a copy adds, counted up to `most`. */
-function copiedNodes(document: Json, operation: Operation, most: number): number {
+/** What a copy adds: values and characters, counted up to `most`. */
+function copiedSize(document: Json, operation: Operation, most: number): number {
   if (operation.op !== "copy") return 0;
   const waiting = [valueAt(document, operation.from)];
-  let count = 0;
-  while (waiting.length > 0 && count < most) {
+  let size = 0;
+  while (waiting.length > 0 && size < most) {
     const next = waiting.pop();
-    count++;
-    if (typeof next === "object" && next !== null) waiting.push(...Object.values(next));
+    size += sizeOfValue + (typeof next === "string" ? next.length : 0);
+    if (typeof next !== "object" || next === null) continue;
+    for (const [name, value] of Object.entries(next)) {
+      size += name.length;
+      waiting.push(value);
+    }
   }
-  return count;
+  return size;
 }
 
 /** The value that a pointer leads to; undefined: none. */

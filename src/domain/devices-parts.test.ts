@@ -1,40 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { noIdentityRules } from "../model/device.ts";
-import { cursorOf, parseCursor } from "./cursor.ts";
 import { deviceView, readFields } from "./device-fields.ts";
 import { createLocks } from "./locks.ts";
-
-const scopes = fc.record(
-  {
-    list: fc.constantFrom("locations", "alerts"),
-    deviceKey: fc.nat(),
-    from: fc.maxSafeInteger(),
-    to: fc.maxSafeInteger(),
-  },
-  { noNullPrototype: true },
-);
-
-test("a cursor names its record in its scope, and nothing else is a cursor", () => {
-  const keys = fc.record({ time: fc.maxSafeInteger(), hash: fc.nat({ max: 2 ** 52 - 1 }) }, { noNullPrototype: true });
-  fc.assert(
-    fc.property(keys, scopes, scopes, fc.nat(), (key, scope, other, place) => {
-      const text = cursorOf(key, scope);
-      assert.ok(text.length <= 128);
-      assert.deepEqual(parseCursor(text, scope), key);
-      const same = JSON.stringify(scope) === JSON.stringify(other);
-      assert.deepEqual(parseCursor(text, other), same ? key : undefined);
-      const at = place % text.length;
-      const altered = `${text.slice(0, at)}${text[at] === "A" ? "B" : "A"}${text.slice(at + 1)}`;
-      assert.equal(parseCursor(altered, scope), undefined);
-    }),
-  );
-  fc.assert(fc.property(fc.string(), scopes, (text, scope) => assert.equal(parseCursor(text, scope), undefined)));
-  const scope = { list: "locations", deviceKey: 1, from: 0, to: 1 };
-  for (const text of ["", "x", `${cursorOf({ time: 1, hash: 2 }, scope)}=`])
-    assert.equal(parseCursor(text, scope), undefined);
-});
 
 const hash = (secret: string) => `hash of ${secret}`;
 

@@ -7,6 +7,7 @@ import { noIdentityRules } from "../model/device.ts";
 import type { AlertRange, StoredAlert } from "../ports/alert-store.ts";
 import type { HistoryChunk, HistoryRange } from "../ports/store.ts";
 import { createHistory, type OpenHistory } from "./history.ts";
+import { ListCursors } from "./list-cursors.ts";
 import { Tally } from "./tally.ts";
 
 const now = Date.UTC(2026, 10, 21, 12);
@@ -66,6 +67,7 @@ function build({ locations = 0, alerts = 0, dailyResults = 1000 }) {
         return alertsOf(alerts, range);
       },
     },
+    cursors: new ListCursors("a secret"),
     results: new Tally(async () => ({ total: 0, daily: 0 })),
     clock: { now: () => now, monotonic: () => 0 },
     dailyResults,
@@ -93,6 +95,28 @@ test("alerts come in pages, and the source hears whose are asked for", async () 
   assert.deepEqual(ids(second.alerts), ["alert 3", "alert 4"]);
   assert.equal(second.nextCursor, undefined);
   assert.deepEqual(named, ["Speed", "Speed", undefined]);
+});
+
+test("a cursor tells nothing of its place: an alert's key would say how many all accounts have", async () => {
+  const { history } = build({ alerts: 5, locations: 5 });
+  for (const opened of [
+    history.alerts(device, { ...asked, limit: 3 }),
+    history.locations(device, { ...asked, limit: 3 }),
+  ]) {
+    const { nextCursor = "" } = await read(opened);
+    assert.doesNotMatch(Buffer.from(nextCursor, "base64url").toString("latin1"), /\d{10}/);
+  }
+});
+
+test("a cursor holds for its list, device and range alone", async () => {
+  const { history } = build({ alerts: 5, locations: 5 });
+  const { nextCursor: cursor = "" } = await read(history.alerts(device, { ...asked, limit: 3 }));
+  assert.ok(cursor);
+  const refused = (error: unknown) => error instanceof ApiError && error.code === "badRequest";
+  await assert.rejects(history.locations(device, { ...asked, cursor }), refused);
+  await assert.rejects(history.alerts({ ...device, key: 8 }, { ...asked, cursor }), refused);
+  await assert.rejects(history.alerts(device, { ...asked, to: "2026-11-22T00:00:01Z", cursor }), refused);
+  await assert.rejects(history.alerts(device, { ...asked, cursor: `${cursor}A` }), refused);
 });
 
 test("many alerts are read step by step, each once", async () => {

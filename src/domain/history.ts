@@ -8,7 +8,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { HistoryChunk, LocationStore, RecordKey } from "../ports/store.ts";
 import { readAlerts } from "./alerts.ts";
 import { unknownTerms } from "./bodies.ts";
-import { type CursorScope, cursorOf, parseCursor } from "./cursor.ts";
+import type { ListCursors, ListScope } from "./list-cursors.ts";
 import { secondsToNextDay, type Tally } from "./tally.ts";
 
 /**
@@ -42,6 +42,7 @@ export interface History {
 export interface HistoryContext {
   readonly locations: Pick<LocationStore, "history">;
   readonly alerts: Pick<AlertStore, "list">;
+  readonly cursors: ListCursors;
   readonly results: Tally;
   readonly clock: Clock;
   /** Records, locations and alerts together, that can be read from each device in a UTC day. */
@@ -68,7 +69,7 @@ interface Source {
 
 /** Histories over their stores, within each device's daily results. */
 export function createHistory(context: HistoryContext): History {
-  const { locations, alerts, results, clock, dailyResults } = context;
+  const { locations, alerts, cursors, results, clock, dailyResults } = context;
 
   /** Counts a chunk that is about to be given out. False: it is more than what is left of the day. */
   async function spend(device: Device, chunk: HistoryChunk): Promise<boolean> {
@@ -103,11 +104,11 @@ export function createHistory(context: HistoryContext): History {
       await chunks.return?.();
     }
     more ||= count === range.limit && last !== undefined && (await follows(source, { ...range, after: last }));
-    yield more && last !== undefined ? `],"nextCursor":"${cursorOf(last, scopeOf(source, range))}"` : "]";
+    yield more && last !== undefined ? `],"nextCursor":"${cursorOf(cursors, source, range, last)}"` : "]";
   }
 
   async function open(request: LocationsRequest, source: Source): Promise<OpenHistory> {
-    const asked = rangeOf(request, source);
+    const asked = rangeOf(request, source, cursors);
     const now = clock.now();
     const left = dailyResults - (await results.entry(source.device.key, now)).daily;
     const usedUp = () => new ApiError("dailyResults", [], secondsToNextDay(now));
@@ -149,11 +150,22 @@ async function follows({ read }: Source, range: Range): Promise<boolean> {
   return false;
 }
 
-function scopeOf({ list, device }: Source, { from, to }: Pick<Range, "from" | "to">): CursorScope {
-  return { list, deviceKey: device.key, from, to };
+/** What a cursor holds for: in another range it would skip records in silence. */
+function scopeOf({ list, device }: Source, { from, to }: Pick<Range, "from" | "to">): ListScope {
+  return [list, device.key, from, to];
 }
 
-function rangeOf(request: LocationsRequest, source: Source): Range {
+function cursorOf(cursors: ListCursors, source: Source, range: Range, { time, hash }: RecordKey): string {
+  return cursors.write(scopeOf(source, range), `${time}.${hash}`);
+}
+
+/** The record that a cursor names; undefined: no cursor of ours, or one of another list. */
+function recordOf(place: string | undefined): RecordKey | undefined {
+  const [time, hash] = place?.split(".").map(Number) ?? [];
+  return time === undefined || hash === undefined ? undefined : { time, hash };
+}
+
+function rangeOf(request: LocationsRequest, source: Source, cursors: ListCursors): Range {
   const from = parseInstant(request.from);
   const to = parseInstant(request.to);
   const details: string[] = [];
@@ -163,7 +175,7 @@ function rangeOf(request: LocationsRequest, source: Source): Range {
   if (from === undefined || to === undefined || details.length > 0) throw new ApiError("badRequest", details);
   const range = { from, to, limit: request.limit ?? Number.MAX_SAFE_INTEGER };
   if (request.cursor === undefined) return range;
-  const after = parseCursor(request.cursor, scopeOf(source, range));
+  const after = recordOf(cursors.read(scopeOf(source, range), request.cursor));
   if (after !== undefined) return { ...range, after };
   throw new ApiError("badRequest", ["body/cursor: must be the nextCursor of an answer for this device and range"]);
 }

@@ -177,7 +177,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
       locations: store.locations,
       alerts: store.alerts,
       results: usage.results,
-      clock,
+      ...{ cursors, clock },
       dailyResults: limits.dailyResults,
     }),
     geofences: createGeofences({ ...deps, visibility }),

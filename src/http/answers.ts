@@ -48,7 +48,11 @@ export class Answers {
   }
 
   /** A request of the user begins; undefined: it may. It ends with its answer or its connection. */
-  enter({ key, accountKey }: User, request: FastifyRequest, reply: FastifyReply): ApiError | undefined {
+  enter(
+    { key, accountKey }: Pick<User, "key" | "accountKey">,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): ApiError | undefined {
     const refusal = this.#refusal(key, accountKey, 0);
     if (refusal !== undefined) return refusal;
     const answer: OpenAnswer = { user: key, account: accountKey, bytes: 0, left: false };
@@ -74,7 +78,7 @@ export class Answers {
     this.#add(answer, bytes);
   }
 
-  /** Counts bytes of an answer that is given whatever waits: what it tells has been done. */
+  /** Counts bytes of an answer that is given whatever waits: what it tells has been done, or a part of it is on its way. */
   holdDone(reply: FastifyReply, bytes: number): void {
     const answer = reply.request.openAnswer;
     if (answer !== null && !answer.left) this.#add(answer, bytes);

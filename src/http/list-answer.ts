@@ -66,7 +66,7 @@ export async function pageAnswer<T, K extends string | number>(
 export async function wholeAnswer<T, K extends string | number>(
   request: Asking,
   reply: FastifyReply,
-  services: Services,
+  services: Pick<Services, "answers" | "cursors" | "log">,
   list: AnsweredList<T, K>,
 ) {
   const { limit, cursor } = request.query;
@@ -79,13 +79,14 @@ export async function wholeAnswer<T, K extends string | number>(
     reply.header("content-type", jsonType);
     return `${answerHead(request.caller)},${start}]}`;
   }
+  services.answers.hold(reply, start.length);
   const rest = pieces(services, reply, list, first.next);
   return streamed(request, reply, { start, rest, warnings: [] }, services.log);
 }
 
-/** The pieces after the first one. Each is asked for when the one before has left. */
+/** The pieces after the first one, which is held until the answer ends. Each is asked for when the one before has left. */
 async function* pieces<T, K extends string | number>(
-  { answers }: Services,
+  { answers }: Pick<Services, "answers">,
   reply: FastifyReply,
   { read, text }: AnsweredList<T, K>,
   begin: K,
@@ -93,8 +94,12 @@ async function* pieces<T, K extends string | number>(
   for (let after: K | undefined = begin; after !== undefined; ) {
     await answers.room(reply, pieceBytes);
     const { items, next }: Listed<T, K> = await read({ after, limit: pieceRows, bytes: pieceBytes });
-    if (items.length > 0) yield Buffer.from(`,${items.map(text).join(",")}`);
-    answers.release(reply, pieceBytes);
+    const piece = Buffer.from(items.length === 0 ? "" : `,${items.map(text).join(",")}`);
+    // One entry may be larger than a piece: a group has up to a megabyte.
+    const held = Math.max(piece.length, pieceBytes);
+    answers.holdDone(reply, held - pieceBytes);
+    if (piece.length > 0) yield piece;
+    answers.release(reply, held);
     after = next;
   }
   yield "]";

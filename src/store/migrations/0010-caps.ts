@@ -54,20 +54,43 @@ async function recipients(database: Kysely<Schema>, { int, key, uuid }: Engine):
     .addUniqueConstraint("recipient_address", ["account", "channel", "address"])
     .execute();
   await schema.createIndex("recipient_of_address").on("recipient").columns(["channel", "address"]).execute();
-  // Whoever is named by a rule now gets its notices already: an update must not silence alerts.
-  const seen = new Set<string>();
-  const rules = await database.selectFrom("alert_rule").select(["account", "definition", "creation"]).execute();
-  for (const { account, definition, creation } of rules)
-    for (const { channel, address } of namedIn(JSON.parse(definition))) {
-      const name = `${account} ${channel} ${address}`;
-      if (seen.has(name)) continue;
-      seen.add(name);
-      const asked = { code_hash: null, code_expires: null, wrong: 0, asked_day: null, asked: 0 };
-      await database
-        .insertInto("recipient")
-        .values({ id: uuid, account, channel, address, state: "confirmed", ...asked, creation, modification: creation })
-        .execute();
-    }
+  await confirmNamed(database, uuid);
+}
+
+/** Rules of one question: together some MB at most, where each names all recipients that it may. */
+const askedRules = 50;
+
+/** Whoever is named by a rule now gets its notices already: an update must not silence alerts. */
+async function confirmNamed(database: Kysely<Schema>, uuid: Engine["uuid"]): Promise<void> {
+  const asked = { code_hash: null, code_expires: null, wrong: 0, asked_day: null, asked: 0 };
+  for (let after = 0; ; ) {
+    const rules = await database
+      .selectFrom("alert_rule")
+      .select(["key", "account", "definition", "creation"])
+      .where("key", ">", after)
+      .orderBy("key")
+      .limit(askedRules)
+      .execute();
+    for (const { account, definition, creation } of rules)
+      for (const { channel, address } of namedIn(JSON.parse(definition)))
+        await database
+          .insertInto("recipient")
+          .values({
+            id: uuid,
+            account,
+            channel,
+            address,
+            state: "confirmed",
+            ...asked,
+            creation,
+            modification: creation,
+          })
+          .onConflict((conflict) => conflict.columns(["account", "channel", "address"]).doNothing())
+          .execute();
+    const last = rules.at(-1);
+    if (last === undefined) return;
+    after = last.key;
+  }
 }
 
 /** The addresses that a rule's definition names, in the form in which recipients are kept. */

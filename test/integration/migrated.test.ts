@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, test } from "node:test";
+import { first } from "../../src/store/migrations/0001-first.ts";
+import { tenants } from "../../src/store/migrations/0002-tenants.ts";
+import { alerts } from "../../src/store/migrations/0003-alerts.ts";
+import { commandParts } from "../../src/store/migrations/0004-command-parts.ts";
+import { shifts } from "../../src/store/migrations/0005-shifts.ts";
+import { noticePlaces } from "../../src/store/migrations/0006-notice-places.ts";
+import { engine } from "../../src/store/sqlite/engine.ts";
+import { ruleFields } from "../contract/store/alert-values.ts";
+import { plainSqlite } from "../support/plain-sqlite.ts";
+import { openStore } from "../support/store.ts";
+
+/** Rules of an account as the first released version allowed them: 100 MB of webhooks together. */
+const rules = 2000;
+
+test("a folder of the first released version with more rules than the writer's memory holds is brought up to date", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "waybeam-migrated-"));
+  after(() => rm(directory, { recursive: true }));
+  const { rows, file } = plainSqlite(join(directory, "waybeam.db"));
+  await rows.schema.createTable("migration").addColumn("number", "integer").addColumn("name", "text").execute();
+  for (const [index, migration] of [first, tenants, alerts, commandParts, shifts, noticePlaces].entries()) {
+    await migration.up(rows, engine);
+    await rows
+      .insertInto("migration")
+      .values({ number: index + 1, name: migration.name })
+      .execute();
+  }
+  file.exec("insert into account (id, name, time_zone, licenses, creation) values ('a', 'A', 'Etc/UTC', 5, 1)");
+  const webhook = Array.from({ length: 20 }, (_, index) => ({
+    url: `https://example.com/${"x".repeat(2000)}${index}`,
+    secret: "s".repeat(200),
+  }));
+  const email = [{ to: "Ana@Example.com", language: null, timeZone: null, units: "metric" as const }];
+  const definition = JSON.stringify(ruleFields({ channels: { email, sms: [], webhook } }));
+  const insert = file.prepare(
+    `insert into alert_rule (id, account, "user", revision, definition, creation, modification) values (?, 1, 1, 1, ?, 1, 1)`,
+  );
+  file.exec("begin");
+  for (let index = 0; index < rules; index++) insert.run(`rule-${index}`, definition);
+  file.exec("commit");
+  file.close();
+
+  const store = await openStore(directory);
+  const { use } = await store.accounts.quotas(1);
+  assert.deepEqual([use.rules, use.webhooks], [rules, 20 * rules]);
+  const found = await store.alertRules.find("rule-1999");
+  assert.equal(found?.channels.webhook.length, 20);
+  await store.close();
+  const kept = new DatabaseSync(join(directory, "waybeam.db"), { readOnly: true });
+  assert.deepEqual(
+    kept
+      .prepare("select channel, address, state from recipient")
+      .all()
+      .map((row) => ({ ...row })),
+    [{ channel: "email", address: "ana@example.com", state: "confirmed" }],
+  );
+  kept.close();
+});

@@ -127,6 +127,7 @@ describe("the README's commands, as they stand but for the ports", () => {
       "user remove",
       "rule remove",
       "zone remove",
+      "recipient answer",
     ];
     const sections = readFileSync(join(root, "docs/generated/cli.md"), "utf8")
       .split(/^## waybeam /m)

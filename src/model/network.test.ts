@@ -65,6 +65,8 @@ test("an IPv4 address is one in whatever form it comes, and each is counted by i
   const mapped = parseNetwork("::ffff:c000:200/120");
   assert.ok(mapped && contains(mapped, parseAddress("192.0.2.77") ?? []));
   assert.ok(!contains(mapped, parseAddress("192.0.3.77") ?? []));
+  for (const wide of ["64:ff9b::/32", "::ffff:0:0/64", "::ffff:10.0.0.0/8"])
+    assert.equal(parseNetwork(wide), undefined, wide);
 });
 
 test("networks of a list, some of them by a word", () => {

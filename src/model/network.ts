@@ -62,7 +62,9 @@ export function parseNetwork(text: string): Network | undefined {
   const groups = parseAddress(address);
   if (groups === undefined || bits === undefined) return groups && { groups, bits: groups.length * 16 };
   const within = address.includes(":") && groups.length === 2;
-  return { groups, bits: within ? Math.max(0, Number(bits) - 96) : Number(bits) };
+  if (!within) return { groups, bits: Number(bits) };
+  // A shorter prefix covers more than the IPv4 addresses that it is written with, and is no network of them.
+  return Number(bits) < 96 ? undefined : { groups, bits: Number(bits) - 96 };
 }
 
 /** Whether the address is one of the network's. */

@@ -50,8 +50,8 @@ export interface Sending {
 
 const everything = Number.MAX_SAFE_INTEGER;
 /**
- * Wait for the answer to bytes that waited in the queue, ms: many trackers answer them with nothing, and one that connects for seconds should get all
- * that waits. A later answer is recorded all the same.
+ * Wait for the answer to bytes from the queue that no request waits for any longer, ms: many trackers answer them with nothing, and one that connects for
+ * seconds should get all that is queued. A later answer is recorded all the same.
  */
 const queuedRawWaitMs = 500;
 
@@ -67,6 +67,8 @@ export class CommandQueue {
   readonly #expiry: CommandExpiry;
   readonly #waiting: WaitingDevices;
   readonly #alone = createLocks<number>();
+  /** Until when a request waits for each of these commands, by its key: monotonic ms. */
+  readonly #awaited = new Map<number, number>();
   /** Work under way; `stop` waits for it. */
   readonly #running = new Set<Promise<unknown>>();
   #stopped = false;
@@ -93,9 +95,11 @@ export class CommandQueue {
 
   /** A command was recorded as queued: it is sent after those before it, at once where the device is connected. */
   send(device: Target, command: Command): Promise<void> {
+    const { clock, waitMs } = this.#context;
     this.#waiting.add(device.id);
     this.#expiry.add(command.expires);
-    return this.finished(device, command);
+    this.#awaited.set(command.key, clock.monotonic() + waitMs);
+    return this.finished(device, command).finally(() => this.#awaited.delete(command.key));
   }
 
   /** Resolves when the command and those before it are not under way. */
@@ -198,16 +202,17 @@ export class CommandQueue {
       current = sent ?? command;
       return sent !== undefined && !this.#over(device) && !this.#over(command);
     };
-    const raw = command.state === "queued" && !command.encode;
-    const dispatched = await dispatcher.dispatch(
-      device.id,
-      outgoingOf(command),
-      raw ? Math.min(waitMs, queuedRawWaitMs) : waitMs,
-      beforeWrite,
-    );
+    const wait = command.state === "queued" && !command.encode ? this.#queuedRawWait(command) : waitMs;
+    const dispatched = await dispatcher.dispatch(device.id, outgoingOf(command), wait, beforeWrite);
     await this.#record(device, current, dispatched, command.state);
     log.info({ device: device.id, command: command.id, outcome: dispatched.outcome }, "command");
     return dispatched.outcome;
+  }
+
+  #queuedRawWait({ key }: Command): number {
+    const { clock, waitMs } = this.#context;
+    const left = (this.#awaited.get(key) ?? 0) - clock.monotonic();
+    return Math.min(waitMs, Math.max(left, queuedRawWaitMs));
   }
 
   #over({ expires }: { readonly expires: number | null }): boolean {

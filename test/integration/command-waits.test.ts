@@ -91,6 +91,22 @@ test(
 );
 
 test(
+  "raw bytes to a connected device wait for its reply like any command, whether they may be queued or not",
+  options,
+  async (t) => {
+    const device = await connected(t, patient);
+    for (const fields of [{}, { ttlSeconds: 0 }, { encode: true }]) {
+      const answer = device.send("where", fields);
+      await device.peer.expect("encode" in fields ? "!where\n" : "where");
+      // Longer than bytes are waited for that were queued while the device was away.
+      await new Promise((resolve) => setTimeout(resolve, 800));
+      device.peer.send("#C,here\n");
+      assert.equal((await answer).json.result, "here", JSON.stringify(fields));
+    }
+  },
+);
+
+test(
   "behind commands that are not answered a request waits as long as for a reply, and says where it stands",
   options,
   async (t) => {

@@ -22,6 +22,16 @@ export function soundReport(report: Report, dropped: (values: number) => void): 
   return isSound(report) ? report : mended(report, dropped);
 }
 
+/** Names that were found sound. They come from protocols' tables, so they are few; those of a phone app's own parameters must not fill the memory. */
+const soundNames = new Set<string>();
+const mostSoundNames = 4096;
+
+function isSoundName(name: string): boolean {
+  if (!isName(name) || !isSoundText(name)) return false;
+  if (soundNames.size < mostSoundNames) soundNames.add(name);
+  return true;
+}
+
 /** The usual report is looked at and not copied. */
 function isSound(report: Report): boolean {
   if (report.type === "fix" && !hasSoundMotion(report)) return false;
@@ -40,8 +50,7 @@ function isSound(report: Report): boolean {
   for (const name in report.attributes) {
     values++;
     const value = report.attributes[name];
-    if (name.length * 3 > longestName && !isName(name)) return false;
-    if (!isSoundText(name)) return false;
+    if (!soundNames.has(name) && !isSoundName(name)) return false;
     bytes += name.length * 3;
     if (typeof value === "number") {
       if (!isSoundNumber(value)) return false;

@@ -30,10 +30,14 @@ export function advance(before: Totals, beforeTime: number | undefined, step: St
   const movedAt = first || moved ? step.time : before.movedAt;
   const anchor = { time: step.time, latitude: step.latitude, longitude: step.longitude };
   const { uncounted } = leg;
-  if (uncounted === undefined && !leg.underway)
-    return { odometerMm, sensorMs, movedAt, inputsKnown, inputsActive, anchor };
-  const way = { ...(uncounted && { uncounted }), ...(leg.underway && { underway: true as const }) };
-  return { odometerMm, sensorMs, movedAt, inputsKnown, inputsActive, anchor, ...way };
+  // Each kind as one literal: spreading costs as much as all the rest of the fold.
+  if (uncounted === undefined)
+    return leg.underway
+      ? { odometerMm, sensorMs, movedAt, inputsKnown, inputsActive, anchor, underway: true }
+      : { odometerMm, sensorMs, movedAt, inputsKnown, inputsActive, anchor };
+  return leg.underway
+    ? { odometerMm, sensorMs, movedAt, inputsKnown, inputsActive, anchor, uncounted, underway: true }
+    : { odometerMm, sensorMs, movedAt, inputsKnown, inputsActive, anchor, uncounted };
 }
 
 /** Totals after a record without a valid position of its own: where the device is stays as it was. */

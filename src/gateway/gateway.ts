@@ -99,7 +99,7 @@ class SocketGateway implements Gateway {
       this.#udp?.drained();
     });
     this.#unsubscribe = bus.subscribe((event) => {
-      if (event.type === "deviceChanged") this.#shared.registry.find(event.id)?.deviceChanged(event.id);
+      if (event.type === "deviceChanged") this.#shared.logins.deviceChanged(event.id);
     });
     this.#timer = setInterval(() => this.#tick(), 1000);
     const { host } = this.#options;

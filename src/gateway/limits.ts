@@ -10,8 +10,9 @@ export interface GatewayLimits {
   /** Part of `connections` that one address never has, percent: a fleet behind one address fits into the rest, and others still get in. */
   readonly keptForOthers: number;
   /**
-   * How often a minute a device's login over TCP may end its older connection. A tracker on a poor network comes back every few seconds at worst; two
-   * trackers with one id, or somebody who knows it, would go on for ever: beyond it the newer connection is closed.
+   * How often a minute logins from one address may end a device's older TCP connection. A tracker on a poor network comes back every few seconds at worst; two
+   * trackers with one id, or somebody who knows it, would go on for ever: beyond it the newer connection is closed. No setting: a tracker that comes back more often
+   * stores nothing, and fewer would keep out one on a poor network.
    */
   readonly displacementsPerMinute: number;
   /** Connections that did not say yet which device they are. A fleet that reconnects at once is half-open all together, so it is high. */

@@ -1,21 +1,31 @@
+import { addressGroup } from "../model/network.ts";
 import { RecentMap } from "../shares/recent-map.ts";
 import type { GatewayLimits } from "./limits.ts";
 
 /** A conversation on which a device logged in. */
 export interface Login {
+  /** The peer's address, without its port. */
+  readonly address: string;
+  /** The device was changed, deleted, renewed, or has expired: it must be admitted again, and nothing else of it is taken before. */
+  deviceChanged(device: string): void;
   /** The device logged in on another connection and is not reached by this one any more. */
   displaced(device: string): void;
 }
 
-/** How often a device's connections were displaced within a minute. */
+/** How often logins from one address displaced a device's connections within a minute. */
 interface Displacements {
   readonly since: number;
   count: number;
 }
 
-/** Devices whose displacements are counted: who asked longest ago begins anew. */
-const countedDevices = 10_000;
+/** Devices with an address whose displacements are counted: who asked longest ago begins anew. */
+const mostCounted = 10_000;
 const windowSeconds = 60;
+
+/** The place of those that are only heard as the device, so that they end none by which it is reached. No id has a space. */
+export function besides(device: string): string {
+  return `${device} besides`;
+}
 
 /**
  * On which connections each device is logged in: one over TCP, a few UDP peers, since a mobile network gives a tracker another port at any time. A
@@ -25,56 +35,68 @@ export class Logins {
   readonly #limits: Pick<GatewayLimits, "udpSessionsPerDevice" | "displacementsPerMinute">;
   readonly #tcp = new Map<string, Login>();
   readonly #udp = new Map<string, Set<Login>>();
-  readonly #displacements = new RecentMap<string, Displacements>(countedDevices);
+  readonly #displacements = new RecentMap<string, Displacements>(mostCounted);
 
   constructor(limits: Pick<GatewayLimits, "udpSessionsPerDevice" | "displacementsPerMinute">) {
     this.#limits = limits;
   }
 
   /**
-   * The device logs in. Over TCP that may fail: `often`, the device's connections displaced each other too often within a minute, so the one that has the
-   * device keeps it; `first` is true for the first such login of the minute. `tick`: whole seconds.
+   * A device logs in, at its own place or `besides` it. Over TCP that may fail: logins from this address displaced the place's connections too often within a minute.
+   * Then the connection that is there stays for the rest of the minute, unless a login from another address displaces it. So who knows a device's id keeps out
+   * nobody but devices behind the same address. `first` is true for the first login that fails in the minute. `tick`: whole seconds.
    */
-  enter(device: string, by: Login, transport: "tcp" | "udp", tick: number): "entered" | { readonly first: boolean } {
+  enter(place: string, by: Login, transport: "tcp" | "udp", tick: number): "entered" | { readonly first: boolean } {
     if (transport === "udp") {
-      this.#enterUdp(device, by);
+      this.#enterUdp(place, by);
       return "entered";
     }
-    const before = this.#tcp.get(device);
+    const before = this.#tcp.get(place);
     if (before !== undefined && before !== by) {
-      const over = this.#count(device, tick) - this.#limits.displacementsPerMinute;
+      const over = this.#count(`${place} ${addressGroup(by.address)}`, tick) - this.#limits.displacementsPerMinute;
       if (over > 0) return { first: over === 1 };
     }
-    this.#tcp.set(device, by);
-    if (before !== by) before?.displaced(device);
+    this.#tcp.set(place, by);
+    if (before !== by) before?.displaced(place);
     return "entered";
   }
 
   /** The device is not on this connection any more. */
-  leave(device: string, by: Login): void {
-    if (this.#tcp.get(device) === by) this.#tcp.delete(device);
-    const peers = this.#udp.get(device);
-    if (peers?.delete(by) === true && peers.size === 0) this.#udp.delete(device);
+  leave(place: string, by: Login): void {
+    if (this.#tcp.get(place) === by) this.#tcp.delete(place);
+    const peers = this.#udp.get(place);
+    if (peers?.delete(by) === true && peers.size === 0) this.#udp.delete(place);
   }
 
-  #enterUdp(device: string, by: Login): void {
-    const peers = this.#udp.get(device) ?? new Set();
-    this.#udp.set(device, peers);
+  /** All that a device is logged in on is told of its change. */
+  deviceChanged(device: string): void {
+    const logins: Login[] = [];
+    for (const place of [device, besides(device)]) {
+      const connection = this.#tcp.get(place);
+      if (connection !== undefined) logins.push(connection);
+      logins.push(...(this.#udp.get(place) ?? []));
+    }
+    for (const login of logins) login.deviceChanged(device);
+  }
+
+  #enterUdp(place: string, by: Login): void {
+    const peers = this.#udp.get(place) ?? new Set();
+    this.#udp.set(place, peers);
     peers.delete(by);
     peers.add(by);
     if (peers.size <= this.#limits.udpSessionsPerDevice) return;
     for (const oldest of peers) {
       peers.delete(oldest);
-      oldest.displaced(device);
+      oldest.displaced(place);
       return;
     }
   }
 
-  #count(device: string, tick: number): number {
-    let counted = this.#displacements.get(device);
+  #count(key: string, tick: number): number {
+    let counted = this.#displacements.get(key);
     if (counted === undefined || tick - counted.since >= windowSeconds) {
       counted = { since: tick, count: 0 };
-      this.#displacements.set(device, counted);
+      this.#displacements.set(key, counted);
     }
     return ++counted.count;
   }

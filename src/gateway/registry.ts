@@ -7,14 +7,10 @@ import type { Login } from "./logins.ts";
 export interface Reachable extends Login {
   readonly protocol: { readonly id: string };
   readonly transport: Transport;
-  /** The peer's address, without its port. */
-  readonly address: string;
   /** When it began and when it was last heard, in ticks. */
   readonly since: number;
   readonly heardAt: number;
-  /** The device was changed, deleted, renewed, or has expired: it must be admitted again, and nothing else of it is taken before. */
-  deviceChanged(device: string): void;
-  /** Whether the peer still is that device: after a change, its identifiers may be another one's. */
+  /** Whether the peer still is that device: after a change, its identifiers may be another one's. Where that is being asked, the answer is waited for. */
   speaksFor(device: string): boolean | Promise<boolean>;
   /** What its protocol answers to these bytes. */
   expects(bytes: Uint8Array): ExpectedReply;

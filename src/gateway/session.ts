@@ -38,8 +38,8 @@ export class Session implements Reachable {
   readonly since: number;
   readonly #inFlight: InFlight;
   #decoder: Connection;
-  /** The message whose device is being asked for. */
-  #suspended: Exchange | undefined;
+  /** Resolves once it is known whose the message at hand is; undefined: that is not being asked. */
+  #asking: Promise<void> | undefined;
   #closed = false;
 
   constructor(shared: Shared, channel: Channel, protocol: AnyProtocol, transport: Transport) {
@@ -68,17 +68,17 @@ export class Session implements Reachable {
 
   /** Whether a device is being asked for: the message at hand must stay as it is, and no other be taken. */
   get suspended(): boolean {
-    return this.#suspended !== undefined;
+    return this.#asking !== undefined;
   }
 
   /** Whether something is not settled yet. */
   get busy(): boolean {
-    return this.#inFlight.length > 0 || this.#suspended !== undefined;
+    return this.#inFlight.length > 0 || this.#asking !== undefined;
   }
 
   /** Whether a further message may be given to `take`. Where not, the channel's `resume` is called once it may, or the intake drains. */
   get ready(): boolean {
-    if (this.#suspended !== undefined || this.#closed) return false;
+    if (this.#asking !== undefined || this.#closed) return false;
     // HTTP answers request by request: one at a time keeps their order without a queue of responses.
     if (this.transport === "http") return this.#inFlight.length === 0;
     return this.#inFlight.length < this.#shared.limits.messagesInFlight && !this.heldBack;
@@ -139,8 +139,8 @@ export class Session implements Reachable {
   /** The device logged in on another connection. One that stands for others too goes on for these; what was submitted is still stored. */
   displaced(device: string): void {
     if (device === this.#speaker.besides) this.#speaker.leaveBesides(this, this.#shared);
-    if (!this.#closed && !this.#speaker.leave(device, this, this.#shared) && !this.suspended)
-      this.#channel.close("replaced");
+    const waits = this.suspended && !this.#speaker.doubts(device);
+    if (!this.#closed && !this.#speaker.leave(device, this, this.#shared) && !waits) this.#channel.close("replaced");
   }
 
   /** A device may not report any longer. Where the connection stands for others too, they go on. */
@@ -153,6 +153,7 @@ export class Session implements Reachable {
 
   /** After a change of the device that speaks, the intake is asked anew; the session itself takes it up with its next message. */
   async speaksFor(device: string): Promise<boolean> {
+    while (this.#asking !== undefined) await this.#asking;
     const { ids, secret, device: speaker } = this.#speaker;
     if (ids === undefined || speaker?.id !== device || this.#speaker.current) return true;
     try {
@@ -186,7 +187,7 @@ export class Session implements Reachable {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#suspended = undefined;
+    this.#asking = undefined;
     this.#speaker.unreachAll(this, this.#shared);
     this.#inFlight.clear();
   }
@@ -316,13 +317,12 @@ export class Session implements Reachable {
       proceed();
       return;
     }
-    this.#suspended = exchange;
     const goOn = (admit: () => void) =>
       this.#resume(() => {
         admit();
         if (!this.#closed) proceed();
       });
-    verdict.then(
+    this.#asking = verdict.then(
       (answer) => goOn(() => this.#become(claim, answer, exchange)),
       (error: unknown) => goOn(() => this.#unavailable(claim.ids, exchange, error)),
     );
@@ -340,16 +340,15 @@ export class Session implements Reachable {
       this.#failure(exchange, "badChecksum");
       this.#interpret(rest);
     };
-    this.#suspended = exchange;
     const verdict = Promise.resolve(judge(this.#shared, this.#claim(ids, undefined)));
     // Where nobody can say, the message is refused, and comes again.
-    verdict.catch(() => undefined).then((answer) => this.#resume(() => decide(answer)));
+    this.#asking = verdict.catch(() => undefined).then((answer) => this.#resume(() => decide(answer)));
   }
 
   /** What was asked is answered: the message goes on, and then the channel. */
   #resume(proceed: () => void): void {
     if (this.#closed) return;
-    this.#suspended = undefined;
+    this.#asking = undefined;
     try {
       proceed();
       if (!this.#closed) this.#channel.resume();

@@ -29,7 +29,7 @@ export class Speaker {
   besides: string | undefined;
   /** Ids that the registry has for this connection: one as it is, several in the order in which they were last heard. */
   #reachable: string | Set<string> | undefined;
-  /** Who spoke before and is asked for again: it is not reached for now, and what it was asked is still waited for. */
+  /** Who spoke before and is asked for again. It keeps its place, and what it was asked is still waited for. */
   #doubted: string | undefined;
 
   /** Whether the device may go on as it is. */
@@ -53,10 +53,7 @@ export class Speaker {
   /** Nobody is known to speak: another device may, or the same one is asked for again. */
   forget(session: Reachable, shared: Shared): void {
     const device = this.device;
-    if (device !== undefined && !this.current) {
-      this.#unreach(device.id, session, shared);
-      this.#doubted = device.id;
-    }
+    if (device !== undefined && !this.current) this.#doubted = device.id;
     this.leaveBesides(session, shared);
     this.device = undefined;
     this.ids = undefined;
@@ -81,7 +78,12 @@ export class Speaker {
     const doubted = this.#doubted;
     if (doubted === undefined) return;
     this.#doubted = undefined;
-    if (this.device?.id !== doubted) shared.commands.left(doubted, session);
+    if (this.device?.id !== doubted) this.leave(doubted, session, shared);
+  }
+
+  /** Whether it is asked for this device again. */
+  doubts(id: string): boolean {
+    return this.#doubted === id;
   }
 
   /** Makes the connection the one on which the device is reached. */
@@ -124,7 +126,6 @@ export class Speaker {
   /** The connection is gone. */
   unreachAll(session: Reachable, shared: Shared): void {
     this.leaveBesides(session, shared);
-    if (this.#doubted !== undefined) shared.commands.left(this.#doubted, session);
     const reachable = this.#reachable;
     this.#reachable = undefined;
     if (typeof reachable === "string") leave(reachable, session, shared);

@@ -1,5 +1,6 @@
 import type { SpokenWay } from "../model/device.ts";
 import type { Admitted } from "../ports/intake.ts";
+import { besides } from "./logins.ts";
 import type { Reachable } from "./registry.ts";
 import type { Shared } from "./shared.ts";
 import type { Speaker } from "./speaker.ts";
@@ -64,8 +65,7 @@ export function logIn(
   const takes = takesOver(shared, device, by);
   const { transport, address } = by;
   if (transport === "http") return "besides";
-  // Those that are only heard have places of their own, so that they end none by which the device is reached.
-  const place = takes ? id : `${id} besides`;
+  const place = takes ? id : besides(id);
   if (place === speaker.besides) return "besides";
   const entered = shared.logins.enter(place, by, transport, shared.tick);
   if (entered !== "entered") {

@@ -69,6 +69,48 @@ withGateway("a device that was only changed answers its command", async (world) 
   peer.end();
 });
 
+withGateway("a command that comes while its device is asked for again waits for the answer", async (world) => {
+  const peer = await connected(world);
+  world.intake.register("one");
+  world.intake.silent = true;
+  peer.send("#H\n");
+  await until(() => world.intake.asked === 1);
+  const { dispatched } = command(world, "one", "x");
+  world.intake.answer();
+  await peer.expect("#H\n!x\n");
+  peer.send("#C,done\n");
+  assert.deepEqual(await dispatched, { outcome: "answered", text: "done" });
+  // Nor may one be written where the answer is no.
+  world.intake.register("one", true);
+  peer.send("#H\n");
+  await until(() => world.intake.asked === 1);
+  const late = command(world, "one", "y");
+  world.intake.answer();
+  assert.deepEqual(await late.dispatched, { outcome: "notConnected" });
+  assert.equal(late.isWritten(), false);
+  peer.end();
+});
+
+withGateway(
+  "a connection that is left for another one while its device is asked for again does not come back",
+  async (world) => {
+    const older = await connected(world);
+    world.intake.register("one");
+    world.intake.silent = true;
+    older.send("#H\n");
+    await until(() => world.intake.asked === 1);
+    world.intake.silent = false;
+    const newer = await connected(world);
+    await older.closed;
+    world.intake.answer();
+    const { dispatched } = command(world, "one", "x");
+    await newer.expect("!x\n");
+    newer.send("#C,done\n");
+    assert.deepEqual(await dispatched, { outcome: "answered", text: "done" });
+    newer.end();
+  },
+);
+
 withGateway("a device that is not connected: nothing is written", async (world) => {
   const { dispatched, isWritten } = command(world, "one", "x");
   assert.deepEqual(await dispatched, { outcome: "notConnected" });

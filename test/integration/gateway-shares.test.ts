@@ -131,6 +131,31 @@ withGateway(
 );
 
 withGateway(
+  "who knows a device's id can't keep it out: each address ends the others so many times a minute, and the device comes from its own",
+  { displacementsPerMinute: 3 },
+  async (world) => {
+    let present = await loggedIn(world, "one", "127.0.0.2");
+    for (let at = 0; at < 3; at++) {
+      const next = await loggedIn(world, "one", "127.0.0.2");
+      await present.closed;
+      present = next;
+    }
+    const device = await loggedIn(world, "one");
+    await present.closed;
+    for (let at = 0; at < 3; at++) {
+      const refused = new Peer(world.port, "127.0.0.2");
+      refused.send("#I,one\n");
+      await refused.closed;
+    }
+    assert.equal(await closedBy(world, "replacedOften"), 3);
+    const { dispatched } = command(world, "one", "hello", 50);
+    await device.expect("!hello\n");
+    await dispatched;
+    device.end();
+  },
+);
+
+withGateway(
   "one address never has all places: a part is kept for others, and its own half-open connections make room for its trackers",
   { connections: 10, keptForOthers: 20 },
   async (world) => {

@@ -252,3 +252,19 @@ test("what a connection was asked before its device was told apart is waited for
   own.send("#C,mine\n");
   assert.deepEqual(await dispatched, { outcome: "answered", text: "mine" });
 });
+
+test(
+  "a device that may not report any longer loses every conversation, not only the one by which it is reached",
+  options,
+  async (t) => {
+    const world = await worldOf(t);
+    const peers = [await byLines(t, world), await bySample(t, world)];
+    const datagrams = await Promise.all([sender(t, world), sender(t, world, "127.0.0.2")]);
+    for (const [n, each] of datagrams.entries()) await each.ask(`#A,one,${n}\n`);
+    assert.deepEqual([world.gateway.connections.tcp, world.gateway.connections.udp], [2, 2]);
+    world.intake.register("one", true);
+    world.bus.publish({ type: "deviceChanged", accountKey: 1, key: 1, id: "one" });
+    await Promise.all(peers.map(({ closed }) => closed));
+    await until(() => world.gateway.connections.tcp + world.gateway.connections.udp === 0);
+  },
+);

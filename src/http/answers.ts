@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
-import type { AnswerLimits } from "./limits.ts";
+import { type AnswerLimits, fixedLimits } from "./limits.ts";
 
 type Socket = FastifyRequest["raw"]["socket"];
 
@@ -12,8 +12,7 @@ export const historyBytes = 1.25 * megabyte;
 const smallAnswer = 16_384;
 /** A stream that has to wait until others are read looks so often, ms. */
 const lookMs = 50;
-/** Seconds after which a refused request is to come again. */
-const retryAfter = 1;
+const retryAfter = fixedLimits.retrySoonSeconds;
 
 /** What one user or one account has under way. */
 interface Share {
@@ -69,10 +68,24 @@ export class Answers {
     return undefined;
   }
 
-  /** Counts bytes that an answer is to hold. @throws ApiError `tooManyRequests`, `unavailable` where they are too many */
+  /** Fails where nobody is there any more to read the answer: nothing is begun for it. */
+  stillOpen(reply: FastifyReply): void {
+    if (reply.request.openAnswer?.left === true) throw new ApiError("badRequest", ["the connection was closed"]);
+  }
+
+  /** Whether the answer counts its bytes itself. */
+  counts(reply: FastifyReply): boolean {
+    return (reply.request.openAnswer?.bytes ?? 0) > 0;
+  }
+
+  /**
+   * Counts bytes that an answer is to hold.
+   * @throws ApiError `tooManyRequests`, `unavailable` where they are too many, `badRequest` where the connection was closed
+   */
   hold(reply: FastifyReply, bytes: number): void {
+    this.stillOpen(reply);
     const answer = reply.request.openAnswer;
-    if (answer === null || answer.left) return;
+    if (answer === null) return;
     const refusal = bytes > smallAnswer ? this.#refusal(answer.user, answer.account, bytes, 1) : undefined;
     if (refusal !== undefined) throw refusal;
     this.#add(answer, bytes);
@@ -96,7 +109,7 @@ export class Answers {
     if (answer === null) return;
     while (!answer.left && this.#refusal(answer.user, answer.account, bytes, 1) !== undefined)
       await new Promise((resolve) => setTimeout(resolve, lookMs));
-    if (answer.left) throw new Error("the connection was closed");
+    this.stillOpen(reply);
     this.#add(answer, bytes);
   }
 

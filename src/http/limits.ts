@@ -85,4 +85,6 @@ export const fixedLimits = Object.freeze({
   countedNames: 10_000,
   /** Seconds after which to try again while the store is down. */
   retryAfterSeconds: 5,
+  /** Seconds after which to try again where the client's own requests or answers are too many. */
+  retrySoonSeconds: 1,
 });

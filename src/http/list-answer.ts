@@ -47,60 +47,95 @@ export const jsonOf =
 export async function pageAnswer<T, K extends string | number>(
   request: FastifyRequest,
   reply: FastifyReply,
-  { cursors }: Pick<Services, "cursors">,
+  services: Pick<Services, "answers" | "cursors" | "listTurns">,
   { limit = String(usualPage), cursor }: ListQuery,
   list: AnsweredList<T, K>,
 ): Promise<string> {
-  const { name, scope, read, text, place } = list;
+  const { name, scope, place } = list;
+  const { cursors } = services;
   const found = cursor === undefined ? undefined : cursors.read(scope, cursor);
   if (cursor !== undefined && found === undefined)
     throw new ApiError("badRequest", ["querystring/cursor: must be the nextCursor of an answer with the same list"]);
   const after = found === undefined ? undefined : place(found);
-  const { items, next } = await read({ after, limit: Number(limit), bytes: pageBytes });
+  const ask = { after, limit: Number(limit), bytes: pageBytes };
+  const { text, next } = await firstPiece(request, reply, services, list, ask);
   const more = next === undefined ? "" : `,"nextCursor":"${cursors.write(scope, String(next))}"`;
   reply.header("content-type", jsonType);
-  return `${answerHead(request.caller)},"${name}":[${items.map(text).join(",")}]${more}}`;
+  return `${answerHead(request.caller)},"${name}":[${text}]${more}}`;
 }
 
 /** Answers a whole list, piece by piece as its reader takes it; or the page that the query asks for. */
 export async function wholeAnswer<T, K extends string | number>(
   request: Asking,
   reply: FastifyReply,
-  services: Pick<Services, "answers" | "cursors" | "log">,
+  services: Pick<Services, "answers" | "cursors" | "listTurns" | "log">,
   list: AnsweredList<T, K>,
 ) {
   const { limit, cursor } = request.query;
   if (limit !== undefined || cursor !== undefined) return pageAnswer(request, reply, services, request.query, list);
-  const { name, read, text } = list;
-  const ask = { limit: pieceRows, bytes: pieceBytes };
-  const first = await read(ask);
-  const start = `"${name}":[${first.items.map(text).join(",")}`;
-  if (first.next === undefined) {
+  const { text, next } = await firstPiece(request, reply, services, list, { limit: pieceRows, bytes: pieceBytes });
+  const start = `"${list.name}":[${text}`;
+  if (next === undefined) {
     reply.header("content-type", jsonType);
     return `${answerHead(request.caller)},${start}]}`;
   }
-  services.answers.hold(reply, start.length);
-  const rest = pieces(services, reply, list, first.next);
+  const rest = pieces(request, reply, services, list, next);
   return streamed(request, reply, { start, rest, warnings: [] }, services.log);
 }
 
-/** The pieces after the first one, which is held until the answer ends. Each is asked for when the one before has left. */
-async function* pieces<T, K extends string | number>(
-  { answers }: Pick<Services, "answers">,
+/** The first piece, which is held until the answer ends. Refused before it is read where too much is held already. */
+function firstPiece<T, K extends string | number>(
+  request: FastifyRequest,
   reply: FastifyReply,
+  { answers, listTurns }: Pick<Services, "answers" | "listTurns">,
+  { read, text }: AnsweredList<T, K>,
+  ask: PageAsk<K>,
+) {
+  return listTurns(
+    accountOf(request),
+    () => {
+      answers.hold(reply, pieceBytes);
+      return read(ask);
+    },
+    (items: readonly T[]) => {
+      const made = items.map(text).join(",");
+      answers.holdDone(reply, made.length - pieceBytes);
+      return made;
+    },
+  );
+}
+
+/** The operator, who has no account, counts as one. */
+function accountOf({ caller }: FastifyRequest): number {
+  return caller?.user.accountKey ?? 0;
+}
+
+/** The pieces after the first one. Each is asked for when the one before has left. */
+async function* pieces<T, K extends string | number>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { answers, listTurns }: Pick<Services, "answers" | "listTurns">,
   { read, text }: AnsweredList<T, K>,
   begin: K,
 ): HistoryPieces {
   for (let after: K | undefined = begin; after !== undefined; ) {
     await answers.room(reply, pieceBytes);
-    const { items, next }: Listed<T, K> = await read({ after, limit: pieceRows, bytes: pieceBytes });
-    const piece = Buffer.from(items.length === 0 ? "" : `,${items.map(text).join(",")}`);
+    const ask = { after, limit: pieceRows, bytes: pieceBytes };
+    const made: { readonly text: string; readonly next: K | undefined } = await listTurns(
+      accountOf(request),
+      () => {
+        answers.stillOpen(reply);
+        return read(ask);
+      },
+      (items: readonly T[]) => items.map(text).join(","),
+    );
+    const piece = Buffer.from(made.text === "" ? "" : `,${made.text}`);
     // One entry may be larger than a piece: a group has up to a megabyte.
     const held = Math.max(piece.length, pieceBytes);
     answers.holdDone(reply, held - pieceBytes);
     if (piece.length > 0) yield piece;
     answers.release(reply, held);
-    after = next;
+    after = made.next;
   }
   yield "]";
 }

@@ -43,6 +43,7 @@ import type { Store } from "../ports/store.ts";
 import type { Trace } from "../ports/trace.ts";
 import { Answers } from "./answers.ts";
 import type { HttpLimits } from "./limits.ts";
+import { type ListTurns, listTurns } from "./list-turns.ts";
 
 /** What /metrics answers, and to whom. */
 export interface ShownMetrics {
@@ -100,6 +101,7 @@ export interface Services extends HttpDeps {
   readonly limits: HttpLimits;
   readonly answers: Answers;
   readonly cursors: ListCursors;
+  readonly listTurns: ListTurns;
   readonly tokens: Tokens;
   /** Users by key, as the gate asks for them. */
   readonly users: Cache<number, User>;
@@ -156,8 +158,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   return {
     ...deps,
     limits,
-    answers: new Answers(limits.answers),
-    cursors,
+    ...{ answers: new Answers(limits.answers), cursors, listTurns: listTurns(clock) },
     tokens: createTokens(tokenKey, limits.tokenSeconds, clock),
     users,
     usage,

@@ -8,6 +8,7 @@ import type { User } from "../../model/account.ts";
 import { requesterOf } from "../address.ts";
 import { within } from "../deadline.ts";
 import { fixedLimits } from "../limits.ts";
+import { Pipeline } from "../pipeline.ts";
 import { RateLimit } from "../rate-limit.ts";
 import type { Services } from "../services.ts";
 import { guardAnswer } from "./headers.ts";
@@ -31,24 +32,13 @@ const countedUsers = 100_000;
 
 /** The one permission gate: who asks, whether they may, and how often. `secure`: by HTTPS, and never again without. */
 export function createGate(services: Services, secure: boolean): Gate {
-  const { tokens, users, usage, clock, limits, answers, serviceAccount } = services;
+  const { tokens, usage, clock, limits, answers, serviceAccount } = services;
+  const known = knownUsers(services);
   const refuseToken = strangersGate(services);
   const perUser = new RateLimit("user", limits.requestsPerMinute, countedUsers);
   const decideOperator = operatorGate(services);
+  const pipeline = new Pipeline();
   const timeoutMs = limits.timeoutSeconds * 1000;
-
-  /** The session's user. Undefined: deleted, or its key replaced. At once where both are in memory: the way of nearly every request. */
-  function known(session: Session): Known | undefined | Promise<Known | undefined> {
-    const user = users.get(session.userKey);
-    if (user instanceof Promise) return user.then((found) => withEntry(session, found));
-    return withEntry(session, user);
-  }
-
-  function withEntry(session: Session, user: User | undefined): Known | undefined | Promise<Known | undefined> {
-    if (user === undefined || user.apiKeyId !== session.apiKeyId) return undefined;
-    const entry = usage.requests.entry(user.key, clock.now());
-    return entry instanceof Promise ? entry.then((read) => ({ user, entry: read })) : { user, entry };
-  }
 
   /** Counts the request to its user, and says what is left of the minute. */
   function count(request: FastifyRequest, reply: FastifyReply, { user, entry }: Known): ApiError | undefined {
@@ -62,27 +52,40 @@ export function createGate(services: Services, secure: boolean): Gate {
     reply: FastifyReply,
     caller: Known | undefined,
     permission: Permission,
+    crowd: string | undefined,
   ): ApiError | undefined {
     if (caller === undefined) return refuseToken(request, reply);
     const refusal = count(request, reply, caller) ?? inactivity(caller.user, clock.now());
     if (refusal !== undefined) return refusal;
     if (!allows(permission, caller.user, serviceAccount)) return new ApiError("permissionDenied");
+    if (crowd !== undefined) return new ApiError("tooManyRequests", [crowd], fixedLimits.retrySoonSeconds);
     return answers.enter(caller.user, request, reply);
   }
 
-  return {
-    guard: (permission) => (request, reply, done) => {
-      begin(request, reply, clock.monotonic(), secure);
-      if (permission === "public") return done();
-      const session = tokens.session(request.headers.authorization);
-      if (session === undefined && operatorMay(permission)) return done(decideOperator(request, reply));
-      const caller = session === undefined ? undefined : known(session);
-      if (!(caller instanceof Promise)) return done(decide(request, reply, caller, permission));
+  /** `crowd`: why a user's request may not wait for those before it on its connection. */
+  function enter(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    permission: Permission,
+    crowd: string | undefined,
+    done: (refusal?: Error) => void,
+  ): void {
+    begin(request, reply, clock.monotonic(), secure);
+    const session = permission === "public" ? undefined : tokens.session(request.headers.authorization);
+    const caller = session === undefined ? undefined : known(session);
+    if (caller instanceof Promise)
       within(caller, timeoutMs).then(
-        (found) => done(decide(request, reply, found, permission)),
+        (found) => done(decide(request, reply, found, permission, crowd)),
         (error: Error) => done(error),
       );
-    },
+    else if (permission === "public") done();
+    else if (session === undefined && operatorMay(permission)) done(decideOperator(request, reply));
+    else done(decide(request, reply, caller, permission, crowd));
+  }
+
+  return {
+    guard: (permission) => (request, reply, done) =>
+      pipeline.turn(request.raw, reply.raw, (crowd) => enter(request, reply, permission, crowd, done)),
     async recognise(request, reply) {
       begin(request, reply, clock.monotonic(), secure);
       // A request whose path can't be decoded comes without the decorations of a route's.
@@ -93,6 +96,21 @@ export function createGate(services: Services, secure: boolean): Gate {
       const refusal = count(request, reply, caller) ?? inactivity(caller.user, clock.now());
       if (refusal !== undefined) throw refusal;
     },
+  };
+}
+
+/** The user of a session. Undefined: deleted, or its key replaced. At once where both are in memory: the way of nearly every request. */
+function knownUsers({ users, usage, clock }: Pick<Services, "users" | "usage" | "clock">) {
+  function withEntry(session: Session, user: User | undefined): Known | undefined | Promise<Known | undefined> {
+    if (user === undefined || user.apiKeyId !== session.apiKeyId) return undefined;
+    const entry = usage.requests.entry(user.key, clock.now());
+    return entry instanceof Promise ? entry.then((read) => ({ user, entry: read })) : { user, entry };
+  }
+
+  return (session: Session): Known | undefined | Promise<Known | undefined> => {
+    const user = users.get(session.userKey);
+    if (user instanceof Promise) return user.then((found) => withEntry(session, found));
+    return withEntry(session, user);
   };
 }
 

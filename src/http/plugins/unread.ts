@@ -5,13 +5,14 @@ import type { Answers } from "../answers.ts";
 /** Methods that change nothing: their answers can be refused for their size. */
 const safe: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** Counts answers that are sent in one piece until they have left. Those that are streamed count themselves. */
+/** Counts answers that are sent in one piece until they have left, unless they count themselves. */
 export function countUnread(app: FastifyInstance, answers: Answers): void {
   app.addHook("onSend", (request, reply, payload, done) => {
     const bytes = typeof payload === "string" ? payload.length : Buffer.isBuffer(payload) ? payload.length : 0;
-    if (bytes === 0 || reply.statusCode >= 400) return done(null, payload);
+    if (bytes === 0 || answers.counts(reply)) return done(null, payload);
     try {
-      if (safe.has(request.method)) answers.hold(reply, bytes);
+      // A refusal would be no smaller than another failure.
+      if (safe.has(request.method) && reply.statusCode < 400) answers.hold(reply, bytes);
       else answers.holdDone(reply, bytes);
       done(null, payload);
     } catch (error) {

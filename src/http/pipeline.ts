@@ -1,0 +1,42 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+type Socket = IncomingMessage["socket"];
+
+/** Requests of one connection that wait, some KB each. Clients that send ahead at all send about ten. */
+const mostWaiting = 32;
+
+/**
+ * Requests that a client sends before it has the answers to those before. Each begins when the answer before it has left: so they see what
+ * those before them changed, a client that reads nothing has one answer made, and of a connection that is gone nothing is begun.
+ */
+export class Pipeline {
+  readonly #waiting = new WeakMap<Socket, number>();
+
+  /**
+   * Calls `begin` when the request's turn has come: at once where nothing is before it, never where the connection is closed before. With a refusal where too many wait:
+   * they are not to wait, for Node's parser reads on while they do.
+   */
+  turn({ socket }: IncomingMessage, response: ServerResponse, begin: (refusal: string | undefined) => void): void {
+    // Node gives a response its socket when the answers before it have left.
+    if (response.socket !== null) begin(undefined);
+    else if ((this.#waiting.get(socket) ?? 0) >= mostWaiting) begin(`${mostWaiting} requests wait on this connection`);
+    else this.#wait(socket, response, begin);
+  }
+
+  #wait(socket: Socket, response: ServerResponse, begin: (refusal: undefined) => void): void {
+    this.#count(socket, 1);
+    const { assignSocket } = response;
+    response.assignSocket = (given) => {
+      assignSocket.call(response, given);
+      // One in a turn of the event loop, so that those of other connections get in between.
+      setImmediate(() => {
+        this.#count(socket, -1);
+        if (!given.destroyed) begin(undefined);
+      });
+    };
+  }
+
+  #count(socket: Socket, more: number): void {
+    this.#waiting.set(socket, (this.#waiting.get(socket) ?? 0) + more);
+  }
+}

@@ -15,12 +15,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   protocols: ["model", "wire"],
   ports: ["model", "errors"],
   gateway: ["protocols/index", "wire", "shares", "model", "errors", "ports"],
-  ingest: ["model", "geo", "shares", "errors", "ports"],
+  fold: ["model", "geo"],
+  ingest: ["model", "geo", "fold", "shares", "errors", "ports"],
   alerts: ["model", "geo", "wording", "shares", "errors", "ports"],
   domain: ["model", "geo", "shares", "errors", "ports", "contract"],
   auth: ["model", "geo", "shares", "errors", "ports", "contract"],
   http: ["domain", "auth", "contract", "shares", "model", "errors", "ports"],
-  store: ["model", "errors", "ports"],
+  store: ["model", "fold", "errors", "ports"],
   bus: ["model", "errors", "ports"],
   tls: ["ports"],
   notify: ["model", "wording", "errors", "ports"],
@@ -33,7 +34,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 const compositionRoots: readonly string[] = ["app.ts", "credentials-file.ts", "main.ts"];
 
 /** Rooms of pure functions: neither packages nor the runtime's modules. */
-const pure: readonly string[] = ["model", "errors", "geo", "wording", "wire", "shares", "protocols"];
+const pure: readonly string[] = ["model", "errors", "geo", "fold", "wording", "wire", "shares", "protocols"];
 
 const exportPattern = /^export (?:default )?(?:async )?(?:abstract )?(?:function\*?|const|class|interface|type) (\w+)/;
 

@@ -1,11 +1,11 @@
+import type { Step } from "../fold/totals.ts";
 import type { LocationAlerts } from "../model/alert.ts";
+import type { Located } from "../model/content-hash.ts";
 import type { Attributes, Fix, Report } from "../model/effects.ts";
 import { type LocationRecord, type Totals, withTotals } from "../model/location.ts";
-import { alertMembers, extrasOf } from "../model/location-json.ts";
+import { alertMembers, ExtrasAndHash } from "../model/location-json.ts";
 import type { Readings } from "../model/readings.ts";
 import type { Observation } from "../ports/alert-engine.ts";
-import { ContentHash, type Located } from "./content-hash.ts";
-import type { Step } from "./totals.ts";
 
 /** A report made ready to be stored: normalised, with its content key, but without totals, which depend on the records before it. */
 export interface Draft extends Step, Observation {
@@ -32,7 +32,7 @@ export function onEarth(fix: Fix): boolean {
 }
 
 /** One for all: it holds nothing between two reports. */
-const contentHash = new ContentHash();
+const written = new ExtrasAndHash();
 
 const noReadings: Readings = Object.freeze({});
 const noAttributes: Attributes = Object.freeze({});
@@ -43,10 +43,11 @@ const noAttributes: Attributes = Object.freeze({});
  */
 export function draftOf(report: Report, time: number, receivedAt: number, watched: boolean): Draft {
   const located = report.type === "fix" ? locatedOf(report) : undefined;
+  written.make(report, located);
   return {
     time,
     receivedAt,
-    hash: contentHash.of(report, located),
+    hash: written.hash,
     located: located !== undefined,
     positioned: located?.valid === true,
     latitude: located?.latitude ?? 0,
@@ -57,7 +58,7 @@ export function draftOf(report: Report, time: number, receivedAt: number, watche
     alarms: report.alarms,
     readings: watched ? report.readings : noReadings,
     attributes: watched ? report.attributes : noAttributes,
-    extras: extrasOf(report),
+    extras: written.extras,
     ignitionOff: report.readings.ignition === false,
     inputsReported: inputBits(report.readings, false),
     inputsActive: inputBits(report.readings, true),
@@ -118,23 +119,4 @@ export function recordOf(draft: Draft, totals: Totals, found: LocationAlerts | u
     totals,
   };
   return draft.located ? record : withTotals({ ...record, unlocated: true }, totals);
-}
-
-/** A stored record as a step of the fold again, for folding from a late record on. */
-export function stepOf(record: LocationRecord): Step {
-  const inputs = /"inputs":\[([a-z,]*)\]/.exec(record.extras)?.[1]?.split(",").slice(0, 4) ?? [];
-  let active = 0;
-  inputs.forEach((state, index) => {
-    if (state === "true") active |= 1 << index;
-  });
-  return {
-    time: record.time,
-    positioned: record.valid && record.positionTime === undefined,
-    latitude: record.latitude,
-    longitude: record.longitude,
-    speed: record.speed,
-    ignitionOff: record.extras.includes('"ignition":"false"'),
-    inputsReported: (1 << inputs.length) - 1,
-    inputsActive: active,
-  };
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { advance } from "../fold/totals.ts";
 import type { Fix } from "../model/effects.ts";
 import { noTotals, type Totals } from "../model/location.ts";
 import { draftOf } from "./draft.ts";
-import { advance } from "./totals.ts";
 
 const start = Date.UTC(2026, 5, 1, 8, 0, 17);
 /** Metres of a degree of latitude. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { advance } from "../fold/totals.ts";
 import type { Fix, ReadingsReport, Report } from "../model/effects.ts";
 import {
   type DeviceState,
@@ -15,7 +16,6 @@ import type { HistoryContext } from "../ports/store.ts";
 import { byKey, type Draft, draftOf } from "./draft.ts";
 import { ordered } from "./pending.ts";
 import { type Plan, planAppend, planLate } from "./plan.ts";
-import { advance } from "./totals.ts";
 
 /** The simplest store that keeps what the port says: one device, an array in order. */
 class History {
@@ -182,4 +182,17 @@ test("a draft that no rule looks at keeps its readings as text only", () => {
   assert.deepEqual([watched.readings, watched.attributes], [report.readings, report.attributes]);
   assert.deepEqual([unwatched.readings, unwatched.attributes], [{}, {}]);
   assert.deepEqual({ ...unwatched, readings: report.readings, attributes: report.attributes }, watched);
+});
+
+test("a repeat of what an earlier version stored under another hash is known", () => {
+  fc.assert(
+    fc.property(drafts, (all) => {
+      const history = new History();
+      history.take(all, 4);
+      const { records } = history;
+      history.records = records.map((record, index) => ({ ...record, hash: index })).sort(byKey);
+      history.take(all, records.length + 1);
+      assert.equal(history.records.length, records.length);
+    }),
+  );
 });

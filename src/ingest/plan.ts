@@ -1,4 +1,7 @@
+import { stepOf } from "../fold/step.ts";
+import { advance, differOnlyInSums } from "../fold/totals.ts";
 import type { DeviceCommit, TotalsPatch, TotalsShift } from "../model/commit.ts";
+import { contentHashOf } from "../model/content-hash.ts";
 import {
   arrivalOf,
   type DeviceState,
@@ -11,8 +14,7 @@ import {
 } from "../model/location.ts";
 import type { Watch } from "../ports/alert-engine.ts";
 import type { HistoryContext } from "../ports/store.ts";
-import { byKey, type Draft, recordOf, stepOf } from "./draft.ts";
-import { advance, differOnlyInSums } from "./totals.ts";
+import { byKey, type Draft, recordOf } from "./draft.ts";
 
 /** What a batch does to one device, without the device's key. The records are the plan's own: who commits it may empty them. */
 export type Plan = Omit<DeviceCommit, "device" | "records"> & { readonly records: LocationRecord[] };
@@ -106,8 +108,15 @@ function observed(state: DeviceState, context: HistoryContext, fold: Fold, watch
   return { ...fold, records, newest };
 }
 
+/** Drafts that are not stored already. What an earlier version of the program stored under another hash is known by what it says. */
 function withoutRepeats(drafts: readonly Draft[], stored: readonly LocationRecord[]): readonly Draft[] {
-  const keys = new Set(stored.map((record) => `${record.time}/${record.hash}`));
+  const moments = new Set(drafts.map(({ time }) => time));
+  const keys = new Set<string>();
+  for (const record of stored) {
+    if (!moments.has(record.time)) continue;
+    keys.add(`${record.time}/${record.hash}`);
+    keys.add(`${record.time}/${contentHashOf(record)}`);
+  }
   return drafts.filter((draft) => !keys.has(`${draft.time}/${draft.hash}`));
 }
 

@@ -87,7 +87,22 @@ const usualSize = 16 * 1024;
  */
 export class JsonText {
   #bytes = Buffer.alloc(usualSize);
+  #view = viewOf(this.#bytes);
   #length = 0;
+
+  /** What it holds, as bytes: to be read until something is appended. */
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
+
+  /** A view of the same bytes. */
+  get view(): DataView {
+    return this.#view;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
 
   get empty(): boolean {
     return this.#length === 0;
@@ -149,7 +164,7 @@ export class JsonText {
   /** Empties it. */
   clear(): void {
     this.#length = 0;
-    if (this.#bytes.length > usualSize) this.#bytes = Buffer.alloc(usualSize);
+    if (this.#bytes.length > usualSize) this.#use(Buffer.alloc(usualSize));
   }
 
   /** All of it as a string; it is empty then. */
@@ -170,8 +185,17 @@ export class JsonText {
   #grow(needed: number): void {
     const grown = Buffer.alloc(Math.max(needed, this.#bytes.length * 2));
     this.#bytes.copy(grown, 0, 0, this.#length);
-    this.#bytes = grown;
+    this.#use(grown);
   }
+
+  #use(bytes: Buffer<ArrayBuffer>): void {
+    this.#bytes = bytes;
+    this.#view = viewOf(bytes);
+  }
+}
+
+function viewOf(bytes: Buffer<ArrayBuffer>): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** JSON as bytes, to be made once for what is written often. */

@@ -1,6 +1,7 @@
 import { type Alarm, alarmTexts } from "./alarms.ts";
 import type { LocationAlerts } from "./alert.ts";
 import { reservedAttributes } from "./attribute-names.ts";
+import { ContentHash, type Located } from "./content-hash.ts";
 import type { Report } from "./effects.ts";
 import { JsonText, pieceOf } from "./json-bytes.ts";
 import type { LocationRecord } from "./location.ts";
@@ -61,6 +62,26 @@ const attributes = new JsonText();
  * Example: `,"battery":85,"inputs":[true],"attributes":{"satellites":"9"`.
  */
 export function extrasOf(report: Report): string {
+  writeExtras(report);
+  return fields.take();
+}
+
+/** One for all: it holds nothing between two reports. */
+const contentHash = new ContentHash();
+
+/** The extras of a report, and the content hash of the record that it becomes; `located`: none where it has no position. */
+export class ExtrasAndHash {
+  extras = "";
+  hash = 0;
+
+  make(report: Report, located: Located | undefined): void {
+    writeExtras(report);
+    this.hash = contentHash.of(located, fields, 0, fields.length);
+    this.extras = fields.take();
+  }
+}
+
+function writeExtras(report: Report): void {
   fields.clear();
   attributes.clear();
   let inputs = 0;
@@ -101,7 +122,6 @@ export function extrasOf(report: Report): string {
   fields.piece(attributesBegin);
   // Without the first one's comma.
   if (!attributes.empty) fields.append(attributes, 1);
-  return fields.take();
 }
 
 /** Values of attributes are strings, whatever they were. */

@@ -27,7 +27,7 @@ const viewed = {
   channel: Type.String({ description: "Email, SMS, Webhook or Command." }),
   recipient: NullableText({
     description:
-      "E-mail address, phone number, origin and path of a webhook's URL, or the text of a command to the device. Null: the user does not see the rule, or it was deleted; with `admin` it is always told.",
+      "E-mail address, phone number, origin and path of a webhook's URL, or the text of a command to the device. Null: the user does not see the rule, or it was deleted; with `admin` it is told, unless it is damaged in the database (`reason` says so).",
   }),
   state: Type.Unsafe<NoticeState>({
     type: "string",

@@ -45,6 +45,8 @@ export interface ResendLimits {
   readonly perMinute: number;
 }
 
+const damagedTarget = "its target is damaged in the database";
+
 /** The notices over their store. */
 export function createNotices({ store, devices, visibility, bus, clock, resends }: NoticesContext): Notices {
   const { notices, alerts, alertRules } = store;
@@ -86,6 +88,7 @@ export function createNotices({ store, devices, visibility, bus, clock, resends 
       const device = await devices.find(user, deviceId);
       const notice = await notices.find(device.key, noticeId);
       if (notice === undefined || !(await seesRuleOf(user, notice))) throw new ApiError("notificationNotFound");
+      if (notice.damaged !== undefined) throw new ApiError("notificationNotFound", [damagedTarget]);
       checkMaySend(user, notice.target);
       countResend(user);
       const queued = await notices.resend(notice.key, clock.now(), resends.ofNotice);
@@ -109,15 +112,15 @@ function checkMaySend(user: User, target: NoticeTarget): void {
 }
 
 function noticeView(notice: Notice, alertName: string | null): NoticeView {
-  const { id, alertId, target, state, reason, attempts, creation, finishedAt } = notice;
+  const { id, alertId, target, damaged, state, attempts, creation, finishedAt } = notice;
   return {
     id,
     alertId,
     alertName,
-    channel: channelNames[target.channel] ?? "Command",
-    recipient: recipientOf(target),
+    channel: channelNames[damaged ?? target.channel] ?? "Command",
+    recipient: damaged === undefined ? recipientOf(target) : null,
     state,
-    reason,
+    reason: damaged === undefined ? notice.reason : (notice.reason ?? damagedTarget),
     attempts,
     creation: formatInstant(creation),
     finishedAt: finishedAt === null ? null : formatInstant(finishedAt),

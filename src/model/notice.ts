@@ -42,4 +42,6 @@ export interface Notice extends Omit<NewNotice, "state"> {
   readonly peerId: string | null;
   /** Day of the account whose counter it holds a place of, while it is being sent or was: retries take none again. */
   readonly countedDay: string | null;
+  /** Its target is damaged in the database, and what stands for it is empty: of that only the channel is known. */
+  readonly damaged?: NoticeChannel;
 }

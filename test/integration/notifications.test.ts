@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 import type { NewNotice, NoticeTarget } from "../../src/model/notice.ts";
 import type { BusEvent } from "../../src/ports/bus.ts";
@@ -170,3 +172,35 @@ test("a command's fields that there are not are warned of", async () => {
   const { json } = await rest.call("POST", "/api/devices/d/sendCommand", { token, body });
   assert.deepEqual(json.warnings, ["body/ttl: not a field of this request; ignored"]);
 });
+
+test("one whose target is damaged is listed as that, and can't be sent again", async () => {
+  const alert = newAlert(device, 9);
+  const made = [
+    newNotice(alert, { target: email, state: "suppressed", reason: null }),
+    newNotice(alert, { target: sms }),
+  ];
+  await commitAlerts(rest.store, device, [alert], made);
+  const database = new DatabaseSync(join(rest.directory, "waybeam.db"));
+  for (const { id } of made) database.prepare("update notice set target = substr(target, 3) where id = ?").run(id);
+  database.close();
+  const found = await list("?limit=2");
+  assert.equal(found.status, 200, found.body);
+  assert.deepEqual(
+    found.json.notifications.map(({ channel, recipient, reason }: Told) => [channel, recipient, reason]),
+    [
+      ["SMS", null, "its target is damaged in the database"],
+      ["Email", null, "its target is damaged in the database"],
+    ],
+  );
+  const again = await resend(made[0]?.id ?? "");
+  assert.deepEqual(
+    [again.status, again.json.error, again.json.details],
+    [404, "notification not found", ["its target is damaged in the database"]],
+  );
+});
+
+interface Told {
+  readonly channel: string;
+  readonly recipient: string | null;
+  readonly reason: string | null;
+}

@@ -149,6 +149,37 @@ test("a notice whose sealed target is damaged fails alone", async (context) => {
   );
   assert.deepEqual([damaged?.state, damaged?.reason], ["failed", "its target is damaged in the database"]);
   assert.deepEqual(others, []);
+  // It is listed and found as what it is.
+  assert.equal(damaged?.damaged, "webhook");
+  const { rows } = await store.notices.page(made.device, { limit: 1000, bytes: 1e9 });
+  assert.equal(rows.filter((notice) => notice.damaged === undefined).length, 299);
+  assert.equal((await store.notices.find(made.device, damaged.id))?.damaged, "webhook");
+  await store.close();
+});
+
+test("rows with damaged secrets stop neither a rotation nor the start after it, and the log names them", async (context) => {
+  const directory = folderOf(context);
+  const first = await open(directory);
+  const made = await fill(first);
+  await first.close();
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  database.exec(
+    `update notice set target = substr(target, 1, length(target) - 4) || 'AAAA' where key = (select min(key) from notice);
+     update alert_rule set definition = json_set(definition, '$.channels.webhook', json_extract(definition, '$.channels.webhook') || 'AAAA')
+     where key = (select min(key) from alert_rule)`,
+  );
+  database.close();
+  const [before] = keysIn(directory);
+  const { waybeam } = commandLine(directory);
+  const rotated = await waybeam(["secret", "rotate"]);
+  assert.equal(rotated.code, 0, rotated.err);
+  assert.match(rotated.out + rotated.err, /damaged in the database/);
+  assert.notEqual(keysIn(directory).join(), before);
+  const store = await open(directory);
+  const notices = await store.notices.list(made.device, { limit: 1000 });
+  assert.equal(notices.filter(({ damaged }) => damaged === undefined).length, 299);
+  const rules = await store.alertRules.list(made.account);
+  assert.equal(rules.filter(({ channels }) => channels.webhook.length > 0).length, 299);
   await store.close();
 });
 

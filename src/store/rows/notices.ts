@@ -17,15 +17,17 @@ const isSending = sql<SqlBool>`notice.state = 'sending'`;
 const hasFinished = sql<SqlBool>`notice.finished_at is not null`;
 
 /** In place of a target that can't be read. */
-const noTarget = JSON.stringify({ channel: "webhook", url: "", secret: "" } satisfies NoticeTarget);
+const noTarget = { channel: "webhook", url: "", secret: "" } satisfies NoticeTarget;
 
 function noticeOf(row: NoticeRow, vault: Vault): Notice {
+  const target = targetOf(row, vault);
   return {
     key: row.key,
     id: row.id,
     alertId: row.alert,
     device: row.device,
-    target: openTarget(row.target, row.id, vault),
+    target: target ?? noTarget,
+    ...(target === undefined && { damaged: row.channel }),
     state: row.state,
     reason: row.reason,
     creation: row.creation,
@@ -35,6 +37,16 @@ function noticeOf(row: NoticeRow, vault: Vault): Notice {
     peerId: row.peer_id,
     countedDay: row.counted_day,
   };
+}
+
+/** Undefined: it is damaged, or sealed by a key that is lost. */
+function targetOf({ id, channel, target }: NoticeRow, vault: Vault): NoticeTarget | undefined {
+  try {
+    const opened = openTarget(target, id, vault);
+    return opened.channel === channel ? opened : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The row of a new notice; the engine's commit writes it. */
@@ -81,24 +93,17 @@ export class NoticeRows implements NoticeStore {
   async due(channel: NoticeChannel, now: number, limit: number): Promise<readonly Notice[]> {
     const waiting = this.#kept().where(waits).where("channel", "=", channel).where("due_at", "<=", now);
     const rows = await waiting.orderBy("due_at").orderBy("key").limit(limit).execute();
-    const notices: Notice[] = [];
-    const unreadable: number[] = [];
-    for (const row of rows) {
-      try {
-        notices.push(noticeOf(row, this.#vault));
-      } catch {
-        unreadable.push(row.key);
-      }
-    }
+    const notices = rows.map((row) => noticeOf(row, this.#vault));
+    const unreadable = notices.filter(({ damaged }) => damaged !== undefined).map(({ key }) => key);
     if (unreadable.length > 0) await this.#giveUp(unreadable, now);
-    return notices;
+    return notices.filter(({ damaged }) => damaged === undefined);
   }
 
   /** Ends notices whose row is damaged, so that they hold up no others: nobody knows any more where they were to go. */
   async #giveUp(keys: readonly number[], now: number): Promise<void> {
     await this.#database
       .updateTable("notice")
-      .set({ state: "failed", reason: "its target is damaged in the database", finished_at: now, target: noTarget })
+      .set({ state: "failed", reason: "its target is damaged in the database", finished_at: now })
       .where("key", "in", keys)
       .where(waits)
       .execute();

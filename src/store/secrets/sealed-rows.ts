@@ -62,33 +62,63 @@ export function openTarget(text: string, id: string, vault: Vault): NoticeTarget
 /** Rows of one step: how long the others wait for it. */
 const stepRows = 200;
 
-/**
- * Seals every secret by the vault's present key that is not yet: step by step, so that it may be cut at any moment and goes on with the next call.
- * Gives how many it sealed.
- */
-export async function sealAll(database: Kysely<Schema>, vault: Vault): Promise<number> {
-  return (
-    (await sealSettings(database, vault)) +
-    (await inSteps((after) => sealRules(database, vault, after))) +
-    (await inSteps((after) => sealNotices(database, vault, after)))
-  );
+/** What was sealed, and the ids of rows that can't be read: they stay as they are. */
+export interface Sealed {
+  readonly sealed: number;
+  readonly damaged: readonly string[];
+}
+
+/** Seals every secret by the vault's present key that is not yet: step by step, so that it may be cut at any moment and goes on with the next call. */
+export async function sealAll(database: Kysely<Schema>, vault: Vault): Promise<Sealed> {
+  const settings = await sealSettings(database, vault);
+  const rules = await inSteps((after) => sealRules(database, vault, after));
+  const notices = await inSteps((after) => sealNotices(database, vault, after));
+  return {
+    sealed: settings + rules.sealed + notices.sealed,
+    damaged: [...rules.damaged, ...notices.damaged],
+  };
 }
 
 /** What a step sealed, and the key of its last row; undefined: there was none. */
-interface Step {
-  readonly sealed: number;
+interface Step extends Sealed {
   readonly last: number | undefined;
 }
 
-async function inSteps(step: (after: number) => Promise<Step>): Promise<number> {
+async function inSteps(step: (after: number) => Promise<Step>): Promise<Sealed> {
   let sum = 0;
+  const all: string[] = [];
   let after: number | undefined = 0;
   while (after !== undefined) {
-    const { sealed, last }: Step = await step(after);
+    const { sealed, damaged, last }: Step = await step(after);
     sum += sealed;
+    for (const id of damaged) all.push(id);
     after = last;
   }
-  return sum;
+  return { sealed: sum, damaged: all };
+}
+
+/** A row with a secret, sealed anew. */
+interface Resealed {
+  readonly key: number;
+  readonly text: string;
+}
+
+/** Seals the rows of a step anew, all but those that can't be read: one such row kept the service from starting. Undefined of `reseal`: there is nothing to do. */
+function resealed<R extends { readonly key: number; readonly id: string }>(
+  rows: readonly R[],
+  reseal: (row: R) => string | undefined,
+): { readonly done: readonly Resealed[]; readonly damaged: readonly string[] } {
+  const done: Resealed[] = [];
+  const damaged: string[] = [];
+  for (const row of rows) {
+    try {
+      const text = reseal(row);
+      if (text !== undefined) done.push({ key: row.key, text });
+    } catch {
+      damaged.push(row.id);
+    }
+  }
+  return { done, damaged };
 }
 
 async function sealSettings(database: Kysely<Schema>, vault: Vault): Promise<number> {
@@ -111,14 +141,14 @@ async function sealRules(database: Kysely<Schema>, vault: Vault, after: number):
     .orderBy("key")
     .limit(stepRows)
     .execute();
-  const open = rows.filter(({ definition }) => !hasSealedWebhooks(definition, vault.current));
+  const { done, damaged } = resealed(rows, ({ id, definition }) =>
+    hasSealedWebhooks(definition, vault.current) ? undefined : sealRule(openRule(definition, id, vault), id, vault),
+  );
   await database.transaction().execute(async (transaction) => {
-    for (const { key, id, definition } of open) {
-      const sealed = sealRule(openRule(definition, id, vault), id, vault);
-      await transaction.updateTable("alert_rule").set({ definition: sealed }).where("key", "=", key).execute();
-    }
+    for (const { key, text } of done)
+      await transaction.updateTable("alert_rule").set({ definition: text }).where("key", "=", key).execute();
   });
-  return { sealed: open.length, last: rows.at(-1)?.key };
+  return { sealed: done.length, damaged, last: rows.at(-1)?.key };
 }
 
 async function sealNotices(database: Kysely<Schema>, vault: Vault, after: number): Promise<Step> {
@@ -129,12 +159,14 @@ async function sealNotices(database: Kysely<Schema>, vault: Vault, after: number
     .orderBy("key")
     .limit(stepRows)
     .execute();
-  const open = rows.filter(({ channel, target }) => channel === "webhook" && !isSealedBy(target, vault.current));
+  const { done, damaged } = resealed(rows, ({ id, channel, target }) =>
+    channel !== "webhook" || isSealedBy(target, vault.current)
+      ? undefined
+      : sealTarget(openTarget(target, id, vault), id, vault),
+  );
   await database.transaction().execute(async (transaction) => {
-    for (const { key, id, target } of open) {
-      const sealed = sealTarget(openTarget(target, id, vault), id, vault);
-      await transaction.updateTable("notice").set({ target: sealed }).where("key", "=", key).execute();
-    }
+    for (const { key, text } of done)
+      await transaction.updateTable("notice").set({ target: text }).where("key", "=", key).execute();
   });
-  return { sealed: open.length, last: rows.at(-1)?.key };
+  return { sealed: done.length, damaged, last: rows.at(-1)?.key };
 }

@@ -56,13 +56,24 @@ async function settle(database: Kysely<Schema>, vault: Vault, file: string, keys
   const needed = await keysOf(database);
   if (needed.join() !== vault.current) {
     await note(database, sealingBy, vault.current);
-    const sealed = await sealAll(database, vault);
+    const { sealed, damaged } = await sealAll(database, vault);
+    if (damaged.length > 0) tellDamaged(damaged, log);
     if (sealed > 0) await wipe(database, log);
     await note(database, sealedBy, vault.current);
     await database.deleteFrom("setting").where("name", "=", sealingBy).execute();
     if (sealed > 0) log.info({ key: vault.current }, "the secrets in the database are sealed by the present key");
   }
   if (keys.length > 1) letGo(file, keys, log);
+}
+
+/** Ids of damaged rows that the log names. */
+const namedRows = 20;
+
+function tellDamaged(ids: readonly string[], log: Log): void {
+  log.error(
+    { rows: ids.length, ids: ids.slice(0, namedRows) },
+    "secrets of alert rules and notifications are damaged in the database and stay as they are: set these rules' webhooks anew",
+  );
 }
 
 /** Size up to which a database is written anew at once, octets: some ten seconds. */

@@ -78,6 +78,11 @@ export class Aside {
     return this.#entries.size;
   }
 
+  /** Accounts that these are of. */
+  get accounts(): number {
+    return new Set(Array.from(this.#entries.values(), ({ device }) => device.accountKey)).size;
+  }
+
   get bytes(): number {
     return this.#bytes;
   }

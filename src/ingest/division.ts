@@ -20,7 +20,11 @@ export async function divide<T>(
     culprit(first, failure);
     return;
   }
+  for (const half of halves(items)) await divide(half, work, culprit);
+}
+
+/** Two parts of at least two items. */
+export function halves<T>(items: readonly T[]): readonly (readonly T[])[] {
   const middle = items.length >> 1;
-  await divide(items.slice(0, middle), work, culprit);
-  await divide(items.slice(middle), work, culprit);
+  return [items.slice(0, middle), items.slice(middle)];
 }

@@ -1,122 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createMemoryBus } from "../../test/support/bus.ts";
-import { noAlertEngine } from "../../test/support/no-alert-engine.ts";
 import { device } from "../../test/support/records.ts";
-import type { CommitBatch } from "../model/commit.ts";
-import type { Device, DeviceKey } from "../model/device.ts";
-import type { Fix } from "../model/effects.ts";
-import { type DeviceState, neverReported } from "../model/location.ts";
-import { createLog, createMetrics } from "../observe/index.ts";
-import type { Admitted } from "../ports/intake.ts";
-import { type CommitConflict, type Store, StoreUnavailable } from "../ports/store.ts";
-import { Ingest } from "./ingest.ts";
-import { ingestMetrics } from "./metrics.ts";
-
-const start = Date.UTC(2026, 5, 1);
-
-/** States and versions as the port promises them, and whatever trouble the test asks for. */
-class TroubledStore {
-  devices: Device[] = [device({ key: 1, id: "a" }), device({ key: 2, id: "b" })];
-  readonly states = new Map<DeviceKey, DeviceState>();
-  readonly commits: CommitBatch[] = [];
-  /** What the next commits do instead; taken one by one. */
-  down = 0;
-  /** Devices whose rows can't be written. */
-  readonly spoilt = new Set<DeviceKey>();
-  tries = 0;
-  trouble: (() => Promise<CommitConflict | undefined> | undefined)[] = [];
-
-  async identify(ids: readonly string[]): Promise<Device | undefined> {
-    return this.devices.find((one) => ids.includes(one.id));
-  }
-
-  async readStates(keys: readonly DeviceKey[]): Promise<readonly DeviceState[]> {
-    return keys.map((key) => this.states.get(key) ?? neverReported);
-  }
-
-  async commit(given: CommitBatch, written?: () => void): Promise<CommitConflict | undefined> {
-    // As the port allows: the records are needed no more before it is known what becomes of them.
-    const batch = { ...given, devices: given.devices.map((one) => ({ ...one, records: [...one.records] })) };
-    written?.();
-    this.tries++;
-    const trouble = this.trouble.shift()?.();
-    if (trouble !== undefined) return trouble;
-    if (batch.devices.some(({ device: key }) => this.spoilt.has(key)))
-      throw new StoreUnavailable("a damaged page", undefined, "damaged");
-    const gone = batch.devices.filter(
-      ({ device: key, state }) =>
-        !this.devices.some((one) => one.key === key) || (this.states.get(key)?.version ?? 0) + 1 !== state.version,
-    );
-    if (gone.length > 0) return { conflicts: gone.map(({ device: key }) => key) };
-    for (const { device: key, state } of batch.devices) this.states.set(key, state);
-    this.commits.push(batch);
-    return undefined;
-  }
-
-  /** Records that are stored, by device. */
-  get stored(): readonly (readonly [DeviceKey, number])[] {
-    return this.commits.flatMap(({ devices }) =>
-      devices.map(({ device: key, records }) => [key, records.length] as const),
-    );
-  }
-
-  get asStore(): Pick<Store, "locations" | "devices" | "check"> {
-    const locations = {
-      states: (keys: readonly DeviceKey[]) => this.readStates(keys),
-      commit: (batch: CommitBatch, written?: () => void) => this.commit(batch, written),
-      context: async () => ({ from: [], more: false }),
-    };
-    const devices = { identify: (ids: readonly string[]) => this.identify(ids) };
-    const check = async () => {
-      if (this.down > 0) throw new StoreUnavailable("disk full");
-    };
-    return { locations, devices, check } as unknown as Pick<Store, "locations" | "devices" | "check">;
-  }
-}
-
-function setUp() {
-  const store = new TroubledStore();
-  const bus = createMemoryBus();
-  const clock = { time: start, now: () => clock.time, monotonic: () => clock.time };
-  const metrics = ingestMetrics(createMetrics({ processMetrics: false }));
-  const log = createLog("silent");
-  const ingest = new Ingest(
-    { maxFutureMs: 600_000 },
-    { store: store.asStore, bus, clock, log, metrics, engine: noAlertEngine },
-  );
-  return { store, bus, clock, ingest };
-}
-
-async function admitted(ingest: Ingest, id: string): Promise<Admitted> {
-  const admission = await ingest.admit([id]);
-  assert.ok(admission.status === "admitted");
-  return admission;
-}
-
-function fix(second: number): Fix {
-  const readings = {};
-  return {
-    type: "fix",
-    time: start + second * 1000,
-    valid: true,
-    latitude: 48,
-    longitude: 11,
-    alarms: [],
-    readings,
-    attributes: {},
-  };
-}
-
-/** Submits one fix; `outcomes` gets every answer, so that two would show. */
-function submit(ingest: Ingest, to: Admitted, second: number, outcomes: string[]): Promise<void> {
-  return new Promise((resolve) =>
-    ingest.submit(to, [fix(second)], start, (outcome) => {
-      outcomes.push(outcome);
-      resolve();
-    }),
-  );
-}
+import { admitted, fix, setUp, start, submit } from "../../test/support/troubled-store.ts";
+import { noTotals } from "../model/location.ts";
+import { StoreUnavailable } from "../ports/store.ts";
 
 test("a device that was only edited while its reports waited is stored all the same", async () => {
   const { store, bus, ingest } = setUp();
@@ -274,63 +161,40 @@ test("the next batch is with the store before the replies to the last one are wr
   assert.deepEqual(order, ["second commit", "first reply", "second reply"]);
 });
 
-test("a device that the store can't take holds up no other, wherever it stands, and is stored once it can be", async () => {
-  for (const culprit of [1, 20, 40]) {
-    const { store, clock, ingest } = setUp();
-    store.devices = Array.from({ length: 40 }, (_, index) => device({ key: index + 1, id: `d${index + 1}` }));
-    store.spoilt.add(culprit).add(21);
-    const bad: string[] = [];
-    const good: string[] = [];
-    const waiting: Promise<void>[] = [];
-    for (const { key, id } of store.devices) {
-      const outcomes = key === culprit || key === 21 ? bad : good;
-      waiting.push(submit(ingest, await admitted(ingest, id), 1, outcomes));
-    }
-    await Promise.all(waiting);
-    assert.deepEqual(
-      good,
-      Array.from({ length: 38 }, () => "stored"),
-    );
-    assert.deepEqual(bad, ["failed", "failed"]);
-    assert.equal(ingest.setAside(culprit)?.cause, "damaged");
-    const commits = store.tries;
-    const again = await admitted(ingest, "d2");
-    for (let second = 2; second < 5; second++) {
-      const more = [submit(ingest, again, second, good), submit(ingest, await admitted(ingest, "d21"), second, bad)];
-      await Promise.all(more);
-    }
-    assert.equal(store.tries - commits, 3, "it costs the others' batches nothing more");
-    store.spoilt.clear();
-    for (let tries = 0; ingest.aside.size > 0 && tries < 100; tries++) {
-      clock.time += 10_000;
-      await submit(ingest, again, 10 + tries, good);
-    }
-    await ingest.stop();
-    const stored = (key: number) => store.stored.reduce((sum, [of, records]) => sum + (of === key ? records : 0), 0);
-    assert.deepEqual([stored(culprit), stored(21), ingest.aside.size], [1, 4, 0]);
-  }
-});
-
-test("who is stored is told, however long a try of what is set aside takes", async () => {
+test("who reports while only devices wait that are held back is committed at once", async (context) => {
   const { store, clock, ingest } = setUp();
-  const outcomes: string[] = [];
-  const spoilt = await admitted(ingest, "a");
-  const good = await admitted(ingest, "b");
-  store.spoilt.add(1);
-  await submit(ingest, spoilt, 1, outcomes);
-  const trial = Promise.withResolvers<undefined>();
+  context.after(() => ingest.stop());
+  const slow = await admitted(ingest, "a");
+  const other = await admitted(ingest, "b");
+  store.states.set(1, { version: 1, time: start + 900_000, totals: noTotals });
+  // A first position before all of these changes each of them.
+  store.history = Array.from({ length: 300 }, (_, index) => ({
+    time: start + 10_000 + index * 1000,
+    hash: index,
+    receivedAt: start,
+    valid: false,
+    latitude: 0,
+    longitude: 0,
+    unlocated: true,
+    extras: "",
+    totals: noTotals,
+  }));
   store.trouble = [
     () => {
-      // The try is due once this commit is done.
-      clock.time += 60_000;
+      clock.time += 1000;
       return undefined;
     },
-    () => trial.promise,
   ];
-  await submit(ingest, good, 1, outcomes);
-  assert.deepEqual(outcomes, ["failed", "stored"]);
-  trial.resolve(undefined);
+  const outcomes: string[] = [];
+  await submit(ingest, slow, 1, outcomes);
+  const held = submit(ingest, slow, 2, []);
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  for (let turns = 0; turns < 5; turns++) await turn();
+  const told = submit(ingest, other, 1, outcomes);
+  for (let turns = 0; turns < 5; turns++) await turn();
+  assert.equal(outcomes.length, 2);
   await ingest.stop();
+  await Promise.all([held, told]);
 });
 
 test("an answer that throws keeps no other from being given, nor the next commit", async () => {

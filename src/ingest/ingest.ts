@@ -8,11 +8,11 @@ import type { Admission, Admitted, CameBy, Intake, Outcome } from "../ports/inta
 import type { Log } from "../ports/log.ts";
 import type { SetAside, SetAsides } from "../ports/set-aside.ts";
 import type { Store } from "../ports/store.ts";
-import { Aside, type Trial } from "./aside.ts";
+import type { Aside } from "./aside.ts";
 import { Attempts, GivenUp } from "./attempts.ts";
 import { Committer } from "./committer.ts";
+import { Culprits } from "./culprits.ts";
 import { Directory } from "./directory.ts";
-import { divide, type Failure } from "./division.ts";
 import { LateShare } from "./late-share.ts";
 import type { IngestMetrics } from "./metrics.ts";
 import { OwnClock } from "./own-clock.ts";
@@ -27,7 +27,7 @@ import { Waiting } from "./waiting.ts";
 const mostWaitingBytes = 32 * 1024 * 1024;
 /** Bytes of reports of one commit (an estimate); what waits beyond is the next commit. */
 const mostBatchBytes = 8 * 1024 * 1024;
-/** Beside more devices set aside than this, that nothing is committed at all is a trouble of the store rather than of theirs. */
+/** Beside more devices set aside than this, of several accounts, that nothing is committed at all is a trouble of the store rather than of theirs. */
 const manyAside = 10;
 /**
  * A commit that had to change many stored records takes long, and every device waits for it. The device that caused it waits that many times as long
@@ -38,7 +38,7 @@ const heldTimes = 9;
 const manyPatches = 256;
 /** Shorter commits hold up nobody. */
 const longCommitMs = 20;
-/** How often it is looked whether a device may go on, while nothing but held ones waits, ms. */
+/** How often Ingest looks whether a device may go on, while nothing but held ones waits, ms. */
 const heldPollMs = 20;
 
 /** Settings of ingest. */
@@ -73,7 +73,7 @@ export class Ingest implements Intake, SetAsides {
   readonly #directory: Directory;
   readonly #committer: Committer;
   readonly #attempts: Attempts;
-  readonly #aside: Aside;
+  readonly #culprits: Culprits;
   readonly #progress: Progress;
   readonly #lateShare = new LateShare();
   readonly #waiting = new Waiting(mostWaitingBytes);
@@ -86,7 +86,8 @@ export class Ingest implements Intake, SetAsides {
   #pending = new Pending();
   readonly #dropped: (values: number) => void;
   #running: Promise<void> | undefined;
-  #asideTimer: NodeJS.Timeout | undefined;
+  /** Ends the wait for a held device. */
+  #wake: (() => void) | undefined;
   #congested = false;
   /** Somebody found that no more of its device may wait, and is to be told when that changes. */
   #heldBack = false;
@@ -97,7 +98,6 @@ export class Ingest implements Intake, SetAsides {
     this.#deps = deps;
     this.states = new States(deps.store.locations);
     this.#dropped = (values) => deps.metrics.droppedValues.add(values);
-    this.#aside = new Aside(deps.clock);
     this.#progress = new Progress(deps.clock);
     this.ticks = new Ticks({ ...deps, locations: deps.store.locations, states: this.states });
     const { bus, clock, store } = deps;
@@ -111,7 +111,18 @@ export class Ingest implements Intake, SetAsides {
       refused: (pending) => this.#answer(pending, "refused"),
       took: (commits, ms) => this.#timed(commits, ms),
     });
-    this.#attempts = new Attempts({ ...deps, onDown: () => this.#down() });
+    const attempts = new Attempts({ ...deps, onDown: () => this.#down() });
+    const commit = (devices: readonly PendingDevice[]) => this.#committer.commit(devices);
+    this.#attempts = attempts;
+    this.#culprits = new Culprits(
+      { ...deps, attempts, progress: this.#progress, commit },
+      {
+        ended: ({ device, bytes, reports }) => this.#waiting.add(device.accountKey, -bytes, -reports),
+        failed: (pending) => this.#answer(pending, "failed"),
+        withdraw: (device) => this.#withdraw(device),
+        due: () => this.#begin(),
+      },
+    );
     this.#unsubscribe = bus.subscribe((event) => {
       if (event.type === "deviceChanged") this.states.forget(event.key);
     });
@@ -128,7 +139,7 @@ export class Ingest implements Intake, SetAsides {
 
   /** Devices that are set aside, and the bytes kept of them. */
   get aside(): Pick<Aside, "size" | "bytes"> {
-    return this.#aside;
+    return this.#culprits.aside;
   }
 
   /** Seconds since something was committed, while something waits for it; 0: nothing waits. */
@@ -137,14 +148,17 @@ export class Ingest implements Intake, SetAsides {
   }
 
   setAside(device: DeviceKey): SetAside | undefined {
-    return this.#aside.of(device);
+    return this.#culprits.aside.of(device);
   }
 
   /** Rejects where work waits and nothing was committed for some seconds. */
   async check(): Promise<void> {
     this.#progress.check();
-    if (this.#aside.size >= manyAside && this.#progress.nothingSinceAside)
-      throw new Error(`${this.#aside.size} devices are set aside, and nothing was committed since`);
+    const { size } = this.#culprits.aside;
+    if (size < manyAside || !this.#progress.nothingSinceAside) return;
+    const { accounts } = this.#culprits.aside;
+    if (accounts > 1)
+      throw new Error(`${size} devices of ${accounts} accounts are set aside, and nothing was committed since`);
   }
 
   takes(device: Admitted): boolean {
@@ -179,20 +193,21 @@ export class Ingest implements Intake, SetAsides {
   }
 
   submit(device: Admitted, reports: readonly Report[], receivedAt: number, done: (outcome: Outcome) => void): void {
-    const aside = this.#aside.holds(device.key);
+    const aside = this.#culprits.aside.holds(device.key);
     const pending = aside ? new PendingDevice(device) : this.#pending.of(device);
     const before = pending.bytes;
     const { maxFutureMs } = this.#options;
     const watched = this.#deps.engine.watches(device);
     pending.add(reports, receivedAt, { maxFutureMs, watched, dropped: this.#dropped }, done);
     if (aside) {
-      this.#putAside(pending);
+      this.#culprits.putAside(pending);
       return;
     }
     this.#committer.planner.lookAhead(pending);
     this.#waiting.add(device.accountKey, pending.bytes - before, reports.length);
     if (this.#waiting.over) this.#congested = true;
     this.#running ??= this.#run();
+    if (this.#wake !== undefined && !this.#isHeld(device.key)) this.#wake();
   }
 
   heard(device: Admitted, receivedAt: number): void {
@@ -203,7 +218,8 @@ export class Ingest implements Intake, SetAsides {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#attempts.stop();
-    clearTimeout(this.#asideTimer);
+    this.#culprits.stop();
+    this.#wake?.();
     // The last replies of a run may begin another one.
     while (this.#running !== undefined) await this.#running;
     await this.ticks.stop();
@@ -222,96 +238,44 @@ export class Ingest implements Intake, SetAsides {
     // What is told lets in what waited behind it: whoever submits now must find that nobody commits, and begin.
     this.#running = undefined;
     this.#tellStored();
-    if (!this.#pending.empty && !this.#stopping) this.#running ??= this.#run();
-    this.#tryAsideLater();
+    if (!this.#pending.empty && !this.#stopping) this.#begin();
+    if (this.#running === undefined && !this.#stopping) this.#culprits.look();
+  }
+
+  #begin(): void {
+    this.#running ??= this.#run();
   }
 
   async #commitWaiting(): Promise<void> {
     // Everything that this turn of the event loop reads from sockets joins the batch.
     await new Promise<void>((resolve) => setImmediate(resolve));
     for (;;) {
-      const trial = this.#stopping ? undefined : this.#aside.trial();
-      if (trial !== undefined) {
-        // Who waits to be told waits for no trial, which may take long.
-        this.#tellStored();
-        await this.#tryAside(trial);
-        this.#relieve();
-      }
-      if (this.#pending.empty) {
-        if (trial === undefined) return;
-        continue;
-      }
+      // Who waits to be told waits for no trial, which may take long.
+      const tried = await this.#culprits.next(this.#stopping, () => this.#tellStored());
+      if (tried) this.#relieve();
       const { batch, late } = this.#takeBatch();
-      if (batch.length === 0) {
-        this.#progress.idle();
-        await this.#untilOneIsReleased();
-        continue;
-      }
-      this.#progress.begun();
-      const began = this.#deps.clock.monotonic();
-      await this.#commitBatch(batch);
-      this.#lateShare.took(late, this.#deps.clock.monotonic() - began);
-      this.#relieve();
-      if (!this.#pending.empty) setImmediate(() => this.#tellStored());
+      if (batch.length > 0) await this.#commitBatch(batch, late);
+      else if (this.#pending.empty && !tried) return;
+      else if (!tried) await this.#untilOneIsReleased();
     }
   }
 
-  /** Commits a batch; what can't be stored of it is set aside. */
-  async #commitBatch(batch: readonly PendingDevice[]): Promise<void> {
+  async #commitBatch(batch: readonly PendingDevice[], late: number): Promise<void> {
+    const { clock, metrics } = this.#deps;
     let reports = 0;
     let messages = 0;
     for (const pending of batch) {
       reports += pending.reports;
       messages += pending.messages;
     }
-    this.#deps.metrics.batchMessages.observe(messages);
-    this.#deps.metrics.batchReports.observe(reports);
-    const work = (devices: readonly PendingDevice[]) =>
-      this.#attempts.run(() => this.#committer.commit(devices), devices.length === 1);
-    try {
-      await divide(batch, work, (pending, failure) => this.#culprit(pending, failure));
-    } finally {
-      for (const { device, bytes, reports: count } of batch) this.#waiting.add(device.accountKey, -bytes, -count);
-    }
-  }
-
-  #culprit(pending: PendingDevice, { error }: Failure): void {
-    this.#deps.log.error(
-      { error, device: pending.device.id },
-      "a device's reports can't be stored: they are set aside",
-    );
-    this.#deps.metrics.setAside.add(1);
-    this.#putAside(pending, error);
-    this.#progress.setAside();
-  }
-
-  /** Keeps what there is room for, and answers its messages: nothing is acknowledged, and nobody waits for it. */
-  #putAside(pending: PendingDevice, error?: unknown): void {
-    this.#aside.put(pending, error);
-    this.#deps.metrics.failed.add(pending.messages);
-    // In a turn of its own: who submits has not done yet what it does when it is answered.
-    setImmediate(() => this.#answer(pending, "failed"));
-  }
-
-  async #tryAside(trial: Trial): Promise<void> {
-    const { pending } = trial;
-    const failure = await this.#attempts.run(() => this.#committer.commit([pending]), true);
-    if (failure !== undefined) {
-      this.#aside.failed(trial, failure.error);
-      return;
-    }
-    this.#aside.stored(trial);
-    this.#deps.log.info({ device: pending.device.id }, "reports that were set aside are stored");
-  }
-
-  /** Makes sure that somebody looks when something that is set aside is to be tried. */
-  #tryAsideLater(): void {
-    clearTimeout(this.#asideTimer);
-    const { dueIn } = this.#aside;
-    if (dueIn === undefined || this.#stopping || this.#running !== undefined) return;
-    this.#asideTimer = setTimeout(() => {
-      this.#running ??= this.#run();
-    }, dueIn).unref();
+    metrics.batchMessages.observe(messages);
+    metrics.batchReports.observe(reports);
+    this.#progress.begun();
+    const began = clock.monotonic();
+    await this.#culprits.commit(batch);
+    this.#lateShare.took(late, clock.monotonic() - began);
+    this.#relieve();
+    if (!this.#pending.empty) setImmediate(() => this.#tellStored());
   }
 
   #tellStored(): void {
@@ -336,7 +300,7 @@ export class Ingest implements Intake, SetAsides {
     let bytes = 0;
     let late = 0;
     for (const [key, pending] of all.devices) {
-      const held = holds && (this.#heldUntil.get(key) ?? 0) > now;
+      const held = (holds && (this.#heldUntil.get(key) ?? 0) > now) || this.#culprits.suspects(key);
       const lateReports = this.#committer.planner.isLate(pending) ? pending.drafts.length : 0;
       const tooLate = late > 0 && lateReports > 0 && late + lateReports > this.#lateShare.reports;
       // Those that wait stand first next time, so that all have their turn.
@@ -352,9 +316,27 @@ export class Ingest implements Intake, SetAsides {
     return { batch, late };
   }
 
-  /** Only held devices wait: looks again soon, whether one of them may go on or others came. */
+  #withdraw(device: DeviceKey): PendingDevice | undefined {
+    const pending = this.#pending.devices.get(device);
+    if (pending === undefined) return undefined;
+    this.#pending.devices.delete(device);
+    this.#committer.planner.taken([pending]);
+    return pending;
+  }
+
+  #isHeld(device: DeviceKey): boolean {
+    return (this.#heldUntil.get(device) ?? 0) > this.#deps.clock.monotonic();
+  }
+
+  /** Only held devices wait: looks again soon whether one of them may go on, and at once when another one reports. */
   async #untilOneIsReleased(): Promise<void> {
-    await new Promise<void>((resolve) => setTimeout(resolve, heldPollMs));
+    this.#progress.idle();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const timer = setTimeout(resolve, heldPollMs);
+    await promise;
+    clearTimeout(timer);
+    this.#wake = undefined;
   }
 
   /** Tells those that wait where there is room again. */

@@ -24,3 +24,14 @@ test("there is always room for some, and a batch without late reports says nothi
   share.took(10, 1);
   assert.equal(share.reports, 64);
 });
+
+test("a disk that takes its time for every commit is not taken for late reports that cost much", () => {
+  const share = new LateShare();
+  const took = () => share.took(share.reports, 90 + share.reports * 0.01);
+  for (let batch = 0; batch < 20; batch++) took();
+  assert.ok(share.reports >= 1024, `${share.reports}`);
+  // Nor is a disk that was slow once believed to be so for ever.
+  share.took(1, 5);
+  for (let batch = 0; batch < 20; batch++) share.took(share.reports, share.reports * 0.05);
+  assert.ok(share.reports <= 820, `${share.reports}`);
+});

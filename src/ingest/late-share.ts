@@ -1,9 +1,11 @@
 /** Late reports of one commit: the fewest, for a slow disk that takes its time for anything, and the most. */
 const fewest = 64;
 const most = 16_384;
-/** A batch that takes longer holds up the others; one that is faster leaves room for more, ms. */
+/** A batch may take so much longer than the disk needs for any, before it holds up the others; below the second figure there is room for more, ms. */
 const longMs = 40;
 const shortMs = 20;
+/** The most that a disk is believed to need for any batch, ms: with a slower one everybody waits so long that late reports should not add to it. */
+const mostDiskMs = 200;
 
 /**
  * How many late reports a batch may hold. A late report costs many times what one in order does, and everybody waits for the batch: so a fleet that sends its backlog
@@ -11,6 +13,8 @@ const shortMs = 20;
  */
 export class LateShare {
   #reports = 1024;
+  /** What a batch takes on this disk, however few late reports it has. */
+  #diskMs = 0;
 
   get reports(): number {
     return this.#reports;
@@ -19,7 +23,12 @@ export class LateShare {
   /** A batch with so many late reports took so long. */
   took(late: number, ms: number): void {
     if (late === 0) return;
-    if (ms > longMs) this.#reports = Math.max(fewest, Math.floor(Math.min(this.#reports, late) / 2));
-    else if (ms < shortMs && late >= this.#reports) this.#reports = Math.min(most, this.#reports * 2);
+    this.#diskMs = Math.min(this.#diskMs, ms);
+    const own = ms - this.#diskMs;
+    if (own > longMs) {
+      this.#reports = Math.max(fewest, Math.floor(Math.min(this.#reports, late) / 2));
+      // So few never take that long by themselves.
+      if (late <= fewest) this.#diskMs = Math.min(ms, mostDiskMs);
+    } else if (own < shortMs && late >= this.#reports) this.#reports = Math.min(most, this.#reports * 2);
   }
 }

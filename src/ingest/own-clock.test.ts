@@ -132,15 +132,13 @@ describe("our own clock", () => {
     }
   });
 
-  it("lets a whole fleet of wrong trackers go on after a day, and says that it is doubted all the same", () => {
+  it("is doubted, and nothing from the future acknowledged, for as long as most devices seem to be there", () => {
     const world = new World();
-    for (let passed = 0; passed < day; passed += hour) {
+    for (let passed = 0; passed < 3 * day; passed += hour) {
       world.report(1, 5, "ahead");
-      assert.deepEqual(world.withholds, [true, true]);
+      assert.deepEqual([world.clock.standing, ...world.withholds], ["slow", true, true]);
       world.pass(hour);
     }
-    world.report(1, 5, "ahead");
-    assert.deepEqual([world.clock.standing, ...world.withholds], ["slow", false, false]);
   });
 
   it("is said to be fast where most report long ago, and nothing is withheld for that", () => {

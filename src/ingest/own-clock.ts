@@ -24,8 +24,6 @@ const hearingMs = 10_000;
 const hearAgainMs = windowMs / 2;
 /** Reports that nobody confirms or contradicts wait for so long; then they are refused as ever, so that a tracker which is wrong alone can go on. */
 const mostUnsureMs = 3_600_000;
-/** So long an operator has to set a slow clock right; then reports from the future are refused as ever, so that a fleet of wrong trackers can go on. */
-const mostSlowMs = 24 * 3_600_000;
 /** Where no device has spoken against our clock for so long, nor for it, what is old by it is deleted. */
 const mostSilentMs = 7 * 24 * 3_600_000;
 
@@ -63,7 +61,6 @@ export class OwnClock implements ClockTrust {
   #doubtedAt: number;
   #hearingSince = Number.NEGATIVE_INFINITY;
   #unsureSince: number | undefined;
-  #slowSince = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -138,21 +135,16 @@ export class OwnClock implements ClockTrust {
       accounts[one] >= (alone ? 1 : 2) &&
       accounts[one] > accounts.near + accounts[other];
     const heard = !this.#confirmed || now - this.#hearingSince >= hearingMs;
-    if (heard && most("ahead", "behind")) this.#becomes("slow", now);
-    else if (heard && most("behind", "ahead")) this.#becomes("fast", now);
+    if (heard && most("ahead", "behind")) this.standing = "slow";
+    else if (heard && most("behind", "ahead")) this.standing = "fast";
     else if (devices.near > 0 && accounts.near >= accounts.ahead && accounts.near >= accounts.behind)
-      this.#becomes("right", now);
-  }
-
-  #becomes(standing: Standing, now: number): void {
-    if (standing === "slow" && this.standing !== "slow") this.#slowSince = now;
-    this.standing = standing;
+      this.standing = "right";
   }
 
   /** Whether a report from the future is not to be acknowledged: it may be our clock that is wrong. `known`: see `saw`. */
   withholds(known: boolean): boolean {
+    if (this.standing === "slow") return true;
     const now = this.#clock.monotonic();
-    if (this.standing === "slow") return now - this.#slowSince < mostSlowMs;
     if (this.#unsureSince === undefined || now - this.#unsureSince >= mostUnsureMs) return false;
     return known || now - this.#startedAt < graceMs;
   }

@@ -20,7 +20,7 @@ export async function fillRules(
     for (let index = 0; index < zones; index++) {
       const id = systemIds.uuid();
       const fields = { name: `Zone ${index}`, description: null, zone: cityZone(index) };
-      await store.geofences.create(account.key, id, fields, now, zones);
+      await store.geofences.create(account.key, id, fields, now);
       ids.push(id);
     }
     for (let index = 0; index < rules; index++) {
@@ -28,7 +28,7 @@ export async function fillRules(
       const trigger = cityRules(tens, ids)[index % 10];
       if (trigger === undefined) throw new Error(`there are no ${rules} rules`);
       const fields = ruleOf(trigger, index + tens, devices);
-      await store.alertRules.create(account.key, 1, systemIds.uuid(), fields, now, rules);
+      await store.alertRules.create(account.key, 1, systemIds.uuid(), fields, now);
     }
   } finally {
     await store.close();

@@ -18,8 +18,6 @@ import {
   reference,
 } from "./schema.ts";
 
-/** Rules of an account, whatever its quota is. */
-export const mostRules = 100_000;
 /** Rules of a replacement of all that watch one device alone. */
 const mostOfDevice = 100;
 /** Devices that a rule names one by one; more are a group's. */

@@ -3,8 +3,6 @@ import { success } from "./envelope.ts";
 import { listed } from "./page.ts";
 import { GivenName, GivenTextOrNull, Instant, NullableText, PathId, reference } from "./schema.ts";
 
-/** Zones of an account, whatever its quota is. */
-export const mostGeofences = 1_000_000;
 /** Zones of at most so many positions are bounded by their number alone. */
 export const fewPositions = 50;
 /** Positions of an account's larger zones, all together: its list of zones stays an answer of some 40 MB, which one process can make. */

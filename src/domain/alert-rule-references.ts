@@ -41,20 +41,22 @@ class StoredReferences implements RuleReferences {
 
   async problems(accountKey: number, rules: readonly AlertRule[]): Promise<readonly (readonly string[])[]> {
     if (rules.length === 0) return [];
-    const [devices, groups, users] = await Promise.all([
+    const [devices, groups, zones, users] = await Promise.all([
       this.#references.registered(accountKey, [...new Set(rules.flatMap((rule) => rule.devices))]),
       this.#context.store.groups.existing(
         accountKey,
         rules.flatMap((rule) => rule.groups),
       ),
+      this.#context.store.geofences.existing(accountKey, [...new Set(rules.flatMap(zonesOf))]),
       this.#commanders(rules),
     ]);
+    const membersOf = this.#memberLookup(accountKey);
     return Promise.all(
       rules.map(async (rule) => {
         const lostDevices = rule.devices.filter((id) => !devices.has(id));
         const lostGroups = rule.groups.filter((id) => !groups.has(id));
-        const lostZones = await this.#missingZones(accountKey, zonesOf(rule));
-        const lost = await this.#lostCommands(rule, users.get(rule.userKey));
+        const lostZones = [...new Set(zonesOf(rule))].filter((id) => !zones.has(id));
+        const lost = await this.#lostCommands(rule, users.get(rule.userKey), membersOf);
         return [
           ...(lostDevices.length === 0 ? [] : [`devices: none is registered as ${listed(lostDevices)}`]),
           ...(lostGroups.length === 0 ? [] : [`groups: there is no ${listed(lostGroups)}`]),
@@ -88,10 +90,11 @@ class StoredReferences implements RuleReferences {
 
   /** Why the user may not send the rule's commands; undefined: it may, or there are none. */
   async #lostCommands(
-    { accountKey, commands, devices, groups }: AlertRule,
+    { commands, devices, groups }: AlertRule,
     user: User | undefined,
+    membersOf: (id: string) => Promise<readonly string[]>,
   ): Promise<string | undefined> {
-    const { clock, visibility, store } = this.#context;
+    const { clock, visibility } = this.#context;
     if (commands.length === 0) return undefined;
     if (user === undefined) return "was deleted";
     const now = clock.now();
@@ -102,11 +105,23 @@ class StoredReferences implements RuleReferences {
     const unseen = (ids: readonly string[]) => !ids.every((id) => scope.ids.has(id));
     const lost = "does not see all of its devices any more";
     if (unseen(devices)) return lost;
-    for (const id of groups) {
-      const group = await store.groups.find(id);
-      if (group?.accountKey === accountKey && unseen(group.devices ?? [])) return lost;
-    }
+    for (const id of groups) if (unseen(await membersOf(id))) return lost;
     return undefined;
+  }
+
+  /** Devices of the account's groups; each group is read once, however many rules name it. */
+  #memberLookup(accountKey: number): (id: string) => Promise<readonly string[]> {
+    const read = new Map<string, Promise<readonly string[]>>();
+    return (id) => {
+      const known = read.get(id) ?? this.#members(accountKey, id);
+      read.set(id, known);
+      return known;
+    };
+  }
+
+  async #members(accountKey: number, id: string): Promise<readonly string[]> {
+    const [group] = await this.#context.store.groups.some(accountKey, [id]);
+    return group?.devices ?? [];
   }
 }
 

@@ -8,10 +8,18 @@ import type { Visibility } from "./visibility.ts";
 
 /** Who may see and set which rules. */
 export interface RuleRights {
+  /** Whether the user sees a rule, for many of them: what the user sees is looked up once. */
+  sight(user: User): Promise<(rule: AlertRule) => boolean>;
   /** Those that the user sees: with `admin` all of the account, else those of which it sees every device and group. */
   visible(user: User, rules: readonly AlertRule[]): Promise<readonly AlertRule[]>;
-  /** @throws ApiError `permissionDenied`, with all that the user may not set */
-  checkMay(user: User, fields: AlertRuleFields, where: string): Promise<void>;
+  /** @throws ApiError `permissionDenied`, with all that the user may not set of the first rule that has something */
+  checkMay(user: User, wishes: readonly WishedRule[]): Promise<void>;
+}
+
+/** What a rule is to be, and its place in the body of the request. */
+export interface WishedRule {
+  readonly fields: AlertRuleFields;
+  readonly where: string;
 }
 
 /**
@@ -27,10 +35,11 @@ export function createWatchWarnings(
 ): WatchWarnings {
   const rights = createRuleRights(groups, visibility);
   return async (user, watched) => {
+    const sees = await rights.sight(user);
     let count = 0;
     for await (const rule of eachOf((ask) => alertRules.page(user.accountKey, ask))) {
       const named = "device" in watched ? rule.devices.includes(watched.device) : rule.groups.includes(watched.group);
-      if (named) count += (await rights.visible(user, [rule])).length;
+      if (named && sees(rule)) count++;
     }
     return count === 0 ? [] : [`alert rules that name it and can't watch it any more: ${count}`];
   };
@@ -55,23 +64,36 @@ export function createRuleRights(groups: Pick<GroupStore, "page">, visibility: V
       fields.groups.every((id) => own.has(id));
   }
 
+  async function sightOfRules(user: User): Promise<(rule: AlertRule) => boolean> {
+    const sees = await sight(user);
+    return (rule) => rule.accountKey === user.accountKey && sees(rule);
+  }
+
   return {
-    async visible(user, rules) {
+    sight: sightOfRules,
+    visible: async (user, rules) => rules.filter(await sightOfRules(user)),
+    async checkMay(user, wishes) {
       const sees = await sight(user);
-      return rules.filter((rule) => rule.accountKey === user.accountKey && sees(rule));
-    },
-    async checkMay(user, fields, where) {
-      const problems: string[] = [];
-      if (!(await sight(user))(fields)) problems.push(`${where}/devices: only devices and groups that the user sees`);
-      if (fields.channels.sms.length > 0 && !holds(user, "admin") && !holds(user, "sendSmsAlerts"))
-        problems.push(`${where}/channels/sms: needs the privilege sendSmsAlerts`);
-      for (const [sms, channel, privilege] of [
-        [false, "data", "sendCommands"],
-        [true, "sms", "sendSmsCommands"],
-      ] as const)
-        if (fields.commands.some((command) => command.sms === sms) && !mayCommand(user, channel))
-          problems.push(`${where}/commands: needs the privilege ${privilege}`);
-      if (problems.length > 0) throw new ApiError("permissionDenied", problems);
+      for (const { fields, where } of wishes) {
+        const problems = [
+          ...(sees(fields) ? [] : [`${where}/devices: only devices and groups that the user sees`]),
+          ...privilegesMissing(user, fields, where),
+        ];
+        if (problems.length > 0) throw new ApiError("permissionDenied", problems);
+      }
     },
   };
+}
+
+function privilegesMissing(user: User, fields: AlertRuleFields, where: string): readonly string[] {
+  const problems: string[] = [];
+  if (fields.channels.sms.length > 0 && !holds(user, "admin") && !holds(user, "sendSmsAlerts"))
+    problems.push(`${where}/channels/sms: needs the privilege sendSmsAlerts`);
+  for (const [sms, channel, privilege] of [
+    [false, "data", "sendCommands"],
+    [true, "sms", "sendSmsCommands"],
+  ] as const)
+    if (fields.commands.some((command) => command.sms === sms) && !mayCommand(user, channel))
+      problems.push(`${where}/commands: needs the privilege ${privilege}`);
+  return problems;
 }

@@ -3,7 +3,6 @@ import {
   type AlertRuleView,
   type CopyRequest,
   type DeviceRulesBody,
-  mostRules,
   settableRuleFields,
 } from "../contract/alert-rule.ts";
 import type { PatchRequest } from "../contract/patch.ts";
@@ -173,7 +172,7 @@ class StoredRules implements AlertRules {
       };
       if (fields.devices.length + fields.groups.length === 0)
         throw new ApiError("invalidInput", ["body/devices: a rule watches at least one device or group"]);
-      await this.#rights.checkMay(caller, fields, "body");
+      await this.#rights.checkMay(caller, [{ fields, where: "body" }]);
       return this.#make(caller, fields, unknownTerms(body, { devices: true, groups: true }));
     });
   }
@@ -201,8 +200,10 @@ class StoredRules implements AlertRules {
       );
       const all = [...problems, ...read.flatMap((one) => one.problems)];
       if (all.length > 0) throw new ApiError("invalidInput", all.slice(0, mostProblems));
-      for (const [index, { fields }] of read.entries())
-        await this.#rights.checkMay(caller, fields, `body/rules/${index}`);
+      await this.#rights.checkMay(
+        caller,
+        read.map(({ fields }, index) => ({ fields, where: `body/rules/${index}` })),
+      );
       const made = read.map(({ kept, fields }) => ({ id: kept?.id ?? ids.uuid(), key: kept?.key, fields }));
       const change: RuleExchange = {
         remove: own.filter(({ key }) => !made.some((one) => one.key === key)).map(({ key }) => key),
@@ -210,8 +211,7 @@ class StoredRules implements AlertRules {
         create: made.flatMap(({ id, key, fields }) => (key === undefined ? [{ id, fields }] : [])),
       };
       const now = clock.now();
-      const result = await store.alertRules.exchange(caller.accountKey, caller.key, change, now, mostRules);
-      if (result === "full") throw tooMany();
+      const result = await store.alertRules.exchange(caller.accountKey, caller.key, change, now);
       this.#changed(caller.accountKey);
       const rules = made.flatMap(({ id }) => result.find((rule) => rule.id === id) ?? []);
       const warnings = wishes.flatMap((wish) => warningsOf(wish.body, wish.where));
@@ -249,15 +249,14 @@ class StoredRules implements AlertRules {
   async #checked(caller: User, body: AlertRuleBody, kept: AlertRule | undefined): Promise<AlertRuleFields> {
     const { fields, problems } = await this.#read(caller, body, kept, "body");
     if (problems.length > 0) throw new ApiError("invalidInput", problems.slice(0, mostProblems));
-    await this.#rights.checkMay(caller, fields, "body");
+    await this.#rights.checkMay(caller, [{ fields, where: "body" }]);
     return fields;
   }
 
   async #make(caller: User, fields: AlertRuleFields, warnings: readonly string[]): Promise<ChangedRule> {
     const { store, ids, clock, askRecipients } = this.#context;
     const { accountKey, key } = caller;
-    const made = await store.alertRules.create(accountKey, key, ids.uuid(), fields, clock.now(), mostRules);
-    if (made === "full") throw tooMany();
+    const made = await store.alertRules.create(accountKey, key, ids.uuid(), fields, clock.now());
     this.#changed(accountKey);
     return { rule: await this.#view(made), warnings: [...warnings, ...(await askRecipients(accountKey, [fields]))] };
   }
@@ -307,10 +306,6 @@ async function groupsWith(groups: Pick<GroupStore, "page">, account: number, dev
 
 /** Problems that one answer names. */
 const mostProblems = 20;
-
-function tooMany(): ApiError {
-  return new ApiError("alertRuleLimit", [`an account has ${mostRules} rules at most`]);
-}
 
 function fieldsOf(rule: AlertRule): AlertRuleFields {
   const { key: _key, id: _id, accountKey: _account, revision: _revision, userKey: _user, ...rest } = rule;

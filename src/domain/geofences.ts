@@ -1,4 +1,4 @@
-import { fewPositions, GeofenceBody, type GeofenceView, mostGeofences, mostPositions } from "../contract/geofence.ts";
+import { fewPositions, GeofenceBody, type GeofenceView, mostPositions } from "../contract/geofence.ts";
 import type { PatchRequest } from "../contract/patch.ts";
 import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
@@ -90,10 +90,11 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
 
   /** How many rules name it. Fails where the caller does not see them all. */
   async function usesOf(caller: User, { id }: Geofence): Promise<number> {
+    const sees = await rights.sight(caller);
     let uses = 0;
     for await (const rule of eachOf((ask) => alertRules.page(caller.accountKey, ask))) {
       if (!zonesOf(rule).includes(id)) continue;
-      if ((await rights.visible(caller, [rule])).length === 0)
+      if (!sees(rule))
         throw new ApiError("permissionDenied", ["a rule that the user does not see names this geofence"]);
       uses++;
     }
@@ -122,8 +123,7 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
         const fields = readGeofence(body);
         const { accountKey } = caller;
         await checkRoom(geofences, accountKey, fields.zone);
-        const made = await geofences.create(accountKey, ids.uuid(), fields, clock.now(), mostGeofences);
-        if (made === "full") throw new ApiError("geofenceLimit", [`an account has ${mostGeofences} geofences at most`]);
+        const made = await geofences.create(accountKey, ids.uuid(), fields, clock.now());
         changed(accountKey);
         return { geofence: made, warnings: warningsOf(body) };
       }),

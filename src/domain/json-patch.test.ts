@@ -205,3 +205,11 @@ test("a test that does not hold says of which place", () => {
         error.details.join() === `body/0: ${place} has another value`,
     );
 });
+
+test("the path of a test that does not hold is told in part where it is very long", () => {
+  const path = `/tags/${"x".repeat(500_000)}`;
+  assert.throws(
+    () => patched({ tags: {} }, [{ op: "test", path, value: 1 }], new Set(["tags"])),
+    (error) => error instanceof ApiError && error.code === "patchTestFailed" && error.details.join("").length < 300,
+  );
+});

@@ -1,6 +1,7 @@
 import { applyPatch, type Operation } from "rfc6902";
 import type { PatchRequest } from "../contract/patch.ts";
 import { ApiError } from "../errors/catalogue.ts";
+import { shownText } from "./bodies.ts";
 import { jsonEqual } from "./json-equal.ts";
 
 type Json = { [name: string]: unknown };
@@ -82,7 +83,9 @@ function apply(document: Json, operation: Operation, where: string): void {
   // The library compares by an edit distance, which takes quadratic time and memory; equal is all that is asked.
   if (operation.op === "test") {
     if (!jsonEqual(valueAt(document, operation.path), operation.value))
-      throw new ApiError("patchTestFailed", [`${where}: ${operation.path || "the document"} has another value`]);
+      throw new ApiError("patchTestFailed", [
+        `${where}: ${shownText(operation.path) || "the document"} has another value`,
+      ]);
     return;
   }
   let failure: Error | null | undefined;

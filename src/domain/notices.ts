@@ -3,6 +3,7 @@ import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import { holds, type User } from "../model/account.ts";
 import { mayCommand } from "../model/command.ts";
+import type { DeviceKey } from "../model/device.ts";
 import type { Notice, NoticeState, NoticeTarget } from "../model/notice.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -62,14 +63,17 @@ export function createNotices({ store, devices, visibility, bus, clock, resends 
 
   /** Of those rules the ones that are there and the user sees. */
   async function visibleOf(user: User, ids: ReadonlySet<string>): Promise<ReadonlySet<string>> {
-    const rules = (await Promise.all([...ids].map((id) => alertRules.find(id)))).filter((rule) => rule !== undefined);
+    const rules = await alertRules.some(user.accountKey, [...ids]);
     return new Set((await rights.visible(user, rules)).map(({ id }) => id));
   }
 
-  async function viewsOf(user: User, found: readonly Notice[]): Promise<NoticeView[]> {
-    const ids = new Set(found.map(({ alertId }) => alertId));
-    const ofIds = new Map(await Promise.all([...ids].map(async (id) => [id, await alerts.find(id)] as const)));
-    const ruleIds = new Set([...ofIds.values()].flatMap((alert) => alert?.ruleId ?? []));
+  async function viewsOf(user: User, device: DeviceKey, found: readonly Notice[]): Promise<NoticeView[]> {
+    const told = await alerts.some(
+      device,
+      found.map(({ alertId }) => alertId),
+    );
+    const ofIds = new Map(told.map((alert) => [alert.id, alert]));
+    const ruleIds = new Set(told.map(({ ruleId }) => ruleId));
     const visible = holds(user, "admin") ? undefined : await visibleOf(user, ruleIds);
     return found.map((notice) => {
       const alert = ofIds.get(notice.alertId);
@@ -82,7 +86,7 @@ export function createNotices({ store, devices, visibility, bus, clock, resends 
     async page(user, deviceId, ask, state) {
       const device = await devices.find(user, deviceId);
       const found = listedOf(await notices.page(device.key, ask, state && [state]));
-      return { ...found, items: await viewsOf(user, found.items) };
+      return { ...found, items: await viewsOf(user, device.key, found.items) };
     },
     async resend(user, deviceId, noticeId) {
       const device = await devices.find(user, deviceId);
@@ -96,7 +100,7 @@ export function createNotices({ store, devices, visibility, bus, clock, resends 
       if (queued === "limit")
         throw new ApiError("notificationResent", [`each may be sent again ${resends.ofNotice} times`]);
       bus.publish({ type: "noticesQueued" });
-      const [view] = await viewsOf(user, [queued]);
+      const [view] = await viewsOf(user, device.key, [queued]);
       if (view === undefined) throw new ApiError("notificationNotFound");
       return view;
     },

@@ -124,7 +124,7 @@ export function createTenants(context: TenantsContext): Tenants {
     },
     makeOwnerKey: (id) =>
       alone(id, async () => {
-        const owner = (await users.list((await find(id)).key)).find((user) => user.owner);
+        const owner = await users.findOwner((await find(id)).key);
         if (owner === undefined) throw new ApiError("accountNotFound", ["the account has no owner yet"]);
         const key = makeApiKey(ids);
         await users.setApiKey(owner.key, { id: key.id, hash: key.hash }, clock.now());

@@ -10,8 +10,7 @@ export type GeofenceFields = Pick<Geofence, "name" | "description" | "zone">;
 
 /** Zones of accounts. */
 export interface GeofenceStore {
-  /** `full`: the account has `most` already. */
-  create(accountKey: number, id: string, fields: GeofenceFields, now: number, most: number): Promise<Geofence | "full">;
+  create(accountKey: number, id: string, fields: GeofenceFields, now: number): Promise<Geofence>;
   find(id: string): Promise<Geofence | undefined>;
   /** All of an account, in the order of their making. */
   list(accountKey: number): Promise<readonly Geofence[]>;
@@ -35,15 +34,10 @@ export interface RuleExchange {
 
 /** Rules of accounts. */
 export interface AlertRuleStore {
-  create(
-    accountKey: number,
-    userKey: number,
-    id: string,
-    fields: AlertRuleFields,
-    now: number,
-    most: number,
-  ): Promise<AlertRule | "full">;
+  create(accountKey: number, userKey: number, id: string, fields: AlertRuleFields, now: number): Promise<AlertRule>;
   find(id: string): Promise<AlertRule | undefined>;
+  /** Those of the ids, in the order of their making. */
+  some(accountKey: number, ids: readonly string[]): Promise<readonly AlertRule[]>;
   /** All of an account, in the order of their making. */
   list(accountKey: number): Promise<readonly AlertRule[]>;
   /** Of an account, in the order of their making. */
@@ -52,14 +46,8 @@ export interface AlertRuleStore {
   accounts(): Promise<readonly number[]>;
   /** The revision grows by one. */
   replace(key: number, userKey: number, fields: AlertRuleFields, now: number): Promise<AlertRule | undefined>;
-  /** Removes, changes and makes rules in one transaction: all or nothing. Answers the changed ones, then those made. `full`: more than `most` would be there. */
-  exchange(
-    accountKey: number,
-    userKey: number,
-    change: RuleExchange,
-    now: number,
-    most: number,
-  ): Promise<readonly AlertRule[] | "full">;
+  /** Removes, changes and makes rules in one transaction: all or nothing. Answers the changed ones, then those made. */
+  exchange(accountKey: number, userKey: number, change: RuleExchange, now: number): Promise<readonly AlertRule[]>;
   /** False: there was none. */
   remove(key: number): Promise<boolean>;
 }
@@ -93,6 +81,8 @@ export interface AlertStore {
   /** In order. */
   list(device: DeviceKey, range: AlertRange): Promise<readonly StoredAlert[]>;
   find(id: string): Promise<StoredAlert | undefined>;
+  /** A device's alerts with these ids. */
+  some(device: DeviceKey, ids: readonly string[]): Promise<readonly StoredAlert[]>;
   /** Deletes alerts that were found before then, oldest first, at most so many; how many. */
   prune(before: number, limit: number): Promise<number>;
 }

@@ -227,6 +227,8 @@ export interface UserStore {
   /** By e-mail address without regard to case. */
   findByEmail(email: string): Promise<User | undefined>;
   findByKey(key: number): Promise<User | undefined>;
+  /** The account's first user. */
+  findOwner(accountKey: number): Promise<User | undefined>;
   /** All users of an account, in the order of their making. */
   list(accountKey: number): Promise<readonly User[]>;
   /** Of an account, in the order of their making. */

@@ -84,7 +84,7 @@ class Lane {
     const [account] = await this.store.accounts.list();
     assert.ok(account);
     const fields: AlertRuleFields = { ...ruleFields(), name: trigger.type, ...changes, ...trigger };
-    await this.store.alertRules.create(account.key, 1, systemIds.uuid(), fields, start, 1000);
+    await this.store.alertRules.create(account.key, 1, systemIds.uuid(), fields, start);
   }
 
   async device(id: string): Promise<Admitted> {

@@ -125,13 +125,7 @@ test("an account's large geofences have half a million positions at most", async
     width: 0.1,
   });
   for (let index = 0; index < 50; index++)
-    await rest.store.geofences.create(
-      account,
-      `g${index}`,
-      { name: "Road", description: null, zone: zone(9995) },
-      0,
-      99,
-    );
+    await rest.store.geofences.create(account, `g${index}`, { name: "Road", description: null, zone: zone(9995) }, 0);
   const geometry = (positions: number) => ({ type: "LineString", coordinates: zone(positions).line, width: 0.1 });
   const full = async (answer: ReturnType<typeof post>) => [(await answer).status, (await answer).json.error];
   assert.deepEqual(await full(post({ name: "x", geometry: geometry(251) })), [409, "geofence limit reached"]);
@@ -160,7 +154,7 @@ test("an account has as many rules at most as its quota says", async () => {
   assert.ok(stored);
   const { key: _key, id: _id, accountKey, revision: _revision, userKey, ...fields } = stored;
   const create = Array.from({ length: 1999 }, (_, index) => ({ id: `r${index}`, fields }));
-  await rest.store.alertRules.exchange(accountKey, userKey, { remove: [], replace: [], create }, 0, 2000);
+  await rest.store.alertRules.exchange(accountKey, userKey, { remove: [], replace: [], create }, 0);
   const full = [409, "alert rule limit reached"];
   for (const [url, body] of [
     ["/api/alertRules", rule],

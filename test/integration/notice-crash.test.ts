@@ -120,7 +120,7 @@ describe("killed at random moments while alerts and their notices flow", () => {
       const [account] = await store.accounts.list();
       assert.ok(account);
       await store.accounts.replace(account.key, { ...account, timeZone: zoneAtNoon() });
-      await store.alertRules.create(account.key, 1, "rule", ruleFields({ devices: ids, ...fields }), 0, 10);
+      await store.alertRules.create(account.key, 1, "rule", ruleFields({ devices: ids, ...fields }), 0);
     });
   };
 

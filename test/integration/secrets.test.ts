@@ -26,7 +26,13 @@ import { commandLine } from "../support/waybeam.ts";
 const root = join(import.meta.dirname, "../..");
 const url = "https://hooks.example/T00/very-secret-path";
 const secret = "very-secret-signing-key";
-const plain = ["very-secret-path", secret, "very-secret-token-key", "very-secret-private-key"];
+const plain = [
+  "very-secret-path",
+  secret,
+  "very-secret-token-key",
+  "very-secret-private-key",
+  "very-secret-cursor-key",
+];
 
 /** A folder that is gone after the test. */
 function folderOf(context: TestContext): string {
@@ -63,8 +69,7 @@ async function fill(store: Store): Promise<{ account: number; device: number; ru
   const channels = { email: [], sms: [], webhook: [{ url, secret }] };
   const rules: number[] = [];
   for (let count = 0; count < 300; count++) {
-    const rule = await store.alertRules.create(account.key, 1, systemIds.uuid(), ruleFields({ channels }), now, 10_000);
-    assert.ok(rule !== "full");
+    const rule = await store.alertRules.create(account.key, 1, systemIds.uuid(), ruleFields({ channels }), now);
     rules.push(rule.key);
   }
   const alert = newAlert(device.key, 1);
@@ -73,6 +78,7 @@ async function fill(store: Store): Promise<{ account: number; device: number; ru
   await commitAlerts(store, device.key, [alert], notices);
   await store.accounts.setting("tokenKey", () => "very-secret-token-key");
   await store.accounts.setting("passwordKey", () => "very-secret-private-key");
+  await store.accounts.setting("cursorKey", () => "very-secret-cursor-key");
   return { account: account.key, device: device.key, rules };
 }
 
@@ -127,6 +133,21 @@ test("the database of a version that sealed nothing is sealed at its first start
   await check(after, made);
   assert.deepEqual(readable(directory), []);
   await after.close();
+  assert.deepEqual(readable(directory), []);
+});
+
+test("a setting that a version before did not seal is sealed at the next start", async (context) => {
+  const directory = folderOf(context);
+  const first = await open(directory);
+  await fill(first);
+  await first.close();
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  database.exec("update setting set value = 'very-secret-cursor-key' where name = 'cursorKey'");
+  database.close();
+  assert.deepEqual(readable(directory), ["very-secret-cursor-key"]);
+  const store = await open(directory);
+  assert.equal(await store.accounts.findSetting("cursorKey"), "very-secret-cursor-key");
+  await store.close();
   assert.deepEqual(readable(directory), []);
 });
 

@@ -6,7 +6,7 @@ import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { AlertRuleRow, Schema } from "../schema.ts";
 import { openRule, ruleWithoutWebhooks, sealRule } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
-import { allByKey, bytesOf, pageByKey } from "./pages.ts";
+import { allByKey, bytesOf, pageByKey, someByKey } from "./pages.ts";
 
 /** Rules of one question of a list: each may name many devices. */
 const listRows = 100;
@@ -29,14 +29,8 @@ export class AlertRuleRows implements AlertRuleStore {
     id: string,
     fields: AlertRuleFields,
     now: number,
-    most: number,
-  ): Promise<AlertRule | "full"> {
-    const change = { remove: [], replace: [], create: [{ id, fields }] };
-    const made = await this.exchange(accountKey, userKey, change, now, most);
-    if (made === "full") return "full";
-    const [rule] = made;
-    if (rule === undefined) throw new Error("a rule was neither made nor refused");
-    return rule;
+  ): Promise<AlertRule> {
+    return this.#ruleOf(await this.#insert(this.#database, accountKey, userKey, { id, fields }, now));
   }
 
   async find(id: string): Promise<AlertRule | undefined> {
@@ -47,6 +41,12 @@ export class AlertRuleRows implements AlertRuleStore {
   async list(accountKey: number): Promise<readonly AlertRule[]> {
     const own = this.#database.selectFrom("alert_rule").selectAll().where("account", "=", accountKey);
     return (await allByKey(own, listRows)).map((row) => this.#ruleOf(row));
+  }
+
+  async some(accountKey: number, ids: readonly string[]): Promise<readonly AlertRule[]> {
+    const own = this.#database.selectFrom("alert_rule").selectAll().where("account", "=", accountKey);
+    const rows = await someByKey(ids, listRows, (some) => own.where("id", "in", some).execute());
+    return rows.map((row) => this.#ruleOf(row));
   }
 
   async page(accountKey: number, ask: PageAsk): Promise<Page<AlertRule>> {
@@ -78,39 +78,42 @@ export class AlertRuleRows implements AlertRuleStore {
     userKey: number,
     { remove, replace, create }: RuleExchange,
     now: number,
-    most: number,
-  ): Promise<readonly AlertRule[] | "full"> {
+  ): Promise<readonly AlertRule[]> {
     return this.#database.transaction().execute(async (transaction) => {
-      const own = await transaction.selectFrom("alert_rule").select("key").where("account", "=", accountKey).execute();
-      const kept = new Set(own.map(({ key }) => key));
-      const gone = remove.filter((key) => kept.delete(key));
-      // Fewer are always welcome, also where there are too many.
-      if (create.length > 0 && kept.size + create.length > most) return "full";
-      for (const key of gone) await transaction.deleteFrom("alert_rule").where("key", "=", key).execute();
+      for (const key of remove)
+        await transaction.deleteFrom("alert_rule").where("key", "=", key).where("account", "=", accountKey).execute();
       const rules: AlertRule[] = [];
       for (const { key, fields } of replace) {
-        const rule = kept.has(key) ? await this.#replace(transaction, key, userKey, fields, now) : undefined;
+        const rule = await this.#replace(transaction, key, userKey, fields, now, accountKey);
         if (rule !== undefined) rules.push(rule);
       }
-      for (const { id, fields } of create) {
-        const row = await transaction
-          .insertInto("alert_rule")
-          .values({
-            id,
-            account: accountKey,
-            user: userKey,
-            revision: 1,
-            definition: sealRule(fields, id, this.#vault),
-            webhooks: fields.channels.webhook.length,
-            creation: now,
-            modification: now,
-          })
-          .returningAll()
-          .executeTakeFirstOrThrow();
-        rules.push(this.#ruleOf(row));
-      }
+      for (const made of create)
+        rules.push(this.#ruleOf(await this.#insert(transaction, accountKey, userKey, made, now)));
       return rules;
     });
+  }
+
+  #insert(
+    database: Kysely<Schema>,
+    accountKey: number,
+    userKey: number,
+    { id, fields }: RuleExchange["create"][number],
+    now: number,
+  ): Promise<AlertRuleRow> {
+    return database
+      .insertInto("alert_rule")
+      .values({
+        id,
+        account: accountKey,
+        user: userKey,
+        revision: 1,
+        definition: sealRule(fields, id, this.#vault),
+        webhooks: fields.channels.webhook.length,
+        creation: now,
+        modification: now,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
   }
 
   async remove(key: number): Promise<boolean> {
@@ -147,9 +150,14 @@ export class AlertRuleRows implements AlertRuleStore {
     userKey: number,
     fields: AlertRuleFields,
     now: number,
+    ofAccount?: number,
   ): Promise<AlertRule | undefined> {
-    const known = await database.selectFrom("alert_rule").select("id").where("key", "=", key).executeTakeFirst();
-    if (known === undefined) return undefined;
+    const known = await database
+      .selectFrom("alert_rule")
+      .select(["id", "account"])
+      .where("key", "=", key)
+      .executeTakeFirst();
+    if (known === undefined || known.account !== (ofAccount ?? known.account)) return undefined;
     const row = await database
       .updateTable("alert_rule")
       .set((set) => ({

@@ -5,10 +5,14 @@ import type { NoticeChannel } from "../../model/notice.ts";
 import type { AlertRange, AlertStore, StoredAlert } from "../../ports/alert-store.ts";
 import type { AlertRow, NewAlertRow, Schema } from "../schema.ts";
 import { written } from "./json-columns.ts";
+import { someByKey } from "./pages.ts";
 
 /** Bits of the column `channels`. */
 const channelBits: Readonly<Record<NoticeChannel, number>> = { email: 1, sms: 2, webhook: 4, command: 8 };
 const channels: readonly NoticeChannel[] = ["email", "sms", "webhook", "command"];
+
+/** Alerts of one question: each has a text of up to 4,000 characters. */
+const askedAlerts = 500;
 
 function alertOf(row: AlertRow): StoredAlert {
   return {
@@ -81,6 +85,11 @@ export class AlertRows implements AlertStore {
   async find(id: string): Promise<StoredAlert | undefined> {
     const row = await this.#kept().where("id", "=", id).executeTakeFirst();
     return row && alertOf(row);
+  }
+
+  async some(device: DeviceKey, ids: readonly string[]): Promise<readonly StoredAlert[]> {
+    const own = this.#kept().where("device", "=", device);
+    return (await someByKey(ids, askedAlerts, (some) => own.where("id", "in", some).execute())).map(alertOf);
   }
 
   async prune(before: number, limit: number): Promise<number> {

@@ -36,27 +36,13 @@ export class GeofenceRows implements GeofenceStore {
     this.#database = database;
   }
 
-  create(
-    accountKey: number,
-    id: string,
-    fields: GeofenceFields,
-    now: number,
-    most: number,
-  ): Promise<Geofence | "full"> {
-    return this.#database.transaction().execute(async (transaction) => {
-      const { count } = await transaction
-        .selectFrom("geofence")
-        .select((select) => select.fn.countAll<number>().as("count"))
-        .where("account", "=", accountKey)
-        .executeTakeFirstOrThrow();
-      if (Number(count) >= most) return "full";
-      const row = await transaction
-        .insertInto("geofence")
-        .values({ ...columnsOf(fields), id, account: accountKey, creation: now, modification: now })
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      return geofenceOf(row);
-    });
+  async create(accountKey: number, id: string, fields: GeofenceFields, now: number): Promise<Geofence> {
+    const row = await this.#database
+      .insertInto("geofence")
+      .values({ ...columnsOf(fields), id, account: accountKey, creation: now, modification: now })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return geofenceOf(row);
   }
 
   async find(id: string): Promise<Geofence | undefined> {

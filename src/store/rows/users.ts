@@ -121,6 +121,12 @@ export class UserRows implements UserStore {
     return row && userOf(row);
   }
 
+  async findOwner(accountKey: number): Promise<User | undefined> {
+    const own = this.#database.selectFrom("user").selectAll().where("account", "=", accountKey).where("owner", "=", 1);
+    const row = await own.orderBy("key").limit(1).executeTakeFirst();
+    return row && userOf(row);
+  }
+
   async find(id: string): Promise<User | undefined> {
     const row = await this.#database.selectFrom("user").selectAll().where("id", "=", id).executeTakeFirst();
     return row && userOf(row);

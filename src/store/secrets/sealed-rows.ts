@@ -5,8 +5,11 @@ import { written } from "../rows/json-columns.ts";
 import type { Schema } from "../schema.ts";
 import { isSealedBy, type Vault } from "./vault.ts";
 
-/** Settings of the service that are secrets: the key that signs tokens, the private key that passwords are encrypted for, and the key of recipients' codes. */
-export const secretSettings: ReadonlySet<string> = new Set(["tokenKey", "passwordKey", "recipientKey"]);
+/**
+ * Settings of the service that are secrets: the key that signs tokens, the private key that passwords are encrypted for, the key of recipients' codes, and the one of
+ * cursors, by which who has a copy of the database could read places out of them and make some.
+ */
+export const secretSettings: ReadonlySet<string> = new Set(["tokenKey", "passwordKey", "recipientKey", "cursorKey"]);
 
 /** Where the secret of a setting stands. */
 export function settingPlace(name: string): string {
@@ -121,7 +124,8 @@ function resealed<R extends { readonly key: number; readonly id: string }>(
   return { done, damaged };
 }
 
-async function sealSettings(database: Kysely<Schema>, vault: Vault): Promise<number> {
+/** Seals the settings that are secrets; how many it sealed. */
+export async function sealSettings(database: Kysely<Schema>, vault: Vault): Promise<number> {
   let sealed = 0;
   for (const name of secretSettings) {
     const row = await database.selectFrom("setting").select("value").where("name", "=", name).executeTakeFirst();

@@ -3,7 +3,7 @@ import type { Ids } from "../../ports/ids.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Schema } from "../schema.ts";
 import { readKeys, SecretKeyUnusable, writeKeys } from "./key-file.ts";
-import { sealAll } from "./sealed-rows.ts";
+import { sealAll, sealSettings } from "./sealed-rows.ts";
 import { createVault, keyBytes, type SecretKey, secretKey, type Vault } from "./vault.ts";
 
 /** Where the keys of the secrets are, and whether a new one is to be made. */
@@ -54,6 +54,9 @@ function renewed(found: Keys | undefined, needed: readonly string[], { ids, rota
 
 async function settle(database: Kysely<Schema>, vault: Vault, file: string, keys: Keys, log: Log): Promise<void> {
   const needed = await keysOf(database);
+  // What a version before did not seal yet.
+  const added = needed.join() === vault.current ? await sealSettings(database, vault) : 0;
+  if (added > 0) await wipe(database, log);
   if (needed.join() !== vault.current) {
     await note(database, sealingBy, vault.current);
     const { sealed, damaged } = await sealAll(database, vault);

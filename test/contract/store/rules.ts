@@ -46,8 +46,7 @@ export function ruleContract(store: () => Store, reopen: () => Promise<void>): v
   describe("alert rules", () => {
     const account = async () => (await makeAccount(store())).key;
     const make = async (accountKey: number, fields = ruleFields()) => {
-      const rule = await store().alertRules.create(accountKey, 5, unique("rule-"), fields, now, 1000);
-      assert.ok(rule !== "full");
+      const rule = await store().alertRules.create(accountKey, 5, unique("rule-"), fields, now);
       return rule;
     };
 
@@ -86,12 +85,14 @@ export function ruleContract(store: () => Store, reopen: () => Promise<void>): v
       assert.notEqual((await make(other)).key, foreign.key);
     });
 
-    it("are not more than an account may have, also when made at once", async () => {
-      const key = await account();
-      const create = () => store().alertRules.create(key, 5, unique("rule-"), ruleFields(), now, 5);
-      const answers = await Promise.all(Array.from({ length: 20 }, create));
-      assert.equal(answers.filter((answer) => answer === "full").length, 15);
-      assert.equal((await store().alertRules.list(key)).length, 5);
+    it("are found by some of their ids, those of the account alone", async () => {
+      const [key, other] = [await account(), await account()];
+      const [first, second, third] = [await make(key), await make(key), await make(key)];
+      const foreign = await make(other);
+      const ids = [third.id, foreign.id, first.id, "nobody's", first.id];
+      assert.deepEqual(await store().alertRules.some(key, ids), [first, third]);
+      assert.deepEqual(await store().alertRules.some(key, []), []);
+      assert.deepEqual(await store().alertRules.some(other, [second.id]), []);
     });
 
     it("are exchanged together or not at all", async () => {
@@ -105,13 +106,11 @@ export function ruleContract(store: () => Store, reopen: () => Promise<void>): v
         replace: [changes.key, gone.key, foreign.key].map((one) => ({ key: one, fields })),
         create: fresh,
       };
-      assert.equal(await store().alertRules.exchange(key, 8, change, now + 1, 3), "full");
       // A repeated id is refused by the table, after the removals.
       const twice = { ...change, create: [...fresh, ...fresh] };
-      await assert.rejects(store().alertRules.exchange(key, 8, twice, now + 1, 100));
+      await assert.rejects(store().alertRules.exchange(key, 8, twice, now + 1));
       assert.deepEqual(await store().alertRules.list(key), [gone, stays, changes]);
-      const rules = await store().alertRules.exchange(key, 8, change, now + 1, 4);
-      assert.ok(rules !== "full");
+      const rules = await store().alertRules.exchange(key, 8, change, now + 1);
       assert.deepEqual(rules[0], { ...changes, ...fields, revision: 2, userKey: 8, modification: now + 1 });
       assert.deepEqual(
         rules.slice(1).map(({ id, name }) => ({ id, name })),
@@ -120,7 +119,7 @@ export function ruleContract(store: () => Store, reopen: () => Promise<void>): v
       assert.deepEqual(await store().alertRules.list(key), [stays, ...rules]);
       assert.deepEqual(await store().alertRules.list(other), [foreign]);
       const fewer = { remove: [stays.key], replace: [], create: [] };
-      assert.deepEqual(await store().alertRules.exchange(key, 8, fewer, now, 1), [], "fewer are always welcome");
+      assert.deepEqual(await store().alertRules.exchange(key, 8, fewer, now), []);
     });
 
     it("come back as they were, whatever their texts and numbers", async () => {
@@ -145,8 +144,7 @@ function geofenceContract(store: () => Store, reopen: () => Promise<void>): void
   describe("geofences", () => {
     const account = async () => (await makeAccount(store())).key;
     const make = async (accountKey: number, fields = geofenceFields()) => {
-      const geofence = await store().geofences.create(accountKey, unique("zone-"), fields, now, 100);
-      assert.ok(geofence !== "full");
+      const geofence = await store().geofences.create(accountKey, unique("zone-"), fields, now);
       return geofence;
     };
 
@@ -175,12 +173,10 @@ function geofenceContract(store: () => Store, reopen: () => Promise<void>): void
       assert.deepEqual((await store().geofences.find(geofence.id))?.zone, zone);
     });
 
-    it("are replaced, removed, and not more than an account may have", async () => {
+    it("are replaced and removed", async () => {
       const [key, other] = [await account(), await account()];
-      const create = () => store().geofences.create(key, unique("zone-"), geofenceFields(), now, 4);
-      const answers = await Promise.all(Array.from({ length: 9 }, create));
-      const made = answers.filter((answer) => answer !== "full");
-      assert.equal(made.length, 4);
+      const create = () => store().geofences.create(key, unique("zone-"), geofenceFields(), now);
+      const made = await Promise.all(Array.from({ length: 4 }, create));
       assert.deepEqual(await store().geofences.list(other), []);
       const [first, second] = made;
       assert.ok(first !== undefined && second !== undefined);
@@ -192,7 +188,6 @@ function geofenceContract(store: () => Store, reopen: () => Promise<void>): void
       assert.equal(await store().geofences.remove(second.key), true);
       assert.equal(await store().geofences.remove(second.key), false);
       assert.equal(await store().geofences.find(second.id), undefined);
-      assert.ok((await create()) !== "full");
     });
   });
 }

@@ -4,10 +4,14 @@ import { test } from "node:test";
 import { Kysely } from "kysely";
 import { StoreUnavailable } from "../../src/ports/store.ts";
 import type { Schema } from "../../src/store/schema.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
+import { ChunkIndex } from "../../src/store/sqlite/chunk-index.ts";
 import { WorkerDialect } from "../../src/store/sqlite/dialect.ts";
-import type { ReaderCalls, WriterCalls } from "../../src/store/sqlite/messages.ts";
+import { SqliteLocations } from "../../src/store/sqlite/locations.ts";
+import type { Calls, ReaderCalls, WriterCalls } from "../../src/store/sqlite/messages.ts";
 import { Mutex } from "../../src/store/sqlite/mutex.ts";
 import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
+import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { openStore } from "../support/store.ts";
@@ -44,4 +48,58 @@ test("a transaction whose worker dies is lost as a whole: none of its later stat
   await database
     .transaction()
     .execute((transaction) => transaction.insertInto("setting").values(setting("third")).execute());
+});
+
+/** A link to a worker that loses answers. */
+class LossyLink<C extends Calls<C>> extends WorkerLink<C> {
+  /** The next answer of this call is lost; what it asked for is done. */
+  loses: string | undefined;
+
+  override async call<K extends keyof C & string>(
+    ...given: Parameters<WorkerLink<C>["call"]>
+  ): Promise<C[K]["answer"]> {
+    const answer = await super.call(...given);
+    if (given[0] !== this.loses) return answer;
+    this.loses = undefined;
+    throw new StoreUnavailable("the worker did not live to answer");
+  }
+}
+
+test("refused reports of a commit that is on disk though its answer was lost are there once", async (context) => {
+  const directory = dataFolder();
+  const store = await openStore(directory);
+  const account = await makeAccount(store);
+  const device = await makeDevice(store, account.key);
+  await store.close();
+  const file = join(directory, "waybeam.db");
+  const writer = new LossyLink<WriterCalls>(worker("writer"), file, silentLog);
+  const reader = new WorkerLink<ReaderCalls>(worker("reader"), file, silentLog);
+  const parts = { turns: new Mutex(), index: new ChunkIndex(), refusedBytes: 65_536, log: silentLog, vault: openVault };
+  const locations = new SqliteLocations({ writer, reader, ...parts });
+  await locations.load();
+  context.after(async () => {
+    await locations.compactor.close();
+    await reader.close(() => reader.call("close", null));
+    await writer.close(() => writer.call("close", null));
+    removeFolder(directory);
+  });
+  const refused = ["one", "two"].map((report) => ({
+    device: device.key,
+    receivedAt: 5,
+    time: 9,
+    cause: "future" as const,
+    report,
+  }));
+  writer.loses = "append";
+  await assert.rejects(locations.commit({ devices: [], refused }), StoreUnavailable);
+  await locations.commit({ devices: [], refused });
+  // One that says the same and was not in that commit is another one.
+  await locations.commit({ devices: [], refused: [{ ...refused[0], report: "one" } as (typeof refused)[0]] });
+  const { rows } = await reader.call("sql", { sql: "select report from refused order by seq", parameters: [] });
+  assert.deepEqual(
+    rows.map(({ report }) => report),
+    ["one", "two", "one"],
+  );
+  const room = await reader.call("sql", { sql: "select bytes from refused_room", parameters: [] });
+  assert.equal(room.rows[0]?.bytes, 9);
 });

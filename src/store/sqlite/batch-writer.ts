@@ -44,7 +44,7 @@ export class BatchWriter implements BatchVisitor {
     this.#refused = new RefusedWriter(database);
   }
 
-  write({ buffer, seq, rewrites, refused, refusedBytes, alerts, notices }: CommitRequest): CommitAnswer {
+  write({ buffer, seq, rewrites, refused, refusedBefore, refusedBytes, alerts, notices }: CommitRequest): CommitAnswer {
     this.#seq = seq;
     this.#conflicts = [];
     this.#begin.run();
@@ -53,7 +53,7 @@ export class BatchWriter implements BatchVisitor {
       let missing = 0;
       // After the shifts of this commit, which patched records are to be without.
       for (const rewrite of rewrites) missing += this.#rewriteChunks(rewrite);
-      const madeRoom = refused.length === 0 ? 0 : this.#refused.write(refused, refusedBytes);
+      const madeRoom = refused.length === 0 ? 0 : this.#refused.write(refused, refusedBytes, refusedBefore);
       if (this.#conflicts.length > 0) this.#database.exec("rollback");
       else {
         // Only now: those of a batch that was written before are there already, and their ids are unique.

@@ -1,4 +1,4 @@
-import type { CommitBatch, DeviceCommit, TotalsShift } from "../../model/commit.ts";
+import type { CommitBatch, DeviceCommit, RefusedReport, TotalsShift } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { DeviceState } from "../../model/location.ts";
 import type { Log } from "../../ports/log.ts";
@@ -52,6 +52,8 @@ export class SqliteLocations implements LocationStore {
   readonly #batch = new ByteSink(batchBytes);
   /** After a commit that failed, whether the tail has rows that the index does not know is found out before the next one. */
   #uncertain = false;
+  /** Refused reports of commits that failed: they may be stored nevertheless. Records tell by their device's version. */
+  readonly #perhapsStored = new WeakSet<RefusedReport>();
   /** Chunks that were put together or were not; at most one device's, since nothing is written before that is found out. */
   #doubtful: readonly { readonly device: DeviceKey; readonly seqs: readonly number[] }[] = [];
   readonly compactor: Compactor;
@@ -165,7 +167,9 @@ export class SqliteLocations implements LocationStore {
     const first = index.next;
     try {
       const sealed = alertRows(batch, this.#parts.vault);
-      const request = { buffer, seq: first, rewrites, refused: batch.refused, refusedBytes, ...sealed };
+      const { refused } = batch;
+      const refusedBefore = refused.some((report) => this.#perhapsStored.has(report));
+      const request = { buffer, seq: first, rewrites, refused, refusedBefore, refusedBytes, ...sealed };
       const answer = await writer.call("append", request, [buffer]);
       if (answer.buffer.byteLength <= keptBatchBytes) this.#batch.restore(answer.buffer);
       if (answer.missing > 0) log.warn({ records: answer.missing }, "patches for records that are not stored");
@@ -173,6 +177,7 @@ export class SqliteLocations implements LocationStore {
       this.onRefusedDropped(answer.madeRoom);
     } catch (error) {
       this.#uncertain = true;
+      for (const report of batch.refused) this.#perhapsStored.add(report);
       throw error;
     }
     chunks.forEach((chunk, offset) => {

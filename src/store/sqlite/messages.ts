@@ -33,6 +33,8 @@ export interface CommitRequest {
   readonly seq: number;
   readonly rewrites: readonly Rewrite[];
   readonly refused: readonly RefusedReport[];
+  /** Some of them may be stored already, by a commit whose answer was lost. */
+  readonly refusedBefore: boolean;
   /** Bytes of refused reports that each device may have. */
   readonly refusedBytes: number;
   /** Rare, so they cross threads as plain values. */

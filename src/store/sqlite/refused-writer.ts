@@ -10,6 +10,7 @@ const sliceRows = 100;
 /** Writes refused reports, within the bytes that each device may have of them: the oldest make room. In a transaction of the caller's. */
 export class RefusedWriter {
   readonly #insert: StatementSync;
+  readonly #stored: StatementSync;
   readonly #add: StatementSync;
   readonly #oldest: StatementSync;
   readonly #remove: StatementSync;
@@ -19,6 +20,10 @@ export class RefusedWriter {
     this.#insert = database.prepare(
       `insert into refused (device, received_at, time, cause, report)
        select ?, ?, ?, ?, ? where exists (select 1 from device_state where device = ?)`,
+    );
+    // By the arrival, which has an index.
+    this.#stored = database.prepare(
+      "select 1 from refused where device = ? and received_at = ? and time = ? and cause = ? and report = ?",
     );
     this.#add = database.prepare(
       `insert into refused_room (device, bytes, dropped) values (?, ?, 0)
@@ -34,10 +39,11 @@ export class RefusedWriter {
     );
   }
 
-  /** Those of devices that are gone are left out. How many made room. */
-  write(reports: readonly RefusedReport[], most: number): number {
+  /** Those of devices that are gone are left out. How many made room. `before`: some of them may be stored already; these are left out too. */
+  write(reports: readonly RefusedReport[], most: number, before: boolean): number {
     const added = new Map<DeviceKey, number>();
     for (const { device, receivedAt, time, cause, report } of reports) {
+      if (before && this.#stored.get(device, receivedAt, time, cause, report) !== undefined) continue;
       if (this.#insert.run(device, receivedAt, time, cause, report, device).changes === 0) continue;
       added.set(device, (added.get(device) ?? 0) + Buffer.byteLength(report));
     }

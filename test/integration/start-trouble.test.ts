@@ -78,6 +78,12 @@ describe("a start that fails says in a sentence which folder, why, and what to d
     explains(data, /waybeam\.db/);
   });
 
+  it("where waybeam.db is a folder", () => {
+    const data = inside("folder");
+    mkdirSync(join(data, "waybeam.db"), { recursive: true });
+    explains(data, /waybeam\.db is not a file/);
+  });
+
   /** A data folder with these files, which a start that is refused leaves as they are. */
   function untouched(name: string, files: Readonly<Record<string, string | Buffer>>, why: RegExp): void {
     const data = inside(name);
@@ -103,6 +109,22 @@ describe("a start that fails says in a sentence which folder, why, and what to d
     untouched("log alone", { "waybeam.db-wal": logOf(8192) }, /waybeam\.db is missing, though its log/);
     untouched("emptied", { "waybeam.db": "", "waybeam.db-wal": logOf(8192) }, /waybeam\.db is empty, though its log/);
     untouched("keys alone", { "credentials.json": "{}" }, /waybeam\.db is missing, though credentials\.json/);
+  });
+
+  /** The file of a database that another program made and closed. */
+  function madeBy(name: string, statements: string): Buffer {
+    const file = inside(name);
+    const database = new DatabaseSync(file);
+    database.exec(statements);
+    database.close();
+    return readFileSync(file);
+  }
+
+  it("where waybeam.db has other tables than the service's, or none beside its keys", () => {
+    const other = madeBy("other.db", "pragma journal_mode = wal; create table x (a)");
+    untouched("other tables", { "waybeam.db": other, "credentials.json": "{}" }, /is another program's database/);
+    const empty = madeBy("empty.db", "create table x (a); drop table x");
+    untouched("no tables", { "waybeam.db": empty, "credentials.json": "{}" }, /waybeam\.db is empty, though/);
   });
 
   it("where the log is another database's, or none", () => {
@@ -147,6 +169,26 @@ describe("a start that fails says in a sentence which folder, why, and what to d
     // After a clean end there is no log, and nothing is missed.
     assert.deepEqual(readdirSync(whole).toSorted(), ["lock.db", "secret.key", "waybeam.db"]);
     await (await openSqliteStore({ directory: whole, log: silentLog, pid: process.pid })).close();
+  });
+
+  it("where a place in the log is damaged, before commits that were acknowledged", async () => {
+    const data = inside("damaged");
+    const service = await startService(data);
+    for (const id of ["one", "two", "three"]) await register(service, [id]);
+    await service.kill();
+    const read = (file: string) => readFileSync(join(data, file));
+    const files = Object.fromEntries(
+      ["waybeam.db", "waybeam.db-open", "waybeam.db-wal"].map((file) => [file, read(file)]),
+    );
+    const log = read("waybeam.db-wal");
+    const damagedAt = (place: number) => {
+      const bytes = Buffer.from(log);
+      bytes.writeUInt8(bytes.readUInt8(place) ^ 0xff, place);
+      return { ...files, "waybeam.db-wal": bytes };
+    };
+    // Its header, and the header and the page of the first frame.
+    for (const place of [20, 40, 1000])
+      untouched(`damaged at ${place}`, damagedAt(place), /waybeam\.db-wal is damaged/);
   });
 
   it("but not where SQLite's own backup made the database, nor after a second Ctrl-C", async () => {

@@ -42,7 +42,7 @@ export function closeToOthers(directory: string, uid: number | undefined, log: L
   if (mended.length > 0)
     log.warn(
       { mended },
-      "others could read these; now only their owner can. Keys that were in them may be known: think of new ones",
+      "others could read these; now only their owner can. Somebody may have read keys in them: replace those keys",
     );
 }
 

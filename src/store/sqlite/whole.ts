@@ -1,6 +1,9 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { DataFolderUnusable } from "./folder.ts";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { DataFolderUnusable, dataFolderAdvice } from "./folder.ts";
+import { isDamaged } from "./log-damage.ts";
 import { logBelongs, markOf } from "./open-mark.ts";
 
 /** First bytes of an SQLite database (https://www.sqlite.org/fileformat2.html, 1.3), and of a log in either byte order (4.1). */
@@ -15,25 +18,34 @@ const mixed =
 
 const logGone =
   "Put waybeam.db-wal back from where the database was copied, or restore a backup. Where another program opened the database since and moved the log into it, nothing is missing: then run sqlite3 waybeam.db 'pragma user_version = 0' and start again.";
+const foreign = "Move it away, or choose another folder by WAYBEAM_DATA. Nothing was changed.";
+
+const damaged =
+  "Restore a backup of the folder. To go on without what is behind the damage, copy the folder, run sqlite3 waybeam.db 'pragma user_version = 0' in it, and start again.";
+
+/** The table that each version of the service makes first. */
+const ownTable = "migration";
 
 /**
  * Sees that the files of a data folder belong together, before anything is opened or made: SQLite says nothing of a log that is gone, makes a new database beside
  * an old log, and drops a log that does not fit. Throws `DataFolderUnusable`.
  */
 export function checkWhole(directory: string): void {
-  const size = sizeOf(join(directory, "waybeam.db")) ?? 0;
+  const file = join(directory, "waybeam.db");
+  const size = sizeOf(file) ?? 0;
   const log = sizeOf(join(directory, "waybeam.db-wal")) ?? 0;
   const refuse = (why: string, advice: string) => {
     throw new DataFolderUnusable(directory, why, advice, undefined);
   };
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) refuse("waybeam.db is not a file", dataFolderAdvice);
   if (size === 0) {
-    const state = sizeOf(join(directory, "waybeam.db")) === undefined ? "waybeam.db is missing" : "waybeam.db is empty";
+    const state = sizeOf(file) === undefined ? "waybeam.db is missing" : "waybeam.db is empty";
     if (log > 0) refuse(`${state}, though its log waybeam.db-wal is there`, lost);
     if (sizeOf(join(directory, "credentials.json")) !== undefined)
       refuse(`${state}, though credentials.json of a service is there`, lost);
     return;
   }
-  const head = firstBytes(join(directory, "waybeam.db"), 100);
+  const head = firstBytes(file, 100);
   // What is no database is told by the engine, which knows more.
   if (head.length < 100 || head.toString("latin1", 0, 16) !== databaseMagic) return;
   const mark = markOf(head);
@@ -43,9 +55,14 @@ export function checkWhole(directory: string): void {
         "waybeam.db-wal is missing, and the service did not end cleanly: what it stored last was in there",
         logGone,
       );
+    const tables = tablesOf(file);
+    if (tables?.length === 0 && sizeOf(join(directory, "credentials.json")) !== undefined)
+      refuse("waybeam.db is empty, though credentials.json of a service is there", lost);
+    if (tables !== undefined && tables.length > 0 && !tables.includes(ownTable))
+      refuse("waybeam.db is another program's database", foreign);
     return;
   }
-  if ((mark.open && mark.copy) || !logBelongs(join(directory, "waybeam.db"), mark.number))
+  if ((mark.open && mark.copy) || !logBelongs(file, mark.number))
     refuse("waybeam.db-wal is the log of another state of the database than waybeam.db", mixed);
   const logHead = firstBytes(join(directory, "waybeam.db-wal"), logHeader);
   if (!logMagics.includes(logHead.readUInt32BE(0)))
@@ -54,6 +71,25 @@ export function checkWhole(directory: string): void {
   const pageSize = head.readUInt16BE(16) === 1 ? 65_536 : head.readUInt16BE(16);
   if (logHead.readUInt32BE(8) !== pageSize)
     refuse("waybeam.db-wal is the log of another database than waybeam.db: their pages differ in size", mixed);
+  if (isDamaged(join(directory, "waybeam.db-wal"), pageSize))
+    refuse("waybeam.db-wal is damaged, and SQLite would drop what was stored behind the damage", damaged);
+}
+
+/** Tables of a database that has no log. Undefined where they can't be read, of which the engine tells more. */
+function tablesOf(file: string): string[] | undefined {
+  const address = pathToFileURL(file);
+  // Leaves no files of its own beside it, as one that is merely read-only does.
+  address.searchParams.set("immutable", "1");
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(address, { readOnly: true });
+    const rows = database.prepare("select name from sqlite_master where type = 'table'").all();
+    return rows.map(({ name }) => String(name));
+  } catch {
+    return undefined;
+  } finally {
+    database?.close();
+  }
 }
 
 function sizeOf(file: string): number | undefined {

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, describe, it } from "node:test";
+import fc from "fast-check";
+import { isDamaged } from "./log-damage.ts";
+
+const pageSize = 512;
+const frameBytes = 24 + pageSize;
+
+describe("a damaged log", () => {
+  const directory = mkdtempSync(join(tmpdir(), "waybeam-log-"));
+  after(() => rmSync(directory, { recursive: true }));
+
+  /** A log of commits, each of some frames; before them the database had as many others in an older log of the same file. */
+  function logOf(older: number, commits: number): Buffer {
+    const file = join(directory, `${older}-${commits}.db`);
+    const database = new DatabaseSync(file);
+    database.exec(`pragma page_size = ${pageSize}; pragma journal_mode = wal; pragma wal_autocheckpoint = 0`);
+    database.exec("create table entry (text)");
+    const insert = database.prepare("insert into entry values (?)");
+    for (let each = 0; each < older; each++) insert.run("older ".repeat(200));
+    database.exec("pragma wal_checkpoint(restart)");
+    for (let each = 0; each < commits; each++) insert.run("newer ".repeat(150));
+    const log = readFileSync(`${file}-wal`);
+    database.close();
+    return log;
+  }
+
+  function damaged(log: Buffer): boolean {
+    const file = join(directory, "log");
+    writeFileSync(file, log);
+    return isDamaged(file, pageSize);
+  }
+
+  const fresh = logOf(0, 12);
+  const behind = logOf(20, 6);
+
+  it("is none where it ends anywhere, or the rest of an older log stands behind it", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(fresh, behind), fc.nat(), (log, at) => {
+        assert.equal(damaged(log.subarray(0, at % (log.length + 1))), false);
+      }),
+    );
+    assert.equal(damaged(fresh), false);
+    assert.equal(damaged(behind), false);
+  });
+
+  it("is none where the last commit was written in part, in any order of its pages", () => {
+    const last = lastFrames(fresh);
+    fc.assert(
+      fc.property(fc.integer({ min: last, max: fresh.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, flip) => {
+        assert.equal(damaged(flipped(fresh, at, flip)), false);
+      }),
+    );
+  });
+
+  it("is one where any octet is another, with two commits or more behind it", () => {
+    // Four commits from the end: what is damaged may be the end of the third one.
+    const end = lastFrames(fresh, 4);
+    fc.assert(
+      fc.property(fc.integer({ min: 32, max: end - 1 }), fc.integer({ min: 1, max: 255 }), (at, flip) => {
+        assert.equal(damaged(flipped(fresh, at, flip)), true, `octet ${at}`);
+      }),
+    );
+  });
+});
+
+function flipped(log: Buffer, at: number, flip: number): Buffer {
+  const bytes = Buffer.from(log);
+  bytes[at] = (bytes[at] ?? 0) ^ flip;
+  return bytes;
+}
+
+/** Where the frames of the last commits begin. */
+function lastFrames(log: Buffer, commits = 1): number {
+  let left = commits + 1;
+  for (let at = log.length - frameBytes; at >= 32; at -= frameBytes) {
+    if (log.readUInt32BE(at + 4) !== 0) left--;
+    if (left === 0) return at + frameBytes;
+  }
+  return 32;
+}

@@ -1,0 +1,74 @@
+import { closeSync, openSync, readSync } from "node:fs";
+
+/** Lengths in a log of SQLite (https://www.sqlite.org/fileformat2.html, 4.1 and 4.2). */
+const headerBytes = 32;
+const frameHeaderBytes = 24;
+/** Of the two magic numbers, the one whose checksums are of big-endian words. */
+const bigEndianMagic = 0x377f0683;
+
+/** The two words of a checksum. */
+type Sums = readonly [number, number];
+
+/**
+ * Whether a log is damaged before commits that it still holds. SQLite reads a log up to the first frame whose checksum is wrong and drops the rest without a word,
+ * since a commit that a crash cut short looks the same. But the service begins a commit only when the one before is on disk: two whole commits behind a wrong frame
+ * were both begun after it was written, so the frame was damaged later. One whole commit behind the damage can't be told from one that was cut short.
+ */
+export function isDamaged(file: string, pageSize: number): boolean {
+  const descriptor = openSync(file, "r");
+  try {
+    const header = read(descriptor, headerBytes, 0);
+    if (header === undefined) return false;
+    const little = header.getUint32(0) !== bigEndianMagic;
+    let sums: Sums = sumsAt(header, 24);
+    if (!same(checksum([0, 0], header, 0, 24, little), sums)) return true;
+    const salts = sumsAt(header, 16);
+    const frameBytes = frameHeaderBytes + pageSize;
+    let wrong = false;
+    let commits = 0;
+    for (let at = headerBytes; commits < 2; at += frameBytes) {
+      const frame = read(descriptor, frameBytes, at);
+      if (frame === undefined) return false;
+      const stored = sumsAt(frame, 16);
+      // The rest of an older log has other salts.
+      const right = same(sumsAt(frame, 8), salts) && same(frameSums(sums, frame, little), stored);
+      const commit = frame.getUint32(4) !== 0;
+      if (!right) {
+        wrong = true;
+        commits = 0;
+      } else if (wrong && commit) commits++;
+      sums = stored;
+    }
+    return true;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function frameSums(before: Sums, frame: DataView, little: boolean): Sums {
+  return checksum(checksum(before, frame, 0, 8, little), frame, frameHeaderBytes, frame.byteLength, little);
+}
+
+function checksum([first, second]: Sums, bytes: DataView, from: number, to: number, little: boolean): Sums {
+  let one = first;
+  let two = second;
+  for (let at = from; at < to; at += 8) {
+    one = (one + bytes.getUint32(at, little) + two) >>> 0;
+    two = (two + bytes.getUint32(at + 4, little) + one) >>> 0;
+  }
+  return [one, two];
+}
+
+function sumsAt(bytes: DataView, at: number): Sums {
+  return [bytes.getUint32(at), bytes.getUint32(at + 4)];
+}
+
+function same(one: Sums, other: Sums): boolean {
+  return one[0] === other[0] && one[1] === other[1];
+}
+
+/** Undefined where the file ends before. */
+function read(descriptor: number, length: number, at: number): DataView | undefined {
+  const bytes = new Uint8Array(length);
+  return readSync(descriptor, bytes, 0, length, at) === length ? new DataView(bytes.buffer) : undefined;
+}

@@ -246,3 +246,33 @@ test("only the zones and groups that rules name are read", async () => {
   await book.prepare([1]);
   assert.deepEqual(asked, [["zone"], ["group"]]);
 });
+
+test("what devices' lists of rules take is weighed, and given back with the account", async () => {
+  let now = 0;
+  const many = Array.from({ length: 300 }, (_, index) => ({
+    ...ruleOf(index + 1, ["d1", `d${index + 2}`], []),
+    groups: [],
+  }));
+  const book = new RuleBook(
+    {
+      alertRules: { list: async (account) => (account === 1 ? many : []) },
+      geofences: { some: async () => [] },
+      groups: { some: async () => [] },
+      accounts: { find: async () => undefined },
+    },
+    { now: () => 0, monotonic: () => now },
+    quiet,
+    1,
+  );
+  await book.prepare([2]);
+  const empty = book.bytes;
+  await book.prepare([1]);
+  const before = book.bytes;
+  for (let index = 0; index < 2000; index++) book.of(1)?.rulesOf(`d${index}`);
+  now = 20_000;
+  assert.equal(book.prepare([1]), undefined);
+  assert.ok(book.bytes > before + 2000 * 100, `${before} bytes, then ${book.bytes}`);
+  now = 300_000;
+  await book.prepare([3]);
+  assert.equal(book.bytes, empty);
+});

@@ -26,6 +26,9 @@ const mostTries = 3;
 const leastBytes = 1000;
 /** A rule that is compiled, beside its fields. */
 const compiledBytes = 1500;
+/** A list of rules, or a device's place in the table of them; and a rule's place in a list. */
+const listBytes = 100;
+const referenceBytes = 8;
 /** A corner of a zone, with its place in what finds zones quickly. */
 const cornerBytes = 150;
 
@@ -56,8 +59,10 @@ export class AccountRules {
   /** Rules that can't be judged, because a zone that they name is gone. */
   readonly broken: readonly AlertRule[];
   readonly zones: ReadonlyMap<string, KnownZone>;
-  /** What it takes in memory, by and large. */
-  readonly bytes: number;
+  /** What it takes in memory before any device's rules were asked for. */
+  readonly #ownBytes: number;
+  /** What the lists of devices' rules take. */
+  #listBytes = 0;
   /** All that it was made of, and the devices of the groups that are named. */
   readonly #made: readonly AlertRule[];
   readonly #members: ReadonlyMap<string, ReadonlySet<string>>;
@@ -110,10 +115,15 @@ export class AccountRules {
         leastBytes + geofence.name.length + (geofence.description?.length ?? 0) + cornersOf(geofence) * cornerBytes;
     this.rules = [...watched.keys()];
     this.broken = broken;
-    this.bytes = bytes;
+    this.#ownBytes = bytes;
     this.#made = rules;
     this.#members = members;
     this.#watched = watched;
+  }
+
+  /** What it takes in memory, by and large. It grows with the devices that were asked for. */
+  get bytes(): number {
+    return this.#ownBytes + this.#listBytes;
   }
 
   /** Whether these make the same. The lists that devices have now, by which their states are known, then go on being theirs. */
@@ -147,9 +157,14 @@ export class AccountRules {
     // Of too many alerts at one report the last are left out.
     list.sort((one, other) => Number(other.rule.critical) - Number(one.rule.critical));
     const name = list.map(({ rule }) => rule.key).join();
-    const shared = this.#lists.get(name) ?? list;
-    this.#lists.set(name, shared);
+    let shared = this.#lists.get(name);
+    if (shared === undefined) {
+      shared = list;
+      this.#lists.set(name, list);
+      this.#listBytes += listBytes + name.length + list.length * referenceBytes;
+    }
     this.#byDevice.set(deviceId, shared);
+    this.#listBytes += listBytes + deviceId.length;
     return shared;
   }
 }
@@ -194,6 +209,8 @@ function cornersOf({ zone }: Geofence): number {
 interface Entry {
   readonly rules: AccountRules;
   readonly loadedAt: number;
+  /** Bytes that are counted of it. */
+  bytes: number;
   /** When it was asked for, to some seconds; on the clock that never goes back. */
   usedAt: number;
   stale: boolean;
@@ -242,8 +259,16 @@ export class RuleBook {
 
   #use(key: number, entry: Entry, now: number): void {
     entry.usedAt = now;
+    this.#weigh(entry);
     this.#entries.delete(key);
     this.#entries.set(key, entry);
+  }
+
+  /** Counts what it has grown by. */
+  #weigh(entry: Entry): void {
+    const { bytes } = entry.rules;
+    this.#bytes += bytes - entry.bytes;
+    entry.bytes = bytes;
   }
 
   /** Undefined: not prepared. */
@@ -307,13 +332,15 @@ export class RuleBook {
   }
 
   #put(key: number, rules: AccountRules, stale: boolean): void {
-    this.#bytes += rules.bytes - (this.#entries.get(key)?.rules.bytes ?? 0);
     const now = this.#clock.monotonic();
+    const made = { rules, loadedAt: now, usedAt: now, stale, bytes: 0 };
+    this.#bytes -= this.#entries.get(key)?.bytes ?? 0;
     this.#entries.delete(key);
-    this.#entries.set(key, { rules, loadedAt: now, usedAt: now, stale });
+    this.#entries.set(key, made);
+    this.#weigh(made);
     for (const [oldest, entry] of this.#entries) {
       if (this.#bytes <= this.#mostBytes || oldest === key || now - entry.usedAt < inUseMs) break;
-      this.#bytes -= entry.rules.bytes;
+      this.#bytes -= entry.bytes;
       this.#entries.delete(oldest);
     }
     if (this.#bytes > this.#mostBytes && now - this.#toldFullAt > mostAgeMs) {

@@ -19,6 +19,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** What the route asks of its caller. Every route declares it. */
     permission?: Permission;
+    /** It reads or sets one record, which may be large. */
+    record?: boolean;
     /** The failure that a bad body or parameter is, where it is not `badRequest`. */
     invalid?: ErrorName;
   }

@@ -20,6 +20,8 @@ export interface CallOptions<I extends Input, R> {
   readonly summary: string;
   readonly description?: string;
   readonly permission: Permission;
+  /** It reads or sets one record, which may be large: those of an account are done one at a time. */
+  readonly record?: boolean;
   readonly input: I;
   /** The answers of success, by code. */
   readonly ok: R;
@@ -31,10 +33,10 @@ export interface CallOptions<I extends Input, R> {
 
 /** The Fastify route options of a call: its schema (which validates, serialises and documents) and its declaration for the gate. */
 export function call<const I extends Input, const R>(options: CallOptions<I, R>) {
-  const { operationId, tag, summary, description, permission, input, ok, invalid } = options;
+  const { operationId, tag, summary, description, permission, record = false, input, ok, invalid } = options;
   const response: R = { ...failuresOf(errorsOf(options)), ...ok };
   return {
-    config: { permission, ...(invalid === undefined ? {} : { invalid }) },
+    config: { permission, record, ...(invalid === undefined ? {} : { invalid }) },
     schema: {
       operationId,
       tags: [tag],

@@ -8,7 +8,7 @@ import { halfOpenMany, halfOpenOne } from "./half-open.ts";
 import { idleSockets } from "./idle-sockets.ts";
 import { inventedIds } from "./invented-ids.ts";
 import { junkBytes, longReports, pings, truncated, wrongChecksum } from "./junk.ts";
-import { largeGroups } from "./large-groups.ts";
+import { largeGroups, largeRecords } from "./large-groups.ts";
 import { lateFixes } from "./late-fixes.ts";
 import { longTexts } from "./long-texts.ts";
 import { mailHangs } from "./mail-hangs.ts";
@@ -39,6 +39,7 @@ export const attempts: readonly Attempt[] = [
   futureClock,
   oldClock,
   largeGroups,
+  largeRecords,
   unreadLists,
   unreadHistories,
   greedyHistories,

@@ -35,3 +35,35 @@ export const largeGroups: Attempt = {
     return { times: made.total, happened: `groups ${made}; lists ${read}` };
   },
 };
+
+const clients = 20;
+
+/** Small requests for large records: what they cost shows only when the record was read. */
+export const largeRecords: Attempt = {
+  name: "large-records",
+  tries: `${clients} clients read groups of 1 MB and rename them, each as fast as it can`,
+  holds: "they are answered or refused",
+  async run({ attacker, apiPort, goesOn, prepared, scale, must }) {
+    const ids = await Promise.all(
+      Array.from({ length: scale(clients, 2) }, async (_, index) =>
+        String((await attacker.client.take("POST", "/api/groups", groupOf(index))).id),
+      ),
+    );
+    prepared();
+    const statuses = new Tally();
+    await Promise.all(
+      ids.map(async (id, index) => {
+        const client = new Client(apiPort, attacker.token, attackerAddress, 1);
+        const rename = [{ op: "replace", path: "/name", value: "other" }];
+        while (goesOn()) {
+          const asked =
+            index % 2 === 0 ? client.ask("GET", `/api/groups/${id}`) : client.ask("PATCH", `/api/groups/${id}`, rename);
+          statuses.add((await asked).status);
+        }
+        client.close();
+      }),
+    );
+    must(statuses.besides(200, 429, 503).length === 0, `they are answered or refused: ${statuses}`);
+    return { times: statuses.total, happened: String(statuses) };
+  },
+};

@@ -1,6 +1,7 @@
 import type { FastifyInstance, RouteOptions } from "fastify";
 import { permissions } from "../../auth/permission.ts";
 import { within } from "../deadline.ts";
+import { RecordTurns } from "../record-turns.ts";
 import type { Services } from "../services.ts";
 import type { Gate } from "./gate.ts";
 
@@ -10,8 +11,9 @@ const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 
 /** Counts and times an answer when it begins to be sent. */
 export type Measure = (method: string, route: string, code: number, startedAt: number) => void;
 
-/** Stands before and after every route: the gate, the time limit, the metrics. A route that does not declare its permission stops the start. */
+/** Stands before and after every route: the gate, the turns of large records, the time limit, the metrics. A route that does not declare its permission stops the start. */
 export function wrapRoutes(app: FastifyInstance, gate: Gate, measure: Measure, timeoutMs: number): void {
+  const turns = new RecordTurns();
   app.addHook("onRoute", (route) => {
     const permission = route.config?.permission;
     if (permission === undefined || !permissions.includes(permission))
@@ -24,8 +26,26 @@ export function wrapRoutes(app: FastifyInstance, gate: Gate, measure: Measure, t
         done(null, payload);
       },
     ];
+    if (route.config?.record === true) takeTurns(route, turns);
     limitTime(route, timeoutMs);
   });
+}
+
+function takeTurns(route: RouteOptions, turns: RecordTurns): void {
+  const { handler } = route;
+  route.handler = function inTurn(request, reply) {
+    const waits = turns.take(request, reply);
+    return waits === undefined
+      ? handler.call(this, request, reply)
+      : waits.then(() => handler.call(this, request, reply));
+  };
+  route.onSend = [
+    ...[route.onSend ?? []].flat(),
+    (request, _reply, payload, done) => {
+      turns.end(request, typeof payload === "string" ? payload.length : 0);
+      done(null, payload);
+    },
+  ];
 }
 
 /** A handler that answers later is given so long. */

@@ -63,6 +63,7 @@ function createRoute(app: App, { alertRules }: Services): void {
     "/api/alertRules",
     call({
       operationId: "createAlertRule",
+      record: true,
       tag: "Alerts",
       summary: "Create an alert rule",
       description: rights,
@@ -86,6 +87,7 @@ function readRoute(app: App, { alertRules }: Services): void {
     path,
     call({
       operationId: "readAlertRule",
+      record: true,
       tag: "Alerts",
       summary: "Read an alert rule",
       permission: "see",
@@ -105,6 +107,7 @@ function replaceRoute(app: App, { alertRules }: Services): void {
     path,
     call({
       operationId: "replaceAlertRule",
+      record: true,
       tag: "Alerts",
       summary: "Replace an alert rule's fields",
       description: `What the body leaves out is reset, but for the secret of a webhook whose URL stays. ${rights}`,
@@ -127,6 +130,7 @@ function patchRoute(app: App, { alertRules }: Services): void {
     path,
     call({
       operationId: "patchAlertRule",
+      record: true,
       tag: "Alerts",
       summary: "Change some of an alert rule's fields",
       description: `A JSON Patch (RFC 6902), all of it or nothing; its result is checked like the body of a PUT. ${rights}`,
@@ -178,6 +182,7 @@ function copyRoute(app: App, { alertRules }: Services): void {
     `${path}/copy`,
     call({
       operationId: "copyAlertRule",
+      record: true,
       tag: "Alerts",
       summary: "Copy an alert rule to other devices",
       description: `The new rule is the same but for what it watches. ${rights}`,

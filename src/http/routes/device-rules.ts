@@ -42,6 +42,7 @@ export function deviceRulesRoutes(app: App, plain: FastifyInstance, services: Se
     path,
     call({
       operationId: "replaceDeviceAlertRules",
+      record: true,
       tag: "Alerts",
       summary: "Replace all alert rules that watch a device alone",
       description:

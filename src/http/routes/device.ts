@@ -22,6 +22,7 @@ function readRoute(app: App, { devices }: Services): void {
     path,
     call({
       operationId: "readDevice",
+      record: true,
       tag: "Devices",
       summary: "Read a device",
       description: "Expired ones too.",
@@ -43,6 +44,7 @@ function replaceRoute(app: App, { devices }: Services): void {
     path,
     call({
       operationId: "replaceDevice",
+      record: true,
       tag: "Devices",
       summary: "Replace a device's fields",
       description: "What the body leaves out is reset. The e-mail and SMS limits stay as they are.",
@@ -64,6 +66,7 @@ function patchRoute(app: App, { devices }: Services): void {
     path,
     call({
       operationId: "patchDevice",
+      record: true,
       tag: "Devices",
       summary: "Change some of a device's fields",
       description: "A JSON Patch (RFC 6902), all of it or nothing; its result is checked like the body of a PUT.",

@@ -54,6 +54,7 @@ function createRoute(app: App, { geofences }: Services): void {
     "/api/geofences",
     call({
       operationId: "createGeofence",
+      record: true,
       tag: "Alerts",
       summary: "Create a geofence",
       permission: "write",
@@ -76,6 +77,7 @@ function readRoute(app: App, { geofences }: Services): void {
     path,
     call({
       operationId: "readGeofence",
+      record: true,
       tag: "Alerts",
       summary: "Read a geofence",
       permission: "see",
@@ -95,6 +97,7 @@ function replaceRoute(app: App, { geofences }: Services): void {
     path,
     call({
       operationId: "replaceGeofence",
+      record: true,
       tag: "Alerts",
       summary: "Replace a geofence's fields",
       description:
@@ -118,6 +121,7 @@ function patchRoute(app: App, { geofences }: Services): void {
     path,
     call({
       operationId: "patchGeofence",
+      record: true,
       tag: "Alerts",
       summary: "Change some of a geofence's fields",
       description: "A JSON Patch (RFC 6902), all of it or nothing; its result is checked like the body of a PUT.",

@@ -23,6 +23,7 @@ function readRoute(app: App, { groups }: Services): void {
     path,
     call({
       operationId: "readGroup",
+      record: true,
       tag: "Groups",
       summary: "Read a group",
       description: "A user without `admin` reads only its own.",
@@ -43,6 +44,7 @@ function replaceRoute(app: App, { groups }: Services): void {
     path,
     call({
       operationId: "replaceGroup",
+      record: true,
       tag: "Groups",
       summary: "Replace a group's fields",
       description: "What the body leaves out is reset. A user without `admin` can add only devices that it may see.",
@@ -65,6 +67,7 @@ function patchRoute(app: App, { groups }: Services): void {
     path,
     call({
       operationId: "patchGroup",
+      record: true,
       tag: "Groups",
       summary: "Change some of a group's fields",
       description: "A JSON Patch (RFC 6902), all of it or nothing; its result is checked like the body of a PUT.",

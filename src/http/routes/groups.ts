@@ -38,6 +38,7 @@ export function groupsRoutes(app: App, plain: FastifyInstance, services: Service
     "/api/groups",
     call({
       operationId: "createGroup",
+      record: true,
       tag: "Groups",
       summary: "Create a group",
       description:

@@ -23,6 +23,7 @@ function readRoute(app: App, { accountUsers }: Services): void {
     path,
     call({
       operationId: "readUser",
+      record: true,
       tag: "Users",
       summary: "Read a user",
       description: "A user without `admin` reads only itself.",
@@ -43,6 +44,7 @@ function replaceRoute(app: App, { accountUsers }: Services): void {
     path,
     call({
       operationId: "replaceUser",
+      record: true,
       tag: "Users",
       summary: "Replace a user's fields",
       description:
@@ -66,6 +68,7 @@ function patchRoute(app: App, { accountUsers }: Services): void {
     path,
     call({
       operationId: "patchUser",
+      record: true,
       tag: "Users",
       summary: "Change some of a user's fields",
       description:

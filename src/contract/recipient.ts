@@ -3,7 +3,7 @@ import type { RecipientChannel, RecipientState } from "../model/recipient.ts";
 import { success } from "./envelope.ts";
 import { emailPattern, longestEmail } from "./forms.ts";
 import { listed } from "./page.ts";
-import { Instant, NullableInstant, reference } from "./schema.ts";
+import { Instant, NullableInstant, PathId, reference } from "./schema.ts";
 
 const channels: readonly RecipientChannel[] = ["email", "sms"];
 const states: readonly RecipientState[] = ["pending", "confirmed", "refused"];
@@ -55,6 +55,9 @@ export const RecipientView = Type.Object(
   },
 );
 export type RecipientView = Static<typeof RecipientView>;
+
+/** Path of a recipient. */
+export const RecipientPath = Type.Object({ recipientId: PathId({ description: "Id of the recipient." }) });
 
 /** Body of POST /api/recipients. */
 export const RecipientRequest = Type.Object({ to }, { examples: [{ to: "ops@example.com" }] });

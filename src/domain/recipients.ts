@@ -28,6 +28,8 @@ export interface Recipients {
   ask(caller: User, body: RecipientRequest): Promise<RecipientView>;
   /** The recipient's own answer: who has the code is the recipient. @throws ApiError `wrongCode` */
   answer(reply: RecipientReply): Promise<RecipientState>;
+  /** Forgets somebody. @throws ApiError `recipientNotFound`, `recipientKept` */
+  remove(caller: User, id: string): Promise<void>;
   /** Asks somebody whom a rule names, unless it needs no asking. Its code is sent after this resolves. */
   askNamed(account: Account, named: RecipientName, language: Language): Promise<Asked | "unreachable">;
   /** Waits for what is being sent. */
@@ -49,6 +51,8 @@ export interface RecipientsContext {
 
 /** A code confirms for so long, ms: over a weekend and a holiday. */
 const codeMs = 7 * 86_400_000;
+/** A code that may not have been sent is good for so long, ms: no mail server or gateway takes longer. What a crash kept from being sent is then sent with the next question. */
+const sendingMs = 600_000;
 /** Digits that people type and read out: five wrong tries at eight of them hit once in twenty million. */
 const codeDigits = 8;
 const mostWrong = 5;
@@ -90,7 +94,18 @@ class StoredRecipients implements Recipients {
       throw new ApiError("badRequest", [`body/to: can't be reached: ${delivery.reason}`]);
     if (delivery?.outcome === "unavailable")
       throw new ApiError("unavailable", [`the code could not be sent: ${delivery.reason}`], retrySeconds);
-    return recipientView(asked.recipient);
+    const found = await store.recipients.find(name);
+    return recipientView(found ?? asked.recipient);
+  }
+
+  async remove({ accountKey }: User, id: string): Promise<void> {
+    const { store, clock } = this.#context;
+    const removed = await store.recipients.remove(accountKey, id, dayIn("UTC", clock.now()));
+    if (removed === "missing") throw new ApiError("recipientNotFound");
+    if (removed === "refused")
+      throw new ApiError("recipientKept", ["it refused, and stays, so that it is not asked again"]);
+    if (removed === "asked")
+      throw new ApiError("recipientKept", ["it was sent a code today, and can be deleted tomorrow (UTC)"]);
   }
 
   async askNamed(account: Account, named: RecipientName, language: Language): Promise<Asked | "unreachable"> {
@@ -127,7 +142,7 @@ class StoredRecipients implements Recipients {
     const asked = await store.recipients.ask(
       name,
       {
-        ...{ id: ids.uuid(), hash, expires: now + codeMs, day: dayIn("UTC", now), parts, again },
+        ...{ id: ids.uuid(), hash, expires: now + sendingMs, day: dayIn("UTC", now), parts, again },
         accountDay: dayIn(account.timeZone, now),
         accountLimit: channel === "email" ? caps.dailyEmails : caps.dailySms,
       },
@@ -135,19 +150,22 @@ class StoredRecipients implements Recipients {
       now,
     );
     if (asked.outcome !== "asked") return { asked };
-    const sent = this.#send(question, asked.recipient.key, hash);
+    const sent = this.#send(question, asked.recipient.key, hash, now + codeMs);
     this.#sending.add(sent);
     sent.finally(() => this.#sending.delete(sent));
     return { asked, sent };
   }
 
   /** Never rejects. A code that was not sent is withdrawn, so that it can be asked for anew. */
-  async #send(question: RecipientQuestion, key: number, hash: string): Promise<Delivery> {
+  async #send(question: RecipientQuestion, key: number, hash: string, expires: number): Promise<Delivery> {
     const { asking, store, log } = this.#context;
     let delivery: Delivery = { outcome: "unavailable", reason: "an error of the service, which its log tells of" };
     try {
       delivery = await asking.send(question);
-      if (delivery.outcome === "accepted") return delivery;
+      if (delivery.outcome === "accepted") {
+        await store.recipients.confirmSent(key, hash, expires);
+        return delivery;
+      }
       log.warn({ account: question.account.id, reason: delivery.reason }, "a recipient's code could not be sent");
       await store.recipients.withdraw(key, hash);
     } catch (error) {

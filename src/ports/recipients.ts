@@ -16,6 +16,7 @@ export interface NewCode {
   /** Of the recipient, where it is new. */
   readonly id: string;
   readonly hash: string;
+  /** Until when it is good while it is not known that it was sent: a crash may come between. */
   readonly expires: number;
   /** UTC day, in which codes are counted. */
   readonly day: string;
@@ -53,6 +54,8 @@ export interface RecipientStore {
    * asked before today, did not answer and whose code has ended makes room.
    */
   ask(name: RecipientName, code: NewCode, limits: CodeLimits, now: number): Promise<Asked>;
+  /** Lets a code that was sent be good until then; undefined: another one was asked for since, or it was used. */
+  confirmSent(key: number, hash: string, expires: number): Promise<OutsideRecipient | undefined>;
   /** Ends a code that could not be sent; its places stay taken. One that was asked for since stays. */
   withdraw(key: number, hash: string): Promise<void>;
   /**
@@ -66,6 +69,11 @@ export interface RecipientStore {
     mostWrong: number,
     now: number,
   ): Promise<OutsideRecipient | "wrong">;
+  /**
+   * Forgets a recipient of the account. `refused`: it must not be asked again, so it stays · `asked`: codes of this UTC day are counted by it · `missing`: there is
+   * none.
+   */
+  remove(accountKey: number, id: string, day: string): Promise<"removed" | "refused" | "asked" | "missing">;
 }
 
 /** The question whether somebody wants an account's notices. */

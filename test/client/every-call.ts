@@ -168,6 +168,11 @@ async function recipients(call: Call, code: () => string): Promise<void> {
   const { id: account } = await call("readAccount", {});
   const { state } = await call("answerAsRecipient", { body: { account, to, code: code(), answer: "confirm" } });
   const states: string[] = (await call("listRecipients", {})).recipients.map((each) => each.state);
+  const kept = await call("deleteRecipient", { path: { recipientId: recipient.id } }).then(
+    () => "deleted",
+    (error: unknown) => String(error),
+  );
+  if (!kept.includes("can't be deleted")) throw new Error(kept);
   if (recipient.state !== "pending" || states.join() !== state) throw new Error(state);
 }
 

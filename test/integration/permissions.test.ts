@@ -50,6 +50,7 @@ const table = `
   listNotifications 200   200   404   404   200    200   404    200     200    403 401  401
   listRecipients    200   200   200   403   403    403   403    403     403    403 401  401
   askRecipient      503   503   503   403   403    403   503    503     503    403 401  401
+  deleteRecipient   404   404   404   403   403    403   403    403     403    403 401  401
   answerAsRecipient 409   409   409   409   409    409   409    409     409    409 409  409
   resendNotification 404  404   404   403   403    403   404    404     404    403 401  401
   sendCommand       200   200   404   404   403    403   403    403     403    403 401  401
@@ -199,7 +200,7 @@ describe("who may do what", () => {
     const who = (await user()) ?? (await own("POST", "/api/users", target));
     const { id: ruleId } = (await listed("alertRules", "rules"))[0] ?? (await own("POST", "/api/alertRules", rule));
     const { id: geofenceId } = (await listed("geofences"))[0] ?? (await own("POST", "/api/geofences", zone));
-    const unknown = { commandId: "unknown", notificationId: "unknown" };
+    const unknown = { commandId: "unknown", notificationId: "unknown", recipientId: "unknown" };
     return { deviceId: "held", groupId: fleet.id, userId: who.id, accountId, ruleId, geofenceId, ...unknown };
   }
 

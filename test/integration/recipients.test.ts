@@ -140,6 +140,59 @@ describe("people outside the account", () => {
     assert.match(textOf(before), /North .* wants .* by Waybeam\. .* To refuse, do nothing\./);
   });
 
+  test("are asked again where it is not known that their code was sent: a crash may come before", async () => {
+    let sent = 0;
+    const ends: (() => void)[] = [];
+    const asking: NonNullable<RestOptions["asking"]> = {
+      parts: () => 1,
+      send: () => {
+        sent++;
+        return new Promise((resolve) =>
+          ends.push(() => resolve({ outcome: "unavailable", reason: "the test is over" })),
+        );
+      },
+    };
+    const crashing = await startRest({ limits, asking });
+    try {
+      const { rule } = await tenant({}, crashing);
+      const save = () => rule({ email: [{ to: "lost@example.org" }] });
+      assert.equal((await save()).status, 201);
+      await save();
+      assert.equal(sent, 1, "it may be on its way");
+      crashing.clock.jump(11 * 60_000);
+      await save();
+      assert.equal(sent, 2);
+    } finally {
+      for (const end of ends) end();
+      await endRest(crashing);
+    }
+  });
+
+  test("are deleted, but for who refused, and not on the day of a code", async () => {
+    const { id, call, rule, states } = await tenant();
+    const [gone, no] = ["gone@example.org", "never@example.org"];
+    const { code } = read(await mailTo(gone, () => rule({ email: [{ to: gone }] })));
+    assert.equal(outcome(await reply(id, gone, code)), "confirmed");
+    const refusing = read(await mailTo(no, () => call("POST", "/api/recipients", { to: no })));
+    assert.equal(outcome(await reply(id, no, refusing.code, "refuse")), "refused");
+    const { recipients } = (await call("GET", "/api/recipients")).json;
+    const remove = (at: number) => call("DELETE", `/api/recipients/${recipients[at].id}`);
+    assert.deepEqual(outcome(await remove(0)), [409, "recipient can't be deleted"]);
+    const other = await tenant();
+    assert.deepEqual(outcome(await other.call("DELETE", `/api/recipients/${recipients[0].id}`)), [
+      404,
+      "recipient not found",
+    ]);
+    rest.clock.jump(86_400_000);
+    assert.equal((await remove(0)).status, 200);
+    assert.deepEqual(outcome(await remove(0)), [404, "recipient not found"]);
+    assert.deepEqual(outcome(await remove(1)), [409, "recipient can't be deleted"]);
+    assert.deepEqual(await states(), [[no, "refused"]]);
+    const again = read(await mailTo(gone, () => rule({ email: [{ to: gone }] })));
+    assert.equal(outcome(await reply(id, gone, again.code)), "confirmed");
+    rest.clock.jump(-86_400_000);
+  });
+
   test("end a code by five wrong tries, and at seven days", async () => {
     const { id, call } = await tenant();
     const ask = (to: string) => mailTo(to, () => call("POST", "/api/recipients", { to }));

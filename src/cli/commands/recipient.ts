@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { clientFor, examples } from "../context.ts";
+import { CliError } from "../exit.ts";
 import type { Host } from "../host.ts";
 import { listAll } from "../pages.ts";
 import { printLines, printOne } from "../print.ts";
@@ -15,6 +16,24 @@ export function addRecipient(program: Command, host: Host): void {
   addList(recipient, host);
   addAsk(recipient, host);
   addAnswer(recipient, host);
+  addRemove(recipient, host);
+}
+
+function addRemove(recipient: Command, host: Host): void {
+  recipient
+    .command("remove")
+    .description("forget somebody, who then gets no notices until asked again")
+    .argument("<to>", "the recipient's e-mail address or phone number, or its id")
+    .addHelpText("after", examples("waybeam recipient remove ops@example.com"))
+    .action(async (to: string, _options: object, command: Command) => {
+      const client = await clientFor(host, command);
+      const wanted = [to.toLowerCase(), to.replace(/[ ().-]/g, "")];
+      const all = await listAll(client, path, "recipients");
+      const found = all.find((each) => each.id === to || wanted.includes(String(each.to)));
+      if (found === undefined) throw new CliError("notFound", `nobody was asked as ${to}`);
+      await client.call("DELETE", `${path}/${encodeURIComponent(String(found.id))}`);
+      host.terminal.err(`${plain(found.to)} is forgotten.\n`);
+    });
 }
 
 function addList(recipient: Command, host: Host): void {

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { DoneAnswer } from "../../contract/device.ts";
 import { PageQuery } from "../../contract/page.ts";
 import {
   RecipientAnswer,
+  RecipientPath,
   RecipientReply,
   RecipientRequest,
   RecipientsAnswer,
@@ -16,7 +18,7 @@ import { TokenLimits } from "../token-limits.ts";
 
 const path = "/api/recipients";
 
-/** GET and POST /api/recipients, and the recipient's own answer. */
+/** GET and POST /api/recipients, DELETE of one, and the recipient's own answer. */
 export function recipientsRoutes(app: App, plain: FastifyInstance, services: Services): void {
   const { recipients } = services;
   plain.get<{ Querystring: PageQuery }>(
@@ -62,6 +64,29 @@ export function recipientsRoutes(app: App, plain: FastifyInstance, services: Ser
     },
   );
   answerRoute(app, services);
+  removeRoute(app, services);
+}
+
+function removeRoute(app: App, { recipients }: Services): void {
+  app.delete(
+    `${path}/:recipientId`,
+    call({
+      operationId: "deleteRecipient",
+      tag: "Alerts",
+      summary: "Forget somebody outside the account",
+      description:
+        "It gets no notices any more, until it is asked and confirms again. Who refused stays and is not asked again; who was sent a code today can be deleted tomorrow.",
+      permission: "admin",
+      input: { params: RecipientPath },
+      ok: { 200: DoneAnswer },
+      errors: ["recipientNotFound", "recipientKept", "unsupportedMediaType"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      await recipients.remove(caller.user, request.params.recipientId);
+      return answer(caller, {});
+    },
+  );
 }
 
 function answerRoute(app: App, { recipients, limits }: Services): void {

@@ -62,6 +62,34 @@ export class RecipientRows implements RecipientStore {
     });
   }
 
+  async confirmSent(key: number, hash: string, expires: number): Promise<OutsideRecipient | undefined> {
+    const row = await this.#database
+      .updateTable("recipient")
+      .set({ code_expires: expires })
+      .where("key", "=", key)
+      .where("code_hash", "=", hash)
+      .where("state", "=", "pending")
+      .returningAll()
+      .executeTakeFirst();
+    return row && recipientOf(row);
+  }
+
+  remove(accountKey: number, id: string, day: string): Promise<"removed" | "refused" | "asked" | "missing"> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const row = await transaction
+        .selectFrom("recipient")
+        .select(["key", "state", "asked_day"])
+        .where("account", "=", accountKey)
+        .where("id", "=", id)
+        .executeTakeFirst();
+      if (row === undefined) return "missing";
+      if (row.state === "refused") return "refused";
+      if (row.asked_day === day) return "asked";
+      await transaction.deleteFrom("recipient").where("key", "=", row.key).execute();
+      return "removed";
+    });
+  }
+
   async withdraw(key: number, hash: string): Promise<void> {
     await this.#database
       .updateTable("recipient")

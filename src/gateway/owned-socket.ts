@@ -26,6 +26,18 @@ export function handOver(socket: OwnedSocket, to: SocketOwner): void {
   socket[owner] = to;
 }
 
+/** Bytes that were offered to the peer and that it did not take. What is gathered was not offered yet. */
+export function unsentOf(socket: OwnedSocket): number {
+  return socket.writableCorked > 0 ? 0 : socket.writableLength;
+}
+
+/** What is written in the present step goes to the system in one piece: one call for the replies to a burst, not one for each. */
+export function gather(socket: OwnedSocket): void {
+  if (socket.writableCorked > 0) return;
+  socket.cork();
+  queueMicrotask(() => socket.uncork());
+}
+
 /** Gives nobody anything more; the owner can be forgotten before the socket is. */
 export function disown(socket: OwnedSocket): void {
   socket[owner] = undefined;

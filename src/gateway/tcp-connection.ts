@@ -8,7 +8,7 @@ import type { Exchange, Turned } from "./exchange.ts";
 import { HttpResponder, lastResponse } from "./http.ts";
 import { MessageRate } from "./message-rate.ts";
 import { Opening } from "./opening.ts";
-import { disown, own } from "./owned-socket.ts";
+import { disown, gather, own, unsentOf } from "./owned-socket.ts";
 import { QuietTimer } from "./quiet-timer.ts";
 import { Session } from "./session.ts";
 import { plainAddress, type Shared } from "./shared.ts";
@@ -172,10 +172,15 @@ export class TcpConnection implements Channel {
   write(bytes: Uint8Array): void {
     if (this.#closed || this.#closing) return;
     this.#socket.write(bytes);
-    if (this.#socket.writableLength > this.#shared.limits.unsentBytes) this.close("unread");
+    if (unsentOf(this.#socket) > this.#shared.limits.unsentBytes) this.close("unread");
   }
 
   finish(exchange: Exchange): void {
+    // More of a burst follow, whose replies are mostly due in the same step.
+    if (this.busy) {
+      if (unsentOf(this.#socket) > this.#shared.limits.unsentBytes) this.close("unread");
+      else gather(this.#socket);
+    }
     if (this.#http === undefined) writeReplies(this, exchange);
     else {
       for (const response of this.#http.responses(exchange)) this.write(response);
@@ -210,7 +215,11 @@ export class TcpConnection implements Channel {
     if (this.#blocked) {
       this.#blocked = false;
       this.#throttled = false;
-      this.#guardedPump();
+      try {
+        this.#pump();
+      } catch (error) {
+        this.#defect(error);
+      }
       this.#account();
     } else if (this.#ended) this.#endWhenDone();
   }
@@ -315,14 +324,6 @@ export class TcpConnection implements Channel {
     else if (this.#rate.allows(this.#shared.tick)) return true;
     else this.#throttle();
     return false;
-  }
-
-  #guardedPump(): void {
-    try {
-      this.#pump();
-    } catch (error) {
-      this.#defect(error);
-    }
   }
 
   /** The protocol of a connection's first HTTP request. */

@@ -239,3 +239,22 @@ test("a fleet's backlog goes in shares: who reports as usual is in the next comm
   );
   await ingest.stop();
 });
+
+test("who reports as usual waits for no more than one commit of devices that send days in one piece", async (context) => {
+  const { store, ingest } = setUp();
+  context.after(() => ingest.stop());
+  store.devices = Array.from({ length: 21 }, (_, index) => device({ key: index + 1, id: `d${index + 1}` }));
+  const fleet = await Promise.all(store.devices.map(({ id }) => admitted(ingest, id)));
+  const usual = fleet[20];
+  assert.ok(usual);
+  const packet = Array.from({ length: 2000 }, (_, index) => fix(index - 2000));
+  const waiting = fleet
+    .slice(0, 20)
+    .map((one) => new Promise<string>((resolve) => ingest.submit(one, packet, start, resolve)));
+  await submit(ingest, usual, 1, []);
+  const [first] = store.commits;
+  assert.ok(first);
+  assert.ok(first.devices.some(({ device: key }) => key === 21));
+  assert.ok(first.devices.length < 15, "the others are more than a commit holds");
+  assert.equal((await Promise.all(waiting)).length, 20);
+});

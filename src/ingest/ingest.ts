@@ -27,6 +27,8 @@ import { Waiting } from "./waiting.ts";
 const mostWaitingBytes = 32 * 1024 * 1024;
 /** Bytes of reports of one commit (an estimate); what waits beyond is the next commit. */
 const mostBatchBytes = 8 * 1024 * 1024;
+/** A device of which no more waits is in the next batch, before those that send a backlog: some fifty reports. Such devices make a batch no more than twice as large. */
+const fewBytes = 32 * 1024;
 /** Beside more devices set aside than this, of several accounts, that nothing is committed at all is a trouble of the store rather than of theirs. */
 const manyAside = 10;
 /**
@@ -297,6 +299,7 @@ export class Ingest implements Intake, SetAsides {
     const now = this.#deps.clock.monotonic();
     const holds = this.#heldUntil.size > 0 && !this.#stopping;
     const batch: PendingDevice[] = [];
+    const backlogs: PendingDevice[] = [];
     let bytes = 0;
     let late = 0;
     for (const [key, pending] of all.devices) {
@@ -304,14 +307,17 @@ export class Ingest implements Intake, SetAsides {
       const lateReports = this.#committer.planner.isLate(pending) ? pending.drafts.length : 0;
       const tooLate = late > 0 && lateReports > 0 && late + lateReports > this.#lateShare.reports;
       // Those that wait stand first next time, so that all have their turn.
-      if (held || tooLate || bytes > mostBatchBytes) this.#pending.devices.set(key, pending);
+      const few = pending.bytes <= fewBytes;
+      if (held || tooLate || bytes > (few ? 2 * mostBatchBytes : mostBatchBytes))
+        this.#pending.devices.set(key, pending);
       else {
-        batch.push(pending);
+        (few ? batch : backlogs).push(pending);
         bytes += pending.bytes;
         late += lateReports;
       }
     }
     if (holds) for (const [key, until] of this.#heldUntil) if (until <= now) this.#heldUntil.delete(key);
+    for (const pending of backlogs) batch.push(pending);
     this.#committer.planner.taken(batch);
     return { batch, late };
   }

@@ -235,6 +235,27 @@ withGateway(
   },
 );
 
+withGateway(
+  "a peer that does not read the answers to its bursts is closed, though these are written together",
+  { unsentBytes: 1000, messagesPerSecond: 1e6 },
+  async (world) => {
+    const { intake } = world;
+    intake.hold = true;
+    const peer = new Peer(world.port);
+    peer.send("#I,one\n");
+    await peer.expect("#I\n");
+    peer.socket.pause();
+    const burst = `#P,${"1".padStart(1000, "0")}\n`.repeat(64);
+    while (world.gateway.connections.tcp > 0) {
+      peer.send(burst);
+      await until(() => intake.waiting === 64 || world.gateway.connections.tcp === 0);
+      intake.commit();
+    }
+    peer.end();
+    assert.equal(await metricOf(world.metrics, 'waybeam_connections_closed_total{cause="unread"}'), 1);
+  },
+);
+
 withGateway("junk, unknown protocols and undecodable messages end a connection", { junkBytes: 100 }, async (world) => {
   const junk = new Peer(world.port);
   junk.send(`#I,one\n${"x".repeat(200)}`);

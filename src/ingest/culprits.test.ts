@@ -110,3 +110,20 @@ test("who is stored is told, however long a try of what is set aside takes", asy
   trial.resolve(undefined);
   await ingest.stop();
 });
+
+test("the first culprit is found after a few tries, however many there are", async (context) => {
+  const { store, ingest } = setUp();
+  context.after(() => ingest.stop());
+  const count = 256;
+  store.devices = Array.from({ length: count }, (_, index) => device({ key: index + 1, id: `d${index + 1}` }));
+  for (let key = 1; key <= count; key++) store.spoilt.add(key);
+  const devices = await Promise.all(store.devices.map(({ id }) => admitted(ingest, id)));
+  const tries: number[] = [];
+  const commit = store.commit.bind(store);
+  store.commit = (...given) => {
+    if (ingest.aside.size > 0) tries.push(store.tries);
+    return commit(...given);
+  };
+  await Promise.all(devices.map((one) => submit(ingest, one, 1, [])));
+  assert.ok((tries[0] ?? count) <= 10, `after ${tries[0]} tries`);
+});

@@ -39,7 +39,7 @@ export class Culprits {
   readonly aside: Aside;
   readonly #deps: CulpritDeps;
   readonly #listener: CulpritListener;
-  /** Parts of batches that failed. */
+  /** Parts of batches that failed, one batch after the other. */
   readonly #parts: (readonly PendingDevice[])[] = [];
   readonly #suspects = new Set<DeviceKey>();
   #timer: NodeJS.Timeout | undefined;
@@ -56,12 +56,14 @@ export class Culprits {
   }
 
   /** Commits a batch, or as much of it as can be for now. */
-  async commit(batch: readonly PendingDevice[]): Promise<void> {
+  async commit(batch: readonly PendingDevice[], isPart = false): Promise<void> {
     const failure = await this.#deps.attempts.run(() => this.#deps.commit(batch), batch.length === 1);
     const [first] = batch;
     if (failure !== undefined && batch.length > 1) {
       for (const { device } of batch) this.#suspects.add(device.key);
-      this.#parts.push(...halves(batch));
+      // The halves of a part come next: so the first culprit is found after few tries, and shows that something goes on.
+      if (isPart) this.#parts.unshift(...halves(batch));
+      else this.#parts.push(...halves(batch));
       return;
     }
     if (failure !== undefined && first !== undefined) this.#foundAlone(first, failure.error);
@@ -77,7 +79,7 @@ export class Culprits {
     const trial = part === undefined && !stopping ? this.aside.trial() : undefined;
     if (part === undefined && trial === undefined) return false;
     tell();
-    if (part !== undefined) await this.commit(part);
+    if (part !== undefined) await this.commit(part, true);
     if (trial !== undefined) await this.#try(trial);
     return true;
   }

@@ -10,7 +10,15 @@ const day = 24 * hour;
 class World {
   time = 1_000_000;
   wall = Date.UTC(2026, 5, 1);
-  readonly clock = new OwnClock({ now: () => this.wall, monotonic: () => this.time });
+  /** What each look at the clock takes, ms. */
+  cost = 0;
+  readonly clock = new OwnClock({
+    now: () => this.wall,
+    monotonic: () => {
+      this.time += this.cost;
+      return this.time;
+    },
+  });
 
   /** `age`: how long ago the service started, ms. */
   constructor(age = hour) {
@@ -139,6 +147,22 @@ describe("our own clock", () => {
       assert.deepEqual([world.clock.standing, ...world.withholds], ["slow", true, true]);
       world.pass(hour);
     }
+  });
+
+  it("takes a tenth of the time at most to be judged, however many devices there are", () => {
+    const world = new World();
+    world.cost = 1;
+    world.report(1, 3, "ahead");
+    world.report(2, 3, "ahead");
+    world.cost = 1000;
+    world.clock.judge();
+    world.cost = 0;
+    assert.equal(world.clock.standing, "slow");
+    for (const account of [1, 2]) world.report(account, 3, "near");
+    assert.equal(world.clock.standing, "slow", "not counted yet");
+    world.pass(20_000);
+    world.clock.judge();
+    assert.equal(world.clock.standing, "right");
   });
 
   it("is said to be fast where most report long ago, and nothing is withheld for that", () => {

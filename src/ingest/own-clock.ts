@@ -27,6 +27,9 @@ const mostUnsureMs = 3_600_000;
 /** Where no device has spoken against our clock for so long, nor for it, what is old by it is deleted. */
 const mostSilentMs = 7 * 24 * 3_600_000;
 
+/** So many times as long as counting the votes took, they are not counted again: those of many accounts take milliseconds, and each commit may ask for it. */
+const restTimes = 9;
+
 interface Vote {
   readonly sight: Sight;
   /** It has reported what was believed before. */
@@ -61,6 +64,8 @@ export class OwnClock implements ClockTrust {
   #doubtedAt: number;
   #hearingSince = Number.NEGATIVE_INFINITY;
   #unsureSince: number | undefined;
+  /** When the votes are counted next at the earliest. */
+  #countAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -113,9 +118,16 @@ export class OwnClock implements ClockTrust {
     else this.#unsureSince ??= now;
   }
 
-  /** Counts the votes. */
+  /** Counts the votes, unless that was done a moment ago. */
   judge(): void {
     const now = this.#clock.monotonic();
+    if (now < this.#countAt) return;
+    this.#count(now);
+    const counted = this.#clock.monotonic();
+    this.#countAt = counted + (counted - now) * restTimes;
+  }
+
+  #count(now: number): void {
     const accounts: Count = { ahead: 0, behind: 0, near: 0 };
     const devices: Count = { ahead: 0, behind: 0, near: 0 };
     for (const [account, votes] of this.#votes) {

@@ -31,3 +31,16 @@ test("a slow disk is none that stands still; five seconds without a commit are",
   progress.committed();
   progress.check();
 });
+
+test("who finds out whose reports can't be stored does not stand still", () => {
+  const { clock, progress } = world();
+  progress.begun();
+  for (let found = 0; found < 10; found++) {
+    clock.time += 4900;
+    progress.check();
+    progress.setAside();
+  }
+  assert.ok(progress.nothingSinceAside);
+  clock.time += 5100;
+  assert.throws(() => progress.check(), /nothing was committed for 5 s/);
+});

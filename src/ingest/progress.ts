@@ -31,9 +31,11 @@ export class Progress {
     if (this.#since !== undefined) this.#since = now;
   }
 
-  /** Something was set aside. */
+  /** Something was set aside: the rest goes on. */
   setAside(): void {
-    this.#asideAt = this.#clock.monotonic();
+    const now = this.#clock.monotonic();
+    this.#asideAt = now;
+    if (this.#since !== undefined) this.#since = now;
   }
 
   get nothingSinceAside(): boolean {

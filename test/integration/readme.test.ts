@@ -128,6 +128,7 @@ describe("the README's commands, as they stand but for the ports", () => {
       "rule remove",
       "zone remove",
       "recipient answer",
+      "recipient remove",
     ];
     const sections = readFileSync(join(root, "docs/generated/cli.md"), "utf8")
       .split(/^## waybeam /m)

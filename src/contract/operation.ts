@@ -1,21 +1,25 @@
 import Type from "typebox";
 import { serviceSuccess, success } from "./envelope.ts";
+import { listed } from "./page.ts";
 import { Instant } from "./schema.ts";
 
 /** Answer of GET /api/quarantine. */
-export const QuarantineAnswer = serviceSuccess({
-  quarantine: Type.Array(
-    Type.Object({
-      ids: Type.Array(Type.String(), { description: "The identifiers that it reported." }),
-      protocol: Type.String(),
-      address: Type.String(),
-      firstSeen: Instant(),
-      lastSeen: Instant(),
-      attempts: Type.Integer(),
-    }),
-    { description: "Trackers that connected and are not registered. Nothing that they sent is kept." },
+export const QuarantineAnswer = serviceSuccess(
+  listed(
+    "quarantine",
+    Type.Array(
+      Type.Object({
+        ids: Type.Array(Type.String(), { description: "The identifiers that it reported." }),
+        protocol: Type.String(),
+        address: Type.String(),
+        firstSeen: Instant(),
+        lastSeen: Instant(),
+        attempts: Type.Integer(),
+      }),
+      { description: "Trackers that connected and are not registered. Nothing that they sent is kept." },
+    ),
   ),
-});
+);
 
 /** Body of POST /api/devices/{deviceId}/trace. */
 export const TraceRequest = Type.Object(

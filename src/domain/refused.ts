@@ -8,6 +8,15 @@ import type { ListCursors } from "./list-cursors.ts";
 /** Refused reports in one answer where nothing else is asked for: some 300 KB, 4 MB at most. */
 const defaultPage = 1000;
 
+/** The report; one whose text is damaged in the database as that text, so that the others can be read. */
+function readable(report: string): unknown {
+  try {
+    return JSON.parse(report);
+  } catch {
+    return report;
+  }
+}
+
 /** A page of refused reports, as the API gives it. */
 export interface RefusedReports {
   readonly refused: RefusedView[];
@@ -34,7 +43,7 @@ export async function listRefused(
     dateTime: formatInstant(time),
     receivedAt: formatInstant(receivedAt),
     cause,
-    report: JSON.parse(report) as unknown,
+    report: readable(report),
   }));
   return {
     refused,

@@ -219,6 +219,6 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   recipientsRoutes(app, instance, services);
   recipientPage(instance);
   trialRoute(instance, services);
-  evidenceRoutes(app, services);
+  evidenceRoutes(app, instance, services);
   operationRoutes(instance, services);
 }

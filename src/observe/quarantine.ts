@@ -25,6 +25,7 @@ class MemoryQuarantine implements Quarantine {
   readonly #clock: Clock;
   readonly #unknown: FairList<RememberedKnock>;
   readonly #known: FairList<RememberedKnock & { readonly device: string }>;
+  #seq = 0;
 
   constructor(clock: Clock, { entries, share }: QuarantineLimits) {
     this.#clock = clock;
@@ -70,7 +71,7 @@ class MemoryQuarantine implements Quarantine {
   ): RememberedKnock {
     const now = this.#clock.now();
     const [firstSeen, attempts] = [known?.firstSeen ?? now, (known?.attempts ?? 0) + 1];
-    return { cause, ids, protocol, address, firstSeen, lastSeen: now, attempts };
+    return { cause, ids, protocol, address, firstSeen, lastSeen: now, attempts, seq: ++this.#seq };
   }
 }
 

@@ -22,6 +22,8 @@ export interface RememberedKnock extends Omit<Knock, "device"> {
   readonly firstSeen: number;
   readonly lastSeen: number;
   readonly attempts: number;
+  /** Grows with each attempt of any tracker: the order of the last attempts, whatever the clock says. */
+  readonly seq: number;
 }
 
 /**

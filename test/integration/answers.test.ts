@@ -102,6 +102,29 @@ describe("operation", () => {
     assert.equal(quarantine[0].attempts, 1);
   });
 
+  test("the quarantine comes in pages; what knocks between two of them is neither missed by the others nor doubles them", async () => {
+    const knock = (index: number) =>
+      rest.quarantine.add({ cause: "unknown", ids: [`page-${index}`], protocol: "gt06", address: `192.0.2.${index}` });
+    for (let index = 0; index < 7; index++) knock(index);
+    const seen: string[] = [];
+    for (let url = "/api/quarantine?limit=3", pages = 0; ; pages++) {
+      const { status, json } = await rest.call("GET", url, { token: pages === 1 ? operatorKey : token });
+      assert.equal(status, 200);
+      assert.ok(json.quarantine.length <= 3);
+      seen.push(...json.quarantine.map(({ ids }: { ids: string[] }) => ids[0]));
+      if (json.nextCursor === undefined) break;
+      // One that was told already comes again.
+      knock(6);
+      url = `/api/quarantine?limit=3&cursor=${json.nextCursor}`;
+    }
+    const paged = seen.filter((id) => id.startsWith("page-"));
+    assert.deepEqual(paged, ["page-6", "page-5", "page-4", "page-3", "page-2", "page-1", "page-0"]);
+    const other = await rest.call("GET", "/api/quarantine?cursor=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", {
+      token,
+    });
+    assert.equal(other.status, 400);
+  });
+
   test("a knock belongs to nobody only until somebody registers its tracker", async () => {
     for (const id of ["knocker-1", "knocker-2"])
       rest.quarantine.add({ cause: "unknown", ids: [id], protocol: "gt06", address: "192.0.2.1" });

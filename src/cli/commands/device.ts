@@ -5,6 +5,7 @@ import { clientFor, examples } from "../context.ts";
 import { CliError } from "../exit.ts";
 import type { Host } from "../host.ts";
 import { forAll } from "../many.ts";
+import { listAll } from "../pages.ts";
 import { isRecord, pairs, plain, records, table } from "../text.ts";
 import { addDeviceAdd } from "./device-add.ts";
 import { addDeviceIdentity } from "./device-identity.ts";
@@ -97,7 +98,7 @@ function addUnknown(device: Command, host: Host): void {
     .addHelpText("after", examples("waybeam device unknown"))
     .action(async (options: { json?: boolean }, command: Command) => {
       const client = await clientFor(host, command);
-      const unknown = records((await client.call("GET", "/api/quarantine")).quarantine);
+      const unknown = await listAll(client, "/api/quarantine", "quarantine");
       if (options.json) for (const each of unknown) await terminal.out(`${JSON.stringify(each)}\n`);
       else {
         const rows = unknown.map(({ ids, protocol, address, lastSeen, attempts }) => [

@@ -1,47 +1,63 @@
+import type { FastifyInstance } from "fastify";
 import { DevicePath, RefusedAnswer, RefusedQuery } from "../../contract/device.ts";
 import { IdentityAnswer } from "../../contract/identity.ts";
 import { QuarantineAnswer, TraceAnswer, TraceRequest } from "../../contract/operation.ts";
+import { PageQuery } from "../../contract/page.ts";
 import { formatInstant } from "../../contract/time.ts";
 import { listRefused } from "../../domain/refused.ts";
 import type { Seen } from "../../ports/presence.ts";
+import type { RememberedKnock } from "../../ports/quarantine.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
-import { answer, callerOf, serviceAnswer } from "../envelope.ts";
+import { answer, callerOf } from "../envelope.ts";
+import { jsonOf, pageAnswer } from "../list-answer.ts";
 import type { Services } from "../services.ts";
 
 /** What trackers sent that became no location: GET /api/quarantine, GET .../refused, GET .../identity, POST .../trace. */
-export function evidenceRoutes(app: App, services: Services): void {
-  quarantineRoute(app, services);
+export function evidenceRoutes(app: App, plain: FastifyInstance, services: Services): void {
+  quarantineRoute(plain, services);
   refusedRoute(app, services);
   identityRoute(app, services);
   traceRoute(app, services);
 }
 
-function quarantineRoute(app: App, { quarantine }: Services): void {
-  app.get(
+function quarantineRoute(app: FastifyInstance, services: Services): void {
+  const { quarantine } = services;
+  app.get<{ Querystring: PageQuery }>(
     "/api/quarantine",
     call({
       operationId: "listQuarantine",
       tag: "Operation",
       summary: "List trackers that connected and are not registered",
       description:
-        "They belong to no account, so only the operator and admins of the first account, who run the service, see them. Those that were refused as a registered device (expired, or against its rules) are no part of this list: its account sees them.",
+        "The last seen first. They belong to no account, so only the operator and admins of the first account, who run the service, see them. Those that were refused as a registered device (expired, or against its rules) are no part of this list: its account sees them.",
       permission: "service",
-      input: {},
+      input: { querystring: PageQuery },
       ok: { 200: QuarantineAnswer },
     }),
-    async (request) => {
-      const entries = quarantine.unknown().map(({ ids, firstSeen, lastSeen, protocol, address, attempts }) => ({
-        ids: [...ids],
-        protocol,
-        address,
-        firstSeen: formatInstant(firstSeen),
-        lastSeen: formatInstant(lastSeen),
-        attempts,
-      }));
-      return serviceAnswer(request.caller, { quarantine: entries });
-    },
+    async (request, reply) =>
+      pageAnswer(request, reply, services, request.query, {
+        name: "quarantine",
+        scope: ["quarantine"],
+        read: async ({ after = Number.POSITIVE_INFINITY, limit }) => {
+          const older = quarantine.unknown().filter(({ seq }) => seq < after);
+          const items = older.slice(0, limit);
+          const last = items.at(-1);
+          return { items, ...(last !== undefined && items.length < older.length && { next: last.seq }) };
+        },
+        text: jsonOf(knockView),
+        place: Number,
+      }),
   );
+}
+
+function knockView({ ids, protocol, address, firstSeen, lastSeen, attempts }: RememberedKnock) {
+  return {
+    ...{ ids, protocol, address },
+    firstSeen: formatInstant(firstSeen),
+    lastSeen: formatInstant(lastSeen),
+    attempts,
+  };
 }
 
 function refusedRoute(app: App, { devices, store, setAsides, cursors }: Services): void {
@@ -92,7 +108,7 @@ function identityRoute(app: App, { quarantine, store, devices, presence }: Servi
         since: formatInstant(since),
         trustedSince: trustedAt === null ? null : formatInstant(trustedAt),
       }));
-      const refused = quarantine.ofDevice(id).map(({ ids: _, firstSeen, lastSeen, ...knock }) => ({
+      const refused = quarantine.ofDevice(id).map(({ ids: _ids, seq: _seq, firstSeen, lastSeen, ...knock }) => ({
         ...knock,
         firstSeen: formatInstant(firstSeen),
         lastSeen: formatInstant(lastSeen),

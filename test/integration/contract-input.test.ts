@@ -136,6 +136,103 @@ test("what a body's schema does not admit is refused with 400", { timeout: 240_0
   }
 });
 
+test("what a query's schema admits is accepted, and each of its rules broken once is refused", {
+  timeout: 120_000,
+}, async () => {
+  for (const call of calls().filter(({ method }) => method === "GET"))
+    for (const { name, in: place, schema } of call.parameters ?? []) {
+      if (place !== "query") continue;
+      const validate = validator(schema);
+      const value = fc.oneof(
+        admittedBy(schema, components()),
+        fc.string(),
+        fc.constantFrom("", "0", "10001", "-1", "1e2"),
+      );
+      await fc.assert(
+        fc.asyncProperty(
+          value.filter((each) => typeof each === "string" && each.isWellFormed()),
+          async (text) => {
+            const { status, json } = await send(call, undefined, `?${name}=${encodeURIComponent(String(text))}`);
+            const details: readonly string[] = json.details ?? [];
+            const refers = details.every((detail) => exceptions.some(([known]) => known.test(detail)));
+            const told = `${call.operationId} ${name}=${JSON.stringify(text)}: ${status} ${JSON.stringify(json).slice(0, 300)}`;
+            if (status === 404) return;
+            assert.equal(status === 200 || (status === 400 && details.length > 0 && refers), validate(text), told);
+          },
+        ),
+        { numRuns: 40, endOnFailure: true },
+      );
+    }
+  assert.deepEqual(rest.logged, []);
+});
+
+test("a patch of a field is taken where the body of a PUT with that value is, and no patch is a failure of the service", {
+  timeout: 240_000,
+}, async () => {
+  const { paths } = rest.http.openApi() as { paths: Record<string, Record<string, Operation>> };
+  for (const [path, { patch, put }] of Object.entries(paths)) {
+    if (patch === undefined || put === undefined) continue;
+    const call: Call = { ...patch, path, method: "PATCH" };
+    const schema = bodyOf({ ...put, path, method: "PUT" });
+    assert.ok(schema !== undefined, path);
+    const validate = validator(schema);
+    const fields = admittedBy(schema, components()).filter((value) => validate(value));
+    const replaced = fields.map((body) =>
+      Object.entries(Object(body)).map(([name, value]) => ({ op: "add", path: `/${pointer(name)}`, value })),
+    );
+    const pointers = fc.constantFrom(
+      "",
+      "/",
+      "/name",
+      "/id",
+      "/tags/a",
+      "/devices/-",
+      "/devices/0",
+      "/tags/~2",
+      "/__proto__/x",
+    );
+    const junk = fc.array(
+      fc.record(
+        {
+          op: fc.constantFrom("add", "remove", "replace", "move", "copy", "test", "other"),
+          path: pointers,
+          from: pointers,
+          value: fc.jsonValue({ maxDepth: 3 }),
+        },
+        { requiredKeys: ["op", "path"] },
+      ),
+      { maxLength: 6 },
+    );
+    const told = (status: number, json: unknown, body: unknown) =>
+      `${call.operationId} ${status} ${JSON.stringify(json).slice(0, 600)} ${JSON.stringify(body).slice(0, 600)}`;
+    await fc.assert(
+      fc.asyncProperty(replaced, async (body) => {
+        const { status, json } = await send(call, body);
+        const details: readonly string[] = json.details ?? [];
+        // Fields that the schema does not name are none that a patch may set.
+        const untold = details.filter(
+          (detail) =>
+            !/names no field|can't be changed/.test(detail) && !exceptions.some(([known]) => known.test(detail)),
+        );
+        assert.ok(![415, 500].includes(status) && (status !== 400 || untold.length === 0), told(status, json, body));
+      }),
+      { numRuns: 15, endOnFailure: true },
+    );
+    await fc.assert(
+      fc.asyncProperty(junk, async (body) => {
+        const { status, json } = await send(call, body);
+        assert.ok([200, 400, 403, 404, 409].includes(status), told(status, json, body));
+      }),
+      { numRuns: 60, endOnFailure: true },
+    );
+  }
+  assert.deepEqual(rest.logged, []);
+});
+
+function pointer(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
 function validator(schema: Schema): (value: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false });
   ajv.addFormat("date-time", (text: string) => parseInstant(text) !== undefined);

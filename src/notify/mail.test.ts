@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { selfSigned } from "../../test/support/certificate.ts";
@@ -112,6 +114,30 @@ describe("mail by SMTP", () => {
     peer = new SmtpPeer();
     await peer.listen(port);
     assert.equal((await sender.send(mail)).outcome, "accepted");
+  });
+
+  it("leaves no connection behind that would keep the process, when it is closed while a server is silent", async () => {
+    const server = createServer({ allowHalfOpen: true }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    assert.ok(address !== null && typeof address === "object");
+    const sender = await start({ timeoutSeconds: 30 }, address.port);
+    const connected = once(server, "connection");
+    const sending = sender.send(mail);
+    const [socket] = await connected;
+    socket.on("error", () => {});
+    // Silent from its first command on.
+    socket.write("220 mail.example\r\n");
+    await once(socket, "data");
+    const open = () => process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap").length;
+    const before = open();
+    await sender.close();
+    assert.equal((await sending).outcome, "unavailable");
+    await new Promise(setImmediate);
+    const left = open();
+    socket.destroy();
+    server.close();
+    assert.equal(left, before - 1);
   });
 
   it("has as many connections as it may, which are used again", async () => {

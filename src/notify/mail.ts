@@ -137,6 +137,8 @@ function createPool(settings: MailSettings, domain: string) {
     connectionTimeout: timeout,
     greetingTimeout: timeout,
     socketTimeout: timeout,
+    // A server that never ends its side would keep the process for five seconds after everything else has ended.
+    socketCloseTimeout: 0,
     disableFileAccess: true,
     disableUrlAccess: true,
   });

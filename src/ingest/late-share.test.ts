@@ -35,3 +35,10 @@ test("a disk that takes its time for every commit is not taken for late reports 
   for (let batch = 0; batch < 20; batch++) share.took(share.reports, share.reports * 0.05);
   assert.ok(share.reports <= 820, `${share.reports}`);
 });
+
+test("nor where each of the devices sends more than the fewest, one of which a batch always has", () => {
+  const share = new LateShare();
+  const took = () => share.took(Math.max(720, share.reports), 65 + share.reports * 0.01);
+  for (let batch = 0; batch < 20; batch++) took();
+  assert.ok(share.reports >= 1024, `${share.reports}`);
+});

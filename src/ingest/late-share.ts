@@ -26,9 +26,9 @@ export class LateShare {
     this.#diskMs = Math.min(this.#diskMs, ms);
     const own = ms - this.#diskMs;
     if (own > longMs) {
+      // So few hardly take that long by themselves. Where they do, a batch takes no more than twice as long before the share shrinks again.
+      if (this.#reports === fewest) this.#diskMs = Math.min(ms, mostDiskMs);
       this.#reports = Math.max(fewest, Math.floor(Math.min(this.#reports, late) / 2));
-      // So few never take that long by themselves.
-      if (late <= fewest) this.#diskMs = Math.min(ms, mostDiskMs);
     } else if (own < shortMs && late >= this.#reports) this.#reports = Math.min(most, this.#reports * 2);
   }
 }

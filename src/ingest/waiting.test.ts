@@ -30,8 +30,18 @@ test("one device alone takes an eighth, one account half of the room", () => {
     device += 100;
   }
   assert.ok(device < 4000);
-  for (let other = 0; waiting.takes(1, 0); other++) waiting.add(1, 100, other);
+  for (let other = 0; waiting.takes(1, 100); other++) waiting.add(1, 100, other);
   assert.ok(waiting.bytes >= 16_000 && waiting.bytes <= 16_100);
   waiting.add(1, -waiting.bytes, 0);
   assert.ok(waiting.takes(1, 0));
+});
+
+test("a device of which nothing waits gets in though its account's backlogs have taken their part; other accounts keep theirs", () => {
+  const waiting = new Waiting(1000);
+  while (waiting.takes(1, 10)) waiting.add(1, 10, 1);
+  assert.ok(waiting.bytes >= 500 && waiting.bytes < 520);
+  assert.ok(waiting.takes(1, 0));
+  while (waiting.takes(1, 0)) waiting.add(1, 10, 1);
+  assert.ok(waiting.bytes > 600 && waiting.bytes < 700);
+  assert.ok(waiting.takes(2, 10));
 });

@@ -5,7 +5,8 @@ const devicePart = 1 / 8;
 
 /**
  * The bytes of reports that wait for their commit, by account. An account may take as much as it leaves free for the others: one alone half of it, two a third
- * each. So one that sends more than is stored is held back by itself, and there is always room for those that send little.
+ * each. So one that sends more than is stored is held back by itself, and there is always room for those that send little. A device of which nothing waits gets in beyond
+ * that, up to twice what is left free: otherwise an account's live trackers waited until its backlogs had each had their turn.
  */
 export class Waiting {
   readonly #most: number;
@@ -49,6 +50,7 @@ export class Waiting {
   takes(accountKey: number, deviceBytes: number): boolean {
     if (this.#bytes <= this.#most * roomyPart) return true;
     const free = this.#most - this.#bytes;
-    return deviceBytes <= free * devicePart && (this.#byAccount.get(accountKey) ?? 0) <= free;
+    const mostOfAccount = deviceBytes === 0 ? 2 * free : free;
+    return deviceBytes <= free * devicePart && (this.#byAccount.get(accountKey) ?? 0) <= mostOfAccount;
   }
 }

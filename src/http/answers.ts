@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
@@ -27,6 +28,8 @@ export interface OpenAnswer {
   /** Bytes that it holds. */
   bytes: number;
   left: boolean;
+  /** Until it has left: an idle connection keeps nothing of its last request. */
+  response: ServerResponse | undefined;
 }
 
 /** The requests under way, and the bytes of answers that wait to be read: of each user, of each account, and of all together. */
@@ -34,11 +37,21 @@ export class Answers {
   readonly #limits: AnswerLimits;
   readonly #users = new Map<number, Share>();
   readonly #accounts = new Map<number, Share>();
-  readonly #sockets = new WeakMap<Socket, Set<OpenAnswer>>();
+  /** The last one of each connection, whether it has left or not. */
+  readonly #open = new Map<Socket, OpenAnswer>();
+  /** Listens to every answer: a function for each would be most of what this costs a request. */
+  readonly #ended: (this: ServerResponse) => void;
   #bytes = 0;
 
   constructor(limits: AnswerLimits) {
     this.#limits = limits;
+    const left = (response: ServerResponse) => {
+      const answer = this.#open.get(response.req.socket);
+      if (answer?.response === response) this.#leave(answer);
+    };
+    this.#ended = function ended() {
+      left(this);
+    };
   }
 
   /** Bytes of all answers that wait to be read. */
@@ -54,17 +67,18 @@ export class Answers {
   ): ApiError | undefined {
     const refusal = this.#refusal(key, accountKey, 0);
     if (refusal !== undefined) return refusal;
-    const answer: OpenAnswer = { user: key, account: accountKey, bytes: 0, left: false };
+    const response = reply.raw;
+    const answer: OpenAnswer = { user: key, account: accountKey, bytes: 0, left: false, response };
     shareOf(this.#users, key).requests++;
     shareOf(this.#accounts, accountKey).requests++;
     request.openAnswer = answer;
     const { socket } = request.raw;
-    const open = this.#sockets.get(socket) ?? this.#watch(socket);
-    open.add(answer);
-    reply.raw.once("close", () => {
-      open.delete(answer);
-      this.#leave(answer);
-    });
+    // The next request of a connection begins when the answer before it has left.
+    const before = this.#open.get(socket);
+    if (before !== undefined) this.#leave(before);
+    else socket.once("close", () => this.#closed(socket));
+    this.#open.set(socket, answer);
+    response.on("close", this.#ended);
     return undefined;
   }
 
@@ -137,14 +151,10 @@ export class Answers {
     return undefined;
   }
 
-  #watch(socket: Socket): Set<OpenAnswer> {
-    const open = new Set<OpenAnswer>();
-    this.#sockets.set(socket, open);
-    // Requests that wait behind another one's answer end with the connection, and say nothing.
-    socket.once("close", () => {
-      for (const answer of open) this.#leave(answer);
-    });
-    return open;
+  #closed(socket: Socket): void {
+    const answer = this.#open.get(socket);
+    if (answer !== undefined) this.#leave(answer);
+    this.#open.delete(socket);
   }
 
   #add(answer: OpenAnswer, bytes: number): void {
@@ -158,6 +168,7 @@ export class Answers {
     if (answer.left) return;
     this.#add(answer, -answer.bytes);
     answer.left = true;
+    answer.response = undefined;
     end(this.#users, answer.user);
     end(this.#accounts, answer.account);
   }

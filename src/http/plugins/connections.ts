@@ -90,7 +90,8 @@ export function shareConnections(
     const connection = bySocket.get(request.socket);
     if (connection === undefined) return;
     connection.request = request;
-    response.once("close", answered);
+    // `once` would make a function for each.
+    response.on("close", answered);
   });
 }
 

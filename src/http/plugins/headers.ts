@@ -13,7 +13,7 @@ const onlySecure = { "strict-transport-security": "max-age=31536000" } as const;
 
 /** Sets them on an answer. Pages and documents that are the same for everybody may be kept. `secure`: it goes out by HTTPS. */
 export function guardAnswer({ url }: Pick<FastifyRequest, "url">, reply: FastifyReply, secure: boolean): void {
-  reply.headers(alwaysHeaders);
+  reply.header("x-content-type-options", alwaysHeaders["x-content-type-options"]);
   if (secure) reply.headers(onlySecure);
-  if (ofApi.test(url)) reply.headers(secretHeaders);
+  if (url.startsWith("/api/") || ofApi.test(url)) reply.header("cache-control", secretHeaders["cache-control"]);
 }

@@ -1,6 +1,6 @@
 import { longestNumber, pieceOf, writeNumber } from "../../model/json-bytes.ts";
 import { lateAfterMs, noAlertMembers, readableExtras } from "../../model/location-json.ts";
-import type { RecordCursor } from "./record-codec.ts";
+import type { RecordView } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
 
 const dayMs = 86_400_000;
@@ -50,7 +50,7 @@ export class LocationRenderer {
   }
 
   /** Appends the record that the cursor has read. */
-  render(cursor: RecordCursor, sink: ByteSink): void {
+  render(cursor: RecordView, sink: ByteSink): void {
     const { alerts, extras, end } = cursor;
     // The alert members end where the extras begin, so one copy takes both.
     const from = alerts < 0 ? extras : alerts;
@@ -62,7 +62,7 @@ export class LocationRenderer {
     sink.length = this.#tail(cursor, bytes, at);
   }
 
-  #head(cursor: RecordCursor, bytes: Uint8Array, start: number): number {
+  #head(cursor: RecordView, bytes: Uint8Array, start: number): number {
     const { speed, course, inputsKnown } = cursor;
     let at = this.#events.write(bytes, put(bytes, start, begin), cursor.time);
     at = writeNumber(bytes, put(bytes, at, latitudeKey), cursor.latitude);
@@ -81,7 +81,7 @@ export class LocationRenderer {
   }
 
   /** Attributes that depend on where it is shown and on how it came, and the closing braces. */
-  #tail(cursor: RecordCursor, bytes: Uint8Array, start: number): number {
+  #tail(cursor: RecordView, bytes: Uint8Array, start: number): number {
     const { positionTime } = cursor;
     let at = start;
     if (positionTime !== undefined) {
@@ -99,7 +99,7 @@ export class ReadingRenderer {
   readonly #arrivals = new DateTimes();
 
   /** Appends the record that the cursor has read. */
-  render(cursor: RecordCursor, sink: ByteSink): void {
+  render(cursor: RecordView, sink: ByteSink): void {
     const { extras, end, speed, course } = cursor;
     sink.reserve(mostAround + end - extras);
     const { bytes } = sink;
@@ -115,7 +115,7 @@ export class ReadingRenderer {
 }
 
 /** Copies a record's bytes from there up to its end: its extras, with the alert members before them or without. */
-function putExtras(cursor: RecordCursor, from: number, bytes: Buffer, start: number): number {
+function putExtras(cursor: RecordView, from: number, bytes: Buffer, start: number): number {
   const { extras, end } = cursor;
   cursor.bytes.copy(bytes, start, from, end);
   const at = start + end - from;
@@ -127,7 +127,7 @@ function putExtras(cursor: RecordCursor, from: number, bytes: Buffer, start: num
 }
 
 /** When it came, where it came late, and the closing braces. */
-function putTail(arrivals: DateTimes, { receivedAt, time }: RecordCursor, bytes: Uint8Array, start: number): number {
+function putTail(arrivals: DateTimes, { receivedAt, time }: RecordView, bytes: Uint8Array, start: number): number {
   let at = start;
   if (receivedAt - time > lateAfterMs) {
     at = putComma(bytes, at);

@@ -1,4 +1,5 @@
-import type { Anchor, LocationRecord, Uncounted } from "../../model/location.ts";
+import type { Anchor, LocationRecord, Totals, Uncounted } from "../../model/location.ts";
+import type { RecordView } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
 
 /*
@@ -43,7 +44,7 @@ function isShort(value: number): boolean {
   return value >= 0 && value <= 0xffff && Number.isInteger(value) && !Object.is(value, -0);
 }
 
-function flagsOf(record: LocationRecord): number {
+function flagsOf(record: RecordFields): number {
   const { totals, speed, course } = record;
   const { anchor, sensorMs } = totals;
   let flags = record.valid ? valid : 0;
@@ -63,17 +64,46 @@ function flagsOf(record: LocationRecord): number {
         : hasAnchor;
   if (totals.uncounted !== undefined) flags |= hasUncounted;
   if (totals.underway) flags |= underway;
-  if (record.alerts !== undefined) flags |= hasAlerts;
   return flags;
 }
 
 /** Appends a record. */
 export function writeRecord(sink: ByteSink, record: LocationRecord): void {
   const start = sink.length;
-  sink.reserve(longestHeader + ((record.alerts?.length ?? 0) + record.extras.length) * 3);
+  const { alerts, extras } = record;
+  beginRecord(sink, record, alerts !== undefined);
+  sink.reserve(((alerts?.length ?? 0) + extras.length) * 3 + 4);
+  if (alerts !== undefined) {
+    const length = sink.bytes.write(alerts, sink.length + 4, "utf8");
+    sink.view.setUint32(sink.length, length, true);
+    sink.length += 4 + length;
+  }
+  sink.length += sink.bytes.write(extras, sink.length, "utf8");
+  endRecord(sink, start);
+}
+
+/** What a record has beside its texts. */
+export interface RecordFields {
+  readonly time: number;
+  readonly hash: number;
+  readonly receivedAt: number;
+  readonly valid: boolean;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly speed?: number | undefined;
+  readonly course?: number | undefined;
+  readonly unlocated?: true | undefined;
+  readonly positionTime?: number | undefined;
+  readonly totals: Totals;
+}
+
+/** Appends a record without its texts. The alert members after their length, where there are any, and the extras are to follow; then `endRecord`. */
+export function beginRecord(sink: ByteSink, record: RecordFields, alerts: boolean): void {
+  const start = sink.length;
+  sink.reserve(longestHeader);
   const { view } = sink;
   const { totals } = record;
-  const flags = flagsOf(record);
+  const flags = alerts ? flagsOf(record) | hasAlerts : flagsOf(record);
   view.setUint16(start + 4, flags, true);
   view.setUint8(start + 6, totals.inputsKnown);
   view.setUint8(start + 7, totals.inputsActive);
@@ -97,14 +127,12 @@ export function writeRecord(sink: ByteSink, record: LocationRecord): void {
     at = putAnchor(view, at, totals.uncounted.from);
     at = putDouble(view, at, totals.uncounted.lengthMm);
   }
-  if (record.alerts !== undefined) {
-    const length = sink.bytes.write(record.alerts, at + 4, "utf8");
-    view.setUint32(at, length, true);
-    at += 4 + length;
-  }
-  at += sink.bytes.write(record.extras, at, "utf8");
-  view.setUint32(start, at - start, true);
   sink.length = at;
+}
+
+/** Says where the record that was begun at `start` ends. */
+export function endRecord({ view, length }: ByteSink, start: number): void {
+  view.setUint32(start, length - start, true);
 }
 
 function putDouble(view: DataView, at: number, value: number): number {
@@ -123,7 +151,7 @@ function putShortOrDouble(view: DataView, at: number, value: number, short: bool
 }
 
 /** Walks over packed records without making objects: `read` fills the fields. */
-export class RecordCursor {
+export class RecordCursor implements RecordView {
   readonly bytes: Buffer;
   readonly #view: DataView;
   time = 0;
@@ -165,6 +193,18 @@ export class RecordCursor {
   /** Whether the record that was read came with its position. */
   get hasOwnPosition(): boolean {
     return !this.unlocated && this.positionTime === undefined;
+  }
+
+  /** Whether the record that was read has a position, its own or the one before. */
+  get isShown(): boolean {
+    return !this.unlocated || this.hasAnchor;
+  }
+
+  /** Reads the record behind the one that was read. False: there is none. */
+  next(): boolean {
+    if (this.end >= this.bytes.length) return false;
+    this.read(this.end);
+    return true;
   }
 
   /** Reads only the content key and the end. */

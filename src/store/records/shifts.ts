@@ -1,6 +1,7 @@
 import type { TotalsShift } from "../../model/commit.ts";
 import type { TotalsSums } from "../../model/location.ts";
 import { odometerOffset, type RecordCursor, writeRecord } from "./record-codec.ts";
+import type { RecordView } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
 
 /*
@@ -44,14 +45,14 @@ export class Shifts {
   }
 
   /** Adds what concerns the record that the cursor has read, of the chunk with this row number, to the cursor's totals. True: there was something. */
-  addTo(cursor: RecordCursor, seq: number): boolean {
+  addTo(cursor: RecordView, seq: number): boolean {
     const numbers = this.#numbers;
-    const { time, hash } = cursor;
+    const { time } = cursor;
     let some = false;
     for (let at = 0; at < numbers.length; at += numbers[at + 4] === 0 ? short : long) {
       const afterTime = numbers[at] ?? 0;
       if (afterTime > time || (numbers[at + 2] ?? 0) <= seq) continue;
-      if (afterTime === time && (numbers[at + 1] ?? 0) >= hash) continue;
+      if (afterTime === time && (numbers[at + 1] ?? 0) >= cursor.hash) continue;
       some = true;
       cursor.odometerMm += numbers[at + 3] ?? 0;
       if (numbers[at + 4] === 0) continue;

@@ -44,7 +44,13 @@ function writeSized(sink: ByteSink, text: string): void {
   sink.view.setUint32(start - 4, sink.length - start, true);
 }
 
-function writeTotals(sink: ByteSink, totals: Totals): void {
+/** Bytes of totals. */
+export function totalsLength({ anchor, uncounted }: Totals): number {
+  return 52 + (anchor ? 24 : 0) + (uncounted ? 32 : 0);
+}
+
+/** Appends totals. */
+export function writeTotals(sink: ByteSink, totals: Totals): void {
   const { anchor, uncounted, underway } = totals;
   const present = (anchor ? hasAnchor : 0) | (uncounted ? hasUncounted : 0) | (underway ? isUnderway : 0);
   sink.uint32(totals.inputsKnown | (totals.inputsActive << 8) | present);
@@ -80,7 +86,7 @@ export function readState(bytes: Uint8Array, version: number): DeviceState {
   let totals: Totals | undefined;
   if (!(flags & totalsOfLast)) {
     totals = readTotals(view, at);
-    at += 52 + (totals.anchor ? 24 : 0) + (totals.uncounted ? 32 : 0);
+    at += totalsLength(totals);
   }
   let last: LocationRecord | undefined;
   if (flags & hasLast) {
@@ -98,7 +104,8 @@ export function readState(bytes: Uint8Array, version: number): DeviceState {
   };
 }
 
-function readTotals(view: DataView, at: number): Totals {
+/** The totals at an offset. */
+export function readTotals(view: DataView, at: number): Totals {
   const inputs = view.getUint32(at, true);
   const double = (index: number) => view.getFloat64(at + 4 + index * 8, true);
   const anchorAt = (index: number) => ({

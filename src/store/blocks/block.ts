@@ -1,0 +1,109 @@
+import { crc32, zstdCompressSync } from "node:zlib";
+import { stepOf } from "../../fold/step.ts";
+import { advance, sameTotals } from "../../fold/totals.ts";
+import { contentHashOf } from "../../model/content-hash.ts";
+import type { LocationRecord } from "../../model/location.ts";
+import { RecordCursor } from "../records/record-codec.ts";
+import { ByteSink } from "../records/sink.ts";
+import { writeTotals } from "../records/state-codec.ts";
+import { BlockCursor } from "./block-cursor.ts";
+import { putSized } from "./bytes.ts";
+import { ExtrasColumns } from "./extras.ts";
+import {
+  hasAlerts,
+  hasCourse,
+  hasPositionTime,
+  hasSpeed,
+  headerLength,
+  magic,
+  ownHash,
+  ownTotals,
+  unlocated,
+  valid,
+} from "./layout.ts";
+import { putNumbers } from "./numbers.ts";
+import { TextColumn } from "./texts.ts";
+
+function marksOf(record: LocationRecord, before: LocationRecord | undefined): number {
+  let marks = record.valid ? valid : 0;
+  if (record.speed !== undefined) marks |= hasSpeed;
+  if (record.course !== undefined) marks |= hasCourse;
+  if (record.unlocated) marks |= unlocated;
+  else if (record.positionTime !== undefined) marks |= hasPositionTime;
+  if (record.alerts !== undefined) marks |= hasAlerts;
+  if (contentHashOf(record) !== record.hash) marks |= ownHash;
+  const folded = before && advance(before.totals, before.time, stepOf(record));
+  return folded !== undefined && sameTotals(folded, record.totals) ? marks : marks | ownTotals;
+}
+
+/**
+ * Packs records, at least one, into a block. Undefined: they would not come back byte for byte, as records of a version of the program that wrote them
+ * otherwise; they are to be kept as they are.
+ */
+export function packBlock(records: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
+  const body = new ByteSink(64 * 1024);
+  const { count, first, last } = putBody(body, records);
+  const packed = zstdCompressSync(body.bytes.subarray(0, body.length));
+  const block = new ByteSink(headerLength + packed.byteLength);
+  block.uint32(magic);
+  block.uint32(0);
+  block.uint32(count);
+  block.uint32(body.length);
+  block.float64(first);
+  block.float64(last);
+  block.append(packed);
+  block.view.setUint32(4, crc32(block.bytes.subarray(8, block.length)), true);
+  const bytes = block.cut();
+  const again = new ByteSink(records.byteLength);
+  unpackBlock(bytes, again);
+  return again.bytes.subarray(0, again.length).equals(records) ? bytes : undefined;
+}
+
+function putBody(sink: ByteSink, bytes: Uint8Array) {
+  const cursor = new RecordCursor(bytes);
+  const marks: number[] = [];
+  const times: number[] = [];
+  const delays: number[] = [];
+  const latitudes: number[] = [];
+  const longitudes: number[] = [];
+  const speeds: number[] = [];
+  const courses: number[] = [];
+  const positionTimes: number[] = [];
+  const hashes: number[] = [];
+  const totals = new ByteSink(1024);
+  const alerts = new TextColumn();
+  const extras = new ExtrasColumns();
+  let before: LocationRecord | undefined;
+  for (let at = 0; at < bytes.byteLength; at = cursor.end) {
+    cursor.read(at);
+    const record = cursor.record();
+    const mark = marksOf(record, before);
+    marks.push(mark);
+    times.push(record.time);
+    delays.push(record.receivedAt - record.time);
+    if (!(mark & unlocated)) {
+      latitudes.push(record.latitude);
+      longitudes.push(record.longitude);
+    }
+    if (record.speed !== undefined) speeds.push(record.speed);
+    if (record.course !== undefined) courses.push(record.course);
+    if (mark & hasPositionTime) positionTimes.push(record.positionTime ?? 0);
+    if (mark & ownHash) hashes.push(record.hash);
+    if (mark & ownTotals) writeTotals(totals, record.totals);
+    if (record.alerts !== undefined) alerts.add(record.alerts);
+    extras.add(record.extras);
+    before = record;
+  }
+  for (const column of [marks, times, delays, latitudes, longitudes, speeds, courses, positionTimes, hashes])
+    putNumbers(sink, column);
+  putSized(sink, totals.bytes.subarray(0, totals.length));
+  alerts.put(sink);
+  extras.put(sink);
+  return { count: marks.length, first: times[0] ?? 0, last: times.at(-1) ?? 0 };
+}
+
+/** Appends a block's records to `sink`, as they were packed. Throws `BlockDamaged`. */
+export function unpackBlock(block: Uint8Array, sink: ByteSink): void {
+  const cursor = new BlockCursor(block);
+  while (cursor.next()) cursor.write(sink);
+}

@@ -1,0 +1,86 @@
+import type { ByteSink } from "../records/sink.ts";
+
+/** The bytes of a block are not what a block's bytes are: damaged, or of no version that this program knows. */
+export class BlockDamaged extends Error {
+  override readonly name = "BlockDamaged";
+}
+
+const two28 = 0x1000_0000;
+
+/** Appends a whole number from 0 to 2^53 - 1: seven bits a byte, the lowest first (LEB128). */
+export function putVarint(sink: ByteSink, value: number): void {
+  sink.reserve(8);
+  const { bytes } = sink;
+  let rest = value;
+  let at = sink.length;
+  while (rest >= two28) {
+    bytes[at++] = (rest % 128) | 128;
+    rest = Math.floor(rest / 128);
+  }
+  while (rest >= 128) {
+    bytes[at++] = (rest & 127) | 128;
+    rest >>>= 7;
+  }
+  bytes[at++] = rest;
+  sink.length = at;
+}
+
+/** Appends UTF-8 after its length. */
+export function putSized(sink: ByteSink, bytes: Uint8Array): void {
+  putVarint(sink, bytes.byteLength);
+  sink.append(bytes);
+}
+
+/** Reads what a block's body holds, in its order. Throws `BlockDamaged` where the bytes end before that. */
+export class BodyReader {
+  readonly bytes: Buffer;
+  readonly #view: DataView;
+  at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  byte(): number {
+    const value = this.bytes[this.at++];
+    if (value === undefined) throw new BlockDamaged("a block ends too early");
+    return value;
+  }
+
+  float64(): number {
+    if (this.at + 8 > this.bytes.length) throw new BlockDamaged("a block ends too early");
+    const value = this.#view.getFloat64(this.at, true);
+    this.at += 8;
+    return value;
+  }
+
+  varint(): number {
+    const { bytes } = this;
+    let value = 0;
+    let shift = 0;
+    for (;;) {
+      const byte = bytes[this.at++];
+      if (byte === undefined) throw new BlockDamaged("a block ends too early");
+      if (shift < 28) value |= (byte & 127) << shift;
+      else value += (byte & 127) * 2 ** shift;
+      if (byte < 128) return value;
+      shift += 7;
+      if (shift > 49) throw new BlockDamaged("a number of a block is too long");
+    }
+  }
+
+  /** A count of things that take a byte each at least, so that it can't be larger than what is left. */
+  count(): number {
+    const count = this.varint();
+    if (count > this.bytes.length - this.at) throw new BlockDamaged("a block counts more than it holds");
+    return count;
+  }
+
+  /** Bytes after their length; a view. */
+  sized(): Buffer {
+    const length = this.count();
+    this.at += length;
+    return this.bytes.subarray(this.at - length, this.at);
+  }
+}

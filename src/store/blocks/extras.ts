@@ -1,0 +1,207 @@
+import { type ExtrasFacts, factsOf } from "../../fold/step.ts";
+import { longestNumber, writeNumber } from "../../model/json-bytes.ts";
+import type { ByteSink } from "../records/sink.ts";
+import { BlockDamaged, type BodyReader, putSized, putVarint } from "./bytes.ts";
+import { putNumbers, readNumbers } from "./numbers.ts";
+import { TextColumn, TextsRead } from "./texts.ts";
+
+/*
+ * The extras of a block's records. A record's extras are a shape and the values in its gaps: the shape is the JSON text with a character in the place of
+ * each number and of each text that is no truth value. Values of the same name make one column, whatever the shape.
+ *   u-varint shapes; each: its text after its length, u-varint for each gap: its column
+ *   u-varint columns; each: u8 kind, u-varint how many values
+ *   the column of the records' shapes; then the columns
+ */
+const numberGap = "\u0001";
+const textGap = "\u0002";
+const numberKind = 1;
+const textKind = 2;
+
+/** Each member of the extras, in its order: a name, then a string, a number, or something else that has no value of its own. */
+const member = /"(?:[^"\\]|\\.)*":(?:"((?:[^"\\]|\\.)*)"|(-?[\d.eE+-]+)|[^"\d-])/g;
+/** A number in such digits that its double is printed with the same digits again. */
+const plainNumber = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?$/;
+
+type Column =
+  | { readonly kind: typeof numberKind; readonly place: number; readonly values: number[] }
+  | { readonly kind: typeof textKind; readonly place: number; count: number; readonly texts: TextColumn };
+
+interface Shape {
+  readonly place: number;
+  readonly columns: readonly Column[];
+}
+
+/** Gathers the extras of a block's records. */
+export class ExtrasColumns {
+  readonly #shapes = new Map<string, Shape>();
+  readonly #columns = new Map<string, Column>();
+  readonly #shapeOf: number[] = [];
+
+  add(extras: string): void {
+    const gaps: (number | string)[] = [];
+    const names: string[] = [];
+    let text = "";
+    let from = 0;
+    for (const { 0: all, 1: string, 2: number, index } of extras.matchAll(member)) {
+      const value = string ?? number;
+      if (value === undefined || value === "true" || value === "false") continue;
+      const isNumber = plainNumber.test(value) && String(Number(value)) === value;
+      // A number without quotes that no double gives back stays in the shape.
+      if (string === undefined && !isNumber) continue;
+      const end = index + all.length - (string === undefined ? 0 : 1);
+      const begin = end - value.length;
+      text += extras.slice(from, begin) + (isNumber ? numberGap : textGap);
+      names.push((isNumber ? numberGap : textGap) + extras.slice(index, begin));
+      gaps.push(isNumber ? Number(value) : value);
+      from = end;
+    }
+    text += extras.slice(from);
+    const shape = this.#shape(text, names);
+    this.#shapeOf.push(shape.place);
+    shape.columns.forEach((column, gap) => {
+      const value = gaps[gap];
+      if (column.kind === numberKind) column.values.push(Number(value));
+      else {
+        column.count++;
+        column.texts.add(String(value));
+      }
+    });
+  }
+
+  #shape(text: string, names: readonly string[]): Shape {
+    const known = this.#shapes.get(text);
+    if (known !== undefined) return known;
+    const shape = { place: this.#shapes.size, columns: names.map((name) => this.#column(name)) };
+    this.#shapes.set(text, shape);
+    return shape;
+  }
+
+  #column(name: string): Column {
+    const known = this.#columns.get(name);
+    if (known !== undefined) return known;
+    const place = this.#columns.size;
+    const column: Column = name.startsWith(numberGap)
+      ? { kind: numberKind, place, values: [] }
+      : { kind: textKind, place, count: 0, texts: new TextColumn() };
+    this.#columns.set(name, column);
+    return column;
+  }
+
+  put(sink: ByteSink): void {
+    putVarint(sink, this.#shapes.size);
+    for (const [text, { columns }] of this.#shapes) {
+      putSized(sink, Buffer.from(text));
+      for (const { place } of columns) putVarint(sink, place);
+    }
+    putVarint(sink, this.#columns.size);
+    for (const column of this.#columns.values()) {
+      sink.byte(column.kind);
+      putVarint(sink, column.kind === numberKind ? column.values.length : column.count);
+    }
+    putNumbers(sink, this.#shapeOf);
+    for (const column of this.#columns.values()) {
+      if (column.kind === numberKind) putNumbers(sink, column.values);
+      else column.texts.put(sink);
+    }
+  }
+}
+
+/** A column as it is read, value after value. */
+interface ColumnRead {
+  readonly numbers: Float64Array | undefined;
+  readonly texts: TextsRead | undefined;
+  next: number;
+}
+
+/** A shape as it is read: the bytes before each gap, the gaps' columns, the bytes behind the last one, and what the fold needs of it. */
+interface ShapeRead {
+  readonly pieces: readonly Buffer[];
+  readonly columns: readonly ColumnRead[];
+  readonly facts: ExtrasFacts;
+  readonly length: number;
+}
+
+/** Gives the extras of a block's records, one after the other. */
+export class ExtrasRead {
+  readonly #shapes: readonly ShapeRead[];
+  readonly #shapeOf: Float64Array;
+  #next = 0;
+  #facts: ExtrasFacts = noFacts;
+
+  constructor(body: BodyReader, records: number) {
+    const texts: { readonly text: string; readonly places: readonly number[] }[] = [];
+    for (let left = body.count(); left > 0; left--) {
+      const text = body.sized().toString();
+      texts.push({ text, places: Array.from({ length: gapsOf(text) }, () => body.varint()) });
+    }
+    const kinds = Array.from({ length: body.count() }, () => ({ kind: body.byte(), count: body.varint() }));
+    this.#shapeOf = readNumbers(body, records);
+    const columns = kinds.map(({ kind, count }): ColumnRead => {
+      if (count > records * gapsInAll(texts)) throw new BlockDamaged("a column of a block is too long");
+      return kind === numberKind
+        ? { numbers: readNumbers(body, count), texts: undefined, next: 0 }
+        : { numbers: undefined, texts: new TextsRead(body, count), next: 0 };
+    });
+    this.#shapes = texts.map(({ text, places }) => shapeOf(text, places, columns));
+  }
+
+  /** What the fold needs of the extras that were appended last. */
+  get facts(): ExtrasFacts {
+    return this.#facts;
+  }
+
+  /** Appends the extras of the next record. */
+  append(sink: ByteSink): void {
+    const shape = this.#shapes[this.#shapeOf[this.#next++] ?? -1];
+    if (shape === undefined) throw new BlockDamaged("a record's extras have no shape");
+    const { pieces, columns, length, facts } = shape;
+    this.#facts = facts;
+    // Room for all but the texts.
+    sink.reserve(length);
+    for (let gap = 0; gap < columns.length; gap++) {
+      sink.length = put(sink.bytes, sink.length, pieces[gap] ?? nothing);
+      const column = columns[gap];
+      if (column?.numbers !== undefined)
+        sink.length = writeNumber(sink.bytes, sink.length, column.numbers[column.next++] ?? 0);
+      else if (column?.texts !== undefined) {
+        sink.append(column.texts.next());
+        sink.reserve(length);
+      }
+    }
+    sink.length = put(sink.bytes, sink.length, pieces[columns.length] ?? nothing);
+  }
+}
+
+const nothing = Buffer.alloc(0);
+const noFacts = factsOf("");
+
+/** Copies a piece and returns where it ends. Pieces are a few bytes, for which a call into the engine takes longer. */
+function put(bytes: Uint8Array, start: number, piece: Uint8Array): number {
+  let at = start;
+  for (let index = 0; index < piece.length; index++) bytes[at++] = piece[index] ?? 0;
+  return at;
+}
+
+/** The texts before, between and behind a shape's gaps. */
+function piecesOf(text: string): readonly string[] {
+  return text.replaceAll(textGap, numberGap).split(numberGap);
+}
+
+function gapsOf(text: string): number {
+  return piecesOf(text).length - 1;
+}
+
+function gapsInAll(texts: readonly { readonly places: readonly number[] }[]): number {
+  return texts.reduce((most, { places }) => Math.max(most, places.length), 0);
+}
+
+function shapeOf(text: string, places: readonly number[], columns: readonly ColumnRead[]): ShapeRead {
+  const pieces = piecesOf(text).map((piece) => Buffer.from(piece));
+  const own = places.map((place) => {
+    const column = columns[place];
+    if (column === undefined) throw new BlockDamaged("a gap of a block has no column");
+    return column;
+  });
+  const length = pieces.reduce((sum, piece) => sum + piece.length, own.length * longestNumber);
+  return { pieces, columns: own, facts: factsOf(text), length };
+}

@@ -1,0 +1,46 @@
+import { crc32 } from "node:zlib";
+import { BlockDamaged } from "./bytes.ts";
+
+/*
+ * A block: records of one device in the order of (time, hash), column by column. Little endian.
+ *    0 u32 "WBB1"   4 u32 CRC-32 of all that follows   8 u32 records   12 u32 bytes of the body before zstd
+ *   16 f64 time of the first record   24 f64 time of the last   32 the body under zstd
+ * The body is a row of columns: what each record has; times; arrivals after these; latitudes, longitudes, speeds, courses, position times of the records that
+ * have them; then content keys and totals, which stand there only where they are not what the content and the fold make of the record before; alert
+ * members; extras. So most records have nothing but what the tracker said.
+ */
+export const magic = 0x31424257;
+export const headerLength = 32;
+/** A body is longer only where the header lies: records of 32 KB each, a thousand of them, and as much again. */
+const mostBody = 64 * 1024 * 1024;
+
+/** What a record has. */
+export const valid = 1;
+export const hasSpeed = 2;
+export const hasCourse = 4;
+export const hasPositionTime = 8;
+export const unlocated = 16;
+export const hasAlerts = 32;
+/** The totals are not what the fold makes of the record before; those of the first record never are. */
+export const ownTotals = 64;
+/** The content key is not the hash of the content: an earlier version of the program made it. */
+export const ownHash = 128;
+
+/** What a block's header says of it. */
+export interface BlockHeader {
+  readonly count: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The header of a block whose bytes are as they were written. Throws `BlockDamaged` where they are not. */
+export function blockHeader(block: Uint8Array): BlockHeader & { readonly bodyLength: number } {
+  const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
+  if (block.byteLength < headerLength || view.getUint32(0, true) !== magic)
+    throw new BlockDamaged("these bytes are no block, or one of a newer version");
+  if (view.getUint32(4, true) !== crc32(block.subarray(8))) throw new BlockDamaged("a block's checksum is wrong");
+  const count = view.getUint32(8, true);
+  const bodyLength = view.getUint32(12, true);
+  if (bodyLength > mostBody || count > bodyLength) throw new BlockDamaged("a block's header can't be right");
+  return { count, bodyLength, first: view.getFloat64(16, true), last: view.getFloat64(24, true) };
+}

@@ -1,0 +1,122 @@
+import type { ByteSink } from "../records/sink.ts";
+import { BlockDamaged, type BodyReader, putVarint } from "./bytes.ts";
+
+/*
+ * A column of numbers, of which the reader knows how many there are:
+ *   u8 form · u8 decimals, but for `doubles`
+ *   constant:    the number
+ *   steps:       each as what it is more than the one before (the first: than 0)
+ *   accelerated: each as what its step is more than the step before: times at a fixed interval
+ *   doubles:     eight bytes each
+ * Numbers but doubles are whole ones of 10^-decimals, as zigzag varints: 0, -1, 1, -2 ... are 0, 1, 2, 3 ...
+ */
+const constant = 0;
+const steps = 1;
+const accelerated = 2;
+const doubles = 3;
+
+/** Beyond it a step of a step may be no exact number. */
+const largest = 2 ** 49;
+/** A double holds 15 decimal digits; a column of more decimals is one of doubles. */
+const mostDecimals = 9;
+
+const scales = Array.from({ length: mostDecimals + 1 }, (_, decimals) => 10 ** decimals);
+
+/** Appends a column. */
+export function putNumbers(sink: ByteSink, values: readonly number[]): void {
+  const decimals = decimalsOf(values);
+  if (decimals === undefined) {
+    sink.byte(doubles);
+    for (const value of values) sink.float64(value);
+    return;
+  }
+  const scale = scales[decimals] ?? 1;
+  const form = formOf(values, scale);
+  sink.byte(form);
+  sink.byte(decimals);
+  let before = 0;
+  let step = 0;
+  for (const value of values) {
+    const whole = Math.round(value * scale);
+    const next = whole - before;
+    putVarint(sink, zigzag(form === accelerated ? next - step : next));
+    if (form === constant) return;
+    step = next;
+    before = whole;
+  }
+}
+
+/** The least decimals with which all of them are whole numbers and come back as they were. Undefined: there are none. */
+function decimalsOf(values: readonly number[]): number | undefined {
+  let decimals = 0;
+  for (const value of values) {
+    if (Object.is(value, -0)) return undefined;
+    while (!isWhole(value, scales[decimals] ?? 1)) if (++decimals > mostDecimals) return undefined;
+  }
+  // More decimals make numbers larger: those that were whole with fewer are looked at again.
+  const scale = scales[decimals] ?? 1;
+  return values.every((value) => isWhole(value, scale)) ? decimals : undefined;
+}
+
+function isWhole(value: number, scale: number): boolean {
+  const whole = Math.round(value * scale);
+  return Math.abs(whole) < largest && whole / scale === value;
+}
+
+function formOf(values: readonly number[], scale: number): number {
+  let before = 0;
+  let step = 0;
+  let ofSteps = 0;
+  let ofAccelerated = 0;
+  let same = true;
+  const first = values[0];
+  for (const value of values) {
+    if (value !== first) same = false;
+    const whole = Math.round(value * scale);
+    const next = whole - before;
+    ofSteps += bitsOf(next);
+    ofAccelerated += bitsOf(next - step);
+    step = next;
+    before = whole;
+  }
+  if (same) return constant;
+  return ofAccelerated < ofSteps ? accelerated : steps;
+}
+
+/** Bits of a whole number without its sign; of a large one, about. */
+function bitsOf(value: number): number {
+  const size = Math.abs(value);
+  return size < 0x7fff_ffff ? 32 - Math.clz32(size) : 40;
+}
+
+function zigzag(value: number): number {
+  return value >= 0 ? value * 2 : -value * 2 - 1;
+}
+
+function unzigzag(value: number): number {
+  if (value < 0x7fff_ffff) return (value >>> 1) ^ -(value & 1);
+  return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+}
+
+/** Reads a column of so many numbers. */
+export function readNumbers(body: BodyReader, count: number): Float64Array {
+  const form = body.byte();
+  if (form > doubles) throw new BlockDamaged("a column has no known form");
+  const values = new Float64Array(count);
+  if (form === doubles) {
+    for (let index = 0; index < count; index++) values[index] = body.float64();
+    return values;
+  }
+  const scale = scales[body.byte()];
+  if (scale === undefined) throw new BlockDamaged("a column has too many decimals");
+  if (form === constant) return count === 0 ? values : values.fill(unzigzag(body.varint()) / scale);
+  let before = 0;
+  let step = 0;
+  for (let index = 0; index < count; index++) {
+    const next = unzigzag(body.varint()) + (form === accelerated ? step : 0);
+    step = next;
+    before += next;
+    values[index] = scale === 1 ? before : before / scale;
+  }
+  return values;
+}

@@ -1,0 +1,46 @@
+import type { ByteSink } from "../records/sink.ts";
+import { type BodyReader, putSized, putVarint } from "./bytes.ts";
+import { putNumbers, readNumbers } from "./numbers.ts";
+
+/*
+ * A column of texts: u-varint count of the different ones, each with its length before it, then a column of their places.
+ */
+
+/** Gathers a column of texts: each different one is kept once. */
+export class TextColumn {
+  readonly #places = new Map<string, number>();
+  readonly #values: number[] = [];
+
+  add(text: string): void {
+    let place = this.#places.get(text);
+    if (place === undefined) {
+      place = this.#places.size;
+      this.#places.set(text, place);
+    }
+    this.#values.push(place);
+  }
+
+  put(sink: ByteSink): void {
+    putVarint(sink, this.#places.size);
+    for (const text of this.#places.keys()) putSized(sink, Buffer.from(text));
+    putNumbers(sink, this.#values);
+  }
+}
+
+/** The texts of a column, in UTF-8, in the order of the records that have one. */
+export class TextsRead {
+  readonly #texts: readonly Buffer[];
+  readonly #places: Float64Array;
+  #next = 0;
+
+  constructor(body: BodyReader, count: number) {
+    this.#texts = Array.from({ length: body.count() }, () => body.sized());
+    this.#places = readNumbers(body, count);
+  }
+
+  next(): Buffer {
+    return this.#texts[this.#places[this.#next++] ?? 0] ?? nothing;
+  }
+}
+
+const nothing = Buffer.alloc(0);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
@@ -116,6 +117,30 @@ const makers: Readonly<Record<string, () => Promise<string>>> = {
     await asOwner("DELETE", `/api/users/${known.userId ?? "none"}`);
     const user = { ...person, email: `fuzzed.${++made}@example.com`, group: "Fuzzed" };
     return (await asOwner("POST", "/api/users", user)).json.id;
+  },
+  async recipientId() {
+    const accountKey = (await rest.store.accounts.list())[0]?.key ?? 0;
+    const name = { accountKey, channel: "email", address: `fuzzed.${++made}@example.net` } as const;
+    // Asked long ago: who was asked today can't be deleted.
+    const day = "2026-01-01";
+    const code = {
+      id: randomUUID(),
+      hash: "none",
+      expires: 0,
+      day,
+      accountDay: day,
+      accountLimit: 1e9,
+      parts: 1,
+      again: false,
+    };
+    const asked = await rest.store.recipients.ask(
+      name,
+      code,
+      { codesToAddress: 1e9, codesOfAccount: 1e9, perAccount: 1e9 },
+      0,
+    );
+    assert.equal(asked.outcome, "asked");
+    return code.id;
   },
   async accountId() {
     if (known.accountId !== undefined) return known.accountId;

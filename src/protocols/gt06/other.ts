@@ -41,14 +41,17 @@ const az735: Handler = (message, session) => {
   return silent(session, effect, { type: "reply", bytes: longAnswer(message), when: "stored" });
 };
 
+/** A value of the vehicle's bus: 32 bits in hexadecimal. */
+const obdValue = /^[\da-f]{1,8}$/i;
+
 /** Values of the vehicle's bus by their number in hexadecimal; all in hundredths. */
 function readObd(report: Draft, id: number, text: string): void {
   if (id === 0x4a) {
     if (text !== "") report.readings.vin = text;
     return;
   }
+  if (!obdValue.test(text)) return;
   const value = Number.parseInt(text, 16) / 100;
-  if (Number.isNaN(value)) return;
   if (id === 0x28) report.readings.odometer = value;
   else if (id === 0x2b) report.readings.fuel = value;
   else if (id === 0x2d) report.readings.coolantTemperature = value;

@@ -48,6 +48,8 @@ export interface CommitListener {
   refused(pending: PendingDevice): void;
   /** A commit took so long. */
   took(commits: readonly DeviceCommit[], ms: number): void;
+  /** The few reports of these devices took so long to be planned. */
+  slow(devices: readonly DeviceKey[], ms: number): void;
 }
 
 /** Plans and commits the reports of some devices, in commits of bounded size. */
@@ -59,7 +61,7 @@ export class Committer {
   constructor(deps: CommitterDeps, listener: CommitListener) {
     this.#deps = deps;
     this.#listener = listener;
-    this.planner = new Planner(deps.locations, deps.states, deps);
+    this.planner = new Planner(deps.locations, deps.states, deps, (devices, ms) => listener.slow(devices, ms));
   }
 
   /** Resolves when all are settled. Where it rejects, some may be; it may be tried again with the same ones. */

@@ -258,3 +258,28 @@ test("who reports as usual waits for no more than one commit of devices that sen
   assert.ok(first.devices.length < 15, "the others are more than a commit holds");
   assert.equal((await Promise.all(waiting)).length, 20);
 });
+
+test("a report among thousands of one moment, as of a clock that stands still, takes a tenth of the time: nobody else waits for the next", async (context) => {
+  const { store, clock, ingest } = setUp();
+  context.after(() => ingest.stop());
+  const stuck = await admitted(ingest, "a");
+  const other = await admitted(ingest, "b");
+  store.states.set(1, { version: 1, time: start, totals: noTotals });
+  const record = { receivedAt: start, valid: false, latitude: 0, longitude: 0, unlocated: true as const, extras: "" };
+  store.history = Array.from({ length: 2000 }, (_, hash) => ({ ...record, time: start, hash, totals: noTotals }));
+  store.readContext = async (limit) => {
+    if (limit > 256) clock.time += 100;
+    return { from: store.history.slice(0, limit), more: store.history.length > limit };
+  };
+  const told: string[] = [];
+  await submit(ingest, stuck, 0, []);
+  const began = clock.time;
+  const held = submit(ingest, stuck, 0, told);
+  await submit(ingest, other, 1, []);
+  await submit(ingest, other, 2, []);
+  assert.deepEqual(told, []);
+  assert.equal(clock.time, began);
+  clock.time += 10_000;
+  await held;
+  assert.deepEqual(told, ["stored"]);
+});

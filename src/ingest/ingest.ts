@@ -83,6 +83,8 @@ export class Ingest implements Intake, SetAsides {
   readonly #drainListeners: (() => void)[] = [];
   /** Until when devices are held back, on the clock that never goes back. */
   readonly #heldUntil = new Map<DeviceKey, number>();
+  /** When the last of those has had its turn that are slow to plan. */
+  #slowUntil = 0;
   /** What is on disk and not yet told: the next commit is handed to the store first, which so works while many replies are written. */
   #stored: PendingDevice[] = [];
   #pending = new Pending();
@@ -112,6 +114,7 @@ export class Ingest implements Intake, SetAsides {
       stored: (planned) => this.#settle(planned),
       refused: (pending) => this.#answer(pending, "refused"),
       took: (commits, ms) => this.#timed(commits, ms),
+      slow: (devices, ms) => this.#holdInTurn(devices, ms),
     });
     const attempts = new Attempts({ ...deps, onDown: () => this.#down() });
     const commit = (devices: readonly PendingDevice[]) => this.#committer.commit(devices);
@@ -366,6 +369,15 @@ export class Ingest implements Intake, SetAsides {
     if (ms < longCommitMs) return;
     const until = this.#deps.clock.monotonic() + ms * heldTimes;
     for (const { device, patches } of commits) if (patches.length > manyPatches) this.#heldUntil.set(device, until);
+  }
+
+  /** Holds back devices that are slow to plan, one behind the other: all of them together take a tenth of the time. */
+  #holdInTurn(devices: readonly DeviceKey[], ms: number): void {
+    for (const device of devices) {
+      const from = Math.max(this.#slowUntil, this.#deps.clock.monotonic());
+      this.#slowUntil = from + (ms / devices.length) * heldTimes;
+      this.#heldUntil.set(device, this.#slowUntil);
+    }
   }
 
   #settle({ pending, leftover }: Planned): void {

@@ -24,6 +24,8 @@ const smallContext = 256;
 /** Devices that need more than that are planned so many at a time, so that the memory of their histories is bounded; and of those that need less. */
 const lateAtOnce = 8;
 const smallAtOnce = 128;
+/** Planning a late report takes well under a millisecond. More than this for each: it lies among thousands of one moment, as those of a clock that stands still. */
+const slowReportMs = 2;
 /** Records of history that may be held for late reports whose commit is still to come, some 20 MB. */
 const mostAhead = 32_768;
 
@@ -59,9 +61,17 @@ export class Planner {
   readonly #engine: AlertEngine;
   readonly #clock: Clock;
   readonly #judgeFailed: (device: string, error: unknown) => void;
+  readonly #slow: (devices: readonly DeviceKey[], ms: number) => void;
   #ahead = 0;
 
-  constructor(store: LocationStore, states: States, { engine, clock, log, metrics }: PlannerDeps) {
+  /** `slow`: told of devices whose few reports took so long together. */
+  constructor(
+    store: LocationStore,
+    states: States,
+    { engine, clock, log, metrics }: PlannerDeps,
+    slow: (devices: readonly DeviceKey[], ms: number) => void,
+  ) {
+    this.#slow = slow;
     this.#store = store;
     this.#states = states;
     this.#engine = engine;
@@ -111,10 +121,21 @@ export class Planner {
     }
     for (let at = 0; at < waiting.length && bytes <= mostBytes; at += lateAtOnce) {
       const some = waiting.slice(at, at + lateAtOnce);
+      const began = this.#clock.monotonic();
       const answers = await Promise.all(some.map((one) => this.#planLate(one, smallContext, largestContext)));
       for (const one of answers) if (one !== undefined) add(one);
+      this.#timed(some, this.#clock.monotonic() - began);
     }
     return planned;
+  }
+
+  #timed(some: readonly Late[], ms: number): void {
+    const reports = some.reduce((sum, { drafts }) => sum + drafts.length, 0);
+    if (ms <= reports * slowReportMs) return;
+    this.#slow(
+      some.map(({ pending }) => pending.device.key),
+      ms,
+    );
   }
 
   /** Whether some of its reports come late, as far as memory tells. */

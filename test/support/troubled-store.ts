@@ -7,7 +7,7 @@ import type { Fix } from "../../src/model/effects.ts";
 import { type DeviceState, type LocationRecord, neverReported } from "../../src/model/location.ts";
 import { createLog, createMetrics } from "../../src/observe/index.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
-import { type CommitConflict, type Store, StoreUnavailable } from "../../src/ports/store.ts";
+import { type CommitConflict, type HistoryContext, type Store, StoreUnavailable } from "../../src/ports/store.ts";
 import { createMemoryBus } from "./bus.ts";
 import { noAlertEngine } from "./no-alert-engine.ts";
 import { device } from "./records.ts";
@@ -62,11 +62,14 @@ export class TroubledStore {
     );
   }
 
+  /** What surrounds a late report. */
+  readContext = async (_limit: number): Promise<HistoryContext> => ({ from: this.history, more: false });
+
   get asStore(): Pick<Store, "locations" | "devices" | "check"> {
     const locations = {
       states: (keys: readonly DeviceKey[]) => this.readStates(keys),
       commit: (batch: CommitBatch, written?: () => void) => this.commit(batch, written),
-      context: async () => ({ from: this.history, more: false }),
+      context: (_key: DeviceKey, _time: number, limit: number) => this.readContext(limit),
     };
     const devices = { identify: (ids: readonly string[]) => this.identify(ids) };
     const check = async () => {

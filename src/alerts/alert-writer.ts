@@ -18,7 +18,7 @@ const mostNotices = 500;
 /** Of one device's commit: what reports bring beyond is its next commit. */
 const fullAlerts = 500;
 const fullNotices = 1000;
-/** Late reports of one commit, of a device with one rule and of one with many: each may bring as much as any report. */
+/** Most late reports of a device in one commit: with one rule, and with many. Each report may raise as many alerts as any other. */
 const mostLateOfOne = 500;
 const leastLate = 5;
 

@@ -30,7 +30,7 @@ test("where trackers connect is found as the service noted it, for every kind of
   assert.equal(await findTrackers(host({ WAYBEAM_URL: "http://elsewhere" })), undefined);
 });
 
-test("a file that does not say it, or is none, says nothing", async () => {
+test("credentials without the trackers' address, damaged credentials and missing credentials name no address", async () => {
   const file = join(data, "credentials.json");
   for (const text of ["{}", '{"trackers":5}', '{"trackers":"a b"}', "nothing"]) {
     await writeFile(file, text);

@@ -27,7 +27,7 @@ const viewed = {
   channel: Type.String({ description: "Email, SMS, Webhook or Command." }),
   recipient: NullableText({
     description:
-      "E-mail address, phone number, origin and path of a webhook's URL, or the text of a command to the device. Null: the user does not see the rule, or it was deleted; with `admin` it is told, unless it is damaged in the database (`reason` says so).",
+      "E-mail address, phone number, origin and path of a webhook's URL, or the text of a command to the device. Null where the user may not see the rule or the rule was deleted. Users with `admin` always see the target, unless the database holds a damaged one; `reason` says so.",
   }),
   state: Type.Unsafe<NoticeState>({
     type: "string",

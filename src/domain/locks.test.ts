@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { createLanes } from "./locks.ts";
 
-test("the works of a key run so many at a time, those of another one beside them, also after one that fails", async () => {
+test("a limited number of tasks of one key run at once; tasks of another key do not wait for them; a task that fails stops no other", async () => {
   const inLane = createLanes(2);
   const running = new Map<number, number>();
   let most = 0;

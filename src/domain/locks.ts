@@ -13,7 +13,7 @@ export function createLocks<K>(): <T>(key: K, work: () => Promise<T>) => Promise
   };
 }
 
-/** Runs the works of one key at most so many at a time; those of different keys do not wait for each other. */
+/** Runs at most `count` tasks of one key at a time. Tasks of different keys do not wait for each other. */
 export function createLanes(count: number): <T>(key: number, work: () => Promise<T>) => Promise<T> {
   const alone = createLocks<string>();
   // Keys are accounts', so they are few.

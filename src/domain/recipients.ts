@@ -22,7 +22,7 @@ export interface Recipients {
   page(caller: User, ask: PageAsk): Promise<Listed<RecipientView>>;
   /**
    * Sends somebody a code by which it answers. Who has answered is not asked again.
-   * @throws ApiError `badRequest` (the address is none, or the peer refuses it), `permissionDenied`, `codeLimit`, `recipientLimit`, `mailNotConfigured`, `smsNotConfigured`,
+   * @throws ApiError `badRequest` (the address is not valid, or the mail server or gateway refuses it), `permissionDenied`, `codeLimit`, `recipientLimit`, `mailNotConfigured`, `smsNotConfigured`,
    * `unavailable`
    */
   ask(caller: User, body: RecipientRequest): Promise<RecipientView>;
@@ -49,9 +49,9 @@ export interface RecipientsContext {
   readonly codeKey: string;
 }
 
-/** A code confirms for so long, ms: over a weekend and a holiday. */
+/** How long a code can confirm, ms. A week covers a weekend and a holiday. */
 const codeMs = 7 * 86_400_000;
-/** A code that may not have been sent is good for so long, ms: no mail server or gateway takes longer. What a crash kept from being sent is then sent with the next question. */
+/** How long a code is valid until its sending is confirmed, ms. No mail server or gateway takes longer. If a crash prevents the sending, the next request sends a new code. */
 const sendingMs = 600_000;
 /** Digits that people type and read out: five wrong tries at eight of them hit once in twenty million. */
 const codeDigits = 8;

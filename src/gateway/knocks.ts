@@ -11,8 +11,8 @@ interface Left {
 }
 
 /**
- * How often an address may say that it is a device and be wrong: so many at once, and so many a minute. Attempts count once they turn out to be wrong, so
- * a fleet of any size may ask at once. Addresses of one IPv6 /64 are one.
+ * Limits how often an address may name a device that it is not: a burst, and a number a minute. An attempt counts only after it turns out to be wrong, so
+ * a fleet of any size may connect at once. Addresses of one IPv6 /64 count as one.
  */
 export class Knocks {
   readonly #perMinute: number;

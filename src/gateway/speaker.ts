@@ -81,7 +81,7 @@ export class Speaker {
     if (this.device?.id !== doubted) this.leave(doubted, session, shared);
   }
 
-  /** Whether it is asked for this device again. */
+  /** Whether the directory is being asked for this device again. */
   doubts(id: string): boolean {
     return this.#doubted === id;
   }

@@ -7,7 +7,7 @@ import { plainAddress, type Shared, warn } from "./shared.ts";
 import type { CloseCause } from "./types.ts";
 import { type UdpGroup, type UdpOrigin, UdpPeer } from "./udp-peer.ts";
 
-/** Bytes of replies that wait in the socket: beyond them replies are lost, as any datagram may be. */
+/** Most bytes of replies that may wait in the socket. Further replies are dropped, as any datagram may be. */
 const maximumUnsent = 1 << 20;
 
 /**

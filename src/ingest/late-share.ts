@@ -26,7 +26,7 @@ export class LateShare {
     this.#diskMs = Math.min(this.#diskMs, ms);
     const own = ms - this.#diskMs;
     if (own > longMs) {
-      // So few hardly take that long by themselves. Where they do, a batch takes no more than twice as long before the share shrinks again.
+      // The smallest share rarely takes that long by itself: the disk is slow. If it is the reports after all, batches take at most twice as long.
       if (this.#reports === fewest) this.#diskMs = Math.min(ms, mostDiskMs);
       this.#reports = Math.max(fewest, Math.floor(Math.min(this.#reports, late) / 2));
     } else if (own < shortMs && late >= this.#reports) this.#reports = Math.min(most, this.#reports * 2);

@@ -244,7 +244,7 @@ function stateOf(
   };
 }
 
-/** No position was ever valid: the newest one is as good as any. */
+/** The newest position, where none was ever valid. */
 function newestOf(one: LocationRecord | undefined, other: LocationRecord | undefined): LocationRecord | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return byKey(one, other) > 0 ? one : other;

@@ -16,7 +16,7 @@ export interface TotalsShift extends TotalsSums {
   readonly afterHash: number;
 }
 
-/** A report that is kept as evidence but is no location: its clock can't be right (`future`, `past`), or its position is none on earth. */
+/** A report that is kept as evidence but is not stored as a location: its time can't be right (`future`, `past`), or its position is not on earth (`position`). */
 export interface RefusedReport {
   readonly device: DeviceKey;
   readonly receivedAt: number;

@@ -35,7 +35,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
 };
 
-/** The groups of an address; undefined where the text is none. IPv4 within IPv6 (`::ffff:192.0.2.1`) is read as IPv4; a zone (`%eth0`) is left out. */
+/** The groups of an address; undefined where the text is not an address. IPv4 within IPv6 (`::ffff:192.0.2.1`) is read as IPv4; a zone (`%eth0`) is left out. */
 export function parseAddress(text: string): Address | undefined {
   const mapped = text.startsWith("::ffff:") && text.includes(".") ? text.slice(7) : text;
   if (ipv4Form.test(mapped)) {
@@ -55,7 +55,7 @@ function groupsOf(text: string): readonly number[] {
   return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
 }
 
-/** A network; undefined where the text is none (`networkPattern`). Bits beyond its length do not count: `10.0.0.1/8` is `10.0.0.0/8`. */
+/** A network; undefined where the text is not a network (`networkPattern`). Bits beyond its length do not count: `10.0.0.1/8` is `10.0.0.0/8`. */
 export function parseNetwork(text: string): Network | undefined {
   if (!networkForm.test(text)) return undefined;
   const [address = "", bits] = text.split("/");

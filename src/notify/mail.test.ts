@@ -68,7 +68,7 @@ describe("mail by SMTP", () => {
       "a",
     ];
     for (const to of lists)
-      assert.deepEqual(await sender.send({ ...mail, to }), { outcome: "refused", reason: "the address is none" });
+      assert.deepEqual(await sender.send({ ...mail, to }), { outcome: "refused", reason: "the address is not valid" });
     await sender.send({ ...mail, to: "o'neil+trucks@example.org", subject: "a\r\nBcc: b@example.org" });
     assert.deepEqual(
       peer.taken.map(({ to }) => to),

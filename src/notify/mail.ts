@@ -56,7 +56,7 @@ class SmtpMailer implements Mailer {
   }
 
   async send(mail: Mail): Promise<Delivery> {
-    if (!address.test(mail.to)) return { outcome: "refused", reason: "the address is none" };
+    if (!address.test(mail.to)) return { outcome: "refused", reason: "the address is not valid" };
     if (this.#closed) return { outcome: "unavailable", reason: "the service is stopping" };
     const sending = this.#send(mail);
     this.#sending.add(sending);
@@ -110,7 +110,7 @@ class SmtpMailer implements Mailer {
         ? { outcome: "refused", reason: `the mail server refused it: ${response}` }
         : { outcome: "unavailable", reason: `the mail server did not take it: ${response}` };
     }
-    if (code === "EENVELOPE" && responseCode === 0) return { outcome: "refused", reason: "the address is none" };
+    if (code === "EENVELOPE" && responseCode === 0) return { outcome: "refused", reason: "the address is not valid" };
     if (!this.#failing) this.#log.warn({ code, command, response }, "the mail server does not take mail");
     this.#failing = true;
     return { outcome: "unavailable", reason: reasonOf(code, responseCode) };

@@ -1,4 +1,4 @@
-/** An id of more characters is none: receipts and records hold it. */
+/** Longer ids are ignored: receipts and records hold the id. */
 const longestId = 255;
 
 /**

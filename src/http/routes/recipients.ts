@@ -75,7 +75,7 @@ function removeRoute(app: App, { recipients }: Services): void {
       tag: "Alerts",
       summary: "Forget somebody outside the account",
       description:
-        "It gets no notices any more, until it is asked and confirms again. Who refused stays and is not asked again; who was sent a code today can be deleted tomorrow.",
+        "The recipient gets no more notices until somebody asks again and the recipient confirms. A recipient who refused can't be deleted, and is not asked again. A recipient who was sent a code today can be deleted tomorrow.",
       permission: "admin",
       input: { params: RecipientPath },
       ok: { 200: DoneAnswer },

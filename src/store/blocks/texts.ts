@@ -3,7 +3,7 @@ import { type BodyReader, putSized, putVarint } from "./bytes.ts";
 import { putNumbers, readNumbers } from "./numbers.ts";
 
 /*
- * A column of texts: u-varint count of the different ones, each with its length before it, then a column of their places.
+ * A column of texts: how many different texts there are (varint), each of them after its length, then a column of numbers that says which one each record has.
  */
 
 /** Gathers a column of texts: each different one is kept once. */

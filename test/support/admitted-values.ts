@@ -39,7 +39,7 @@ function ofType(type: string, schema: Schema, components: Components): Values {
   const { minimum = -1e9, maximum = 1e9, exclusiveMinimum } = schema;
   switch (type) {
     case "any":
-      return fc.jsonValue({ maxDepth: 2 });
+      return anyJson(2);
     case "null":
       return fc.constant(null);
     case "boolean":
@@ -79,11 +79,15 @@ function objects(
   const name = texts({ maxLength: 12, ...propertyNames }).filter(
     (text) => !Object.hasOwn(properties, text) && !isReserved(text),
   );
-  const more =
-    typeof additionalProperties === "object" ? admittedBy(additionalProperties, of) : fc.jsonValue({ maxDepth: 1 });
+  const more = typeof additionalProperties === "object" ? admittedBy(additionalProperties, of) : anyJson(1);
   return fc
     .tuple(fc.dictionary(name, more, { maxKeys: 2, noNullPrototype: true }), named)
     .map(([one, other]) => ({ ...one, ...other }));
+}
+
+/** Any JSON, but for fields with reserved names, however deep they lie. */
+function anyJson(maxDepth: number): Values {
+  return fc.jsonValue({ maxDepth }).filter((value) => !/"(?:__proto__|constructor)":/.test(JSON.stringify(value)));
 }
 
 /** Names that reach for JavaScript's prototypes: refused everywhere, as the document says at its beginning. */

@@ -38,9 +38,11 @@ export function gather(socket: OwnedSocket): void {
   queueMicrotask(() => socket.uncork());
 }
 
-/** Gives nobody anything more; the owner can be forgotten before the socket is. */
-export function disown(socket: OwnedSocket): void {
+/** Ends the socket at once and gives nobody anything more; the owner can be forgotten before the socket is. What was gathered is offered before: it says what is stored. */
+export function drop(socket: OwnedSocket): void {
   socket[owner] = undefined;
+  socket.uncork();
+  socket.destroy();
 }
 
 function onData(this: OwnedSocket, chunk: Buffer): void {

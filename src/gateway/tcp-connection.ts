@@ -8,7 +8,7 @@ import type { Exchange, Turned } from "./exchange.ts";
 import { HttpResponder, lastResponse } from "./http.ts";
 import { MessageRate } from "./message-rate.ts";
 import { Opening } from "./opening.ts";
-import { disown, gather, own, unsentOf } from "./owned-socket.ts";
+import { drop, gather, own, unsentOf } from "./owned-socket.ts";
 import { QuietTimer } from "./quiet-timer.ts";
 import { Session } from "./session.ts";
 import { plainAddress, type Shared } from "./shared.ts";
@@ -232,8 +232,7 @@ export class TcpConnection implements Channel {
     this.#opening = undefined;
     this.#quiet?.stop();
     this.#account();
-    disown(this.#socket);
-    this.#socket.destroy();
+    drop(this.#socket);
     this.#group.closed(this, this.#closing ? "finished" : cause);
   }
 
@@ -389,7 +388,9 @@ export class TcpConnection implements Channel {
 
   #endWhenDone(): void {
     if (this.#closed || this.#closing || this.#blocked || this.busy) return;
-    this.close("peer");
+    // The last answers of a burst are perhaps still on their way.
+    if (this.#socket.writableLength > 0) this.end();
+    else this.close("peer");
   }
 
   #defect(error: unknown): void {

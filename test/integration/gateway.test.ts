@@ -256,6 +256,40 @@ withGateway(
   },
 );
 
+withGateway(
+  "a peer that sends a burst and its last byte gets all answers, though these are written together",
+  {},
+  async ({ port, intake }) => {
+    intake.hold = true;
+    const peer = new Peer(port);
+    peer.send("#I,one\n");
+    await peer.expect("#I\n");
+    peer.socket.end("#P,1\n#P,2\n#P,3\n");
+    await until(() => intake.waiting === 3);
+    // The end of the stream follows its last bytes.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    intake.commit();
+    await peer.expect("#P,1\n#P,2\n#P,3\n");
+    await peer.closed;
+  },
+);
+
+withGateway(
+  "what was acknowledged before junk ends the connection is sent, though answers are written together",
+  { messagesInFlight: 2, junkBytes: 100 },
+  async ({ port, intake }) => {
+    intake.hold = true;
+    const peer = new Peer(port);
+    peer.send("#I,one\n");
+    await peer.expect("#I\n");
+    peer.send(`#P,1\n#P,2\n${"x".repeat(200)}`);
+    await until(() => intake.waiting === 2);
+    intake.commit();
+    await peer.closed;
+    assert.equal(peer.received, "#P,1\n");
+  },
+);
+
 withGateway("junk, unknown protocols and undecodable messages end a connection", { junkBytes: 100 }, async (world) => {
   const junk = new Peer(world.port);
   junk.send(`#I,one\n${"x".repeat(200)}`);

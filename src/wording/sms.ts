@@ -2,7 +2,7 @@ import { fitsSms, plainLetters } from "./gsm.ts";
 import { oneLine } from "./html.ts";
 import { degrees } from "./map-link.ts";
 import { type Told, toldMap, toldText } from "./notice.ts";
-import { shortenedTo } from "./shorten.ts";
+import { shortened, shortenedTo } from "./shorten.ts";
 import { type Reader, showFor } from "./show.ts";
 
 /** A name that is longer gives way to what happened. */
@@ -18,7 +18,7 @@ export function smsOf(told: Told, reader: Reader, parts = 1): string {
   const when = showFor(reader).moment(told.alert.time);
   const map = toldMap(told);
   const { latitude, longitude } = told.alert;
-  const brief = shortenedTo(name, (candidate) => candidate.length <= longestName);
+  const brief = shortened(name, longestName);
   const fits = (candidate: string) => fitsSms(candidate, parts);
   const candidates = [
     ...(map === undefined ? [] : [`${name}: ${text}\n${when}\n${map}`]),

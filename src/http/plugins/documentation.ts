@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../../errors/catalogue.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { sharedSchemas } from "./shared-schemas.ts";
@@ -12,8 +12,17 @@ export interface Documentation {
 const config = { permission: "public" } as const;
 const schema = { hide: true };
 
-/** Headers that are the connection's, or made anew by who sends the answer. */
-const notPassedOn: ReadonlySet<string> = new Set(["connection", "content-length", "date", "keep-alive"]);
+/** Paths of the page and its parts, decoded and in lower case: no part can be asked for, and kept, under many names. */
+const partPath = /^\/docs(?:\/(?:json|yaml|static\/[\w.-]+)?)?$/;
+
+/** Headers that are the connection's, or made anew by who sends the answer, and one that promises parts of files, which are sent whole. */
+const notPassedOn: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "date",
+  "keep-alive",
+  "accept-ranges",
+]);
 
 /** Makes a note of every route that is registered from now on. */
 export function collectDocumentation(app: FastifyInstance): Documentation & { readonly page: DocsPage } {
@@ -35,21 +44,67 @@ export function collectDocumentation(app: FastifyInstance): Documentation & { re
 
 type DocsPage = () => Promise<FastifyInstance>;
 
-/** `/openapi.json`, and the page at `/docs` that shows it. */
+/**
+ * `/openapi.json`, and the page at `/docs` that shows it. Their bytes are kept, and every answer sends the same ones: a megabyte and a half for each
+ * would let anybody who asks often and reads nothing take the whole memory.
+ */
 export function documentationRoutes(app: FastifyInstance, { document, page }: ReturnType<typeof collectDocumentation>) {
-  let text: string | undefined;
+  let bytes: Promise<Buffer> | undefined;
   app.get("/openapi.json", { config, schema }, async (_request, reply) => {
-    text ??= JSON.stringify(await document());
-    return reply.type("application/json; charset=utf-8").send(text);
+    bytes ??= document().then((made) => Buffer.from(JSON.stringify(made)));
+    return reply.type("application/json; charset=utf-8").send(await bytes);
   });
 
+  const partOf = keptParts(page);
   for (const url of ["/docs", "/docs/*"])
-    app.get(url, { config, schema, exposeHeadRoute: true }, async (request, reply) => {
-      const { headers, url: path } = request;
-      const answer = await (await page()).inject({ method: "GET", url: path, headers });
-      if (answer.statusCode === 404) throw new ApiError("notFound");
-      for (const [name, value] of Object.entries(answer.headers))
-        if (value !== undefined && !notPassedOn.has(name)) reply.header(name, value);
-      return reply.code(answer.statusCode).send(answer.rawPayload);
-    });
+    app.get(url, { config, schema, exposeHeadRoute: true }, async (request, reply) =>
+      sendPart(request, reply, await partOf(pathOf(request))),
+    );
+}
+
+/** A file of the page, as its server answered. */
+interface Part {
+  readonly headers: Readonly<Record<string, number | string | string[]>>;
+  readonly bytes: Buffer;
+}
+
+/** Reads each part of the page once. Undefined: there is no such part. */
+function keptParts(page: DocsPage): (path: string) => Promise<Part | undefined> {
+  const parts = new Map<string, Promise<Part | undefined>>();
+
+  async function read(path: string): Promise<Part | undefined> {
+    const { statusCode, headers, rawPayload } = await (await page()).inject({ method: "GET", url: path });
+    if (statusCode === 404) return undefined;
+    if (statusCode !== 200) throw new Error(`the page's part ${path} is answered with ${statusCode}`);
+    const passedOn = Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || notPassedOn.has(name) ? [] : [[name, value] as const],
+    );
+    return { headers: Object.fromEntries(passedOn), bytes: rawPayload };
+  }
+
+  return async (path) => {
+    if (!partPath.test(path)) return undefined;
+    const reading = parts.get(path) ?? read(path);
+    parts.set(path, reading);
+    try {
+      const part = await reading;
+      if (part === undefined) parts.delete(path);
+      return part;
+    } catch (error) {
+      parts.delete(path);
+      throw error;
+    }
+  };
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return decodeURIComponent(url.split("?", 1)[0] ?? "").toLowerCase();
+}
+
+function sendPart({ headers }: FastifyRequest, reply: FastifyReply, part: Part | undefined): FastifyReply {
+  if (part === undefined) throw new ApiError("notFound");
+  reply.headers(part.headers);
+  const { etag } = part.headers;
+  if (etag !== undefined && headers["if-none-match"] === etag) return reply.code(304).send();
+  return reply.send(part.bytes);
 }

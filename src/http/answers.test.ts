@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { endRest, startRest } from "../../test/support/rest.ts";
+import type { Store, UserStore } from "../ports/store.ts";
 import { defaultLimits } from "./limits.ts";
 
 const range = { from: "2026-01-01T00:00:00Z", to: "2026-12-31T00:00:00Z" };
@@ -46,4 +48,46 @@ test("requests that wait behind another one's answer are free again when the con
     assert.ok(tries < 100, "its requests are still counted");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+});
+
+test("a client that is gone before its user was found leaves no request under way", async (t) => {
+  const waiting: (() => void)[] = [];
+  let held = false;
+  const spoil = (store: Store): Store => {
+    const findByKey: UserStore["findByKey"] = async (key) => {
+      if (held) await new Promise<void>((resolve) => waiting.push(resolve));
+      return store.users.findByKey(key);
+    };
+    const users = new Proxy(store.users, {
+      get(target, name, self) {
+        if (name === "findByKey") return findByKey;
+        const value: unknown = Reflect.get(target, name, self);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    return Object.assign(Object.create(store), { users });
+  };
+  const limits = { answers: { ...defaultLimits.answers, requestsAtOnce: 2 } };
+  const rest = await startRest({ limits, spoil });
+  t.after(() => endRest(rest));
+  const token = await rest.ownerToken();
+  const { port } = await rest.http.start();
+  for (let round = 0; round < 3; round++) {
+    // Users are read again now and then.
+    rest.clock.pass(3_600_000);
+    held = true;
+    const socket = connect(port, "127.0.0.1", () =>
+      socket.write(`GET /api/devices HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`),
+    );
+    for (let tries = 0; waiting.length === 0; tries++) {
+      assert.ok(tries < 1000, "its user is not asked for");
+      await wait(5);
+    }
+    socket.destroy();
+    await wait(50);
+    held = false;
+    waiting.shift()?.();
+    await wait(20);
+  }
+  assert.equal((await rest.call("GET", "/api/devices", { token })).status, 200);
 });

@@ -65,6 +65,9 @@ export class Answers {
     request: FastifyRequest,
     reply: FastifyReply,
   ): ApiError | undefined {
+    const { socket } = request.raw;
+    // Its user was asked for meanwhile; a connection that has closed would never end what begins now.
+    if (socket.destroyed) return connectionClosed();
     const refusal = this.#refusal(key, accountKey, 0);
     if (refusal !== undefined) return refusal;
     const response = reply.raw;
@@ -72,7 +75,6 @@ export class Answers {
     shareOf(this.#users, key).requests++;
     shareOf(this.#accounts, accountKey).requests++;
     request.openAnswer = answer;
-    const { socket } = request.raw;
     // The next request of a connection begins when the answer before it has left.
     const before = this.#open.get(socket);
     if (before !== undefined) this.#leave(before);
@@ -84,7 +86,7 @@ export class Answers {
 
   /** Fails where nobody is there any more to read the answer: nothing is begun for it. */
   stillOpen(reply: FastifyReply): void {
-    if (reply.request.openAnswer?.left === true) throw new ApiError("badRequest", ["the connection was closed"]);
+    if (reply.request.openAnswer?.left === true) throw connectionClosed();
   }
 
   /** Whether the answer counts its bytes itself. */
@@ -172,6 +174,10 @@ export class Answers {
     end(this.#users, answer.user);
     end(this.#accounts, answer.account);
   }
+}
+
+function connectionClosed(): ApiError {
+  return new ApiError("badRequest", ["the connection was closed"]);
 }
 
 /** Whether so many bytes more are too many. One that holds nothing may always: an answer may be larger than the limit. */

@@ -4,6 +4,9 @@ import { ApiError } from "../../errors/catalogue.ts";
 import { failureText, jsonType } from "../envelope.ts";
 import { alwaysHeaders, secretHeaders } from "./headers.ts";
 
+/** Time in which a client reads why it was refused, ms. */
+const lingerMs = 2000;
+
 /** What Node's parser refuses never becomes a request; it too is answered in the envelope, with a listed code. */
 export function answerConnectionErrors(server: Server): void {
   server.removeAllListeners("clientError");
@@ -21,10 +24,15 @@ const guards = Object.entries({ ...alwaysHeaders, ...secretHeaders })
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join("");
 
+/** Answers, and closes the connection: soon, whatever the client does, for Node counts no time for it any more. */
 function refuse(socket: Duplex, error: ApiError): void {
   const { kind } = error;
   const body = failureText(error, null);
+  // Node took its own listener away from a connection that asks for a tunnel. Without one, a client that breaks off would end the process.
+  socket.on("error", () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${kind.status} ${kind.text}\r\ncontent-type: ${jsonType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${guards}connection: close\r\n\r\n${body}`,
   );
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once("close", () => clearTimeout(timer));
 }

@@ -1,4 +1,3 @@
-import type { DeviceCommit } from "../model/commit.ts";
 import type { DeviceKey, SpokenWay } from "../model/device.ts";
 import type { Report } from "../model/effects.ts";
 import type { AlertEngine } from "../ports/alert-engine.ts";
@@ -13,6 +12,7 @@ import { Attempts, GivenUp } from "./attempts.ts";
 import { Committer } from "./committer.ts";
 import { Culprits } from "./culprits.ts";
 import { Directory } from "./directory.ts";
+import { Holds } from "./holds.ts";
 import { LateShare } from "./late-share.ts";
 import type { IngestMetrics } from "./metrics.ts";
 import { OwnClock } from "./own-clock.ts";
@@ -31,15 +31,6 @@ const mostBatchBytes = 8 * 1024 * 1024;
 const fewBytes = 32 * 1024;
 /** Beside more devices set aside than this, of several accounts, that nothing is committed at all is a trouble of the store rather than of theirs. */
 const manyAside = 10;
-/**
- * A commit that had to change many stored records takes long, and every device waits for it. The device that caused it waits that many times as long
- * before its next commit, so that one tracker can take a tenth of the store's time and not all of it.
- */
-const heldTimes = 9;
-/** Fewer of them cost little: some microseconds each. */
-const manyPatches = 256;
-/** Shorter commits hold up nobody. */
-const longCommitMs = 20;
 /** How often Ingest looks whether a device may go on, while nothing but held ones waits, ms. */
 const heldPollMs = 20;
 
@@ -81,10 +72,7 @@ export class Ingest implements Intake, SetAsides {
   readonly #waiting = new Waiting(mostWaitingBytes);
   readonly #unsubscribe: () => void;
   readonly #drainListeners: (() => void)[] = [];
-  /** Until when devices are held back, on the clock that never goes back. */
-  readonly #heldUntil = new Map<DeviceKey, number>();
-  /** When the last of those has had its turn that are slow to plan. */
-  #slowUntil = 0;
+  readonly #holds: Holds;
   /** What is on disk and not yet told: the next commit is handed to the store first, which so works while many replies are written. */
   #stored: PendingDevice[] = [];
   #pending = new Pending();
@@ -103,6 +91,7 @@ export class Ingest implements Intake, SetAsides {
     this.states = new States(deps.store.locations);
     this.#dropped = (values) => deps.metrics.droppedValues.add(values);
     this.#progress = new Progress(deps.clock);
+    this.#holds = new Holds(deps.clock);
     this.ticks = new Ticks({ ...deps, locations: deps.store.locations, states: this.states });
     const { bus, clock, store } = deps;
     const ownClock = new OwnClock(clock);
@@ -113,8 +102,11 @@ export class Ingest implements Intake, SetAsides {
     this.#committer = new Committer(parts, {
       stored: (planned) => this.#settle(planned),
       refused: (pending) => this.#answer(pending, "refused"),
-      took: (commits, ms) => this.#timed(commits, ms),
-      slow: (devices, ms) => this.#holdInTurn(devices, ms),
+      took: (commits, ms) => {
+        this.#progress.committed();
+        this.#holds.committed(commits, ms);
+      },
+      slow: (devices, ms) => this.#holds.planned(devices, ms),
     });
     const attempts = new Attempts({ ...deps, onDown: () => this.#down() });
     const commit = (devices: readonly PendingDevice[]) => this.#committer.commit(devices);
@@ -168,7 +160,7 @@ export class Ingest implements Intake, SetAsides {
 
   takes(device: Admitted): boolean {
     if (this.#congested) return false;
-    if (this.#waiting.takes(device.accountKey, this.#pending.devices.get(device.key)?.bytes ?? 0)) return true;
+    if (this.#waiting.takes(device.accountKey, this.#pending.bytesOf(device.key))) return true;
     this.#heldBack = true;
     return false;
   }
@@ -212,7 +204,7 @@ export class Ingest implements Intake, SetAsides {
     this.#waiting.add(device.accountKey, pending.bytes - before, reports.length);
     if (this.#waiting.over) this.#congested = true;
     this.#running ??= this.#run();
-    if (this.#wake !== undefined && !this.#isHeld(device.key)) this.#wake();
+    if (this.#wake !== undefined && !this.#holds.has(device.key)) this.#wake();
   }
 
   heard(device: Admitted, receivedAt: number): void {
@@ -300,13 +292,13 @@ export class Ingest implements Intake, SetAsides {
     const all = this.#pending;
     this.#pending = new Pending();
     const now = this.#deps.clock.monotonic();
-    const holds = this.#heldUntil.size > 0 && !this.#stopping;
+    const holds = this.#holds.some && !this.#stopping;
     const batch: PendingDevice[] = [];
     const backlogs: PendingDevice[] = [];
     let bytes = 0;
     let late = 0;
     for (const [key, pending] of all.devices) {
-      const held = (holds && (this.#heldUntil.get(key) ?? 0) > now) || this.#culprits.suspects(key);
+      const held = (holds && this.#holds.has(key, now)) || this.#culprits.suspects(key);
       const lateReports = this.#committer.planner.isLate(pending) ? pending.drafts.length : 0;
       const tooLate = late > 0 && lateReports > 0 && late + lateReports > this.#lateShare.reports;
       // Those that wait stand first next time, so that all have their turn.
@@ -319,22 +311,17 @@ export class Ingest implements Intake, SetAsides {
         late += lateReports;
       }
     }
-    if (holds) for (const [key, until] of this.#heldUntil) if (until <= now) this.#heldUntil.delete(key);
+    if (holds) this.#holds.release(now);
+    all.passOn(this.#pending);
     for (const pending of backlogs) batch.push(pending);
     this.#committer.planner.taken(batch);
     return { batch, late };
   }
 
   #withdraw(device: DeviceKey): PendingDevice | undefined {
-    const pending = this.#pending.devices.get(device);
-    if (pending === undefined) return undefined;
-    this.#pending.devices.delete(device);
-    this.#committer.planner.taken([pending]);
+    const pending = this.#pending.take(device);
+    if (pending !== undefined) this.#committer.planner.taken([pending]);
     return pending;
-  }
-
-  #isHeld(device: DeviceKey): boolean {
-    return (this.#heldUntil.get(device) ?? 0) > this.#deps.clock.monotonic();
   }
 
   /** Only held devices wait: looks again soon whether one of them may go on, and at once when another one reports. */
@@ -363,33 +350,14 @@ export class Ingest implements Intake, SetAsides {
     }
   }
 
-  /** Holds back the devices that made a commit long. */
-  #timed(commits: readonly DeviceCommit[], ms: number): void {
-    this.#progress.committed();
-    if (ms < longCommitMs) return;
-    const until = this.#deps.clock.monotonic() + ms * heldTimes;
-    for (const { device, patches } of commits) if (patches.length > manyPatches) this.#heldUntil.set(device, until);
-  }
-
-  /** Holds back devices that are slow to plan, one behind the other: all of them together take a tenth of the time. */
-  #holdInTurn(devices: readonly DeviceKey[], ms: number): void {
-    for (const device of devices) {
-      const from = Math.max(this.#slowUntil, this.#deps.clock.monotonic());
-      this.#slowUntil = from + (ms / devices.length) * heldTimes;
-      this.#heldUntil.set(device, this.#slowUntil);
-    }
-  }
-
   #settle({ pending, leftover }: Planned): void {
     this.#progress.committed();
     if (leftover.length === 0) {
       this.#stored.push(pending);
       return;
     }
-    const waiting = this.#pending.of(pending.device);
-    const { bytes, reports } = waiting;
-    waiting.putBefore(pending, leftover);
-    this.#waiting.add(pending.device.accountKey, waiting.bytes - bytes, waiting.reports - reports);
+    const { bytes, reports } = this.#pending.putBack(pending, leftover);
+    this.#waiting.add(pending.device.accountKey, bytes, reports);
   }
 
   /** Nothing more is read while nothing can be stored: the trackers keep their data. */

@@ -39,6 +39,8 @@ export class PendingDevice {
   ahead: Ahead | undefined;
   /** All that it held is on disk, or refused: there is nothing left to do. */
   settled = false;
+  /** It is what one commit left over: nothing is added to it. */
+  isRest = false;
   /** Newest event time against its arrival, ms; none: no report was believed. */
   newest = Number.NEGATIVE_INFINITY;
   /** Oldest event time of its drafts. */
@@ -107,16 +109,19 @@ export class PendingDevice {
     (ahead ? this.#ahead : this.#done).push(done);
   }
 
-  /** Puts in, before its own, what another one of the same device holds or what of it is left over; the other one is empty then. */
-  putBefore(other: PendingDevice, drafts: readonly Draft[]): void {
-    this.drafts.unshift(...drafts);
-    this.#done.unshift(...other.#done);
-    this.#ahead.unshift(...other.#ahead);
-    other.#done = [];
-    other.#ahead = [];
-    this.oldest = Math.min(this.oldest, other.oldest);
-    this.reports += drafts.length;
-    this.bytes += other.bytes;
+  /** What is left over of its drafts, with the messages that wait for them; this one is empty then. */
+  restOf(drafts: readonly Draft[]): PendingDevice {
+    const rest = new PendingDevice(this.device);
+    for (const draft of drafts) rest.drafts.push(draft);
+    rest.#done = this.#done;
+    rest.#ahead = this.#ahead;
+    this.#done = [];
+    this.#ahead = [];
+    rest.isRest = true;
+    rest.oldest = drafts[0]?.time ?? rest.oldest;
+    rest.reports = drafts.length;
+    rest.bytes = Math.ceil((this.bytes * drafts.length) / this.drafts.length);
+    return rest;
   }
 
   /** Tells every message what became of it; once. One that fails to hear it keeps it from no other. */
@@ -175,18 +180,55 @@ export function bytesOf(draft: Draft, watched: boolean): number {
 
 /** The reports that gather while a commit is in flight, by device. */
 export class Pending {
+  /** What goes into the next commit of each device. */
   readonly devices = new Map<DeviceKey, PendingDevice>();
+  /** What gathers of devices of which something is left over. That goes first: its messages would wait for ever where more comes before each commit. */
+  readonly #behind = new Map<DeviceKey, PendingDevice>();
 
   get empty(): boolean {
     return this.devices.size === 0;
   }
 
+  /** Where a device's next reports gather. */
   of(device: Admitted): PendingDevice {
-    const known = this.devices.get(device.key);
+    const first = this.devices.get(device.key);
+    const known = first?.isRest ? this.#behind.get(device.key) : first;
     if (known !== undefined) return known;
     const made = new PendingDevice(device);
-    this.devices.set(device.key, made);
+    (first === undefined ? this.devices : this.#behind).set(device.key, made);
     return made;
+  }
+
+  /** Bytes that wait of a device. */
+  bytesOf(device: DeviceKey): number {
+    const first = this.devices.get(device);
+    if (first === undefined) return 0;
+    return first.isRest ? first.bytes + (this.#behind.get(device)?.bytes ?? 0) : first.bytes;
+  }
+
+  /** Puts back what is left over of a device, before what gathered of it meanwhile. Gives what waits again. */
+  putBack(pending: PendingDevice, leftover: readonly Draft[]): PendingDevice {
+    const { key } = pending.device;
+    const rest = pending.restOf(leftover);
+    const gathered = this.devices.get(key);
+    if (gathered !== undefined) this.#behind.set(key, gathered);
+    this.devices.set(key, rest);
+    return rest;
+  }
+
+  /** Takes out what comes next of a device. */
+  take(device: DeviceKey): PendingDevice | undefined {
+    const first = this.devices.get(device);
+    const behind = this.#behind.get(device);
+    this.#behind.delete(device);
+    if (behind === undefined) this.devices.delete(device);
+    else this.devices.set(device, behind);
+    return first;
+  }
+
+  /** Hands on what gathered behind devices, whose turn it is where their rests do not wait in `next` too. */
+  passOn(next: Pending): void {
+    for (const [key, pending] of this.#behind) (next.devices.has(key) ? next.#behind : next.devices).set(key, pending);
   }
 }
 

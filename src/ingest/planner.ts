@@ -124,13 +124,16 @@ export class Planner {
       const began = this.#clock.monotonic();
       const answers = await Promise.all(some.map((one) => this.#planLate(one, smallContext, largestContext)));
       for (const one of answers) if (one !== undefined) add(one);
-      this.#timed(some, this.#clock.monotonic() - began);
+      this.#timed(some, answers, this.#clock.monotonic() - began);
     }
     return planned;
   }
 
-  #timed(some: readonly Late[], ms: number): void {
-    const reports = some.reduce((sum, { drafts }) => sum + drafts.length, 0);
+  /** What is left over was not planned yet: with it, devices that send many reports of one moment would never be slow. */
+  #timed(some: readonly Late[], answers: readonly (Planned | undefined)[], ms: number): void {
+    let reports = 0;
+    for (const { drafts } of some) reports += drafts.length;
+    for (const one of answers) reports -= one?.leftover.length ?? 0;
     if (ms <= reports * slowReportMs) return;
     this.#slow(
       some.map(({ pending }) => pending.device.key),

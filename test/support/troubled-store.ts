@@ -63,13 +63,13 @@ export class TroubledStore {
   }
 
   /** What surrounds a late report. */
-  readContext = async (_limit: number): Promise<HistoryContext> => ({ from: this.history, more: false });
+  readContext = async (_limit: number, _time: number): Promise<HistoryContext> => ({ from: this.history, more: false });
 
   get asStore(): Pick<Store, "locations" | "devices" | "check"> {
     const locations = {
       states: (keys: readonly DeviceKey[]) => this.readStates(keys),
       commit: (batch: CommitBatch, written?: () => void) => this.commit(batch, written),
-      context: (_key: DeviceKey, _time: number, limit: number) => this.readContext(limit),
+      context: (_key: DeviceKey, time: number, limit: number) => this.readContext(limit, time),
     };
     const devices = { identify: (ids: readonly string[]) => this.identify(ids) };
     const check = async () => {

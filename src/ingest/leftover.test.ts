@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { admitted, fix, setUp, start } from "../../test/support/troubled-store.ts";
+import { stepOf } from "../fold/step.ts";
+import { advance } from "../fold/totals.ts";
+import { noTotals } from "../model/location.ts";
+
+/** Seconds that lie so far apart in a history of one record a second that each needs a commit of its own. */
+const spread = (from: number) =>
+  [from, from + 500, from + 1000, from + 1500].map((second) => ({ ...fix(second), valid: false }));
+
+const now = start + 3_000_000;
+
+function withHistory() {
+  const world = setUp();
+  const { store, clock } = world;
+  clock.time = now;
+  store.states.set(1, { version: 1, time: start + 2_000_000, totals: noTotals });
+  const record = { receivedAt: start, valid: false, latitude: 0, longitude: 0, unlocated: true as const, extras: "" };
+  let totals = noTotals;
+  store.history = Array.from({ length: 2001 }, (_, second) => {
+    const stored = { ...record, time: start + second * 1000, hash: 0, totals };
+    totals = advance(totals, second === 0 ? undefined : stored.time - 1000, stepOf(stored));
+    return { ...stored, totals };
+  });
+  store.readContext = async (limit, time) => {
+    const from = store.history.filter((one) => one.time >= time);
+    const before = store.history.findLast((one) => one.time < time);
+    return { ...(before && { before }), from: from.slice(0, limit), more: from.length > limit };
+  };
+  return world;
+}
+
+test("late reports that need several commits are acknowledged after these, though more come before each of them", async (context) => {
+  const { store, ingest } = withHistory();
+  context.after(() => ingest.stop());
+  const late = await admitted(ingest, "a");
+  const told: number[] = [];
+  const send = (number: number) =>
+    new Promise<void>((resolve) =>
+      ingest.submit(late, spread(10 + number / 100), now, (outcome) => {
+        assert.equal(outcome, "stored");
+        told.push(number);
+        resolve();
+      }),
+    );
+  const first = send(0);
+  const commit = store.commit.bind(store);
+  const more: Promise<void>[] = [];
+  store.commit = async (...given) => {
+    if (more.length < 20 && !told.includes(0)) more.push(send(more.length + 1));
+    // A disk takes its time, in which others are told.
+    await new Promise((resolve) => setImmediate(resolve));
+    return commit(...given);
+  };
+  await first;
+  assert.ok(more.length < 10, `after ${more.length} commits`);
+  await Promise.all(more);
+  assert.deepEqual(
+    told,
+    told.toSorted((a, b) => a - b),
+    "in their order",
+  );
+  assert.deepEqual([ingest.waiting.bytes, ingest.waiting.reports], [0, 0]);
+});
+
+test("what is stored of a device's late reports waits no more", async (context) => {
+  const { store, ingest } = withHistory();
+  context.after(() => ingest.stop());
+  const late = await admitted(ingest, "a");
+  const bytes: number[] = [];
+  const commit = store.commit.bind(store);
+  store.commit = (...given) => {
+    bytes.push(ingest.waiting.bytes);
+    return commit(...given);
+  };
+  await new Promise((resolve) => ingest.submit(late, spread(10.5), now, resolve));
+  assert.equal(bytes.length, 4);
+  assert.deepEqual(
+    bytes,
+    bytes.toSorted((a, b) => b - a),
+  );
+  assert.ok((bytes[3] ?? 0) < (bytes[0] ?? 0) / 2);
+});

@@ -1,5 +1,5 @@
 import type { Admitted, Outcome } from "../ports/intake.ts";
-import type { AnyProtocol } from "../wire/protocol.ts";
+import type { AnyProtocol, Transport } from "../wire/protocol.ts";
 import type { Channel } from "./channel.ts";
 import type { ProtocolCounters } from "./counters.ts";
 import type { Exchange } from "./exchange.ts";
@@ -9,6 +9,7 @@ import { addTrace } from "./tracing.ts";
 
 /** Who is told that something was stored, or will not be. */
 interface Owner {
+  readonly transport: Transport;
   settled(): void;
 }
 
@@ -37,11 +38,15 @@ export class InFlight {
     return this.#queue.length;
   }
 
-  /** Gives the exchange's reports so far to ingest, in the name of the device. */
+  /** Gives the exchange's reports so far to ingest, in the name of the device. Over HTTP they are turned away where no more of it may wait: a request can't be left unread. */
   submit(exchange: Exchange, device: Admitted | undefined): void {
     const { reports } = exchange;
     if (reports === undefined || device === undefined) return;
     exchange.reports = undefined;
+    if (this.#owner.transport === "http" && !this.#shared.deps.intake.takes(device)) {
+      exchange.unavailable = true;
+      return;
+    }
     exchange.outstanding++;
     exchange.submitted = true;
     if (!exchange.queued) this.#enqueue(exchange);

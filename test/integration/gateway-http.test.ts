@@ -44,6 +44,21 @@ withGateway("HTTP: each refusal has its status", {}, async (world) => {
 });
 
 withGateway(
+  "HTTP: a device of which no more may wait is told to come again, and others are stored",
+  {},
+  async (world) => {
+    const { intake, port } = world;
+    intake.register("two");
+    intake.full.add("one");
+    const peer = new Peer(port);
+    peer.send("GET /?id=one&n=1 HTTP/1.1\r\n\r\nGET /?id=two&n=2 HTTP/1.1\r\nConnection: close\r\n\r\n");
+    await peer.closed;
+    assert.match(peer.received, /^HTTP\/1.1 503 [\s\S]*Retry-After: [\s\S]*HTTP\/1.1 200 /);
+    assert.deepEqual([...intake.stored.keys()], ["two"]);
+  },
+);
+
+withGateway(
   "HTTP: a request that is not stored in time is answered 503",
   { answerSeconds: 1 },
   async ({ port, intake }) => {

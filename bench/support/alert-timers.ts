@@ -30,8 +30,8 @@ const devices = Array.from({ length: count }, (_, index): Device => {
 function stateOf(key: number): DeviceState {
   const time = Date.now() - heardEveryMs + ((key - 1) % (heardEveryMs / beatMs)) * beatMs;
   const place = { valid: true, latitude: 0, longitude: 0 };
-  const last = { time, hash: 0, receivedAt: time, ...place, extras: "", totals: noTotals };
-  return { version: 1, time, totals: noTotals, last };
+  const last = { time, arrival: 0, hash: 0, receivedAt: time, ...place, extras: "", totals: noTotals };
+  return { version: 1, time, arrivals: 0, totals: noTotals, last };
 }
 
 async function measure(rules: readonly AlertRule[]): Promise<{ readonly cpuMs: number; readonly told: number }> {

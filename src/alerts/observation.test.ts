@@ -56,6 +56,7 @@ test("a stored record is observed as its report was", () => {
       fc.pre(Object.keys(report.attributes).every((name) => !name.startsWith("reported.")));
       const record: LocationRecord = {
         time: 1,
+        arrival: 2,
         hash: 2,
         receivedAt: 3,
         valid: report.type === "fix" && report.valid,
@@ -82,6 +83,7 @@ test("names that the service keeps for itself are the tracker's own again", () =
     const extras = extrasOf({ type: "readings", alarms: [], readings: {}, attributes: { [name]: "own" } });
     const seen = observationOf({
       time: 1,
+      arrival: 1,
       hash: 1,
       receivedAt: 1,
       valid: false,

@@ -1,5 +1,5 @@
 import { type AlertRule, type AlertRuleFields, zonesOf } from "../model/alert-rule.ts";
-import { type DeviceState, type LocationRecord, noTotals } from "../model/location.ts";
+import { type DeviceState, type LocationRecord, neverReported, placeBefore } from "../model/location.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertTrial, TrialStep } from "../ports/alert-trial.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -12,8 +12,6 @@ import { DeviceWatch, type WatchTimers } from "./watch.ts";
 
 /** Records read at a time. */
 const recordsAtOnce = 1000;
-/** More records of the same millisecond than this are no tracker's: those beyond are passed over. */
-const mostAtOnce = 16_000;
 
 /** What trials are run with. */
 export interface TrialDeps extends Pick<RuleSources, "geofences" | "accounts"> {
@@ -54,29 +52,17 @@ export class RuleTrial implements AlertTrial {
   }
 
   async *#pieces(device: WatchedDevice, from: number, to: number, run: Run): AsyncIterable<readonly LocationRecord[]> {
-    let time = from;
-    let limit = recordsAtOnce;
-    let last: LocationRecord | undefined;
+    const { locations } = this.#deps;
+    let context = await locations.context(device.key, placeBefore(from), recordsAtOnce);
+    if (context.before !== undefined) run.startAfter(context.before);
     for (;;) {
-      const context = await this.#deps.locations.context(device.key, time, limit);
-      if (last === undefined && context.before !== undefined) run.startAfter(context.before);
-      const piece = context.from.filter((record) => record.time <= to && isAfter(record, last));
+      const piece = context.from.filter(({ time }) => time <= to);
       if (piece.length > 0) yield piece;
-      last = piece.at(-1) ?? last;
-      if (!context.more || (context.from.at(-1)?.time ?? to) >= to) return;
-      // All that was read has been seen: more of one millisecond than fit.
-      if (piece.length === 0 && limit >= mostAtOnce) time++;
-      else if (piece.length === 0) limit *= 4;
-      else {
-        time = last?.time ?? time;
-        limit = recordsAtOnce;
-      }
+      const last = piece.at(-1);
+      if (!context.more || last === undefined || piece.length < context.from.length) return;
+      context = await locations.context(device.key, last, recordsAtOnce, "without before");
     }
   }
-}
-
-function isAfter(record: LocationRecord, last: LocationRecord | undefined): boolean {
-  return last === undefined || record.time > last.time || (record.time === last.time && record.hash > last.hash);
 }
 
 /** The rule as if it had always been there, for this device alone; nobody is told. */
@@ -107,7 +93,7 @@ class Run {
   readonly #texts = new StateTexts();
   readonly #timers: WatchTimers = { heardAt: () => this.#heardAt, heard: () => {}, unchanged: () => {} };
   readonly #onOurClock: boolean;
-  #state: DeviceState = { version: 0, time: 0, totals: noTotals };
+  #state: DeviceState = neverReported;
   #heardAt = 0;
 
   constructor(account: AccountRules, device: WatchedDevice, ids: Ids) {

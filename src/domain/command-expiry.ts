@@ -1,6 +1,6 @@
 import type { Clock, ClockTrust } from "../ports/clock.ts";
+import type { CommandStore } from "../ports/command-store.ts";
 import type { Log } from "../ports/log.ts";
-import type { CommandStore } from "../ports/store.ts";
 
 /** The longest sleep, ms: a wall clock that was set forward is noticed so soon. A look compares two numbers. */
 const longestSleepMs = 1000;

@@ -2,9 +2,10 @@ import { ApiError } from "../errors/catalogue.ts";
 import type { Command } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
 import type { Clock, ClockTrust } from "../ports/clock.ts";
+import type { CommandChange, MadeCommand, NewCommand } from "../ports/command-store.ts";
 import type { DeviceReply, Dispatched, Dispatcher, Outgoing } from "../ports/dispatcher.ts";
 import type { Log } from "../ports/log.ts";
-import type { CommandChange, MadeCommand, NewCommand, Store } from "../ports/store.ts";
+import type { Store } from "../ports/store.ts";
 import { CommandExpiry } from "./command-expiry.ts";
 import {
   connectionLost,

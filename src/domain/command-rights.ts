@@ -3,7 +3,8 @@ import { isOutsideWindow } from "../model/account.ts";
 import { type Command, mayCommand } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { CommandStore, UserStore } from "../ports/store.ts";
+import type { CommandStore } from "../ports/command-store.ts";
+import type { UserStore } from "../ports/store.ts";
 import type { Devices } from "./devices.ts";
 
 /** What the check needs of the service. Users are read from the store: a right that was taken away counts at once. */

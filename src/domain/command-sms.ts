@@ -4,9 +4,10 @@ import type { CapsOf } from "../model/caps.ts";
 import type { Command } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { CommandChange, MadeCommand, NewCommand } from "../ports/command-store.ts";
 import type { Log } from "../ports/log.ts";
 import type { SmsBody, SmsReceipt, SmsSender } from "../ports/sms.ts";
-import type { CommandChange, MadeCommand, NewCommand, Store } from "../ports/store.ts";
+import type { Store } from "../ports/store.ts";
 import { smsUnavailable, unknownOutcome } from "./command-outcome.ts";
 import type { CommandsUnderWay } from "./command-under-way.ts";
 

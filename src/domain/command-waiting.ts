@@ -1,4 +1,4 @@
-import type { CommandStore } from "../ports/store.ts";
+import type { CommandStore } from "../ports/command-store.ts";
 
 /** Devices that are remembered: some megabyte, and far more than have commands waiting for them on a service that is in order. */
 const mostDevices = 10_000;

@@ -3,7 +3,7 @@ import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
 import type { Command, CommandChannel, CommandFormat } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
-import type { NewCommand } from "../ports/store.ts";
+import type { NewCommand } from "../ports/command-store.ts";
 import { payloadOf } from "./command-payload.ts";
 
 const defaultTtlSeconds = 86_400;

@@ -35,7 +35,7 @@ const device: Device = {
 async function* records(count: number, { from, after, limit }: HistoryRange): AsyncGenerator<HistoryChunk> {
   const first = after === undefined ? 0 : (after.time - from) / 1000 + 1;
   for (let index = first; index < Math.min(count, first + limit); index++)
-    yield { json: Buffer.from(String(index)), count: 1, last: { time: from + index * 1000, hash: index } };
+    yield { json: Buffer.from(String(index)), count: 1, last: { time: from + index * 1000, arrival: index } };
 }
 
 /** Alerts at the same times, two at each. */

@@ -3,9 +3,10 @@ import { LocationsRequest } from "../contract/location.ts";
 import { parseInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Device } from "../model/device.ts";
+import type { RecordPlace } from "../model/location.ts";
 import type { AlertStore } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { HistoryChunk, LocationStore, RecordKey } from "../ports/store.ts";
+import type { HistoryChunk, LocationStore } from "../ports/store.ts";
 import { readAlerts } from "./alerts.ts";
 import { unknownTerms } from "./bodies.ts";
 import type { ListCursors, ListScope } from "./list-cursors.ts";
@@ -54,7 +55,7 @@ export interface HistoryContext {
 interface Range {
   readonly from: number;
   readonly to: number;
-  readonly after?: RecordKey;
+  readonly after?: RecordPlace;
   readonly limit: number;
 }
 
@@ -91,7 +92,7 @@ export function createHistory(context: HistoryContext): History {
     chunks: AsyncIterator<HistoryChunk>,
     first: IteratorResult<HistoryChunk, unknown>,
   ): HistoryPieces {
-    let last: RecordKey | undefined = range.after;
+    let last: RecordPlace | undefined = range.after;
     let count = 0;
     let more = false;
     try {
@@ -161,14 +162,14 @@ function scopeOf({ list, device }: Source, { from, to }: Pick<Range, "from" | "t
   return [list, device.key, from, to];
 }
 
-function cursorOf(cursors: ListCursors, source: Source, range: Range, { time, hash }: RecordKey): string {
-  return cursors.write(scopeOf(source, range), `${time}.${hash}`);
+function cursorOf(cursors: ListCursors, source: Source, range: Range, { time, arrival }: RecordPlace): string {
+  return cursors.write(scopeOf(source, range), `${time}.${arrival}`);
 }
 
 /** The record that a cursor names; undefined: no cursor of ours, or one of another list. */
-function recordOf(place: string | undefined): RecordKey | undefined {
-  const [time, hash] = place?.split(".").map(Number) ?? [];
-  return time === undefined || hash === undefined ? undefined : { time, hash };
+function recordOf(place: string | undefined): RecordPlace | undefined {
+  const [time, arrival] = place?.split(".").map(Number) ?? [];
+  return time === undefined || arrival === undefined ? undefined : { time, arrival };
 }
 
 function rangeOf(request: LocationsRequest, source: Source, cursors: ListCursors): Range {

@@ -1,7 +1,8 @@
 import type { AlertStore, NoticeStore } from "../ports/alert-store.ts";
 import type { Clock, ClockTrust } from "../ports/clock.ts";
+import type { CommandStore } from "../ports/command-store.ts";
 import type { Log } from "../ports/log.ts";
-import type { CommandStore, RefusedStore, UserStore } from "../ports/store.ts";
+import type { RefusedStore, UserStore } from "../ports/store.ts";
 import { utcDay } from "./tally.ts";
 
 const dayMs = 86_400_000;

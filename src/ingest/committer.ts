@@ -189,8 +189,9 @@ export class Committer {
   #committed(planned: readonly Planned[]): void {
     const { states, engine, bus, log } = this.#deps;
     let notices = 0;
-    for (const { pending, plan } of planned) {
+    for (const { pending, plan, whenStored } of planned) {
       if (plan === undefined) continue;
+      whenStored?.();
       states.committed(pending.device.key, plan.state);
       try {
         engine.committed(pending.device, plan.state);

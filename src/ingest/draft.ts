@@ -13,11 +13,6 @@ export interface Draft extends Step, Observation {
   readonly extras: string;
 }
 
-/** Order of a device's records. */
-export function byKey(one: { time: number; hash: number }, other: { time: number; hash: number }): number {
-  return one.time - other.time || one.hash - other.hash;
-}
-
 /** Whether a report holds anything to keep. A heartbeat without readings is no location. */
 export function worthKeeping(report: Report): boolean {
   if (report.type === "fix" || report.alarms.length > 0) return true;
@@ -96,17 +91,24 @@ function inputBits(readings: Readings, active: boolean): number {
   return input1 === undefined ? 0 : 1;
 }
 
-/** The record of a draft and of what rules found in it. */
-export function recordOf(draft: Draft, totals: Totals, found: LocationAlerts | undefined = undefined): LocationRecord {
+/** The record of a draft and of what rules found in it. `arrival`: see `RecordPlace`. */
+export function recordOf(
+  draft: Draft,
+  arrival: number,
+  totals: Totals,
+  found: LocationAlerts | undefined = undefined,
+): LocationRecord {
   const { time, hash, receivedAt, speed, course, extras } = draft;
   const alerts = found !== undefined || draft.alarms.length > 0 ? alertMembers(draft.alarms, found) : undefined;
   // The usual one, without the copies that leaving out makes.
   if (draft.located && speed !== undefined && course !== undefined && alerts === undefined) {
     const { latitude, longitude } = draft;
-    return { time, hash, receivedAt, valid: draft.positioned, latitude, longitude, speed, course, extras, totals };
+    const valid = draft.positioned;
+    return { time, arrival, hash, receivedAt, valid, latitude, longitude, speed, course, extras, totals };
   }
   const record = {
     time,
+    arrival,
     hash,
     receivedAt,
     valid: draft.positioned,

@@ -12,7 +12,12 @@ function world() {
 /** A commit that changed so many stored records of a device. */
 const changed = (device: number, count: number): DeviceCommit => {
   const patch = { time: 1, hash: 1, totals: noTotals };
-  return { device, records: [], patches: Array(count).fill(patch), state: { version: 1, time: 1, totals: noTotals } };
+  return {
+    device,
+    records: [],
+    patches: Array(count).fill(patch),
+    state: { version: 1, time: 1, arrivals: 0, totals: noTotals },
+  };
 };
 
 test("who changed many records in a long commit waits nine times as long, and nobody else", () => {

@@ -166,10 +166,11 @@ test("who reports while only devices wait that are held back is committed at onc
   context.after(() => ingest.stop());
   const slow = await admitted(ingest, "a");
   const other = await admitted(ingest, "b");
-  store.states.set(1, { version: 1, time: start + 900_000, totals: noTotals });
+  store.states.set(1, { version: 1, time: start + 900_000, arrivals: 0, totals: noTotals });
   // A first position before all of these changes each of them.
   store.history = Array.from({ length: 300 }, (_, index) => ({
     time: start + 10_000 + index * 1000,
+    arrival: index,
     hash: index,
     receivedAt: start,
     valid: false,
@@ -259,17 +260,15 @@ test("who reports as usual waits for no more than one commit of devices that sen
   assert.equal((await Promise.all(waiting)).length, 20);
 });
 
-test("a report among thousands of one moment, as of a clock that stands still, takes a tenth of the time: nobody else waits for the next", async (context) => {
+test("a report that is slow to look for among others of its moment takes a tenth of the time: nobody else waits for the next", async (context) => {
   const { store, clock, ingest } = setUp();
   context.after(() => ingest.stop());
   const stuck = await admitted(ingest, "a");
   const other = await admitted(ingest, "b");
-  store.states.set(1, { version: 1, time: start, totals: noTotals });
-  const record = { receivedAt: start, valid: false, latitude: 0, longitude: 0, unlocated: true as const, extras: "" };
-  store.history = Array.from({ length: 2000 }, (_, hash) => ({ ...record, time: start, hash, totals: noTotals }));
-  store.readContext = async (limit) => {
-    if (limit > 256) clock.time += 100;
-    return { from: store.history.slice(0, limit), more: store.history.length > limit };
+  store.states.set(1, { version: 1, time: start, arrivals: 0, totals: noTotals });
+  store.readMoment = async () => {
+    clock.time += 100;
+    return { hashes: [1] };
   };
   const told: string[] = [];
   await submit(ingest, stuck, 0, []);
@@ -282,4 +281,30 @@ test("a report among thousands of one moment, as of a clock that stands still, t
   clock.time += 10_000;
   await held;
   assert.deepEqual(told, ["stored"]);
+});
+
+test("a clock that stands still costs one reading of its moment; repeats are known, and the last report to come is the last location", async (context) => {
+  const { store, ingest } = setUp();
+  context.after(() => ingest.stop());
+  const stuck = await admitted(ingest, "a");
+  let readings = 0;
+  store.readMoment = async () => {
+    readings++;
+    return {
+      hashes: store.commits.flatMap(({ devices }) => devices.flatMap(({ records }) => records.map(({ hash }) => hash))),
+    };
+  };
+  const report = (latitude: number) => ({ ...fix(0), latitude });
+  const send = (latitude: number) =>
+    new Promise<string>((resolve) => ingest.submit(stuck, [report(latitude)], start, resolve));
+  for (let turn = 0; turn < 2; turn++)
+    for (let latitude = 0; latitude < 40; latitude++) assert.equal(await send(latitude), "stored");
+  assert.equal(readings, 1);
+  const records = store.commits.flatMap(({ devices }) => devices.flatMap((device) => device.records));
+  assert.deepEqual(
+    records.map(({ latitude }) => latitude),
+    Array.from({ length: 40 }, (_, latitude) => latitude),
+  );
+  assert.equal(new Set(records.map(({ arrival }) => arrival)).size, 40);
+  assert.equal(ingest.states.get(stuck.key)?.last?.latitude, 39);
 });

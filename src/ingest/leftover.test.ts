@@ -15,11 +15,11 @@ function withHistory() {
   const world = setUp();
   const { store, clock } = world;
   clock.time = now;
-  store.states.set(1, { version: 1, time: start + 2_000_000, totals: noTotals });
+  store.states.set(1, { version: 1, time: start + 2_000_000, arrivals: 0, totals: noTotals });
   const record = { receivedAt: start, valid: false, latitude: 0, longitude: 0, unlocated: true as const, extras: "" };
   let totals = noTotals;
   store.history = Array.from({ length: 2001 }, (_, second) => {
-    const stored = { ...record, time: start + second * 1000, hash: 0, totals };
+    const stored = { ...record, time: start + second * 1000, arrival: 0, hash: 0, totals };
     totals = advance(totals, second === 0 ? undefined : stored.time - 1000, stepOf(stored));
     return { ...stored, totals };
   });

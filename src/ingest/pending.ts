@@ -4,7 +4,7 @@ import { effectJson, isTime } from "../model/effect-json.ts";
 import type { Report } from "../model/effects.ts";
 import type { Admitted, Outcome } from "../ports/intake.ts";
 import type { HistoryContext } from "../ports/store.ts";
-import { byKey, type Draft, draftOf, onEarth, worthKeeping } from "./draft.ts";
+import { type Draft, draftOf, onEarth, worthKeeping } from "./draft.ts";
 import { eventTime } from "./event-time.ts";
 import { soundReport } from "./sound.ts";
 
@@ -232,18 +232,21 @@ export class Pending {
   }
 }
 
-/** Drafts in the order of their keys, without repeats among themselves. The usual ones are in order already and are not copied. */
+/** Drafts by event time, those of one moment as they came, without repeats among themselves. The usual ones are in order already and are not copied. */
 export function ordered(drafts: readonly Draft[]): readonly Draft[] {
   let inOrder = true;
-  for (let index = 1; index < drafts.length && inOrder; index++) {
-    const before = drafts[index - 1];
-    const draft = drafts[index];
-    inOrder = before !== undefined && draft !== undefined && byKey(before, draft) < 0;
-  }
+  for (let index = 1; index < drafts.length && inOrder; index++)
+    inOrder = (drafts[index - 1]?.time ?? 0) < (drafts[index]?.time ?? 0);
   if (inOrder) return drafts;
-  const sorted = drafts.toSorted(byKey);
-  return sorted.filter((draft, index) => {
-    const before = sorted[index - 1];
-    return before === undefined || byKey(before, draft) !== 0;
-  });
+  const hashes = new Set<number>();
+  let moment = 0;
+  return drafts
+    .toSorted((one, other) => one.time - other.time)
+    .filter(({ time, hash }) => {
+      if (time !== moment) hashes.clear();
+      moment = time;
+      if (hashes.has(hash)) return false;
+      hashes.add(hash);
+      return true;
+    });
 }

@@ -4,7 +4,9 @@ import type { DeviceCommit, TotalsPatch, TotalsShift } from "../model/commit.ts"
 import { contentHashOf } from "../model/content-hash.ts";
 import {
   arrivalOf,
+  byPlace,
   type DeviceState,
+  firstArrival,
   type LocationRecord,
   noTotals,
   shiftedTotals,
@@ -14,13 +16,13 @@ import {
 } from "../model/location.ts";
 import type { Watch } from "../ports/alert-engine.ts";
 import type { HistoryContext } from "../ports/store.ts";
-import { byKey, type Draft, recordOf } from "./draft.ts";
+import { type Draft, recordOf } from "./draft.ts";
 
 /** What a batch does to one device, without the device's key. The records are the plan's own: who commits it may empty them. */
 export type Plan = Omit<DeviceCommit, "device" | "records"> & { readonly records: LocationRecord[] };
 
 /**
- * The usual case: all drafts (in order, without repeats) are newer than everything stored. `watch`: the device's rules, where it has any; drafts after those
+ * The usual case: no draft (in order, without repeats) is older than what is stored. `watch`: the device's rules, where it has any; drafts after those
  * of which they found as much as one commit may hold are left over.
  */
 export function planAppend(
@@ -29,6 +31,7 @@ export function planAppend(
   watch?: Watch,
 ): { readonly plan: Plan; readonly leftover: readonly Draft[] } {
   const records: LocationRecord[] = [];
+  const arrival = firstArrival + state.arrivals;
   let { time, totals } = state;
   let last: LocationRecord | undefined;
   let located: LocationRecord | undefined;
@@ -37,14 +40,17 @@ export function planAppend(
     if (watch?.full === true) break;
     taken++;
     const next = advance(totals, time === 0 ? undefined : time, draft);
-    const record = recordOf(draft, next, watch?.observe(draft, next));
+    const record = recordOf(draft, arrival + records.length, next, watch?.observe(draft, next));
     records.push(record);
     totals = next;
     time = draft.time;
     last = record;
     if (draft.located) located = record;
   }
-  const plan = watched({ records, patches: [], state: stateOf(state, time, totals, last, located) }, watch);
+  const plan = watched(
+    { records, patches: [], state: stateOf(state, records.length, time, totals, last, located) },
+    watch,
+  );
   return { plan, leftover: taken === drafts.length ? [] : drafts.slice(taken) };
 }
 
@@ -61,8 +67,8 @@ function watched(plan: Plan, watch: Watch | undefined): Plan {
 export type LatePlan = { readonly plan: Plan | undefined; readonly leftover: readonly Draft[] } | "more context";
 
 /**
- * Folds drafts into the history that they came too late for. `context` is what surrounds the first of them. Exact repeats are dropped.
- * Drafts that belong after the last record of the context, while the history goes on behind it, are left over for a later plan.
+ * Folds drafts into the history that they came too late for. `context` is what surrounds the first of them: from its moment on, or behind that where its repeats
+ * were dropped before. Exact repeats are dropped. Drafts that belong after the last record of the context, while the history goes on behind it, are left over for a later plan.
  * `final`: the context is as large as it may be; where the fold still has not met the stored totals, the rest is shifted by the sums as they are.
  */
 export function planLate(
@@ -74,35 +80,28 @@ export function planLate(
 ): LatePlan {
   const horizon = context.more ? context.from.at(-1) : undefined;
   const some = watch === undefined || drafts.length <= watch.mostLate ? drafts : drafts.slice(0, watch.mostLate);
-  let within = horizon === undefined ? some : some.filter((draft) => byKey(draft, horizon) <= 0);
-  if (within.length === 0) {
-    if (!final) return "more context";
-    within = some;
-  }
+  const within = horizon === undefined ? some : some.filter(({ time }) => time < horizon.time);
+  if (within.length === 0) return "more context";
   const leftover = drafts.slice(within.length);
-  const fold = foldAgain(context, withoutRepeats(within, context.from), state.time);
+  const fold = foldAgain(context, withoutRepeats(within, context.from), state);
   if (context.more && !fold.met && !final) return "more context";
   if (fold.records.length === 0) return { plan: undefined, leftover };
   return { plan: watched(latePlan(state, context, observed(state, context, fold, watch)), watch), leftover };
 }
 
 /**
- * The fold with what rules found in its new records: those older than the newest stored one are late, the others are as ever. One of the same moment is not late,
- * wherever it stands in the order: trackers send an alarm with the time of the fix that they have just sent.
+ * The fold with what rules found in its new records: those older than the newest stored one are late, the others are as ever. One of the same moment is not late:
+ * trackers send an alarm with the time of the fix that they have just sent.
  */
 function observed(state: DeviceState, context: HistoryContext, fold: Fold, watch: Watch | undefined): Fold {
   if (watch === undefined) return fold;
   const late = fold.inserted.filter(({ observation }) => observation.time < state.time);
   const ofLate = late.length === 0 ? [] : watch.observeLate(late, { before: context.before, after: context.from });
-  const ofMoment = fold.settled ?? totalsAfter(state, context, fold);
-  // Rules have seen all that is stored of that moment: its sums never go back.
-  const presentTotals = ({ observation, totals }: Fold["inserted"][number]) =>
-    observation.time > state.time ? totals : ofMoment;
   const records = fold.records.map((record, index) => {
     const one = fold.inserted[index];
     if (one === undefined) return record;
-    const found = index < late.length ? ofLate[index] : watch.observe(one.observation, presentTotals(one));
-    return found === undefined ? record : recordOf(one.observation, one.totals, found);
+    const found = index < late.length ? ofLate[index] : watch.observe(one.observation, one.totals);
+    return found === undefined ? record : recordOf(one.observation, record.arrival, one.totals, found);
   });
   const newest = fold.newest === fold.records.at(-1) ? records.at(-1) : fold.newest;
   return { ...fold, records, newest };
@@ -115,7 +114,7 @@ function withoutRepeats(drafts: readonly Draft[], stored: readonly LocationRecor
   for (const record of stored) {
     if (!moments.has(record.time)) continue;
     keys.add(`${record.time}/${record.hash}`);
-    keys.add(`${record.time}/${contentHashOf(record)}`);
+    if (record.arrival < firstArrival) keys.add(`${record.time}/${contentHashOf(record)}`);
   }
   return drafts.filter((draft) => !keys.has(`${draft.time}/${draft.hash}`));
 }
@@ -129,8 +128,6 @@ interface Fold {
   readonly shifts: readonly TotalsShift[];
   /** Totals after the last step. */
   readonly totals: Totals;
-  /** Totals before the first draft that is newer than all that is stored; undefined: none is. */
-  readonly settled: Totals | undefined;
   /** What the totals of all that is stored after the last step change by. */
   readonly sums: TotalsSums;
   readonly newest: LocationRecord | undefined;
@@ -138,14 +135,13 @@ interface Fold {
   readonly met: boolean;
 }
 
-function foldAgain(context: HistoryContext, drafts: readonly Draft[], newestTime: number): Fold {
+function foldAgain(context: HistoryContext, drafts: readonly Draft[], { arrivals }: DeviceState): Fold {
   const records: LocationRecord[] = [];
   const inserted: { observation: Draft; totals: Totals }[] = [];
   const patches: TotalsPatch[] = [];
   const shifts: TotalsShift[] = [];
   let totals = context.before?.totals ?? noTotals;
   let sums: TotalsSums = noTotals;
-  let settled: Totals | undefined;
   let newest = context.before;
   let met = true;
   let nextStored = 0;
@@ -154,11 +150,10 @@ function foldAgain(context: HistoryContext, drafts: readonly Draft[], newestTime
     const stored = context.from[nextStored];
     const draft = drafts[nextDraft];
     if (draft === undefined && (stored === undefined || met)) break;
-    if (draft !== undefined && (stored === undefined || byKey(draft, stored) < 0)) {
-      nextDraft++;
-      if (draft.time > newestTime) settled ??= totals;
+    if (draft !== undefined && (stored === undefined || draft.time < stored.time)) {
+      const arrival = firstArrival + arrivals + nextDraft++;
       const next = advance(totals, newest?.time, draft);
-      const record = recordOf(draft, next);
+      const record = recordOf(draft, arrival, next);
       records.push(record);
       inserted.push({ observation: draft, totals: next });
       totals = next;
@@ -169,14 +164,14 @@ function foldAgain(context: HistoryContext, drafts: readonly Draft[], newestTime
       totals = advance(totals, newest?.time, stepOf(stored));
       const change = sumsBetween(stored.totals, totals);
       const more = sumsBetween(sums, change);
-      if (!isNothing(more)) shifts.push({ afterTime: newest?.time ?? 0, afterHash: newest?.hash ?? 0, ...more });
+      if (!isNothing(more)) shifts.push({ afterTime: newest?.time ?? 0, afterArrival: newest?.arrival ?? 0, ...more });
       sums = change;
       met = differOnlyInSums(totals, stored.totals);
       if (!met) patches.push({ time: stored.time, hash: stored.hash, totals });
       newest = stored;
     }
   }
-  return { records, inserted, patches, shifts, totals, settled, sums, newest, met };
+  return { records, inserted, patches, shifts, totals, sums, newest, met };
 }
 
 function latePlan(state: DeviceState, context: HistoryContext, fold: Fold): Plan {
@@ -188,13 +183,13 @@ function latePlan(state: DeviceState, context: HistoryContext, fold: Fold): Plan
   const time = toEnd ? (fold.newest?.time ?? state.time) : state.time;
   const isFirstPosition = state.totals.anchor === undefined && totals.anchor !== undefined;
   const newest = toEnd || isFirstPosition ? fold.newest : undefined;
-  return { ...changes, state: stateOf(state, time, totals, newest, located) };
+  return { ...changes, state: stateOf(state, records.length, time, totals, newest, located) };
 }
 
 /** Whether nothing is stored behind the fold. */
 function reachesEnd(context: HistoryContext, { newest }: Fold): boolean {
   const last = context.from.at(-1);
-  return !context.more && (last === undefined || newest === undefined || byKey(newest, last) >= 0);
+  return !context.more && (last === undefined || newest === undefined || byPlace(newest, last) >= 0);
 }
 
 /** The device's totals after a fold. */
@@ -222,11 +217,12 @@ function isNothing({ odometerMm, sensorMs }: TotalsSums): boolean {
 }
 
 /**
- * The state after `before`. `newest`: the newest record, where it is another one than before; `located`: the newest new one with a position of its own.
+ * The state after `before` and so many new records. `newest`: the newest record, where it is another one than before; `located`: the newest new one with a position of its own.
  * Its `last` is at the last valid position: a newest record that has none keeps its time and readings.
  */
 function stateOf(
   before: DeviceState,
+  records: number,
   time: number,
   totals: Totals,
   newest: LocationRecord | undefined,
@@ -237,6 +233,7 @@ function stateOf(
   return {
     version: before.version + 1,
     time,
+    arrivals: before.arrivals + records,
     totals,
     ...(before.rules !== undefined && { rules: before.rules }),
     ...(last && { last: atLastPosition(last, totals) }),
@@ -247,7 +244,7 @@ function stateOf(
 /** The newest position, where none was ever valid. */
 function newestOf(one: LocationRecord | undefined, other: LocationRecord | undefined): LocationRecord | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  return byKey(one, other) > 0 ? one : other;
+  return byPlace(one, other) > 0 ? one : other;
 }
 
 function atLastPosition(record: LocationRecord, totals: Totals): LocationRecord {

@@ -1,5 +1,5 @@
 import type { DeviceKey } from "../model/device.ts";
-import { type DeviceState, neverReported } from "../model/location.ts";
+import { type DeviceState, neverReported, placeBefore, placeBehind } from "../model/location.ts";
 import type { AlertEngine, Watch } from "../ports/alert-engine.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -7,6 +7,7 @@ import type { HistoryContext, LocationStore } from "../ports/store.ts";
 import type { Draft } from "./draft.ts";
 import { GuardedWatch } from "./guarded-watch.ts";
 import type { IngestMetrics } from "./metrics.ts";
+import { type KnownMoment, Moments } from "./moments.ts";
 import { ordered, type PendingDevice } from "./pending.ts";
 import { type Plan, planAppend, planLate } from "./plan.ts";
 import type { States } from "./states.ts";
@@ -36,6 +37,14 @@ export interface Planned {
   readonly leftover: readonly Draft[];
   /** Memory that its commit takes (an estimate). */
   readonly bytes: number;
+  /** To be called when the plan is stored. */
+  readonly whenStored?: (() => void) | undefined;
+}
+
+/** What surrounds late reports, and those of them that are not known to be stored already. */
+interface Surroundings {
+  readonly context: HistoryContext;
+  readonly drafts: readonly Draft[];
 }
 
 /** A device whose reports are not all newer than what is stored. */
@@ -62,6 +71,7 @@ export class Planner {
   readonly #clock: Clock;
   readonly #judgeFailed: (device: string, error: unknown) => void;
   readonly #slow: (devices: readonly DeviceKey[], ms: number) => void;
+  readonly #moments: Moments;
   #ahead = 0;
 
   /** `slow`: told of devices whose few reports took so long together. */
@@ -74,6 +84,7 @@ export class Planner {
     this.#slow = slow;
     this.#store = store;
     this.#states = states;
+    this.#moments = new Moments(store);
     this.#engine = engine;
     this.#clock = clock;
     this.#judgeFailed = (device, error) => {
@@ -90,6 +101,8 @@ export class Planner {
     if (loading !== undefined) await loading;
     const planned: Planned[] = [];
     const late: Late[] = [];
+    /** Those that go on at the moment of the newest record: repeats of that are to be found first. */
+    const ofMoment: Late[] = [];
     let bytes = 0;
     const add = (one: Planned) => {
       planned.push(one);
@@ -102,11 +115,17 @@ export class Planner {
       const state = read?.get(key) ?? this.#states.get(key) ?? neverReported;
       const first = drafts[0];
       if (first === undefined) add({ pending, plan: undefined, leftover: [], bytes: 0 });
-      else if (first.time > state.time) {
-        const { plan, leftover } = planAppend(state, drafts, this.#watch(pending, state));
-        add({ pending, plan, leftover, bytes: weightOf(plan) });
-      } else late.push({ pending, drafts, first, state });
+      else if (first.time > state.time) add(this.#append(pending, state, drafts));
+      else if (first.time < state.time) late.push({ pending, drafts, first, state });
+      else {
+        const known = this.#moments.get(key, state, first.time);
+        if (known === undefined) ofMoment.push({ pending, drafts, first, state });
+        else add(this.#append(pending, state, fresh(drafts, known)));
+      }
     }
+    for (let at = 0; at < ofMoment.length && bytes <= mostBytes; at += smallAtOnce)
+      for (const one of await this.#timed(ofMoment.slice(at, at + smallAtOnce), (some) => this.#appendToMoment(some)))
+        add(one);
     const waiting: Late[] = [];
     for (let at = 0; at < late.length && bytes <= mostBytes; at += smallAtOnce) {
       const some = late.slice(at, at + smallAtOnce);
@@ -120,43 +139,77 @@ export class Planner {
       });
     }
     for (let at = 0; at < waiting.length && bytes <= mostBytes; at += lateAtOnce) {
-      const some = waiting.slice(at, at + lateAtOnce);
-      const began = this.#clock.monotonic();
-      const answers = await Promise.all(some.map((one) => this.#planLate(one, smallContext, largestContext)));
+      const answers = await this.#timed(waiting.slice(at, at + lateAtOnce), (some) =>
+        Promise.all(some.map((one) => this.#planLate(one, smallContext, largestContext))),
+      );
       for (const one of answers) if (one !== undefined) add(one);
-      this.#timed(some, answers, this.#clock.monotonic() - began);
     }
     return planned;
   }
 
-  /** What is left over was not planned yet: with it, devices that send many reports of one moment would never be slow. */
-  #timed(some: readonly Late[], answers: readonly (Planned | undefined)[], ms: number): void {
+  /** Tells of these devices where that took long. What is left over was not planned yet: with it, devices that send many reports of one moment would never be slow. */
+  async #timed<T extends Planned | undefined>(
+    some: readonly Late[],
+    work: (some: readonly Late[]) => Promise<readonly T[]>,
+  ): Promise<readonly T[]> {
+    const began = this.#clock.monotonic();
+    const answers = await work(some);
+    const ms = this.#clock.monotonic() - began;
     let reports = 0;
     for (const { drafts } of some) reports += drafts.length;
     for (const one of answers) reports -= one?.leftover.length ?? 0;
-    if (ms <= reports * slowReportMs) return;
-    this.#slow(
-      some.map(({ pending }) => pending.device.key),
-      ms,
+    if (ms > reports * slowReportMs)
+      this.#slow(
+        some.map(({ pending }) => pending.device.key),
+        ms,
+      );
+    return answers;
+  }
+
+  /** Drafts none of which is older than what is stored, nor stored already. */
+  #append(pending: PendingDevice, state: DeviceState, drafts: readonly Draft[]): Planned {
+    if (drafts.length === 0) return { pending, plan: undefined, leftover: [], bytes: 0 };
+    const made = planAppend(state, drafts, this.#watch(pending, state));
+    return this.#planned(pending, state, made);
+  }
+
+  #appendToMoment(some: readonly Late[]): Promise<readonly Planned[]> {
+    return Promise.all(
+      some.map(async ({ pending, drafts, first, state }) => {
+        const known = await this.#moments.load(pending.device.key, state, first.time);
+        return this.#append(pending, state, fresh(drafts, known));
+      }),
     );
+  }
+
+  #planned(pending: PendingDevice, state: DeviceState, made: Pick<Planned, "plan" | "leftover">): Planned {
+    const { plan } = made;
+    if (plan === undefined) return { pending, ...made, bytes: 0 };
+    return {
+      pending,
+      ...made,
+      bytes: weightOf(plan),
+      whenStored: this.#moments.whenStored(pending.device.key, state, plan),
+    };
   }
 
   /** Whether some of its reports come late, as far as memory tells. */
   isLate({ device, oldest }: PendingDevice): boolean {
     const state = this.#states.get(device.key);
-    return state !== undefined && oldest <= state.time;
+    return state !== undefined && oldest < state.time;
   }
 
   /** Asks for the history around a late report as soon as it came. */
   lookAhead(pending: PendingDevice): void {
     const first = pending.drafts[0];
     const state = this.#states.get(pending.device.key);
-    if (first === undefined || state === undefined || first.time > state.time || pending.ahead !== undefined) return;
+    if (first === undefined || state === undefined || first.time >= state.time || pending.ahead !== undefined) return;
+    if (this.#moments.get(pending.device.key, state, first.time) !== undefined) return;
     const limit = this.#atFirst(pending, pending.drafts.length);
     if (limit > smallContext || this.#ahead + limit > mostAhead) return;
     this.#ahead += limit;
     // Whether it failed does not matter: it is asked for again when it is needed.
-    const context = this.#store.context(pending.device.key, first.time, limit).catch(() => undefined);
+    const context = this.#store.context(pending.device.key, placeBefore(first.time), limit).catch(() => undefined);
     pending.ahead = { version: state.version, time: first.time, limit, context };
   }
 
@@ -170,14 +223,20 @@ export class Planner {
     return this.#engine.watches(pending.device) ? reports + watchedContext : reports;
   }
 
-  /** What surrounds the first of a device's late reports. */
-  async #context({ pending, first, state }: Late, limit: number): Promise<HistoryContext> {
-    const { ahead } = pending;
-    if (ahead?.version === state.version && ahead.time === first.time && ahead.limit === limit) {
-      const context = await ahead.context;
-      if (context !== undefined) return context;
+  /** What surrounds the first of a device's late reports. Where that is thousands of its own moment, what lies behind them. */
+  async #surroundings(late: Late, limit: number): Promise<Surroundings> {
+    const { pending, drafts, first, state } = late;
+    const { key } = pending.device;
+    const { time } = first;
+    let known = this.#moments.get(key, state, time);
+    if (known === undefined) {
+      const context = (await aheadOf(late, limit)) ?? (await this.#store.context(key, placeBefore(time), limit));
+      if (!context.more || context.from.at(-1)?.time !== time) return { context, drafts };
+      known = await this.#moments.load(key, state, time);
     }
-    return this.#store.context(pending.device.key, first.time, limit);
+    const behind = await this.#store.context(key, placeBehind(time), limit, "without before");
+    const { newest } = known;
+    return { context: { ...behind, ...(newest && { before: newest }) }, drafts: fresh(drafts, known) };
   }
 
   /** States of those that are not in memory: held beside the memory's, which may make room for these and lose others of the batch. */
@@ -207,17 +266,29 @@ export class Planner {
 
   /** Looks at more and more of the history. Undefined: more than `most` would be needed; there is always a plan with the largest context. */
   async #planLate(late: Late, least: number, most: number): Promise<Planned | undefined> {
-    const { pending, drafts, state } = late;
+    const { pending, state } = late;
     for (let limit = Math.min(least, most); ; limit = Math.min(limit * 4, most)) {
-      const context = await this.#context(late, limit);
+      const { context, drafts } = await this.#surroundings(late, limit);
+      if (drafts.length === 0) return { pending, plan: undefined, leftover: [], bytes: 0 };
       const watch = this.#watch(pending, state);
       const enough = limit >= smallContext || watch === undefined || reachesPast(context, drafts);
       const made = enough ? planLate(state, context, drafts, limit >= largestContext, watch) : "more context";
       if (made !== "more context" && (made.leftover.length === 0 || limit >= smallContext))
-        return { pending, ...made, bytes: made.plan === undefined ? 0 : weightOf(made.plan) };
+        return this.#planned(pending, state, made);
       if (limit === most) return undefined;
     }
   }
+}
+
+/** The history that was asked for when the report came; undefined: another part, of another state, or none. */
+async function aheadOf({ pending: { ahead }, first, state }: Late, limit: number): Promise<HistoryContext | undefined> {
+  if (ahead?.version !== state.version || ahead.time !== first.time || ahead.limit !== limit) return undefined;
+  return ahead.context;
+}
+
+/** Drafts that are not stored already, as far as one moment tells. */
+function fresh(drafts: readonly Draft[], { time, hashes }: Pick<KnownMoment, "time" | "hashes">): readonly Draft[] {
+  return drafts.filter((draft) => draft.time !== time || !hashes.has(draft.hash));
 }
 
 /** Whether a context has what rules look at after the last of these reports. */

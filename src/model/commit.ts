@@ -10,10 +10,10 @@ export interface TotalsPatch {
   readonly totals: Totals;
 }
 
-/** What a late record adds to the totals of every record after the given key that was stored before the commit. */
+/** What a late record adds to the totals of every record after the given place that was stored before the commit. */
 export interface TotalsShift extends TotalsSums {
   readonly afterTime: number;
-  readonly afterHash: number;
+  readonly afterArrival: number;
 }
 
 /** A report that is kept as evidence but is not stored as a location: its time can't be right (`future`, `past`), or its position is not on earth (`position`). */
@@ -35,7 +35,7 @@ export type SetAsideCause = "damaged" | "tooLarge" | "defect";
 /** Everything that one batch does to one device. */
 export interface DeviceCommit {
   readonly device: DeviceKey;
-  /** New records in the order of (time, hash); none of them is stored yet. */
+  /** New records in their order; none of them is stored yet. */
   readonly records: readonly LocationRecord[];
   /** These records have these totals after the commit, whatever is shifted. */
   readonly patches: readonly TotalsPatch[];

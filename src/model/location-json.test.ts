@@ -9,6 +9,7 @@ import { type ReadingName, readingKinds } from "./readings.ts";
 function record(report: Report, more: Partial<LocationRecord> = {}): LocationRecord {
   return {
     time: Date.UTC(2026, 0, 1),
+    arrival: 1,
     hash: 1,
     receivedAt: Date.UTC(2026, 0, 1, 0, 0, 5),
     valid: true,

@@ -34,13 +34,40 @@ export interface Anchor {
   readonly longitude: number;
 }
 
-/**
- * One stored location, immutable but for `totals` (a late record changes those of the records after it).
- * Order within a device: by `time`, then by `hash`. (`time`, `hash`) is the content key that drops exact repeats.
- */
-export interface LocationRecord {
+/** Where a record stands in its device's history: by event time; at one moment, as they came. */
+export interface RecordPlace {
   /** Event time, epoch ms. */
   readonly time: number;
+  /**
+   * The device's records are numbered as they arrive, from `firstArrival` on. What was stored before records had numbers has its hash here, which is smaller:
+   * in which order those of one moment came, nobody knows.
+   */
+  readonly arrival: number;
+}
+
+/** Number of the first record of a device. Greater than any hash; 2^52 more numbers are exact. */
+export const firstArrival = 2 ** 52;
+
+/** The place before all records of a moment. */
+export function placeBefore(time: number): RecordPlace {
+  return { time, arrival: Number.NEGATIVE_INFINITY };
+}
+
+/** The place behind all records of a moment. */
+export function placeBehind(time: number): RecordPlace {
+  return { time, arrival: Number.POSITIVE_INFINITY };
+}
+
+/** Order of a device's records. */
+export function byPlace(one: RecordPlace, other: RecordPlace): number {
+  return one.time - other.time || one.arrival - other.arrival;
+}
+
+/**
+ * One stored location, immutable but for `totals` (a late record changes those of the records after it).
+ * Order within a device: by `time`, then by `arrival`. (`time`, `hash`) is the content key that drops exact repeats.
+ */
+export interface LocationRecord extends RecordPlace {
   /** 52-bit hash of everything that was reported. */
   readonly hash: number;
   /** Arrival time, epoch ms. */
@@ -90,6 +117,8 @@ export interface DeviceState {
   readonly last?: LocationRecord;
   /** When the newest record arrived, where `last` is another one. */
   readonly receivedAt?: number;
+  /** How many records were numbered so far. */
+  readonly arrivals: number;
   /** States of the device's alert rules, as text that the alert engine reads. */
   readonly rules?: string;
 }
@@ -109,7 +138,7 @@ export const noTotals: Totals = Object.freeze({
 });
 
 /** State of a device that never reported. */
-export const neverReported: DeviceState = Object.freeze({ version: 0, time: 0, totals: noTotals });
+export const neverReported: DeviceState = Object.freeze({ version: 0, time: 0, arrivals: 0, totals: noTotals });
 
 /** Sums that are added to totals. */
 export type TotalsSums = Pick<Totals, "odometerMm" | "sensorMs">;

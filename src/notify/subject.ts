@@ -2,6 +2,7 @@ import type { Account } from "../model/account.ts";
 import type { Alert } from "../model/alert.ts";
 import type { AlertRule, Recipient } from "../model/alert-rule.ts";
 import type { Device } from "../model/device.ts";
+import { placeBehind } from "../model/location.ts";
 import type { Notice } from "../model/notice.ts";
 import type { Store } from "../ports/store.ts";
 import type { Reader, Told } from "../wording/index.ts";
@@ -49,7 +50,7 @@ export async function findSubject(store: SubjectStore, notice: Notice, now: numb
 
 /** As of the last record at or before the alert. */
 async function mileageAt(store: SubjectStore, { time }: Alert, device: Device): Promise<number | undefined> {
-  const { before } = await store.locations.context(device.key, time + 1, 0);
+  const { before } = await store.locations.context(device.key, placeBehind(time), 0);
   return before && before.totals.odometerMm / 1e6 + device.odometerStart;
 }
 

@@ -1,12 +1,12 @@
 import type { Account, User } from "../model/account.ts";
 import type { AccountCaps } from "../model/caps.ts";
-import type { Command, CommandState } from "../model/command.ts";
 import type { CommitBatch, RefusedReport } from "../model/commit.ts";
 import type { Device, DeviceFields, DeviceKey, SpokenWay } from "../model/device.ts";
 import type { Group } from "../model/group.ts";
-import type { DeviceState, LocationRecord } from "../model/location.ts";
+import type { DeviceState, LocationRecord, RecordPlace } from "../model/location.ts";
 import type { QuotaName, Quotas, QuotaUse } from "../model/quotas.ts";
 import type { AlertRuleStore, AlertStore, GeofenceStore, NoticeStore } from "./alert-store.ts";
+import type { CommandStore } from "./command-store.ts";
 import type { Page, PageAsk } from "./pages.ts";
 import type { RecipientStore } from "./recipients.ts";
 
@@ -78,8 +78,8 @@ export interface CommitConflict {
 export interface HistoryRange {
   readonly from: number;
   readonly to: number;
-  /** Content key after which to go on; absent: from the start. */
-  readonly after?: RecordKey;
+  /** Place after which to go on; absent: from the start. */
+  readonly after?: RecordPlace;
   /** At most so many records. */
   readonly limit: number;
   /** The device's odometer start, km: added to every `milleage`. */
@@ -88,28 +88,30 @@ export interface HistoryRange {
   readonly readings?: boolean;
 }
 
-/** Content key of a record within its device. */
-export interface RecordKey {
-  readonly time: number;
-  readonly hash: number;
-}
-
 /** Some of a history's records, in order, as the JSON objects of the API's Location or Reading, joined by commas. */
 export interface HistoryChunk {
   /** To be read until the next chunk is asked for: its memory may be used again then. */
   readonly json: Uint8Array;
   readonly count: number;
-  readonly last: RecordKey;
+  readonly last: RecordPlace;
 }
 
 /** What surrounds a late record: enough to fold the device's totals again from there. */
 export interface HistoryContext {
-  /** The newest record before the asked time; absent where there is none. */
+  /** The last record at or before the asked place; absent where there is none. */
   readonly before?: LocationRecord;
-  /** The records at and after the asked time, in order, at most `limit`. */
+  /** The records behind the asked place, in order, at most `limit`. */
   readonly from: readonly LocationRecord[];
   /** Whether records follow those in `from`. */
   readonly more: boolean;
+}
+
+/** What is stored of one moment of a device. */
+export interface Moment {
+  /** Content hashes of its records, as this version makes them; of a record that an earlier version stored, that version's too. */
+  readonly hashes: Iterable<number>;
+  /** The one that arrived last; absent where there is none. */
+  readonly newest?: LocationRecord;
 }
 
 /** Positions: append-first, never rewritten by a reader. */
@@ -121,7 +123,10 @@ export interface LocationStore {
    * who made them may let go of them, so that thousands are not kept from the collector while the disk is waited for.
    */
   commit(batch: CommitBatch, written?: () => void): Promise<CommitConflict | undefined>;
-  context(device: DeviceKey, time: number, limit: number): Promise<HistoryContext>;
+  /** `before` left out: it is not asked for, which is cheaper among thousands of records of one moment. */
+  context(device: DeviceKey, place: RecordPlace, limit: number, before?: "without before"): Promise<HistoryContext>;
+  /** Costs by the number of records of the moment. */
+  moment(device: DeviceKey, time: number): Promise<Moment>;
   /** Reads in chunks of bounded size, so that a long history costs no memory. Records committed meanwhile may or may not appear. */
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk>;
 }
@@ -304,68 +309,6 @@ export interface GroupStore {
   replace(key: number, fields: GroupFields, now: number): Promise<Group | undefined>;
   /** False: there was none. */
   remove(key: number): Promise<boolean>;
-}
-
-/** A command as it is first recorded. */
-export type NewCommand = Omit<Command, "key">;
-
-/** What a step of a command changes beside its state. */
-export type CommandChange = Partial<Pick<Command, "sentAt" | "finishedAt" | "reply" | "failure">> & {
-  /** What the SMS gateway calls the message's parts, by which delivery receipts name them; null for one that it gave no name. They replace those of an earlier try. */
-  readonly smsIds?: readonly (string | null)[];
-};
-
-/** What is known of the parts of a command by SMS: all were delivered, one will not be, or more is to come. */
-export type SmsDelivery = "delivered" | "failed" | "open";
-
-/** A command that was made, or the one that was made before under its idempotency key. */
-export interface MadeCommand {
-  readonly command: Command;
-  readonly existing: boolean;
-}
-
-/** Records of commands. Each step is a compare-and-set, so that of two who act on the same command one wins. */
-export interface CommandStore {
-  /** `existing`: the user has used this idempotency key for this device before; nothing was made. `missing`: the device is gone meanwhile. */
-  create(command: NewCommand): Promise<MadeCommand | "missing">;
-  /** As `create`, unless so many commands wait for the device already. */
-  enqueue(command: NewCommand, mostWaiting: number): Promise<MadeCommand | "missing" | "full">;
-  find(device: DeviceKey, id: string): Promise<Command | undefined>;
-  /** The user's command to this device under an idempotency key. */
-  findByIdempotencyKey(device: DeviceKey, userKey: number, idempotencyKey: string): Promise<Command | undefined>;
-  /** Newest first; after the command of that key where it is given. */
-  list(device: DeviceKey, after: number | undefined, limit: number): Promise<readonly Command[]>;
-  page(device: DeviceKey, ask: PageAsk): Promise<Page<Command>>;
-  /** Those that wait for the device's connection, oldest first, after the command of that key; expired ones too. */
-  queued(device: DeviceKey, after: number, limit: number): Promise<readonly Command[]>;
-  /** The command after the step; undefined where its state was none of `from`, or its failure not the one that is given. */
-  step(
-    key: number,
-    from: readonly CommandState[],
-    to: CommandState,
-    change: CommandChange,
-    failure?: string,
-  ): Promise<Command | undefined>;
-  /** Records what became of the part that the gateway calls so, and tells what is known of its command now; the newest where several were called so. */
-  receipt(
-    smsId: string,
-    delivered: boolean,
-  ): Promise<{ readonly command: Command; readonly delivery: SmsDelivery } | undefined>;
-  /** Ends the queued commands whose time has run out; how many. */
-  expire(now: number): Promise<number>;
-  /** The earliest time at which a queued command runs out, which may have passed; undefined: none waits. */
-  nextExpiry(): Promise<number | undefined>;
-  /** Ids of devices for whose connection commands wait, at most `limit`. */
-  waitingDevices(limit: number): Promise<readonly string[]>;
-  /**
-   * One bounded step of deleting the records that ended before a moment (those that are sent and got no answer: were sent), with what was made after it left alone:
-   * looks at `limit` records after that key. Tells how many it deleted, and the key to go on after; no key: that was all.
-   */
-  deleteEnded(
-    before: number,
-    after: number,
-    limit: number,
-  ): Promise<{ readonly deleted: number; readonly next: number | undefined }>;
 }
 
 /** What is sent from a device in a day of its account. */

@@ -173,6 +173,7 @@ test("a history that breaks off is cut, so that no part is taken for the whole, 
           states: (...input) => locations.states(...input),
           commit: (...input) => locations.commit(...input),
           context: (...input) => locations.context(...input),
+          moment: (...input) => locations.moment(...input),
           history: broken,
         },
       };

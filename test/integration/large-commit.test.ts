@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DeviceCommit } from "../../src/model/commit.ts";
 import { noIdentityRules } from "../../src/model/device.ts";
+import { placeBefore } from "../../src/model/location.ts";
 import type { Log } from "../../src/ports/log.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { record } from "../contract/store/records.ts";
@@ -41,7 +42,13 @@ test("new totals for 16,384 stored records of each of eight devices cross to the
   }
   const [last] = records.slice(-1);
   assert.ok(last);
-  const state = (version: number) => ({ version, time: last.time, totals: last.totals, last });
+  const state = (version: number) => ({
+    version,
+    time: last.time,
+    arrivals: records.length,
+    totals: last.totals,
+    last,
+  });
   for (const device of keys)
     await store.locations.commit({ devices: [{ device, records, patches: [], state: state(1) }], refused: [] });
   const patches = records.map(({ time, hash, totals }) => ({
@@ -52,6 +59,6 @@ test("new totals for 16,384 stored records of each of eight devices cross to the
   const devices = keys.map((device): DeviceCommit => ({ device, records: [], patches, state: state(2) }));
   assert.equal(await store.locations.commit({ devices, refused: [] }), undefined);
   assert.deepEqual(complaints, []);
-  const { before } = await store.locations.context(keys[7] ?? 0, last.time, 1);
+  const { before } = await store.locations.context(keys[7] ?? 0, placeBefore(last.time), 1);
   assert.deepEqual(before?.totals, patches.at(-2)?.totals);
 });

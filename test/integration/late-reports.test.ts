@@ -63,7 +63,8 @@ async function history(store: Store, device: Admitted, readings = false): Promis
 const report: fc.Arbitrary<Report> = fc
   .record({
     located: fc.integer({ min: 0, max: 2 }).map((choice) => choice > 0),
-    minute: fc.integer({ min: 0, max: 300 }),
+    // Also of clocks that stand still: many of one moment.
+    minute: fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 2 })),
     valid: fc.integer({ min: 0, max: 5 }).map((choice) => choice > 0),
     step: fc.integer({ min: 0, max: 40 }),
     speed: fc.constantFrom(undefined, 0, 50),
@@ -93,12 +94,13 @@ test("whatever the order of arrival, the store answers the same history and last
   let devices = 0;
   const cases = fc
     .array(report, { minLength: 1, maxLength: 60 })
-    .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray([...all, ...all], { minLength: all.length * 2 })));
+    .chain((all) => fc.shuffledSubarray([...all, ...all], { minLength: all.length * 2 }));
   await fc.assert(
-    fc.asyncProperty(cases, fc.integer({ min: 1, max: 9 }), async ([all, shuffled], size) => {
+    fc.asyncProperty(cases, fc.integer({ min: 1, max: 9 }), async (shuffled, size) => {
       const inOrder = await admitted(ingest, store, `in-order-${devices}`);
       const anyOrder = await admitted(ingest, store, `any-order-${devices++}`);
-      const sorted = all.toSorted((one, other) => (one.time ?? 0) - (other.time ?? 0));
+      // Of one moment, as they came.
+      const sorted = shuffled.toSorted((one, other) => (one.time ?? 0) - (other.time ?? 0));
       assert.equal(await submit(ingest, inOrder, sorted), "stored");
       const waiting: Promise<string>[] = [];
       for (let at = 0; at < shuffled.length; at += size) {

@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
+import { placeBefore } from "../../src/model/location.ts";
 import { locationJson } from "../../src/model/location-json.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { SqliteStore } from "../../src/store/sqlite/open.ts";
@@ -28,7 +29,10 @@ async function agree(store: Store, model: DeviceModel): Promise<void> {
       .join(","),
   );
   for (const { time } of model.records.filter((_, index) => index % 97 === 0))
-    assert.deepEqual(await store.locations.context(model.device, time, 5), model.context(time, 5));
+    assert.deepEqual(
+      await store.locations.context(model.device, placeBefore(time), 5),
+      model.context(placeBefore(time), 5),
+    );
 }
 
 function shiftsLeft(directory: string): number {

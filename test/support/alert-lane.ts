@@ -1,13 +1,21 @@
 import { RuleEngine, RuleTrial, type TrialDeps } from "../../src/alerts/index.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
-import { byKey, type Draft, draftOf } from "../../src/ingest/draft.ts";
+import { type Draft, draftOf } from "../../src/ingest/draft.ts";
+import { ordered } from "../../src/ingest/pending.ts";
 import { type Plan, planAppend, planLate } from "../../src/ingest/plan.ts";
 import type { Alert } from "../../src/model/alert.ts";
 import type { AlertParameters, AlertRule, AlertRuleFields, AlertType } from "../../src/model/alert-rule.ts";
 import { unsetCaps } from "../../src/model/caps.ts";
 import type { Report } from "../../src/model/effects.ts";
 import type { Geofence, Zone } from "../../src/model/geofence.ts";
-import { type DeviceState, type LocationRecord, neverReported } from "../../src/model/location.ts";
+import {
+  byPlace,
+  type DeviceState,
+  type LocationRecord,
+  neverReported,
+  placeBefore,
+  type RecordPlace,
+} from "../../src/model/location.ts";
 import type { NewNotice } from "../../src/model/notice.ts";
 import type { Watch, WatchedDevice } from "../../src/ports/alert-engine.ts";
 import type { Metrics } from "../../src/ports/metrics.ts";
@@ -133,10 +141,9 @@ export class AlertLane {
       geofences,
       accounts,
       locations: {
-        context: async (_, time, limit) => {
-          const before = this.records.findLast((record) => record.time < time);
-          const from = this.records.filter((record) => record.time >= time);
-          return { ...(before !== undefined && { before }), from: from.slice(0, limit), more: from.length > limit };
+        context: async (_, place, limit) => {
+          const { from, ...context } = this.#around(place);
+          return { ...context, from: from.slice(0, limit), more: from.length > limit };
         },
       },
       clock: { now: () => now, monotonic: () => now },
@@ -146,11 +153,19 @@ export class AlertLane {
 
   /** One commit of what arrived. */
   submit(arrivals: readonly Arrival[]): void {
-    const drafts = arrivals
-      .map(({ report, receivedAt }) => draftOf(report, report.time ?? receivedAt, receivedAt, true))
-      .sort(byKey);
+    const drafts = ordered(
+      arrivals.map(({ report, receivedAt }) => draftOf(report, report.time ?? receivedAt, receivedAt, true)),
+    );
     this.now = Math.max(this.now, ...arrivals.map(({ receivedAt }) => receivedAt));
     for (let left: readonly Draft[] = drafts; left.length > 0; ) left = this.#submitSome(left);
+  }
+
+  #around(place: RecordPlace) {
+    const before = this.records.findLast((record) => byPlace(record, place) <= 0);
+    return {
+      ...(before !== undefined && { before }),
+      from: this.records.filter((record) => byPlace(record, place) > 0),
+    };
   }
 
   /** Gives what one commit does not hold. */
@@ -158,18 +173,15 @@ export class AlertLane {
     const [first] = drafts;
     if (first === undefined) return [];
     const watch = this.engine.watch(this.device, this.state, this.now);
-    if (first.time > this.state.time) {
-      const once = drafts.filter((draft, at) => at === 0 || byKey(drafts[at - 1] ?? draft, draft) !== 0);
-      const { plan, leftover } = planAppend(this.state, once, watch);
+    if (first.time >= this.state.time) {
+      const stored = new Set(this.records.map(({ time, hash }) => `${time}/${hash}`));
+      const fresh = drafts.filter(({ time, hash }) => !stored.has(`${time}/${hash}`));
+      if (fresh.length === 0) return [];
+      const { plan, leftover } = planAppend(this.state, fresh, watch);
       this.#commit(plan, watch);
       return leftover;
     }
-    const before = this.records.findLast((record) => record.time < first.time);
-    const context = {
-      ...(before !== undefined && { before }),
-      from: this.records.filter((record) => record.time >= first.time),
-      more: false,
-    };
+    const context = { ...this.#around(placeBefore(first.time)), more: false };
     const late = planLate(this.state, context, drafts, true, watch);
     if (late === "more context") throw new Error("it has all of the history");
     if (late.plan !== undefined) this.#commit(late.plan, watch);
@@ -199,7 +211,7 @@ export class AlertLane {
     const patched = new Map(plan.patches.map((patch) => [`${patch.time}/${patch.hash}`, patch.totals]));
     this.records = [...this.records, ...plan.records]
       .map((record) => ({ ...record, totals: patched.get(`${record.time}/${record.hash}`) ?? record.totals }))
-      .sort(byKey);
+      .sort(byPlace);
     this.commits.push({ alerts: plan.alerts?.length ?? 0, notices: plan.notices?.length ?? 0 });
     this.alerts.push(...(plan.alerts ?? []));
     this.notices.push(...(plan.notices ?? []));

@@ -4,10 +4,16 @@ import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { CommitBatch } from "../../src/model/commit.ts";
 import type { Device, DeviceKey } from "../../src/model/device.ts";
 import type { Fix } from "../../src/model/effects.ts";
-import { type DeviceState, type LocationRecord, neverReported } from "../../src/model/location.ts";
+import { type DeviceState, type LocationRecord, neverReported, type RecordPlace } from "../../src/model/location.ts";
 import { createLog, createMetrics } from "../../src/observe/index.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
-import { type CommitConflict, type HistoryContext, type Store, StoreUnavailable } from "../../src/ports/store.ts";
+import {
+  type CommitConflict,
+  type HistoryContext,
+  type Moment,
+  type Store,
+  StoreUnavailable,
+} from "../../src/ports/store.ts";
 import { createMemoryBus } from "./bus.ts";
 import { noAlertEngine } from "./no-alert-engine.ts";
 import { device } from "./records.ts";
@@ -65,11 +71,15 @@ export class TroubledStore {
   /** What surrounds a late report. */
   readContext = async (_limit: number, _time: number): Promise<HistoryContext> => ({ from: this.history, more: false });
 
+  /** What is stored of one moment. */
+  readMoment = async (): Promise<Moment> => ({ hashes: [] });
+
   get asStore(): Pick<Store, "locations" | "devices" | "check"> {
     const locations = {
       states: (keys: readonly DeviceKey[]) => this.readStates(keys),
       commit: (batch: CommitBatch, written?: () => void) => this.commit(batch, written),
-      context: (_key: DeviceKey, time: number, limit: number) => this.readContext(limit, time),
+      context: (_key: DeviceKey, place: RecordPlace, limit: number) => this.readContext(limit, place.time),
+      moment: () => this.readMoment(),
     };
     const devices = { identify: (ids: readonly string[]) => this.identify(ids) };
     const check = async () => {

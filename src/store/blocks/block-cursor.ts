@@ -1,7 +1,7 @@
 import { zstdDecompressSync } from "node:zlib";
 import { advance } from "../../fold/totals.ts";
 import { ContentHash } from "../../model/content-hash.ts";
-import { noTotals, type Totals } from "../../model/location.ts";
+import { firstArrival, noTotals, type Totals } from "../../model/location.ts";
 import { beginRecord, endRecord, type RecordFields } from "../records/record-codec.ts";
 import type { RecordView } from "../records/record-view.ts";
 import { ByteSink } from "../records/sink.ts";
@@ -15,6 +15,7 @@ import {
   hasPositionTime,
   hasSpeed,
   headerLength,
+  numbered,
   ownHash,
   ownTotals,
   unlocated,
@@ -59,6 +60,7 @@ export class BlockCursor implements RecordView, RecordFields {
   readonly #speeds: Numbers;
   readonly #courses: Numbers;
   readonly #positionTimes: Numbers;
+  readonly #arrivals: Numbers;
   readonly #hashes: Numbers;
   readonly #ownTotals: DataView;
   readonly #alerts: TextsRead;
@@ -67,6 +69,7 @@ export class BlockCursor implements RecordView, RecordFields {
   readonly #texts = new ByteSink(4096);
   #next = 0;
   #totalsAt = 0;
+  #number: number | undefined;
   #ownHash: number | undefined;
   time = 0;
   receivedAt = 0;
@@ -107,6 +110,7 @@ export class BlockCursor implements RecordView, RecordFields {
     this.#speeds = new Numbers(body, having(hasSpeed));
     this.#courses = new Numbers(body, having(hasCourse));
     this.#positionTimes = new Numbers(body, having(hasPositionTime));
+    this.#arrivals = new Numbers(body, having(numbered));
     this.#hashes = new Numbers(body, having(ownHash));
     const totals = body.sized();
     this.#ownTotals = new DataView(totals.buffer, totals.byteOffset, totals.byteLength);
@@ -130,6 +134,10 @@ export class BlockCursor implements RecordView, RecordFields {
     return !this.unlocated || this.totals.anchor !== undefined;
   }
 
+  get arrival(): number {
+    return this.#number ?? this.hash;
+  }
+
   get hash(): number {
     return this.#ownHash ?? contentHash.of(this.unlocated ? undefined : this, this.#texts, this.extras, this.end);
   }
@@ -149,6 +157,7 @@ export class BlockCursor implements RecordView, RecordFields {
     this.speed = marks & hasSpeed ? this.#speeds.next() : undefined;
     this.course = marks & hasCourse ? this.#courses.next() : undefined;
     this.positionTime = marks & hasPositionTime ? this.#positionTimes.next() : undefined;
+    this.#number = marks & numbered ? firstArrival + this.#arrivals.next() : undefined;
     this.#ownHash = marks & ownHash ? this.#hashes.next() : undefined;
     this.#readTexts(marks);
     this.#advance(before, marks);

@@ -2,7 +2,7 @@ import { crc32, zstdCompressSync } from "node:zlib";
 import { stepOf } from "../../fold/step.ts";
 import { advance, sameTotals } from "../../fold/totals.ts";
 import { contentHashOf } from "../../model/content-hash.ts";
-import type { LocationRecord } from "../../model/location.ts";
+import { firstArrival, type LocationRecord } from "../../model/location.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import { ByteSink } from "../records/sink.ts";
 import { writeTotals } from "../records/state-codec.ts";
@@ -16,6 +16,7 @@ import {
   hasSpeed,
   headerLength,
   magic,
+  numbered,
   ownHash,
   ownTotals,
   unlocated,
@@ -31,6 +32,7 @@ function marksOf(record: LocationRecord, before: LocationRecord | undefined): nu
   if (record.unlocated) marks |= unlocated;
   else if (record.positionTime !== undefined) marks |= hasPositionTime;
   if (record.alerts !== undefined) marks |= hasAlerts;
+  if (record.arrival !== record.hash) marks |= numbered;
   if (contentHashOf(record) !== record.hash) marks |= ownHash;
   const folded = before && advance(before.totals, before.time, stepOf(record));
   return folded !== undefined && sameTotals(folded, record.totals) ? marks : marks | ownTotals;
@@ -69,6 +71,7 @@ function putBody(sink: ByteSink, bytes: Uint8Array) {
   const speeds: number[] = [];
   const courses: number[] = [];
   const positionTimes: number[] = [];
+  const arrivals: number[] = [];
   const hashes: number[] = [];
   const totals = new ByteSink(1024);
   const alerts = new TextColumn();
@@ -88,14 +91,15 @@ function putBody(sink: ByteSink, bytes: Uint8Array) {
     if (record.speed !== undefined) speeds.push(record.speed);
     if (record.course !== undefined) courses.push(record.course);
     if (mark & hasPositionTime) positionTimes.push(record.positionTime ?? 0);
+    if (mark & numbered) arrivals.push(record.arrival - firstArrival);
     if (mark & ownHash) hashes.push(record.hash);
     if (mark & ownTotals) writeTotals(totals, record.totals);
     if (record.alerts !== undefined) alerts.add(record.alerts);
     extras.add(record.extras);
     before = record;
   }
-  for (const column of [marks, times, delays, latitudes, longitudes, speeds, courses, positionTimes, hashes])
-    putNumbers(sink, column);
+  const ofMotion = [latitudes, longitudes, speeds, courses, positionTimes];
+  for (const column of [marks, times, delays, ...ofMotion, arrivals, hashes]) putNumbers(sink, column);
   putSized(sink, totals.bytes.subarray(0, totals.length));
   alerts.put(sink);
   extras.put(sink);

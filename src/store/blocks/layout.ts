@@ -2,11 +2,11 @@ import { crc32 } from "node:zlib";
 import { BlockDamaged } from "./bytes.ts";
 
 /*
- * A block: records of one device in the order of (time, hash), column by column. Little endian.
+ * A block: records of one device in their order, column by column. Little endian.
  *    0 u32 "WBB1"   4 u32 CRC-32 of all that follows   8 u32 records   12 u32 bytes of the body before zstd
  *   16 f64 time of the first record   24 f64 time of the last   32 the body under zstd
  * The body is a row of columns: what each record has; times; arrivals after these; latitudes, longitudes, speeds, courses, position times of the records that
- * have them; then content keys and totals, which stand there only where they are not what the content and the fold make of the record before; alert
+ * have them; then arrival numbers; then content keys and totals, which stand there only where they are not what the content and the fold make of the record before; alert
  * members; extras. So most records have nothing but what the tracker said.
  */
 export const magic = 0x31424257;
@@ -25,6 +25,8 @@ export const hasAlerts = 32;
 export const ownTotals = 64;
 /** The content key is not the hash of the content: an earlier version of the program made it. */
 export const ownHash = 128;
+/** It has a number by which it arrived; otherwise its hash stands for that. */
+export const numbered = 256;
 
 /** What a block's header says of it. */
 export interface BlockHeader {

@@ -11,6 +11,7 @@ import { deviceIdentity } from "./0008-device-identity.ts";
 import { quotas } from "./0009-quotas.ts";
 import { caps } from "./0010-caps.ts";
 import { secrets } from "./0011-secrets.ts";
+import { arrival } from "./0012-arrival.ts";
 import type { Engine, Migration } from "./migration.ts";
 
 /** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
@@ -26,6 +27,7 @@ const migrations: readonly Migration[] = [
   quotas,
   caps,
   secrets,
+  arrival,
 ];
 
 /** The data was written by a newer version of the program. */

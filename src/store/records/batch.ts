@@ -14,7 +14,7 @@ export const chunkRecords = 256;
 /** And its bytes, but for one record that is larger by itself: records with long texts make short chunks. */
 const chunkBytes = 256 * 1024;
 
-/** One row of the tail: records of one device from one commit, in the order of (time, hash). */
+/** One row of the tail: records of one device from one commit, in their order. */
 export interface Chunk {
   readonly device: DeviceKey;
   /** Event times of its first and its last record. */

@@ -1,4 +1,4 @@
-import type { Anchor, LocationRecord, Totals, Uncounted } from "../../model/location.ts";
+import type { Anchor, LocationRecord, RecordPlace, Totals, Uncounted } from "../../model/location.ts";
 import type { RecordView } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
 
@@ -6,7 +6,7 @@ import type { ByteSink } from "./sink.ts";
  * A record as bytes, little endian, the same in a commit's batch, on disk and in a reader's answer:
  *    0 u32 length of all of it   4 u16 flags   6 u8 inputsKnown   7 u8 inputsActive
  *    8 f64 time   16 f64 hash   24 f64 latitude   32 f64 longitude   40 f64 odometerMm
- *   48 what the flags say, in the order of the flags; then the alert members, and the extras up to the end, in UTF-8.
+ *   48 the arrival number, then what the other flags say, in the order of the flags; then the alert members, and the extras up to the end, in UTF-8.
  * Numbers are doubles because a record must come back exactly as it was; flags leave out what is usual.
  */
 const valid = 1;
@@ -33,12 +33,14 @@ const hasAlerts = 2048;
 const unlocated = 4096;
 const hasUncounted = 8192;
 const underway = 16_384;
+/** Arrival number as f64 at 48, before everything else that is optional; otherwise it is the hash. */
+const numbered = 32_768;
 
 /** Where a record's odometer is: all that most shifts change. */
 export const odometerOffset = 40;
 const fixedLength = 48;
 /** All optional fields in their longest form. */
-const longestHeader = fixedLength + 8 + 8 + 8 + 8 + 32 + 8 + 24 + 32 + 4;
+const longestHeader = fixedLength + 8 + 8 + 8 + 8 + 8 + 32 + 8 + 24 + 32 + 4;
 
 function isShort(value: number): boolean {
   return value >= 0 && value <= 0xffff && Number.isInteger(value) && !Object.is(value, -0);
@@ -64,6 +66,7 @@ function flagsOf(record: RecordFields): number {
         : hasAnchor;
   if (totals.uncounted !== undefined) flags |= hasUncounted;
   if (totals.underway) flags |= underway;
+  if (record.arrival !== record.hash) flags |= numbered;
   return flags;
 }
 
@@ -83,8 +86,7 @@ export function writeRecord(sink: ByteSink, record: LocationRecord): void {
 }
 
 /** What a record has beside its texts. */
-export interface RecordFields {
-  readonly time: number;
+export interface RecordFields extends RecordPlace {
   readonly hash: number;
   readonly receivedAt: number;
   readonly valid: boolean;
@@ -113,6 +115,7 @@ export function beginRecord(sink: ByteSink, record: RecordFields, alerts: boolea
   view.setFloat64(start + 32, record.longitude, true);
   view.setFloat64(start + 40, totals.odometerMm, true);
   let at = start + fixedLength;
+  if (flags & numbered) at = putDouble(view, at, record.arrival);
   if (flags & arrivalShort) {
     view.setUint32(at, record.receivedAt - record.time, true);
     at += 4;
@@ -155,6 +158,7 @@ export class RecordCursor implements RecordView {
   readonly bytes: Buffer;
   readonly #view: DataView;
   time = 0;
+  arrival = 0;
   hash = 0;
   receivedAt = 0;
   valid = false;
@@ -207,11 +211,13 @@ export class RecordCursor implements RecordView {
     return true;
   }
 
-  /** Reads only the content key and the end. */
+  /** Reads only place, content key and end. */
   readKey(at: number): void {
-    this.end = at + this.#view.getUint32(at, true);
-    this.time = this.#view.getFloat64(at + 8, true);
-    this.hash = this.#view.getFloat64(at + 16, true);
+    const view = this.#view;
+    this.end = at + view.getUint32(at, true);
+    this.time = view.getFloat64(at + 8, true);
+    this.hash = view.getFloat64(at + 16, true);
+    this.arrival = view.getUint16(at + 4, true) & numbered ? view.getFloat64(at + fixedLength, true) : this.hash;
   }
 
   /** Whether the record has a position, its own or the one before. */
@@ -230,7 +236,7 @@ export class RecordCursor implements RecordView {
     this.latitude = view.getFloat64(start + 24, true);
     this.longitude = view.getFloat64(start + 32, true);
     this.odometerMm = view.getFloat64(start + 40, true);
-    let at = start + fixedLength;
+    let at = start + fixedLength + (flags & numbered ? 8 : 0);
     this.receivedAt = flags & arrivalShort ? this.time + view.getUint32(at, true) : view.getFloat64(at, true);
     at += flags & arrivalShort ? 4 : 8;
     this.speed = undefined;
@@ -288,6 +294,7 @@ export class RecordCursor implements RecordView {
     const { speed, course, positionTime } = this;
     return {
       time: this.time,
+      arrival: this.arrival,
       hash: this.hash,
       receivedAt: this.receivedAt,
       valid: this.valid,

@@ -1,6 +1,7 @@
+import type { RecordPlace } from "../../model/location.ts";
+
 /** A stored record as it is walked over, from wherever it is stored. */
-export interface RecordView {
-  readonly time: number;
+export interface RecordView extends RecordPlace {
   readonly hash: number;
   readonly receivedAt: number;
   readonly latitude: number;

@@ -31,9 +31,9 @@ const oldState = `07000000${oldRecord.slice(16, 32)}${oldRecord}${Buffer.from(',
 
 describe("packed records", () => {
   it("are read as older versions wrote them", () => {
-    assert.deepEqual(readRecords(Buffer.from(oldRecord, "hex")), [record(1)]);
-    const last = record(1);
-    const state = { version: 3, time: last.time, totals: last.totals, last };
+    assert.deepEqual(readRecords(Buffer.from(oldRecord, "hex")), [record(1, { arrival: 8 })]);
+    const last = record(1, { arrival: 8 });
+    const state = { version: 3, time: last.time, arrivals: 0, totals: last.totals, last };
     assert.deepEqual(readState(Buffer.from(oldState, "hex"), 3), state);
   });
 
@@ -117,12 +117,13 @@ describe("packed states", () => {
         {
           version: fc.nat(),
           time: fc.nat(),
+          arrivals: fc.nat(),
           totals: someTotals,
           last: someRecord,
           receivedAt: fc.nat(),
           rules: fc.string({ unit: "grapheme" }),
         },
-        { requiredKeys: ["version", "time", "totals"], noNullPrototype: true },
+        { requiredKeys: ["version", "time", "arrivals", "totals"], noNullPrototype: true },
       )
       .chain((state): fc.Arbitrary<DeviceState> => {
         const { last } = state;

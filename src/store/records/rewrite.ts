@@ -11,7 +11,17 @@ const patchBytes = 96;
 export function packPatches(patches: readonly TotalsPatch[]): Uint8Array<ArrayBuffer> {
   const sink = new ByteSink(patches.length * patchBytes);
   for (const { time, hash, totals } of patches)
-    writeRecord(sink, { time, hash, receivedAt: time, valid: false, latitude: 0, longitude: 0, extras: "", totals });
+    writeRecord(sink, {
+      time,
+      arrival: hash,
+      hash,
+      receivedAt: time,
+      valid: false,
+      latitude: 0,
+      longitude: 0,
+      extras: "",
+      totals,
+    });
   return sink.cut();
 }
 

@@ -6,17 +6,17 @@ import type { ByteSink } from "./sink.ts";
 
 /*
  * What late records add to the totals of those after them, as doubles: five for each shift
- *   afterTime, afterHash, seq, odometerMm, 1 where input times follow and 0 where they are all zero; then, where they follow, the four of them.
- * A shift concerns the records after its key that were stored before it: those of chunks with a smaller row number than its `seq`.
+ *   afterTime, afterArrival, seq, odometerMm, 1 where input times follow and 0 where they are all zero; then, where they follow, the four of them.
+ * A shift concerns the records after its place that were stored before it: those of chunks with a smaller row number than its `seq`.
  */
 const short = 5;
 const long = 9;
 
 /** Appends a commit's shifts. `seq`: the row number of its first chunk. */
 export function writeShifts(sink: ByteSink, seq: number, shifts: readonly TotalsShift[]): void {
-  for (const { afterTime, afterHash, odometerMm, sensorMs } of shifts) {
+  for (const { afterTime, afterArrival, odometerMm, sensorMs } of shifts) {
     sink.float64(afterTime);
-    sink.float64(afterHash);
+    sink.float64(afterArrival);
     sink.float64(seq);
     sink.float64(odometerMm);
     const sensors = sensorMs.some((ms) => ms !== 0);
@@ -52,7 +52,7 @@ export class Shifts {
     for (let at = 0; at < numbers.length; at += numbers[at + 4] === 0 ? short : long) {
       const afterTime = numbers[at] ?? 0;
       if (afterTime > time || (numbers[at + 2] ?? 0) <= seq) continue;
-      if (afterTime === time && (numbers[at + 1] ?? 0) >= cursor.hash) continue;
+      if (afterTime === time && (numbers[at + 1] ?? 0) >= cursor.arrival) continue;
       some = true;
       cursor.odometerMm += numbers[at + 3] ?? 0;
       if (numbers[at + 4] === 0) continue;

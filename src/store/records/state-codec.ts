@@ -11,13 +11,15 @@ import type { ByteSink } from "./sink.ts";
 
 /*
  * A device's state as bytes, without its version: u32 flags, f64 time; u32 length of its rules' states and these, where there are any; the totals
- * unless they are those of the last record; the last record; f64 arrival of the newest record, where it is another one.
+ * unless they are those of the last record; the last record; f64 arrival of the newest record, where it is another one; f64 records numbered so far.
  */
 const hasLast = 1;
 const totalsOfLast = 2;
 // 4 is what earlier versions set where a text follows: what was reported before the first position ever. Records of its own hold that now.
 const hasRules = 8;
 const hasArrival = 16;
+/** f64 at the end: how many records were numbered; otherwise none was. */
+const hasArrivals = 32;
 /** Beside the inputs of totals. */
 const hasAnchor = 1 << 16;
 const hasUncounted = 1 << 17;
@@ -29,12 +31,14 @@ export function writeState(sink: ByteSink, state: DeviceState): void {
   let flags = state.receivedAt === undefined ? 0 : hasArrival;
   if (last !== undefined) flags |= last.totals === totals ? hasLast | totalsOfLast : hasLast;
   if (rules !== undefined) flags |= hasRules;
+  if (state.arrivals > 0) flags |= hasArrivals;
   sink.uint32(flags);
   sink.float64(state.time);
   if (rules !== undefined) writeSized(sink, rules);
   if (!(flags & totalsOfLast)) writeTotals(sink, totals);
   if (last !== undefined) writeRecord(sink, last);
   if (state.receivedAt !== undefined) sink.float64(state.receivedAt);
+  if (state.arrivals > 0) sink.float64(state.arrivals);
 }
 
 function writeSized(sink: ByteSink, text: string): void {
@@ -97,6 +101,7 @@ export function readState(bytes: Uint8Array, version: number): DeviceState {
   return {
     version,
     time,
+    arrivals: flags & hasArrivals ? view.getFloat64(bytes.byteLength - 8, true) : 0,
     totals: totals ?? last?.totals ?? noTotals,
     ...(last && { last }),
     ...(flags & hasArrival && { receivedAt: view.getFloat64(at, true) }),

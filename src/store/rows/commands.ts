@@ -1,8 +1,8 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
 import type { Command, CommandState } from "../../model/command.ts";
 import type { DeviceKey } from "../../model/device.ts";
+import type { CommandChange, CommandStore, MadeCommand, NewCommand, SmsDelivery } from "../../ports/command-store.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
-import type { CommandChange, CommandStore, MadeCommand, NewCommand, SmsDelivery } from "../../ports/store.ts";
 import type { CommandRow, NewCommandRow, Schema } from "../schema.ts";
 import { bytesOf, pageByKey } from "./pages.ts";
 

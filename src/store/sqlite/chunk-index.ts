@@ -104,7 +104,23 @@ export class DeviceChunks {
     return seqs;
   }
 
-  /** Row numbers of the chunks of which one holds the newest record before a moment. */
+  /** Row numbers of all chunks that overlap a moment, in portions of at most so many records, but for a chunk that has more by itself. */
+  portions(time: number, records: number): readonly (readonly number[])[] {
+    const portions: number[][] = [];
+    let taken = records;
+    for (let index = this.reaching(time); index < this.#length && this.first(index) <= time; index++) {
+      if (this.last(index) < time) continue;
+      taken += this.count(index);
+      if (taken > records) {
+        portions.push([]);
+        taken = this.count(index);
+      }
+      portions.at(-1)?.push(this.seq(index));
+    }
+    return portions;
+  }
+
+  /** Row numbers of the chunks of which some hold the newest record of all before a moment. */
   newestBefore(time: number): number[] {
     let newest = Number.NEGATIVE_INFINITY;
     // Going back in the order of beginnings: once a chunk's end is known, only chunks that can reach past it matter.

@@ -1,10 +1,20 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { contentHashOf } from "../../model/content-hash.ts";
 import type { DeviceKey } from "../../model/device.ts";
+import { byPlace, type LocationRecord, placeBefore, placeBehind, type RecordPlace } from "../../model/location.ts";
 import { LocationRenderer, ReadingRenderer } from "../records/location-bytes.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import { Shifts } from "../records/shifts.ts";
 import { ByteSink } from "../records/sink.ts";
-import type { ContextRequest, ContextsAnswer, JsonPiece, ReadRequest, RenderRequest } from "./messages.ts";
+import type {
+  ContextRequest,
+  ContextsAnswer,
+  JsonPiece,
+  MomentAnswer,
+  MomentRequest,
+  ReadRequest,
+  RenderRequest,
+} from "./messages.ts";
 
 /** A piece of JSON is handed over when it is this long, bytes: large enough that handing over costs nothing, small enough for a socket's buffer. */
 const pieceBytes = 128 * 1024;
@@ -53,7 +63,7 @@ export class ChunkReader {
     const pieces: JsonPiece[] = [];
     let count = 0;
     const cut = (bytes: Uint8Array<ArrayBuffer>) => {
-      pieces.push({ json: bytes, count, last: { time: cursor.time, hash: cursor.hash } });
+      pieces.push({ json: bytes, count, last: { time: cursor.time, arrival: cursor.arrival } });
       count = 0;
     };
     json.length = 0;
@@ -79,7 +89,7 @@ export class ChunkReader {
     this.#asOfNow(() => {
       for (const request of requests) {
         const complete = this.#read(request.device, request.seqs);
-        if (complete) this.#before(request.time, sink);
+        if (complete) this.#before(request.place, sink);
         table[at++] = sink.length;
         if (complete) this.#from(request, sink);
         table[at++] = sink.length;
@@ -87,6 +97,35 @@ export class ChunkReader {
       }
     });
     return { table, bytes: sink.cut() };
+  }
+
+  /** Undefined: one of the chunks is not there any more. */
+  moment({ device, seqs, time }: MomentRequest): MomentAnswer | undefined {
+    return this.#asOfNow(() => {
+      if (!this.#read(device, seqs)) return undefined;
+      const { cursor, offsets } = this.#find({
+        from: time,
+        to: time,
+        bound: Number.POSITIVE_INFINITY,
+        after: undefined,
+        limit: Number.POSITIVE_INFINITY,
+      });
+      const hashes: number[] = [];
+      for (const at of offsets) {
+        cursor.readKey(at);
+        hashes.push(cursor.hash);
+        // Earlier versions made hashes in other ways; what they stored has no number.
+        if (cursor.arrival === cursor.hash) hashes.push(contentHashOf(this.#record(cursor, at)));
+      }
+      const newest = new ByteSink(512);
+      if (offsets.length > 0) this.#before(placeBehind(time), newest);
+      return { hashes: Float64Array.from(hashes), newest: newest.cut() };
+    });
+  }
+
+  #record(cursor: RecordCursor, at: number): LocationRecord {
+    cursor.read(at);
+    return cursor.record();
   }
 
   /** Chunks and shifts must be of the same moment: a commit or a compaction may change both. */
@@ -99,33 +138,30 @@ export class ChunkReader {
     }
   }
 
-  /** Appends the newest record before a moment. */
-  #before(time: number, sink: ByteSink): void {
+  /** Appends the last record at or before a place. */
+  #before(place: RecordPlace, sink: ByteSink): void {
     const cursor = new RecordCursor(this.#packed.bytes);
     let newest = -1;
     let newestSeq = 0;
-    let newestTime = Number.NEGATIVE_INFINITY;
-    let newestHash = 0;
+    let newestPlace = placeBefore(Number.NEGATIVE_INFINITY);
     let chunk = 0;
     for (let at = 0; at < this.#packed.length; at = cursor.end) {
       while (at >= (this.#ends[chunk] ?? Number.POSITIVE_INFINITY)) chunk++;
       cursor.readKey(at);
-      if (cursor.time >= time || cursor.time < newestTime) continue;
-      if (cursor.time === newestTime && cursor.hash < newestHash) continue;
+      if (byPlace(cursor, place) > 0 || byPlace(cursor, newestPlace) < 0) continue;
       newest = at;
       newestSeq = this.#seqs[chunk] ?? 0;
-      newestTime = cursor.time;
-      newestHash = cursor.hash;
+      newestPlace = { time: cursor.time, arrival: cursor.arrival };
     }
     if (newest >= 0) this.#shifts.copy(cursor, newest, newestSeq, sink);
   }
 
-  #from({ time, bound, limit }: ContextRequest, sink: ByteSink): void {
+  #from({ place, bound, limit }: ContextRequest, sink: ByteSink): void {
     const { cursor, offsets, seqs } = this.#find({
-      from: time,
+      from: place.time,
       to: Number.POSITIVE_INFINITY,
       bound,
-      after: undefined,
+      after: place,
       limit,
     });
     offsets.forEach((at, index) => {
@@ -141,23 +177,23 @@ export class ChunkReader {
     const afterTime = after?.time ?? Number.NEGATIVE_INFINITY;
     let sorted = true;
     let lastTime = Number.NEGATIVE_INFINITY;
-    let lastHash = 0;
+    let lastArrival = 0;
     let chunk = 0;
     for (let at = 0; at < this.#packed.length; at = cursor.end) {
       while (at >= (this.#ends[chunk] ?? Number.POSITIVE_INFINITY)) chunk++;
       cursor.readKey(at);
-      const { time, hash } = cursor;
+      const { time, arrival } = cursor;
       if (time < from || time > to || time >= bound || time < afterTime) continue;
-      if (after !== undefined && time === afterTime && hash <= after.hash) continue;
+      if (after !== undefined && time === afterTime && arrival <= after.arrival) continue;
       if (located && !cursor.isLocation(at)) continue;
-      if (time < lastTime || (time === lastTime && hash < lastHash)) sorted = false;
+      if (time < lastTime || (time === lastTime && arrival < lastArrival)) sorted = false;
       lastTime = time;
-      lastHash = hash;
+      lastArrival = arrival;
       offsets.push(at);
       seqs.push(this.#seqs[chunk] ?? 0);
     }
     const found = { cursor, offsets, seqs };
-    if (!sorted) sortByKey(found);
+    if (!sorted) sortByPlace(found);
     if (offsets.length > limit) offsets.length = limit;
     return found;
   }
@@ -183,12 +219,12 @@ export class ChunkReader {
 }
 
 /** Chunks overlap seldom, so that this runs seldom. */
-function sortByKey({ cursor, offsets, seqs }: { cursor: RecordCursor; offsets: number[]; seqs: number[] }): void {
+function sortByPlace({ cursor, offsets, seqs }: { cursor: RecordCursor; offsets: number[]; seqs: number[] }): void {
   const keys = offsets.map((at, index) => {
     cursor.readKey(at);
-    return { at, seq: seqs[index] ?? 0, time: cursor.time, hash: cursor.hash };
+    return { at, seq: seqs[index] ?? 0, time: cursor.time, arrival: cursor.arrival };
   });
-  keys.sort((a, b) => a.time - b.time || a.hash - b.hash);
+  keys.sort(byPlace);
   keys.forEach(({ at, seq }, index) => {
     offsets[index] = at;
     seqs[index] = seq;

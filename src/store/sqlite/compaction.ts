@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
+import { byPlace, type RecordPlace } from "../../model/location.ts";
 import { chunkRecords } from "../records/batch.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import { Shifts } from "../records/shifts.ts";
@@ -7,11 +8,9 @@ import { ByteSink } from "../records/sink.ts";
 import type { CompactAnswer, CompactRequest, ShiftsLeft } from "./messages.ts";
 
 /** A record on its way into another chunk. */
-interface Moving {
+interface Moving extends RecordPlace {
   readonly at: number;
   readonly seq: number;
-  readonly time: number;
-  readonly hash: number;
 }
 
 /** Puts chunks of a device together, with the shifts that concern them folded into the records; one transaction, the writer's part of it. */
@@ -46,7 +45,7 @@ export class Compaction {
         if (!(data instanceof Uint8Array)) return undefined;
         addRecords(data, old, packed, moving);
       }
-      moving.sort((one, other) => one.time - other.time || one.hash - other.hash);
+      moving.sort(byPlace);
       const shifts = this.#shiftsOf(device);
       const cursor = new RecordCursor(packed.bytes);
       // Of nearly the same length, so that none is short.
@@ -100,7 +99,7 @@ function addRecords(chunk: Uint8Array, seq: number, packed: ByteSink, moving: Mo
   const cursor = new RecordCursor(chunk);
   for (let at = 0; at < chunk.byteLength; at = cursor.end) {
     cursor.readKey(at);
-    moving.push({ at: packed.length + at, seq, time: cursor.time, hash: cursor.hash });
+    moving.push({ at: packed.length + at, seq, time: cursor.time, arrival: cursor.arrival });
   }
   packed.append(chunk);
 }

@@ -1,7 +1,8 @@
 import type { DeviceKey } from "../../model/device.ts";
-import type { LocationRecord } from "../../model/location.ts";
+import { type LocationRecord, placeBefore, type RecordPlace } from "../../model/location.ts";
 import type { HistoryContext } from "../../ports/store.ts";
 import { readRecords } from "../records/record-codec.ts";
+import type { DeviceChunks } from "./chunk-index.ts";
 import { mostLooks, type ReadParts } from "./history.ts";
 import type { ContextRequest, ContextsAnswer } from "./messages.ts";
 import { Sweep } from "./sweep.ts";
@@ -28,40 +29,43 @@ export class Contexts {
   }
 
   /** See `LocationStore.context`. */
-  async find(device: DeviceKey, time: number, limit: number): Promise<HistoryContext> {
+  async find(device: DeviceKey, place: RecordPlace, limit: number, before: boolean): Promise<HistoryContext> {
     for (let looks = 1; ; looks++) {
-      const context = await this.#try(device, time, limit);
+      const context = await this.#try(device, place, limit, before);
       if (context !== undefined) return context;
       if (looks === mostLooks) throw new Error(`chunks of device ${device} are missing`);
       await this.#parts.settled();
     }
   }
 
-  async #try(device: DeviceKey, time: number, limit: number): Promise<HistoryContext | undefined> {
+  async #try(
+    device: DeviceKey,
+    place: RecordPlace,
+    limit: number,
+    before: boolean,
+  ): Promise<HistoryContext | undefined> {
     const chunks = this.#parts.index.get(device);
     if (chunks === undefined) return { from: [], more: false };
     // One more than asked for tells whether there are more.
     const wanted = limit + 1;
-    const sweep = new Sweep(chunks, time, Number.POSITIVE_INFINITY);
+    const begin = place.arrival === Number.POSITIVE_INFINITY ? justAfter(place.time) : place.time;
+    const sweep = new Sweep(chunks, begin, Number.POSITIVE_INFINITY);
     let step = sweep.next(wanted);
-    const seqs = [...new Set([...chunks.newestBefore(time), ...(step?.seqs ?? [])])];
+    const seqs = [...new Set([...(before ? seqsBefore(chunks, place) : []), ...(step?.seqs ?? [])])];
     const bound = step?.bound ?? Number.POSITIVE_INFINITY;
-    const first = await this.#ask({ device, seqs, time, bound, limit: wanted });
+    const first = await this.#ask({ device, seqs, place, bound, limit: wanted });
     if (first === undefined) return undefined;
     const from = [...first.from];
-    for (
-      let begin = Math.max(time, bound);
-      from.length < wanted && step !== undefined;
-      begin = Math.max(begin, step.bound)
-    ) {
+    for (let past = bound; from.length < wanted && step !== undefined; past = step.bound) {
       step = sweep.next(wanted - from.length);
       if (step === undefined) break;
-      const next = await this.#ask({ device, ...step, time: begin, limit: wanted - from.length });
+      const behind = past > begin ? placeBefore(past) : place;
+      const next = await this.#ask({ device, ...step, place: behind, limit: wanted - from.length });
       if (next === undefined) return undefined;
       from.push(...next.from);
     }
-    const { before } = first;
-    return { ...(before && { before }), from: from.slice(0, limit), more: from.length > limit };
+    const found = before ? first.before : undefined;
+    return { ...(found && { before: found }), from: from.slice(0, limit), more: from.length > limit };
   }
 
   #ask(request: ContextRequest): Promise<Found> {
@@ -95,6 +99,18 @@ export class Contexts {
       for (const { reject } of waiting) reject(error);
     }
   }
+}
+
+/** Row numbers of the chunks of which some hold the last record at or before a place. */
+function seqsBefore(chunks: DeviceChunks, { time, arrival }: RecordPlace): readonly number[] {
+  if (arrival === Number.POSITIVE_INFINITY) return chunks.newestBefore(justAfter(time));
+  const earlier = chunks.newestBefore(time);
+  return arrival === Number.NEGATIVE_INFINITY ? earlier : [...earlier, ...chunks.newestBefore(justAfter(time))];
+}
+
+/** The next moment that a double can tell from a positive one. */
+function justAfter(time: number): number {
+  return time * (1 + Number.EPSILON);
 }
 
 function foundOf({ table, bytes }: ContextsAnswer, index: number): Found {

@@ -1,6 +1,6 @@
 import type { CommitBatch, DeviceCommit, RefusedReport, TotalsShift } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
-import type { DeviceState } from "../../model/location.ts";
+import type { DeviceState, RecordPlace } from "../../model/location.ts";
 import type { Log } from "../../ports/log.ts";
 import {
   type CommitConflict,
@@ -8,6 +8,7 @@ import {
   type HistoryContext,
   type HistoryRange,
   type LocationStore,
+  type Moment,
   StoreUnavailable,
 } from "../../ports/store.ts";
 import { packBatch, type Rewrite } from "../records/batch.ts";
@@ -23,6 +24,7 @@ import { Compactor } from "./compactor.ts";
 import { Contexts } from "./contexts.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import type { CommitRequest, ReaderCalls, WriterCalls } from "./messages.ts";
+import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
@@ -49,6 +51,7 @@ export class SqliteLocations implements LocationStore {
   readonly #parts: LocationParts;
   readonly #reading: ReadParts;
   readonly #contexts: Contexts;
+  readonly #moments: Moments;
   readonly #batch = new ByteSink(batchBytes);
   /** After a commit that failed, whether the tail has rows that the index does not know is found out before the next one. */
   #uncertain = false;
@@ -65,6 +68,7 @@ export class SqliteLocations implements LocationStore {
     this.#parts = parts;
     this.#reading = { reader, index, settled: () => turns.run(() => this.settle()) };
     this.#contexts = new Contexts(this.#reading);
+    this.#moments = new Moments(this.#reading);
     this.compactor = new Compactor({
       ...parts,
       settle: () => this.settle(),
@@ -219,8 +223,12 @@ export class SqliteLocations implements LocationStore {
     return { device, seqs: chunks.overlapping(from, to), patches: packPatches(patches) };
   }
 
-  context(device: DeviceKey, time: number, limit: number): Promise<HistoryContext> {
-    return this.#contexts.find(device, time, limit);
+  context(device: DeviceKey, place: RecordPlace, limit: number, before?: "without before"): Promise<HistoryContext> {
+    return this.#contexts.find(device, place, limit, before === undefined);
+  }
+
+  moment(device: DeviceKey, time: number): Promise<Moment> {
+    return this.#moments.find(device, time);
   }
 
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk> {

@@ -1,6 +1,6 @@
 import type { RefusedReport } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
-import type { RecordKey } from "../../ports/store.ts";
+import type { RecordPlace } from "../../model/location.ts";
 import type { Rewrite } from "../records/batch.ts";
 import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
 
@@ -100,7 +100,7 @@ export interface ReadRequest {
   readonly to: number;
   /** Records at or after it come in a later step. */
   readonly bound: number;
-  readonly after: RecordKey | undefined;
+  readonly after: RecordPlace | undefined;
   readonly limit: number;
 }
 
@@ -113,24 +113,37 @@ export interface RenderRequest extends ReadRequest {
   readonly spares: readonly ArrayBuffer[];
 }
 
-/** What surrounds a moment in some chunks of one device: see `HistoryContext`. */
+/** What surrounds a place in some chunks of one device: see `HistoryContext`. */
 export interface ContextRequest {
   readonly device: DeviceKey;
   readonly seqs: readonly number[];
-  readonly time: number;
-  /** Records at or after it may be missing from these chunks. */
+  readonly place: RecordPlace;
+  /** Records of this time or later may be missing from these chunks. */
   readonly bound: number;
-  /** At most so many records at and after the moment. */
+  /** At most so many records behind the place. */
   readonly limit: number;
 }
 
 /**
- * Answers to context requests, packed: for each three numbers (the end of the record before the moment, the end of the records from there on, and
+ * Answers to context requests, packed: for each three numbers (the end of the record at or before the place, the end of the records behind it, and
  * whether all chunks were there), and all records' bytes one after the other.
  */
 export interface ContextsAnswer {
   readonly table: Float64Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Chunks of one device that have records of a moment. */
+export interface MomentRequest {
+  readonly device: DeviceKey;
+  readonly seqs: readonly number[];
+  readonly time: number;
+}
+
+/** Content hashes of the records of a moment, and the newest of them as bytes; none: there is no record. */
+export interface MomentAnswer {
+  readonly hashes: Float64Array<ArrayBuffer>;
+  readonly newest: Uint8Array<ArrayBuffer>;
 }
 
 /** States of the first `answered` of the devices, packed: four numbers for each that is there (device, version, start, end), and all their bytes. */
@@ -140,11 +153,11 @@ export interface StatesAnswer {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** A piece of JSON with the content key of its last record. */
+/** A piece of JSON with the place of its last record. */
 export interface JsonPiece {
   readonly json: Uint8Array<ArrayBuffer>;
   readonly count: number;
-  readonly last: RecordKey;
+  readonly last: RecordPlace;
 }
 
 /** What the reader does. */
@@ -156,6 +169,8 @@ export interface ReaderCalls {
   /** Undefined: a chunk is not there any more; the index tells where its records are now. */
   readonly history: Call<RenderRequest, readonly JsonPiece[] | undefined>;
   readonly contexts: Call<readonly ContextRequest[], ContextsAnswer>;
+  /** Undefined: a chunk is not there any more. */
+  readonly moment: Call<MomentRequest, MomentAnswer | undefined>;
   /** Reads something. */
   readonly check: Call<null, null>;
   readonly close: Call<null, null>;

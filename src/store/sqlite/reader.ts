@@ -83,6 +83,10 @@ serve<ReaderCalls>({
     const answer = reader().chunks.contexts(requests);
     return { answer, transfer: [answer.table.buffer, answer.bytes.buffer] };
   },
+  moment: (request) => {
+    const answer = reader().chunks.moment(request);
+    return { answer, transfer: answer === undefined ? [] : [answer.hashes.buffer, answer.newest.buffer] };
+  },
   check: () => {
     reader().database.prepare("select seq from tail order by seq desc limit 1").get();
     return plain(null);

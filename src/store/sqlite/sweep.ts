@@ -54,7 +54,14 @@ export class Sweep {
     if (this.#replaced !== chunks.replaced) this.again(this.#bound);
     let taken = 0;
     let index = Math.max(chunks.reaching(this.#from), chunks.position(this.#first, this.#seq + 1));
-    for (; index < chunks.length && chunks.first(index) <= this.#to && taken < records; index++) {
+    // Chunks that begin at one moment are taken together: of a part of them nothing could be given yet, and all would be read again.
+    for (
+      ;
+      index < chunks.length &&
+      chunks.first(index) <= this.#to &&
+      (taken < records || chunks.first(index) === this.#first);
+      index++
+    ) {
       this.#first = chunks.first(index);
       this.#seq = chunks.seq(index);
       if (chunks.last(index) < this.#from) continue;

@@ -116,7 +116,7 @@ function assertAnswerable(report: Report): void {
   const time = sound.time !== undefined && isTime(sound.time) ? sound.time : receivedAt;
   const draft = draftOf(sound, time, receivedAt, true);
   const anchor = { time: 0, latitude: 1, longitude: 2 };
-  const record = recordOf(draft, { ...noTotals, anchor });
+  const record = recordOf(draft, 0, { ...noTotals, anchor });
   assert.ok(record !== undefined);
   const json = locationJson(record, 0);
   assertPlain(json);

@@ -121,7 +121,7 @@ export function alertContract(store: () => Store, reopen: () => Promise<void>): 
 
     it("need no fix: what time alone made true is committed with the state", async () => {
       const key = await device();
-      const state = { version: 1, time: 0, totals: record(0).totals, rules: '{"7":"ñ"}' };
+      const state = { version: 1, time: 0, arrivals: 0, totals: record(0).totals, rules: '{"7":"ñ"}' };
       const alert = newAlert(key, 1, { latitude: null, longitude: null });
       const commit = { device: key, records: [], patches: [], state, alerts: [alert] };
       assert.equal(await store().locations.commit(batchOf(commit)), undefined);

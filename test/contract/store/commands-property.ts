@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { Command, CommandState } from "../../../src/model/command.ts";
-import type { CommandChange, Store } from "../../../src/ports/store.ts";
+import type { CommandChange } from "../../../src/ports/command-store.ts";
+import type { Store } from "../../../src/ports/store.ts";
 import { makeAccount, makeCommand, makeDevice, now } from "./harness.ts";
 
 const states: readonly CommandState[] = ["queued", "sent", "delivered", "failed", "expired", "cancelled"];

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Command } from "../../../src/model/command.ts";
-import type { NewCommand, Store } from "../../../src/ports/store.ts";
+import type { NewCommand } from "../../../src/ports/command-store.ts";
+import type { Store } from "../../../src/ports/store.ts";
 import { commandPropertyContract } from "./commands-property.ts";
 import { makeAccount, makeCommand, makeDevice, newCommand, now, unique } from "./harness.ts";
 

@@ -2,7 +2,8 @@ import type { Account, User } from "../../../src/model/account.ts";
 import type { Command } from "../../../src/model/command.ts";
 import type { Device, DeviceFields } from "../../../src/model/device.ts";
 import { noIdentityRules } from "../../../src/model/device.ts";
-import type { NewCommand, NewUser, Store } from "../../../src/ports/store.ts";
+import type { NewCommand } from "../../../src/ports/command-store.ts";
+import type { NewUser, Store } from "../../../src/ports/store.ts";
 import { newUserOf } from "../../support/users.ts";
 
 /** One place where an engine keeps data. */

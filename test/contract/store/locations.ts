@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { RefusedReport } from "../../../src/model/commit.ts";
-import type { LocationRecord } from "../../../src/model/location.ts";
+import { firstArrival, type LocationRecord, type RecordPlace } from "../../../src/model/location.ts";
 import { locationJson } from "../../../src/model/location-json.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { makeAccount, makeDevice, now } from "./harness.ts";
@@ -40,7 +40,7 @@ export function commitContract(store: () => Store): void {
 
     it("keeps a state with its last record, or without one", async () => {
       const { store: open, key } = await fresh(store);
-      const unlocated = { version: 1, time: 5, totals: record(0).totals, receivedAt: 7 };
+      const unlocated = { version: 1, time: 5, arrivals: 3, totals: record(0).totals, receivedAt: 7 };
       assert.equal(
         await open.locations.commit(batchOf({ device: key, records: [], patches: [], state: unlocated })),
         undefined,
@@ -184,18 +184,20 @@ export function historyContract(store: () => Store): void {
       const range = { ...everything, from: record(2).time, to: record(3).time, odometerStart: 100 };
       const read = await readAll(open, key, range);
       assert.equal(read.json, jsonOf([record(2), record(3)], 100));
-      assert.deepEqual(read.last, { time: record(3).time, hash: record(3).hash });
+      assert.deepEqual(read.last, { time: record(3).time, arrival: record(3).arrival });
       assert.equal((await readAll(open, key, { ...range, from: range.to + 1, to: range.from })).count, 0);
       assert.equal((await readAll(open, key, { ...range, limit: 0 })).count, 0);
     });
 
     it("goes on after a cursor, also between records of the same time", async () => {
       const { store: open, key } = await fresh(store);
-      const records = [5, 6, 7, 8].map((hash) => record(1, { hash })).concat(record(2), record(3));
+      const records = [8, 6, 7, 5]
+        .map((hash, index) => record(1, { hash, arrival: firstArrival + index }))
+        .concat(record(2), record(3));
       await open.locations.commit(batchOf(append(key, 1, records.slice(0, 2))));
       await open.locations.commit(batchOf(append(key, 2, records.slice(2))));
       const texts: string[] = [];
-      let after: { time: number; hash: number } | undefined;
+      let after: RecordPlace | undefined;
       for (let page = 0; page < 10; page++) {
         const read = await readAll(open, key, { ...everything, limit: 1, ...(after && { after }) });
         if (read.last === undefined) break;

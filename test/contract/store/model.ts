@@ -2,20 +2,18 @@ import fc from "fast-check";
 import type { DeviceCommit, TotalsPatch, TotalsShift } from "../../../src/model/commit.ts";
 import type { DeviceKey } from "../../../src/model/device.ts";
 import {
+  byPlace,
   type DeviceState,
+  firstArrival,
   type LocationRecord,
   noTotals,
+  type RecordPlace,
   shiftedTotals,
   type Totals,
   withTotals,
 } from "../../../src/model/location.ts";
-import type { HistoryContext, HistoryRange, RecordKey } from "../../../src/ports/store.ts";
+import type { HistoryContext, HistoryRange } from "../../../src/ports/store.ts";
 import { someHash, someRecord, someTime, someTotals } from "./records.ts";
-
-/** Order of (time, hash). */
-export function byKey(a: RecordKey, b: RecordKey): number {
-  return a.time - b.time || a.hash - b.hash;
-}
 
 /** Sums are whole, so that they are the same in whatever order they are made. */
 function whole(totals: Totals): Totals {
@@ -47,7 +45,7 @@ export const someStep: fc.Arbitrary<Step> = fc.record({
   shifts: fc.array(
     fc.record({
       afterTime: someTime,
-      afterHash: someHash,
+      afterArrival: someHash.map((hash) => (hash % 2 === 0 ? hash : firstArrival + (hash % 1000))),
       odometerMm: fc.integer({ min: -1000, max: 1000 }),
       sensorMs: fc.oneof(
         fc.constant([0, 0, 0, 0] as const),
@@ -60,7 +58,12 @@ export const someStep: fc.Arbitrary<Step> = fc.record({
 
 /** Many records from one: more than a chunk of any engine holds. */
 function spread([record, count]: readonly [LocationRecord, number]): readonly LocationRecord[] {
-  return Array.from({ length: count }, (_, index) => ({ ...record, time: record.time + index * 250, hash: index }));
+  return Array.from({ length: count }, (_, index) => ({
+    ...record,
+    time: record.time + index * 250,
+    arrival: firstArrival + index,
+    hash: index,
+  }));
 }
 
 /** What a store has to keep of one device, in the plainest form. */
@@ -75,11 +78,11 @@ export class DeviceModel {
 
   /** Makes a step's commit and takes it as done. Repeats are left out: a store is never given them. */
   apply(step: Step): DeviceCommit {
-    const known = new Set(this.records.map(keyText));
+    const known = new Set(this.records.flatMap((record) => [keyText(record), placeText(record)]));
     const fresh: LocationRecord[] = [];
-    for (const record of step.records.toSorted(byKey)) {
-      if (known.has(keyText(record))) continue;
-      known.add(keyText(record));
+    for (const record of step.records.toSorted(byPlace)) {
+      if (known.has(keyText(record)) || known.has(placeText(record))) continue;
+      known.add(keyText(record)).add(placeText(record));
       fresh.push(record);
     }
     const patches: TotalsPatch[] = [];
@@ -91,18 +94,19 @@ export class DeviceModel {
       patches.push({ time: record.time, hash: record.hash, totals });
     }
     this.records = this.records.map((record) => changed(record, patches, step.shifts));
-    this.records = this.records.concat(fresh).sort(byKey);
+    this.records = this.records.concat(fresh).sort(byPlace);
     const last = this.records.at(-1);
     this.state = {
       version: (this.state?.version ?? 0) + 1,
       time: last?.time ?? 0,
+      arrivals: this.records.length,
       totals: step.patches[0]?.totals ?? last?.totals ?? noTotals,
       ...(last && { last }),
     };
     return {
       device: this.device,
       records: fresh,
-      patches: patches.sort(byKey),
+      patches,
       state: this.state,
       ...(step.shifts.length > 0 && { shifts: step.shifts }),
     };
@@ -112,19 +116,25 @@ export class DeviceModel {
     const { from, to, after, limit } = range;
     return this.records
       .filter((record) => range.readings || !record.unlocated || record.positionTime !== undefined)
-      .filter((record) => record.time >= from && record.time <= to && (after === undefined || byKey(record, after) > 0))
+      .filter(
+        (record) => record.time >= from && record.time <= to && (after === undefined || byPlace(record, after) > 0),
+      )
       .slice(0, limit);
   }
 
-  context(time: number, limit: number): HistoryContext {
-    const before = this.records.findLast((record) => record.time < time);
-    const from = this.records.filter((record) => record.time >= time);
+  context(place: RecordPlace, limit: number): HistoryContext {
+    const before = this.records.findLast((record) => byPlace(record, place) <= 0);
+    const from = this.records.filter((record) => byPlace(record, place) > 0);
     return { ...(before && { before }), from: from.slice(0, limit), more: from.length > limit };
   }
 }
 
-function keyText({ time, hash }: RecordKey): string {
+function keyText({ time, hash }: Pick<LocationRecord, "time" | "hash">): string {
   return `${time}/${hash}`;
+}
+
+function placeText({ time, arrival }: RecordPlace): string {
+  return `${time} ${arrival}`;
 }
 
 function changed(
@@ -132,10 +142,11 @@ function changed(
   patches: readonly TotalsPatch[],
   shifts: readonly TotalsShift[],
 ): LocationRecord {
-  const patch = patches.find((one) => byKey(one, record) === 0);
+  const patch = patches.find((one) => keyText(one) === keyText(record));
   if (patch !== undefined) return withTotals(record, patch.totals);
   let { totals } = record;
   for (const shift of shifts)
-    if (byKey(record, { time: shift.afterTime, hash: shift.afterHash }) > 0) totals = shiftedTotals(totals, shift);
+    if (byPlace(record, { time: shift.afterTime, arrival: shift.afterArrival }) > 0)
+      totals = shiftedTotals(totals, shift);
   return withTotals(record, totals);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { LocationRecord } from "../../../src/model/location.ts";
+import { firstArrival, type LocationRecord, placeBefore, placeBehind } from "../../../src/model/location.ts";
 import { locationJson } from "../../../src/model/location-json.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { makeAccount, makeDevice } from "./harness.ts";
@@ -20,7 +20,16 @@ const someBatches = fc.array(
 const someQuestion = fc.record({
   from: someTime,
   to: someTime,
-  after: fc.option(fc.record({ time: someTime, hash: someHash }), { nil: undefined }),
+  after: fc.option(
+    fc.record({
+      time: someTime,
+      arrival: fc.oneof(
+        someHash,
+        fc.nat({ max: 1000 }).map((number) => firstArrival + number),
+      ),
+    }),
+    { nil: undefined },
+  ),
   limit: fc.integer({ min: 0, max: 700 }),
   odometerStart: fc.double({ min: 0, max: 1e6, noNaN: true }),
 });
@@ -48,13 +57,23 @@ async function check(
     const expected = model.history(range);
     assert.equal(read.json, jsonOf(expected, range.odometerStart));
     const last = expected.at(-1);
-    assert.deepEqual(read.last, last && { time: last.time, hash: last.hash });
+    assert.deepEqual(read.last, last && { time: last.time, arrival: last.arrival });
     const readings = await readAll(store, model.device, { ...range, readings: true });
     const reported = model.history({ ...range, readings: true });
     assert.deepEqual(JSON.parse(`[${readings.json}]`), reported.map(readingOf));
     assert.deepEqual(readings.count, reported.length);
-    const context = await store.locations.context(model.device, question.from, question.limit);
-    assert.deepEqual(context, model.context(question.from, question.limit));
+    for (const place of [placeBefore(question.from), placeBehind(question.from), ...(after ? [after] : [])]) {
+      const context = await store.locations.context(model.device, place, question.limit);
+      const expected = model.context(place, question.limit);
+      assert.deepEqual(context, expected);
+      const { before: _before, ...without } = expected;
+      assert.deepEqual(await store.locations.context(model.device, place, question.limit, "without before"), without);
+    }
+    const { hashes, newest } = await store.locations.moment(model.device, after?.time ?? question.from);
+    const ofMoment = model.records.filter(({ time }) => time === (after?.time ?? question.from));
+    assert.deepEqual(newest, ofMoment.at(-1));
+    const known = new Set(hashes);
+    for (const record of ofMoment) assert.ok(known.has(record.hash));
   }
   assert.equal((await readAll(store, model.device, { ...everything, from: 1, to: 2 })).count, 0);
 }

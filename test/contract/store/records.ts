@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import type { CommitBatch, DeviceCommit } from "../../../src/model/commit.ts";
 import type { DeviceKey } from "../../../src/model/device.ts";
-import { type DeviceState, type LocationRecord, type Totals, withTotals } from "../../../src/model/location.ts";
+import {
+  type DeviceState,
+  firstArrival,
+  type LocationRecord,
+  type RecordPlace,
+  type Totals,
+  withTotals,
+} from "../../../src/model/location.ts";
 import type { HistoryRange, Store } from "../../../src/ports/store.ts";
 import { now } from "./harness.ts";
 
@@ -13,6 +20,7 @@ export function record(seconds: number, changes: Partial<LocationRecord> = {}): 
   const time = now + seconds * 1000;
   return {
     time,
+    arrival: firstArrival + seconds,
     hash: seconds * 7 + 1,
     receivedAt: time + 800,
     valid: true,
@@ -44,6 +52,7 @@ export function append(
   const state: DeviceState = {
     version,
     time: last?.time ?? 0,
+    arrivals: records.length,
     totals: last?.totals ?? record(0).totals,
     ...(last && { last }),
   };
@@ -59,7 +68,7 @@ export async function readAll(store: Store, device: DeviceKey, range: HistoryRan
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const texts: string[] = [];
   let count = 0;
-  let last: { readonly time: number; readonly hash: number } | undefined;
+  let last: RecordPlace | undefined;
   for await (const piece of store.locations.history(device, range)) {
     texts.push(decoder.decode(piece.json));
     count += piece.count;
@@ -117,6 +126,8 @@ export const someRecord: fc.Arbitrary<LocationRecord> = fc
     {
       time: someTime,
       hash: someHash,
+      /** None: a record that an earlier version stored. */
+      number: fc.option(fc.nat({ max: 1000 }), { nil: undefined }),
       delay: fc.oneof(fc.integer({ min: -5000, max: 100_000 }), fc.integer({ min: 0, max: 2 ** 40 })),
       valid: fc.boolean(),
       latitude: finite,
@@ -137,6 +148,7 @@ export const someRecord: fc.Arbitrary<LocationRecord> = fc
       requiredKeys: [
         "time",
         "hash",
+        "number",
         "delay",
         "valid",
         "latitude",
@@ -150,10 +162,11 @@ export const someRecord: fc.Arbitrary<LocationRecord> = fc
       noNullPrototype: true,
     },
   )
-  .map(({ delay, alerts, note, ownAnchor, unlocated, ...fields }): LocationRecord => {
+  .map(({ delay, number, alerts, note, ownAnchor, unlocated, ...fields }): LocationRecord => {
     const { time, latitude, longitude } = fields;
     const record = {
       ...fields,
+      arrival: number === undefined ? fields.hash : firstArrival + number,
       receivedAt: time + delay,
       ...(alerts !== undefined && { alerts }),
       extras: note === undefined ? ',"attributes":{' : `,"attributes":{"note":${JSON.stringify(note)}`,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { placeBefore } from "../../../src/model/location.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { deviceFields, makeAccount, makeDevice, now, unique } from "./harness.ts";
 import { append, batchOf, readAll, record } from "./records.ts";
@@ -162,7 +163,7 @@ export function deviceContract(store: () => Store): void {
       assert.equal(await store().devices.find(device.id), undefined);
       assert.equal(await store().devices.identify([device.id, ...device.aliases]), undefined);
       assert.equal((await readAll(store(), device.key)).count, 0);
-      assert.deepEqual(await store().locations.context(device.key, 0, 5), { from: [], more: false });
+      assert.deepEqual(await store().locations.context(device.key, placeBefore(0), 5), { from: [], more: false });
       assert.deepEqual((await store().refused.page(device.key, 5)).reports, []);
       assert.equal((await store().locations.states([device.key]))[0]?.version, 0);
       const again = await makeDevice(store(), account.key, { id: device.id, aliases: device.aliases });

@@ -1,0 +1,43 @@
+import type { DeviceKey } from "../../model/device.ts";
+import { byPlace, type LocationRecord } from "../../model/location.ts";
+import type { Moment } from "../../ports/store.ts";
+import { readRecords } from "../records/record-codec.ts";
+import { mostLooks, type ReadParts } from "./history.ts";
+
+/** Records that one call to the reader looks at: some milliseconds, so that others get in between. */
+const atOnce = 8192;
+
+/** Finds what is stored of one moment: of a clock that stands still, that may be a month of reports. */
+export class Moments {
+  readonly #parts: ReadParts;
+
+  constructor(parts: ReadParts) {
+    this.#parts = parts;
+  }
+
+  /** See `LocationStore.moment`. */
+  async find(device: DeviceKey, time: number): Promise<Moment> {
+    for (let looks = 1; ; looks++) {
+      const moment = await this.#try(device, time);
+      if (moment !== undefined) return moment;
+      if (looks === mostLooks) throw new Error(`chunks of device ${device} are missing`);
+      await this.#parts.settled();
+    }
+  }
+
+  /** Undefined: a chunk was not there any more. */
+  async #try(device: DeviceKey, time: number): Promise<Moment | undefined> {
+    const { index, reader } = this.#parts;
+    const chunks = index.get(device);
+    const hashes = new Set<number>();
+    let newest: LocationRecord | undefined;
+    for (const seqs of chunks?.portions(time, atOnce) ?? []) {
+      const answer = await reader.call("moment", { device, seqs, time });
+      if (answer === undefined) return undefined;
+      for (const hash of answer.hashes) hashes.add(hash);
+      const [last] = readRecords(answer.newest);
+      if (last !== undefined && (newest === undefined || byPlace(last, newest) > 0)) newest = last;
+    }
+    return { hashes, ...(newest && { newest }) };
+  }
+}

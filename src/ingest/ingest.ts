@@ -356,8 +356,7 @@ export class Ingest implements Intake, SetAsides {
       this.#stored.push(pending);
       return;
     }
-    const { bytes, reports } = this.#pending.putBack(pending, leftover);
-    this.#waiting.add(pending.device.accountKey, bytes, reports);
+    this.#waiting.add(pending.device.accountKey, this.#pending.putBack(pending, leftover), leftover.length);
   }
 
   /** Nothing more is read while nothing can be stored: the trackers keep their data. */

@@ -109,19 +109,19 @@ export class PendingDevice {
     (ahead ? this.#ahead : this.#done).push(done);
   }
 
-  /** What is left over of its drafts, with the messages that wait for them; this one is empty then. */
-  restOf(drafts: readonly Draft[]): PendingDevice {
-    const rest = new PendingDevice(this.device);
-    for (const draft of drafts) rest.drafts.push(draft);
-    rest.#done = this.#done;
-    rest.#ahead = this.#ahead;
-    this.#done = [];
-    this.#ahead = [];
-    rest.isRest = true;
-    rest.oldest = drafts[0]?.time ?? rest.oldest;
-    rest.reports = drafts.length;
-    rest.bytes = Math.ceil((this.bytes * drafts.length) / this.drafts.length);
-    return rest;
+  /** Takes over what is left of the drafts of another one, with the messages that wait for them. The other one is empty then. Gives the bytes of that. */
+  takeRest(other: PendingDevice, drafts: readonly Draft[]): number {
+    const bytes = Math.ceil((other.bytes * drafts.length) / other.drafts.length);
+    for (const draft of drafts) this.drafts.push(draft);
+    this.#done = this.#done.concat(other.#done);
+    this.#ahead = this.#ahead.concat(other.#ahead);
+    other.#done = [];
+    other.#ahead = [];
+    this.isRest = true;
+    this.oldest = Math.min(this.oldest, drafts[0]?.time ?? this.oldest);
+    this.reports += drafts.length;
+    this.bytes += bytes;
+    return bytes;
   }
 
   /** Tells every message what became of it; once. One that fails to hear it keeps it from no other. */
@@ -206,14 +206,16 @@ export class Pending {
     return first.isRest ? first.bytes + (this.#behind.get(device)?.bytes ?? 0) : first.bytes;
   }
 
-  /** Puts back what is left over of a device, before what gathered of it meanwhile. Gives what waits again. */
-  putBack(pending: PendingDevice, leftover: readonly Draft[]): PendingDevice {
+  /** Puts back what is left over of a device, before what gathered of it meanwhile. Gives the bytes that wait again. */
+  putBack(pending: PendingDevice, leftover: readonly Draft[]): number {
     const { key } = pending.device;
-    const rest = pending.restOf(leftover);
-    const gathered = this.devices.get(key);
-    if (gathered !== undefined) this.#behind.set(key, gathered);
+    const first = this.devices.get(key);
+    // A try of what was set aside may leave something over too.
+    if (first?.isRest) return first.takeRest(pending, leftover);
+    if (first !== undefined) this.#behind.set(key, first);
+    const rest = new PendingDevice(pending.device);
     this.devices.set(key, rest);
-    return rest;
+    return rest.takeRest(pending, leftover);
   }
 
   /** Takes out what comes next of a device. */

@@ -2,6 +2,8 @@
 import type { ConfigView, Host, Service, Terminal } from "./cli/host.ts";
 import type { LoadedConfig } from "./config/index.ts";
 
+const { keepTicksFast } = await import("./observe/ticks.ts");
+void keepTicksFast();
 const { readFile } = await import("node:fs/promises");
 const { CliError, describeFailure, exitCodes } = await import("./cli/exit.ts");
 const { run } = await import("./cli/run.ts");

@@ -35,7 +35,7 @@ test("of the requests of a connection that is gone nothing is begun, and what wa
   while (begun.length === 0) await wait(5);
   await wait(50);
   assert.equal(begun.length, 1);
-  socket.destroy();
+  socket.resetAndDestroy();
   await wait(50);
   for (const go of begun) go();
   await wait(50);
@@ -79,4 +79,46 @@ test("requests that are sent ahead are answered in their order, and refused wher
   assert.ok(refused > 0 && refused < 60, `${refused} of 60 refused`);
   assert.match(text, /"details":\["32 requests wait on this connection"\]/);
   socket.destroy();
+});
+
+/** What comes back where these bytes are sent at once, and the sender's side perhaps ended behind them. */
+async function answersTo(port: number, text: string, ended: boolean): Promise<string> {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  if (ended) socket.end(text);
+  else socket.write(text);
+  let got = "";
+  for await (const chunk of socket) got += chunk;
+  return got;
+}
+
+const statuses = (text: string) => (text.match(/HTTP\/1\.1 \d+/g) ?? []).map((line) => Number(line.slice(9)));
+
+test("who has ended its side gets its answers; what breaks off is refused behind the answers before it, and none is cut", async (t) => {
+  const rest = await startRest();
+  t.after(() => endRest(rest));
+  const token = await rest.ownerToken();
+  const { port } = await rest.http.start();
+  const head = `Host: x\r\nAuthorization: Bearer ${token}\r\n`;
+  const devices = Array.from({ length: 10_000 }, (_, index) => `device-${index}`);
+  for (let index = 0; index < 4; index++)
+    await rest.call("POST", "/api/groups", { token, body: { name: `large ${index}`, devices } });
+  const ok = (count: number) => Array.from({ length: count }, () => 200);
+  const cut = `POST /api/groups HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`;
+  const broken = ["no request\r\n\r\n", "GET /api/acc", cut];
+  for (const path of ["/api/account", "/api/devices", "/api/groups"]) {
+    const request = `GET ${path} HTTP/1.1\r\n${head}\r\n`;
+    for (const count of [1, 2, 20]) {
+      const asked = request.repeat(count);
+      assert.deepEqual(statuses(await answersTo(port, asked, true)), ok(count), `${count} of ${path}`);
+      for (const behind of broken) {
+        const got = await answersTo(port, asked + behind, true);
+        assert.deepEqual(statuses(got), [...ok(count), 400], `${count} of ${path}, ${behind}`);
+        assert.equal(got.split('"success":true').length - 1, count);
+        assert.match(got, /connection: close\r\n\r\n\{"success":false,"error":"Bad Request"\}$/);
+      }
+    }
+    assert.deepEqual(statuses(await answersTo(port, `${request}no request\r\n\r\n`, false)), [200, 400], path);
+    const last = `GET ${path} HTTP/1.1\r\n${head}Connection: close\r\n\r\n\r\nno request`;
+    assert.deepEqual(statuses(await answersTo(port, last, false)), [200], path);
+  }
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { endRest, startRest } from "../../test/support/rest.ts";
@@ -61,21 +62,21 @@ test("calls that were given up while they waited are passed over", async (t) => 
   const token = await rest.ownerToken();
   const { port } = await rest.http.start();
   const headers = { authorization: `Bearer ${token}` };
-  const stopping = new AbortController();
-  const ask = (path: string, signal?: AbortSignal) =>
-    fetch(`http://127.0.0.1:${port}/api/groups/${path}`, { headers, ...(signal && { signal }) }).then(
-      ({ status }) => status,
-      () => 0,
-    );
+  const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}/api/groups/${path}`, { headers })).status;
   const first = ask("a");
   while (begun === 0) await wait(5);
-  const given = Array.from({ length: 5 }, () => ask("b", stopping.signal));
+  const text = `GET /api/groups/b HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+  const ahead = () => connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  const gone = Array.from({ length: 5 }, ahead);
+  for (const socket of gone) socket.write(text);
+  // One who has only ended its side still wants its answer.
+  const halfClosed = ahead().end(text);
   await wait(100);
-  stopping.abort();
-  assert.deepEqual(await Promise.all(given), [0, 0, 0, 0, 0]);
+  for (const socket of gone) socket.resetAndDestroy();
   await wait(50);
   const last = ask("c");
   go();
+  assert.match(String(await halfClosed.take(1).toArray()), /^HTTP\/1.1 404 /);
   assert.deepEqual([await first, await last], [404, 404]);
-  assert.equal(begun, 2);
+  assert.equal(begun, 3);
 });

@@ -20,10 +20,9 @@ export function secureServerFactory(
 ): FastifyServerFactory {
   return (handler) => {
     const secure = { minVersion };
-    const server: Server = createServer(
-      { ...options, ...secure, ...certificate.pair, handshakeTimeout: handshakeMs, requestTimeout: times.request },
-      handler,
-    );
+    // Who has ended its side still gets its answers, as over plain HTTP.
+    const own = { handshakeTimeout: handshakeMs, requestTimeout: times.request, allowHalfOpen: true };
+    const server: Server = createServer({ ...options, ...own, ...secure, ...certificate.pair }, handler);
     certificate.onChange((pair) => server.setSecureContext({ ...secure, ...pair }));
     server.keepAliveTimeout = times.keepAlive;
     server.setTimeout(times.connection);

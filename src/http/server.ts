@@ -116,9 +116,8 @@ async function buildApp(
   app.setValidatorCompiler(inputValidator());
   parseJsonOnly(app, services.clock);
   answerFailures(app, services.log);
-  answerConnectionErrors(app.server);
   closeUnread(app.server, services.limits.answers.unreadSeconds * 1000);
-  shareConnections(app.server, services.limits, trustProxy, services.metrics);
+  answerConnectionErrors(app.server, shareConnections(app.server, services.limits, trustProxy, services.metrics));
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) return done();
     // Before its body is read: on a path that is none, nothing is wrong with what was sent.

@@ -104,6 +104,12 @@ describe("HTTPS of the API", () => {
     assert.equal(JSON.parse(readFileSync(app.credentialsFile, "utf8")).url, app.url);
   });
 
+  it("answers who has ended its side", async () => {
+    const socket = await secure(httpPort(), { allowHalfOpen: true } as ConnectionOptions);
+    socket.end("GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n".repeat(20));
+    assert.equal((await heard(socket)).split("HTTP/1.1 200 ").length - 1, 20);
+  });
+
   it("speaks neither plain HTTP nor TLS 1.1", async () => {
     await assert.rejects(fetch(app.url.replace("https", "http")));
     const old = { minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import { addressGroup, networkTest } from "../../model/network.ts";
 import type { Metrics } from "../../ports/metrics.ts";
 import { Places } from "../../shares/places.ts";
@@ -6,13 +7,16 @@ import type { HttpLimits } from "../limits.ts";
 
 type Socket = IncomingMessage["socket"];
 
-/** A client's connection, and the last request on it that is not answered. */
+/** A client's connection, and the answer to the last request on it that is not answered. */
 interface Connection {
   readonly socket: Socket;
   /** Its address as limits count it; undefined for a trusted proxy's, behind which are many. */
   readonly share: string | undefined;
-  request: IncomingMessage | undefined;
+  answer: ServerResponse | undefined;
 }
+
+/** The answer to the last request of a connection, while it is not sent. */
+export type LastAnswer = (socket: Duplex) => ServerResponse | undefined;
 
 /** Part of the places that one address has safely when all are taken. */
 const sharePart = 1 / 16;
@@ -26,10 +30,10 @@ export function shareConnections(
   limits: Pick<HttpLimits, "connections" | "connectionsPerAddress">,
   trustProxy: string,
   metrics: Metrics,
-): void {
+): LastAnswer {
   const trusted = networkTest(trustProxy);
   const places = new Places<Connection>(Math.max(1, Math.floor(limits.connections * sharePart)));
-  const bySocket = new WeakMap<Socket, Connection>();
+  const bySocket = new WeakMap<Duplex, Connection>();
   const byPeer = new Map<string, Connection>();
   metrics.gauge("waybeam_http_connections", "Connections of the REST API.", () => places.size);
   const closed = metrics.counter("waybeam_http_connections_closed_total", "Connections closed at a limit, by cause.", [
@@ -59,8 +63,8 @@ export function shareConnections(
 
   function answered(this: ServerResponse): void {
     const connection = bySocket.get(this.req.socket);
-    if (connection === undefined || connection.request !== this.req) return;
-    connection.request = undefined;
+    if (connection?.answer !== this) return;
+    connection.answer = undefined;
     places.renew(connection);
   }
 
@@ -71,7 +75,7 @@ export function shareConnections(
       socket.destroy();
       return;
     }
-    const connection: Connection = { socket, share, request: undefined };
+    const connection: Connection = { socket, share, answer: undefined };
     places.add(connection);
     bySocket.set(socket, connection);
     const peer = peerOf(socket);
@@ -89,10 +93,11 @@ export function shareConnections(
   server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     const connection = bySocket.get(request.socket);
     if (connection === undefined) return;
-    connection.request = request;
+    connection.answer = response;
     // `once` would make a function for each.
     response.on("close", answered);
   });
+  return (socket) => bySocket.get(socket)?.answer;
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {
@@ -100,6 +105,6 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 }
 
 /** Whether nothing is lost but a new connection: no request is under way, or it is not whole yet and may never be. */
-function mayLeave({ request }: Connection): boolean {
-  return request === undefined || !request.complete;
+function mayLeave({ answer }: Connection): boolean {
+  return answer === undefined || !answer.req.complete;
 }

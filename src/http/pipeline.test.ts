@@ -122,3 +122,20 @@ test("who has ended its side gets its answers; what breaks off is refused behind
     assert.deepEqual(statuses(await answersTo(port, last, false)), [200], path);
   }
 });
+
+test("requests that are sent ahead are counted in their order, those of unknown paths too", async (t) => {
+  const rest = await startRest();
+  t.after(() => endRest(rest));
+  const token = await rest.ownerToken();
+  const { port } = await rest.http.start();
+  const paths = ["/api/groups", "/nothing", "/api/devices/%zz", "/api/devices", "/api/nothing", "/api/account"];
+  const asked = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  const got = await answersTo(port, asked.join(""), true);
+  assert.deepEqual(statuses(got), [200, 404, 400, 200, 404, 200]);
+  const counts = [...got.matchAll(/"apiUsage":(\d+)/g)].map(([, count]) => Number(count));
+  const [first = 0] = counts;
+  assert.deepEqual(
+    counts,
+    paths.map((_, index) => first + index),
+  );
+});

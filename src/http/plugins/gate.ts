@@ -32,20 +32,13 @@ const countedUsers = 100_000;
 
 /** The one permission gate: who asks, whether they may, and how often. `secure`: by HTTPS, and never again without. */
 export function createGate(services: Services, secure: boolean): Gate {
-  const { tokens, usage, clock, limits, answers, serviceAccount } = services;
+  const { tokens, clock, limits, answers, serviceAccount } = services;
   const known = knownUsers(services);
   const refuseToken = strangersGate(services);
-  const perUser = new RateLimit("user", limits.requestsPerMinute, countedUsers);
+  const count = usersCount(services);
   const decideOperator = operatorGate(services);
   const pipeline = new Pipeline();
   const timeoutMs = limits.timeoutSeconds * 1000;
-
-  /** Counts the request to its user, and says what is left of the minute. */
-  function count(request: FastifyRequest, reply: FastifyReply, { user, entry }: Known): ApiError | undefined {
-    usage.requests.add(entry, 1);
-    request.caller = { user, apiUsage: entry.total, apiDailyUsage: entry.daily };
-    return limit(perUser, user.key, request, reply);
-  }
 
   function decide(
     request: FastifyRequest,
@@ -87,6 +80,8 @@ export function createGate(services: Services, secure: boolean): Gate {
     guard: (permission) => (request, reply, done) =>
       pipeline.turn(request.raw, reply.raw, (crowd) => enter(request, reply, permission, crowd, done)),
     async recognise(request, reply) {
+      // Where too many wait it is answered none the less: the answer is small.
+      await new Promise((resolve) => pipeline.turn(request.raw, reply.raw, resolve));
       begin(request, reply, clock.monotonic(), secure);
       // A request whose path can't be decoded comes without the decorations of a route's.
       request.caller = null;
@@ -111,6 +106,16 @@ function knownUsers({ users, usage, clock }: Pick<Services, "users" | "usage" | 
     const user = users.get(session.userKey);
     if (user instanceof Promise) return user.then((found) => withEntry(session, found));
     return withEntry(session, user);
+  };
+}
+
+/** Counts a request to its user, and says what is left of the minute. */
+function usersCount({ usage, limits }: Pick<Services, "usage" | "limits">) {
+  const perUser = new RateLimit("user", limits.requestsPerMinute, countedUsers);
+  return (request: FastifyRequest, reply: FastifyReply, { user, entry }: Known): ApiError | undefined => {
+    usage.requests.add(entry, 1);
+    request.caller = { user, apiUsage: entry.total, apiDailyUsage: entry.daily };
+    return limit(perUser, user.key, request, reply);
   };
 }
 

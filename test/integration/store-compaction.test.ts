@@ -123,3 +123,31 @@ test("a device that is removed while its chunks are put together leaves none", a
   database.close();
   await rm(directory, { recursive: true });
 });
+
+test("records with long texts are put together into chunks of bounded bytes, once", async (context) => {
+  const directory = await folder();
+  const store = await open(directory);
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  context.after(async () => {
+    database.close();
+    await store.close();
+    await rm(directory, { recursive: true });
+  });
+  const device = await makeDevice(store, (await makeAccount(store)).key);
+  const texts: string[] = [];
+  const commits = 600;
+  for (let second = 0; second < commits; second++) {
+    // Most have 10 KB, some 100 and more than a chunk is to have.
+    const length = second % 50 === 7 ? 300_000 : second % 10 === 3 ? 100_000 : 10_000;
+    const made = record(second, { extras: `,"attributes":{"text":"${"x".repeat(length)}"` });
+    texts.push(locationJson(made, 0));
+    await store.locations.commit(batchOf(append(device.key, second + 1, [made])));
+  }
+  const rows = () => database.prepare("select seq, count, length(data) as bytes from tail").all();
+  while (rows().filter(({ bytes }) => Number(bytes) < 128 * 1024).length >= 256) await sleep(5);
+  for (const { count, bytes } of rows()) assert.ok(Number(bytes) < 512 * 1024 || count === 1, `${count}: ${bytes}`);
+  // Their bytes make them full: they are not written again with each record that comes.
+  const made = Math.max(...rows().map(({ seq }) => Number(seq))) - commits;
+  assert.ok(made < commits / 2, `${made} chunks were made of ${commits}`);
+  assert.equal((await readAll(store, device.key)).json, texts.join(","));
+});

@@ -12,7 +12,7 @@ import { writeState } from "./state-codec.ts";
  */
 export const chunkRecords = 256;
 /** And its bytes, but for one record that is larger by itself: records with long texts make short chunks. */
-const chunkBytes = 256 * 1024;
+export const chunkBytes = 256 * 1024;
 
 /** One row of the tail: records of one device from one commit, in their order. */
 export interface Chunk {
@@ -21,6 +21,7 @@ export interface Chunk {
   readonly first: number;
   readonly last: number;
   readonly count: number;
+  readonly bytes: number;
 }
 
 /** What a commit changes in chunks that are stored already. */
@@ -92,12 +93,13 @@ function packChunk(sink: ByteSink, device: DeviceKey, records: readonly Location
   const first = records[start]?.time ?? 0;
   const last = records[end - 1]?.time ?? first;
   const count = end - start;
+  const bytes = sink.length - header - chunkHeader;
   const { view } = sink;
   view.setFloat64(header, first, true);
   view.setFloat64(header + 8, last, true);
   view.setUint32(header + 16, count, true);
-  view.setUint32(header + 20, sink.length - header - chunkHeader, true);
-  return { device, first, last, count };
+  view.setUint32(header + 20, bytes, true);
+  return { device, first, last, count, bytes };
 }
 
 /** What the writer does with a batch, in order. Byte arrays are views of the batch. */

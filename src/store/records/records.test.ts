@@ -159,7 +159,7 @@ describe("packed batches", () => {
           device: (_, version, state) => states.push(readState(state, version)),
           shifts: () => assert.fail("there are none"),
           chunk(device, first, last, count, bytes) {
-            found.push({ device, first, last, count });
+            found.push({ device, first, last, count, bytes: bytes.byteLength });
             assert.ok(count > 0 && count <= chunkRecords);
             const read = readRecords(bytes);
             assert.equal(read.length, count);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { ChunkIndex, DeviceChunks, fullChunk } from "./chunk-index.ts";
+import { ChunkIndex, DeviceChunks, fullBytes, fullChunk } from "./chunk-index.ts";
 import { Sweep } from "./sweep.ts";
 
 interface Chunk {
@@ -9,6 +9,7 @@ interface Chunk {
   readonly first: number;
   readonly last: number;
   readonly count: number;
+  readonly bytes: number;
 }
 
 const someChunks: fc.Arbitrary<readonly Chunk[]> = fc
@@ -17,15 +18,25 @@ const someChunks: fc.Arbitrary<readonly Chunk[]> = fc
       fc.integer({ min: 0, max: 50 }),
       fc.oneof(fc.constant(0), fc.nat(5), fc.nat(60)),
       fc.integer({ min: 1, max: 5 }),
+      fc.integer({ min: 1, max: 5 }),
     ),
   )
-  .map((list) => list.map(([first, span, count], index) => ({ seq: index + 1, first, last: first + span, count })));
+  .map((list) =>
+    list.map(([first, span, count, bytes], index) => ({ seq: index + 1, first, last: first + span, count, bytes })),
+  );
 
 function indexOf(chunks: readonly Chunk[]): DeviceChunks {
   const index = new DeviceChunks();
-  for (const { seq, first, last, count } of chunks) index.insert(seq, first, last, count);
+  for (const { seq, first, last, count, bytes } of chunks) index.insert(seq, first, last, count, bytes);
   return index;
 }
+
+const sizes = {
+  small: { count: 1, bytes: 1 },
+  ofManyRecords: { count: fullChunk, bytes: 1 },
+  ofManyBytes: { count: 1, bytes: fullBytes },
+};
+const kinds = ["small", "ofManyRecords", "ofManyBytes"] as const;
 
 const moment = fc.integer({ min: -5, max: 120 });
 const bySeq = (a: number, b: number) => a - b;
@@ -77,21 +88,29 @@ describe("DeviceChunks", () => {
 describe("Sweep", () => {
   it("reads each chunk in every step in which it has records, and bounds grow", () => {
     fc.assert(
-      fc.property(someChunks, moment, moment, fc.integer({ min: 1, max: 9 }), (chunks, from, to, records) => {
-        const sweep = new Sweep(indexOf(chunks), from, to);
-        const overlapping = chunks.filter(({ first, last }) => first <= to && last >= from);
-        let begin = from;
-        for (let step = sweep.next(records); step !== undefined; step = sweep.next(records)) {
-          const { bound } = step;
-          assert.ok(bound >= begin || bound < from);
-          const read = new Set(step.seqs);
-          // All that has records from where the last step ended to this one's bound is read in this step.
-          for (const { seq, first, last } of overlapping)
-            if (first < bound && first <= to && last >= begin) assert.ok(read.has(seq), `chunk ${seq} is read`);
-          begin = Math.max(begin, bound);
-        }
-        assert.ok(overlapping.length === 0 || begin === Number.POSITIVE_INFINITY);
-      }),
+      fc.property(
+        someChunks,
+        moment,
+        moment,
+        fc.integer({ min: 1, max: 9 }),
+        fc.integer({ min: 1, max: 9 }),
+        (chunks, from, to, records, bytes) => {
+          const most = { records, bytes };
+          const sweep = new Sweep(indexOf(chunks), from, to);
+          const overlapping = chunks.filter(({ first, last }) => first <= to && last >= from);
+          let begin = from;
+          for (let step = sweep.next(most); step !== undefined; step = sweep.next(most)) {
+            const { bound } = step;
+            assert.ok(bound >= begin || bound < from);
+            const read = new Set(step.seqs);
+            // All that has records from where the last step ended to this one's bound is read in this step.
+            for (const { seq, first, last } of overlapping)
+              if (first < bound && first <= to && last >= begin) assert.ok(read.has(seq), `chunk ${seq} is read`);
+            begin = Math.max(begin, bound);
+          }
+          assert.ok(overlapping.length === 0 || begin === Number.POSITIVE_INFINITY);
+        },
+      ),
     );
   });
 });
@@ -99,18 +118,18 @@ describe("Sweep", () => {
 describe("ChunkIndex", () => {
   it("counts its chunks, and the small ones, whatever is added, replaced and removed", () => {
     const steps = fc.array(
-      fc.tuple(fc.constantFrom("add", "replace", "remove"), fc.integer({ min: 1, max: 3 }), fc.boolean()),
+      fc.tuple(fc.constantFrom("add", "replace", "remove"), fc.integer({ min: 1, max: 3 }), fc.constantFrom(...kinds)),
     );
     fc.assert(
       fc.property(steps, (list) => {
         const index = new ChunkIndex();
-        for (const [step, device, small] of list) {
+        for (const [step, device, size] of list) {
           const known = index.get(device);
-          const made = { seq: index.next, first: 1, last: 1, count: small ? 1 : fullChunk };
-          if (step === "add") index.add(made.seq, device, made.first, made.last, made.count);
+          const made = { seq: index.next, first: 1, last: 1, ...sizes[size] };
+          if (step === "add") index.add(device, made.seq, made);
           else if (step === "remove") index.remove(device);
           else if (known !== undefined) {
-            if (small) index.remove(device);
+            if (size === "small") index.remove(device);
             index.replace(device, known, new Set(known.newest(2)), [made]);
           }
           const all = [...index.devices()].map((key) => index.get(key) ?? new DeviceChunks());

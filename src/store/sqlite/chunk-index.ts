@@ -1,10 +1,12 @@
 import type { DeviceKey } from "../../model/device.ts";
+import { chunkBytes } from "../records/batch.ts";
 
-/** Numbers of one entry: seq, first, last, count. */
-const stride = 4;
+/** Numbers of one entry: seq, first, last, count, bytes. */
+const stride = 5;
 
-/** A chunk of so many records is left as it is: putting it together with others would gain little. */
+/** A chunk of so many records, or so many bytes, is left as it is: putting it together with others would gain little. */
 export const fullChunk = 128;
+export const fullBytes = chunkBytes / 2;
 
 /** A chunk with its row number. */
 export interface PlacedChunk {
@@ -12,9 +14,16 @@ export interface PlacedChunk {
   readonly first: number;
   readonly last: number;
   readonly count: number;
+  readonly bytes: number;
 }
 
-/** The chunks of one device, by (first, seq), in one typed array of 32 bytes a chunk. */
+/** How much a step takes at most, but for the chunk that reaches past it. */
+export interface Most {
+  readonly records: number;
+  readonly bytes: number;
+}
+
+/** The chunks of one device, by (first, seq), in one typed array of 40 bytes a chunk. */
 export class DeviceChunks {
   #numbers = new Float64Array(2 * stride);
   #length = 0;
@@ -55,7 +64,16 @@ export class DeviceChunks {
     return this.#numbers[index * stride + 3] ?? 0;
   }
 
-  insert(seq: number, first: number, last: number, count: number): void {
+  bytes(index: number): number {
+    return this.#numbers[index * stride + 4] ?? 0;
+  }
+
+  /** Whether a chunk is to be put together with others some time. */
+  #isSmall(index: number): boolean {
+    return this.count(index) < fullChunk && this.bytes(index) < fullBytes;
+  }
+
+  insert(seq: number, first: number, last: number, count: number, bytes: number): void {
     if ((this.#length + 1) * stride > this.#numbers.length) this.#grow();
     const numbers = this.#numbers;
     const late = this.#length > 0 && first < this.first(this.#length - 1);
@@ -65,8 +83,9 @@ export class DeviceChunks {
     numbers[at + 1] = first;
     numbers[at + 2] = last;
     numbers[at + 3] = count;
+    numbers[at + 4] = bytes;
     this.#length++;
-    if (count < fullChunk) this.#small++;
+    if (this.#isSmall(at / stride)) this.#small++;
     if (last - first > this.#longest) this.#longest = last - first;
   }
 
@@ -139,23 +158,25 @@ export class DeviceChunks {
   /** When the first small chunk begins; infinite: there is none. */
   firstSmall(): number {
     if (this.#small === 0) return Number.POSITIVE_INFINITY;
-    for (let index = 0; index < this.#length; index++) if (this.count(index) < fullChunk) return this.first(index);
+    for (let index = 0; index < this.#length; index++) if (this.#isSmall(index)) return this.first(index);
     return Number.POSITIVE_INFINITY;
   }
 
   /**
-   * Row numbers of chunks that follow each other, reach past a moment and are older than the row number `until`, of about so many records and at
-   * most so many rows; the first ones that are worth putting together, or all where shifts concern them.
+   * Row numbers of chunks that follow each other, reach past a moment and are older than the row number `until`, of about so much and at most so many
+   * rows; the first ones that are worth putting together, or all where shifts concern them.
    */
-  slice(from: number, until: number, records: number, rows: number, shifted: boolean): number[] {
+  slice(from: number, until: number, most: Most & { readonly rows: number }, shifted: boolean): number[] {
     for (let index = this.reaching(from); index < this.#length; ) {
       const seqs: number[] = [];
       let some = shifted;
-      for (let taken = 0; index < this.#length && taken < records && seqs.length < rows; index++) {
+      let [records, bytes] = [0, 0];
+      for (; index < this.#length && records < most.records && bytes < most.bytes && seqs.length < most.rows; index++) {
         if (this.last(index) < from || this.seq(index) >= until) continue;
-        if (this.count(index) < fullChunk) some = true;
+        if (this.#isSmall(index)) some = true;
         seqs.push(this.seq(index));
-        taken += this.count(index);
+        records += this.count(index);
+        bytes += this.bytes(index);
       }
       if (some) return seqs;
     }
@@ -183,20 +204,20 @@ export class DeviceChunks {
     for (let index = 0; index < this.#length; index++) {
       if (seqs.has(this.seq(index))) continue;
       this.#longest = Math.max(this.#longest, this.last(index) - this.first(index));
-      if (this.count(index) < fullChunk) this.#small++;
+      if (this.#isSmall(index)) this.#small++;
       numbers.copyWithin(to, index * stride, (index + 1) * stride);
       to += stride;
     }
     this.#length = to / stride;
     this.#numbers = numbers.slice(0, to + (chunks.length + 2) * stride);
-    for (const { seq, first, last, count } of chunks) this.insert(seq, first, last, count);
+    for (const { seq, first, last, count, bytes } of chunks) this.insert(seq, first, last, count, bytes);
     this.#replaced++;
   }
 }
 
 /**
  * Where the records of each device are: an index by device and time over a tail that is in the order of commits. It is in memory only, built again
- * at start by one scan of the tail's narrow columns. It costs 32 to 48 bytes a chunk; the compactor puts small chunks together, so that this is for
+ * at start by one scan of the tail's narrow columns. It costs 40 to 60 bytes a chunk; the compactor puts small chunks together, so that this is for
  * 128 records and more.
  */
 export class ChunkIndex {
@@ -225,22 +246,23 @@ export class ChunkIndex {
     return this.#devices.get(device);
   }
 
-  add(seq: number, device: DeviceKey, first: number, last: number, count: number): void {
+  add(device: DeviceKey, seq: number, { first, last, count, bytes }: Omit<PlacedChunk, "seq">): void {
     let chunks = this.#devices.get(device);
     if (chunks === undefined) {
       chunks = new DeviceChunks();
       this.#devices.set(device, chunks);
     }
-    chunks.insert(seq, first, last, count);
+    const small = chunks.small;
+    chunks.insert(seq, first, last, count, bytes);
     this.#size++;
-    if (count < fullChunk) this.#small++;
+    this.#small += chunks.small - small;
     if (seq >= this.next) this.next = seq + 1;
   }
 
   /** Puts other chunks in the place of some of a device's. Where it is gone meanwhile, they are there to be deleted. */
   replace(device: DeviceKey, known: DeviceChunks, seqs: ReadonlySet<number>, chunks: readonly PlacedChunk[]): void {
     if (this.#devices.get(device) !== known) {
-      for (const { seq, first, last, count } of chunks) this.add(seq, device, first, last, count);
+      for (const chunk of chunks) this.add(device, chunk.seq, chunk);
       return;
     }
     this.#size -= known.length;

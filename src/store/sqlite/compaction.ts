@@ -1,15 +1,20 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import { byPlace, type RecordPlace } from "../../model/location.ts";
-import { chunkRecords } from "../records/batch.ts";
+import { chunkBytes, chunkRecords } from "../records/batch.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import { Shifts } from "../records/shifts.ts";
 import { ByteSink } from "../records/sink.ts";
 import type { CompactAnswer, CompactRequest, ShiftsLeft } from "./messages.ts";
 
+/** What a chunk has at least where it is one of several: half of its records, or of its bytes. */
+const half = 1 / 2;
+
 /** A record on its way into another chunk. */
 interface Moving extends RecordPlace {
   readonly at: number;
+  /** Bytes. */
+  readonly length: number;
   readonly seq: number;
 }
 
@@ -48,20 +53,18 @@ export class Compaction {
       moving.sort(byPlace);
       const shifts = this.#shiftsOf(device);
       const cursor = new RecordCursor(packed.bytes);
-      // Of nearly the same length, so that none is short.
-      const chunks = Math.ceil(moving.length / chunkRecords);
-      const table = new Float64Array(chunks * 3);
+      const ends = endsOf(moving);
+      const table = new Float64Array(ends.length * 4);
       const sink = new ByteSink(64 * 1024);
-      for (let index = 0; index < chunks; index++) {
-        const start = Math.round((moving.length * index) / chunks);
-        const end = Math.round((moving.length * (index + 1)) / chunks);
+      ends.forEach((end, index) => {
+        const start = ends[index - 1] ?? 0;
         sink.length = 0;
         for (const { at, seq: from } of moving.slice(start, end)) shifts.copy(cursor, at, from, sink);
         const first = moving[start]?.time ?? 0;
         const last = moving[end - 1]?.time ?? 0;
         this.#append.run(seq + index, device, first, last, end - start, sink.bytes.subarray(0, sink.length));
-        table.set([first, last, end - start], index * 3);
-      }
+        table.set([first, last, end - start, sink.length], index * 4);
+      });
       for (const old of seqs) this.#remove.run(old);
       return { table };
     });
@@ -95,11 +98,28 @@ export class Compaction {
   }
 }
 
+/** Where each of the new chunks ends: by their records and bytes they are nearly alike, and none is so small that it would be put together with others again. */
+function endsOf(moving: readonly Moving[]): readonly number[] {
+  const weights = moving.map(({ length }) => Math.max(1 / chunkRecords, length / chunkBytes));
+  let left = weights.reduce((sum, weight) => sum + weight, 0);
+  const each = left / Math.ceil(left);
+  const ends: number[] = [];
+  let weight = 0;
+  weights.forEach((one, index) => {
+    weight += one;
+    left -= one;
+    if (weight < each || left < half) return;
+    ends.push(index + 1);
+    weight = 0;
+  });
+  return weight > 0 ? [...ends, moving.length] : ends;
+}
+
 function addRecords(chunk: Uint8Array, seq: number, packed: ByteSink, moving: Moving[]): void {
   const cursor = new RecordCursor(chunk);
   for (let at = 0; at < chunk.byteLength; at = cursor.end) {
     cursor.readKey(at);
-    moving.push({ at: packed.length + at, seq, time: cursor.time, arrival: cursor.arrival });
+    moving.push({ at: packed.length + at, length: cursor.end - at, seq, time: cursor.time, arrival: cursor.arrival });
   }
   packed.append(chunk);
 }

@@ -14,9 +14,11 @@ const manyShifts = 128;
 const tooManyShifts = 1024;
 /** Small chunks of all devices, beside those that wait for more of their device, whose entries in memory, some 50 MB, make putting them together urgent. */
 const tooManySmall = 1_000_000;
-/** Records and rows of one slice: 3 to 5 ms of the writer, by measurement, so that commits go on in between. A row costs more than its records: it has a page of its own. */
-const sliceRecords = 2048;
-const sliceRows = 256;
+/**
+ * What one slice takes: 3 to 5 ms of the writer, by measurement, so that commits go on in between; with long texts up to 30 ms, which the disk needs for the bytes.
+ * A row costs more than its records: it has a page of its own.
+ */
+const sliceMost = { records: 2048, rows: 256, bytes: 512 * 1024 } as const;
 /** Pauses between slices, ms: a tenth of the writer's time at most, or a half where it is urgent. */
 const pauseMs = 45;
 const urgentPauseMs = 4;
@@ -113,17 +115,18 @@ export class Compactor {
     await this.#parts.settle();
     const { index, writer } = this.#parts;
     if (index.get(device) !== chunks) return true;
-    const seqs = chunks.slice(from, until, sliceRecords, sliceRows, shifted);
+    const seqs = chunks.slice(from, until, sliceMost, shifted);
     if (seqs.length === 0) return true;
     const seq = index.next;
     try {
       const answer = await writer.call("compact", { device, seqs, seq });
       if (answer === undefined) throw new Error(`chunks of device ${device} are missing`);
-      const made = Array.from({ length: answer.table.length / 3 }, (_, place) => ({
+      const made = Array.from({ length: answer.table.length / 4 }, (_, place) => ({
         seq: seq + place,
-        first: answer.table[place * 3] ?? 0,
-        last: answer.table[place * 3 + 1] ?? 0,
-        count: answer.table[place * 3 + 2] ?? 0,
+        first: answer.table[place * 4] ?? 0,
+        last: answer.table[place * 4 + 1] ?? 0,
+        count: answer.table[place * 4 + 2] ?? 0,
+        bytes: answer.table[place * 4 + 3] ?? 0,
       }));
       index.replace(device, chunks, new Set(seqs), made);
     } catch (error) {

@@ -3,7 +3,7 @@ import { type LocationRecord, placeBefore, type RecordPlace } from "../../model/
 import type { HistoryContext } from "../../ports/store.ts";
 import { readRecords } from "../records/record-codec.ts";
 import type { DeviceChunks } from "./chunk-index.ts";
-import { mostLooks, type ReadParts } from "./history.ts";
+import { mostLooks, type ReadParts, stepBytes } from "./history.ts";
 import type { ContextRequest, ContextsAnswer } from "./messages.ts";
 import { Sweep } from "./sweep.ts";
 
@@ -50,14 +50,14 @@ export class Contexts {
     const wanted = limit + 1;
     const begin = place.arrival === Number.POSITIVE_INFINITY ? justAfter(place.time) : place.time;
     const sweep = new Sweep(chunks, begin, Number.POSITIVE_INFINITY);
-    let step = sweep.next(wanted);
+    let step = sweep.next({ records: wanted, bytes: stepBytes });
     const seqs = [...new Set([...(before ? seqsBefore(chunks, place) : []), ...(step?.seqs ?? [])])];
     const bound = step?.bound ?? Number.POSITIVE_INFINITY;
     const first = await this.#ask({ device, seqs, place, bound, limit: wanted });
     if (first === undefined) return undefined;
     const from = [...first.from];
     for (let past = bound; from.length < wanted && step !== undefined; past = step.bound) {
-      step = sweep.next(wanted - from.length);
+      step = sweep.next({ records: wanted - from.length, bytes: stepBytes });
       if (step === undefined) break;
       const behind = past > begin ? placeBefore(past) : place;
       const next = await this.#ask({ device, ...step, place: behind, limit: wanted - from.length });

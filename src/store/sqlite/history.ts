@@ -7,6 +7,8 @@ import type { WorkerLink } from "./worker-link.ts";
 
 /** Records of one step: some 10 ms of the reader and 600 KB of JSON, so that short questions get in between. */
 const stepRecords = 2048;
+/** Bytes of the chunks of one step: what 2,048 records with many values have. Records with long texts make shorter steps. */
+export const stepBytes = 1024 * 1024;
 
 /** Chunks are put together now and then, not between every look at the index and the next. */
 export const mostLooks = 20;
@@ -44,7 +46,7 @@ export async function* readHistory(
   let begin = from;
   let spares: ArrayBuffer[] = [];
   const ask = (): Asked | undefined => {
-    const step = left > 0 ? sweep.next(Math.min(stepRecords, left)) : undefined;
+    const step = left > 0 ? sweep.next({ records: Math.min(stepRecords, left), bytes: stepBytes }) : undefined;
     if (step === undefined) return undefined;
     const request = { device, ...step, from: begin, to, after, limit: left, odometerStart, readings, spares };
     const asked = { begin, answer: reader.call("history", request, spares) };

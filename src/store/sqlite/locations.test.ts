@@ -10,7 +10,7 @@ import type { WorkerLink } from "./worker-link.ts";
 
 test("chunks that a compaction replaced stay in the index until those that took their place are known", async () => {
   const index = new ChunkIndex();
-  for (let seq = 1; seq <= 256; seq++) index.add(seq, 1, seq, seq, 1);
+  for (let seq = 1; seq <= 256; seq++) index.add(1, seq, { first: seq, last: seq, count: 1, bytes: 100 });
   const asked = Promise.withResolvers<void>();
   let scans = 0;
   const writer = {
@@ -23,7 +23,7 @@ test("chunks that a compaction replaced stay in the index until those that took 
     async call(name: string, from: number) {
       if (name === "sql") return { rows: [], changes: 0 };
       if (++scans === 1) throw new Error("the disk is busy");
-      return from > 259 ? new Float64Array(0) : Float64Array.of(258, 1, 1, 128, 128, 259, 1, 129, 256, 128);
+      return from > 259 ? new Float64Array(0) : Float64Array.of(258, 1, 1, 128, 128, 9999, 259, 1, 129, 256, 128, 9999);
     },
   };
   const locations = new SqliteLocations({

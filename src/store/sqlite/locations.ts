@@ -23,7 +23,7 @@ import type { ChunkIndex, PlacedChunk } from "./chunk-index.ts";
 import { Compactor } from "./compactor.ts";
 import { Contexts } from "./contexts.ts";
 import { type ReadParts, readHistory } from "./history.ts";
-import type { CommitRequest, ReaderCalls, WriterCalls } from "./messages.ts";
+import { type CommitRequest, type ReaderCalls, scanColumns, type WriterCalls } from "./messages.ts";
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
 import type { WorkerLink } from "./worker-link.ts";
@@ -98,8 +98,8 @@ export class SqliteLocations implements LocationStore {
       const rows = await pending;
       if (rows.length === 0) break;
       // The reader goes on while these are put in.
-      pending = reader.call("scan", (rows[rows.length - 5] ?? 0) + 1);
-      for (const { device, seq, first, last, count } of chunksOf(rows)) index.add(seq, device, first, last, count);
+      pending = reader.call("scan", (rows[rows.length - scanColumns] ?? 0) + 1);
+      for (const chunk of chunksOf(rows)) index.add(chunk.device, chunk.seq, chunk);
     }
   }
 
@@ -185,7 +185,7 @@ export class SqliteLocations implements LocationStore {
       throw error;
     }
     chunks.forEach((chunk, offset) => {
-      index.add(first + offset, chunk.device, chunk.first, chunk.last, chunk.count);
+      index.add(chunk.device, first + offset, chunk);
     });
     for (const { device, shifts } of batch.devices) {
       if (shifts !== undefined) this.#shifted(device, shifts);
@@ -246,15 +246,16 @@ function alertRows({ devices }: CommitBatch, vault: Vault): Pick<CommitRequest, 
   return rows;
 }
 
-/** The rows of a scan: five numbers for each. */
+/** The rows of a scan. */
 function* chunksOf(rows: Float64Array): Generator<PlacedChunk & { readonly device: DeviceKey }> {
-  for (let at = 0; at < rows.length; at += 5) {
+  for (let at = 0; at < rows.length; at += scanColumns) {
     yield {
       seq: rows[at] ?? 0,
       device: rows[at + 1] ?? 0,
       first: rows[at + 2] ?? 0,
       last: rows[at + 3] ?? 0,
       count: rows[at + 4] ?? 0,
+      bytes: rows[at + 5] ?? 0,
     };
   }
 }

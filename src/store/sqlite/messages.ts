@@ -60,8 +60,12 @@ export interface CompactRequest {
   readonly seq: number;
 }
 
-/** The new chunks: three numbers for each (first, last, count). */
+/** Numbers of a chunk in the answer of a scan. */
+export const scanColumns = 6;
+
+/** The new chunks. */
 export interface CompactAnswer {
+  /** Numbers for each: first, last, count, bytes. */
   readonly table: Float64Array<ArrayBuffer>;
 }
 
@@ -163,7 +167,7 @@ export interface JsonPiece {
 /** What the reader does. */
 export interface ReaderCalls {
   readonly sql: Call<SqlRequest, SqlAnswer>;
-  /** Chunks from a row number on: five numbers for each (seq, device, first, last, count); empty: no more. */
+  /** Chunks from a row number on: numbers for each (seq, device, first, last, count, bytes); empty: no more. */
   readonly scan: Call<number, Float64Array<ArrayBuffer>>;
   readonly states: Call<readonly DeviceKey[], StatesAnswer>;
   /** Undefined: a chunk is not there any more; the index tells where its records are now. */

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import { ByteSink } from "../records/sink.ts";
 import { ChunkReader } from "./chunk-reader.ts";
-import type { ReaderCalls, StatesAnswer } from "./messages.ts";
+import { type ReaderCalls, type StatesAnswer, scanColumns } from "./messages.ts";
 import { databaseFile, plain, serve } from "./serve.ts";
 import { Statements } from "./statements.ts";
 
@@ -18,7 +18,7 @@ class Reader {
   readonly statements = new Statements(this.database);
   readonly chunks: ChunkReader;
   readonly #scan = this.database.prepare(
-    "select seq, device, first, last, count from tail where seq >= ? order by seq limit ?",
+    "select seq, device, first, last, count, length(data) from tail where seq >= ? order by seq limit ?",
     { returnArrays: true },
   );
   readonly #state = this.database.prepare("select version, data from device_state where device = ?", {
@@ -33,11 +33,11 @@ class Reader {
 
   scan(from: number): Float64Array<ArrayBuffer> {
     const rows = this.#scan.all(from, scanRows);
-    const numbers = new Float64Array(rows.length * 5);
+    const numbers = new Float64Array(rows.length * scanColumns);
     let at = 0;
     for (const row of rows) {
       if (!Array.isArray(row)) continue;
-      for (let column = 0; column < 5; column++) numbers[at++] = Number(row[column]);
+      for (let column = 0; column < scanColumns; column++) numbers[at++] = Number(row[column]);
     }
     return numbers;
   }

@@ -1,4 +1,4 @@
-import type { DeviceChunks } from "./chunk-index.ts";
+import type { DeviceChunks, Most } from "./chunk-index.ts";
 
 /** What to read next: these rows, of which only records before the bound are in their final order yet. */
 export interface SweepStep {
@@ -47,28 +47,25 @@ export class Sweep {
     this.#replaced = this.#chunks.replaced;
   }
 
-  /** The next step, of about so many records; undefined: there are no more. */
-  next(records: number): SweepStep | undefined {
+  /** The next step, of about so much; undefined: there are no more. */
+  next(most: Most): SweepStep | undefined {
     if (this.#ended) return undefined;
     const chunks = this.#chunks;
     if (this.#replaced !== chunks.replaced) this.again(this.#bound);
-    let taken = 0;
+    let [records, bytes] = [0, 0];
     let index = Math.max(chunks.reaching(this.#from), chunks.position(this.#first, this.#seq + 1));
+    const more = () => index < chunks.length && chunks.first(index) <= this.#to;
     // Chunks that begin at one moment are taken together: of a part of them nothing could be given yet, and all would be read again.
-    for (
-      ;
-      index < chunks.length &&
-      chunks.first(index) <= this.#to &&
-      (taken < records || chunks.first(index) === this.#first);
-      index++
-    ) {
+    const enough = () => (records >= most.records || bytes >= most.bytes) && chunks.first(index) !== this.#first;
+    for (; more() && !enough(); index++) {
       this.#first = chunks.first(index);
       this.#seq = chunks.seq(index);
       if (chunks.last(index) < this.#from) continue;
       this.#open.push({ seq: this.#seq, last: chunks.last(index) });
-      taken += chunks.count(index);
+      records += chunks.count(index);
+      bytes += chunks.bytes(index);
     }
-    this.#ended = index >= chunks.length || chunks.first(index) > this.#to;
+    this.#ended = !more();
     const seqs = this.#open.map(({ seq }) => seq);
     const bound = this.#ended ? Number.POSITIVE_INFINITY : chunks.first(index);
     this.#open = this.#open.filter(({ last }) => last >= bound);

@@ -247,8 +247,7 @@ function measure(metrics: Metrics, ingest: Ingest, store: SqliteStore): void {
 }
 
 /**
- * Gives back what loading and building left behind, before anybody can be kept waiting: some 15 MB that no collection would look for before the heap has
- * doubled; it takes 0.1 s. The launcher allows it by `--expose-gc`; without that nothing happens.
+ * Gives back what loading and building left behind, before anybody can be kept waiting: some 15 MB that no collection would look for before the heap has doubled; it takes 0.1 s. The launcher allows it by `--expose-gc`; without that nothing happens.
  */
 function giveBackMemory(): void {
   globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
@@ -384,15 +383,16 @@ interface Parts {
   readonly mailer: Mailer | undefined;
 }
 
-/** Trackers first, so that what they sent is committed and acknowledged. */
+/** Trackers first, so that what they sent is committed and acknowledged; beside them what is on its way to people and programs. */
 async function stopInOrder(parts: Parts): Promise<void> {
   parts.health.stopping();
-  await parts.expiry.stop();
-  await parts.retention.stop();
+  const sent = parts.outbox.stop();
+  await Promise.all([parts.expiry.stop(), parts.retention.stop()]);
+  parts.ingest.hurry();
   await parts.gateway.stop();
   await parts.engine.stop();
   await parts.ingest.stop();
-  await parts.outbox.stop();
+  await sent;
   await parts.http.stop();
   await parts.letters.stop();
   await parts.sms?.close();

@@ -283,6 +283,25 @@ test("a report that is slow to look for among others of its moment takes a tenth
   assert.deepEqual(told, ["stored"]);
 });
 
+test("a service that is about to stop holds back nobody: who waits is answered before the connections end", async (context) => {
+  const { store, clock, ingest } = setUp();
+  context.after(() => ingest.stop());
+  const stuck = await admitted(ingest, "a");
+  store.states.set(1, { version: 1, time: start, arrivals: 1, totals: noTotals });
+  store.readMoment = async () => {
+    clock.time += 100;
+    return { hashes: [1] };
+  };
+  await submit(ingest, stuck, 0, []);
+  const told: string[] = [];
+  const held = submit(ingest, stuck, 0, told);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(told, []);
+  ingest.hurry();
+  await held;
+  assert.deepEqual(told, ["stored"]);
+});
+
 test("a clock that stands still costs one reading of its moment; repeats are known, and the last report to come is the last location", async (context) => {
   const { store, ingest } = setUp();
   context.after(() => ingest.stop());

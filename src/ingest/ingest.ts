@@ -84,6 +84,7 @@ export class Ingest implements Intake, SetAsides {
   /** Somebody found that no more of its device may wait, and is to be told when that changes. */
   #heldBack = false;
   #stopping = false;
+  #hurries = false;
 
   constructor(options: IngestOptions, deps: IngestDeps) {
     this.#options = options;
@@ -211,12 +212,18 @@ export class Ingest implements Intake, SetAsides {
     this.#deps.engine.heard(device.key, receivedAt);
   }
 
+  /** Holds back no device from now on: the service is about to stop, and trackers wait for their answers. */
+  hurry(): void {
+    this.#hurries = true;
+    this.#wake?.();
+  }
+
   /** Commits what waits, then takes nothing more. While the store is down it gives up: what was not acknowledged comes again. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.hurry();
     this.#attempts.stop();
     this.#culprits.stop();
-    this.#wake?.();
     // The last replies of a run may begin another one.
     while (this.#running !== undefined) await this.#running;
     await this.ticks.stop();
@@ -292,7 +299,7 @@ export class Ingest implements Intake, SetAsides {
     const all = this.#pending;
     this.#pending = new Pending();
     const now = this.#deps.clock.monotonic();
-    const holds = this.#holds.some && !this.#stopping;
+    const holds = this.#holds.some && !this.#hurries;
     const batch: PendingDevice[] = [];
     const backlogs: PendingDevice[] = [];
     let bytes = 0;

@@ -52,8 +52,8 @@ const longestSleepMs = 30_000;
 const shortestSleepMs = 1000;
 /** How often what waits is counted while there is something, ms. */
 const countMs = 10_000;
-/** How long stopping waits for peers, ms: longer than a webhook may take. */
-const stopMs = 15_000;
+/** How long stopping waits for peers, ms. What is cut off is sent again after the next start, under the same id. */
+const stopMs = 5_000;
 /** Pause before the store is asked again where it could not be, ms. */
 const storeDownMs = 1000;
 

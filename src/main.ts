@@ -35,6 +35,7 @@ const terminal: Terminal = {
       else process.stdout.once("drain", resolve);
     }),
   err: (text) => void process.stderr.write(text),
+  outIsTty: process.stdout.isTTY === true,
   errIsTty: process.stderr.isTTY === true,
   columns: process.stderr.columns || process.stdout.columns || 120,
 };

@@ -9,7 +9,14 @@ import { type Generator, generatedMark, markdownTable } from "./generator.ts";
 function silentHost(): Host {
   const never = () => Promise.reject(new Error("only help is asked for"));
   return {
-    terminal: { input: Readable.from([]), out: () => Promise.resolve(), err: () => {}, errIsTty: false, columns: 110 },
+    terminal: {
+      input: Readable.from([]),
+      out: () => Promise.resolve(),
+      err: () => {},
+      outIsTty: false,
+      errIsTty: false,
+      columns: 110,
+    },
     env: {},
     clock: { now: () => 0, monotonic: () => 0 },
     interrupted: new AbortController().signal,

@@ -10,7 +10,14 @@ import { makeProgram } from "./program.ts";
 
 const docs = join(import.meta.dirname, "../../docs");
 const program = makeProgram({
-  terminal: { input: Readable.from([]), out: () => Promise.resolve(), err: () => {}, errIsTty: false, columns: 100 },
+  terminal: {
+    input: Readable.from([]),
+    out: () => Promise.resolve(),
+    err: () => {},
+    outIsTty: false,
+    errIsTty: false,
+    columns: 100,
+  },
   env: {},
   clock: { now: () => 0, monotonic: () => 0 },
   interrupted: new AbortController().signal,

@@ -7,6 +7,8 @@ export interface Terminal {
   out(text: string): Promise<void>;
   /** Writes to standard error: what is for people, never data. */
   err(text: string): void;
+  /** Standard output is a terminal: a person reads it, and nothing keeps it. */
+  readonly outIsTty: boolean;
   /** Standard error is a terminal that understands a carriage return. */
   readonly errIsTty: boolean;
   /** Columns of the terminal. */

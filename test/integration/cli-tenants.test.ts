@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
@@ -26,6 +26,12 @@ async function one(args: readonly string[], env: Readonly<Record<string, string>
   return object;
 }
 
+/** The key that a command made; its output is no terminal here, so a file holds the key. */
+function keyIn({ keyFile }: Readonly<Record<string, unknown>>): string {
+  assert.equal(statSync(String(keyFile)).mode & 0o777, 0o600);
+  return JSON.parse(readFileSync(String(keyFile), "utf8")).apiKey;
+}
+
 const code = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   (await waybeam(args, "", env)).code;
 
@@ -34,8 +40,8 @@ test("the operator makes an account, whose owner uses it; a wrong key opens noth
     ...["account", "add", "North Fleet", "--time-zone", "America/Bogota", "--licenses", "1"],
     ...["--owner", "Ana", "--email", "ana@example.com", "--country", "CO"],
   ]);
-  const owner = made.owner as { email: string; apiKey: string };
-  const as = { WAYBEAM_URL: service.url, WAYBEAM_USER: owner.email, WAYBEAM_API_KEY: owner.apiKey };
+  const owner = made.owner as { email: string; keyFile: string };
+  const as = { WAYBEAM_URL: service.url, WAYBEAM_USER: owner.email, WAYBEAM_API_KEY: keyIn(owner) };
   assert.deepEqual((await one(["account", "show"], as)).licenses, { total: 1, used: 0, free: 1 });
   assert.equal(await code(["device", "add", "north-1"], as), 0);
   assert.equal(await code(["device", "add", "north-2"], as), exitCodes.conflict.code);
@@ -68,7 +74,7 @@ test("users: added with a key, shown, changed, let in no more, removed", async (
     "a=1",
     "--key",
   ]);
-  const as = { WAYBEAM_URL: service.url, WAYBEAM_USER: email, WAYBEAM_API_KEY: String(made.apiKey) };
+  const as = { WAYBEAM_URL: service.url, WAYBEAM_USER: email, WAYBEAM_API_KEY: keyIn(made) };
   assert.equal(await code(["device", "list"], as), 0);
   assert.equal(await code(["device", "add", "cli-1"], as), exitCodes.denied.code);
   const changed = await one(["user", "set", email, "--privilege", "write", "--tag", "b=2", "--untag", "a"]);
@@ -78,11 +84,11 @@ test("users: added with a key, shown, changed, let in no more, removed", async (
   assert.deepEqual([disabled.disabled, disabled.disabledMessage, disabled.deviceId], [true, "left", null]);
   assert.match((await waybeam(["device", "list"], "", as)).err, /user disabled: left/);
   await one(["user", "set", String(made.id), "--enable"]);
-  const key = await one(["user", "key", email]);
+  const key = keyIn(await one(["user", "key", email]));
   assert.equal(await code(["device", "list"], as), exitCodes.denied.code);
-  assert.equal(await code(["device", "list"], { ...as, WAYBEAM_API_KEY: String(key.apiKey) }), 0);
+  assert.equal(await code(["device", "list"], { ...as, WAYBEAM_API_KEY: key }), 0);
   assert.equal(await code(["user", "key", email, "--remove"]), 0);
-  assert.equal(await code(["device", "list"], { ...as, WAYBEAM_API_KEY: String(key.apiKey) }), exitCodes.denied.code);
+  assert.equal(await code(["device", "list"], { ...as, WAYBEAM_API_KEY: key }), exitCodes.denied.code);
   assert.match((await waybeam(["user", "list"])).out, /bo@example\.com/);
   assert.equal((await one(["user", "show", "BO@example.com"])).email, email);
   assert.equal(await code(["user", "remove", email]), 0);

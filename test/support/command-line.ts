@@ -56,6 +56,8 @@ export interface Setup {
   readonly input?: string;
   readonly data?: string;
   readonly service?: Service;
+  /** Standard output is a terminal. */
+  readonly outIsTty?: boolean;
   /** Standard error is a terminal. */
   readonly errIsTty?: boolean;
   /** Ctrl-C is pressed when what was printed is like this. */
@@ -80,6 +82,7 @@ export async function waybeam(args: readonly string[], setup: Setup = {}) {
         err += text;
         if (until.test(err)) interrupt.abort();
       },
+      outIsTty: setup.outIsTty === true,
       errIsTty: setup.errIsTty === true,
       columns: 100,
     },

@@ -5,6 +5,7 @@ import { collect, named, patch, type Step, setSteps, wholeNumber } from "../chan
 import type { Answer, ApiClient } from "../client.ts";
 import { clientFor, examples, operatorFor } from "../context.ts";
 import type { Host } from "../host.ts";
+import { keyFileOption, makingKey } from "../new-key.ts";
 import { listAll } from "../pages.ts";
 import { payloadOf, printLines, printOne } from "../print.ts";
 import { isRecord, plain, table } from "../text.ts";
@@ -60,6 +61,7 @@ interface AddOptions {
   readonly owner: string;
   readonly country: string;
   readonly language?: string;
+  readonly keyFile?: string;
   readonly json?: boolean;
 }
 
@@ -74,7 +76,8 @@ function addAdd(account: Command, host: Host): void {
     .requiredOption("--email <address>", "the owner's e-mail address, which is its user name")
     .requiredOption("--country <country>", "the owner's country: ISO code or English name")
     .addOption(languageOption())
-    .option("--json", "JSON, as the API gives it")
+    .addOption(keyFileOption())
+    .option("--json", "JSON, as the API gives it, with the file of the key in its place where it is not shown")
     .addHelpText(
       "after",
       examples(
@@ -82,15 +85,16 @@ function addAdd(account: Command, host: Host): void {
       ),
     )
     .action(async (name: string, options: AddOptions, command: Command) => {
-      const { timeZone, licenses, owner, email, country, language, json } = options;
+      const { timeZone, licenses, owner, email, country, language } = options;
       const client = await operatorFor(host, command);
       const body = { name, timeZone, licenses, language, owner: { name: owner, email, country, timeZone } };
-      const made = payloadOf(await client.call("POST", path, body));
-      if (json) return await printOne(host, made, true);
-      const fields = isRecord(made.owner) ? made.owner : {};
-      const id = isRecord(made.account) ? made.account.id : undefined;
-      await printOne(host, { account: id, userName: fields.email, apiKey: fields.apiKey }, false);
-      host.terminal.err("The API key is not shown again.\n");
+      await makeOwnerKey(
+        { host, command, client, options },
+        () => client.call("POST", path, body),
+        ({ account: its }) => ({
+          account: isRecord(its) ? its.id : undefined,
+        }),
+      );
     });
 }
 
@@ -161,17 +165,44 @@ function addOwnerKey(account: Command, host: Host): void {
     .command("owner-key")
     .description("make the API key of an account's owner; the one before and its tokens end at once (operator)")
     .argument("<account>", "its id or name")
-    .option("--json", "JSON, as the API gives it")
+    .addOption(keyFileOption())
+    .option("--json", "JSON, as the API gives it, with the file of the key in its place where it is not shown")
     .addHelpText("after", examples('waybeam account owner-key "North Fleet"'))
-    .action(async (given: string, { json }: { json?: boolean }, command: Command) => {
+    .action(async (given: string, options: KeyOptions, command: Command) => {
       const client = await operatorFor(host, command);
       const id = await find(client, given);
-      const made = payloadOf(await client.call("POST", `${path}/${encodeURIComponent(id)}/ownerApiKey`));
-      if (json) return await printOne(host, made, true);
-      const { email, apiKey }: Answer = isRecord(made.owner) ? made.owner : {};
-      await printOne(host, { userName: email, apiKey }, false);
-      host.terminal.err("The API key is not shown again.\n");
+      const call = () => client.call("POST", `${path}/${encodeURIComponent(id)}/ownerApiKey`);
+      await makeOwnerKey({ host, command, client, options }, call);
     });
+}
+
+interface KeyOptions {
+  readonly keyFile?: string;
+  readonly json?: boolean;
+}
+
+interface KeyCommand {
+  readonly host: Host;
+  readonly command: Command;
+  readonly client: ApiClient;
+  readonly options: KeyOptions;
+}
+
+/** Makes the key of an account's owner by a call whose answer has the owner with the key, and prints it; `more`: what to print before it. */
+async function makeOwnerKey(
+  { host, command, client, options: { keyFile, json } }: KeyCommand,
+  call: () => Promise<Answer>,
+  more: (made: Answer) => Answer = () => ({}),
+): Promise<void> {
+  const made = await makingKey(host, command, keyFile, async (keep) => {
+    const { owner, ...rest } = payloadOf(await call());
+    const { apiKey, ...fields }: Answer = isRecord(owner) ? owner : {};
+    const key = await keep({ url: client.url, userName: fields.email, apiKey });
+    return { rest, fields, key };
+  });
+  const { rest, fields, key } = made;
+  if (json) return await printOne(host, { ...rest, owner: { ...fields, ...key } }, true);
+  await printOne(host, { ...more(rest), userName: fields.email, ...key }, false);
 }
 
 /** Reads `users=50`, and `users=default` for what the settings say. */

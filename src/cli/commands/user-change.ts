@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { collect, collectTag, patch, setSteps, tagSteps } from "../change.ts";
 import { clientFor, examples } from "../context.ts";
 import type { Host } from "../host.ts";
+import { keyFileOption, makingKey } from "../new-key.ts";
 import { payloadOf, printOne, tellWarnings } from "../print.ts";
 import { findUser, makeKey, tellUser, userPath } from "../users.ts";
 
@@ -52,7 +53,8 @@ export function addUserAdd(user: Command, host: Host): void {
     .requiredOption("--country <country>", "ISO code or English name")
     .requiredOption("--time-zone <zone>", "time zone, such as America/Bogota");
   withFields(add)
-    .option("--key", "make its API key as well, and show it")
+    .option("--key", "make its API key as well")
+    .addOption(keyFileOption().implies({ key: true }))
     .addHelpText(
       "after",
       examples(
@@ -60,15 +62,26 @@ export function addUserAdd(user: Command, host: Host): void {
         'waybeam user add bo@example.com --name Bo --country CO --time-zone America/Bogota --group "North"',
       ),
     )
-    .action(async (email: string, options: Fields & { readonly key?: boolean }, command: Command) => {
+    .action(async (email: string, options: AddOptions, command: Command) => {
       const client = await clientFor(host, command);
-      const answer = await client.call("POST", "/api/users", { ...bodyOf({ ...options, email }), tags: options.tag });
-      const made = payloadOf(answer);
-      tellWarnings(host, answer);
-      const key = options.key ? await makeKey(client, { id: String(made.id) }) : {};
-      await printOne(host, { ...made, ...key }, options.json);
-      if (options.key) host.terminal.err("The API key is not shown again.\n");
+      const make = async () => {
+        const answer = await client.call("POST", "/api/users", { ...bodyOf({ ...options, email }), tags: options.tag });
+        tellWarnings(host, answer);
+        return payloadOf(answer);
+      };
+      const made = options.key
+        ? await makingKey(host, command, options.keyFile, async (keep) => {
+            const user = await make();
+            return { ...user, ...(await makeKey(client, { id: String(user.id), email: user.email }, keep)) };
+          })
+        : await make();
+      await printOne(host, made, options.json);
     });
+}
+
+interface AddOptions extends Fields {
+  readonly key?: boolean;
+  readonly keyFile?: string;
 }
 
 interface SetOptions extends Fields {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import type { Answer } from "../client.ts";
 import { clientFor, examples } from "../context.ts";
 import type { Host } from "../host.ts";
+import { keyFileOption, makingKey } from "../new-key.ts";
 import { listIn, printLines, printOne } from "../print.ts";
 import { plain, table } from "../text.ts";
 import { findUser, makeKey, tellUser, userPath } from "../users.ts";
@@ -75,20 +75,25 @@ function addKey(user: Command, host: Host): void {
     .description("make a user's API key; the one before and its tokens end at once")
     .argument("<user>", "its id or e-mail address")
     .option("--remove", "end the key and make none")
-    .option("--json", "JSON, as the API gives it")
+    .addOption(keyFileOption().conflicts("remove"))
+    .option("--json", "JSON, as the API gives it, with the file of the key in its place where it is not shown")
     .addHelpText("after", examples("waybeam user key ana@example.com", "waybeam user key ana@example.com --remove"))
-    .action(async (given: string, options: { remove?: boolean; json?: boolean }, command: Command) => {
+    .action(async (given: string, options: KeyOptions, command: Command) => {
       const client = await clientFor(host, command);
       const found = await findUser(client, given);
       if (options.remove) {
         await client.call("DELETE", `${userPath(found)}/apiKey`);
         host.terminal.err(`${plain(found.email)} has no API key any longer\n`);
-      } else await tellKey(host, await makeKey(client, found), options.json);
+      } else {
+        const made = await makingKey(host, command, options.keyFile, (keep) => makeKey(client, found, keep));
+        if (options.json) await printOne(host, made, true);
+        else await host.terminal.out(`${plain(made.apiKey ?? made.keyFile)}\n`);
+      }
     });
 }
 
-async function tellKey(host: Host, made: Answer, json: boolean | undefined): Promise<void> {
-  if (json) return await printOne(host, made, true);
-  await host.terminal.out(`${plain(made.apiKey)}\n`);
-  host.terminal.err("It is not shown again.\n");
+interface KeyOptions {
+  readonly remove?: boolean;
+  readonly keyFile?: string;
+  readonly json?: boolean;
 }

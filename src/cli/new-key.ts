@@ -1,0 +1,72 @@
+import { mkdtemp, open, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { CliError } from "./exit.ts";
+import type { Host } from "./host.ts";
+
+/** An API key that the service has just made, which it can't show again. */
+export interface NewKey {
+  readonly url: string;
+  readonly userName: unknown;
+  readonly apiKey: unknown;
+}
+
+/** What a command prints of a key: the key itself, or the file that holds it. */
+export type ShownKey = { readonly apiKey: unknown } | { readonly keyFile: string };
+
+/** The option of every command that makes an API key. */
+export function keyFileOption(): Option {
+  return new Option("--key-file <file>", "write the API key to this file, which only its owner can read");
+}
+
+/**
+ * Makes an API key and says where it is. A key is printed to a terminal only; any other output is kept by somebody. There, or with `keyFile`, the key goes
+ * to a private file, in the form of `credentials.json`. The file is opened before the key is made: a key that nobody can keep ends the one before for nothing.
+ */
+export async function makingKey<T>(
+  host: Host,
+  command: Command,
+  keyFile: string | undefined,
+  make: (keep: (key: NewKey) => Promise<ShownKey>) => Promise<T>,
+): Promise<T> {
+  if (host.terminal.outIsTty && keyFile === undefined)
+    return await make(async ({ apiKey }) => {
+      host.terminal.err("The API key is not shown again.\n");
+      return { apiKey };
+    });
+  const folder = keyFile === undefined ? await defaultFolder(host, command) : dirname(resolve(keyFile));
+  // A folder that only we can enter: nobody can put a link in the file's place.
+  const hidden = await mkdtemp(join(folder, ".api-key-")).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError("failure", `can't write to ${folder} (${error.code})`, "Name a file with --key-file FILE.");
+  });
+  try {
+    const written = join(hidden, "key");
+    await using handle = await open(written, "wx", 0o600);
+    return await make(async (key) => {
+      const file = keyFile === undefined ? join(folder, `api-key-${fileName(key.userName)}.json`) : resolve(keyFile);
+      await handle.writeFile(`${JSON.stringify(key, null, 2)}\n`);
+      await handle.sync();
+      await rename(written, file);
+      host.terminal.err(
+        `The API key is in ${file}, which only its owner can read. The service does not show it again.\n`,
+      );
+      return { keyFile: file };
+    });
+  } finally {
+    await rm(hidden, { recursive: true, force: true });
+  }
+}
+
+/** The data folder, where the first start keeps its keys, too; the current one where there is none on this machine. */
+async function defaultFolder(host: Host, command: Command): Promise<string> {
+  const { data } = await host.readConfig(command.optsWithGlobals<{ config?: string }>().config);
+  const found = await stat(data).catch(() => undefined);
+  return resolve(found?.isDirectory() ? data : ".");
+}
+
+/** A user name as part of a file's name. */
+function fileName(userName: unknown): string {
+  return String(userName)
+    .replaceAll(/[^\w.@+-]/g, "_")
+    .slice(0, 200);
+}

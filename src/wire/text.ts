@@ -130,15 +130,14 @@ export const ddmmyy: Field<number> = field((text) => {
 });
 
 /** Degrees and minutes `ddmm.mmmm`, then `N` or `S`: degrees, south negative. Takes two fields. */
-export const latitude: Field<number> = hemisphere("N", "S", 90, degreesMinutes);
+export const latitude: Field<number> = hemisphere("N", "S", degreesMinutes);
 /** Degrees and minutes `dddmm.mmmm`, then `E` or `W`: degrees, west negative. Takes two fields. */
-export const longitude: Field<number> = hemisphere("E", "W", 180, degreesMinutes);
+export const longitude: Field<number> = hemisphere("E", "W", degreesMinutes);
 
-/** A coordinate in two fields, value and hemisphere: `parse` gives degrees without sign, at most `limit`. */
+/** A coordinate in two fields, value and hemisphere: `parse` gives degrees without sign. Degrees that no place has are given as sent: such a report is refused, and acknowledged. */
 export function hemisphere(
   positive: string,
   negative: string,
-  limit: number,
   parse: (text: string) => number | typeof mismatch,
 ): Field<number> {
   return {
@@ -147,7 +146,7 @@ export function hemisphere(
       const sign = fields[at + 1];
       if (sign !== positive && sign !== negative) return mismatch;
       const degrees = parse(fields[at] ?? "");
-      if (degrees === mismatch || degrees > limit) return mismatch;
+      if (degrees === mismatch) return mismatch;
       // Not `-degrees` for the equator: a negative zero would be told from zero by every exact comparison.
       return sign === negative && degrees !== 0 ? -degrees : degrees;
     },

@@ -107,7 +107,7 @@ describe("the contract suite finds", () => {
       handle(frame, session, context) {
         const { effects, session: next } = row.handle(frame, session, context);
         if (effects[0]?.type !== "failure") return { session: next, effects };
-        const fix = { type: "fix", time: 0, valid: true, latitude: 91, longitude: 0 } as const;
+        const fix = { type: "fix", time: 0, valid: true, latitude: Number.POSITIVE_INFINITY, longitude: 0 } as const;
         return { session, effects: [{ ...fix, alarms: [], readings: {}, attributes: {} }] };
       },
     }));

@@ -55,7 +55,7 @@ function readFix(reader: Reader): Fix | undefined {
   const speed = reader.u16() / 10;
   const course = reader.u16() / 100;
   const ignition = reader.u8() === 1;
-  if (Math.abs(latitude) > 90 || Math.abs(longitude) > 180 || course > 360) return undefined;
+  if (course > 360) return undefined;
   const readings = { ignition };
   return { type: "fix", time, valid: true, latitude, longitude, speed, course, alarms: [], readings, attributes: {} };
 }

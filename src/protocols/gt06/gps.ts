@@ -14,7 +14,7 @@ export function readDate(reader: Reader): number | undefined {
   return utc(reader.u8(), reader.u8(), reader.u8(), reader.u8(), reader.u8(), reader.u8());
 }
 
-/** A position from its parts. Course and status: bits 0 to 9 course, 10 north, 11 west, 12 positioned (5.2.1.9). */
+/** A position from its parts, as sent, be it on earth or not. Course and status: bits 0 to 9 course, 10 north, 11 west, 12 positioned (5.2.1.9). */
 export function positionOf(
   time: number | undefined,
   latitude: number,
@@ -22,7 +22,6 @@ export function positionOf(
   speed: number | undefined,
   status: number,
 ): Position {
-  if (latitude > 90 * perDegree || longitude > 180 * perDegree) throw new RangeError("no place on earth");
   const course = status & 0x03ff;
   return {
     time,

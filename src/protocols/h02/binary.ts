@@ -47,7 +47,7 @@ function readFix(reader: Reader, receivedAt: number, length: number): Fix | unde
   const middle = reader.u8();
   const speed = speedTens * 10 + (middle >> 4);
   const course = (middle & 0x0f) * 100 + two(reader);
-  if (time === undefined || !(latitude <= 90) || !(longitude <= 180) || !(speed <= 999) || !(course <= 360))
+  if (time === undefined || Number.isNaN(latitude) || Number.isNaN(longitude) || !(speed <= 999) || !(course <= 360))
     return undefined;
   const status = vehicleStatus(reader.u32());
   const tail = length >= 45 && length <= 47 ? readTail(reader) : noTail;

@@ -28,8 +28,8 @@ interface Parts extends Pick<Fix, "alarms" | "readings" | "attributes"> {
 const head = grammar({
   time: timeOfDay(),
   validity: optional(validity()),
-  latitude: coordinate("N", "S", 90),
-  longitude: coordinate("E", "W", 180),
+  latitude: coordinate("N", "S"),
+  longitude: coordinate("E", "W"),
   speed: optional(decimal),
   course: optional(decimal),
 });
@@ -77,8 +77,8 @@ function timeOfDay(): Field<number | undefined> {
 const zeros = /^0{1,3}(\.0*)?$/;
 
 /** A coordinate in one of the three ways that trackers write it; undefined where there is none (empty, or zeros without degrees or a hemisphere). */
-function coordinate(positive: string, negative: string, limit: number): Field<number | undefined> {
-  const written = hemisphere(positive, negative, limit, degreesText);
+function coordinate(positive: string, negative: string): Field<number | undefined> {
+  const written = hemisphere(positive, negative, degreesText);
   return {
     width: 2,
     read: (fields, at) => {

@@ -32,8 +32,7 @@ export function alarmsOf(text: string): readonly Alarm[] {
 }
 
 /**
- * The effect of a location: a fix; readings where it has no position; or nothing to store. Undefined: half a position, or one that is
- * nowhere on earth.
+ * The effect of a location: a fix; readings where it has no position; or nothing to store. Undefined: half a position.
  */
 export function effectOf(location: Location, receivedAt: number): Effect | undefined {
   const { time, latitude, longitude, altitude, speed, course, alarms: raised, readings, attributes } = location;
@@ -43,7 +42,6 @@ export function effectOf(location: Location, receivedAt: number): Effect | undef
       return { type: "ignored", reason: "neither position nor readings" };
     return { type: "readings", ...(time !== undefined && { time }), alarms: raised, readings, attributes };
   }
-  if (Math.abs(latitude) > 90 || Math.abs(longitude) > 180) return undefined;
   return {
     type: "fix",
     time: time ?? receivedAt,

@@ -22,6 +22,22 @@ const report: fc.Arbitrary<SimulatedReport> = fc.record({
   battery: fc.integer({ min: 1, max: 100 }),
 });
 
+/** Degrees that are no latitude and no longitude, of either sign, within what every protocol's own form can carry. */
+const off = (first: number, last: number) =>
+  fc
+    .tuple(fc.double({ min: first, max: last, noNaN: true }), fc.constantFrom(1, -1))
+    .map(([size, sign]) => size * sign);
+
+const offTheEarth: fc.Arbitrary<SimulatedReport> = fc
+  .tuple(report, fc.option(off(90.1, 99.9)), off(180.1, 214))
+  .chain(([usual, latitude, longitude]) =>
+    fc.constantFrom(
+      { ...usual, longitude },
+      { ...usual, ...(latitude !== null && { latitude }), longitude },
+      ...(latitude === null ? [] : [{ ...usual, latitude }]),
+    ),
+  );
+
 const device = fc.integer({ min: 1, max: 99_999_999_999 }).map((serial) => `3500${String(serial).padStart(11, "0")}`);
 
 /** Characters of one, two and three bytes in UTF-8, delimiters and controls among them. */
@@ -118,6 +134,29 @@ export const simulateChecks: readonly Check[] = [
             if (acknowledged !== undefined) assert.equal(acknowledged, sent.length);
           },
         ),
+        { numRuns: 100 },
+      );
+    },
+  },
+  {
+    title: "gives and acknowledges a report from nowhere on earth, as it was sent or without its position",
+    run(protocol) {
+      const { simulate } = protocol;
+      if (simulate === undefined) return;
+      fc.assert(
+        fc.property(device, offTheEarth, (id, sent) => {
+          const simulation = new Simulation(protocol, simulate, false);
+          if (simulate.login !== undefined) simulation.send(simulate.login(id, 1));
+          const given = simulation.send(simulate.report(id, [sent], 2));
+          const reports = given.filter((effect) => effect.type === "fix" || effect.type === "readings");
+          const [first] = reports;
+          assert.ok(first !== undefined && reports.length === 1, JSON.stringify(given));
+          if (first.type === "fix") assertSame(first, sent);
+          else assert.equal(first.time, sent.time);
+          // A tracker that gets no answer sends the message again, and everything after it waits.
+          const acknowledged = simulation.acknowledged(given);
+          if (acknowledged !== undefined) assert.equal(acknowledged, 1);
+        }),
         { numRuns: 100 },
       );
     },

@@ -1,5 +1,5 @@
 import type { Notice, NoticeChannel } from "../model/notice.ts";
-import type { NoticeStore } from "../ports/alert-store.ts";
+import type { DuePlace, NoticeStore } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { type Showed, type TargetOptions, Targets } from "./targets.ts";
@@ -17,6 +17,8 @@ export interface LaneDeps {
 const page = 200;
 /** Notices that wait in memory for many targets, 1 KB each; what is above that waits in the store. */
 const mostWaiting = 5000;
+/** How often what is due is gone through from the first while much of it waits in memory, ms. */
+const fromFirstMs = 1000;
 /** Pause before the store is asked again where it could not be, ms. */
 const storeDownMs = 1000;
 
@@ -32,8 +34,11 @@ export class Lane {
   readonly #ended = new Set<number>();
   #looking: Promise<void> | undefined;
   #wanted = false;
-  /** There is more in the store than was taken. */
+  /** There is more in the store than was taken: behind this place. */
   #more = false;
+  #place: DuePlace | undefined;
+  /** When it was last looked from the first one on, by the clock that never goes back. */
+  #fromFirstAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -67,18 +72,31 @@ export class Lane {
     this.#ended.clear();
     const { notices, clock, log } = this.#deps;
     try {
-      // Those that wait in memory are still queued, so the answer has them too.
-      const limit = this.#targets.waiting + page;
-      const found = await notices.due(this.#channel, clock.now(), limit);
-      const fresh = found.filter(({ key }) => !this.#held.has(key) && !this.#ended.has(key));
-      this.#more = found.length === limit;
+      const after = this.#behind();
+      const found = await notices.due(this.#channel, clock.now(), { limit: page, after, besides: this.#held });
+      const fresh = found.notices.filter(({ key }) => !this.#held.has(key) && !this.#ended.has(key));
+      this.#more = found.more;
+      this.#place = found.last ?? after;
       await this.#take(fresh);
-      if (this.#more && fresh.length > 0 && this.#targets.waiting < this.#mostWaiting) this.#wanted = true;
+      if (this.#more && this.#targets.waiting < this.#mostWaiting) this.#wanted = true;
     } catch (error) {
+      this.#more = false;
+      this.#place = undefined;
       log.warn({ error, channel: this.#channel }, "due notices can't be asked for; trying again");
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.wake(), storeDownMs);
     }
+  }
+
+  /**
+   * Where to go on; undefined: from the first on. What waits in memory is still queued in the store. It is gone through again once a second only, for what came to lie
+   * before the place: with a hundred commits a second that queue notices for a target that hangs, the store did little else.
+   */
+  #behind(): DuePlace | undefined {
+    const now = this.#deps.clock.monotonic();
+    if (this.#more || (this.#held.size >= page && now - this.#fromFirstAt < fromFirstMs)) return this.#place;
+    this.#fromFirstAt = now;
+    return undefined;
   }
 
   async #take(fresh: readonly Notice[]): Promise<void> {

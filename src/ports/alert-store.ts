@@ -125,10 +125,35 @@ export interface NoticeRange {
   readonly states?: readonly NoticeState[];
 }
 
+/** The place of a queued notice: those due first come first. */
+export interface DuePlace {
+  readonly dueAt: number;
+  readonly key: number;
+}
+
+/** What is asked of the due notices of a channel. */
+export interface DueAsk {
+  /** At most so many. */
+  readonly limit: number;
+  /** Only those behind this place; absent: all. */
+  readonly after?: DuePlace | undefined;
+  /** Keys of those that are known already: their rows are not read. */
+  readonly besides?: ReadonlySet<number>;
+}
+
+/** Some of the due notices. */
+export interface Due {
+  readonly notices: readonly Notice[];
+  /** The last place that was looked at; undefined: there was none. */
+  readonly last: DuePlace | undefined;
+  /** Whether there may be more behind it. */
+  readonly more: boolean;
+}
+
 /** The outbox. A notice is worked on by whoever claimed it; each step is a compare-and-set. */
 export interface NoticeStore {
-  /** Notices of a channel that may be sent now, those due first at first; not those that are being sent. */
-  due(channel: NoticeChannel, now: number, limit: number): Promise<readonly Notice[]>;
+  /** Notices of a channel that may be sent now, those due first at first; not those that are being sent. One question looks at a bounded number of them: there may be more though it gives none. */
+  due(channel: NoticeChannel, now: number, ask: DueAsk): Promise<Due>;
   /** When the next queued notice of any channel is due; undefined: none waits. */
   nextDue(): Promise<number | undefined>;
   /**

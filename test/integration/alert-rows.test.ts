@@ -120,7 +120,8 @@ async function askAlerts(alerts: AlertRows, notices: NoticeRows, device: number)
   await alerts.list(device, range);
   await alerts.list(device, { ...range, after: { time: 1, key: 1 }, name: "Speed" });
   await alerts.find("a");
-  const [notice] = await notices.due("email", now, 5);
+  const [notice] = (await notices.due("email", now, { limit: 5 })).notices;
+  await notices.due("email", now, { limit: 5, after: { dueAt: 0, key: 0 } });
   assert.ok(notice !== undefined);
   await notices.nextDue();
   await notices.backlog();

@@ -140,6 +140,29 @@ describe("the outbox", () => {
     assert.match(tried.reason ?? "", /^it did not answer/);
   });
 
+  it("reads a notice that waits in memory once, however many come after it", async (context) => {
+    const hanging = new HttpPeer();
+    await hanging.listen();
+    context.after(() => hanging.close());
+    hanging.answer = () => {};
+    await start({ webhookMs: 600_000 });
+    const { notices } = bench.store;
+    const due = notices.due.bind(notices);
+    const times = new Map<number, number>();
+    context.mock.method(notices, "due", async (...asked: Parameters<typeof due>) => {
+      const found = await due(...asked);
+      for (const { key } of found.notices) times.set(key, (times.get(key) ?? 0) + 1);
+      return found;
+    });
+    const targets = Array.from({ length: 50 }, (_, index) => hook(hanging.port, `/${index % 10}`));
+    for (let commit = 0; commit < 20; commit++) {
+      await bench.commit(targets);
+      while (times.size < (commit + 1) * targets.length) await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    assert.deepEqual(new Set(times.values()), new Set([1]));
+    hanging.drop();
+  });
+
   it("leaves a webhook alone that asks for it, and calls it then", async (context) => {
     const peerHook = new HttpPeer();
     await peerHook.listen();

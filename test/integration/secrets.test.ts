@@ -162,7 +162,7 @@ test("a notice whose sealed target is damaged fails alone", async (context) => {
   );
   database.close();
   const store = await open(directory);
-  const due = await store.notices.due("webhook", now + 1e9, 1000);
+  const { notices: due } = await store.notices.due("webhook", now + 1e9, { limit: 1000 });
   assert.equal(due.length, 299);
   for (const { target } of due) assert.deepEqual(target, { channel: "webhook", url, secret });
   const [damaged, ...others] = (await store.notices.list(made.device, { limit: 1000 })).filter(

@@ -1,7 +1,16 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
 import type { NewNotice, Notice, NoticeChannel, NoticeState, NoticeTarget } from "../../model/notice.ts";
-import type { DayPlaces, NoticeBacklog, NoticeOutcome, NoticeRange, NoticeStore } from "../../ports/alert-store.ts";
+import type {
+  DayPlaces,
+  Due,
+  DueAsk,
+  DuePlace,
+  NoticeBacklog,
+  NoticeOutcome,
+  NoticeRange,
+  NoticeStore,
+} from "../../ports/alert-store.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { DailyKind, DailyTaken } from "../../ports/store.ts";
 import type { NewNoticeRow, NoticeRow, Schema } from "../schema.ts";
@@ -15,6 +24,9 @@ import { bytesOf, pageByKey } from "./pages.ts";
 const waits = sql<SqlBool>`notice.state = 'queued'`;
 const isSending = sql<SqlBool>`notice.state = 'sending'`;
 const hasFinished = sql<SqlBool>`notice.finished_at is not null`;
+
+/** Places of due notices that one question looks at, unless more notices are asked for: a millisecond of the engine's thread. */
+const placesAtOnce = 1000;
 
 /** In place of a target that can't be read. */
 const noTarget = { channel: "webhook", url: "", secret: "" } satisfies NoticeTarget;
@@ -90,9 +102,38 @@ export class NoticeRows implements NoticeStore {
     this.#vault = vault;
   }
 
-  async due(channel: NoticeChannel, now: number, limit: number): Promise<readonly Notice[]> {
-    const waiting = this.#kept().where(waits).where("channel", "=", channel).where("due_at", "<=", now);
-    const rows = await waiting.orderBy("due_at").orderBy("key").limit(limit).execute();
+  async due(channel: NoticeChannel, now: number, { limit, after, besides }: DueAsk): Promise<Due> {
+    const places = await this.#placesAfter(channel, now, after, Math.max(limit, placesAtOnce));
+    const fresh = places.filter(({ key }) => besides?.has(key) !== true);
+    const cut = fresh.length > limit;
+    const last = (cut ? fresh.slice(0, limit) : places).at(-1);
+    const keys = fresh.slice(0, limit).map(({ key }) => key);
+    const notices = keys.length === 0 ? [] : await this.#readable(keys, now);
+    return { notices, last, more: cut || places.length >= placesAtOnce };
+  }
+
+  /** From their index alone. */
+  async #placesAfter(
+    channel: NoticeChannel,
+    now: number,
+    after: DuePlace | undefined,
+    most: number,
+  ): Promise<readonly DuePlace[]> {
+    const places = this.#database
+      .selectFrom("notice")
+      .select(["key", "due_at as dueAt"])
+      .where(waits)
+      .where("channel", "=", channel)
+      .where("due_at", "<=", now)
+      .orderBy("due_at")
+      .orderBy("key")
+      .limit(most);
+    if (after === undefined) return places.execute();
+    return places.where(sql<SqlBool>`(due_at, key) > (${after.dueAt}, ${after.key})`).execute();
+  }
+
+  async #readable(keys: readonly number[], now: number): Promise<readonly Notice[]> {
+    const rows = await this.#kept().where(waits).where("key", "in", keys).orderBy("due_at").orderBy("key").execute();
     const notices = rows.map((row) => noticeOf(row, this.#vault));
     const unreadable = notices.filter(({ damaged }) => damaged !== undefined).map(({ key }) => key);
     if (unreadable.length > 0) await this.#giveUp(unreadable, now);

@@ -151,7 +151,7 @@ class OutboxModel {
     }
     const waiting = this.notices.filter(({ state }) => state === "queued").toSorted((a, b) => a.dueAt - b.dueAt);
     for (const channel of ["email", "sms", "webhook"] as const) {
-      const due = await store.notices.due(channel, now + 1000, 10_000);
+      const due = (await store.notices.due(channel, now + 1000, { limit: 10_000 })).notices;
       const own = waiting.filter(({ target }) => target.channel === channel).map(({ dueAt }) => dueAt);
       assert.deepEqual(
         due.filter(({ device }) => device === this.device).map(({ dueAt }) => dueAt),

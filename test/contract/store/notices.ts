@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { NewNotice, Notice } from "../../../src/model/notice.ts";
-import type { NoticeOutcome } from "../../../src/ports/alert-store.ts";
+import type { DuePlace, NoticeOutcome } from "../../../src/ports/alert-store.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import {
   asStored,
@@ -32,7 +32,7 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
   const count = (key: number, day = today) => store().daily.sent(key, day);
   /** Devices of earlier tests may have notices too. */
   const due = async (key: number, channel: NewNotice["target"]["channel"], at = now, limit = 10_000) =>
-    (await store().notices.due(channel, at, limit)).filter((notice) => notice.device === key);
+    (await store().notices.due(channel, at, { limit })).notices.filter((notice) => notice.device === key);
 
   describe("notices", () => {
     it("keep every field, over a restart too", async () => {
@@ -87,13 +87,29 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
       assert.deepEqual(await due(key, "email"), [same]);
     });
 
+    it("are due page by page, and those that are known are not read again", async () => {
+      const key = await device();
+      const early = -9e14;
+      const made: Notice[] = [];
+      for (const later of [0, 0, 1, 2, 2]) made.push(await makeNotice(store(), key, { dueAt: early + later }));
+      const ask = (limit: number, after?: DuePlace, besides?: ReadonlySet<number>) =>
+        store().notices.due("email", early + 2, { limit, after, ...(besides && { besides }) });
+      const placeOf = (notice: Notice | undefined) => notice && { dueAt: notice.dueAt, key: notice.key };
+      assert.deepEqual(await ask(2), { notices: made.slice(0, 2), last: placeOf(made[1]), more: true });
+      assert.deepEqual(await ask(9, placeOf(made[0])), { notices: made.slice(1), last: placeOf(made[4]), more: false });
+      const known = new Set(made.slice(0, 4).map((notice) => notice.key));
+      assert.deepEqual(await ask(1, undefined, known), { notices: [made[4]], last: placeOf(made[4]), more: false });
+      assert.deepEqual(await ask(9, placeOf(made[4])), { notices: [], last: undefined, more: false });
+      for (const notice of made) await claim(notice);
+    });
+
     it("tell when the next one is due", async () => {
       const key = await device();
       const earliest = -8e15;
       const notice = await makeNotice(store(), key, { dueAt: earliest + 1 });
       const first = await makeNotice(store(), key, { dueAt: earliest, target: webhook });
       assert.equal(await store().notices.nextDue(), earliest);
-      assert.deepEqual(await store().notices.due("webhook", earliest, 1), [first]);
+      assert.deepEqual((await store().notices.due("webhook", earliest, { limit: 1 })).notices, [first]);
       await claim(first);
       assert.equal(await store().notices.nextDue(), earliest + 1);
       await claim(notice);

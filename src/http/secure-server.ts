@@ -4,7 +4,6 @@ import type { TlsOptions } from "../ports/certificate.ts";
 
 /** Times of the server that Fastify sets only on one that it makes itself, ms. */
 export interface ServerTimes {
-  readonly connection: number;
   readonly keepAlive: number;
   readonly request: number;
 }
@@ -25,7 +24,6 @@ export function secureServerFactory(
     const server: Server = createServer({ ...options, ...own, ...secure, ...certificate.pair }, handler);
     certificate.onChange((pair) => server.setSecureContext({ ...secure, ...pair }));
     server.keepAliveTimeout = times.keepAlive;
-    server.setTimeout(times.connection);
     return server;
   };
 }

@@ -150,7 +150,6 @@ async function serverOf(limits: HttpLimits, tls: TlsOptions | undefined): Promis
   if (tls === undefined) return { http: nodeOptions(limits) };
   const { secureServerFactory } = await import("./secure-server.ts");
   const times = {
-    connection: limits.answers.unreadSeconds * 1000,
     keepAlive: fixedLimits.keepAliveMs,
     request: limits.timeoutSeconds * 1000,
   };
@@ -171,7 +170,6 @@ function newFastify(
     trustProxy: trustProxy === "" ? false : trustProxy,
     bodyLimit: limits.bodyLimit,
     requestTimeout: limits.timeoutSeconds * 1000,
-    connectionTimeout: limits.answers.unreadSeconds * 1000,
     keepAliveTimeout: fixedLimits.keepAliveMs,
     forceCloseConnections: "idle",
     return503OnClosing: false,

@@ -13,18 +13,21 @@ export const historyBytes = 1.25 * megabyte;
 const smallAnswer = 16_384;
 /** A stream that has to wait until others are read looks so often, ms. */
 const lookMs = 50;
+/** Shares of users, and of accounts, beyond which those without a request are forgotten: 100 KB. */
+const keptShares = 1000;
 const retryAfter = fixedLimits.retrySoonSeconds;
 
 /** What one user or one account has under way. */
 interface Share {
+  readonly key: number;
   requests: number;
   bytes: number;
 }
 
 /** An answer that is being made or read. */
 export interface OpenAnswer {
-  readonly user: number;
-  readonly account: number;
+  readonly user: Share;
+  readonly account: Share;
   /** Bytes that it holds. */
   bytes: number;
   left: boolean;
@@ -68,12 +71,14 @@ export class Answers {
     const { socket } = request.raw;
     // Its user was asked for meanwhile; a connection that has closed would never end what begins now.
     if (socket.destroyed) return connectionClosed();
-    const refusal = this.#refusal(key, accountKey, 0);
+    const refusal = this.#refusal(this.#users.get(key), this.#accounts.get(accountKey), 0);
     if (refusal !== undefined) return refusal;
     const response = reply.raw;
-    const answer: OpenAnswer = { user: key, account: accountKey, bytes: 0, left: false, response };
-    shareOf(this.#users, key).requests++;
-    shareOf(this.#accounts, accountKey).requests++;
+    const user = shareOf(this.#users, key);
+    const account = shareOf(this.#accounts, accountKey);
+    user.requests++;
+    account.requests++;
+    const answer: OpenAnswer = { user, account, bytes: 0, left: false, response };
     request.openAnswer = answer;
     // The next request of a connection begins when the answer before it has left.
     const before = this.#open.get(socket);
@@ -130,11 +135,9 @@ export class Answers {
   }
 
   /** Why a request may not begin, or not hold so many bytes more. `own`: requests under way that are itself. */
-  #refusal(userKey: number, accountKey: number, bytes: number, own = 0): ApiError | undefined {
+  #refusal(user: Share | undefined, account: Share | undefined, bytes: number, own = 0): ApiError | undefined {
     const { requestsAtOnce, requestsAtOncePerAccount } = this.#limits;
     const { unreadMegabytes, unreadMegabytesPerAccount, unreadMegabytesInAll } = this.#limits;
-    const user = this.#users.get(userKey);
-    const account = this.#accounts.get(accountKey);
     if (user === undefined || account === undefined) return undefined;
     if (user.requests - own >= requestsAtOnce)
       return new ApiError("tooManyRequests", [`${requestsAtOnce} requests of the user are under way`], retryAfter);
@@ -162,8 +165,8 @@ export class Answers {
   #add(answer: OpenAnswer, bytes: number): void {
     answer.bytes += bytes;
     this.#bytes += bytes;
-    shareOf(this.#users, answer.user).bytes += bytes;
-    shareOf(this.#accounts, answer.account).bytes += bytes;
+    answer.user.bytes += bytes;
+    answer.account.bytes += bytes;
   }
 
   #leave(answer: OpenAnswer): void {
@@ -188,14 +191,13 @@ function isFull(share: Share, bytes: number, megabytes: number): boolean {
 function shareOf(shares: Map<number, Share>, key: number): Share {
   let share = shares.get(key);
   if (share === undefined) {
-    share = { requests: 0, bytes: 0 };
+    share = { key, requests: 0, bytes: 0 };
     shares.set(key, share);
   }
   return share;
 }
 
-/** A request has ended; the last one takes its share along. */
-function end(shares: Map<number, Share>, key: number): void {
-  const share = shares.get(key);
-  if (share !== undefined && --share.requests === 0) shares.delete(key);
+/** A request has ended. Shares without one are kept while they are few: a map that is emptied and filled for each request is made anew each time. */
+function end(shares: Map<number, Share>, share: Share): void {
+  if (--share.requests === 0 && shares.size > keptShares) shares.delete(share.key);
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, RouteOptions } from "fastify";
 import { permissions } from "../../auth/permission.ts";
+import type { Counter, Histogram } from "../../ports/metrics.ts";
 import { within } from "../deadline.ts";
 import { RecordTurns } from "../record-turns.ts";
 import type { Services } from "../services.ts";
@@ -57,29 +58,36 @@ function limitTime(route: RouteOptions, timeoutMs: number): void {
   };
 }
 
+/** What is counted of one route: its counters by method and code. */
+interface RouteSeries {
+  readonly timing: Histogram;
+  readonly counters: Map<string, Map<number, Counter>>;
+}
+
 /** Metrics of the API by route and code. */
 export function createMeasure({ metrics, clock }: Pick<Services, "metrics" | "clock">): Measure {
   const requests = metrics.counter("waybeam_http_requests_total", "Requests answered", ["method", "route", "code"]);
   const seconds = metrics.histogram("waybeam_http_seconds", "Time to the beginning of the answer", ["route"], buckets);
-  const series = new Map<string, Map<number, { add(count: number): void }>>();
-  const timings = new Map<string, { observe(value: number): void }>();
+  const routes = new Map<string, RouteSeries>();
 
-  function counterOf(method: string, route: string, code: number) {
-    const name = `${method} ${route}`;
-    const codes = series.get(name) ?? new Map<number, { add(count: number): void }>();
-    series.set(name, codes);
-    const counter = codes.get(code) ?? requests({ method, route, code: String(code) });
-    codes.set(code, counter);
-    return counter;
+  function seriesOf(route: string): RouteSeries {
+    const made = { timing: seconds({ route }), counters: new Map() };
+    routes.set(route, made);
+    return made;
+  }
+
+  function counterOf({ counters }: RouteSeries, method: string, route: string, code: number): Counter {
+    const codes = counters.get(method) ?? new Map<number, Counter>();
+    const counter = codes.get(code);
+    if (counter !== undefined) return counter;
+    const made = requests({ method, route, code: String(code) });
+    counters.set(method, codes.set(code, made));
+    return made;
   }
 
   return (method, route, code, startedAt) => {
-    counterOf(method, route, code).add(1);
-    let timing = timings.get(route);
-    if (timing === undefined) {
-      timing = seconds({ route });
-      timings.set(route, timing);
-    }
-    timing.observe((clock.monotonic() - startedAt) / 1000);
+    const series = routes.get(route) ?? seriesOf(route);
+    counterOf(series, method, route, code).add(1);
+    series.timing.observe((clock.monotonic() - startedAt) / 1000);
   };
 }

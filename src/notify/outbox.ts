@@ -45,7 +45,7 @@ const mostSms = 10;
 const mostCommands = 64;
 
 /** Commits come by the hundred a second: the store is asked once for all that queue notices within this time, ms. */
-const gatherMs = 20;
+const gatherMs = 100;
 /** The longest that it sleeps, ms: events may be lost, and a wall clock may be set. */
 const longestSleepMs = 30_000;
 /** The shortest, ms: what is due and waits for its target is due all the time. */

@@ -77,11 +77,11 @@ export async function startApp(config: Config, pid: number, clock = systemClock)
 }
 
 function openStore(config: Config, log: Log, pid: number, rotate = false): Promise<SqliteStore> {
-  const file = secretFile(config);
   return openSqliteStore({
     ...{ directory: config.data, log, pid, uid: systemUser },
-    secrets: { file, ids: systemIds, rotate },
+    secrets: { file: secretFile(config), ids: systemIds, rotate },
     refusedBytes: config.refused.bytesPerDevice,
+    commandsPerDevice: config.commands.keptPerDevice,
   });
 }
 

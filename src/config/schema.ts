@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { isAddressList } from "./addresses.ts";
 import { answers } from "./answers.ts";
 import { caps } from "./caps.ts";
+import { commands } from "./commands.ts";
 import { type About, integer, optionalText, port, text, toggle } from "./kinds.ts";
 import { mail } from "./mail.ts";
 import { metrics } from "./metrics.ts";
@@ -221,16 +222,7 @@ export const configSchema = Type.Object({
   }),
   refused,
   caps,
-  commands: Type.Object({
-    keepDays: integer(90, {
-      env: "WAYBEAM_COMMANDS_KEEP_DAYS",
-      minimum: 1,
-      maximum: 36_500,
-      unit: "days",
-      description:
-        "Time after which the record of a command that ended is deleted, with the idempotency key that it was sent under.",
-    }),
-  }),
+  commands,
   alerts: Type.Object({
     graceSeconds: integer(60, {
       env: "WAYBEAM_ALERTS_GRACE_SECONDS",

@@ -20,7 +20,10 @@ export interface MadeCommand {
   readonly existing: boolean;
 }
 
-/** Records of commands. Each step is a compare-and-set, so that of two who act on the same command one wins. */
+/**
+ * Records of commands. Each step is a compare-and-set, so that of two who act on the same command one wins. Each device has a bounded number of records:
+ * a new one makes the oldest that ended go, and those that wait stay.
+ */
 export interface CommandStore {
   /** `existing`: the user has used this idempotency key for this device before; nothing was made. `missing`: the device is gone meanwhile. */
   create(command: NewCommand): Promise<MadeCommand | "missing">;

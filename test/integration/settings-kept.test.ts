@@ -160,6 +160,17 @@ seeThemAct("kept", [
       assert.ok(refused.length > 0 && refused.length < 60, String(refused.length));
     },
   },
+  {
+    sets: { "commands.keptPerDevice": 100 },
+    beside: { "api.requestsPerMinute": 1_000_000_000 },
+    async acts(service) {
+      await service.device("d");
+      for (let made = 0; made < 103; made++)
+        await service.call("POST", "/api/devices/d/sendCommand", { command: `c${made}`, ttlSeconds: 0 });
+      const { commands } = await service.done("GET", "/api/devices/d/commands?limit=1000");
+      assert.deepEqual([commands.length, commands[0].command, commands[99].command], [100, "c102", "c3"]);
+    },
+  },
   retention("refused"),
   retention("commands"),
   retention("alerts"),

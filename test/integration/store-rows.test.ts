@@ -150,7 +150,7 @@ async function askEverything(rows: ReturnType<typeof plainSqlite>["rows"]): Prom
   const users = new UserRows(rows);
   const devices = new DeviceRows(rows, () => {});
   const groups = new GroupRows(rows);
-  const commands = new CommandRows(rows);
+  const commands = new CommandRows(rows, 1000);
   const daily = new DailyRows(rows);
   const person = userFields(0);
   const made = await accounts.createWithOwner(

@@ -83,6 +83,22 @@ export async function deleteCommands(database: Kysely<Schema>, keys: readonly nu
   await database.deleteFrom("command").where("key", "in", keys).execute();
 }
 
+/** Records that one new command deletes at most: more than one, so that a device that has far too many, from before there was a bound, comes down to it. */
+const deletedAtOnce = 10;
+
+/** Deletes the oldest records of a device that ended, beyond so many of it; some of them, where there are many. Looks at no more of the index than the bound and those that wait. */
+async function makeRoom(database: Kysely<Schema>, device: DeviceKey, most: number): Promise<void> {
+  const ofThis = database.selectFrom("command").select("key").where("device", "=", device);
+  const beyond = await ofThis.orderBy("key", "desc").limit(1).offset(most).executeTakeFirst();
+  if (beyond === undefined) return;
+  const ended = ofThis.where("key", "<=", beyond.key).where("state", "!=", "queued");
+  const rows = await ended.orderBy("key").limit(deletedAtOnce).execute();
+  await deleteCommands(
+    database,
+    rows.map(({ key }) => key),
+  );
+}
+
 async function setParts(database: Kysely<Schema>, command: number, ids: readonly (string | null)[]): Promise<void> {
   await database.deleteFrom("command_part").where("command", "=", command).execute();
   if (ids.length === 0) return;
@@ -98,9 +114,12 @@ function deliveryOf(parts: readonly { readonly delivered: number | null }[]): Sm
 /** Records of commands. */
 export class CommandRows implements CommandStore {
   readonly #database: Kysely<Schema>;
+  readonly #keptPerDevice: number;
 
-  constructor(database: Kysely<Schema>) {
+  /** `keptPerDevice`: records that each device may have. */
+  constructor(database: Kysely<Schema>, keptPerDevice: number) {
     this.#database = database;
+    this.#keptPerDevice = keptPerDevice;
   }
 
   async create(command: NewCommand): Promise<MadeCommand | "missing"> {
@@ -122,7 +141,10 @@ export class CommandRows implements CommandStore {
             .onConflict((conflict) => conflict.columns(["device", "user", "idempotency_key"]).doNothing())
             .returningAll()
             .executeTakeFirst();
-      if (row !== undefined) return { command: commandOf(row), existing: false };
+      if (row !== undefined) {
+        await makeRoom(transaction, command.device, this.#keptPerDevice);
+        return { command: commandOf(row), existing: false };
+      }
       const before = await transaction
         .selectFrom("command")
         .selectAll()

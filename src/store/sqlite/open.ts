@@ -38,6 +38,8 @@ export interface SqliteStoreOptions {
   readonly directory: string;
   /** Bytes of refused reports that each device may have. Unset: 16 MiB. */
   readonly refusedBytes?: number;
+  /** Records of commands that each device may have. Unset: 1,000. */
+  readonly commandsPerDevice?: number;
   readonly log: Log;
   /** Number of this process, told to another one that wants the same folder. */
   readonly pid: number;
@@ -51,6 +53,7 @@ export interface SqliteStoreOptions {
 const suffix = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
 
 const defaultRefusedBytes = 16 * 1024 * 1024;
+const defaultCommands = 1000;
 
 /** The embedded store, and what only it can tell. */
 export interface SqliteStore extends Store {
@@ -119,7 +122,7 @@ function worker(name: string, heapMb: number) {
 async function assemble(
   writer: WorkerLink<WriterCalls>,
   reader: WorkerLink<ReaderCalls>,
-  { log, secrets, refusedBytes = defaultRefusedBytes }: SqliteStoreOptions,
+  { log, secrets, refusedBytes = defaultRefusedBytes, commandsPerDevice = defaultCommands }: SqliteStoreOptions,
   close: () => Promise<void>,
 ): Promise<SqliteStore> {
   const turns = new Mutex();
@@ -139,7 +142,7 @@ async function assemble(
     users: new UserRows(database),
     accounts: new AccountRows(database, vault),
     groups: new GroupRows(database),
-    commands: new CommandRows(database),
+    commands: new CommandRows(database, commandsPerDevice),
     daily: new DailyRows(database),
     geofences: new GeofenceRows(database),
     alertRules: new AlertRuleRows(database, vault, log),

@@ -255,6 +255,28 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
       assert.deepEqual(await commands.queued(key, 0, 9), [late]);
     });
 
+    it("are bounded for each device: a new one makes the oldest that ended go, and none that waits", async () => {
+      const [key, other] = [await device(), await device()];
+      const { commands } = store();
+      const waiting = await makeCommand(store(), key);
+      const smsId = unique("sms-");
+      const oldest = await makeCommand(store(), key, { state: "sent", channel: "sms", idempotencyKey: "again" });
+      await commands.step(oldest.key, ["sent"], "sent", { smsIds: [smsId] });
+      const others = await makeCommand(store(), other, { state: "failed" });
+      const ended = (count: number) =>
+        Promise.all(Array.from({ length: count }, () => commands.create(newCommand(key, { state: "failed" }))));
+      await ended(999);
+      assert.notEqual(await commands.find(key, oldest.id), undefined);
+      await ended(1);
+      assert.equal(await commands.find(key, oldest.id), undefined);
+      assert.equal(await commands.receipt(smsId, true), undefined);
+      assert.equal(await commands.findByIdempotencyKey(key, oldest.userKey, "again"), undefined);
+      await ended(20);
+      assert.equal((await commands.list(key, undefined, 2000)).length, 1001);
+      assert.deepEqual(await commands.queued(key, 0, 9), [waiting]);
+      assert.deepEqual(await commands.list(other, undefined, 9), [others]);
+    });
+
     it("go with their device at once, however many, and can't be made for one that is gone", async () => {
       const key = await device();
       const smsId = unique("sms-");

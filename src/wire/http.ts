@@ -191,6 +191,7 @@ const reasons = {
   401: "Unauthorized",
   403: "Forbidden",
   404: "Not Found",
+  405: "Method Not Allowed",
   408: "Request Timeout",
   413: "Content Too Large",
   429: "Too Many Requests",

@@ -21,6 +21,11 @@ const session: Session = Object.freeze({});
 const accepted = { true: httpResponse(200, true), false: httpResponse(200, false) };
 const refused = { true: httpResponse(400, true), false: httpResponse(400, false) };
 
+/** The methods that report. A preflight of a browser or a look of a scanner (HEAD, OPTIONS ...) is no report, whatever its query says. */
+const reporting: ReadonlySet<string> = new Set(["GET", "POST"]);
+const allow = { Allow: "GET, POST" };
+const otherMethod = { true: httpResponse(405, true, "", allow), false: httpResponse(405, false, "", allow) };
+
 const idPattern = /^[A-Za-z0-9._:-]{1,64}$/;
 
 /** What a request says, and the password or key that it carries. */
@@ -78,6 +83,16 @@ function refusal(cause: "malformed" | "notIdentified", keepAlive: boolean): Deco
   return { session, effects };
 }
 
+function refuseMethod(frame: Uint8Array): Decoded<Session> {
+  const request = parseHttpRequest(frame);
+  const keepAlive = !("refused" in request) && request.keepAlive;
+  const effects: readonly Effect[] = [
+    { type: "failure", cause: "unsupported" },
+    { type: "reply", bytes: otherMethod[`${keepAlive}`], when: "now" },
+  ];
+  return { session, effects };
+}
+
 /** Parameters of a query or form as a report. */
 function reportOf(parameters: Parameters, request: HttpRequest, receivedAt: number): RequestReport | undefined {
   const effect = readParameters(parameters, receivedAt);
@@ -86,7 +101,7 @@ function reportOf(parameters: Parameters, request: HttpRequest, receivedAt: numb
 
 /**
  * The HTTP form in which phone apps report: OsmAnd, Traccar Client and others, by query string, form or JSON. A request is answered with 200
- * once it is stored, with 400 where it is malformed or names no device.
+ * once it is stored, with 400 where it is malformed or names no device, with 405 where it is neither GET nor POST.
  */
 export const osmand = defineProtocol<Session>({
   id: "osmand",
@@ -100,7 +115,8 @@ export const osmand = defineProtocol<Session>({
   session,
   classify(frame) {
     const request = parseHttpRequest(frame);
-    return "refused" in request ? "refused" : kindOf(request);
+    if ("refused" in request) return "refused";
+    return reporting.has(request.method) ? kindOf(request) : "other method";
   },
   messages: [
     row("query", (request, receivedAt) => reportOf(request.query, request, receivedAt)),
@@ -116,6 +132,7 @@ export const osmand = defineProtocol<Session>({
       const report = readJson(body, receivedAt);
       return report && { ...report, device: report.device ?? deviceOf(query), secret: secretOf(query, request) };
     }),
+    { name: "other method", keys: ["other method"], handle: refuseMethod },
     { name: "refused", keys: ["refused"], handle: () => refusal("malformed", false) },
   ],
   simulate,

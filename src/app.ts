@@ -19,7 +19,7 @@ import { capsBy } from "./model/caps.ts";
 import { createRecipientAsking } from "./notify/ask-recipient.ts";
 import { createLetters, type PostOffice } from "./notify/letters.ts";
 import { createOutbox, type Outbox } from "./notify/outbox.ts";
-import { createWebhookSender } from "./notify/webhook.ts";
+import { createWebhookCheck, createWebhookSender } from "./notify/webhook.ts";
 import {
   createHealth,
   createLog,
@@ -286,13 +286,12 @@ async function outboxOf(
   });
 }
 
-function limitsOf({
-  caps,
-  notices,
-  passwords,
-  recipients,
-}: Config): Pick<HttpDeps, "codeLimits" | "caps" | "resends" | "requireEncryptedPasswords"> {
+function limitsOf(
+  config: Config,
+): Pick<HttpDeps, "checkWebhook" | "codeLimits" | "caps" | "resends" | "requireEncryptedPasswords"> {
+  const { caps, notices, passwords, recipients, webhooks } = config;
   return {
+    checkWebhook: createWebhookCheck({ allowPrivate: webhooks.allowPrivate === "on" }),
     caps,
     codeLimits: recipients,
     requireEncryptedPasswords: passwords.requireEncrypted,

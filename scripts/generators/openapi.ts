@@ -58,6 +58,7 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       dispatcher: { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} },
       presence: { lastSeen: () => undefined },
       checkAlertRule: checkRule,
+      checkWebhook: () => undefined,
       alertTrial: new RuleTrial({
         geofences: parts.store.geofences,
         accounts: parts.store.accounts,

@@ -11,7 +11,7 @@ import type {
   Recipient,
   WebhookTarget,
 } from "../model/alert-rule.ts";
-import type { AlertRuleCheck } from "../ports/alert-rule-check.ts";
+import type { AlertRuleCheck, WebhookCheck } from "../ports/alert-rule-check.ts";
 import { readTrigger } from "./alert-parameters.ts";
 import { payloadOf } from "./command-payload.ts";
 import { isEmail } from "./email.ts";
@@ -58,11 +58,17 @@ export function ruleView(rule: AlertRule, problems: readonly string[]): AlertRul
   };
 }
 
+/** What judges a rule beside its own text. */
+export interface RuleChecks {
+  readonly checkAlertRule: AlertRuleCheck;
+  readonly checkWebhook: WebhookCheck;
+}
+
 /**
  * Reads a body that has passed its schema; what it leaves out takes its default. Secrets of webhooks that it does not give are taken from `kept` by their URL.
  * Whether what it refers to is there is not looked at.
  */
-export function readRule(body: AlertRuleBody, kept: AlertRuleFields | undefined, check: AlertRuleCheck): ReadRule {
+export function readRule(body: AlertRuleBody, kept: AlertRuleFields | undefined, checks: RuleChecks): ReadRule {
   const problems: string[] = [];
   const report: Report = (problem) => problems.push(problem);
   const devices = body.devices ?? [];
@@ -78,7 +84,7 @@ export function readRule(body: AlertRuleBody, kept: AlertRuleFields | undefined,
     schedule: body.schedule === null || body.schedule === undefined ? null : readSchedule(body.schedule, report),
     conditions: (body.conditions ?? []).map((given, index) => readCondition(given, `/conditions/${index}`, report)),
     hysteresis: readHysteresis(body.hysteresis ?? {}),
-    channels: readChannels(body.channels ?? {}, kept?.channels.webhook ?? [], report),
+    channels: readChannels(body.channels ?? {}, { kept: kept?.channels.webhook ?? [], checks }, report),
     commands: (body.commands ?? []).map((given, index) => readCommand(given, `/commands/${index}`, report)),
     critical: body.critical ?? false,
     text: body.text ?? null,
@@ -86,7 +92,7 @@ export function readRule(body: AlertRuleBody, kept: AlertRuleFields | undefined,
     notifyOnlyWhenOver: body.notifyOnlyWhenOver ?? false,
   };
   if (fields.text?.trim() === "") report("/text: must not be blank");
-  return { fields, problems: [...problems, ...check(fields)] };
+  return { fields, problems: [...problems, ...checks.checkAlertRule(fields)] };
 }
 
 function readSchedule(given: Given<"schedule">, report: Report): AlertSchedule {
@@ -127,9 +133,15 @@ function readHysteresis(given: Given<"hysteresis">): AlertHysteresis {
   return { holdSeconds, rearmAt, cooldownSeconds };
 }
 
+/** What a webhook is read with: those that the rule has, and what judges a new one. */
+interface WebhookReading {
+  readonly kept: readonly WebhookTarget[];
+  readonly checks: RuleChecks;
+}
+
 function readChannels(
   { email = [], sms = [], webhook = [] }: Given<"channels">,
-  kept: readonly WebhookTarget[],
+  reading: WebhookReading,
   report: Report,
 ): AlertChannels {
   const recipient =
@@ -143,7 +155,7 @@ function readChannels(
   const channels = {
     email: email.map(recipient("email")),
     sms: sms.map(recipient("sms")),
-    webhook: webhook.map((given, index) => readWebhook(given, kept, `/channels/webhook/${index}`, report)),
+    webhook: webhook.map((given, index) => readWebhook(given, reading, `/channels/webhook/${index}`, report)),
   };
   reportRepeated(
     channels.email.map(({ to }) => to.toLowerCase()),
@@ -169,22 +181,25 @@ function reportRepeated(targets: readonly string[], place: string, report: Repor
 
 function readWebhook(
   given: { readonly url: string; readonly secret?: string | null },
-  kept: readonly WebhookTarget[],
+  { kept, checks }: WebhookReading,
   place: string,
   report: Report,
 ): WebhookTarget {
-  const problem = problemOfUrl(given.url);
+  const before = kept.find(({ url }) => url === given.url);
+  // One that the rule has already stays, so that all else of the rule can be changed; its calls are refused.
+  const problem = before === undefined ? problemOfUrl(given.url, checks) : undefined;
   if (problem !== undefined) report(`${place}/url: ${problem}`);
-  const secret = given.secret ?? kept.find(({ url }) => url === given.url)?.secret;
+  const secret = given.secret ?? before?.secret;
   if (secret === undefined) report(`${place}/secret: is required for a new URL`);
   return { url: given.url, secret: secret ?? "" };
 }
 
-function problemOfUrl(text: string): string | undefined {
+function problemOfUrl(text: string, { checkWebhook }: RuleChecks): string | undefined {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return "must be an http or https URL";
   // It is shown in answers, and calls are signed anyway.
-  return url.username + url.password === "" ? undefined : "must not hold a user name or a password";
+  if (url.username + url.password !== "") return "must not hold a user name or a password";
+  return checkWebhook(url);
 }
 
 function readCommand(given: Given<"commands">[number], place: string, report: Report): AlertCommand {

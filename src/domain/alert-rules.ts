@@ -9,7 +9,7 @@ import type { PatchRequest } from "../contract/patch.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
 import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
-import type { AlertRuleCheck } from "../ports/alert-rule-check.ts";
+import type { AlertRuleCheck, WebhookCheck } from "../ports/alert-rule-check.ts";
 import type { RuleExchange } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -81,6 +81,7 @@ export interface AlertRulesContext {
   readonly devices: Pick<Devices, "find">;
   readonly references: RuleReferences;
   readonly checkAlertRule: AlertRuleCheck;
+  readonly checkWebhook: WebhookCheck;
   readonly askRecipients: AskRecipients;
 }
 
@@ -240,8 +241,8 @@ class StoredRules implements AlertRules {
   }
 
   async #read(caller: User, body: AlertRuleBody, kept: AlertRule | undefined, where: string) {
-    const { checkAlertRule, references } = this.#context;
-    const { fields, problems } = readRule(body, kept, checkAlertRule);
+    const { references } = this.#context;
+    const { fields, problems } = readRule(body, kept, this.#context);
     const all = [...problems, ...(await references.unknownZones(caller.accountKey, fields, kept))];
     return { fields, problems: all.map((problem) => `${where}${problem}`) };
   }

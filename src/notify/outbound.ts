@@ -63,11 +63,16 @@ const metadataReason = "its address is for the metadata service of a cloud, whic
 export function createOutbound(options: OutboundOptions): (call: OutboundCall) => Promise<Outbound> {
   const resolve = options.resolve ?? systemResolve;
   return (call) => {
-    const address = addressOfHost(call.url.hostname);
-    const why = address === undefined ? undefined : refusalOf(address, options);
+    const why = refusalOfUrl(call.url, options);
     if (why !== undefined) return Promise.resolve(forbidden(why, call.url.hostname));
     return run(call, options, guardedLookup(resolve, options));
   };
+}
+
+/** Why a URL may not be called, whatever its host leads to: the host is an address that is forbidden. Undefined: it may, or the host is a name. */
+export function refusalOfUrl({ hostname }: URL, options: Pick<OutboundOptions, "allowPrivate">): string | undefined {
+  const address = addressOfHost(hostname);
+  return address === undefined ? undefined : refusalOf(address, options);
 }
 
 /** Why an address may not be called; undefined: it may. */

@@ -1,8 +1,9 @@
 import { createHmac } from "node:crypto";
+import type { WebhookCheck } from "../ports/alert-rule-check.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Delivery, WebhookCall, WebhookSender } from "../ports/mailer.ts";
-import { createOutbound, type NotAnswered, type Outbound, type OutboundOptions } from "./outbound.ts";
+import { createOutbound, type NotAnswered, type Outbound, type OutboundOptions, refusalOfUrl } from "./outbound.ts";
 
 /** Time of a whole call, ms. */
 const timeoutMs = 10_000;
@@ -42,6 +43,11 @@ export function createWebhookSender(
       await Promise.allSettled(calling);
     },
   };
+}
+
+/** What of a webhook's URL is known before it is called. */
+export function createWebhookCheck(options: Pick<OutboundOptions, "allowPrivate">): WebhookCheck {
+  return (url) => refusalOfUrl(url, options);
 }
 
 function headersOf(call: WebhookCall, now: number): Record<string, string> {

@@ -5,3 +5,6 @@ import type { AlertRuleFields } from "../model/alert-rule.ts";
  * to on the wrong side, a placeholder that there is not. What the rule refers to is not looked at. Empty: nothing.
  */
 export type AlertRuleCheck = (fields: AlertRuleFields) => readonly string[];
+
+/** Why a webhook may never be called, as far as its URL tells: its host is an address that is forbidden. Undefined: it may, or the host is a name, which is judged at each call. */
+export type WebhookCheck = (url: URL) => string | undefined;

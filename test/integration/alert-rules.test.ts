@@ -89,6 +89,35 @@ describe("alert rules", () => {
     );
   });
 
+  test("a webhook whose URL is an address that is never called is refused, as is one put into its place later", async () => {
+    const refused = async (url: string, reason: RegExp) => {
+      const answer = await post({ ...speed, channels: { webhook: [webhook, { url, secret }] } });
+      assert.deepEqual(errorOf(answer), [400, "invalid input"], url);
+      assert.equal(answer.json.details.length, 1);
+      assert.match(answer.json.details[0], new RegExp(`^body/channels/webhook/1/url: .*${reason.source}`), url);
+    };
+    const addresses = [
+      "127.0.0.1",
+      "2130706433",
+      "10.1.2.3:8080",
+      "192.168.1.1",
+      "[::1]",
+      "[fd12::1]",
+      "[::ffff:10.0.0.1]",
+    ];
+    for (const host of addresses) await refused(`https://${host}/hook`, /private/);
+    await refused("http://169.254.169.254/latest/meta-data", /private|metadata/);
+    const rule = await create({ channels: { webhook: [webhook] } });
+    const patch = [{ op: "replace", path: "/channels/webhook/0", value: { url: "http://10.0.0.1/", secret } }];
+    assert.deepEqual(errorOf(await rest.call("PATCH", `/api/alertRules/${rule.id}`, { token, body: patch })), [
+      400,
+      "invalid input",
+    ]);
+    // Where a name leads is known when it is called.
+    const named = await create({ channels: { webhook: [{ url: "http://localhost/", secret }] } });
+    for (const { id } of [rule, named]) await remove(id);
+  });
+
   test("all that can be set survives POST, GET, PUT and a patch that changes nothing", async () => {
     const geometry = { type: "Point", coordinates: [-74, 4.7], radius: 1 };
     const zone = (await rest.call("POST", "/api/geofences", { token, body: { name: "Z", geometry } })).json;

@@ -10,7 +10,7 @@ import { SmtpPeer } from "../support/smtp-peer.ts";
 const day = 86_400_000;
 const operatorKey = "operator-key-of-these-tests-and-no-others";
 const asOperator = { "operator.key": operatorKey };
-const webhook = { webhook: [{ url: "http://127.0.0.1:9/", secret: "0123456789abcdef" }] };
+const webhook = { webhook: [{ url: "http://localhost:9/", secret: "0123456789abcdef" }] };
 const speeding = { name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: ["d"] };
 
 /** A folder in which a service has run some time ago. */

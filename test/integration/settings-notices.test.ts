@@ -57,7 +57,9 @@ async function ended(service: Running): Promise<Answer["json"]> {
 const resend = (service: Running, { id }: Answer["json"]) =>
   service.call("POST", `/api/devices/d/notifications/${id}/resend`);
 
-const toHook = () => ({ webhook: [{ url: `http://127.0.0.1:${hook.port}/`, secret: "0123456789abcdef" }] });
+const toHook = (host = "127.0.0.1") => ({
+  webhook: [{ url: `http://${host}:${hook.port}/`, secret: "0123456789abcdef" }],
+});
 const toMail = (to = "ana@example.org") => ({ email: [{ to }] });
 
 /** A service that sends one mail, which arrives. */
@@ -107,7 +109,9 @@ seeThemAct("notices", [
       return fast;
     },
     async acts(service) {
-      await speeds(service, toHook());
+      // An address is refused with its rule, a name at the call.
+      await assert.rejects(speeds(service, toHook(), ["e"]), /400/);
+      await speeds(service, toHook("localhost"));
       assert.equal((await ended(service)).state, "failed");
       assert.equal(hook.seen.length, 0);
     },

@@ -13,6 +13,7 @@ import type { Report } from "../../src/model/effects.ts";
 import type { Quotas } from "../../src/model/quotas.ts";
 import { createRecipientAsking } from "../../src/notify/ask-recipient.ts";
 import { createLetters } from "../../src/notify/letters.ts";
+import { createWebhookCheck } from "../../src/notify/webhook.ts";
 import {
   createLog,
   createMetrics,
@@ -196,6 +197,7 @@ export async function startRest({
       codeLimits: { codesToAddress: 3, codesOfAccount: 50, perAccount: 1000, ...codeLimits },
       resends: { ofNotice: 5, perMinute: 100, ...resends },
       checkAlertRule: checkRule,
+      checkWebhook: createWebhookCheck({ allowPrivate: false }),
       alertTrial: new RuleTrial({
         geofences: served.geofences,
         accounts: served.accounts,

@@ -41,7 +41,8 @@ class Service {
     await app?.stop();
   }
 
-  async call(method: string, path: string, bearer?: string, body?: object) {
+  /** What a call that succeeds is answered, in the form that the caller knows. */
+  async call<T = unknown>(method: string, path: string, bearer?: string, body?: object): Promise<T> {
     const answer = await fetch(this.app.url + path, {
       method,
       headers: {
@@ -50,14 +51,13 @@ class Service {
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-    // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-    const json: any = await answer.json();
+    const json: T = JSON.parse(await answer.text());
     assert.ok(answer.ok, `${method} ${path}: ${JSON.stringify(json)}`);
     return json;
   }
 
   async token(way: { readonly userName: string; readonly apiKey: string }): Promise<string> {
-    return (await this.call("POST", "/api/Auth/Token", undefined, way)).token;
+    return (await this.call<{ readonly token: string }>("POST", "/api/Auth/Token", undefined, way)).token;
   }
 
   async metric(name: string): Promise<number> {
@@ -68,7 +68,10 @@ class Service {
   /** What is said of the clock, and whether the service is ready: as it is told for a second. */
   async clockCheck(): Promise<readonly [boolean, string]> {
     this.clock.pass(1000);
-    const { ready, checks } = await this.call("GET", "/health/ready");
+    const { ready, checks } = await this.call<{ readonly ready: boolean; readonly checks: { readonly clock: string } }>(
+      "GET",
+      "/health/ready",
+    );
     return [ready, checks.clock];
   }
 
@@ -82,12 +85,19 @@ class Service {
 
   async stored(token: string, id: string): Promise<readonly number[]> {
     const range = { from: "2000-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" };
-    const { locations } = await this.call("POST", `/api/devices/${id}/locations`, token, range);
-    return locations.map(({ dateTime }: { dateTime: string }) => Date.parse(dateTime));
+    const path = `/api/devices/${id}/locations`;
+    const { locations } = await this.call<{ readonly locations: readonly { readonly dateTime: string }[] }>(
+      "POST",
+      path,
+      token,
+      range,
+    );
+    return locations.map(({ dateTime }) => Date.parse(dateTime));
   }
 
   async refused(token: string, id: string): Promise<number> {
-    return (await this.call("GET", `/api/devices/${id}/refused`, token)).refused.length;
+    const path = `/api/devices/${id}/refused`;
+    return (await this.call<{ readonly refused: readonly object[] }>("GET", path, token)).refused.length;
   }
 }
 
@@ -246,7 +256,8 @@ test("a clock that is set back and forth under load: what is acknowledged is sto
 });
 
 test("ten wrong trackers of one account change nothing for others, right after a restart neither", async () => {
-  const account = await service.call("POST", "/api/admin/accounts", service.app.operatorKey, {
+  type Made = { readonly owner: { readonly apiKey: string } };
+  const account = await service.call<Made>("POST", "/api/admin/accounts", service.app.operatorKey, {
     ...{ name: "Wrong", timeZone: "Etc/UTC", licenses: 20 },
     owner: { name: "W", email: "wrong@example.com", country: "CO", timeZone: "Etc/UTC" },
   });

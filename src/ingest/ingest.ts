@@ -9,11 +9,12 @@ import type { SetAside, SetAsides } from "../ports/set-aside.ts";
 import type { Store } from "../ports/store.ts";
 import type { Aside } from "./aside.ts";
 import { Attempts, GivenUp } from "./attempts.ts";
+import { BatchShare } from "./batch-share.ts";
 import { Committer } from "./committer.ts";
 import { Culprits } from "./culprits.ts";
 import { Directory } from "./directory.ts";
 import { Holds } from "./holds.ts";
-import { LateShare } from "./late-share.ts";
+
 import type { IngestMetrics } from "./metrics.ts";
 import { OwnClock } from "./own-clock.ts";
 import { Pending, PendingDevice } from "./pending.ts";
@@ -38,6 +39,13 @@ const heldPollMs = 20;
 export interface IngestOptions {
   /** How far ahead of ours a tracker's clock may be, ms. */
   readonly maxFutureMs: number;
+}
+
+/** What one batch commits, and what of it may take long: late reports, and bytes of devices that send much at a time. */
+interface Batch {
+  readonly batch: readonly PendingDevice[];
+  readonly late: number;
+  readonly bulk: number;
 }
 
 /** What ingest works with. */
@@ -68,7 +76,8 @@ export class Ingest implements Intake, SetAsides {
   readonly #attempts: Attempts;
   readonly #culprits: Culprits;
   readonly #progress: Progress;
-  readonly #lateShare = new LateShare();
+  readonly #lateShare = BatchShare.ofLateReports();
+  readonly #bulkShare = BatchShare.ofBytes(mostBatchBytes);
   readonly #waiting = new Waiting(mostWaitingBytes);
   readonly #unsubscribe: () => void;
   readonly #drainListeners: (() => void)[] = [];
@@ -257,14 +266,14 @@ export class Ingest implements Intake, SetAsides {
       // Who waits to be told waits for no trial, which may take long.
       const tried = await this.#culprits.next(this.#stopping, () => this.#tellStored());
       if (tried) this.#relieve();
-      const { batch, late } = this.#takeBatch();
-      if (batch.length > 0) await this.#commitBatch(batch, late);
+      const taken = this.#takeBatch();
+      if (taken.batch.length > 0) await this.#commitBatch(taken);
       else if (this.#pending.empty && !tried) return;
       else if (!tried) await this.#untilOneIsReleased();
     }
   }
 
-  async #commitBatch(batch: readonly PendingDevice[], late: number): Promise<void> {
+  async #commitBatch({ batch, late, bulk }: Batch): Promise<void> {
     const { clock, metrics } = this.#deps;
     let reports = 0;
     let messages = 0;
@@ -277,7 +286,9 @@ export class Ingest implements Intake, SetAsides {
     this.#progress.begun();
     const began = clock.monotonic();
     await this.#culprits.commit(batch);
-    this.#lateShare.took(late, clock.monotonic() - began);
+    const ms = clock.monotonic() - began;
+    this.#lateShare.took(late, ms);
+    this.#bulkShare.took(bulk, ms);
     this.#relieve();
     if (!this.#pending.empty) setImmediate(() => this.#tellStored());
   }
@@ -294,8 +305,8 @@ export class Ingest implements Intake, SetAsides {
     });
   }
 
-  /** What waits, up to a commit's size and its share of late reports; but for devices that are held back, which go on waiting, as what is more does. */
-  #takeBatch(): { readonly batch: readonly PendingDevice[]; readonly late: number } {
+  /** What waits, up to a commit's size and its shares of what may take long; but for devices that are held back, which go on waiting, as what is more does. */
+  #takeBatch(): Batch {
     const all = this.#pending;
     this.#pending = new Pending();
     const now = this.#deps.clock.monotonic();
@@ -304,25 +315,28 @@ export class Ingest implements Intake, SetAsides {
     const backlogs: PendingDevice[] = [];
     let bytes = 0;
     let late = 0;
+    let bulk = 0;
     for (const [key, pending] of all.devices) {
       const held = (holds && this.#holds.has(key, now)) || this.#culprits.suspects(key);
       const lateReports = this.#committer.planner.isLate(pending) ? pending.drafts.length : 0;
-      const tooLate = late > 0 && lateReports > 0 && late + lateReports > this.#lateShare.reports;
-      // Those that wait stand first next time, so that all have their turn.
+      const tooLate = late > 0 && lateReports > 0 && late + lateReports > this.#lateShare.amount;
       const few = pending.bytes <= fewBytes;
-      if (held || tooLate || bytes > (few ? 2 * mostBatchBytes : mostBatchBytes))
+      const tooLong = bulk > 0 && !few && bulk + pending.bytes > this.#bulkShare.amount;
+      // Those that wait stand first next time, so that all have their turn.
+      if (held || tooLate || tooLong || bytes > (few ? 2 * mostBatchBytes : mostBatchBytes))
         this.#pending.devices.set(key, pending);
       else {
         (few ? batch : backlogs).push(pending);
         bytes += pending.bytes;
         late += lateReports;
+        if (!few) bulk += pending.bytes;
       }
     }
     if (holds) this.#holds.release(now);
     all.passOn(this.#pending);
     for (const pending of backlogs) batch.push(pending);
     this.#committer.planner.taken(batch);
-    return { batch, late };
+    return { batch, late, bulk };
   }
 
   #withdraw(device: DeviceKey): PendingDevice | undefined {

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { BatchShare } from "./batch-share.ts";
+
+test("a share follows what a report costs: batches soon take neither too long nor too little", () => {
+  fc.assert(
+    fc.property(fc.double({ min: 0.0025, max: 0.6, noNaN: true }), (msEach) => {
+      const share = BatchShare.ofLateReports();
+      for (let batch = 0; batch < 20; batch++) share.took(share.amount, share.amount * msEach);
+      // It doubles below 20 ms and halves above 40, so it stays between.
+      const ms = share.amount * msEach;
+      assert.ok(ms <= 41 && (ms >= 19 || share.amount === 16_384), `${ms} ms`);
+    }),
+  );
+});
+
+test("there is always room for some, and a batch without late reports says nothing of them", () => {
+  const share = BatchShare.ofLateReports();
+  for (let batch = 0; batch < 50; batch++) share.took(1, 10_000);
+  assert.equal(share.amount, 16);
+  share.took(0, 10_000);
+  share.took(0, 1);
+  share.took(10, 1);
+  assert.equal(share.amount, 16);
+});
+
+test("a disk that takes its time for every commit is not taken for late reports that cost much", () => {
+  const share = BatchShare.ofLateReports();
+  const took = () => share.took(share.amount, 90 + share.amount * 0.01);
+  for (let batch = 0; batch < 20; batch++) took();
+  assert.ok(share.amount >= 1024, `${share.amount}`);
+  // Nor is a disk that was slow once believed to be so for ever.
+  share.took(1, 5);
+  for (let batch = 0; batch < 20; batch++) share.took(share.amount, share.amount * 0.05);
+  assert.ok(share.amount <= 820, `${share.amount}`);
+});
+
+test("nor where each of the devices sends more than the fewest, one of which a batch always has", () => {
+  const share = BatchShare.ofLateReports();
+  const took = () => share.took(Math.max(720, share.amount), 65 + share.amount * 0.01);
+  for (let batch = 0; batch < 20; batch++) took();
+  assert.ok(share.amount >= 1024, `${share.amount}`);
+});
+
+test("bytes have a share by the same rule", () => {
+  const most = 8 * 1024 * 1024;
+  const share = BatchShare.ofBytes(most);
+  for (let batch = 0; batch < 20; batch++) share.took(share.amount, share.amount / 10_000);
+  assert.ok(share.amount <= 410_000 && share.amount >= 190_000, `${share.amount}`);
+  for (let batch = 0; batch < 20; batch++) share.took(share.amount, 1);
+  assert.equal(share.amount, most);
+});

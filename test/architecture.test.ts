@@ -21,7 +21,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   domain: ["model", "geo", "shares", "errors", "ports", "contract"],
   auth: ["model", "geo", "shares", "errors", "ports", "contract"],
   http: ["domain", "auth", "contract", "shares", "model", "errors", "ports"],
-  store: ["model", "fold", "errors", "ports"],
+  store: ["model", "fold", "shares", "errors", "ports"],
   bus: ["model", "errors", "ports"],
   tls: ["ports"],
   notify: ["model", "wording", "errors", "ports"],

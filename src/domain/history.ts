@@ -10,7 +10,6 @@ import type { HistoryChunk, LocationStore } from "../ports/store.ts";
 import { readAlerts } from "./alerts.ts";
 import { unknownTerms } from "./bodies.ts";
 import type { ListCursors, ListScope } from "./list-cursors.ts";
-import { createLanes } from "./locks.ts";
 import { secondsToNextDay, type Tally } from "./tally.ts";
 
 /**
@@ -69,14 +68,9 @@ interface Source {
   readonly read: (range: Range) => AsyncIterable<HistoryChunk>;
 }
 
-/** Histories of an account whose first piece is read at a time: one is rendered while the next one waits. All are read by one thread, and a hundred at once kept others waiting for half a second. */
-const openedAtOnce = 2;
-
 /** Histories over their stores, within each device's daily results. */
 export function createHistory(context: HistoryContext): History {
   const { locations, alerts, cursors, results, clock, dailyResults } = context;
-
-  const begin = createLanes(openedAtOnce);
 
   /** Counts a chunk that is about to be given out. False: it is more than what is left of the day. */
   async function spend(device: Device, chunk: HistoryChunk): Promise<boolean> {
@@ -122,7 +116,7 @@ export function createHistory(context: HistoryContext): History {
     if (left <= 0) throw usedUp();
     const range = { ...asked, limit: Math.min(asked.limit, left) };
     const chunks = source.read(range)[Symbol.asyncIterator]();
-    const first = await begin(source.device.accountKey, () => chunks.next());
+    const first = await chunks.next();
     if (first.done !== true && !(await spend(source.device, first.value))) {
       await chunks.return?.();
       throw usedUp();
@@ -146,8 +140,9 @@ export function createHistory(context: HistoryContext): History {
 
 /** A device's records, as locations or as readings. */
 function recordsOf(store: HistoryContext["locations"], device: Device, list: "locations" | "readings"): Source {
-  const { key, odometerStart } = device;
-  const read = (range: Range) => store.history(key, { ...range, odometerStart, readings: list === "readings" });
+  const { key, accountKey: account, odometerStart } = device;
+  const read = (range: Range) =>
+    store.history(key, { ...range, account, odometerStart, readings: list === "readings" });
   return { list, device, terms: LocationsRequest.properties, read };
 }
 

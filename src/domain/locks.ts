@@ -12,15 +12,3 @@ export function createLocks<K>(): <T>(key: K, work: () => Promise<T>) => Promise
     }
   };
 }
-
-/** Runs at most `count` tasks of one key at a time. Tasks of different keys do not wait for each other. */
-export function createLanes(count: number): <T>(key: number, work: () => Promise<T>) => Promise<T> {
-  const alone = createLocks<string>();
-  // Keys are accounts', so they are few.
-  const lanes = new Map<number, number>();
-  return (key, work) => {
-    const lane = ((lanes.get(key) ?? 0) + 1) % count;
-    lanes.set(key, lane);
-    return alone(`${key} ${lane}`, work);
-  };
-}

@@ -82,6 +82,8 @@ export interface HistoryRange {
   readonly after?: RecordPlace;
   /** At most so many records. */
   readonly limit: number;
+  /** The device's account: those who read at the same time take turns by account. */
+  readonly account: number;
   /** The device's odometer start, km: added to every `milleage`. */
   readonly odometerStart: number;
   /** What each record reported, of those without a position too; otherwise those with one as locations. */

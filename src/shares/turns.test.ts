@@ -52,3 +52,21 @@ test("work that fails, fails alone", async () => {
   await assert.rejects(async () => failed, /no/);
   assert.equal(await done, "done");
 });
+
+test("works of which something else bounds how many wait take their turns too", async () => {
+  const turns = new Turns({ waiting: 1, each: 1 });
+  const order: string[] = [];
+  const work = (name: string) => async () => {
+    order.push(name);
+    await Promise.resolve();
+    if (name === "a2") throw new Error("it failed");
+    return name;
+  };
+  const taken = [...["a1", "a2", "a3"].map((name) => turns.always(1, work(name))), turns.always(2, work("b1"))];
+  const ended = await Promise.allSettled(taken);
+  assert.deepEqual(order, ["a1", "a2", "b1", "a3"]);
+  assert.deepEqual(
+    ended.map(({ status }) => status),
+    ["fulfilled", "rejected", "fulfilled", "fulfilled"],
+  );
+});

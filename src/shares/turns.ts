@@ -23,6 +23,15 @@ export class Turns {
     const lane = this.#lanes.get(owner) ?? [];
     if (lane.length >= this.#limits.each) return "ownFull";
     if (this.#waiting >= this.#limits.waiting) return "full";
+    return this.#queue(owner, lane, work);
+  }
+
+  /** The same for works of which something else bounds how many wait. */
+  always<T>(owner: number, work: () => Promise<T>): Promise<T> {
+    return this.#queue(owner, this.#lanes.get(owner) ?? [], work);
+  }
+
+  #queue<T>(owner: number, lane: (() => Promise<void>)[], work: () => Promise<T>): Promise<T> {
     const result = Promise.withResolvers<T>();
     lane.push(() => Promise.try(work).then(result.resolve, result.reject));
     this.#lanes.set(owner, lane);

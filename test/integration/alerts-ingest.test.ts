@@ -117,7 +117,7 @@ class Lane {
 
   async locations(device: Admitted): Promise<readonly Record<string, unknown>[]> {
     let text = "";
-    const range = { from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1e6, odometerStart: 0 };
+    const range = { from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1e6, account: 1, odometerStart: 0 };
     for await (const { json } of this.store.locations.history(device.key, range))
       text += `${text === "" ? "" : ","}${Buffer.from(json).toString()}`;
     return JSON.parse(`[${text}]`);

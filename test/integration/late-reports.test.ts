@@ -55,7 +55,7 @@ function submit(ingest: Ingest, device: Admitted, reports: readonly Report[]): P
 
 async function history(store: Store, device: Admitted, readings = false): Promise<readonly object[]> {
   const chunks: string[] = [];
-  const range = { from: 0, to: Date.UTC(2100, 0, 1), limit: 1e9, odometerStart: 100, readings };
+  const range = { from: 0, to: Date.UTC(2100, 0, 1), limit: 1e9, account: 1, odometerStart: 100, readings };
   for await (const chunk of store.locations.history(device.key, range)) chunks.push(Buffer.from(chunk.json).toString());
   return JSON.parse(`[${chunks.join(",")}]`);
 }

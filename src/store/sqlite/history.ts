@@ -1,5 +1,6 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { HistoryChunk, HistoryRange } from "../../ports/store.ts";
+import type { Turns } from "../../shares/turns.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import type { JsonPiece, ReaderCalls } from "./messages.ts";
 import { Sweep } from "./sweep.ts";
@@ -17,6 +18,8 @@ export const mostLooks = 20;
 export interface ReadParts {
   readonly reader: WorkerLink<ReaderCalls>;
   readonly index: ChunkIndex;
+  /** Steps of histories, by account: one who reads a hundred at once waits for itself. */
+  readonly turns: Turns;
   /** Resolves when the index knows all that has been written until now. */
   settled(): Promise<void>;
 }
@@ -33,13 +36,13 @@ interface Asked {
  * the tens of MB.
  */
 export async function* readHistory(
-  { reader, index, settled }: ReadParts,
+  { reader, index, turns, settled }: ReadParts,
   device: DeviceKey,
   range: HistoryRange,
 ): AsyncGenerator<HistoryChunk, void, undefined> {
   const chunks = index.get(device);
   if (chunks === undefined || range.limit <= 0) return;
-  const { after, to, odometerStart, readings = false } = range;
+  const { account, after, to, odometerStart, readings = false } = range;
   const from = Math.max(range.from, after?.time ?? range.from);
   const sweep = new Sweep(chunks, from, to);
   let left = range.limit;
@@ -49,8 +52,10 @@ export async function* readHistory(
     const step = left > 0 ? sweep.next({ records: Math.min(stepRecords, left), bytes: stepBytes }) : undefined;
     if (step === undefined) return undefined;
     const request = { device, ...step, from: begin, to, after, limit: left, odometerStart, readings, spares };
-    const asked = { begin, answer: reader.call("history", request, spares) };
+    const given = spares;
     spares = [];
+    const answer = turns.always(account, () => reader.call("history", request, given));
+    const asked = { begin, answer };
     // Whether it failed is told when its turn comes; a consumer that left early never asks.
     asked.answer.catch(() => undefined);
     // All before the bound has been given then, whatever the pieces are.

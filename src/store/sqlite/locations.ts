@@ -11,6 +11,7 @@ import {
   type Moment,
   StoreUnavailable,
 } from "../../ports/store.ts";
+import { Turns } from "../../shares/turns.ts";
 import { packBatch, type Rewrite } from "../records/batch.ts";
 import { packPatches } from "../records/rewrite.ts";
 import { ByteSink } from "../records/sink.ts";
@@ -30,6 +31,8 @@ import type { WorkerLink } from "./worker-link.ts";
 
 /** First size of the batch buffer: a batch of some hundred one-record commits fits without growing. */
 const batchBytes = 256 * 1024;
+/** Histories that are read at a time have their end where requests have theirs. */
+const unbounded = { waiting: Number.POSITIVE_INFINITY, each: Number.POSITIVE_INFINITY };
 /** A buffer that a great batch made larger than this is not kept. */
 const keptBatchBytes = 8 * 1024 * 1024;
 
@@ -66,7 +69,7 @@ export class SqliteLocations implements LocationStore {
   constructor(parts: LocationParts) {
     const { reader, index, turns } = parts;
     this.#parts = parts;
-    this.#reading = { reader, index, settled: () => turns.run(() => this.settle()) };
+    this.#reading = { reader, index, turns: new Turns(unbounded), settled: () => turns.run(() => this.settle()) };
     this.#contexts = new Contexts(this.#reading);
     this.#moments = new Moments(this.#reading);
     this.compactor = new Compactor({

@@ -31,6 +31,7 @@ const someQuestion = fc.record({
     { nil: undefined },
   ),
   limit: fc.integer({ min: 0, max: 700 }),
+  account: fc.constant(1),
   odometerStart: fc.double({ min: 0, max: 1e6, noNaN: true }),
 });
 

@@ -13,7 +13,7 @@ import type { HistoryRange, Store } from "../../../src/ports/store.ts";
 import { now } from "./harness.ts";
 
 /** A range that has everything. */
-export const everything: HistoryRange = { from: 0, to: 8e15, limit: 1_000_000, odometerStart: 0 };
+export const everything: HistoryRange = { from: 0, to: 8e15, limit: 1_000_000, account: 1, odometerStart: 0 };
 
 /** A record at so many seconds, as a tracker in motion reports. */
 export function record(seconds: number, changes: Partial<LocationRecord> = {}): LocationRecord {

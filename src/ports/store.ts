@@ -102,7 +102,7 @@ export interface HistoryChunk {
 export interface HistoryContext {
   /** The last record at or before the asked place; absent where there is none. */
   readonly before?: LocationRecord;
-  /** The records behind the asked place, in order, at most `limit`. */
+  /** The records behind the asked place, in order: one at least where there is any, at most `limit`, and fewer where they are long. */
   readonly from: readonly LocationRecord[];
   /** Whether records follow those in `from`. */
   readonly more: boolean;

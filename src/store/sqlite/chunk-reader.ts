@@ -6,14 +6,15 @@ import { LocationRenderer, ReadingRenderer } from "../records/location-bytes.ts"
 import { RecordCursor } from "../records/record-codec.ts";
 import { Shifts } from "../records/shifts.ts";
 import { ByteSink } from "../records/sink.ts";
-import type {
-  ContextRequest,
-  ContextsAnswer,
-  JsonPiece,
-  MomentAnswer,
-  MomentRequest,
-  ReadRequest,
-  RenderRequest,
+import {
+  type ContextRequest,
+  type ContextsAnswer,
+  type JsonPiece,
+  type MomentAnswer,
+  type MomentRequest,
+  found as outcomes,
+  type ReadRequest,
+  type RenderRequest,
 } from "./messages.ts";
 
 /** A piece of JSON is handed over when it is this long, bytes: large enough that handing over costs nothing, small enough for a socket's buffer. */
@@ -91,9 +92,9 @@ export class ChunkReader {
         const complete = this.#read(request.device, request.seqs);
         if (complete) this.#before(request.place, sink);
         table[at++] = sink.length;
-        if (complete) this.#from(request, sink);
+        const cut = complete && this.#from(request, sink);
         table[at++] = sink.length;
-        table[at++] = complete ? 1 : 0;
+        table[at++] = complete ? (cut ? outcomes.cut : outcomes.all) : outcomes.missing;
       }
     });
     return { table, bytes: sink.cut() };
@@ -156,7 +157,9 @@ export class ChunkReader {
     if (newest >= 0) this.#shifts.copy(cursor, newest, newestSeq, sink);
   }
 
-  #from({ place, bound, limit }: ContextRequest, sink: ByteSink): void {
+  /** Whether it left some out for their bytes. */
+  #from({ place, bound, limit, bytes }: ContextRequest, sink: ByteSink): boolean {
+    const start = sink.length;
     const { cursor, offsets, seqs } = this.#find({
       from: place.time,
       to: Number.POSITIVE_INFINITY,
@@ -164,9 +167,11 @@ export class ChunkReader {
       after: place,
       limit,
     });
-    offsets.forEach((at, index) => {
+    for (const [index, at] of offsets.entries()) {
+      if (sink.length - start > bytes) return true;
       this.#shifts.copy(cursor, at, seqs[index] ?? 0, sink);
-    });
+    }
+    return false;
   }
 
   /** `located`: only records with a position. */

@@ -66,14 +66,13 @@ export class Compactor {
   async #work(): Promise<void> {
     for (const device of this.#queue) {
       if (this.#background.closed) return;
+      // Before the work: what is committed meanwhile puts it back.
+      this.#queue.delete(device);
       const chunks = this.#parts.index.get(device);
       try {
         if (chunks !== undefined) await this.#compact(device, chunks);
-        this.#queue.delete(device);
       } catch (error) {
         this.#parts.log.warn({ device, error: String(error) }, "chunks of a device can't be put together now");
-        // To the end of the queue.
-        this.#queue.delete(device);
         this.#queue.add(device);
         await this.#background.pause(retryMs);
       }

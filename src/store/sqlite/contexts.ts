@@ -4,14 +4,27 @@ import type { HistoryContext } from "../../ports/store.ts";
 import { readRecords } from "../records/record-codec.ts";
 import type { DeviceChunks } from "./chunk-index.ts";
 import { mostLooks, type ReadParts, stepBytes } from "./history.ts";
-import type { ContextRequest, ContextsAnswer } from "./messages.ts";
+import { type ContextRequest, type ContextsAnswer, found as outcomes } from "./messages.ts";
 import { Sweep } from "./sweep.ts";
 
 /** What one request found; undefined: a chunk was not there any more. */
-type Found = { readonly before: LocationRecord | undefined; readonly from: readonly LocationRecord[] } | undefined;
+type Found =
+  | {
+      readonly before: LocationRecord | undefined;
+      readonly from: readonly LocationRecord[];
+      /** Of these records. */
+      readonly bytes: number;
+      /** There was more than the request's bytes. */
+      readonly cut: boolean;
+    }
+  | undefined;
 
 /** Records that one call to the reader asks for, but for one request that wants more by itself: its answer crosses the threads in one piece. */
 const mostAsked = 16_384;
+
+/** Bytes of a context for each record that is asked for, more than most records have; and of any. Thousands of contexts with long texts are held at a time. */
+const recordBytes = 512;
+const leastBytes = 64 * 1024;
 
 interface Waiting {
   readonly request: ContextRequest;
@@ -53,19 +66,24 @@ export class Contexts {
     let step = sweep.next({ records: wanted, bytes: stepBytes });
     const seqs = [...new Set([...(before ? seqsBefore(chunks, place) : []), ...(step?.seqs ?? [])])];
     const bound = step?.bound ?? Number.POSITIVE_INFINITY;
-    const first = await this.#ask({ device, seqs, place, bound, limit: wanted });
+    let bytes = Math.max(leastBytes, limit * recordBytes);
+    const first = await this.#ask({ device, seqs, place, bound, limit: wanted, bytes });
     if (first === undefined) return undefined;
     const from = [...first.from];
-    for (let past = bound; from.length < wanted && step !== undefined; past = step.bound) {
+    let { cut } = first;
+    bytes -= first.bytes;
+    for (let past = bound; from.length < wanted && !cut && step !== undefined; past = step.bound) {
       step = sweep.next({ records: wanted - from.length, bytes: stepBytes });
       if (step === undefined) break;
       const behind = past > begin ? placeBefore(past) : place;
-      const next = await this.#ask({ device, ...step, place: behind, limit: wanted - from.length });
+      const next = await this.#ask({ device, ...step, place: behind, limit: wanted - from.length, bytes });
       if (next === undefined) return undefined;
-      from.push(...next.from);
+      for (const record of next.from) from.push(record);
+      cut = next.cut;
+      bytes -= next.bytes;
     }
     const found = before ? first.before : undefined;
-    return { ...(found && { before: found }), from: from.slice(0, limit), more: from.length > limit };
+    return { ...(found && { before: found }), from: from.slice(0, limit), more: cut || from.length > limit };
   }
 
   #ask(request: ContextRequest): Promise<Found> {
@@ -116,7 +134,9 @@ function justAfter(time: number): number {
 function foundOf({ table, bytes }: ContextsAnswer, index: number): Found {
   const start = index === 0 ? 0 : table[index * 3 - 2];
   const middle = table[index * 3];
-  if (table[index * 3 + 2] !== 1) return undefined;
+  const outcome = table[index * 3 + 2];
+  if (outcome === outcomes.missing) return undefined;
   const [before] = readRecords(bytes.subarray(start, middle));
-  return { before, from: readRecords(bytes.subarray(middle, table[index * 3 + 1])) };
+  const from = bytes.subarray(middle, table[index * 3 + 1]);
+  return { before, from: readRecords(from), bytes: from.byteLength, cut: outcome === outcomes.cut };
 }

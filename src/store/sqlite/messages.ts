@@ -126,11 +126,16 @@ export interface ContextRequest {
   readonly bound: number;
   /** At most so many records behind the place. */
   readonly limit: number;
+  /** And, after the first of them, at most so many bytes. */
+  readonly bytes: number;
 }
+
+/** What became of a context request: a chunk is not there, all was found, or there was more than its bytes. */
+export const found = { missing: 0, all: 1, cut: 2 } as const;
 
 /**
  * Answers to context requests, packed: for each three numbers (the end of the record at or before the place, the end of the records behind it, and
- * whether all chunks were there), and all records' bytes one after the other.
+ * one of `found`), and all records' bytes one after the other.
  */
 export interface ContextsAnswer {
   readonly table: Float64Array<ArrayBuffer>;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { RefusedReport } from "../../../src/model/commit.ts";
-import { firstArrival, type LocationRecord, type RecordPlace } from "../../../src/model/location.ts";
+import { firstArrival, type LocationRecord, placeBefore, type RecordPlace } from "../../../src/model/location.ts";
 import { locationJson } from "../../../src/model/location-json.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { makeAccount, makeDevice, now } from "./harness.ts";
@@ -187,6 +187,25 @@ export function historyContract(store: () => Store): void {
       assert.deepEqual(read.last, { time: record(3).time, arrival: record(3).arrival });
       assert.equal((await readAll(open, key, { ...range, from: range.to + 1, to: range.from })).count, 0);
       assert.equal((await readAll(open, key, { ...range, limit: 0 })).count, 0);
+    });
+
+    it("gives what surrounds a place in parts where records are long, one at least", async () => {
+      const { store: open, key } = await fresh(store);
+      const records = Array.from({ length: 40 }, (_, second) =>
+        record(second, { extras: `,"attributes":{"text":"${"x".repeat(second % 2 === 0 ? 48_000 : 100_000)}"` }),
+      );
+      await open.locations.commit(batchOf(append(key, 1, records)));
+      const found: LocationRecord[] = [];
+      let place = placeBefore(record(0).time);
+      for (let more = true; more; ) {
+        const context = await open.locations.context(key, place, 20);
+        assert.ok(context.from.length > 0 && context.from.length < 5, `${context.from.length}`);
+        assert.deepEqual(context.before, found.at(-1));
+        found.push(...context.from);
+        place = context.from.at(-1) ?? place;
+        more = context.more;
+      }
+      assert.deepEqual(found, records);
     });
 
     it("goes on after a cursor, also between records of the same time", async () => {

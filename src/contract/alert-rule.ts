@@ -169,6 +169,8 @@ const channels = Type.Object({
         url: GivenText({
           maxLength: 2048,
           examples: ["https://example.com/hooks/fleet"],
+          description:
+            "An address of a private network is refused unless the configuration allows it; one of a cloud's metadata service always.",
           documented: { pattern: webUrl },
         }),
         secret: Type.Optional(

@@ -60,7 +60,8 @@ export function firstTurn(longitude: number): number {
 }
 
 function nearestTurn(before: number, longitude: number): number {
-  return longitude + 360 * Math.round((before - longitude) / 360);
+  // Half a turn away but for rounding, it always goes the same way round: what was written is read as it was.
+  return longitude + 360 * Math.round((before - longitude + sameDegrees) / 360);
 }
 
 /** A hundredth of a millimetre: far less than any map knows, far more than rounding of a turn. */

@@ -42,6 +42,16 @@ describe("any zone", () => {
     );
   });
 
+  it("comes back the same where a leg goes half around the earth but for rounding", () => {
+    const coordinates = [
+      [-179.99999999999994, 0],
+      [7.105427357601003e-14, -5e-324],
+    ];
+    const read = zoneOfGeoJson(feature({ type: "LineString", coordinates }, { width: 1 }));
+    assert.ok(read.ok);
+    assert.deepEqual(zoneOfGeoJson(JSON.parse(JSON.stringify(geoJsonOfZone(read.zone)))), read);
+  });
+
   it("comes back the same where a hole begins at its outer ring's west end but for rounding, and where it goes on around the earth", () => {
     const hole: Corner = [-3.891244846248649e-260, -4.3458473798974e-311];
     const polygon = (rings: readonly (readonly Corner[])[]) => feature({ type: "Polygon", coordinates: rings });

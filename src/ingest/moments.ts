@@ -3,8 +3,11 @@ import type { DeviceState, LocationRecord } from "../model/location.ts";
 import type { LocationStore } from "../ports/store.ts";
 import type { Plan } from "./plan.ts";
 
-/** Content hashes held at most: some 40 bytes each. A moment that has more by itself is read again for each batch. */
-const mostHashes = 500_000;
+/** Bytes held at most (an estimate): 500,000 hashes. A moment that has more by itself is read again for each batch. */
+const mostBytes = 20 * 1024 * 1024;
+/** What a hash takes; and a moment and its newest record beside that record's texts. */
+const hashBytes = 40;
+const momentBytes = 1000;
 
 /** What is stored of one moment of a device. */
 export interface KnownMoment {
@@ -23,12 +26,12 @@ export interface KnownMoment {
 export class Moments {
   readonly #store: Pick<LocationStore, "moment">;
   readonly #known = new Map<DeviceKey, KnownMoment>();
-  readonly #most: number;
-  #size = 0;
+  readonly #mostBytes: number;
+  #bytes = 0;
 
-  constructor(store: Pick<LocationStore, "moment">, most = mostHashes) {
+  constructor(store: Pick<LocationStore, "moment">, most = mostBytes) {
     this.#store = store;
-    this.#most = most;
+    this.#mostBytes = most;
   }
 
   /** What memory has of a moment, as of this state of its device. */
@@ -48,9 +51,10 @@ export class Moments {
     const { hashes, newest } = await this.#store.moment(device, time);
     const read = { time, hashes: new Set(hashes), newest, arrivals: state.arrivals };
     this.#drop(device);
-    if (read.hashes.size <= this.#most) {
+    const bytes = bytesOf(read);
+    if (bytes <= this.#mostBytes) {
       this.#known.set(device, read);
-      this.#grown(read.hashes.size);
+      this.#grown(bytes);
     }
     return read;
   }
@@ -67,23 +71,32 @@ export class Moments {
     const newest = added.at(-1) ?? known.newest;
     return () => {
       if (this.#known.get(device) !== known) return;
+      const bytes = bytesOf(known);
       for (const hash of hashes) known.hashes.add(hash);
       known.newest = newest;
       known.arrivals = state.arrivals;
-      this.#grown(hashes.length);
+      this.#grown(bytesOf(known) - bytes);
     };
   }
 
-  #grown(hashes: number): void {
-    this.#size += hashes;
-    for (const [device] of this.#known) {
-      if (this.#size <= this.#most) return;
+  #grown(bytes: number): void {
+    this.#bytes += bytes;
+    for (const device of this.#known.keys()) {
+      if (this.#bytes <= this.#mostBytes) return;
       this.#drop(device);
     }
   }
 
   #drop(device: DeviceKey): void {
-    this.#size -= this.#known.get(device)?.hashes.size ?? 0;
+    const known = this.#known.get(device);
+    if (known === undefined) return;
+    this.#bytes -= bytesOf(known);
     this.#known.delete(device);
   }
+}
+
+/** Memory that a moment takes (an estimate). */
+function bytesOf({ hashes, newest }: KnownMoment): number {
+  const texts = (newest?.extras.length ?? 0) + (newest?.alerts?.length ?? 0);
+  return momentBytes + hashes.size * hashBytes + 2 * texts;
 }

@@ -67,8 +67,8 @@ function watched(plan: Plan, watch: Watch | undefined): Plan {
 export type LatePlan = { readonly plan: Plan | undefined; readonly leftover: readonly Draft[] } | "more context";
 
 /**
- * Folds drafts into the history that they came too late for. `context` is what surrounds the first of them: from its moment on, or behind that where its repeats
- * were dropped before. Exact repeats are dropped. Drafts that belong after the last record of the context, while the history goes on behind it, are left over for a later plan.
+ * Folds drafts into the history that they came too late for. `context` is what surrounds the first of them: from its moment on, or behind that where repeats of its
+ * moment were dropped before. Exact repeats are dropped. Drafts that belong after the last record of the context, while the history goes on behind it, are left over for a later plan.
  * `final`: the context is as large as it may be; where the fold still has not met the stored totals, the rest is shifted by the sums as they are.
  */
 export function planLate(

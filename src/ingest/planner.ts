@@ -27,8 +27,9 @@ const lateAtOnce = 8;
 const smallAtOnce = 128;
 /** Planning a late report takes well under a millisecond. More than this for each: it lies among thousands of one moment, as those of a clock that stands still. */
 const slowReportMs = 2;
-/** Records of history that may be held for late reports whose commit is still to come, some 20 MB. */
+/** Records of history that may be held for late reports whose commit is still to come, some 20 MB; and bytes of the texts of each, more than most records have. */
 const mostAhead = 32_768;
+const aheadBytes = 1024;
 
 /** A device's plan; none where all it sent is stored already. */
 export interface Planned {
@@ -43,7 +44,8 @@ export interface Planned {
 
 /** What surrounds late reports, and those of them that are not known to be stored already. */
 interface Surroundings {
-  readonly context: HistoryContext;
+  /** Undefined: all that they say of the first moment is stored already. */
+  readonly context: HistoryContext | undefined;
   readonly drafts: readonly Draft[];
 }
 
@@ -208,8 +210,11 @@ export class Planner {
     const limit = this.#atFirst(pending, pending.drafts.length);
     if (limit > smallContext || this.#ahead + limit > mostAhead) return;
     this.#ahead += limit;
-    // Whether it failed does not matter: it is asked for again when it is needed.
-    const context = this.#store.context(pending.device.key, placeBefore(first.time), limit).catch(() => undefined);
+    // Whether it failed does not matter: it is asked for again when it is needed. So is one with long texts, as thousands are held.
+    const context = this.#store.context(pending.device.key, placeBefore(first.time), limit).then(
+      (found) => (textsOf(found) > (limit + 1) * aheadBytes ? undefined : found),
+      () => undefined,
+    );
     pending.ahead = { version: state.version, time: first.time, limit, context };
   }
 
@@ -234,9 +239,12 @@ export class Planner {
       if (!context.more || context.from.at(-1)?.time !== time) return { context, drafts };
       known = await this.#moments.load(key, state, time);
     }
+    const left = fresh(drafts, known);
+    // What lies behind a moment surrounds its own reports only: the next report may belong more records later than any context has.
+    if (left[0]?.time !== time) return { context: undefined, drafts: left };
     const behind = await this.#store.context(key, placeBehind(time), limit, "without before");
     const { newest } = known;
-    return { context: { ...behind, ...(newest && { before: newest }) }, drafts: fresh(drafts, known) };
+    return { context: { ...behind, ...(newest && { before: newest }) }, drafts: left };
   }
 
   /** States of those that are not in memory: held beside the memory's, which may make room for these and lose others of the batch. */
@@ -269,7 +277,7 @@ export class Planner {
     const { pending, state } = late;
     for (let limit = Math.min(least, most); ; limit = Math.min(limit * 4, most)) {
       const { context, drafts } = await this.#surroundings(late, limit);
-      if (drafts.length === 0) return { pending, plan: undefined, leftover: [], bytes: 0 };
+      if (context === undefined) return { pending, plan: undefined, leftover: drafts, bytes: 0 };
       const watch = this.#watch(pending, state);
       const enough = limit >= smallContext || watch === undefined || reachesPast(context, drafts);
       const made = enough ? planLate(state, context, drafts, limit >= largestContext, watch) : "more context";
@@ -284,6 +292,13 @@ export class Planner {
 async function aheadOf({ pending: { ahead }, first, state }: Late, limit: number): Promise<HistoryContext | undefined> {
   if (ahead?.version !== state.version || ahead.time !== first.time || ahead.limit !== limit) return undefined;
   return ahead.context;
+}
+
+/** Length of the texts of a context. */
+function textsOf({ before, from }: HistoryContext): number {
+  let length = before?.extras.length ?? 0;
+  for (const { extras } of from) length += extras.length;
+  return length;
 }
 
 /** Drafts that are not stored already, as far as one moment tells. */

@@ -121,6 +121,51 @@ test("whatever the order of arrival, the store answers the same history and last
   );
 });
 
+/** A moment of several records with so many seconds of records behind it. Answers the store's device, and a fix at so many seconds. */
+async function momentBefore(ingest: Ingest, store: Store, seconds: number, text: string) {
+  await store.accounts.create(
+    { id: "test", name: "Test", timeZone: "Etc/UTC", licenses: 10, language: "en" },
+    Date.now(),
+  );
+  const device = await admitted(ingest, store, "a");
+  const fix = (second: number, step: number): Fix => ({
+    type: "fix",
+    time: start + second * 1000,
+    valid: true,
+    latitude: 48 + step / 1000,
+    longitude: 11,
+    alarms: [],
+    readings: {},
+    attributes: Object.fromEntries(Array.from({ length: 4 }, (_, part) => [`part${part}`, text])),
+  });
+  await submit(ingest, device, [fix(0, 1), fix(0, 2), fix(0, 3), fix(0, 4), fix(0, 5)]);
+  for (let from = 1; from <= seconds; from += 1000)
+    await submit(
+      ingest,
+      device,
+      Array.from({ length: Math.min(1000, seconds - from + 1) }, (_, index) => fix(from + index, 1)),
+    );
+  return { device, fix };
+}
+
+for (const { what, seconds, text } of [
+  { what: "records", seconds: 20_000, text: "" },
+  { what: "bytes", seconds: 1500, text: "x".repeat(2500) },
+])
+  test(`a repeat of one moment and a report that belongs more ${what} later than a context has are both acknowledged`, async (context) => {
+    const directory = dataFolder();
+    const store = await openStore(directory, log);
+    const ingest = newIngest(store);
+    context.after(async () => {
+      await ingest.stop();
+      await store.close();
+      removeFolder(directory);
+    });
+    const { device, fix } = await momentBefore(ingest, store, seconds, text);
+    assert.equal(await submit(ingest, device, [fix(0, 2), fix(seconds - 0.5, 3)]), "stored");
+    assert.equal((await history(store, device)).length, seconds + 6);
+  });
+
 test("a clock that can't be right is kept as evidence, acknowledged, and no location", async (context) => {
   const directory = dataFolder();
   const store = await openStore(directory, log);

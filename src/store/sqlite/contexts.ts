@@ -19,8 +19,8 @@ type Found =
     }
   | undefined;
 
-/** Records that one call to the reader asks for, but for one request that wants more by itself: its answer crosses the threads in one piece. */
-const mostAsked = 16_384;
+/** Bytes that one call to the reader asks for at most, those of the largest request: its answer crosses the threads in one piece. */
+const mostAsked = 8 * 1024 * 1024;
 
 /** Bytes of a context for each record that is asked for, more than most records have; and of any. Thousands of contexts with long texts are held at a time. */
 const recordBytes = 512;
@@ -98,9 +98,9 @@ export class Contexts {
     this.#waiting = [];
     for (let from = 0; from < waiting.length; ) {
       let to = from + 1;
-      let asked = waiting[from]?.request.limit ?? 0;
-      for (let next = waiting[to]; next !== undefined && asked + next.request.limit <= mostAsked; next = waiting[++to])
-        asked += next.request.limit;
+      let asked = waiting[from]?.request.bytes ?? 0;
+      for (let next = waiting[to]; next !== undefined && asked + next.request.bytes <= mostAsked; next = waiting[++to])
+        asked += next.request.bytes;
       await this.#sendSome(waiting.slice(from, to));
       from = to;
     }

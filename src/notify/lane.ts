@@ -27,6 +27,7 @@ export class Lane {
   readonly #channel: NoticeChannel;
   readonly #deps: LaneDeps;
   readonly #targets: Targets;
+  readonly #oneTarget: boolean;
   readonly #mostWaiting: number;
   readonly #running = new Set<Promise<void>>();
   /** Keys of those that wait in memory or are under way; and of those that ended while the store was asked, which its answer may still show. */
@@ -46,7 +47,8 @@ export class Lane {
     this.#channel = channel;
     this.#deps = deps;
     this.#targets = new Targets(options);
-    this.#mostWaiting = options.targetOf === undefined ? page : mostWaiting;
+    this.#oneTarget = options.targetOf === undefined;
+    this.#mostWaiting = this.#oneTarget ? page : mostWaiting;
   }
 
   /** Looks for what is due. */
@@ -70,6 +72,10 @@ export class Lane {
   async #look(): Promise<void> {
     this.#wanted = false;
     this.#ended.clear();
+    if (this.#isFull()) {
+      this.#more = true;
+      return;
+    }
     const { notices, clock, log } = this.#deps;
     try {
       const after = this.#behind();
@@ -86,6 +92,11 @@ export class Lane {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.wake(), storeDownMs);
     }
+  }
+
+  /** Whether more in memory would be of no use. Among many targets there may be one that works, whatever waits for the others. */
+  #isFull(): boolean {
+    return this.#oneTarget && this.#targets.waiting >= this.#mostWaiting;
   }
 
   /**

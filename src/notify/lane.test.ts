@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { silentLog } from "../../test/support/silent-log.ts";
+import type { Notice } from "../model/notice.ts";
+import type { DueAsk } from "../ports/alert-store.ts";
+import { Lane } from "./lane.ts";
+
+function mail(key: number): Notice {
+  return {
+    key,
+    id: `n${key}`,
+    alertId: "a",
+    device: 1,
+    target: { channel: "email", to: "ana@example.org", language: null, timeZone: null, units: "metric" },
+    state: "queued",
+    reason: null,
+    creation: 0,
+    dueAt: 0,
+    attempts: 0,
+    finishedAt: null,
+    peerId: null,
+    countedDay: null,
+  };
+}
+
+test("a mail server that hangs has a page of mails wait in memory, however many are due and however often the lane is woken", async () => {
+  const all = Array.from({ length: 5000 }, (_, index) => mail(index + 1));
+  const read = new Set<number>();
+  const due = async (_channel: string, _now: number, { limit, after, besides }: DueAsk) => {
+    const left = all.filter(({ key }) => key > (after?.key ?? 0) && besides?.has(key) !== true);
+    const notices = left.slice(0, limit);
+    for (const { key } of notices) read.add(key);
+    const last = notices.at(-1);
+    return { notices, last: last && { dueAt: last.dueAt, key: last.key }, more: left.length > limit };
+  };
+  const clock = { now: () => 1, monotonic: () => performance.now() };
+  const sent = new Set<number>();
+  let hangs = true;
+  const waiting: (() => void)[] = [];
+  const work = async ({ key }: Notice) => {
+    if (hangs) await new Promise<void>((resolve) => waiting.push(resolve));
+    all.splice(
+      all.findIndex((each) => each.key === key),
+      1,
+    );
+    sent.add(key);
+    return { works: true };
+  };
+  const options = { parallel: 5, perTarget: 5, perFailing: 5 };
+  const lane = new Lane("email", options, { notices: { due, postpone: async () => {} }, clock, log: silentLog, work });
+  for (let wake = 0; wake < 50; wake++) {
+    lane.wake();
+    await turn();
+  }
+  assert.ok(read.size <= 400, `${read.size} were read`);
+  hangs = false;
+  for (const go of waiting) go();
+  while (sent.size < 5000) await turn();
+  await lane.stop();
+});

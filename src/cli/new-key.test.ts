@@ -97,6 +97,15 @@ test("no key is made where it can't be kept, and no file is left where no key is
     assert.equal(code, 1);
     assert.match(err, /can't write to .*missing/);
   }
+  // A folder, and what is no place to keep a key, must not be found out when the key is made.
+  symlinkSync("/dev/null", join(data, "device"));
+  for (const place of [data, `${data}/`, join(data, "device")])
+    for (const args of commands) {
+      const { code, err } = await run([...args, "--key-file", place]);
+      assert.equal(code, 1, place);
+      assert.match(err, /can't write to .*no file/);
+    }
+  rmSync(join(data, "device"));
   assert.ok(requests.every(({ method, path }) => method === "GET" || path === "/api/Auth/Token"));
   const refusing = await api(context, () => failure(403, "no permission"));
   const { code } = await waybeam(["user", "add", email, "--name", "Ana", ...place, "--key"], {

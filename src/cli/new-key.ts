@@ -34,6 +34,7 @@ export async function makingKey<T>(
       host.terminal.err("The API key is not shown again.\n");
       return { apiKey };
     });
+  if (keyFile !== undefined) await mayBeReplaced(keyFile);
   const folder = keyFile === undefined ? await defaultFolder(host, command) : dirname(resolve(keyFile));
   // A folder that only we can enter: nobody can put a link in the file's place.
   const hidden = await mkdtemp(join(folder, ".api-key-")).catch((error: NodeJS.ErrnoException) => {
@@ -55,6 +56,13 @@ export async function makingKey<T>(
   } finally {
     await rm(hidden, { recursive: true, force: true });
   }
+}
+
+/** Fails where the key can't take the place of what is there: a folder, a terminal, a pipe. */
+async function mayBeReplaced(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (found === undefined || found.isFile()) return;
+  throw new CliError("failure", `can't write to ${file} (it is no file)`, "Name a file with --key-file FILE.");
 }
 
 /** The data folder, where the first start keeps its keys, too; the current one where there is none on this machine. */

@@ -26,33 +26,50 @@ export function countUnread(app: FastifyInstance, answers: Answers): void {
 /** How often connections are looked at for bytes that wait, ms. */
 const lookMs = 500;
 
+/** What the last look at a connection found. */
+interface Seen {
+  /** Tells by its change that bytes have left. */
+  mark: number;
+  /** Looks since then at which bytes waited. */
+  looks: number;
+}
+
 /**
- * Closes connections that take nothing of an answer that waits for them for `unreadMs`; a write of which a part has left meanwhile counts as taken. Only
- * a connection for which bytes wait has this timeout: almost every answer leaves at once, and setting a timeout for each of them costs a fiftieth of a short request.
+ * Closes connections that take nothing of an answer that waits for them for `unreadMs`; a write of which a part has left meanwhile counts as taken. What a
+ * client sends meanwhile does not: a timeout of the socket would begin anew with each line break, and setting one costs a fiftieth of a short request.
  */
 export function closeUnread(server: Server, unreadMs: number): void {
-  const sockets = new Set<Socket>();
+  const sockets = new Map<Socket, Seen>();
+  const most = Math.ceil(unreadMs / lookMs);
   const closed = function closed(this: Socket) {
     sockets.delete(this);
   };
   const opened = (socket: Socket) => {
-    sockets.add(socket);
+    sockets.set(socket, { mark: -1, looks: 0 });
     socket.on("close", closed);
   };
   server.on("connection", opened);
   // Over TLS answers wait in another socket than the one that was accepted.
   server.on("secureConnection", opened);
-  server.on("timeout", (socket) => {
-    // Nothing waits for this one any more: what follows is still being made. One between two requests has another timeout, after which it is closed.
-    if (socket.timeout === unreadMs && socket.writableLength === 0) socket.setTimeout(0);
-    else socket.destroy();
-  });
   server.on("listening", () => {
     const looking = setInterval(() => {
-      for (const socket of sockets)
-        if (socket.writableLength > 0 && socket.timeout !== unreadMs) socket.setTimeout(unreadMs);
+      for (const [socket, seen] of sockets)
+        if (socket.writableLength > 0 && looksAt(socket, seen) > most) socket.destroy();
     }, lookMs);
     looking.unref();
     server.once("close", () => clearInterval(looking));
   });
+}
+
+/** How many looks in a row have found the same bytes waiting. */
+function looksAt(socket: Socket, seen: Seen): number {
+  const mark = socket.bytesWritten - unsentOf(socket);
+  seen.looks = mark === seen.mark ? seen.looks + 1 : 1;
+  seen.mark = mark;
+  return seen.looks;
+}
+
+/** Bytes of the writes under way that have not left. Node's types do not know where it counts them; its own timeouts look there, too. */
+function unsentOf({ _handle }: Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }): number {
+  return _handle?.writeQueueSize ?? 0;
 }

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { closeUnread } from "./unread.ts";
+
+/** Far more than the buffers of both ends hold. */
+const answer = Buffer.alloc(32 * 1024 * 1024);
+
+/** A client of a server that gives unread answers a second; it reads when it is told to. */
+async function setUp(context: TestContext, listener: RequestListener): Promise<Socket> {
+  const server = createServer(listener);
+  closeUnread(server, 1000);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  client.on("error", () => {});
+  client.pause();
+  context.after(() => {
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  return client;
+}
+
+test("an answer that nobody reads ends its connection, also where the client goes on sending what is no request", async (context) => {
+  const response = Promise.withResolvers<Parameters<RequestListener>[1]>();
+  const client = await setUp(context, (_request, made) => {
+    made.end(answer);
+    response.resolve(made);
+  });
+  const sending = setInterval(() => client.write("\r\n"), 100);
+  context.after(() => clearInterval(sending));
+  await once(await response.promise, "close");
+});
+
+test("an answer that is read slowly stays, a piece that is larger than all buffers too", async (context) => {
+  const client = await setUp(context, (_request, made) => void made.end(answer));
+  let bytes = 0;
+  client.on("close", () => {
+    bytes = Number.NEGATIVE_INFINITY;
+  });
+  for (let round = 0; round < 8; round++) {
+    for (let taken = 0; taken < 1024 * 1024; ) {
+      const piece: Buffer | null = client.read();
+      taken += piece?.length ?? 0;
+      if (piece === null) await once(client, "readable");
+    }
+    await wait(400);
+  }
+  client.on("data", (piece: Buffer) => {
+    bytes += piece.length;
+  });
+  client.resume();
+  while (bytes >= 0 && bytes < 16 * 1024 * 1024) await wait(20);
+  assert.ok(bytes > 0, "the connection was closed");
+});
+
+test("an answer that is still being made is waited for", async (context) => {
+  const client = await setUp(context, (_request, made) => {
+    made.write("x");
+    setTimeout(() => made.end("y"), 2500);
+  });
+  const chunks: Buffer[] = [];
+  client.on("data", (chunk: Buffer) => chunks.push(chunk));
+  client.resume();
+  while (!Buffer.concat(chunks).includes("y")) {
+    await wait(50);
+    assert.equal(client.destroyed, false);
+  }
+});

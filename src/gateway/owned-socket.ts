@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { Spread } from "./spread.ts";
 
 /** Who gets what a socket brings. */
 export interface SocketOwner {
@@ -48,8 +49,10 @@ export function drop(socket: OwnedSocket): void {
 function onData(this: OwnedSocket, chunk: Buffer): void {
   this[owner]?.received(chunk);
 }
+/** Closing a socket takes the system 50 µs, and thousands of peers may end in one turn. */
+const ended = new Spread<OwnedSocket>((socket) => socket[owner]?.ended());
 function onEnd(this: OwnedSocket): void {
-  this[owner]?.ended();
+  ended.add(this);
 }
 function onError(this: OwnedSocket): void {
   this[owner]?.close("error");

@@ -9,7 +9,22 @@ import { fixedLimits } from "../limits.ts";
 
 /** Answers every failure of a route in the envelope, with a listed code. What nobody foresaw is a 500; its cause stands in the log alone. */
 export function answerFailures(app: FastifyInstance, log: Log): void {
-  app.setErrorHandler((error: FastifyError, request, reply) => answerFailure(error, request, reply, log));
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    takeRest(request, reply);
+    return answerFailure(error, request, reply, log);
+  });
+}
+
+/**
+ * Fastify closes the connection behind a body that it refuses. Closed with bytes unread, the connection is reset, and a client that still sends loses
+ * the answer; so what is left of the body is taken and forgotten, in the time that a request has. A client or a stop that ends the connection still does.
+ */
+function takeRest({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (reply.getHeader("connection") !== "close" || reply.raw.hasHeader("connection")) return;
+  if (!reply.raw.shouldKeepAlive) return;
+  // Without the header, Node would forget that a client has ended its side, and keep the connection.
+  reply.header("connection", "keep-alive");
+  raw.resume();
 }
 
 /** Answers a failure with its envelope, status and headers; one that nobody foresaw as an internal error, its cause in the log only. */

@@ -12,7 +12,7 @@ interface Bounds {
 }
 
 /** Late reports of one batch: each costs many times what one in order does. */
-const ofLateReports: Bounds = { least: 16, most: 16_384, first: 1024 };
+const ofLateReports: Bounds = { least: 16, most: 16_384, first: 256 };
 
 /**
  * How much of something that takes long one batch may hold. Everybody waits for the batch, so whoever sends much of that gets a share of each, which grows and

@@ -4,7 +4,7 @@ import type { AlertEngine } from "../ports/alert-engine.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { LocationStore } from "../ports/store.ts";
+import type { CommitConflict, LocationStore } from "../ports/store.ts";
 import type { Directory } from "./directory.ts";
 import type { IngestMetrics } from "./metrics.ts";
 import type { OwnClock } from "./own-clock.ts";
@@ -153,7 +153,7 @@ export class Committer {
 
   /** One commit. False: some of its devices are to be planned again. */
   async #commitPart(planned: readonly Planned[]): Promise<boolean> {
-    const { locations, clock, metrics, states, directory } = this.#deps;
+    const { clock, metrics, states, directory } = this.#deps;
     const commits: DeviceCommit[] = [];
     let records = 0;
     for (const { pending, plan } of planned) {
@@ -164,7 +164,7 @@ export class Committer {
     const batch: CommitBatch = { devices: commits, refused: planned.flatMap(({ pending }) => pending.refused) };
     if (commits.length > 0 || batch.refused.length > 0) {
       const started = clock.monotonic();
-      const conflict = await locations.commit(batch, () => {
+      const conflict = await this.#store(batch, () => {
         for (const { plan } of planned) if (plan !== undefined) plan.records.length = 0;
       });
       const ms = clock.monotonic() - started;
@@ -183,6 +183,17 @@ export class Committer {
       this.#listener.stored(one);
     }
     return true;
+  }
+
+  /** Where it fails, it may be stored nevertheless: what memory has of its devices may be old, and nobody would notice where all is a repeat when it is tried again. */
+  async #store(batch: CommitBatch, written: () => void): Promise<CommitConflict | undefined> {
+    const { locations, states } = this.#deps;
+    try {
+      return await locations.commit(batch, written);
+    } catch (error) {
+      for (const { device } of batch.devices) states.forget(device);
+      throw error;
+    }
   }
 
   /** What is on disk is taken up in memory, and told to those who act on it. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { device } from "../../test/support/records.ts";
 import { admitted, fix, setUp, start, submit } from "../../test/support/troubled-store.ts";
-import { noTotals } from "../model/location.ts";
+import { byPlace, noTotals } from "../model/location.ts";
 import { StoreUnavailable } from "../ports/store.ts";
 
 test("a device that was only edited while its reports waited is stored all the same", async () => {
@@ -15,6 +15,32 @@ test("a device that was only edited while its reports waited is stored all the s
   await ingest.stop();
   assert.deepEqual(outcomes, ["stored"]);
   assert.deepEqual(store.stored, [[1, 1]]);
+});
+
+test("the last location is right after a commit whose answer was lost, though nothing of it is left to be stored", async () => {
+  const { store, ingest } = setUp();
+  const one = await admitted(ingest, "a");
+  await submit(ingest, one, 100, []);
+  store.readContext = async (_limit, time) => {
+    const records = store.commits.flatMap(({ devices }) => devices.flatMap((commit) => commit.records)).sort(byPlace);
+    const before = records.findLast((record) => record.time < time);
+    return { ...(before && { before }), from: records.filter((record) => record.time >= time), more: false };
+  };
+  const commit = store.commit.bind(store);
+  store.commit = async (batch, written) => {
+    store.commit = commit;
+    await commit(batch, written);
+    throw new StoreUnavailable("the writer died");
+  };
+  const outcomes: string[] = [];
+  await Promise.all([submit(ingest, one, 50, outcomes), submit(ingest, one, 200, outcomes)]);
+  assert.deepEqual(outcomes, ["stored", "stored"]);
+  assert.deepEqual(store.stored, [
+    [1, 1],
+    [1, 2],
+  ]);
+  assert.match((await ingest.states.lastLocation(1, 0)) ?? "", /"2026-06-01T00:03:20.000Z"/);
+  await ingest.stop();
 });
 
 test("what a reply lets in is committed too, be it the last of the run", async () => {

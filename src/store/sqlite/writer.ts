@@ -103,6 +103,8 @@ serve<WriterCalls>({
     return plain(null);
   },
   append: (request) => {
+    // Before and after: what a file that was moved away holds must not be found there when it is tried again, and be acknowledged as a repeat.
+    writer().inPlace();
     const answer = writer().batches.write(request);
     writer().inPlace();
     return { answer, transfer: [request.buffer] };

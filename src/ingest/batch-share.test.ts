@@ -21,7 +21,7 @@ test("there is always room for some, and a batch without late reports says nothi
   assert.equal(share.amount, 16);
   share.took(0, 10_000);
   share.took(0, 1);
-  share.took(10, 1);
+  share.took(8, 1);
   assert.equal(share.amount, 16);
 });
 
@@ -41,6 +41,35 @@ test("nor where each of the devices sends more than the fewest, one of which a b
   const took = () => share.took(Math.max(720, share.amount), 65 + share.amount * 0.01);
   for (let batch = 0; batch < 20; batch++) took();
   assert.ok(share.amount >= 1024, `${share.amount}`);
+});
+
+test("trackers that pack many reports into a message have more than one message in a batch: what fits seldom fills a share", () => {
+  for (const packed of [20, 30, 50, 100]) {
+    const share = BatchShare.ofLateReports();
+    const took = (diskMs: number) => {
+      const reports = Math.max(packed, Math.floor(share.amount / packed) * packed);
+      share.took(reports, diskMs + reports * 0.01);
+    };
+    for (let batch = 0; batch < 10; batch++) took(150);
+    for (let batch = 0; batch < 20; batch++) took(5);
+    assert.ok(share.amount >= 1024, `${share.amount} with ${packed} in a message`);
+  }
+});
+
+test("on a disk that needs a second for anything, a backlog goes on", () => {
+  for (const diskMs of [240, 1000, 5000]) {
+    const share = BatchShare.ofLateReports();
+    for (let batch = 0; batch < 20; batch++) share.took(share.amount, diskMs + share.amount * 0.01);
+    assert.ok(share.amount >= 1024, `${share.amount} on a disk that needs ${diskMs} ms`);
+  }
+});
+
+test("late reports that really take that long are at most twice the fewest", () => {
+  const share = BatchShare.ofLateReports();
+  for (let batch = 0; batch < 50; batch++) {
+    share.took(share.amount, share.amount * 30);
+    assert.ok(batch < 10 || share.amount <= 32, `${share.amount}`);
+  }
 });
 
 test("bytes have a share by the same rule", () => {

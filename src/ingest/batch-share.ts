@@ -1,8 +1,6 @@
 /** A batch may take so much longer than the disk needs for any, before it holds up the others; below the second figure there is room for more, ms. */
 const longMs = 40;
 const shortMs = 20;
-/** The most that a disk is believed to need for any batch, ms: with a slower one everybody waits so long that what costs much should not add to it. */
-const mostDiskMs = 200;
 
 /** How small a share may become, for a slow disk that takes its time for anything; how large; and what it is before anything is known. */
 interface Bounds {
@@ -50,8 +48,10 @@ export class BatchShare {
     const own = ms - this.#diskMs;
     if (own > longMs) {
       // The least share rarely takes that long by itself: the disk is slow. If it is the share after all, batches take at most twice as long.
-      if (this.#amount === least) this.#diskMs = Math.min(ms, mostDiskMs);
+      if (this.#amount === least) this.#diskMs = ms;
       this.#amount = Math.max(least, Math.floor(Math.min(this.#amount, amount) / 2));
-    } else if (own < shortMs && amount >= this.#amount) this.#amount = Math.min(most, this.#amount * 2);
+    }
+    // What waits comes in messages of many reports, so it seldom fills the share: where more than half is used, the next message did not fit.
+    else if (own < shortMs && amount > this.#amount / 2) this.#amount = Math.min(most, this.#amount * 2);
   }
 }

@@ -14,7 +14,6 @@ import { Committer } from "./committer.ts";
 import { Culprits } from "./culprits.ts";
 import { Directory } from "./directory.ts";
 import { Holds } from "./holds.ts";
-
 import type { IngestMetrics } from "./metrics.ts";
 import { OwnClock } from "./own-clock.ts";
 import { Pending, PendingDevice } from "./pending.ts";

@@ -1,21 +1,26 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { connect as connectSecure } from "node:tls";
+import { selfSigned } from "../../../test/support/certificate.ts";
 import { closeUnread } from "./unread.ts";
 
 /** Far more than the buffers of both ends hold. */
 const answer = Buffer.alloc(32 * 1024 * 1024);
 
 /** A client of a server that gives unread answers a second; it reads when it is told to. */
-async function setUp(context: TestContext, listener: RequestListener): Promise<Socket> {
-  const server = createServer(listener);
+async function setUp(context: TestContext, listener: RequestListener, secure = false): Promise<Socket> {
+  const pair = selfSigned();
+  const server = secure ? createSecureServer(pair, listener) : createServer(listener);
   closeUnread(server, 1000);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const { port } = server.address() as AddressInfo;
+  const client = secure ? connectSecure({ port, host: "127.0.0.1", ca: pair.cert }) : connect(port, "127.0.0.1");
   client.on("error", () => {});
   client.pause();
   context.after(() => {
@@ -27,38 +32,42 @@ async function setUp(context: TestContext, listener: RequestListener): Promise<S
   return client;
 }
 
-test("an answer that nobody reads ends its connection, also where the client goes on sending what is no request", async (context) => {
-  const response = Promise.withResolvers<Parameters<RequestListener>[1]>();
-  const client = await setUp(context, (_request, made) => {
-    made.end(answer);
-    response.resolve(made);
+for (const secure of [false, true]) {
+  const over = secure ? " over TLS" : "";
+  test(`an answer that nobody reads ends its connection${over}, also where the client goes on sending what is no request`, async (context) => {
+    const response = Promise.withResolvers<Parameters<RequestListener>[1]>();
+    const listener: RequestListener = (_request, made) => {
+      made.end(answer);
+      response.resolve(made);
+    };
+    const client = await setUp(context, listener, secure);
+    const sending = setInterval(() => client.write("\r\n"), 100);
+    context.after(() => clearInterval(sending));
+    await once(await response.promise, "close");
   });
-  const sending = setInterval(() => client.write("\r\n"), 100);
-  context.after(() => clearInterval(sending));
-  await once(await response.promise, "close");
-});
 
-test("an answer that is read slowly stays, a piece that is larger than all buffers too", async (context) => {
-  const client = await setUp(context, (_request, made) => void made.end(answer));
-  let bytes = 0;
-  client.on("close", () => {
-    bytes = Number.NEGATIVE_INFINITY;
-  });
-  for (let round = 0; round < 8; round++) {
-    for (let taken = 0; taken < 1024 * 1024; ) {
-      const piece: Buffer | null = client.read();
-      taken += piece?.length ?? 0;
-      if (piece === null) await once(client, "readable");
+  test(`an answer that is read slowly stays${over}, a piece that is larger than all buffers too`, async (context) => {
+    const client = await setUp(context, (_request, made) => void made.end(answer), secure);
+    let bytes = 0;
+    client.on("close", () => {
+      bytes = Number.NEGATIVE_INFINITY;
+    });
+    for (let round = 0; round < 8; round++) {
+      for (let taken = 0; taken < 1024 * 1024; ) {
+        const piece: Buffer | null = client.read();
+        taken += piece?.length ?? 0;
+        if (piece === null) await once(client, "readable");
+      }
+      await wait(400);
     }
-    await wait(400);
-  }
-  client.on("data", (piece: Buffer) => {
-    bytes += piece.length;
+    client.on("data", (piece: Buffer) => {
+      bytes += piece.length;
+    });
+    client.resume();
+    while (bytes >= 0 && bytes < 16 * 1024 * 1024) await wait(20);
+    assert.ok(bytes > 0, "the connection was closed");
   });
-  client.resume();
-  while (bytes >= 0 && bytes < 16 * 1024 * 1024) await wait(20);
-  assert.ok(bytes > 0, "the connection was closed");
-});
+}
 
 test("an answer that is still being made is waited for", async (context) => {
   const client = await setUp(context, (_request, made) => {

@@ -69,7 +69,14 @@ function looksAt(socket: Socket, seen: Seen): number {
   return seen.looks;
 }
 
-/** Bytes of the writes under way that have not left. Node's types do not know where it counts them; its own timeouts look there, too. */
-function unsentOf({ _handle }: Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null }): number {
-  return _handle?.writeQueueSize ?? 0;
+/** Where Node counts what has not left of the writes under way. Its types do not know of it. */
+interface Handle {
+  readonly writeQueueSize?: number;
+  /** Over TLS: the connection below. */
+  readonly _parent?: Handle | null;
+}
+
+/** Bytes of the writes under way that have not left. Over TLS they count until the whole write has left, so what the connection below still has tells more. */
+function unsentOf({ _handle }: Socket & { readonly _handle?: Handle | null }): number {
+  return (_handle?.writeQueueSize ?? 0) + (_handle?._parent?.writeQueueSize ?? 0);
 }

@@ -65,7 +65,7 @@ async function mayBeReplaced(file: string): Promise<void> {
   throw new CliError("failure", `can't write to ${file} (it is no file)`, "Name a file with --key-file FILE.");
 }
 
-/** The data folder, where the first start keeps its keys, too; the current one where there is none on this machine. */
+/** The folder for key files: the data folder, where the first start keeps its keys too. On a machine without a data folder, the current folder. */
 async function defaultFolder(host: Host, command: Command): Promise<string> {
   const { data } = await host.readConfig(command.optsWithGlobals<{ config?: string }>().config);
   const found = await stat(data).catch(() => undefined);

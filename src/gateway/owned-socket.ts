@@ -49,7 +49,7 @@ export function drop(socket: OwnedSocket): void {
 function onData(this: OwnedSocket, chunk: Buffer): void {
   this[owner]?.received(chunk);
 }
-/** Closing a socket takes the system 50 µs, and thousands of peers may end in one turn. */
+/** The system needs 50 µs to close a socket, and thousands of peers may end in one turn. */
 const ended = new Spread<OwnedSocket>((socket) => socket[owner]?.ended());
 function onEnd(this: OwnedSocket): void {
   ended.add(this);

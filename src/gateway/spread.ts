@@ -1,16 +1,16 @@
-/** How many are worked off in one turn of the event loop: some milliseconds. */
+/** Items that one turn of the event loop works off. They take a few milliseconds. */
 const atOnce = 64;
 
 /**
- * Work that may come by the thousand in one turn of the event loop, as when a network goes down and all its connections end: a few are worked off at once, the
- * others in the turns after, between which everybody else is served.
+ * Spreads work that comes by the thousand over many turns of the event loop, so that everybody else is served in between. When a network goes down, for example,
+ * all its connections end in one turn.
  */
 export class Spread<T> {
   readonly #work: (item: T) => void;
   #waiting: T[] = [];
-  /** Where in `#waiting` it goes on. */
+  /** Index in `#waiting` of the next item. */
   #next = 0;
-  /** Worked off in this turn. */
+  /** Items that were worked off in this turn. */
   #done = 0;
   #turning = false;
 
@@ -18,7 +18,7 @@ export class Spread<T> {
     this.#work = work;
   }
 
-  /** Works it off now, or in a later turn: in the order of the calls. */
+  /** Works the item off now or in a later turn. Items keep the order of the calls. */
   add(item: T): void {
     if (!this.#turning) {
       this.#turning = true;

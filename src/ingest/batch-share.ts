@@ -1,25 +1,27 @@
-/** A batch may take so much longer than the disk needs for any, before it holds up the others; below the second figure there is room for more, ms. */
+/** A batch that takes longer than this holds up the others, ms. The time that the disk needs for any batch does not count. */
 const longMs = 40;
+/** A batch that takes less leaves room for a larger share, ms. */
 const shortMs = 20;
 
-/** How small a share may become, for a slow disk that takes its time for anything; how large; and what it is before anything is known. */
+/** The limits of a share. */
 interface Bounds {
   readonly least: number;
   readonly most: number;
+  /** The share before the first batch was measured. */
   readonly first: number;
 }
 
-/** Late reports of one batch: each costs many times what one in order does. */
+/** Late reports in one batch. Each costs many times as much as a report in order. */
 const ofLateReports: Bounds = { least: 16, most: 16_384, first: 256 };
 
 /**
- * How much of something that takes long one batch may hold. Everybody waits for the batch, so whoever sends much of that gets a share of each, which grows and
- * shrinks with what the last ones took.
+ * The part of a batch that expensive reports may fill. Everybody waits for the batch, so those who send many expensive reports get a share of each batch. The share
+ * grows and shrinks with the time that the last batches took.
  */
 export class BatchShare {
   readonly #bounds: Bounds;
   #amount: number;
-  /** What a batch takes on this disk, however little of it there is. */
+  /** The time that this disk needs for any batch, however small the share. */
   #diskMs = 0;
 
   constructor(bounds: Bounds) {
@@ -31,7 +33,7 @@ export class BatchShare {
     return new BatchShare(ofLateReports);
   }
 
-  /** Bytes of devices that send much at a time, up to so many. */
+  /** Bytes in one batch of the devices that send many at a time. `most`: the bytes of a whole batch. */
   static ofBytes(most: number): BatchShare {
     return new BatchShare({ least: most / 32, most, first: most / 4 });
   }
@@ -40,18 +42,18 @@ export class BatchShare {
     return this.#amount;
   }
 
-  /** A batch with so much of it took so long. */
+  /** Tells that a batch that held this amount took `ms`. */
   took(amount: number, ms: number): void {
     if (amount === 0) return;
     const { least, most } = this.#bounds;
     this.#diskMs = Math.min(this.#diskMs, ms);
     const own = ms - this.#diskMs;
     if (own > longMs) {
-      // The least share rarely takes that long by itself: the disk is slow. If it is the share after all, batches take at most twice as long.
+      // The least share rarely takes that long by itself, so the disk is slow. If the share is the cause after all, batches take at most twice as long.
       if (this.#amount === least) this.#diskMs = ms;
       this.#amount = Math.max(least, Math.floor(Math.min(this.#amount, amount) / 2));
     }
-    // What waits comes in messages of many reports, so it seldom fills the share: where more than half is used, the next message did not fit.
+    // Waiting reports come in messages of many, which seldom fill the share exactly. A batch that uses more than half of it had no room for the next message.
     else if (own < shortMs && amount > this.#amount / 2) this.#amount = Math.min(most, this.#amount * 2);
   }
 }

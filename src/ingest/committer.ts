@@ -48,7 +48,7 @@ export interface CommitListener {
   refused(pending: PendingDevice): void;
   /** A commit took so long. */
   took(commits: readonly DeviceCommit[], ms: number): void;
-  /** The few reports of these devices took so long to be planned. */
+  /** Planning the few reports of these devices took `ms`. */
   slow(devices: readonly DeviceKey[], ms: number): void;
 }
 
@@ -185,7 +185,7 @@ export class Committer {
     return true;
   }
 
-  /** Where it fails, it may be stored nevertheless: what memory has of its devices may be old, and nobody would notice where all is a repeat when it is tried again. */
+  /** A commit that fails may be on disk nevertheless. Memory then forgets its devices: where the next try finds only repeats, no conflict would show that their states are old. */
   async #store(batch: CommitBatch, written: () => void): Promise<CommitConflict | undefined> {
     const { locations, states } = this.#deps;
     try {

@@ -9,7 +9,7 @@ function world() {
   return { clock, holds: new Holds(clock) };
 }
 
-/** A commit that changed so many stored records of a device. */
+/** A commit that changed `count` stored records of a device. */
 const changed = (device: number, count: number): DeviceCommit => {
   const patch = { time: 1, hash: 1, totals: noTotals };
   return {

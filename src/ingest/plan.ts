@@ -217,7 +217,7 @@ function isNothing({ odometerMm, sensorMs }: TotalsSums): boolean {
 }
 
 /**
- * The state after `before` and so many new records. `newest`: the newest record, where it is another one than before; `located`: the newest new one with a position of its own.
+ * The state after `before`. `records`: the number of new records; `newest`: the newest record, if a new one is; `located`: the newest of the new records that has its own position.
  * Its `last` is at the last valid position: a newest record that has none keeps its time and readings.
  */
 function stateOf(

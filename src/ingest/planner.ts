@@ -25,7 +25,7 @@ const smallContext = 256;
 /** Devices that need more than that are planned so many at a time, so that the memory of their histories is bounded; and of those that need less. */
 const lateAtOnce = 8;
 const smallAtOnce = 128;
-/** Planning a late report takes well under a millisecond. More than this for each: it lies among thousands of one moment, as those of a clock that stands still. */
+/** Planning a late report takes well under a millisecond. One that takes longer than this lies among thousands of one moment: its tracker's clock stands still. */
 const slowReportMs = 2;
 /** Records of history that may be held for late reports whose commit is still to come, some 20 MB; and bytes of the texts of each, more than most records have. */
 const mostAhead = 32_768;
@@ -76,7 +76,7 @@ export class Planner {
   readonly #moments: Moments;
   #ahead = 0;
 
-  /** `slow`: told of devices whose few reports took so long together. */
+  /** `slow` is told which devices took long to plan though they sent few reports, and the time that they took together. */
   constructor(
     store: LocationStore,
     states: States,
@@ -103,7 +103,7 @@ export class Planner {
     if (loading !== undefined) await loading;
     const planned: Planned[] = [];
     const late: Late[] = [];
-    /** Those that go on at the moment of the newest record: repeats of that are to be found first. */
+    /** Devices whose first report has the time of their newest record: the planner looks for repeats of it first. */
     const ofMoment: Late[] = [];
     let bytes = 0;
     const add = (one: Planned) => {
@@ -149,7 +149,7 @@ export class Planner {
     return planned;
   }
 
-  /** Tells of these devices where that took long. What is left over was not planned yet: with it, devices that send many reports of one moment would never be slow. */
+  /** Does the work and tells `slow` of the devices where it took long. Leftover reports do not count, since they were not planned. */
   async #timed<T extends Planned | undefined>(
     some: readonly Late[],
     work: (some: readonly Late[]) => Promise<readonly T[]>,

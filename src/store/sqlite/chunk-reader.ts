@@ -9,10 +9,10 @@ import { ByteSink } from "../records/sink.ts";
 import {
   type ContextRequest,
   type ContextsAnswer,
+  contextOutcome,
   type JsonPiece,
   type MomentAnswer,
   type MomentRequest,
-  found as outcomes,
   type ReadRequest,
   type RenderRequest,
 } from "./messages.ts";
@@ -94,7 +94,7 @@ export class ChunkReader {
         table[at++] = sink.length;
         const cut = complete && this.#from(request, sink);
         table[at++] = sink.length;
-        table[at++] = complete ? (cut ? outcomes.cut : outcomes.all) : outcomes.missing;
+        table[at++] = complete ? (cut ? contextOutcome.cut : contextOutcome.all) : contextOutcome.missing;
       }
     });
     return { table, bytes: sink.cut() };

@@ -4,7 +4,7 @@ import type { HistoryContext } from "../../ports/store.ts";
 import { readRecords } from "../records/record-codec.ts";
 import type { DeviceChunks } from "./chunk-index.ts";
 import { mostLooks, type ReadParts, stepBytes } from "./history.ts";
-import { type ContextRequest, type ContextsAnswer, found as outcomes } from "./messages.ts";
+import { type ContextRequest, type ContextsAnswer, contextOutcome } from "./messages.ts";
 import { Sweep } from "./sweep.ts";
 
 /** What one request found; undefined: a chunk was not there any more. */
@@ -135,8 +135,8 @@ function foundOf({ table, bytes }: ContextsAnswer, index: number): Found {
   const start = index === 0 ? 0 : table[index * 3 - 2];
   const middle = table[index * 3];
   const outcome = table[index * 3 + 2];
-  if (outcome === outcomes.missing) return undefined;
+  if (outcome === contextOutcome.missing) return undefined;
   const [before] = readRecords(bytes.subarray(start, middle));
   const from = bytes.subarray(middle, table[index * 3 + 1]);
-  return { before, from: readRecords(from), bytes: from.byteLength, cut: outcome === outcomes.cut };
+  return { before, from: readRecords(from), bytes: from.byteLength, cut: outcome === contextOutcome.cut };
 }

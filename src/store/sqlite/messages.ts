@@ -131,11 +131,11 @@ export interface ContextRequest {
 }
 
 /** What became of a context request: a chunk is not there, all was found, or there was more than its bytes. */
-export const found = { missing: 0, all: 1, cut: 2 } as const;
+export const contextOutcome = { missing: 0, all: 1, cut: 2 } as const;
 
 /**
  * Answers to context requests, packed: for each three numbers (the end of the record at or before the place, the end of the records behind it, and
- * one of `found`), and all records' bytes one after the other.
+ * one of `contextOutcome`), and all records' bytes one after the other.
  */
 export interface ContextsAnswer {
   readonly table: Float64Array<ArrayBuffer>;

@@ -21,8 +21,8 @@ export interface AttemptDeps {
 }
 
 /**
- * Tries what needs the store. Where it fails, the store itself is tried: while that fails too, the store is down, and the work waits and is tried again.
- * Where the store works, the work is at fault.
+ * Tries what needs the store. Where it fails, the store itself is tried: while that fails too, the store is down, and the work waits. It is tried again once the store works: a
+ * commit that failed may be found where it is read, as in a file that was moved away, and would be acknowledged as a repeat. Where the store works at once, the work is at fault.
  */
 export class Attempts {
   readonly #deps: AttemptDeps;
@@ -41,7 +41,7 @@ export class Attempts {
   /** Undefined: it is done. `last`: nothing can be divided any further, so a failure of the store, which may have been one of a moment, is tried once more. */
   async run(work: () => Promise<void>, last: boolean): Promise<Failure | undefined> {
     let again = last;
-    for (let attempt = 0; ; attempt++) {
+    for (;;) {
       try {
         await work();
         this.#up();
@@ -52,12 +52,19 @@ export class Attempts {
         if (await this.#works(error)) {
           if (!again) return { error };
           again = false;
-          continue;
-        }
+        } else await this.#untilBack(error);
       }
+    }
+  }
+
+  /** Resolves when the store works again. */
+  async #untilBack(error: StoreUnavailable): Promise<void> {
+    for (let attempt = 0; ; attempt++) {
       if (this.#stopping) throw new GivenUp("the store is down");
       const delay = retryDelays[Math.min(attempt, retryDelays.length - 1)] ?? 0;
       await new Promise<void>((resolve) => setTimeout(resolve, delay));
+      if (await this.#works(error)) return;
+      this.#deps.metrics.unavailable.add(1);
     }
   }
 

@@ -96,11 +96,7 @@ test("while the store is down nobody is answered, and then everybody once", asyn
   const { store, bus, ingest } = setUp();
   const outcomes: string[] = [];
   store.down = 2;
-  const down = async () => {
-    setImmediate(() => store.down--);
-    throw new StoreUnavailable("disk full");
-  };
-  store.trouble = [down, down];
+  store.trouble = [() => Promise.reject(new StoreUnavailable("disk full"))];
   const held = await admitted(ingest, "a");
   const expiring = await admitted(ingest, "b");
   const waiting = [submit(ingest, held, 1, outcomes), submit(ingest, expiring, 1, outcomes)];

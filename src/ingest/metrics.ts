@@ -56,7 +56,7 @@ export function ingestMetrics(metrics: Metrics): IngestMetrics {
     ),
     unavailable: counter(
       "waybeam_ingest_store_unavailable_total",
-      "Commits that failed because the store was unavailable.",
+      "Commits that failed because the store was unavailable, and tries of the store meanwhile that failed too.",
     ),
   };
 }

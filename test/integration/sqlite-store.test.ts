@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -117,6 +117,24 @@ describe("SQLite store", () => {
     await store.check();
     assert.equal(await store.locations.commit(commit), undefined);
     assert.equal((await readAll(store, device.key)).count, 2);
+    await makeDevice(store, account.key);
+    await store.close();
+  });
+
+  it("takes no change into a folder that was moved away, in a transaction or not", async () => {
+    const store = await open(directory);
+    const account = await makeAccount(store);
+    await rename(directory, `${directory}-moved`);
+    try {
+      await assert.rejects(
+        store.accounts.setting("moved", () => "value"),
+        unavailable,
+      );
+      await assert.rejects(makeDevice(store, account.key), unavailable);
+    } finally {
+      await rename(`${directory}-moved`, directory);
+    }
+    assert.equal(await store.accounts.findSetting("moved"), undefined);
     await makeDevice(store, account.key);
     await store.close();
   });

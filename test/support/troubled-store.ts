@@ -6,6 +6,7 @@ import type { Device, DeviceKey } from "../../src/model/device.ts";
 import type { Fix } from "../../src/model/effects.ts";
 import { type DeviceState, type LocationRecord, neverReported, type RecordPlace } from "../../src/model/location.ts";
 import { createLog, createMetrics } from "../../src/observe/index.ts";
+import type { AlertEngine } from "../../src/ports/alert-engine.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
 import {
   type CommitConflict,
@@ -25,13 +26,14 @@ export class TroubledStore {
   devices: Device[] = [device({ key: 1, id: "a" }), device({ key: 2, id: "b" })];
   readonly states = new Map<DeviceKey, DeviceState>();
   readonly commits: CommitBatch[] = [];
-  /** What the next commits do instead; taken one by one. */
+  /** Checks of the store that fail from now on. */
   down = 0;
   /** Devices whose rows can't be written. */
   readonly spoilt = new Set<DeviceKey>();
   tries = 0;
   /** What late reports are shown of the history. */
   history: readonly LocationRecord[] = [];
+  /** What the next commits do instead; taken one by one. */
   trouble: (() => Promise<CommitConflict | undefined> | undefined)[] = [];
 
   async identify(ids: readonly string[]): Promise<Device | undefined> {
@@ -83,23 +85,20 @@ export class TroubledStore {
     };
     const devices = { identify: (ids: readonly string[]) => this.identify(ids) };
     const check = async () => {
-      if (this.down > 0) throw new StoreUnavailable("disk full");
+      if (this.down-- > 0) throw new StoreUnavailable("disk full");
     };
     return { locations, devices, check } as unknown as Pick<Store, "locations" | "devices" | "check">;
   }
 }
 
 /** Ingest over a troubled store, with a clock that the test turns. */
-export function setUp() {
+export function setUp(engine: AlertEngine = noAlertEngine) {
   const store = new TroubledStore();
   const bus = createMemoryBus();
   const clock = { time: start, now: () => clock.time, monotonic: () => clock.time };
   const metrics = ingestMetrics(createMetrics({ processMetrics: false }));
   const log = createLog("silent");
-  const ingest = new Ingest(
-    { maxFutureMs: 600_000 },
-    { store: store.asStore, bus, clock, log, metrics, engine: noAlertEngine },
-  );
+  const ingest = new Ingest({ maxFutureMs: 600_000 }, { store: store.asStore, bus, clock, log, metrics, engine });
   return { store, bus, clock, ingest };
 }
 

@@ -88,7 +88,11 @@ function writer(): Writer {
 }
 
 serve<WriterCalls>({
-  sql: (request) => plain(writer().statements.run(request)),
+  sql: (request) => {
+    // A transaction's statements are looked after by its commit.
+    if (!writer().database.isTransaction) writer().inPlace();
+    return plain(writer().statements.run(request));
+  },
   begin: () => {
     writer().database.exec("begin immediate");
     return plain(null);

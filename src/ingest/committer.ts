@@ -57,6 +57,8 @@ export class Committer {
   readonly planner: Planner;
   readonly #deps: CommitterDeps;
   readonly #listener: CommitListener;
+  /** A commit with notices failed: they may be queued nevertheless. */
+  #perhapsQueued = false;
 
   constructor(deps: CommitterDeps, listener: CommitListener) {
     this.#deps = deps;
@@ -191,7 +193,10 @@ export class Committer {
     try {
       return await locations.commit(batch, written);
     } catch (error) {
-      for (const { device } of batch.devices) states.forget(device);
+      for (const { device, notices } of batch.devices) {
+        states.forget(device);
+        this.#perhapsQueued ||= notices !== undefined && notices.length > 0;
+      }
       throw error;
     }
   }
@@ -201,17 +206,20 @@ export class Committer {
     const { states, engine, bus, log } = this.#deps;
     let notices = 0;
     for (const { pending, plan, whenStored } of planned) {
-      if (plan === undefined) continue;
       whenStored?.();
-      states.committed(pending.device.key, plan.state);
+      if (plan !== undefined) states.committed(pending.device.key, plan.state);
+      // Where all were repeats, they may be those of a commit whose answer was lost.
+      const state = plan?.state ?? states.get(pending.device.key);
       try {
-        engine.committed(pending.device, plan.state);
+        if (state !== undefined) engine.committed(pending.device, state);
       } catch (error) {
         log.error({ error, device: pending.device.id }, "timers of a device's alert rules could not be set");
       }
-      notices += plan.notices?.length ?? 0;
+      notices += plan?.notices?.length ?? 0;
     }
-    if (notices > 0) bus.publish({ type: "noticesQueued" });
+    if (notices === 0 && !this.#perhapsQueued) return;
+    this.#perhapsQueued = false;
+    bus.publish({ type: "noticesQueued" });
   }
 
   #count(planned: readonly Planned[], stored: number): void {

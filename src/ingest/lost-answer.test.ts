@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { newAlert, newNotice } from "../../test/contract/store/alert-values.ts";
+import { noAlertEngine } from "../../test/support/no-alert-engine.ts";
 import { admitted, setUp, submit, type TroubledStore } from "../../test/support/troubled-store.ts";
+import type { AlertEngine, Watch } from "../ports/alert-engine.ts";
 import { StoreUnavailable } from "../ports/store.ts";
 
 /** The next commit is stored, and its answer never comes. */
@@ -27,4 +30,33 @@ test("what a failed commit left where it is read is acknowledged only once the s
   assert.ok(store.down <= 0, `${store.down} checks of the store would still fail`);
   assert.deepEqual(outcomes, ["stored"]);
   assert.deepEqual(store.stored, [[1, 1]]);
+});
+
+test("timers are set and notices are sent after a commit whose answer was lost, though nothing of it is left to be stored", async (context) => {
+  const watch: Watch = {
+    full: false,
+    mostLate: 1000,
+    observe: () => undefined,
+    observeLate: (late) => late.map(() => undefined),
+    tick: () => undefined,
+    outcome: () => ({ rules: undefined, alerts: [], notices: [newNotice(newAlert(1, 1))] }),
+  };
+  const set: number[] = [];
+  const engine: AlertEngine = {
+    ...noAlertEngine,
+    watch: () => watch,
+    committed: (_device, { version }) => void set.push(version),
+  };
+  const { store, bus, ingest } = setUp(engine);
+  context.after(() => ingest.stop());
+  let queued = 0;
+  bus.subscribe(({ type }) => {
+    if (type === "noticesQueued") queued++;
+  });
+  const one = await admitted(ingest, "a");
+  loseNextAnswer(store);
+  await submit(ingest, one, 1, []);
+  assert.deepEqual(store.stored, [[1, 1]]);
+  assert.deepEqual(set, [1]);
+  assert.equal(queued, 1);
 });

@@ -324,6 +324,39 @@ test("a service that is about to stop holds back nobody: who waits is answered b
   assert.deepEqual(told, ["stored"]);
 });
 
+test("who was stored is told at once, also where a held device reports in the very moment after the commit", async (context) => {
+  for (let later = 0; later < 40; later++) {
+    const { store, clock, ingest } = setUp();
+    context.after(() => ingest.stop());
+    const stuck = await admitted(ingest, "a");
+    const other = await admitted(ingest, "b");
+    store.states.set(1, { version: 1, time: start, arrivals: 1, totals: noTotals });
+    store.readMoment = async () => {
+      clock.time += 100;
+      return { hashes: [1] };
+    };
+    await submit(ingest, stuck, 0, []);
+    const commit = store.commit.bind(store);
+    let held: Promise<void> | undefined;
+    store.commit = async (batch, written) => {
+      store.commit = commit;
+      const answer = await commit(batch, written);
+      let steps = Promise.resolve();
+      for (let step = 0; step < later; step++) steps = steps.then(() => undefined);
+      void steps.then(() => {
+        held = submit(ingest, stuck, 0, []);
+      });
+      return answer;
+    };
+    const told: string[] = [];
+    const stored = submit(ingest, other, 1, told);
+    for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(told, ["stored"], `${later} steps later`);
+    await ingest.stop();
+    await Promise.all([stored, held]);
+  }
+});
+
 test("a clock that stands still costs one reading of its moment; repeats are known, and the last report to come is the last location", async (context) => {
   const { store, ingest } = setUp();
   context.after(() => ingest.stop());

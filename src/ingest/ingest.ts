@@ -289,7 +289,8 @@ export class Ingest implements Intake, SetAsides {
     this.#lateShare.took(late, ms);
     this.#bulkShare.took(bulk, ms);
     this.#relieve();
-    if (!this.#pending.empty) setImmediate(() => this.#tellStored());
+    // Where the run ends now, it tells them before.
+    setImmediate(() => this.#tellStored());
   }
 
   #tellStored(): void {

@@ -27,3 +27,28 @@ test("a few at once, thousands over many turns of the event loop, all in their o
   spread.add(2000);
   assert.equal(done.at(-1), 2000);
 });
+
+test("work that fails keeps no other from being done, and what comes from within it waits for its place", async (context) => {
+  const done: number[] = [];
+  const failures: unknown[] = [];
+  const failed = (error: unknown) => void failures.push(error);
+  // Nobody catches what fails in a turn of its own.
+  const before = process.listeners("uncaughtException");
+  process.removeAllListeners("uncaughtException").on("uncaughtException", failed);
+  context.after(() => {
+    process.removeAllListeners("uncaughtException");
+    for (const listener of before) process.on("uncaughtException", listener);
+  });
+  const spread = new Spread<number>((item) => {
+    done.push(item);
+    if (item === 190) spread.add(200);
+    if (item === 70) throw new Error("a defect");
+  });
+  for (let item = 0; item < 200; item++) spread.add(item);
+  for (let turns = 0; turns < 10; turns++) await turn();
+  assert.equal(failures.length, 1);
+  assert.deepEqual(
+    done,
+    Array.from({ length: 201 }, (_, item) => item),
+  );
+});

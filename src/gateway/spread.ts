@@ -34,14 +34,14 @@ export class Spread<T> {
     const end = Math.min(this.#next + atOnce, this.#waiting.length);
     this.#done = end - this.#next;
     this.#turning = this.#done > 0;
-    // Before the work, which may fail.
+    // Before the work: where one fails, the others are worked off in the next turn.
     if (this.#turning) setImmediate(() => this.#turn());
-    const items = this.#waiting.slice(this.#next, end);
-    this.#next = end;
-    if (end === this.#waiting.length) {
-      this.#waiting = [];
-      this.#next = 0;
+    for (const item of this.#waiting.slice(this.#next, end)) {
+      this.#next++;
+      this.#work(item);
     }
-    for (const item of items) this.#work(item);
+    if (this.#next < this.#waiting.length) return;
+    this.#waiting = [];
+    this.#next = 0;
   }
 }

@@ -2,7 +2,7 @@ import type { Notice, NoticeChannel } from "../model/notice.ts";
 import type { DuePlace, NoticeStore } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import { type Showed, type TargetOptions, Targets } from "./targets.ts";
+import { mostWaiting, type Showed, type TargetOptions, Targets } from "./targets.ts";
 
 /** What a lane needs of the outbox. */
 export interface LaneDeps {
@@ -15,8 +15,6 @@ export interface LaneDeps {
 
 /** Notices that are asked for at a time: work for a second or so, and some ten milliseconds of the store. */
 const page = 200;
-/** Notices that wait in memory for many targets, 1 KB each; what is above that waits in the store. */
-const mostWaiting = 5000;
 /** How often what is due is gone through from the first while much of it waits in memory, ms. */
 const fromFirstMs = 1000;
 /** Pause before the store is asked again where it could not be, ms. */

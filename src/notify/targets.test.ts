@@ -120,9 +120,57 @@ describe("targets", () => {
     assert.equal(failed.back.length, 199 - 8);
     const second = targets.take();
     assert.ok(second !== undefined);
-    assert.deepEqual(targets.done(second, { works: false, pauseMs: 50 }, 10).until, 60);
-    assert.equal(targets.waiting, 0);
-    assert.equal(targets.add(notice(1, 2), 59), 60);
-    assert.equal(targets.add(notice(1, 2), 60), undefined);
+    const asked = targets.done(second, { works: false, pauseMs: 50_000 }, 10);
+    assert.deepEqual([asked.back.length, asked.until, targets.waiting], [7, 50_010, 0]);
+    assert.equal(targets.add(notice(1, 2), 50_009), 50_010);
+    assert.equal(targets.add(notice(1, 2), 50_010), undefined);
+  });
+
+  it("of which many work slowly hold a bounded number, and another one still has its turn", () => {
+    const targets = new Targets({ ...options, groups: { groupOf: ({ device }) => String(device), most: 4 } });
+    for (let index = 0; index < 200_000; index++) targets.add(notice(index, index % 1000), 0);
+    assert.ok(targets.waiting <= 13_000, `${targets.waiting} wait`);
+    assert.equal(targets.add(notice(1e6, 1e6), 0), undefined);
+  });
+
+  /** Lets a target with 10,000 notices take so many a second; gives how often notices were looked at, and after how many seconds all were taken. */
+  function drain(
+    aSecond: number,
+    works: boolean,
+    pauseMs?: number,
+  ): { readonly looks: number; readonly seconds: number } {
+    const targets = new Targets(options);
+    const dueAt = new Map(Array.from({ length: 10_000 }, (_, key) => [key, 0]));
+    let looks = 0;
+    for (let second = 0; second < 600; second++) {
+      const now = second * 1000;
+      const due = [...dueAt].filter(([, at]) => at <= now).sort((a, b) => a[1] - b[1] || a[0] - b[0]);
+      for (const [key] of due) {
+        const until = targets.add(notice(key, 1), now);
+        looks++;
+        if (until === undefined) dueAt.delete(key);
+        else dueAt.set(key, until);
+      }
+      for (let left = aSecond; left > 0; left--) {
+        const taken = targets.take();
+        if (taken === undefined) break;
+        const { back, until } = targets.done(taken, { works, ...(pauseMs !== undefined && { pauseMs }) }, now);
+        for (const { key } of back) dueAt.set(key, until);
+      }
+      if (dueAt.size === 0 && targets.waiting === 0) return { looks, seconds: second };
+    }
+    return { looks, seconds: Number.POSITIVE_INFINITY };
+  }
+
+  it("with a long queue look at it rarely, and one that works has it as soon as it can take it", () => {
+    for (const aSecond of [40, 150]) {
+      const { looks, seconds } = drain(aSecond, true);
+      assert.ok(seconds < 1.3 * (10_000 / aSecond), `${seconds} s`);
+      assert.ok(looks < 80_000, `${looks} looks of one that works`);
+    }
+    for (const pauseMs of [undefined, 1000]) {
+      const { looks } = drain(1, false, pauseMs);
+      assert.ok(looks < 80_000, `${looks} looks of one that fails and asks for ${pauseMs} ms`);
+    }
   });
 });

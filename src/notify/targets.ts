@@ -34,14 +34,33 @@ interface Target {
   running: number;
   failing: boolean;
   pausedUntil: number;
+  /** When the last group of notices that were sent back to the store is due again, and how many it has. */
+  backAt: number;
+  backCount: number;
+  /** From that group to the next, ms, by the notices that the target took since then. */
+  gapMs: number;
+  taken: number;
+  since: number;
 }
 
-/** Notices that wait in memory for one target: enough for one that works, and few for one that fails, of which there may be many. */
-const mostWaiting = 200;
+/** Notices that wait in memory, 1 KB each. Where they are more, each target has an equal part of so many: among many targets there may be one that works. */
+export const mostWaiting = 5000;
+/** Of that for one target: enough for one that works, and few for one that fails, of which there may be many. */
+const mostWaitingOfOne = 200;
 const mostWaitingFailing = 8;
 /** How long those wait in the store that would be more, ms: a working target is done with its own by then. */
 const crowdedMs = 5000;
 const crowdedFailingMs = 30_000;
+/**
+ * They come back in groups, one after the other: twice as many as a working target takes, within these gaps, ms. A hundred thousand that came back together each time
+ * kept the store and the thread busy with nothing else.
+ */
+const groupSize = 200;
+const leastGapMs = 1000;
+const mostGapMs = 20_000;
+const failingGapMs = 6000;
+/** The longest that one waits for its group, ms: a target that works again has them all in time. */
+const mostLaterMs = 600_000;
 /** Targets that are remembered for having failed though nothing waits for them. */
 const mostRemembered = 1000;
 
@@ -69,9 +88,8 @@ export class Targets {
   /** Lets a notice wait here. A time: it must wait in the store until then, since its target is to be left alone, or has enough waiting. */
   add(notice: Notice, now: number): number | undefined {
     const name = this.#nameOf(notice);
-    const target = this.#targets.get(name) ?? this.#newTarget(name, notice);
-    if (target.pausedUntil > now) return target.pausedUntil;
-    if (target.waiting.length >= this.#roomOf(target)) return now + crowdedMsOf(target);
+    const target = this.#targets.get(name) ?? this.#newTarget(name, notice, now);
+    if (target.pausedUntil > now || target.waiting.length >= this.#roomOf(target)) return sendBack(target, now, 1);
     target.waiting.push(notice);
     this.#targets.set(name, target);
     this.#waiting++;
@@ -98,30 +116,34 @@ export class Targets {
     const target = this.#targets.get(this.#nameOf(notice));
     if (target === undefined) return { back: [], until: now };
     this.#count(target, -1);
+    target.taken++;
     if (works !== undefined && works === target.failing) this.#mark(target, !works);
     if (pauseMs !== undefined) target.pausedUntil = Math.max(target.pausedUntil, now + pauseMs);
     const paused = target.pausedUntil > now;
-    const back = target.waiting.splice(paused ? 0 : this.#roomOf(target));
+    const back = target.waiting.splice(paused ? 0 : mostOf(target, this.#options));
     this.#waiting -= back.length;
+    const until = sendBack(target, now, back.length);
     this.#forget(target, paused);
-    return { back, until: paused ? target.pausedUntil : now + crowdedMsOf(target) };
+    return { back, until };
   }
 
   #nameOf(notice: Notice): string {
     return this.#options.targetOf?.(notice) ?? "";
   }
 
-  /** How many may wait here for a target; where it is the only one, the lane takes no more than it needs. */
-  #roomOf({ failing }: Target): number {
-    if (this.#options.targetOf === undefined) return Number.POSITIVE_INFINITY;
-    return failing ? mostWaitingFailing : mostWaiting;
+  /** How many may wait here for a target now. */
+  #roomOf(target: Target): number {
+    const most = mostOf(target, this.#options);
+    if (this.#waiting < mostWaiting) return most;
+    return Math.min(most, Math.max(mostWaitingFailing, Math.floor(mostWaiting / this.#targets.size)));
   }
 
-  #newTarget(name: string, notice: Notice): Target {
+  #newTarget(name: string, notice: Notice, now: number): Target {
     const groupName = this.#options.groups?.groupOf(notice) ?? "";
     const group = this.#groups.get(groupName) ?? { all: 0, failing: 0 };
     this.#groups.set(groupName, group);
-    return { name, group, groupName, waiting: [], running: 0, failing: false, pausedUntil: 0 };
+    const back = { backAt: now, backCount: 0, gapMs: leastGapMs, taken: 0, since: now };
+    return { name, group, groupName, waiting: [], running: 0, failing: false, pausedUntil: 0, ...back };
   }
 
   #mayBegin({ waiting, running, failing, group }: Target): boolean {
@@ -166,6 +188,28 @@ function half(most: number, least: number): number {
   return Math.max(least, Math.floor(most / 2));
 }
 
-function crowdedMsOf({ failing }: Target): number {
-  return failing ? crowdedFailingMs : crowdedMs;
+/** How many may wait for a target in memory. Where it is the only one, the lane takes no more than it needs. */
+function mostOf({ failing }: Target, { targetOf }: TargetOptions): number {
+  if (targetOf === undefined) return Number.POSITIVE_INFINITY;
+  return failing ? mostWaitingFailing : mostWaitingOfOne;
+}
+
+/** Until when so many notices of a target wait in the store. */
+function sendBack(target: Target, now: number, count: number): number {
+  const pauseMs = target.failing ? crowdedFailingMs : crowdedMs;
+  // A wall clock may be set back.
+  if (Math.abs(now - target.since) >= pauseMs) {
+    const gapMs = (groupSize * pauseMs) / (2 * target.taken);
+    target.gapMs = target.failing ? failingGapMs : Math.min(mostGapMs, Math.max(leastGapMs, gapMs));
+    target.taken = 0;
+    target.since = now;
+  }
+  const first = target.pausedUntil > now ? target.pausedUntil : now + pauseMs;
+  const last = first + mostLaterMs;
+  const full = target.backCount >= groupSize;
+  const at = Math.min(last, Math.max(first, full ? target.backAt + target.gapMs : target.backAt));
+  if (at !== target.backAt) target.backCount = 0;
+  target.backAt = at;
+  target.backCount += count;
+  return at;
 }

@@ -101,7 +101,7 @@ export interface NoticeOutcome {
 /** What waits to be sent. */
 export interface NoticeBacklog {
   readonly queued: number;
-  /** When the oldest of them was made; undefined: none waits. */
+  /** When the first of them was made; undefined: none waits. */
   readonly oldest: number | undefined;
 }
 
@@ -166,7 +166,7 @@ export interface NoticeStore {
   finish(key: number, outcome: NoticeOutcome, now: number): Promise<void>;
   /** Makes notices wait until then; those that are not queued stay as they are. */
   postpone(keys: readonly number[], dueAt: number): Promise<void>;
-  /** Counts the queued notices, of all channels. */
+  /** Counts the queued notices, of all channels; those of a removed device until they are deleted. */
   backlog(): Promise<NoticeBacklog>;
   /** On start: what a crash left as `sending` is queued again, keeping its place; how many. */
   recover(now: number): Promise<number>;

@@ -66,6 +66,11 @@ describe("alerts, rules and notices in SQLite", () => {
     await askAlerts(new AlertRows(rows), new NoticeRows(rows, openVault), device.key);
     assert.ok(statements.size > 30, `${statements.size} statements`);
     assert.deepEqual(withoutIndex(file, statements), []);
+    // What counts all that wait reads none of their rows.
+    const counts = [...statements].filter((sql) => sql.startsWith("select count(*)") && sql.includes('from "notice"'));
+    assert.equal(counts.length, 1);
+    const [step] = file.prepare(`explain query plan ${counts[0]}`).all();
+    assert.match(String(step?.detail), /COVERING INDEX/);
     await rows.destroy();
   });
 

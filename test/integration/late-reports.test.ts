@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import fc from "fast-check";
 import { createMemoryBus } from "../../src/bus/memory.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
@@ -10,6 +10,8 @@ import { createLog, createMetrics, systemClock } from "../../src/observe/index.t
 import type { Clock } from "../../src/ports/clock.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
 import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
+import type { WriterCalls } from "../../src/store/sqlite/messages.ts";
+import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
 import { noAlertEngine } from "../support/no-alert-engine.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { openStore } from "../support/store.ts";
@@ -124,33 +126,29 @@ test("whatever the order of arrival, the store answers the same history and last
 /** What becomes of a commit. `lost`: it is stored, and its answer never comes; `cut off`: the same, and the store does not work for a moment. */
 const fate = fc.constantFrom("stored", "stored", "failed", "lost", "lost", "cut off");
 
-/** The store, whose next commits have these fates; what failed succeeds when it is tried again, so that no device is set aside. */
-function fated(store: Store, fates: string[]): Pick<Store, "locations" | "devices" | "check"> {
-  const { locations, devices } = store;
+/** The store, whose writer gives its next batches these fates; what failed succeeds when it is tried again, so that no device is set aside. */
+function fated(context: TestContext, store: Store) {
+  const fates: string[] = [];
   let failed = false;
   let down = 0;
-  return {
-    devices,
-    locations: {
-      states: (keys) => locations.states(keys),
-      context: (...asked) => locations.context(...asked),
-      moment: (...asked) => locations.moment(...asked),
-      history: (...asked) => locations.history(...asked),
-      async commit(batch, written) {
-        const next = failed ? "stored" : fates.shift();
-        failed = false;
-        const answer = next === "failed" ? undefined : await locations.commit(batch, written);
-        if (answer !== undefined || next === undefined || next === "stored") return answer;
-        failed = true;
-        if (next === "cut off") down = 1;
-        if (next === "failed") written?.();
-        throw new StoreUnavailable(`this commit is ${next}`);
-      },
+  const call = WorkerLink.prototype.call;
+  context.mock.method(
+    WorkerLink.prototype,
+    "call",
+    async function (this: WorkerLink<WriterCalls>, name: keyof WriterCalls, request: never, transfer?: []) {
+      const next = name !== "append" || failed ? "stored" : fates.shift();
+      if (name === "append") failed = false;
+      const answer = next === "failed" ? undefined : await call.call(this, name, request, transfer);
+      if (next === undefined || next === "stored") return answer;
+      failed = true;
+      if (next === "cut off") down = 1;
+      throw new StoreUnavailable(`this commit is ${next}`);
     },
-    async check() {
-      if (down-- > 0) throw new StoreUnavailable("the store is down");
-    },
+  );
+  const check = async () => {
+    if (down-- > 0) throw new StoreUnavailable("the store is down");
   };
+  return { fates, store: { locations: store.locations, devices: store.devices, check } };
 }
 
 test("whichever commits fail or lose their answer, memory is as the store, and the history is as in order", async (context) => {
@@ -164,39 +162,44 @@ test("whichever commits fail or lose their answer, memory is as the store, and t
     { id: "test", name: "Test", timeZone: "Etc/UTC", licenses: 100_000, language: "en" },
     Date.now(),
   );
+  const trouble = fated(context, store);
   let devices = 0;
   const cases = fc
     .array(report, { minLength: 1, maxLength: 30 })
     .chain((all) => fc.shuffledSubarray([...all, ...all], { minLength: all.length * 2 }));
-  const fates = fc.array(fate, { maxLength: 12 });
   await fc.assert(
-    fc.asyncProperty(cases, fates, fc.integer({ min: 1, max: 7 }), async (shuffled, given, size) => {
-      const plain = newIngest(store);
-      const ingest = newIngest(fated(store, [...given]));
-      const inOrder = await admitted(plain, store, `in-order-${devices}`);
-      const sorted = shuffled.toSorted((one, other) => (one.time ?? 0) - (other.time ?? 0));
-      assert.equal(await submit(plain, inOrder, sorted), "stored");
-      const troubled = [
-        await admitted(ingest, store, `one-${devices}`),
-        await admitted(ingest, store, `other-${devices++}`),
-      ];
-      const waiting: Promise<string>[] = [];
-      for (let at = 0; at < shuffled.length; at += size) {
-        for (const device of troubled) waiting.push(submit(ingest, device, shuffled.slice(at, at + size)));
-        if (at % (size * 2) === 0) await waiting.at(-1);
-      }
-      for (const outcome of await Promise.all(waiting)) assert.equal(outcome, "stored");
-      for (const device of troubled) {
-        assert.deepEqual(await history(store, device), await history(store, inOrder));
-        assert.deepEqual(await history(store, device, true), await history(store, inOrder, true));
-        const last = await ingest.states.lastLocation(device.key, 100);
-        assert.equal(last, await plain.states.lastLocation(inOrder.key, 100));
-        const [stored] = await store.locations.states([device.key]);
-        assert.deepEqual(ingest.states.get(device.key), stored);
-      }
-      await ingest.stop();
-      await plain.stop();
-    }),
+    fc.asyncProperty(
+      cases,
+      fc.array(fate, { maxLength: 12 }),
+      fc.integer({ min: 1, max: 7 }),
+      async (shuffled, fates, size) => {
+        const ingest = newIngest(trouble.store);
+        const inOrder = await admitted(ingest, store, `in-order-${devices}`);
+        const sorted = shuffled.toSorted((one, other) => (one.time ?? 0) - (other.time ?? 0));
+        assert.equal(await submit(ingest, inOrder, sorted), "stored");
+        trouble.fates.splice(0, Number.POSITIVE_INFINITY, ...fates);
+        const troubled = [
+          await admitted(ingest, store, `one-${devices}`),
+          await admitted(ingest, store, `other-${devices++}`),
+        ];
+        const waiting: Promise<string>[] = [];
+        for (let at = 0; at < shuffled.length; at += size) {
+          for (const device of troubled) waiting.push(submit(ingest, device, shuffled.slice(at, at + size)));
+          if (at % (size * 2) === 0) await waiting.at(-1);
+        }
+        for (const outcome of await Promise.all(waiting)) assert.equal(outcome, "stored");
+        trouble.fates.length = 0;
+        for (const device of troubled) {
+          assert.deepEqual(await history(store, device), await history(store, inOrder));
+          assert.deepEqual(await history(store, device, true), await history(store, inOrder, true));
+          const last = await ingest.states.lastLocation(device.key, 100);
+          assert.equal(last, await ingest.states.lastLocation(inOrder.key, 100));
+          const [stored] = await store.locations.states([device.key]);
+          assert.deepEqual(ingest.states.get(device.key), stored);
+        }
+        await ingest.stop();
+      },
+    ),
     { numRuns: 40 },
   );
 });

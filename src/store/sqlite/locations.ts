@@ -56,7 +56,10 @@ export class SqliteLocations implements LocationStore {
   readonly #contexts: Contexts;
   readonly #moments: Moments;
   readonly #batch = new ByteSink(batchBytes);
-  /** After a commit that failed, whether the tail has rows that the index does not know is found out before the next one. */
+  /**
+   * After a commit that failed, whether the tail has rows that the index does not know is found out before the next one, and before repeats are looked for: states tell of
+   * these rows already, and what is in them would be stored once more.
+   */
   #uncertain = false;
   /** Refused reports of commits that failed: they may be stored nevertheless. Records tell by their device's version. */
   readonly #perhapsStored = new WeakSet<RefusedReport>();
@@ -226,11 +229,18 @@ export class SqliteLocations implements LocationStore {
     return { device, seqs: chunks.overlapping(from, to), patches: packPatches(patches) };
   }
 
-  context(device: DeviceKey, place: RecordPlace, limit: number, before?: "without before"): Promise<HistoryContext> {
+  async context(
+    device: DeviceKey,
+    place: RecordPlace,
+    limit: number,
+    before?: "without before",
+  ): Promise<HistoryContext> {
+    if (this.#uncertain) await this.#reading.settled();
     return this.#contexts.find(device, place, limit, before === undefined);
   }
 
-  moment(device: DeviceKey, time: number): Promise<Moment> {
+  async moment(device: DeviceKey, time: number): Promise<Moment> {
+    if (this.#uncertain) await this.#reading.settled();
     return this.#moments.find(device, time);
   }
 

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -12,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { api, failure, ok, waybeam } from "../../test/support/command-line.ts";
 
 const email = "ana@example.com";
@@ -106,6 +110,11 @@ test("no key is made where it can't be kept, and no file is left where no key is
       assert.match(err, /can't write to .*no file/);
     }
   rmSync(join(data, "device"));
+  for (const args of commands) {
+    const { code, err } = await run([...args, "--key-file", join(data, "k".repeat(300))]);
+    assert.equal(code, 1);
+    assert.match(err, /can't write to .*ENAMETOOLONG/);
+  }
   assert.ok(requests.every(({ method, path }) => method === "GET" || path === "/api/Auth/Token"));
   const refusing = await api(context, () => failure(403, "no permission"));
   const { code } = await waybeam(["user", "add", email, "--name", "Ana", ...place, "--key"], {
@@ -114,6 +123,39 @@ test("no key is made where it can't be kept, and no file is left where no key is
   });
   assert.equal(code, 4);
   assert.deepEqual(readdirSync(data), []);
+});
+
+test("no key is made on a disk without room for it", async (context) => {
+  const { data, url, requests } = await setUp(context);
+  const program = fileURLToPath(new URL("../../waybeam", import.meta.url));
+  // Files of no length are all that may be made: to whoever writes, the same as a full disk.
+  const args = ["-c", 'ulimit -f 0 && exec "$0" "$@"', program, "user", "key", email];
+  const env = { ...process.env, WAYBEAM_URL: url, WAYBEAM_USER: "owner@example.com", WAYBEAM_API_KEY: "key" };
+  const child = spawn("sh", [...args, "--key-file", join(data, "key.json")], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let err = "";
+  child.stderr.on("data", (bytes) => {
+    err += bytes;
+  });
+  const [code] = await once(child, "close");
+  assert.match(err, /can't write to .*EFBIG/);
+  assert.equal(code, 1);
+  assert.ok(requests.every(({ method, path }) => method === "GET" || path === "/api/Auth/Token"));
+  assert.deepEqual(readdirSync(data), []);
+});
+
+test("a key whose file can't get its name is kept where it is", async (context) => {
+  const { data, run } = await setUp(context);
+  mkdirSync(join(data, `api-key-${email}.json`, "full"), { recursive: true });
+  const { code, out, err } = await run(["user", "key", email]);
+  assert.equal(code, 0, err);
+  const [folder = ""] = readdirSync(data).filter((name) => name.startsWith(".api-key-"));
+  const file = join(data, folder, "key");
+  assert.ok(out.includes(file) && err.includes(file), out + err);
+  assert.equal(JSON.parse(readFileSync(file, "utf8")).apiKey, secret);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
 });
 
 test("a user name that is no file name stays within the folder", async (context) => {

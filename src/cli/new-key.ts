@@ -1,8 +1,11 @@
-import { mkdtemp, open, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdtemp, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { CliError } from "./exit.ts";
 import type { Host } from "./host.ts";
+
+/** Room that the file of a key takes before the key is made, bytes: far more than a key and its address have. */
+const roomBytes = 4096;
 
 /** An API key that the service has just made, which it can't show again. */
 export interface NewKey {
@@ -21,7 +24,7 @@ export function keyFileOption(): Option {
 
 /**
  * Makes an API key and says where it is. A key is printed to a terminal only; any other output is kept by somebody. There, or with `keyFile`, the key goes
- * to a private file, in the form of `credentials.json`. The file is opened before the key is made: a key that nobody can keep ends the one before for nothing.
+ * to a private file, in the form of `credentials.json`. The file is there, with room on the disk, before the key is made: a key that nobody can keep ends the one before for nothing.
  */
 export async function makingKey<T>(
   host: Host,
@@ -37,30 +40,55 @@ export async function makingKey<T>(
   if (keyFile !== undefined) await mayBeReplaced(keyFile);
   const folder = keyFile === undefined ? await defaultFolder(host, command) : dirname(resolve(keyFile));
   // A folder that only we can enter: nobody can put a link in the file's place.
-  const hidden = await mkdtemp(join(folder, ".api-key-")).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError("failure", `can't write to ${folder} (${error.code})`, "Name a file with --key-file FILE.");
+  const hidden = await mkdtemp(join(folder, ".api-key-")).catch((error: unknown) => {
+    throw cantWrite(folder, error);
   });
+  const written = join(hidden, "key");
+  let keptAt: string | undefined;
   try {
-    const written = join(hidden, "key");
     await using handle = await open(written, "wx", 0o600);
+    await takeRoom(handle, folder);
     return await make(async (key) => {
       const file = keyFile === undefined ? join(folder, `api-key-${fileName(key.userName)}.json`) : resolve(keyFile);
-      await handle.writeFile(`${JSON.stringify(key, null, 2)}\n`);
+      const text = Buffer.from(`${JSON.stringify(key, null, 2)}\n`);
+      await handle.write(text, 0, text.length, 0);
+      await handle.truncate(text.length);
       await handle.sync();
-      await rename(written, file);
-      host.terminal.err(
-        `The API key is in ${file}, which only its owner can read. The service does not show it again.\n`,
+      keptAt = await rename(written, file).then(
+        () => file,
+        () => written,
       );
-      return { keyFile: file };
+      host.terminal.err(
+        `The API key is in ${keptAt}, which only its owner can read. The service does not show it again.\n`,
+      );
+      return { keyFile: keptAt };
     });
   } finally {
-    await rm(hidden, { recursive: true, force: true });
+    if (keptAt !== written) await rm(hidden, { recursive: true, force: true });
   }
 }
 
-/** Fails where the key can't take the place of what is there: a folder, a terminal, a pipe. */
+/** Fails where the disk is full. */
+async function takeRoom(handle: FileHandle, folder: string): Promise<void> {
+  try {
+    await handle.write(Buffer.alloc(roomBytes, " "), 0, roomBytes, 0);
+    await handle.sync();
+  } catch (error) {
+    throw cantWrite(folder, error);
+  }
+}
+
+function cantWrite(place: string, error: unknown): CliError {
+  const { code } = Object(error);
+  return new CliError("failure", `can't write to ${place} (${code})`, "Name a file with --key-file FILE.");
+}
+
+/** Fails where the key can't take the place of what is there: a folder, a terminal, a pipe; and where no file can have the name. */
 async function mayBeReplaced(file: string): Promise<void> {
-  const found = await stat(file).catch(() => undefined);
+  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    // A link to nothing is replaced.
+    if (error.code !== "ENOENT") throw cantWrite(file, error);
+  });
   if (found === undefined || found.isFile()) return;
   throw new CliError("failure", `can't write to ${file} (it is no file)`, "Name a file with --key-file FILE.");
 }

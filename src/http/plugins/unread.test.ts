@@ -46,6 +46,18 @@ for (const secure of [false, true]) {
     await once(await response.promise, "close");
   });
 
+  test(`an answer that nobody reads ends its connection${over}, also where more of it comes to wait all the time`, async (context) => {
+    const response = Promise.withResolvers<Parameters<RequestListener>[1]>();
+    const listener: RequestListener = (_request, made) => {
+      made.write(answer);
+      const more = setInterval(() => made.write("more"), 100);
+      made.on("close", () => clearInterval(more));
+      response.resolve(made);
+    };
+    await setUp(context, listener, secure);
+    await once(await response.promise, "close");
+  });
+
   test(`an answer that is read slowly stays${over}, a piece that is larger than all buffers too`, async (context) => {
     const client = await setUp(context, (_request, made) => void made.end(answer), secure);
     let bytes = 0;

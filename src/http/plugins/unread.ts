@@ -28,9 +28,9 @@ const lookMs = 500;
 
 /** What the last look at a connection found. */
 interface Seen {
-  /** Tells by its change that bytes have left. */
-  mark: number;
-  /** Looks since then at which bytes waited. */
+  /** Bytes that had left. */
+  left: number;
+  /** Looks since more had left at which bytes waited. */
   looks: number;
 }
 
@@ -45,7 +45,7 @@ export function closeUnread(server: Server, unreadMs: number): void {
     sockets.delete(this);
   };
   const opened = (socket: Socket) => {
-    sockets.set(socket, { mark: -1, looks: 0 });
+    sockets.set(socket, { left: -1, looks: 0 });
     socket.on("close", closed);
   };
   server.on("connection", opened);
@@ -61,22 +61,27 @@ export function closeUnread(server: Server, unreadMs: number): void {
   });
 }
 
-/** How many looks in a row have found the same bytes waiting. */
+/** How many looks in a row have found bytes waiting and none more gone. */
 function looksAt(socket: Socket, seen: Seen): number {
-  const mark = socket.bytesWritten - unsentOf(socket);
-  seen.looks = mark === seen.mark ? seen.looks + 1 : 1;
-  seen.mark = mark;
+  const left = leftOf(socket);
+  seen.looks = left === seen.left ? seen.looks + 1 : 1;
+  seen.left = left;
   return seen.looks;
 }
 
-/** Where Node counts what has not left of the writes under way. Its types do not know of it. */
+/** What Node counts of a connection: all bytes that it was given, and those of them that have not left. Its types do not know of it. */
 interface Handle {
+  readonly bytesWritten?: number;
   readonly writeQueueSize?: number;
   /** Over TLS: the connection below. */
   readonly _parent?: Handle | null;
 }
 
-/** Bytes of the writes under way that have not left. Over TLS they count until the whole write has left, so what the connection below still has tells more. */
-function unsentOf({ _handle }: Socket & { readonly _handle?: Handle | null }): number {
-  return (_handle?.writeQueueSize ?? 0) + (_handle?._parent?.writeQueueSize ?? 0);
+/**
+ * Bytes that have left. They are counted at the connection below TLS, which counts a write until the whole of it has left, and to which a client can have bytes added
+ * that it does not read either (it asks for new keys). What waits in the socket above is no part of it: more may come to wait.
+ */
+function leftOf({ _handle }: Socket & { readonly _handle?: Handle | null }): number {
+  const below = _handle?._parent ?? _handle;
+  return (below?.bytesWritten ?? 0) - (below?.writeQueueSize ?? 0);
 }

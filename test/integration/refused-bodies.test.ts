@@ -46,4 +46,24 @@ describe("bodies that are refused", () => {
     await once(socket, "close");
     assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 400", "HTTP/1.1 400", "HTTP/1.1 200"]);
   });
+
+  for (const [name, rest] of [
+    ["is no body", "zz\r\n"],
+    ["never comes", ""],
+  ] as const)
+    test(`a request that was answered is not answered again where the rest of it ${name}`, async () => {
+      const head = Object.entries({ host: "x", ...headers(), "transfer-encoding": "chunked" })
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join("");
+      const large = 2 * 1024 * 1024;
+      const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+      socket.write(`POST /api/groups HTTP/1.1\r\n${head}\r\n${large.toString(16)}\r\n${"x".repeat(large)}\r\n`);
+      let text = "";
+      socket.on("data", (bytes) => {
+        if (text === "") socket.end(rest);
+        text += bytes;
+      });
+      await once(socket, "close");
+      assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 400"]);
+    });
 });

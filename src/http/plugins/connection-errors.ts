@@ -45,6 +45,8 @@ function afterAnswers(socket: Duplex, last: ServerResponse | undefined, refuseRe
     // Before Node closes the connection, where its client has ended it. Behind a request that ends it nothing is a request.
     if (last.shouldKeepAlive) last.prependOnceListener("finish", refuseRest);
   }
+  // It was answered before it had come: one more answer would be taken for the next request's.
+  else if (last.writableFinished) close(socket, "");
   // It has its socket when the answers before it are sent.
   else if (last.socket === null) last.once("socket", refuseRest);
   else if (!last.headersSent) refuseRest();
@@ -55,19 +57,25 @@ const guards = Object.entries({ ...alwaysHeaders, ...secretHeaders })
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join("");
 
-/** Answers, and closes the connection: soon, whatever the client does, for Node counts no time for it any more. */
+/** Answers, and closes the connection. */
 function refuse(socket: Duplex, error: ApiError): void {
   // It is being closed, behind an answer perhaps that is not sent yet.
   if (!socket.writable) return;
-  // Closed with bytes unread, it would be reset, and its client might lose the answer.
-  socket.resume();
   const { kind } = error;
   const body = failureText(error, null);
-  // Node took its own listener away from a connection that asks for a tunnel. Without one, a client that breaks off would end the process.
-  socket.on("error", () => socket.destroy());
-  socket.end(
+  close(
+    socket,
     `HTTP/1.1 ${kind.status} ${kind.text}\r\ncontent-type: ${jsonType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${guards}connection: close\r\n\r\n${body}`,
   );
+}
+
+/** Closes the connection behind a text: soon, whatever the client does, for Node counts no time for it any more. */
+function close(socket: Duplex, text: string): void {
+  // Closed with bytes unread, it would be reset, and its client might lose the answer.
+  socket.resume();
+  // Node took its own listener away from a connection that asks for a tunnel. Without one, a client that breaks off would end the process.
+  socket.on("error", () => socket.destroy());
+  socket.end(text);
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once("close", () => clearTimeout(timer));
 }

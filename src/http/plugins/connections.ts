@@ -7,7 +7,7 @@ import type { HttpLimits } from "../limits.ts";
 
 type Socket = IncomingMessage["socket"];
 
-/** A client's connection, and the answer to the last request on it that is not answered. */
+/** A client's connection, and the answer to the last request on it that is not answered, or has not come. */
 interface Connection {
   readonly socket: Socket;
   /** Its address as limits count it; undefined for a trusted proxy's, behind which are many. */
@@ -15,7 +15,7 @@ interface Connection {
   answer: ServerResponse | undefined;
 }
 
-/** The answer to the last request of a connection, while it is not sent. */
+/** The answer to the last request of a connection, while the answer is not sent or the request has not come. */
 export type LastAnswer = (socket: Duplex) => ServerResponse | undefined;
 
 /** Part of the places that one address has safely when all are taken. */
@@ -64,7 +64,7 @@ export function shareConnections(
   function answered(this: ServerResponse): void {
     const connection = bySocket.get(this.req.socket);
     if (connection?.answer !== this) return;
-    connection.answer = undefined;
+    if (this.req.complete) connection.answer = undefined;
     places.renew(connection);
   }
 
@@ -97,7 +97,10 @@ export function shareConnections(
     // `once` would make a function for each.
     response.on("close", answered);
   });
-  return (socket) => bySocket.get(socket)?.answer;
+  return (socket) => {
+    const answer = bySocket.get(socket)?.answer;
+    return answer?.writableFinished && answer.req.complete ? undefined : answer;
+  };
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {
@@ -106,5 +109,5 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 
 /** Whether nothing is lost but a new connection: no request is under way, or it is not whole yet and may never be. */
 function mayLeave({ answer }: Connection): boolean {
-  return answer === undefined || !answer.req.complete;
+  return answer === undefined || answer.writableFinished || !answer.req.complete;
 }

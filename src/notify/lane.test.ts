@@ -59,3 +59,34 @@ test("a mail server that hangs has a page of mails wait in memory, however many 
   while (sent.size < 5000) await turn();
   await lane.stop();
 });
+
+test("what comes to lie before a backlog is sent before its end", async () => {
+  const all = Array.from({ length: 4000 }, (_, index) => mail(1000 + index));
+  const due = async (_channel: string, _now: number, { limit, after, besides }: DueAsk) => {
+    const left = all.filter(({ key }) => key > (after?.key ?? 0) && besides?.has(key) !== true);
+    const notices = left.slice(0, limit);
+    const last = notices.at(-1);
+    return { notices, last: last && { dueAt: last.dueAt, key: last.key }, more: left.length > limit };
+  };
+  const sent: number[] = [];
+  // Each takes a second.
+  const clock = { now: () => 1, monotonic: () => sent.length * 1000 };
+  const ended = Promise.withResolvers<void>();
+  const work = async ({ key }: Notice) => {
+    await turn();
+    all.splice(
+      all.findIndex((each) => each.key === key),
+      1,
+    );
+    sent.push(key);
+    if (sent.length === 300) all.unshift(mail(1));
+    if (sent.length === 2000) ended.resolve();
+    return { works: true };
+  };
+  const options = { parallel: 5, perTarget: 5, perFailing: 5 };
+  const lane = new Lane("email", options, { notices: { due, postpone: async () => {} }, clock, log: silentLog, work });
+  lane.wake();
+  await ended.promise;
+  await lane.stop();
+  assert.ok(sent.includes(1), "it still waits");
+});

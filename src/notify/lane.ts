@@ -17,6 +17,8 @@ export interface LaneDeps {
 const page = 200;
 /** How often what is due is gone through from the first while much of it waits in memory, ms. */
 const fromFirstMs = 1000;
+/** And while more is left behind the place than memory holds: a backlog may grow for as long as it is worked off. */
+const fromFirstAtLeastMs = 60_000;
 /** Pause before the store is asked again where it could not be, ms. */
 const storeDownMs = 1000;
 
@@ -103,7 +105,9 @@ export class Lane {
    */
   #behind(): DuePlace | undefined {
     const now = this.#deps.clock.monotonic();
-    if (this.#more || (this.#held.size >= page && now - this.#fromFirstAt < fromFirstMs)) return this.#place;
+    const since = now - this.#fromFirstAt;
+    if (since < fromFirstAtLeastMs && (this.#more || (this.#held.size >= page && since < fromFirstMs)))
+      return this.#place;
     this.#fromFirstAt = now;
     return undefined;
   }

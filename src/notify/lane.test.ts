@@ -90,3 +90,49 @@ test("what comes to lie before a backlog is sent before its end", async () => {
   await lane.stop();
   assert.ok(sent.includes(1), "it still waits");
 });
+
+test("many targets that take very long leave half of the lane to those that do not", async () => {
+  const slow = Array.from({ length: 3000 }, (_, index) => ({ ...mail(1 + index), device: index % 100 }));
+  const quick = Array.from({ length: 20 }, (_, index) => ({ ...mail(5000 + index), device: 500 }));
+  const due = async (_channel: string, _now: number, { limit, after, besides }: DueAsk) => {
+    const left = [...slow, ...quick].filter(({ key }) => key > (after?.key ?? 0) && besides?.has(key) !== true);
+    const notices = left.slice(0, limit);
+    const last = notices.at(-1);
+    return { notices, last: last && { dueAt: last.dueAt, key: last.key }, more: left.length > limit };
+  };
+  let monotonic = 0;
+  let sent = 0;
+  const waiting: (() => void)[] = [];
+  const work = async ({ device }: Notice) => {
+    if (device === 500) sent++;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    return { works: true };
+  };
+  const options = {
+    parallel: 8,
+    perTarget: 4,
+    perFailing: 1,
+    targetOf: ({ device }: Notice) => String(device),
+    slowMs: 5000,
+  };
+  const clock = { now: () => 1, monotonic: () => monotonic };
+  const lane = new Lane("webhook", options, {
+    notices: { due, postpone: async () => {} },
+    clock,
+    log: silentLog,
+    work,
+  });
+  lane.wake();
+  for (let round = 0; round < 40; round++) {
+    for (let pass = 0; pass < 20; pass++) await turn();
+    monotonic += 9000;
+    for (const go of waiting.splice(0)) go();
+  }
+  assert.equal(sent, 20);
+  const stopped = lane.stop();
+  for (let pass = 0; pass < 20; pass++) {
+    await turn();
+    for (const go of waiting.splice(0)) go();
+  }
+  await stopped;
+});

@@ -28,6 +28,7 @@ export class Lane {
   readonly #deps: LaneDeps;
   readonly #targets: Targets;
   readonly #oneTarget: boolean;
+  readonly #slowMs: number;
   readonly #mostWaiting: number;
   readonly #running = new Set<Promise<void>>();
   /** Keys of those that wait in memory or are under way; and of those that ended while the store was asked, which its answer may still show. */
@@ -48,6 +49,7 @@ export class Lane {
     this.#deps = deps;
     this.#targets = new Targets(options);
     this.#oneTarget = options.targetOf === undefined;
+    this.#slowMs = options.slowMs ?? Number.POSITIVE_INFINITY;
     this.#mostWaiting = this.#oneTarget ? page : mostWaiting;
   }
 
@@ -142,8 +144,10 @@ export class Lane {
   async #work(notice: Notice): Promise<void> {
     const { work, clock, log } = this.#deps;
     let showed: Showed = {};
+    const began = clock.monotonic();
     try {
       showed = await work(notice);
+      if (showed.works && clock.monotonic() - began > this.#slowMs) showed = { ...showed, works: false };
     } catch (error) {
       log.error({ error, notice: notice.id }, "a notice could not be worked on");
     }

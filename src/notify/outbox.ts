@@ -37,7 +37,7 @@ export interface Outbox {
 }
 
 /** Calls of webhooks at a time, each a socket for 10 s at most; to one URL; and to one host, which may be a small one or many people's. */
-const calls = { parallel: 128, perTarget: 4, perFailing: 1 };
+const calls = { parallel: 128, perTarget: 4, perFailing: 1, slowMs: 5000 };
 const mostCallsOfHost = 16;
 /** SMS at a time: what gateways take without an answer. */
 const mostSms = 10;

@@ -6,6 +6,8 @@ export interface TargetOptions {
   /** Of that to one target; and to one that did not take the last. */
   readonly perTarget: number;
   readonly perFailing: number;
+  /** A target that takes a notice only after this time, ms, counts as one that did not take it: hundreds of them would hold the whole lane. Absent: none does. */
+  readonly slowMs?: number;
   /** What a notice goes to, where one may hang and another work: a URL, a device. Absent: all go to the same. */
   readonly targetOf?: (notice: Notice) => string;
   /** Targets that share a machine, and how much is under way to one. */

@@ -3,6 +3,7 @@ import { type Device, type DeviceFields, type DeviceKey, noIdentityRules, type S
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { DeviceRefusal, DeviceStore, MostIdentifiers } from "../../ports/store.ts";
 import type { DeviceRow, Schema } from "../schema.ts";
+import { Identification } from "./identification.ts";
 import { stringList, stringMap, written } from "./json-columns.ts";
 import { hasFreeLicense } from "./licenses.ts";
 import { allPages, bytesOf, existingIds, fitting } from "./pages.ts";
@@ -79,9 +80,11 @@ function isActive(now: number) {
 export class DeviceRows implements DeviceStore {
   readonly #database: Kysely<Schema>;
   readonly #removed: (key: DeviceKey) => void;
+  readonly #identification: Identification;
 
   constructor(database: Kysely<Schema>, removed: (key: DeviceKey) => void) {
     this.#database = database;
+    this.#identification = new Identification(database);
     this.#removed = removed;
   }
 
@@ -148,16 +151,8 @@ export class DeviceRows implements DeviceStore {
   }
 
   async identify(ids: readonly string[]): Promise<Device | undefined> {
-    if (ids.length === 0) return undefined;
-    const rows = await this.#database
-      .selectFrom("device_identifier")
-      .innerJoin("device", "device.key", "device_identifier.device")
-      .selectAll("device")
-      .select("device_identifier.identifier")
-      .where("device_identifier.identifier", "in", ids)
-      .execute();
-    const first = rows.toSorted((a, b) => ids.indexOf(a.identifier) - ids.indexOf(b.identifier))[0];
-    return first && deviceOf(first);
+    const row = ids.length === 0 ? undefined : await this.#identification.find(ids);
+    return row && deviceOf(row);
   }
 
   async list(accountKey: number): Promise<readonly Device[]> {

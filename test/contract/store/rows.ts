@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Device } from "../../../src/model/device.ts";
 import { placeBefore } from "../../../src/model/location.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { deviceFields, makeAccount, makeDevice, now, unique } from "./harness.ts";
@@ -91,6 +92,22 @@ export function deviceContract(store: () => Store): void {
       assert.equal(await identify(alias, two.id), one.key);
       assert.equal(await identify("unknown"), undefined);
       assert.equal(await identify(), undefined);
+    });
+
+    it("are identified by the thousand at once, strangers among them", async () => {
+      const account = await makeAccount(store());
+      const devices: Device[] = [];
+      for (let index = 0; index < 20; index++)
+        devices.push(await makeDevice(store(), account.key, { aliases: [unique("alias-")] }));
+      const lists = Array.from({ length: 1000 }, (_, index) => {
+        const { id = "", aliases } = devices[index % devices.length] ?? {};
+        return [["stranger", id], [aliases?.[0] ?? "", "stranger"], [`stranger-${index}`]][index % 3] ?? [];
+      });
+      const found = await Promise.all(lists.map((ids) => store().devices.identify(ids)));
+      assert.deepEqual(
+        found.map((one) => one?.id),
+        lists.map((_, index) => (index % 3 === 2 ? undefined : devices[index % devices.length]?.id)),
+      );
     });
 
     it("are listed by id, each account its own", async () => {

@@ -1,7 +1,7 @@
 /** A batch that takes longer than this holds up the others, ms. The time that the disk needs for any batch does not count. */
-const longMs = 40;
+const longMs = 20;
 /** A batch that takes less leaves room for a larger share, ms. */
-const shortMs = 20;
+const shortMs = 10;
 
 /** The limits of a share. */
 interface Bounds {

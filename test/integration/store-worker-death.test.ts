@@ -75,7 +75,7 @@ test("refused reports of a commit that is on disk though its answer was lost are
   const writer = new LossyLink<WriterCalls>(worker("writer"), file, silentLog);
   const reader = new WorkerLink<ReaderCalls>(worker("reader"), file, silentLog);
   const parts = { turns: new Mutex(), index: new ChunkIndex(), refusedBytes: 65_536, log: silentLog, vault: openVault };
-  const locations = new SqliteLocations({ writer, reader, ...parts });
+  const locations = new SqliteLocations({ writer, reader, historyReader: reader, ...parts });
   await locations.load();
   context.after(async () => {
     await locations.compactor.close();

@@ -1,7 +1,7 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { HistoryChunk, HistoryRange } from "../../ports/store.ts";
-import type { Turns } from "../../shares/turns.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
+import type { HistorySteps } from "./history-steps.ts";
 import type { JsonPiece, ReaderCalls } from "./messages.ts";
 import { Sweep } from "./sweep.ts";
 import type { WorkerLink } from "./worker-link.ts";
@@ -17,9 +17,8 @@ export const mostLooks = 20;
 /** What reading needs of the store. */
 export interface ReadParts {
   readonly reader: WorkerLink<ReaderCalls>;
+  readonly steps: HistorySteps;
   readonly index: ChunkIndex;
-  /** Steps of histories, by account: one who reads a hundred at once waits for itself. */
-  readonly turns: Turns;
   /** Resolves when the index knows all that has been written until now. */
   settled(): Promise<void>;
 }
@@ -36,7 +35,7 @@ interface Asked {
  * the tens of MB.
  */
 export async function* readHistory(
-  { reader, index, turns, settled }: ReadParts,
+  { steps, index, settled }: ReadParts,
   device: DeviceKey,
   range: HistoryRange,
 ): AsyncGenerator<HistoryChunk, void, undefined> {
@@ -51,10 +50,10 @@ export async function* readHistory(
   const ask = (): Asked | undefined => {
     const step = left > 0 ? sweep.next({ records: Math.min(stepRecords, left), bytes: stepBytes }) : undefined;
     if (step === undefined) return undefined;
-    const request = { device, ...step, from: begin, to, after, limit: left, odometerStart, readings, spares };
-    const given = spares;
+    const { bytes, ...chosen } = step;
+    const request = { device, ...chosen, from: begin, to, after, limit: left, odometerStart, readings, spares };
     spares = [];
-    const answer = turns.always(account, () => reader.call("history", request, given));
+    const answer = steps.read(account, bytes, request);
     const asked = { begin, answer };
     // Whether it failed is told when its turn comes; a consumer that left early never asks.
     asked.answer.catch(() => undefined);

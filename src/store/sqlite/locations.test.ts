@@ -29,6 +29,7 @@ test("chunks that a compaction replaced stay in the index until those that took 
   const locations = new SqliteLocations({
     writer: writer as unknown as WorkerLink<WriterCalls>,
     reader: reader as unknown as WorkerLink<ReaderCalls>,
+    historyReader: reader as unknown as WorkerLink<ReaderCalls>,
     refusedBytes: 65_536,
     turns: new Mutex(),
     index,

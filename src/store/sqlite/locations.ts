@@ -11,7 +11,6 @@ import {
   type Moment,
   StoreUnavailable,
 } from "../../ports/store.ts";
-import { Turns } from "../../shares/turns.ts";
 import { packBatch, type Rewrite } from "../records/batch.ts";
 import { packPatches } from "../records/rewrite.ts";
 import { ByteSink } from "../records/sink.ts";
@@ -24,6 +23,7 @@ import type { ChunkIndex, PlacedChunk } from "./chunk-index.ts";
 import { Compactor } from "./compactor.ts";
 import { Contexts } from "./contexts.ts";
 import { type ReadParts, readHistory } from "./history.ts";
+import { HistorySteps } from "./history-steps.ts";
 import { type CommitRequest, type ReaderCalls, scanColumns, type WriterCalls } from "./messages.ts";
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
@@ -31,8 +31,6 @@ import type { WorkerLink } from "./worker-link.ts";
 
 /** First size of the batch buffer: a batch of some hundred one-record commits fits without growing. */
 const batchBytes = 256 * 1024;
-/** Histories that are read at a time have their end where requests have theirs. */
-const unbounded = { waiting: Number.POSITIVE_INFINITY, each: Number.POSITIVE_INFINITY };
 /** A buffer that a great batch made larger than this is not kept. */
 const keptBatchBytes = 8 * 1024 * 1024;
 
@@ -40,6 +38,8 @@ const keptBatchBytes = 8 * 1024 * 1024;
 export interface LocationParts {
   readonly writer: WorkerLink<WriterCalls>;
   readonly reader: WorkerLink<ReaderCalls>;
+  /** Reads long histories. */
+  readonly historyReader: WorkerLink<ReaderCalls>;
   readonly turns: Mutex;
   readonly index: ChunkIndex;
   /** Bytes of refused reports that each device may have. */
@@ -70,9 +70,10 @@ export class SqliteLocations implements LocationStore {
   onRefusedDropped: (reports: number) => void = () => undefined;
 
   constructor(parts: LocationParts) {
-    const { reader, index, turns } = parts;
+    const { reader, historyReader, index, turns } = parts;
     this.#parts = parts;
-    this.#reading = { reader, index, turns: new Turns(unbounded), settled: () => turns.run(() => this.settle()) };
+    const steps = new HistorySteps(reader, historyReader);
+    this.#reading = { reader, steps, index, settled: () => turns.run(() => this.settle()) };
     this.#contexts = new Contexts(this.#reading);
     this.#moments = new Moments(this.#reading);
     this.compactor = new Compactor({

@@ -23,7 +23,7 @@ import { ChunkIndex } from "./chunk-index.ts";
 import { WorkerDialect } from "./dialect.ts";
 import { engine } from "./engine.ts";
 import { makeFolder, openFailure } from "./folder.ts";
-import { SqliteLocations } from "./locations.ts";
+import { type LocationParts, SqliteLocations } from "./locations.ts";
 import { lockFolder } from "./lock.ts";
 import type { ReaderCalls, WriterCalls } from "./messages.ts";
 import { Mutex } from "./mutex.ts";
@@ -83,16 +83,18 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   // The heaps: a writer holds nothing between commits; a reader holds one step of a history or one list.
   const writer = new WorkerLink<WriterCalls>(worker("writer", 64), file, log);
   const reader = new WorkerLink<ReaderCalls>(worker("reader", 256), file, log);
+  const ofHistories = { ...worker("reader", 256), name: "store histories", givesWay: true };
+  const historyReader = new WorkerLink<ReaderCalls>(ofHistories, file, log);
   let held: DatabaseSync | undefined;
   const close = async () => {
     held?.close();
-    await reader.close(() => reader.call("close", null));
+    for (const one of [reader, historyReader]) await one.close(() => one.call("close", null));
     // Last, so that it moves the log into the database.
     await writer.close(() => writer.call("close", null));
     lock.release();
   };
   try {
-    const store = await assemble(writer, reader, options, close);
+    const store = await assemble({ writer, reader, historyReader }, options, close);
     await writer.call("mark", null);
     held = hold(file);
     // Now that the folder is known to be the service's own.
@@ -120,20 +122,19 @@ function worker(name: string, heapMb: number) {
 }
 
 async function assemble(
-  writer: WorkerLink<WriterCalls>,
-  reader: WorkerLink<ReaderCalls>,
+  workers: Pick<LocationParts, "writer" | "reader" | "historyReader">,
   { log, secrets, refusedBytes = defaultRefusedBytes, commandsPerDevice = defaultCommands }: SqliteStoreOptions,
   close: () => Promise<void>,
 ): Promise<SqliteStore> {
   const turns = new Mutex();
   const index = new ChunkIndex();
-  const database = new Kysely<Schema>({ dialect: new WorkerDialect({ writer, reader, turns }) });
+  const database = new Kysely<Schema>({ dialect: new WorkerDialect({ ...workers, turns }) });
   // By the writer, which makes the file too; the reader opens it with all its tables.
   const settle = secrets && (await unlock(database, secrets, log));
   await migrate(database, engine);
   const vault = (await settle?.()) ?? openVault;
-  const locations = new SqliteLocations({ writer, reader, turns, index, refusedBytes, log, vault });
-  const purger = new Purger({ writer, turns, index, database, settle: () => locations.settle(), log });
+  const locations = new SqliteLocations({ ...workers, turns, index, refusedBytes, log, vault });
+  const purger = new Purger({ writer: workers.writer, turns, index, database, settle: () => locations.settle(), log });
   await locations.load();
   await purger.resume();
   return {
@@ -157,8 +158,8 @@ async function assemble(
       locations.onRefusedDropped = listener;
     },
     async check() {
-      await turns.run(() => writer.call("check", null), true);
-      await reader.call("check", null);
+      await turns.run(() => workers.writer.call("check", null), true);
+      await workers.reader.call("check", null);
     },
     async close() {
       await locations.compactor.close();

@@ -1,6 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { failureOf } from "./engine-errors.ts";
 import type { AnswerMessage, Calls, RequestMessage } from "./messages.ts";
+import { giveWay } from "./priority.ts";
+import type { WorkerOrder } from "./worker-link.ts";
 
 /** An answer with the buffers that are handed over, not copied. */
 export interface Handed<T> {
@@ -18,17 +20,19 @@ export function plain<T>(answer: T): Handed<T> {
   return { answer, transfer: [] };
 }
 
+// What the link that starts this worker hands over.
+const order: WorkerOrder = workerData;
+
 /** The database file that this worker was started for. */
 export function databaseFile(): string {
-  const data: unknown = workerData;
-  if (typeof data === "string") return data;
-  throw new TypeError("the store's worker needs the database file");
+  return order.database;
 }
 
 /** Answers calls one after the other until the last handler closes the port. */
 export function serve<C extends Calls<C>>(handlers: Handlers<C>): void {
   const port = parentPort;
   if (port === null) throw new TypeError("this file runs as a worker only");
+  if (order.givesWay) giveWay();
   const byName = new Map<string, (request: never) => Handed<unknown>>(Object.entries(handlers));
   port.on("message", ({ id, name, request }: RequestMessage) => {
     try {

@@ -5,6 +5,8 @@ export interface SweepStep {
   readonly seqs: readonly number[];
   /** Event time before which no other chunk has a record; infinite at the end. */
   readonly bound: number;
+  /** Bytes of the rows that were not in the step before. */
+  readonly bytes: number;
 }
 
 /**
@@ -70,6 +72,6 @@ export class Sweep {
     const bound = this.#ended ? Number.POSITIVE_INFINITY : chunks.first(index);
     this.#open = this.#open.filter(({ last }) => last >= bound);
     this.#bound = Math.max(this.#bound, bound);
-    return seqs.length === 0 ? undefined : { seqs, bound };
+    return seqs.length === 0 ? undefined : { seqs, bound, bytes };
   }
 }

@@ -16,6 +16,14 @@ export interface WorkerKind {
   readonly file: URL;
   /** Upper bound of its JavaScript heap, MB; buffers and SQLite's own memory are outside of it. */
   readonly heapMb: number;
+  /** Whether its thread gives way to all others. */
+  readonly givesWay?: boolean;
+}
+
+/** What a worker is started with. */
+export interface WorkerOrder {
+  readonly database: string;
+  readonly givesWay: boolean;
 }
 
 /**
@@ -77,10 +85,10 @@ export class WorkerLink<C extends Calls<C>> {
 
   #running(): Worker {
     if (this.#worker !== undefined) return this.#worker;
-    const { file, name, heapMb } = this.#kind;
+    const { file, name, heapMb, givesWay = false } = this.#kind;
     const worker = new Worker(startOf(file), {
       name,
-      workerData: this.#database,
+      workerData: { database: this.#database, givesWay } satisfies WorkerOrder,
       // A young generation of 2 MB: what lives here lives for one call. The default of 16 MB and more is never given back.
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 2 },
     });

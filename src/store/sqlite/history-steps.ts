@@ -1,0 +1,49 @@
+import { Turns } from "../../shares/turns.ts";
+import type { JsonPiece, ReaderCalls, RenderRequest } from "./messages.ts";
+import type { WorkerLink } from "./worker-link.ts";
+
+/** Chunks of a short step, bytes: the reader needs a millisecond or two for them. */
+const shortBytes = 64 * 1024;
+/** How many requests may be under way is bounded by the API, for each account and in all. */
+const unbounded = { waiting: Number.POSITIVE_INFINITY, each: Number.POSITIVE_INFINITY };
+
+/**
+ * Reads the steps of histories. Short ones go to the reader of everything else. Long ones have a reader of their own, which gives way to the rest of the service:
+ * nobody's report or short question waits for somebody's long history. Accounts take turns at each, so one that reads a hundred histories at once waits for itself.
+ */
+export class HistorySteps {
+  readonly #reader: WorkerLink<ReaderCalls>;
+  readonly #long: WorkerLink<ReaderCalls>;
+  readonly #shortTurns = new Turns(unbounded);
+  readonly #longTurns = new Turns(unbounded);
+  #longStands = false;
+  #starting: Promise<void> | undefined;
+
+  /** `long` is started by the first long step. */
+  constructor(reader: WorkerLink<ReaderCalls>, long: WorkerLink<ReaderCalls>) {
+    this.#reader = reader;
+    this.#long = long;
+  }
+
+  /** The records of a step whose chunks have so many bytes; undefined: a chunk is not there any more. */
+  read(account: number, bytes: number, request: RenderRequest): Promise<readonly JsonPiece[] | undefined> {
+    const isLong = bytes > shortBytes;
+    if (isLong && !this.#longStands) this.#start();
+    const [turns, reader] =
+      isLong && this.#longStands ? [this.#longTurns, this.#long] : [this.#shortTurns, this.#reader];
+    return turns.always(account, () => reader.call("history", request, request.spares));
+  }
+
+  /** A start takes a tenth of a second: until then the other one reads. */
+  #start(): void {
+    this.#starting ??= this.#long.call("check", null).then(
+      () => {
+        this.#longStands = true;
+      },
+      () => {
+        // What failed is told by the link's log; the next long step tries again.
+        this.#starting = undefined;
+      },
+    );
+  }
+}

@@ -318,6 +318,7 @@ function createIngest(
     devices: store.devices,
     locations: store.locations,
     graceMs: config.alerts.graceSeconds * 1000,
+    noticesPerMinute: config.alerts.noticesPerMinute,
     onDue: (devices) => ingest.ticks.due(devices),
   });
   const ingest: Ingest = new Ingest(

@@ -50,6 +50,7 @@ async function measure(rules: readonly AlertRule[]): Promise<{ readonly cpuMs: n
     log: createLog("warn"),
     metrics,
     graceMs: 0,
+    noticesPerMinute: 6000,
     onDue: (due) => {
       told += due.length;
     },

@@ -27,10 +27,18 @@ export function mostLateWith(rules: number): number {
   return Math.max(leastLate, Math.floor(mostLateOfOne / Math.min(Math.max(rules, 1), mostAlerts)));
 }
 
-/** What was found and is not kept, because there was too much of it at one report. */
+/** What was found and is not kept, because there was too much of it at a time. */
 export interface LeftOut {
   readonly alerts: number;
   readonly notices: number;
+}
+
+/** What there is room for. */
+export interface NoticeRoom {
+  /** Notices that the device's account may still make. */
+  readonly notices: number;
+  /** Told what there was no room for. */
+  leftOut(what: LeftOut): void;
 }
 
 /** Why a notice is suppressed from the start. */
@@ -51,11 +59,11 @@ export class AlertWriter implements Finder {
   #alertsFrom = 0;
   #noticesFrom = 0;
   #left = { alerts: 0, notices: 0 };
-  readonly #leftOut: (what: LeftOut) => void;
+  readonly #room: NoticeRoom;
   late = false;
 
-  constructor(device: WatchedDevice, wording: AccountWording, ids: Ids, now: number, leftOut: (what: LeftOut) => void) {
-    this.#leftOut = leftOut;
+  constructor(device: WatchedDevice, wording: AccountWording, ids: Ids, now: number, room: NoticeRoom) {
+    this.#room = room;
     this.#device = device;
     this.#wording = wording;
     this.#ids = ids;
@@ -112,7 +120,7 @@ export class AlertWriter implements Finder {
     if (last === undefined || (alerts === 0 && notices === 0)) return;
     const text = `${last.text} (${wordsOf(this.#wording.language).leftOut(alerts, notices)})`;
     this.alerts[this.alerts.length - 1] = { ...last, text };
-    this.#leftOut(this.#left);
+    this.#room.leftOut(this.#left);
     this.#left = { alerts: 0, notices: 0 };
   }
 
@@ -178,7 +186,7 @@ export class AlertWriter implements Finder {
   }
 
   #queue(alert: Alert, target: NoticeTarget, suppressed: string | null, delayMs: number): void {
-    if (this.notices.length - this.#noticesFrom >= mostNotices) {
+    if (this.notices.length - this.#noticesFrom >= mostNotices || this.notices.length >= this.#room.notices) {
       this.#left.notices++;
       return;
     }

@@ -8,8 +8,9 @@ import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
 import type { DeviceStore, LocationStore } from "../ports/store.ts";
-import type { LeftOut } from "./alert-writer.ts";
+import type { LeftOut, NoticeRoom } from "./alert-writer.ts";
 import { dueOf } from "./due.ts";
+import { NoticeRate } from "./notice-rate.ts";
 import { Rebuild } from "./rebuild.ts";
 import { type AccountRules, RuleBook, type RuleSources } from "./rule-book.ts";
 import { StateTexts } from "./state-texts.ts";
@@ -36,6 +37,8 @@ export interface AlertEngineDeps extends RuleSources {
   readonly metrics: Metrics;
   /** What fell due while the service was down waits so long after its start, ms: trackers need time to come back. */
   readonly graceMs: number;
+  /** Notices that the rules of one account may make. */
+  readonly noticesPerMinute: number;
   /**
    * Something may have become true for these devices by time alone: each is to be given a `tick`, and what that finds committed.
    * One for which nothing comes of it is told again half a minute later.
@@ -66,6 +69,11 @@ export class RuleEngine implements AlertEngine {
   /** What was committed since the last look. Timers are set by it then: a device that reports often costs that once a second, and not with each report. */
   #unset = new Map<DeviceKey, Committed>();
   readonly #leftOut: (what: LeftOut) => void;
+  readonly #rate: NoticeRate;
+  readonly #room = ({ accountKey }: WatchedDevice): NoticeRoom => ({
+    notices: this.#rate.left(accountKey, this.#deps.clock.monotonic()),
+    leftOut: this.#leftOut,
+  });
   #unsubscribe: (() => void) | undefined;
   #startedAt = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -73,6 +81,7 @@ export class RuleEngine implements AlertEngine {
 
   constructor(deps: AlertEngineDeps) {
     this.#deps = deps;
+    this.#rate = new NoticeRate(deps.noticesPerMinute);
     this.#book = new RuleBook(deps, deps.clock, deps.log);
     this.#timers = new Timers((devices) => deps.onDue(devices));
     this.#rebuild = new Rebuild(deps, {
@@ -97,7 +106,7 @@ export class RuleEngine implements AlertEngine {
     );
     const leftOut = metrics.counter(
       "waybeam_alerts_left_out_total",
-      "Alerts and notices that were found and not kept, because there were too many at one report.",
+      "Alerts and notices that were found and not kept, because there were too many at one report, or too many notices of one account.",
       ["what"],
     );
     const [alerts, notices] = [leftOut({ what: "alerts" }), leftOut({ what: "notices" })];
@@ -159,11 +168,12 @@ export class RuleEngine implements AlertEngine {
       ids: this.#deps.ids,
       texts: this.#texts,
       timers: this.#watchTimers,
-      leftOut: this.#leftOut,
+      room: this.#room,
     });
   }
 
-  committed(device: WatchedDevice, state: DeviceState): void {
+  committed(device: WatchedDevice, state: DeviceState, notices: number): void {
+    if (notices > 0) this.#rate.made(device.accountKey, notices, this.#deps.clock.monotonic());
     const account = this.#book.of(device.accountKey);
     if (account === undefined || (account.rulesOf(device.id).length === 0 && !this.#timers.has(device.key))) return;
     if (this.#unset.size < mostUnset || this.#unset.has(device.key)) this.#unset.set(device.key, { device, state });

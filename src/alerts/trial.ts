@@ -5,6 +5,7 @@ import type { AlertTrial, TrialStep } from "../ports/alert-trial.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { LocationStore } from "../ports/store.ts";
+import type { NoticeRoom } from "./alert-writer.ts";
 import { observationOf } from "./observation.ts";
 import { AccountRules, type RuleSources } from "./rule-book.ts";
 import { StateTexts } from "./state-texts.ts";
@@ -12,6 +13,9 @@ import { DeviceWatch, type WatchTimers } from "./watch.ts";
 
 /** Records read at a time. */
 const recordsAtOnce = 1000;
+
+/** A trial sends nothing. */
+const unboundedRoom: NoticeRoom = { notices: Number.POSITIVE_INFINITY, leftOut: () => {} };
 
 /** What trials are run with. */
 export interface TrialDeps extends Pick<RuleSources, "geofences" | "accounts"> {
@@ -155,7 +159,7 @@ class Run {
       wording,
       ids: this.#ids,
       texts: this.#texts,
-      leftOut: () => {},
+      room: () => unboundedRoom,
       timers: this.#timers,
     });
   }

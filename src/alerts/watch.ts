@@ -2,7 +2,7 @@ import type { AccountWording, AlertFacts, LocationAlerts } from "../model/alert.
 import type { DeviceState, LocationRecord, Totals } from "../model/location.ts";
 import type { AlertOutcome, Observation, Watch, WatchedDevice } from "../ports/alert-engine.ts";
 import type { Ids } from "../ports/ids.ts";
-import { AlertWriter, type LeftOut, mostLateWith } from "./alert-writer.ts";
+import { AlertWriter, mostLateWith, type NoticeRoom } from "./alert-writer.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { deviceTime } from "./device-time.ts";
 import { advanceRule, type Finder, judgeRule, nextMoment } from "./evaluate.ts";
@@ -24,8 +24,7 @@ export interface WatchSetup {
   readonly ids: Ids;
   readonly texts: StateTexts;
   readonly timers: WatchTimers;
-  /** Told what there is no room for. */
-  readonly leftOut: (what: LeftOut) => void;
+  readonly room: (device: WatchedDevice) => NoticeRoom;
 }
 
 /** What a watch has to do with timers: one for all watches, so that a watch that mostly finds nothing is cheaply made. */
@@ -189,8 +188,8 @@ export class DeviceWatch implements Watch, Finder {
   }
 
   #writing(): AlertWriter {
-    const { device, wording, ids, now, leftOut } = this.#setup;
-    this.#writer ??= new AlertWriter(device, wording, ids, now, leftOut);
+    const { device, wording, ids, now, room } = this.#setup;
+    this.#writer ??= new AlertWriter(device, wording, ids, now, room(device));
     return this.#writer;
   }
 

@@ -232,6 +232,14 @@ export const configSchema = Type.Object({
       description:
         "Time after the start in which no alert is raised by time alone (offline, not moving ...): trackers that could not reach a service that was down need it to come back.",
     }),
+    noticesPerMinute: integer(6000, {
+      env: "WAYBEAM_ALERTS_NOTICES_PER_MINUTE",
+      minimum: 1,
+      maximum: 1_000_000_000,
+      unit: "notices",
+      description:
+        "Notices that the rules of one account may make in a minute, a minute's number at once: one report can make hundreds, each a row and a call. The alert whose notices are left out says so. Some ten thousand vehicles make 6,000 only where each raises an alert every other minute.",
+    }),
     keepDays: integer(365, {
       env: "WAYBEAM_ALERTS_KEEP_DAYS",
       minimum: 1,

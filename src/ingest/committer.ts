@@ -211,7 +211,7 @@ export class Committer {
       // Where all were repeats, they may be those of a commit whose answer was lost.
       const state = plan?.state ?? states.get(pending.device.key);
       try {
-        if (state !== undefined) engine.committed(pending.device, state);
+        if (state !== undefined) engine.committed(pending.device, state, plan?.notices?.length ?? 0);
       } catch (error) {
         log.error({ error, device: pending.device.id }, "timers of a device's alert rules could not be set");
       }

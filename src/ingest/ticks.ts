@@ -157,10 +157,10 @@ export class Ticks {
       this.due(devices.filter(({ key }) => !lost.has(key)));
       return;
     }
-    for (const { device, state } of commits) {
+    for (const { device, state, notices } of commits) {
       states.committed(device, state);
       const watched = devices.find(({ key }) => key === device);
-      if (watched !== undefined) engine.committed(watched, state);
+      if (watched !== undefined) engine.committed(watched, state, notices?.length ?? 0);
     }
     if (commits.some(({ notices }) => notices !== undefined && notices.length > 0))
       bus.publish({ type: "noticesQueued" });

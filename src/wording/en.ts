@@ -228,5 +228,5 @@ export const en: Words = {
     showOnMap: "Show on the map",
     why: (rule) => `You get this because the alert rule ${rule} names you.`,
   },
-  leftOut: (alerts, notices) => `too many at one report: ${alerts} more alerts and ${notices} notices are left out`,
+  leftOut: (alerts, notices) => `too many at a time: ${alerts} more alerts and ${notices} notices are left out`,
 };

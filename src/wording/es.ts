@@ -230,5 +230,5 @@ export const es: Words = {
     showOnMap: "Ver en el mapa",
     why: (rule) => `Recibe este aviso porque la regla de alerta ${rule} le nombra.`,
   },
-  leftOut: (alerts, notices) => `demasiadas en un solo informe: se omiten ${alerts} alertas y ${notices} avisos más`,
+  leftOut: (alerts, notices) => `demasiadas a la vez: se omiten ${alerts} alertas y ${notices} avisos más`,
 };

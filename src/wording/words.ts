@@ -31,7 +31,7 @@ export interface NoticeWords {
 export interface Words {
   readonly alerts: { readonly [T in AlertType]: AlertWords<T> };
   readonly notice: NoticeWords;
-  /** What an alert says beside its own text where there were too many at one report. */
+  /** What an alert says beside its own text where there were too many at a time. */
   leftOut(alerts: number, notices: number): string;
 }
 

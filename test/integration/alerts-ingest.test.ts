@@ -50,7 +50,17 @@ class Lane {
     const { alertRules, geofences, groups, accounts, devices, locations } = store;
     const sources = { alertRules, geofences, groups, accounts, devices, locations };
     const onDue = (due: Parameters<Ingest["ticks"]["due"]>[0]) => this.ingest.ticks.due(due);
-    this.#engine = new RuleEngine({ ...sources, bus, clock, ids: systemIds, log, metrics, graceMs: 0, onDue });
+    this.#engine = new RuleEngine({
+      ...sources,
+      bus,
+      clock,
+      ids: systemIds,
+      log,
+      metrics,
+      graceMs: 0,
+      noticesPerMinute: 1_000_000,
+      onDue,
+    });
     this.#ingest = new Ingest(
       { maxFutureMs: 600_000 },
       { store, bus, clock, log, metrics: ingestMetrics(metrics), engine: this.#engine },

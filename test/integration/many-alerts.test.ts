@@ -47,7 +47,7 @@ function assertBounded(lane: AlertLane, reports: number): void {
       alerts.some(({ ruleId }) => ruleId === "rule-2000"),
       "the critical one is not left out",
     );
-    assert.match(alerts.at(-1)?.text ?? "", /too many at one report: 1900 more alerts and 1500 notices are left out/);
+    assert.match(alerts.at(-1)?.text ?? "", /too many at a time: 1900 more alerts and 1500 notices are left out/);
   }
   for (const { alerts, notices } of lane.commits) assert.ok(alerts <= 600 && notices <= 2500, `${alerts}, ${notices}`);
 }
@@ -69,6 +69,27 @@ test("the same for reports that come late", options, async () => {
   lane.submit(Array.from({ length: 24 }, (_, index) => sos(index + 1)));
   assertBounded(lane, 24);
   assert.equal(lane.records.length, 25);
+});
+
+test("the notices of an account have an end each minute: the alert says what is left out", options, async () => {
+  const rule = ruleOf({
+    type: "sos",
+    parameters: {},
+    notifyWhenOver: false,
+    channels: { email: [], sms: [], webhook },
+  });
+  const lane = await new AlertLane([rule], {}, {}, { noticesPerMinute: 30 }).ready();
+  const told = () => lane.commits.map(({ notices }) => notices);
+  // A minute from one report to the next, and all of them at one moment of ours.
+  for (let minute = 1; minute <= 4; minute++) lane.submit([sos(minute)]);
+  assert.deepEqual(told(), [20, 0, 10, 0]);
+  assert.deepEqual(
+    lane.alerts.map(({ text }) => /\(too many.*\)/.exec(text)?.[0]),
+    [undefined, "(too many at a time: 0 more alerts and 10 notices are left out)"],
+  );
+  lane.now += 60_000;
+  lane.submit([{ ...sos(5), receivedAt: lane.now }]);
+  assert.equal(told().at(-1), 20);
 });
 
 test("a text of many placeholders has an end", options, async () => {

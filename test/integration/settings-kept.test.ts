@@ -192,6 +192,18 @@ seeThemAct("kept", [
     },
   },
   {
+    sets: { "alerts.noticesPerMinute": 1 },
+    async acts(service) {
+      await service.device("d");
+      const urls = ["https://example.com/1", "https://example.com/2", "https://example.com/3"];
+      const channels = { webhook: urls.map((url) => ({ url, secret: "a secret of sixteen" })) };
+      await service.done("POST", "/api/alertRules", { ...speeding, channels });
+      assert.equal(await service.report("d", Date.now(), "&speed=100"), 200);
+      const { notifications } = await service.done("GET", "/api/devices/d/notifications");
+      assert.equal(notifications.length, 1);
+    },
+  },
+  {
     sets: { "caps.deviceDailyEmails": 3 },
     beside: asOperator,
     acts: (service) => limited(service, { dailyEmailLimit: 4 }),

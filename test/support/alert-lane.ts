@@ -96,7 +96,7 @@ export class AlertLane {
     rules: readonly AlertRule[],
     zones: Readonly<Record<string, Zone>> = {},
     device: Partial<WatchedDevice> = {},
-    timeZone = "UTC",
+    { timeZone = "UTC", noticesPerMinute = 1_000_000 } = {},
   ) {
     this.device = { key: 1, accountKey: 1, id: "device", name: "Device", expires: null, odometerStart: 0, ...device };
     const account = {
@@ -125,6 +125,7 @@ export class AlertLane {
       log: silentLog,
       metrics: quietMetrics,
       graceMs: 60_000,
+      noticesPerMinute,
       onDue: (devices) => this.due.push(...devices),
     });
   }
@@ -200,7 +201,7 @@ export class AlertLane {
     this.notices.push(...notices);
     const { rules: _, ...rest } = this.state;
     this.state = { ...rest, version: rest.version + 1, ...(rules !== undefined && { rules }) };
-    this.engine.committed(this.device, this.state);
+    this.engine.committed(this.device, this.state, notices.length);
   }
 
   #commit(plan: Plan, watch: Watch | undefined): void {
@@ -216,7 +217,7 @@ export class AlertLane {
     this.alerts.push(...(plan.alerts ?? []));
     this.notices.push(...(plan.notices ?? []));
     this.state = plan.state;
-    if (watch !== undefined) this.engine.committed(this.device, this.state);
+    if (watch !== undefined) this.engine.committed(this.device, this.state, plan.notices?.length ?? 0);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { Spread } from "./spread.ts";
+import { Spread } from "../shares/spread.ts";
 
 /** Who gets what a socket brings. */
 export interface SocketOwner {
@@ -50,7 +50,7 @@ function onData(this: OwnedSocket, chunk: Buffer): void {
   this[owner]?.received(chunk);
 }
 /** The system needs 50 µs to close a socket, and thousands of peers may end in one turn. */
-const ended = new Spread<OwnedSocket>((socket) => socket[owner]?.ended());
+const ended = new Spread<OwnedSocket>(64, (socket) => socket[owner]?.ended());
 function onEnd(this: OwnedSocket): void {
   ended.add(this);
 }

@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Spread } from "../shares/spread.ts";
 
 type Socket = IncomingMessage["socket"];
 
 /** Requests of one connection that wait, some KB each. Clients that send ahead at all send about ten. */
 const mostWaiting = 32;
+/** Requests that waited and begin in one turn of the event loop. A hundred connections that sent twenty each, most of which are refused, kept everybody else waiting for 200 ms. */
+const atOnce = 2;
 
 /**
  * Requests that a client sends before it has the answers to those before. Each begins when the answer before it has left: so they see what
@@ -11,6 +14,7 @@ const mostWaiting = 32;
  */
 export class Pipeline {
   readonly #waiting = new WeakMap<Socket, number>();
+  readonly #begin = new Spread<() => void>(atOnce, (begin) => begin());
 
   /**
    * Calls `begin` when the request's turn has come: at once where nothing is before it, never where the connection is closed before. With a refusal where too many wait:
@@ -28,11 +32,13 @@ export class Pipeline {
     const { assignSocket } = response;
     response.assignSocket = (given) => {
       assignSocket.call(response, given);
-      // One in a turn of the event loop, so that those of other connections get in between.
-      setImmediate(() => {
-        this.#count(socket, -1);
-        if (!given.destroyed) begin(undefined);
-      });
+      // Not from within the answer that is sent.
+      setImmediate(() =>
+        this.#begin.add(() => {
+          this.#count(socket, -1);
+          if (!given.destroyed) begin(undefined);
+        }),
+      );
     };
   }
 

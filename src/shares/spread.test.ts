@@ -5,7 +5,7 @@ import { Spread } from "./spread.ts";
 
 test("a few at once, thousands over many turns of the event loop, all in their order, also where more come meanwhile", async () => {
   const done: number[] = [];
-  const spread = new Spread<number>((item) => {
+  const spread = new Spread<number>(64, (item) => {
     done.push(item);
     if (item === 100) spread.add(1000);
   });
@@ -39,7 +39,7 @@ test("work that fails keeps no other from being done, and what comes from within
     process.removeAllListeners("uncaughtException");
     for (const listener of before) process.on("uncaughtException", listener);
   });
-  const spread = new Spread<number>((item) => {
+  const spread = new Spread<number>(64, (item) => {
     done.push(item);
     if (item === 190) spread.add(200);
     if (item === 70) throw new Error("a defect");

@@ -1,11 +1,9 @@
-/** Items that one turn of the event loop works off. They take a few milliseconds. */
-const atOnce = 64;
-
 /**
  * Spreads work that comes by the thousand over many turns of the event loop, so that everybody else is served in between. When a network goes down, for example,
  * all its connections end in one turn.
  */
 export class Spread<T> {
+  readonly #atOnce: number;
   readonly #work: (item: T) => void;
   #waiting: T[] = [];
   /** Index in `#waiting` of the next item. */
@@ -14,7 +12,9 @@ export class Spread<T> {
   #done = 0;
   #turning = false;
 
-  constructor(work: (item: T) => void) {
+  /** `atOnce`: items that one turn of the event loop works off, a few milliseconds of them. */
+  constructor(atOnce: number, work: (item: T) => void) {
+    this.#atOnce = atOnce;
     this.#work = work;
   }
 
@@ -24,14 +24,14 @@ export class Spread<T> {
       this.#turning = true;
       setImmediate(() => this.#turn());
     }
-    if (this.#done < atOnce && this.#waiting.length === 0) {
+    if (this.#done < this.#atOnce && this.#waiting.length === 0) {
       this.#done++;
       this.#work(item);
     } else this.#waiting.push(item);
   }
 
   #turn(): void {
-    const end = Math.min(this.#next + atOnce, this.#waiting.length);
+    const end = Math.min(this.#next + this.#atOnce, this.#waiting.length);
     this.#done = end - this.#next;
     this.#turning = this.#done > 0;
     // Before the work: where one fails, the others are worked off in the next turn.

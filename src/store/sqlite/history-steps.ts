@@ -2,8 +2,10 @@ import { Turns } from "../../shares/turns.ts";
 import type { JsonPiece, ReaderCalls, RenderRequest } from "./messages.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
-/** Chunks of a short step, bytes: the reader needs a millisecond or two for them. */
+/** The reader needs a millisecond or two for so many bytes of chunks, if all their records are asked for, or for so many records of a few chunks. */
 const shortBytes = 64 * 1024;
+const shortRecords = 256;
+const fewBytes = 1024 * 1024;
 /** How many requests may be under way is bounded by the API, for each account and in all. */
 const unbounded = { waiting: Number.POSITIVE_INFINITY, each: Number.POSITIVE_INFINITY };
 
@@ -19,23 +21,22 @@ export class HistorySteps {
   #longStands = false;
   #starting: Promise<void> | undefined;
 
-  /** `long` is started by the first long step. */
   constructor(reader: WorkerLink<ReaderCalls>, long: WorkerLink<ReaderCalls>) {
     this.#reader = reader;
     this.#long = long;
   }
 
-  /** The records of a step whose chunks have so many bytes; undefined: a chunk is not there any more. */
+  /** The records of a step. `bytes`: of its chunks; undefined: a chunk is not there any more. */
   read(account: number, bytes: number, request: RenderRequest): Promise<readonly JsonPiece[] | undefined> {
-    const isLong = bytes > shortBytes;
-    if (isLong && !this.#longStands) this.#start();
+    const isLong = bytes > (request.limit <= shortRecords ? fewBytes : shortBytes);
+    if (isLong && !this.#longStands) this.start();
     const [turns, reader] =
       isLong && this.#longStands ? [this.#longTurns, this.#long] : [this.#shortTurns, this.#reader];
     return turns.always(account, () => reader.call("history", request, request.spares));
   }
 
-  /** A start takes a tenth of a second: until then the other one reads. */
-  #start(): void {
+  /** Starts the reader of long steps, which takes a tenth of a second of the whole service. Until then the other one reads them. */
+  start(): void {
     this.#starting ??= this.#long.call("check", null).then(
       () => {
         this.#longStands = true;

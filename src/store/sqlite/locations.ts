@@ -52,6 +52,8 @@ export interface LocationParts {
 /** Positions on SQLite: packed here, written by one worker, read and rendered by another. */
 export class SqliteLocations implements LocationStore {
   readonly #parts: LocationParts;
+  /** How histories are read. */
+  readonly steps: HistorySteps;
   readonly #reading: ReadParts;
   readonly #contexts: Contexts;
   readonly #moments: Moments;
@@ -72,8 +74,8 @@ export class SqliteLocations implements LocationStore {
   constructor(parts: LocationParts) {
     const { reader, historyReader, index, turns } = parts;
     this.#parts = parts;
-    const steps = new HistorySteps(reader, historyReader);
-    this.#reading = { reader, steps, index, settled: () => turns.run(() => this.settle()) };
+    this.steps = new HistorySteps(reader, historyReader);
+    this.#reading = { reader, steps: this.steps, index, settled: () => turns.run(() => this.settle()) };
     this.#contexts = new Contexts(this.#reading);
     this.#moments = new Moments(this.#reading);
     this.compactor = new Compactor({

@@ -52,6 +52,9 @@ export interface SqliteStoreOptions {
 /** The engine's suffix: what the file is called tells which code runs in the workers, TypeScript from a checkout or the built JavaScript. */
 const suffix = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
 
+/** When the reader of long histories is started, ms after the opening: neither the start of the service nor the first history waits for it. */
+const historyReaderMs = 1000;
+
 const defaultRefusedBytes = 16 * 1024 * 1024;
 const defaultCommands = 1000;
 
@@ -137,6 +140,7 @@ async function assemble(
   const purger = new Purger({ writer: workers.writer, turns, index, database, settle: () => locations.settle(), log });
   await locations.load();
   await purger.resume();
+  const starting = setTimeout(() => locations.steps.start(), historyReaderMs).unref();
   return {
     locations,
     devices: new DeviceRows(database, (device) => purger.add(device)),
@@ -162,6 +166,7 @@ async function assemble(
       await workers.reader.call("check", null);
     },
     async close() {
+      clearTimeout(starting);
       await locations.compactor.close();
       await purger.close();
       await turns.run(close);

@@ -49,12 +49,12 @@ export class Line {
     while (goesOn() && !this.closed) {
       const taken = !this.socket.writable || this.socket.write(bytes());
       if (taken) await wait(1);
-      else
-        await Promise.race([
-          once(this.socket, "drain").catch(() => {}),
-          once(this.socket, "close").catch(() => {}),
-          wait(100),
-        ]);
+      else {
+        const waited = new AbortController();
+        const either = ["drain", "close"].map((name) => once(this.socket, name, waited).catch(() => {}));
+        await Promise.race([...either, wait(100)]);
+        waited.abort();
+      }
     }
     return this.socket.bytesWritten;
   }

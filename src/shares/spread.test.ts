@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Spread } from "./spread.ts";
 
 test("a few at once, thousands over many turns of the event loop, all in their order, also where more come meanwhile", async () => {
@@ -51,4 +53,25 @@ test("work that fails keeps no other from being done, and what comes from within
     done,
     Array.from({ length: 201 }, (_, item) => item),
   );
+});
+
+test("what was worked off is kept no longer, also where something waits all the time", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage: () => void = runInNewContext("gc");
+  const made: WeakRef<object>[] = [];
+  const next = () => {
+    const item = {};
+    made.push(new WeakRef(item));
+    return item;
+  };
+  let goesOn = true;
+  const spread = new Spread<object>(2, () => {
+    if (goesOn) spread.add(next());
+  });
+  for (let item = 0; item < 10; item++) spread.add(next());
+  while (made.length < 2000) await turn();
+  collectGarbage();
+  const kept = made.filter((item) => item.deref() !== undefined);
+  goesOn = false;
+  assert.ok(kept.length < 100, `${kept.length} of ${made.length}`);
 });

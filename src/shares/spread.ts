@@ -5,9 +5,11 @@
 export class Spread<T> {
   readonly #atOnce: number;
   readonly #work: (item: T) => void;
-  #waiting: T[] = [];
+  #waiting: readonly T[] = [];
   /** Index in `#waiting` of the next item. */
   #next = 0;
+  /** Items that came since `#waiting` was begun. In one list with it, those worked off would stay for as long as others keep coming. */
+  #later: T[] = [];
   /** Items that were worked off in this turn. */
   #done = 0;
   #turning = false;
@@ -24,13 +26,18 @@ export class Spread<T> {
       this.#turning = true;
       setImmediate(() => this.#turn());
     }
-    if (this.#done < this.#atOnce && this.#waiting.length === 0) {
+    if (this.#done < this.#atOnce && this.#next === this.#waiting.length && this.#later.length === 0) {
       this.#done++;
       this.#work(item);
-    } else this.#waiting.push(item);
+    } else this.#later.push(item);
   }
 
   #turn(): void {
+    if (this.#next === this.#waiting.length) {
+      this.#waiting = this.#later;
+      this.#later = [];
+      this.#next = 0;
+    }
     const end = Math.min(this.#next + this.#atOnce, this.#waiting.length);
     this.#done = end - this.#next;
     this.#turning = this.#done > 0;
@@ -40,8 +47,5 @@ export class Spread<T> {
       this.#next++;
       this.#work(item);
     }
-    if (this.#next < this.#waiting.length) return;
-    this.#waiting = [];
-    this.#next = 0;
   }
 }

@@ -139,6 +139,27 @@ describe("SQLite store", () => {
     await store.close();
   });
 
+  it("answers no change as made whose folder is moved away while it is written", async (context) => {
+    await (await open(directory)).close();
+    const file = new URL("../../src/store/sqlite/writer.ts", import.meta.url);
+    const path = join(directory, "waybeam.db");
+    const writer = new WorkerLink<WriterCalls>({ name: "writer", file, heapMb: 64 }, path, silentLog);
+    context.after(() => writer.close(() => writer.call("close", null)));
+    await writer.call("check", null);
+    // Takes a second, in which the folder is moved. Where it has not begun by then, it is refused as well.
+    const slow = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 1.5e6) select sum(i) from n";
+    const request = { sql: `insert into setting (name, value) values ('slow', (${slow}))`, parameters: [] };
+    const changed = writer.call("sql", request).then(
+      () => "made",
+      (error) => unavailable(error) && "unavailable",
+    );
+    await sleep(100);
+    await rename(directory, `${directory}-moved`);
+    const answer = await changed;
+    await rename(`${directory}-moved`, directory);
+    assert.equal(answer, "unavailable");
+  });
+
   it("finds out what became of a commit whose answer was lost", async () => {
     const store = await open(directory);
     const device = await makeDevice(store, (await makeAccount(store)).key);

@@ -90,8 +90,11 @@ function writer(): Writer {
 serve<WriterCalls>({
   sql: (request) => {
     // A transaction's statements are looked after by its commit.
-    if (!writer().database.isTransaction) writer().inPlace();
-    return plain(writer().statements.run(request));
+    if (writer().database.isTransaction) return plain(writer().statements.run(request));
+    writer().inPlace();
+    const answer = writer().statements.run(request);
+    writer().inPlace();
+    return plain(answer);
   },
   begin: () => {
     writer().database.exec("begin immediate");
@@ -100,6 +103,7 @@ serve<WriterCalls>({
   commit: () => {
     writer().inPlace();
     writer().database.exec("commit");
+    writer().inPlace();
     return plain(null);
   },
   rollback: () => {

@@ -86,6 +86,14 @@ describe("DeviceChunks", () => {
 });
 
 describe("Sweep", () => {
+  it("counts the bytes of all that a step reads, also of what the step before read too", () => {
+    const overlapping = Array.from({ length: 9 }, (_, seq) => ({ seq, first: seq, last: 100, count: 1, bytes: 10 }));
+    const sweep = new Sweep(indexOf(overlapping), 0, 100);
+    const most = { records: 1, bytes: 1000 };
+    for (let step = sweep.next(most); step !== undefined; step = sweep.next(most))
+      assert.equal(step.bytes, step.seqs.length * 10);
+  });
+
   it("reads each chunk in every step in which it has records, and bounds grow", () => {
     fc.assert(
       fc.property(

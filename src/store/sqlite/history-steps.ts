@@ -42,7 +42,7 @@ export class HistorySteps {
         this.#longStands = true;
       },
       () => {
-        // What failed is told by the link's log; the next long step tries again.
+        // The next long step tries again; until then the other reader goes on.
         this.#starting = undefined;
       },
     );

@@ -5,7 +5,7 @@ export interface SweepStep {
   readonly seqs: readonly number[];
   /** Event time before which no other chunk has a record; infinite at the end. */
   readonly bound: number;
-  /** Bytes of the rows that were not in the step before. */
+  /** Of these rows, also of those that the step before had, too: they are read again. */
   readonly bytes: number;
 }
 
@@ -23,7 +23,7 @@ export class Sweep {
   #first = Number.NEGATIVE_INFINITY;
   #seq = 0;
   /** Chunks taken whose last records are still to come. */
-  #open: { readonly seq: number; readonly last: number }[] = [];
+  #open: { readonly seq: number; readonly last: number; readonly bytes: number }[] = [];
   #ended = false;
   /** How often the index's chunks had been put together when it was last looked at. */
   #replaced: number;
@@ -63,15 +63,17 @@ export class Sweep {
       this.#first = chunks.first(index);
       this.#seq = chunks.seq(index);
       if (chunks.last(index) < this.#from) continue;
-      this.#open.push({ seq: this.#seq, last: chunks.last(index) });
+      const open = { seq: this.#seq, last: chunks.last(index), bytes: chunks.bytes(index) };
+      this.#open.push(open);
       records += chunks.count(index);
-      bytes += chunks.bytes(index);
+      bytes += open.bytes;
     }
     this.#ended = !more();
     const seqs = this.#open.map(({ seq }) => seq);
+    const read = this.#open.reduce((sum, open) => sum + open.bytes, 0);
     const bound = this.#ended ? Number.POSITIVE_INFINITY : chunks.first(index);
     this.#open = this.#open.filter(({ last }) => last >= bound);
     this.#bound = Math.max(this.#bound, bound);
-    return seqs.length === 0 ? undefined : { seqs, bound, bytes };
+    return seqs.length === 0 ? undefined : { seqs, bound, bytes: read };
   }
 }

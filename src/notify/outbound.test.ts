@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { HttpPeer } from "../../test/support/http-peer.ts";
-import { createOutbound, type Outbound, type OutboundOptions, type Resolve } from "./outbound.ts";
+import type { Resolve } from "./names.ts";
+import { createOutbound, type Outbound, type OutboundOptions } from "./outbound.ts";
 
 let peer: HttpPeer;
 

@@ -1,6 +1,7 @@
-import { type LookupAddress, lookup } from "node:dns";
+import type { LookupAddress } from "node:dns";
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { addressOfHost, isMetadataAddress, isPublicAddress } from "./address.ts";
+import { createResolve, type NameOptions, type Resolve } from "./names.ts";
 
 /** A request to an address that someone configured: an SMS gateway's, a webhook's. */
 export interface OutboundCall {
@@ -13,22 +14,16 @@ export interface OutboundCall {
 }
 
 /** Bounds of every call. */
-export interface OutboundOptions {
+export interface OutboundOptions extends NameOptions {
   /** Whether private and loopback addresses may be called. The metadata services of clouds never are. */
   readonly allowPrivate: boolean;
   /** From the start to the end of the answer, ms. */
   readonly timeoutMs: number;
   /** Octets of an answer's body that are read; the rest is not waited for. */
   readonly mostAnswer: number;
-  /** Finds the addresses of a host's name; unless given, as the system does. */
+  /** Finds the addresses of a host's name. Unset: `createResolve` does. */
   readonly resolve?: Resolve;
 }
-
-/** Finds the addresses of a host's name. */
-export type Resolve = (
-  host: string,
-  found: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
-) => void;
 
 /**
  * What became of a call. `answered`: status and headers came; `whole` is false where the body was too long, too slow or broke off ·
@@ -61,11 +56,12 @@ const metadataReason = "its address is for the metadata service of a cloud, whic
  * redirect leads into the operator's own network. Each call has a connection of its own.
  */
 export function createOutbound(options: OutboundOptions): (call: OutboundCall) => Promise<Outbound> {
-  const resolve = options.resolve ?? systemResolve;
+  const resolve = options.resolve ?? createResolve(options);
   return (call) => {
     const why = refusalOfUrl(call.url, options);
     if (why !== undefined) return Promise.resolve(forbidden(why, call.url.hostname));
-    return run(call, options, guardedLookup(resolve, options));
+    const ended = new AbortController();
+    return run(call, options, guardedLookup(resolve, options, ended.signal)).finally(() => ended.abort());
   };
 }
 
@@ -99,9 +95,9 @@ class Forbidden extends Error {
 type Lookup = NonNullable<RequestOptions["lookup"]>;
 
 /** Gives only addresses that may be called; an error where there is none. The connection is made to these and to no others. */
-function guardedLookup(resolve: Resolve, options: OutboundOptions): Lookup {
-  return (host, { all }, done) =>
-    resolve(host, (error, addresses) => {
+function guardedLookup(resolve: Resolve, options: OutboundOptions, ended: AbortSignal): Lookup {
+  return (host, { all }, done) => {
+    const judge: Parameters<Resolve>[1] = (error, addresses) => {
       const reasons = addresses.map(({ address }) => refusalOf(address, options));
       const usable = addresses.filter((_, index) => reasons[index] === undefined);
       const [first] = usable;
@@ -109,11 +105,9 @@ function guardedLookup(resolve: Resolve, options: OutboundOptions): Lookup {
       else if (first === undefined) done(new Forbidden(reasons[0] ?? privateReason, addresses), []);
       else if (all) done(null, [...usable]);
       else done(null, first.address, first.family);
-    });
-}
-
-function systemResolve(host: string, found: Parameters<Resolve>[1]): void {
-  lookup(host, { all: true }, (error, addresses) => found(error, addresses ?? []));
+    };
+    resolve(host, judge, ended);
+  };
 }
 
 async function run(call: OutboundCall, { timeoutMs, mostAnswer }: OutboundOptions, guard: Lookup): Promise<Outbound> {
@@ -169,6 +163,7 @@ const categories: Readonly<Record<string, string>> = {
   EAI_AGAIN: "unknown name",
   ENODATA: "unknown name",
   ECONNREFUSED: "refused",
+  ETIMEOUT: "timeout",
   ETIMEDOUT: "timeout",
   EHOSTUNREACH: "no way to it",
   ENETUNREACH: "no way to it",

@@ -10,8 +10,8 @@ export class Slots {
     this.#mayWait = mayWait;
   }
 
-  /** True: a slot is the caller's until it gives it back. False: too many wait, or none came free within `waitMs`. */
-  take(waitMs: number): Promise<boolean> {
+  /** True: a slot is the caller's until it gives it back. False: too many wait, or none came free within `waitMs`, or before the signal. */
+  take(waitMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.#free > 0) {
       this.#free--;
       return Promise.resolve(true);
@@ -22,10 +22,13 @@ export class Slots {
         clearTimeout(timer);
         resolve(true);
       };
-      const timer = setTimeout(() => {
+      const leave = () => {
+        clearTimeout(timer);
         this.#waiting.delete(turn);
         resolve(false);
-      }, waitMs);
+      };
+      const timer = setTimeout(leave, waitMs);
+      signal?.addEventListener("abort", leave, { once: true });
       this.#waiting.add(turn);
     });
   }

@@ -35,8 +35,9 @@ export interface LeftOut {
 
 /** What there is room for. */
 export interface NoticeRoom {
-  /** Notices that the device's account may still make. */
+  /** Notices that the device's account may still make; and those that it may where an alert is critical. */
   readonly notices: number;
+  readonly critical: number;
   /** Told what there was no room for. */
   leftOut(what: LeftOut): void;
 }
@@ -162,15 +163,20 @@ export class AlertWriter implements Finder {
       return state;
     }
     const { send, throttle } = throttled(state.mail, this.#now);
-    this.#notify(rule, alert, send ? null : reasons.repeated(throttle.minutes));
-    return { ...state, mail: throttle, mailed: send };
+    const kept = this.#notify(rule, alert, send ? null : reasons.repeated(throttle.minutes));
+    // Where there was no room for the e-mail, the next one is no repeat.
+    return { ...state, mail: send && !kept ? state.mail : throttle, mailed: send };
   }
 
-  #notify(rule: CompiledRule, alert: Alert, noMail: string | null): void {
+  /** Whether there was room for an e-mail. */
+  #notify(rule: CompiledRule, alert: Alert, noMail: string | null): boolean {
     const { email, sms, webhook } = rule.rule.channels;
+    const before = this.notices.length;
     for (const recipient of email) this.#queue(alert, { channel: "email", ...recipient }, noMail, 0);
+    const kept = this.notices.length > before;
     for (const recipient of sms) this.#queue(alert, { channel: "sms", ...recipient }, null, 0);
     for (const target of webhook) this.#queue(alert, { channel: "webhook", ...target }, null, 0);
+    return kept;
   }
 
   /** An engine cut that comes hours after its cause, with a backlog, would be worse than none. */
@@ -186,7 +192,8 @@ export class AlertWriter implements Finder {
   }
 
   #queue(alert: Alert, target: NoticeTarget, suppressed: string | null, delayMs: number): void {
-    if (this.notices.length - this.#noticesFrom >= mostNotices || this.notices.length >= this.#room.notices) {
+    const room = alert.critical ? this.#room.critical : this.#room.notices;
+    if (this.notices.length - this.#noticesFrom >= mostNotices || this.notices.length >= room) {
       this.#left.notices++;
       return;
     }

@@ -37,7 +37,7 @@ export interface AlertEngineDeps extends RuleSources {
   readonly metrics: Metrics;
   /** What fell due while the service was down waits so long after its start, ms: trackers need time to come back. */
   readonly graceMs: number;
-  /** Notices that the rules of one account may make. */
+  /** Notices that the rules of one account may make in a minute. */
   readonly noticesPerMinute: number;
   /**
    * Something may have become true for these devices by time alone: each is to be given a `tick`, and what that finds committed.
@@ -71,7 +71,7 @@ export class RuleEngine implements AlertEngine {
   readonly #leftOut: (what: LeftOut) => void;
   readonly #rate: NoticeRate;
   readonly #room = ({ accountKey }: WatchedDevice): NoticeRoom => ({
-    notices: this.#rate.left(accountKey, this.#deps.clock.monotonic()),
+    ...this.#rate.left(accountKey, this.#deps.clock.monotonic()),
     leftOut: this.#leftOut,
   });
   #unsubscribe: (() => void) | undefined;

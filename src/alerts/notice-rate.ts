@@ -9,7 +9,10 @@ interface Left {
   readonly at: number;
 }
 
-/** Limits the notices that the rules of an account make: a burst, and a number a minute. Each is a row and a call, and one report can make hundreds. */
+/**
+ * Limits the notices that the rules of an account make: a burst, and a number a minute. Each is a row and a call, and one report can make hundreds.
+ * Critical alerts may make a minute's number more, on credit: a rule that tells of trifles must not use up what an SOS needs.
+ */
 export class NoticeRate {
   readonly #perMinute: number;
   readonly #left = new RecentMap<number, Left>(mostAccounts);
@@ -18,12 +21,13 @@ export class NoticeRate {
     this.#perMinute = perMinute;
   }
 
-  /** How many the account may make now. */
-  left(account: number, now: number): number {
-    return Math.max(0, Math.floor(this.#count(account, now)));
+  /** How many the account may make now, and how many where an alert is critical. */
+  left(account: number, now: number): { readonly notices: number; readonly critical: number } {
+    const left = Math.floor(this.#count(account, now));
+    return { notices: Math.max(0, left), critical: left + this.#perMinute };
   }
 
-  /** These were committed. Commits that were planned at the same time may make more than was left: that is a debt of a minute at most. */
+  /** These were committed. Critical alerts, and commits that were planned at the same time, may make more than was left: that is a debt of a minute at most. */
   made(account: number, notices: number, now: number): void {
     const left = Math.max(this.#count(account, now) - notices, -this.#perMinute);
     this.#left.set(account, { notices: left, at: now });

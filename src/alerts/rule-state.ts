@@ -14,7 +14,7 @@ export interface RuleState extends Course {
   readonly memory: readonly number[];
   /** Its e-mails; undefined: none lately. */
   readonly mail: Throttle | undefined;
-  /** The alert that stands raised was mailed. */
+  /** The e-mail of the alert that stands raised was no repeat: where it ends, that is mailed too. */
   readonly mailed: boolean;
   /** Evidence of the alert that stands raised. */
   readonly facts: AlertFacts | undefined;

@@ -15,7 +15,11 @@ import { DeviceWatch, type WatchTimers } from "./watch.ts";
 const recordsAtOnce = 1000;
 
 /** A trial sends nothing. */
-const unboundedRoom: NoticeRoom = { notices: Number.POSITIVE_INFINITY, leftOut: () => {} };
+const unboundedRoom: NoticeRoom = {
+  notices: Number.POSITIVE_INFINITY,
+  critical: Number.POSITIVE_INFINITY,
+  leftOut: () => {},
+};
 
 /** What trials are run with. */
 export interface TrialDeps extends Pick<RuleSources, "geofences" | "accounts"> {

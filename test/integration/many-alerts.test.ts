@@ -8,7 +8,7 @@ const start = Date.UTC(2026, 5, 1);
 const options = { timeout: 60_000 };
 
 /** In every other minute the alarm is on: an alarm that stays on is told once. */
-function sos(minute: number): Arrival {
+function sos(minute: number, speed = 50): Arrival {
   const time = start + minute * 60_000;
   const report: Fix = {
     type: "fix",
@@ -16,7 +16,7 @@ function sos(minute: number): Arrival {
     valid: true,
     latitude: 48,
     longitude: 11,
-    speed: 50,
+    speed,
     alarms: minute % 2 === 1 ? ["sos"] : [],
     readings: {},
     attributes: {},
@@ -90,6 +90,48 @@ test("the notices of an account have an end each minute: the alert says what is 
   lane.now += 60_000;
   lane.submit([{ ...sos(5), receivedAt: lane.now }]);
   assert.equal(told().at(-1), 20);
+});
+
+/** A rule of speed whose webhooks take all 20 notices of an account's minute, and one of the alarm that tells by e-mail. */
+async function noisyLane(critical: boolean): Promise<AlertLane> {
+  const recipient = { to: "one@example.test", language: null, timeZone: null, units: "metric" } as const;
+  const fields = { notifyWhenOver: true, hysteresis: { holdSeconds: 0, rearmAt: null, cooldownSeconds: 0 } };
+  const noisy = ruleOf(
+    { type: "speedOver", parameters: { kmh: 80 }, ...fields, channels: { email: [], sms: [], webhook } },
+    1,
+  );
+  const mails = ruleOf(
+    { type: "sos", parameters: {}, ...fields, critical, channels: { email: [recipient], sms: [], webhook: [] } },
+    2,
+  );
+  const lane = await new AlertLane([noisy, mails], {}, {}, { noticesPerMinute: 20 }).ready();
+  lane.now = start + 86_400_000;
+  lane.submit([sos(0, 200)]);
+  assert.equal(lane.notices.length, 20);
+  return lane;
+}
+
+const mailsOf = ({ notices }: AlertLane) =>
+  notices.filter(({ target }) => target.channel === "email").map(({ state }) => state);
+
+test(
+  "an e-mail that is left out counts as none: the next one is sent, and not as a repeated one",
+  options,
+  async () => {
+    const lane = await noisyLane(false);
+    lane.submit([{ ...sos(1), receivedAt: lane.now }]);
+    assert.deepEqual(mailsOf(lane), []);
+    lane.submit([{ ...sos(2), receivedAt: lane.now }]);
+    lane.now += 60_000;
+    lane.submit([{ ...sos(3), receivedAt: lane.now }]);
+    assert.deepEqual(mailsOf(lane), ["queued"]);
+  },
+);
+
+test("a critical alert is told beyond what the account's other rules have used up", options, async () => {
+  const lane = await noisyLane(true);
+  lane.submit([{ ...sos(1), receivedAt: lane.now }]);
+  assert.deepEqual(mailsOf(lane), ["queued"]);
 });
 
 test("a text of many placeholders has an end", options, async () => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Located } from "./content-hash.ts";
+import { record } from "../../test/contract/store/records.ts";
+import { contentHashOf, type Located } from "./content-hash.ts";
 import type { Fix } from "./effects.ts";
 import { ExtrasAndHash } from "./location-json.ts";
 
@@ -81,4 +82,18 @@ test("neighbouring fixes of a drive never share a hash", () => {
     seen.add(hashOf(fix({}, step % 100), at));
   }
   assert.equal(seen.size, 100_000);
+});
+
+test("a fix that comes again from the tracker's memory is the same fix, and says where it came from", () => {
+  const at = { valid: true, latitude: 1, longitude: 2, speed: 0, course: 0 } as const;
+  fc.assert(
+    fc.property(attributes, fc.constantFrom<Fix["alarms"]>([], ["sos"]), ({ archive: _, ...others }, alarms) => {
+      const live = hashOf({ ...fix(others, 50), alarms }, at);
+      assert.equal(hashOf({ ...fix({ archive: true, ...others }, 50), alarms }, at), live);
+      assert.equal(JSON.parse(`{${written.extras.slice(1)}}}`).attributes.archive, "true");
+      assert.equal(contentHashOf(record(0, { ...at, extras: written.extras })), live);
+    }),
+  );
+  assert.notEqual(hashOf(fix({ archive: false }, 50), at), hashOf(fix({}, 50), at));
+  assert.notEqual(hashOf(fix({ archived: "true" }, 50), at), hashOf(fix({}, 50), at));
 });

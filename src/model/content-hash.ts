@@ -17,6 +17,22 @@ export interface Located {
   readonly course: number | undefined;
 }
 
+/**
+ * The attribute that says that a report comes from the tracker's memory. It stands last in the extras and is no part of the content: a fix that was sent live
+ * and comes again from memory is a repeat.
+ */
+export const fromMemory = { name: "archive", json: ',"archive":"true"' } as const;
+const fromMemoryBytes = new TextEncoder().encode(fromMemory.json.slice(1));
+const comma = 0x2c;
+
+/** Where the content of extras ends. */
+function contentEnd(bytes: Uint8Array, from: number, to: number): number {
+  const start = to - fromMemoryBytes.length;
+  if (start < from) return to;
+  for (let at = fromMemoryBytes.length - 1; at >= 0; at--) if (bytes[start + at] !== fromMemoryBytes[at]) return to;
+  return bytes[start - 1] === comma ? start - 1 : start;
+}
+
 /** Bytes, and a view of the same bytes. */
 export interface ViewedBytes {
   readonly bytes: Uint8Array;
@@ -44,10 +60,11 @@ export class ContentHash {
       this.#value(located.speed);
       this.#value(located.course);
     }
-    this.#step(to - from);
+    const end = contentEnd(bytes, from, to);
+    this.#step(end - from);
     let at = from;
-    for (; at + 4 <= to; at += 4) this.#step(view.getInt32(at, true));
-    for (; at < to; at++) this.#step(bytes[at] ?? 0);
+    for (; at + 4 <= end; at += 4) this.#step(view.getInt32(at, true));
+    for (; at < end; at++) this.#step(bytes[at] ?? 0);
     return this.#sum();
   }
 

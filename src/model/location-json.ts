@@ -1,7 +1,7 @@
 import { type Alarm, alarmTexts } from "./alarms.ts";
 import type { LocationAlerts } from "./alert.ts";
 import { reservedAttributes } from "./attribute-names.ts";
-import { ContentHash, type Located } from "./content-hash.ts";
+import { ContentHash, fromMemory, type Located } from "./content-hash.ts";
 import type { Report } from "./effects.ts";
 import { JsonText, pieceOf } from "./json-bytes.ts";
 import type { LocationRecord } from "./location.ts";
@@ -50,6 +50,7 @@ const listEnd = pieceOf("]");
 const attributesBegin = pieceOf(',"attributes":{');
 const altitudeBegin = pieceOf(',"altitude":');
 const notValid = pieceOf(',"valid":"false"');
+const archived = pieceOf(fromMemory.json);
 const alarmsBegin = pieceOf(',"alarms":');
 
 /** One for all: they hold nothing between two reports. */
@@ -104,7 +105,7 @@ function writeExtras(report: Report): void {
   if (outputs > 0) flags(outputsBegin, outputNames, outputs, report);
   for (const name in report.attributes) {
     const value = report.attributes[name];
-    if (value === undefined) continue;
+    if (value === undefined || (name === fromMemory.name && value === true)) continue;
     attributes.piece(attributeName(name));
     asText(value);
   }
@@ -119,6 +120,7 @@ function writeExtras(report: Report): void {
     attributes.piece(alarmsBegin);
     attributes.string(report.alarms.join(","));
   }
+  if (report.attributes[fromMemory.name] === true) attributes.piece(archived);
   fields.piece(attributesBegin);
   // Without the first one's comma.
   if (!attributes.empty) fields.append(attributes, 1);

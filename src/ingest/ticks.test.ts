@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { newAlert, newNotice } from "../../test/contract/store/alert-values.ts";
 import { noAlertEngine } from "../../test/support/no-alert-engine.ts";
 import { type DeviceState, neverReported } from "../model/location.ts";
 import type { Watch, WatchedDevice } from "../ports/alert-engine.ts";
@@ -83,4 +85,36 @@ test("a device of which the store can't be read holds up no other, and is left a
   ticks.due([2, 5].map(deviceOf));
   assert.deepEqual((await done).toSorted(), [1, 3, 4, 5]);
   await ticks.stop();
+});
+
+test("notices of a commit whose answer was lost are sent at once, and what it stored is not found again", async (context) => {
+  const versions = new Map<number, number>();
+  let commits = 0;
+  const locations: Pick<LocationStore, "commit" | "states"> = {
+    states: async (keys) => keys.map((key) => ({ ...neverReported, version: versions.get(key) ?? 0 })),
+    async commit({ devices }) {
+      commits++;
+      for (const { device, state } of devices) versions.set(device, state.version);
+      throw new StoreUnavailable("the writer died");
+    },
+  };
+  const found: Watch = {
+    ...watch,
+    outcome: () => ({ rules: "[]", alerts: [], notices: [newNotice(newAlert(1, 1))] }),
+  };
+  const published: string[] = [];
+  const ticks = new Ticks({
+    locations,
+    store: { check: async () => undefined },
+    states: new States(locations),
+    engine: { ...noAlertEngine, watch: (_device, { version }) => (version === 0 ? found : undefined) },
+    bus: { publish: ({ type }) => void published.push(type), subscribe: () => () => {}, close: async () => {} },
+    clock: { now: () => 0, monotonic: () => 0 },
+    log: quiet,
+  });
+  context.after(() => ticks.stop());
+  ticks.due([1, 2].map(deviceOf));
+  for (let turns = 0; turns < 20; turns++) await turn();
+  assert.equal(commits, 1);
+  assert.deepEqual(published, ["noticesQueued"]);
 });

@@ -126,7 +126,7 @@ export class Ticks {
   }
 
   async #look(devices: readonly WatchedDevice[]): Promise<void> {
-    const { engine, clock, states, locations, bus } = this.#deps;
+    const { engine, clock, states, locations } = this.#deps;
     await engine.prepare(new Set(devices.map(({ accountKey }) => accountKey)));
     const known = await this.#statesOf(devices);
     const commits: DeviceCommit[] = [];
@@ -149,7 +149,12 @@ export class Ticks {
       bytes += weightOf(commit);
     }
     if (commits.length === 0) return;
-    const conflict = await locations.commit({ devices: commits, refused: [] });
+    const conflict = await locations.commit({ devices: commits, refused: [] }).catch((error: unknown) => {
+      // It may be on disk nevertheless: then its notices are due, and the next look must find what it changed.
+      for (const { device } of commits) states.forget(device);
+      this.#queued(commits);
+      throw error;
+    });
     if (conflict !== undefined) {
       // Deleted, or reported meanwhile: the others are looked at again without them.
       for (const key of conflict.conflicts) states.forget(key);
@@ -162,8 +167,12 @@ export class Ticks {
       const watched = devices.find(({ key }) => key === device);
       if (watched !== undefined) engine.committed(watched, state, notices?.length ?? 0);
     }
+    this.#queued(commits);
+  }
+
+  #queued(commits: readonly DeviceCommit[]): void {
     if (commits.some(({ notices }) => notices !== undefined && notices.length > 0))
-      bus.publish({ type: "noticesQueued" });
+      this.#deps.bus.publish({ type: "noticesQueued" });
   }
 
   async #statesOf(devices: readonly WatchedDevice[]): Promise<ReadonlyMap<DeviceKey, DeviceState>> {

@@ -10,10 +10,11 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { StoreUnavailable } from "../../ports/store.ts";
 import type { Schema } from "../schema.ts";
 import { Identification } from "./identification.ts";
 
-/** A database that fails where it is asked for "damaged", finds nothing, and keeps what it was asked for. */
+/** A database that fails where it is asked for "damaged", and for "closed" as if it were down, finds nothing, and keeps what it was asked for. */
 class Failing extends DummyDriver {
   readonly asked: (readonly unknown[])[] = [];
 
@@ -22,7 +23,8 @@ class Failing extends DummyDriver {
     connection.executeQuery = async <R>({ parameters }: CompiledQuery): Promise<QueryResult<R>> => {
       this.asked.push(parameters);
       await new Promise((resolve) => setImmediate(resolve));
-      if (parameters.includes("damaged")) throw new Error("a damaged page");
+      if (parameters.includes("damaged")) throw new StoreUnavailable("a damaged page", undefined, "damaged");
+      if (parameters.includes("closed")) throw new StoreUnavailable("the store is closed");
       return { rows: [] };
     };
     return connection;
@@ -66,4 +68,17 @@ test("one row that can't be read stops nobody else, and is asked for alone", asy
     [1, 4, 1, 1, 1],
   );
   assert.equal(await identification.find(["later"]), undefined);
+});
+
+test("while the store is down, what was asked for together fails together: nobody waits for the failures of all others", async () => {
+  const { driver, identification } = setUp();
+  const found = await Promise.allSettled(["first", "a", "closed", "b"].map((id) => identification.find([id])));
+  assert.deepEqual(
+    found.map(({ status }) => status),
+    ["fulfilled", "rejected", "rejected", "rejected"],
+  );
+  assert.deepEqual(
+    driver.asked.map(({ length }) => length),
+    [1, 4],
+  );
 });

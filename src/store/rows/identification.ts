@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Kysely } from "kysely";
+import { StoreUnavailable } from "../../ports/store.ts";
 import type { DeviceRow, Schema } from "../schema.ts";
 
 /** Identifiers in one query. Rows of devices have some kilobytes, and texts of queries must not differ by the thousand. */
@@ -54,13 +55,14 @@ export class Identification {
     this.#asking = false;
   }
 
-  /** Where a query for several fails, each is asked for alone: one row that can't be read stops nobody else. */
+  /** Where a query for several fails, each is asked for alone: one row that can't be read stops nobody else. Where the store is down, all fail. */
   async #answer(asks: readonly Ask[]): Promise<void> {
     try {
       const rows = await this.#rows(asks.flatMap(({ ids }) => ids));
       for (const { ids, resolve } of asks) resolve(firstOf(ids, rows));
     } catch (error) {
-      if (asks.length === 1) asks[0]?.reject(error);
+      const isDown = error instanceof StoreUnavailable && error.trouble === "down";
+      if (asks.length === 1 || isDown) for (const { reject } of asks) reject(error);
       else for (const ask of asks) await this.#answer([ask]);
     }
   }

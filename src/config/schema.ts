@@ -238,7 +238,7 @@ export const configSchema = Type.Object({
       maximum: 1_000_000_000,
       unit: "notices",
       description:
-        "Notices that the rules of one account may make in a minute, a minute's number at once: one report can make hundreds, each a row and a call. Critical alerts may make as many again, on credit. The alert whose notices are left out says so. Some ten thousand vehicles make 6,000 only where each raises an alert every other minute.",
+        "Notices that the rules of one account may make in a minute, a minute's number at once: one report can make hundreds, each a row and a call. Critical alerts may make as many again, on credit. The alert whose notices are left out says so. A fleet that falls silent in one moment makes one for each vehicle and recipient: give a fleet of many thousands more.",
     }),
     keepDays: integer(365, {
       env: "WAYBEAM_ALERTS_KEEP_DAYS",

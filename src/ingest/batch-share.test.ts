@@ -80,3 +80,15 @@ test("bytes have a share by the same rule", () => {
   for (let batch = 0; batch < 20; batch++) share.took(share.amount, 1);
   assert.equal(share.amount, most);
 });
+
+test("on a slow disk whose times vary, a share still fills much of the time that the disk takes", () => {
+  const share = BatchShare.ofLateReports();
+  const batches = 200;
+  let reports = 0;
+  for (let batch = 0; batch < batches; batch++) {
+    reports += share.amount;
+    // 60 to 120 ms, in no order.
+    share.took(share.amount, 60 + ((batch * 37) % 61) + share.amount * 0.05);
+  }
+  assert.ok(reports / batches > 256, `${reports / batches}`);
+});

@@ -1,4 +1,7 @@
-/** A batch that takes longer than this holds up the others, ms. The time that the disk needs for any batch does not count. */
+/**
+ * A batch that takes longer than this holds up the others, ms. The time that the disk needs for any batch does not count; a share may take as long again, for the times of a
+ * slow disk vary by more than this.
+ */
 const longMs = 20;
 /** A batch that takes less leaves room for a larger share, ms. */
 const shortMs = 10;
@@ -48,12 +51,13 @@ export class BatchShare {
     const { least, most } = this.#bounds;
     this.#diskMs = Math.min(this.#diskMs, ms);
     const own = ms - this.#diskMs;
-    if (own > longMs) {
+    if (own >= Math.max(longMs, this.#diskMs)) {
       // The least share rarely takes that long by itself, so the disk is slow. If the share is the cause after all, batches take at most twice as long.
       if (this.#amount === least) this.#diskMs = ms;
       this.#amount = Math.max(least, Math.floor(Math.min(this.#amount, amount) / 2));
     }
     // Waiting reports come in messages of many, which seldom fill the share exactly. A batch that uses more than half of it had no room for the next message.
-    else if (own < shortMs && amount > this.#amount / 2) this.#amount = Math.min(most, this.#amount * 2);
+    else if (own < Math.max(shortMs, this.#diskMs / 2) && amount > this.#amount / 2)
+      this.#amount = Math.min(most, this.#amount * 2);
   }
 }

@@ -80,8 +80,8 @@ function openStore(config: Config, log: Log, pid: number, rotate = false): Promi
   return openSqliteStore({
     ...{ directory: config.data, log, pid, uid: systemUser },
     secrets: { file: secretFile(config), ids: systemIds, rotate },
-    refusedBytes: config.refused.bytesPerDevice,
-    commandsPerDevice: config.commands.keptPerDevice,
+    ...{ refusedBytes: config.refused.bytesPerDevice, commandsPerDevice: config.commands.keptPerDevice },
+    noticesPerDevice: config.notices.keptPerDevice,
   });
 }
 

@@ -6,6 +6,7 @@ import { commands } from "./commands.ts";
 import { type About, integer, optionalText, port, text, toggle } from "./kinds.ts";
 import { mail } from "./mail.ts";
 import { metrics } from "./metrics.ts";
+import { notices } from "./notices.ts";
 import { quotas } from "./quotas.ts";
 import { recipients } from "./recipients.ts";
 import { refused } from "./refused.ts";
@@ -248,45 +249,7 @@ export const configSchema = Type.Object({
       description: "Time after which an alert is deleted, counted from when it was found.",
     }),
   }),
-  notices: Type.Object({
-    keepDays: integer(90, {
-      env: "WAYBEAM_NOTICES_KEEP_DAYS",
-      minimum: 1,
-      maximum: 36_500,
-      unit: "days",
-      description:
-        "Time after which the record of a notice that was sent, failed or suppressed is deleted. Its alert goes on to tell by which channels people were told.",
-    }),
-    mapLink: text("https://www.openstreetmap.org/?mlat={latitude}&mlon={longitude}&zoom=16", {
-      env: "WAYBEAM_NOTICES_MAP_LINK",
-      pattern: "^https?://(?=\\S*\\{latitude\\})(?=\\S*\\{longitude\\})\\S+$",
-      example: "an http or https address with {latitude} and {longitude}",
-      description: "Map that notices link to. Short, for it is to go into an SMS.",
-    }),
-    mostResends: integer(5, {
-      env: "WAYBEAM_NOTICES_MOST_RESENDS",
-      minimum: 0,
-      maximum: 1000,
-      unit: "times",
-      description:
-        "How often one notice may be sent again by hand: enough to mend a mistake, too few to annoy its recipient.",
-    }),
-    resendsPerMinute: integer(20, {
-      env: "WAYBEAM_NOTICES_RESENDS_PER_MINUTE",
-      minimum: 0,
-      maximum: 1_000_000,
-      unit: "notices",
-      description: "Notices that each user may send again by hand in a minute; webhooks have no daily limit.",
-    }),
-    smsParts: integer(1, {
-      env: "WAYBEAM_NOTICES_SMS_PARTS",
-      minimum: 1,
-      maximum: 6,
-      unit: "parts",
-      description:
-        "SMS that a notice may be sent in, each of which is paid for and counts to the device's day; what does not fit is left out. By SMPP not above sms.maxParts.",
-    }),
-  }),
+  notices,
   mail,
   recipients,
   webhooks: Type.Object({

@@ -75,6 +75,7 @@ class Worker implements Outbox {
   #starting: Promise<void> | undefined;
   #arming: Promise<void> | undefined;
   #armAgain = false;
+  #making: Promise<void> | undefined;
   /** Something may wait that was not counted. */
   #stirred = true;
 
@@ -107,6 +108,7 @@ class Worker implements Outbox {
     this.#stopping.abort();
     await this.#starting;
     await this.#arming;
+    await this.#making;
     clearTimeout(this.#timer);
     let timer: NodeJS.Timeout | undefined;
     const tooLong = new Promise<void>((resolve) => {
@@ -153,6 +155,29 @@ class Worker implements Outbox {
     this.#stirred = true;
     for (const lane of this.#lanes) lane.wake();
     this.#arm();
+    this.#making ??= this.#makeRoom().finally(() => {
+      this.#making = undefined;
+    });
+  }
+
+  /** Keeps the notices of each device to their bound. */
+  async #makeRoom(): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    try {
+      for (let more = true; more && !this.#stopping.signal.aborted; ) {
+        const room = await store.notices.makeRoom(clock.now());
+        for (const { channel } of room.givenUp) this.#metrics.count(channel, "failed");
+        const [first] = room.givenUp;
+        if (first !== undefined)
+          log.warn(
+            { device: first.device, notices: room.givenUp.length },
+            "too many notices of a device wait: the oldest fail",
+          );
+        more = room.more;
+      }
+    } catch (error) {
+      log.debug({ error }, "notices could not be kept to their bound; trying again");
+    }
   }
 
   /** Sets the timer to when the next one is due. */

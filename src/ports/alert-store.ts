@@ -150,7 +150,15 @@ export interface Due {
   readonly more: boolean;
 }
 
-/** The outbox. A notice is worked on by whoever claimed it; each step is a compare-and-set. */
+/** What one step of making room did. */
+export interface NoticeRoom {
+  /** Queued notices that failed, since too many of their device wait. */
+  readonly givenUp: readonly { readonly device: DeviceKey; readonly channel: NoticeChannel }[];
+  /** Whether there is more to do. */
+  readonly more: boolean;
+}
+
+/** The outbox. Each device has a bounded number of notices, which `makeRoom` sees to. A notice is worked on by whoever claimed it; each step is a compare-and-set. */
 export interface NoticeStore {
   /** Notices of a channel that may be sent now, those due first at first; not those that are being sent. One question looks at a bounded number of them: there may be more though it gives none. */
   due(channel: NoticeChannel, now: number, ask: DueAsk): Promise<Due>;
@@ -179,6 +187,11 @@ export interface NoticeStore {
    * `limit`: that was done so often already.
    */
   resend(key: number, now: number, most: number): Promise<Notice | "open" | "limit">;
+  /**
+   * One step towards the bound of a device that made notices since it was last looked at: its oldest notices that ended are deleted. Where there are none left,
+   * the oldest that wait fail, and give back their places in the counters.
+   */
+  makeRoom(now: number): Promise<NoticeRoom>;
   /** Deletes notices that ended before then, oldest first, at most so many; how many. */
   prune(before: number, limit: number): Promise<number>;
 }

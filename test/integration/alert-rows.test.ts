@@ -11,10 +11,11 @@ import { AlertRuleRows } from "../../src/store/rows/alert-rules.ts";
 import { AlertRows, alertRow } from "../../src/store/rows/alerts.ts";
 import { DeviceRows } from "../../src/store/rows/devices.ts";
 import { GeofenceRows } from "../../src/store/rows/geofences.ts";
+import { CrowdedNotices } from "../../src/store/rows/notice-room.ts";
 import { NoticeRows, noticeRow } from "../../src/store/rows/notices.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { engine } from "../../src/store/sqlite/engine.ts";
-import { commitAlerts, geofenceFields, newAlert, newNotice, ruleFields } from "../contract/store/alert-values.ts";
+import { commitAlerts, geofenceFields, newAlert, newNotice, ruleFields, sms } from "../contract/store/alert-values.ts";
 import { deviceFields, makeAccount, makeDevice, now } from "../contract/store/harness.ts";
 import { plainSqlite, withoutIndex } from "../support/plain-sqlite.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -61,9 +62,17 @@ describe("alerts, rules and notices in SQLite", () => {
       .insertInto("notice")
       .values(noticeRow(newNotice(alert), openVault))
       .execute();
+    const others = device.key + 1;
+    const ended = newNotice(newAlert(others, 1), { state: "suppressed", reason: "r" });
+    const both = [newNotice(newAlert(others, 1), { target: sms }), ended].map((notice) => noticeRow(notice, openVault));
+    await rows.insertInto("notice").values(both).execute();
     statements.clear();
     await askRules(new AlertRuleRows(rows, openVault, silentLog), new GeofenceRows(rows));
-    await askAlerts(new AlertRows(rows), new NoticeRows(rows, openVault), device.key);
+    await askAlerts(new AlertRows(rows), new NoticeRows(rows, openVault, new CrowdedNotices(10)), device.key);
+    const crowded = new CrowdedNotices(0);
+    crowded.made(others, 2);
+    const [queued] = (await crowded.makeRoom(rows, now)).givenUp;
+    assert.deepEqual(queued, { device: others, channel: "sms" });
     assert.ok(statements.size > 30, `${statements.size} statements`);
     assert.deepEqual(withoutIndex(file, statements), []);
     // What counts all that wait reads none of their rows.

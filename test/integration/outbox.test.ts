@@ -367,4 +367,16 @@ describe("the outbox", () => {
     assert.match(text, /waybeam_notices_queued \d/);
     assert.match(text, /waybeam_notices_oldest_seconds \d/);
   });
+
+  it("gives up the oldest notices of a device of which too many wait, and counts them", async () => {
+    await start();
+    const targets = Array.from({ length: 10_600 }, () => hook(9));
+    const ids = await bench.commit(targets, {}, { dueAt: bench.clock.now() + 3_600_000 });
+    const { reason } = await bench.until(ids[599], ({ state }) => state === "failed");
+    assert.equal(reason, "too many notices of the device wait");
+    assert.equal((await bench.notice(ids[600])).state, "queued");
+    const failed = () =>
+      bench.metrics.text().then((text) => /\{channel="webhook",outcome="failed"\} (\d+)/.exec(text)?.[1]);
+    while ((await failed()) !== "600") await new Promise((resolve) => setTimeout(resolve, 5));
+  });
 });

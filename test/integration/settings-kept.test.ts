@@ -171,6 +171,25 @@ seeThemAct("kept", [
       assert.deepEqual([commands.length, commands[0].command, commands[99].command], [100, "c102", "c3"]);
     },
   },
+  {
+    sets: { "notices.keptPerDevice": 100 },
+    beside: fast,
+    async acts(service) {
+      await service.device("d");
+      const hooks = Array.from({ length: 20 }, (_, index) => ({
+        ...webhook.webhook[0],
+        url: `http://localhost:9/${index}`,
+      }));
+      await service.done("POST", "/api/alertRules", { ...speeding, channels: { webhook: hooks } });
+      const list = async () => (await service.done("GET", "/api/devices/d/notifications?limit=1000")).notifications;
+      const start = Date.now() - 60_000;
+      for (let at = 0; at < 20; at++)
+        assert.equal(await service.report("d", start + at * 1000, `&speed=${at % 2 === 0 ? 100 : 10}`), 200);
+      // Those that wait and are given up stay for a while, as a twentieth of all.
+      await until(async () => (await list()).length <= 110);
+      assert.ok((await list()).length >= 100);
+    },
+  },
   retention("refused"),
   retention("commands"),
   retention("alerts"),

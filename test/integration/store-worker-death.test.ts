@@ -74,7 +74,14 @@ test("refused reports of a commit that is on disk though its answer was lost are
   const file = join(directory, "waybeam.db");
   const writer = new LossyLink<WriterCalls>(worker("writer"), file, silentLog);
   const reader = new WorkerLink<ReaderCalls>(worker("reader"), file, silentLog);
-  const parts = { turns: new Mutex(), index: new ChunkIndex(), refusedBytes: 65_536, log: silentLog, vault: openVault };
+  const parts = {
+    turns: new Mutex(),
+    index: new ChunkIndex(),
+    refusedBytes: 65_536,
+    crowded: { made() {} },
+    log: silentLog,
+    vault: openVault,
+  };
   const locations = new SqliteLocations({ writer, reader, historyReader: reader, ...parts });
   await locations.load();
   context.after(async () => {

@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from "kysely";
+import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
 import type { NewNotice, Notice, NoticeChannel, NoticeState, NoticeTarget } from "../../model/notice.ts";
 import type {
@@ -9,15 +9,16 @@ import type {
   NoticeBacklog,
   NoticeOutcome,
   NoticeRange,
+  NoticeRoom,
   NoticeStore,
 } from "../../ports/alert-store.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
-import type { DailyKind, DailyTaken } from "../../ports/store.ts";
 import type { NewNoticeRow, NoticeRow, Schema } from "../schema.ts";
 import { openTarget, sealTarget } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { noteChannel } from "./alerts.ts";
-import { giveBackPlace, takePlace } from "./daily.ts";
+import { giveBackDay, takeDay } from "./notice-days.ts";
+import type { CrowdedNotices } from "./notice-room.ts";
 import { bytesOf, pageByKey } from "./pages.ts";
 
 /** In the words of the indexes of open notices: an engine takes them only for a condition that says the same without a parameter. */
@@ -82,11 +83,6 @@ export function noticeRow(notice: NewNotice, vault: Vault): NewNoticeRow {
   };
 }
 
-/** The daily counter of a channel; undefined: it has none. */
-function kindOf(channel: NoticeChannel): DailyKind | undefined {
-  return channel === "email" || channel === "sms" ? channel : undefined;
-}
-
 /** Notices of a removed device are gone at once, though their rows are deleted later. */
 function ofDevice(where: ExpressionBuilder<Schema, "notice">) {
   return where.exists(where.selectFrom("device").select("device.key").whereRef("device.key", "=", "notice.device"));
@@ -96,10 +92,12 @@ function ofDevice(where: ExpressionBuilder<Schema, "notice">) {
 export class NoticeRows implements NoticeStore {
   readonly #database: Kysely<Schema>;
   readonly #vault: Vault;
+  readonly #crowded: CrowdedNotices;
 
-  constructor(database: Kysely<Schema>, vault: Vault) {
+  constructor(database: Kysely<Schema>, vault: Vault, crowded: CrowdedNotices) {
     this.#database = database;
     this.#vault = vault;
+    this.#crowded = crowded;
   }
 
   async due(channel: NoticeChannel, now: number, { limit, after, besides }: DueAsk): Promise<Due> {
@@ -300,6 +298,10 @@ export class NoticeRows implements NoticeStore {
     return (await kept.executeTakeFirst()) === undefined ? "open" : "limit";
   }
 
+  makeRoom(now: number): Promise<NoticeRoom> {
+    return this.#crowded.makeRoom(this.#database, now);
+  }
+
   async prune(before: number, limit: number): Promise<number> {
     const old = this.#database
       .selectFrom("notice")
@@ -315,29 +317,4 @@ export class NoticeRows implements NoticeStore {
   #kept() {
     return this.#database.selectFrom("notice").selectAll("notice").where(ofDevice);
   }
-}
-
-/** Sees that a notice that is claimed holds its places of this day, where its channel counts. */
-async function takeDay(
-  transaction: Transaction<Schema>,
-  row: NoticeRow,
-  { day, limit, accountLimit = Number.MAX_SAFE_INTEGER, count = 1 }: DayPlaces,
-): Promise<DailyTaken> {
-  const kind = kindOf(row.channel);
-  if (kind === undefined || (row.counted_day === day && row.counted_places === count)) return "taken";
-  await giveBackDay(transaction, row);
-  const taken = await takePlace(transaction, row.device, day, kind, { device: limit, account: accountLimit }, count);
-  if (taken !== "taken") return taken;
-  const counted = { counted_day: day, counted_places: count };
-  await transaction.updateTable("notice").set(counted).where("key", "=", row.key).execute();
-  return "taken";
-}
-
-async function giveBackDay(
-  transaction: Transaction<Schema>,
-  { device, channel, counted_day, counted_places }: NoticeRow,
-): Promise<void> {
-  const kind = kindOf(channel);
-  if (kind !== undefined && counted_day !== null)
-    await giveBackPlace(transaction, device, counted_day, kind, counted_places);
 }

@@ -31,6 +31,7 @@ test("chunks that a compaction replaced stay in the index until those that took 
     reader: reader as unknown as WorkerLink<ReaderCalls>,
     historyReader: reader as unknown as WorkerLink<ReaderCalls>,
     refusedBytes: 65_536,
+    crowded: { made() {} },
     turns: new Mutex(),
     index,
     log: silentLog,

@@ -16,6 +16,7 @@ import { packPatches } from "../records/rewrite.ts";
 import { ByteSink } from "../records/sink.ts";
 import { readState } from "../records/state-codec.ts";
 import { alertRow } from "../rows/alerts.ts";
+import type { CrowdedNotices } from "../rows/notice-room.ts";
 import { noticeRow } from "../rows/notices.ts";
 import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
 import type { Vault } from "../secrets/vault.ts";
@@ -44,6 +45,7 @@ export interface LocationParts {
   readonly index: ChunkIndex;
   /** Bytes of refused reports that each device may have. */
   readonly refusedBytes: number;
+  readonly crowded: Pick<CrowdedNotices, "made">;
   readonly log: Log;
   /** Seals what the notices of a commit hold. */
   readonly vault: Vault;
@@ -196,7 +198,8 @@ export class SqliteLocations implements LocationStore {
     chunks.forEach((chunk, offset) => {
       index.add(chunk.device, first + offset, chunk);
     });
-    for (const { device, shifts } of batch.devices) {
+    for (const { device, shifts, notices } of batch.devices) {
+      if (notices !== undefined && notices.length > 0) this.#parts.crowded.made(device, notices.length);
       if (shifts !== undefined) this.#shifted(device, shifts);
       this.compactor.look(device);
     }

@@ -12,6 +12,7 @@ import { DailyRows } from "../rows/daily.ts";
 import { DeviceRows } from "../rows/devices.ts";
 import { GeofenceRows } from "../rows/geofences.ts";
 import { GroupRows } from "../rows/groups.ts";
+import { CrowdedNotices } from "../rows/notice-room.ts";
 import { NoticeRows } from "../rows/notices.ts";
 import { RecipientRows } from "../rows/recipients.ts";
 import { RefusedRows } from "../rows/refused.ts";
@@ -40,6 +41,8 @@ export interface SqliteStoreOptions {
   readonly refusedBytes?: number;
   /** Records of commands that each device may have. Unset: 1,000. */
   readonly commandsPerDevice?: number;
+  /** Notices that each device may have. Unset: 10,000. */
+  readonly noticesPerDevice?: number;
   readonly log: Log;
   /** Number of this process, told to another one that wants the same folder. */
   readonly pid: number;
@@ -57,6 +60,7 @@ const historyReaderMs = 1000;
 
 const defaultRefusedBytes = 16 * 1024 * 1024;
 const defaultCommands = 1000;
+const defaultNotices = 10_000;
 
 /** The embedded store, and what only it can tell. */
 export interface SqliteStore extends Store {
@@ -126,17 +130,19 @@ function worker(name: string, heapMb: number) {
 
 async function assemble(
   workers: Pick<LocationParts, "writer" | "reader" | "historyReader">,
-  { log, secrets, refusedBytes = defaultRefusedBytes, commandsPerDevice = defaultCommands }: SqliteStoreOptions,
+  options: SqliteStoreOptions,
   close: () => Promise<void>,
 ): Promise<SqliteStore> {
+  const { log, secrets, refusedBytes = defaultRefusedBytes } = options;
   const turns = new Mutex();
   const index = new ChunkIndex();
+  const crowded = new CrowdedNotices(options.noticesPerDevice ?? defaultNotices);
   const database = new Kysely<Schema>({ dialect: new WorkerDialect({ ...workers, turns }) });
   // By the writer, which makes the file too; the reader opens it with all its tables.
   const settle = secrets && (await unlock(database, secrets, log));
   await migrate(database, engine);
   const vault = (await settle?.()) ?? openVault;
-  const locations = new SqliteLocations({ ...workers, turns, index, refusedBytes, log, vault });
+  const locations = new SqliteLocations({ ...workers, turns, index, refusedBytes, crowded, log, vault });
   const purger = new Purger({ writer: workers.writer, turns, index, database, settle: () => locations.settle(), log });
   await locations.load();
   await purger.resume();
@@ -147,12 +153,12 @@ async function assemble(
     users: new UserRows(database),
     accounts: new AccountRows(database, vault),
     groups: new GroupRows(database),
-    commands: new CommandRows(database, commandsPerDevice),
+    commands: new CommandRows(database, options.commandsPerDevice ?? defaultCommands),
     daily: new DailyRows(database),
     geofences: new GeofenceRows(database),
     alertRules: new AlertRuleRows(database, vault, log),
     alerts: new AlertRows(database),
-    notices: new NoticeRows(database, vault),
+    notices: new NoticeRows(database, vault, crowded),
     refused: new RefusedRows(database),
     recipients: new RecipientRows(database),
     get chunks() {

@@ -16,6 +16,7 @@ import {
   webhook,
 } from "./alert-values.ts";
 import { makeAccount, makeDevice, now } from "./harness.ts";
+import { noticeRoomContract } from "./notice-room.ts";
 import { noticePropertyContract } from "./notices-property.ts";
 
 const today = "2026-11-21";
@@ -344,6 +345,7 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
     });
   });
   noticePropertyContract(store, reopen);
+  noticeRoomContract(store);
 }
 
 function afterOf(notice: Notice | undefined): { readonly after?: number } {

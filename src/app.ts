@@ -86,7 +86,7 @@ function openStore(config: Config, log: Log, pid: number, rotate = false): Promi
 }
 
 /** Where the key of the secrets is. */
-function secretFile({ data, secret }: Config): string {
+export function secretFile({ data, secret }: Config): string {
   return secret.file === "" ? join(data, "secret.key") : secret.file;
 }
 

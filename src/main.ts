@@ -1,5 +1,5 @@
 /** The program's entry: arguments, environment, signals, exit code. Everything else it loads only when it is needed, so that it starts fast. */
-import type { ConfigView, Host, Service, Terminal } from "./cli/host.ts";
+import type { BackupContent, ConfigView, Host, Service, Terminal } from "./cli/host.ts";
 import type { LoadedConfig } from "./config/index.ts";
 
 const { keepTicksFast } = await import("./observe/ticks.ts");
@@ -74,6 +74,31 @@ async function rotateSecret(configFile: string | undefined): Promise<string> {
   }
 }
 
+/** The programs that work on a data folder beside the service, with what all of them need. */
+async function onData<T>(
+  configFile: string | undefined,
+  act: (
+    config: LoadedConfig["config"],
+    tools: typeof import("./store/backup/index.ts"),
+    secretFile: string,
+  ) => Promise<T>,
+): Promise<T> {
+  const { config } = await load(configFile);
+  const { secretFile } = await import("./app.ts");
+  const tools = await import("./store/backup/index.ts");
+  tools.giveWay();
+  try {
+    return await act(config, tools, secretFile(config));
+  } catch (error) {
+    if (error instanceof tools.BackupRefused) throw new CliError("failure", error.message, error.advice);
+    throw await startFailure(error, config.data);
+  }
+}
+
+function contentOf({ made, devices, positions, bytes }: BackupContent): BackupContent {
+  return { made, devices, positions, bytes };
+}
+
 async function startService(configFile: string | undefined, data?: string): Promise<Service> {
   const { config } = await load(configFile, data);
   const { startApp } = await import("./app.ts");
@@ -121,6 +146,25 @@ const host: Host = {
   readConfig,
   startService,
   rotateSecret,
+  backup: (configFile, wish, progress) =>
+    onData(configFile, async ({ data: directory }, { makeBackup }, secretFile) => {
+      const by = { program: String(version), pid: process.pid, now: systemClock.now() };
+      const work = { signal: interrupt.signal, progress };
+      const { manifest, ...made } = await makeBackup({ directory, secretFile, ...wish, ...by }, work);
+      return { ...made, ...contentOf(manifest), secretFile };
+    }),
+  restore: (configFile, wish, progress) =>
+    onData(configFile, async ({ data: directory }, { restore }, secretFile) => {
+      const work = { signal: interrupt.signal, progress };
+      const { manifest, replaced } = await restore({ directory, secretFile, ...wish, pid: process.pid }, work);
+      return { data: directory, ...contentOf(manifest), replaced };
+    }),
+  check: (configFile, backup, progress) =>
+    onData(configFile, async ({ data }, { check }, ofData) => {
+      const [directory, secretFile] = backup === undefined ? [data, ofData] : [backup, undefined];
+      const work = { signal: interrupt.signal, progress };
+      return { folder: directory, ...(await check({ directory, secretFile, pid: process.pid }, work)) };
+    }),
 };
 
 try {

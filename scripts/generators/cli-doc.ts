@@ -24,6 +24,9 @@ function silentHost(): Host {
     readConfig: never,
     startService: never,
     rotateSecret: never,
+    backup: never,
+    restore: never,
+    check: never,
   };
 }
 

@@ -25,6 +25,9 @@ const program = makeProgram({
   readConfig: () => Promise.reject(new Error("not asked")),
   startService: () => Promise.reject(new Error("not asked")),
   rotateSecret: () => Promise.reject(new Error("not asked")),
+  backup: () => Promise.reject(new Error("not asked")),
+  restore: () => Promise.reject(new Error("not asked")),
+  check: () => Promise.reject(new Error("not asked")),
 });
 
 function page(name: string): string {

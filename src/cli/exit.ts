@@ -12,7 +12,10 @@ export const exitCodes = {
   unreachable: { code: 5, meaning: "the service can't be reached" },
   conflict: { code: 6, meaning: "it is there already, or no licence is free" },
   busy: { code: 7, meaning: "the service is busy, down for the moment, or a limit is reached: try again later" },
-  inUse: { code: 8, meaning: "`serve`: the data folder or a port is in use by another process" },
+  inUse: {
+    code: 8,
+    meaning: "`serve`, `restore`, `secret rotate`: the data folder or a port is in use by another process",
+  },
   interrupted: { code: 130, meaning: "ended by Ctrl-C before it was done, or by a second one" },
 } as const;
 

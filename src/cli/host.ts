@@ -49,6 +49,64 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** Hears now and then how far something is that takes long. */
+export type TellProgress = (text: () => string) => void;
+
+/** What is to be backed up, and where to. */
+export interface BackupWish {
+  readonly target: string;
+  readonly replace: boolean;
+  readonly withoutKeys: boolean;
+}
+
+/** What was backed up or restored. */
+export interface BackupContent {
+  readonly devices: number;
+  readonly positions: number;
+  /** Of the database. */
+  readonly bytes: number;
+  /** When it was begun, UTC. */
+  readonly made: string;
+}
+
+/** A backup that was made. */
+export interface BackupMade extends BackupContent {
+  readonly folder: string;
+  readonly withKey: boolean;
+  /** The file of the secret key. */
+  readonly secretFile: string;
+}
+
+/** What is to be restored. */
+export interface RestoreWish {
+  readonly backup: string;
+  readonly replace: boolean;
+}
+
+/** A backup that was restored. */
+export interface RestoreMade extends BackupContent {
+  /** The data folder. */
+  readonly data: string;
+  /** The folder of the files that were there before. */
+  readonly replaced?: string | undefined;
+}
+
+/** What reading everything found. */
+export interface Checked {
+  /** The folder that was read. */
+  readonly folder: string;
+  readonly devices: number;
+  readonly positions: number;
+  readonly findings: readonly {
+    readonly device: string | undefined;
+    /** Event times of the positions that it concerns, epoch ms. */
+    readonly range?: { readonly from: number; readonly to: number };
+    readonly problem: string;
+  }[];
+  /** Findings beside these. */
+  readonly more: number;
+}
+
 /** Everything of the outside that commands use; the entry gives the real one. */
 export interface Host {
   readonly terminal: Terminal;
@@ -63,4 +121,10 @@ export interface Host {
   startService(configFile: string | undefined, data?: string): Promise<Service>;
   /** Makes a new key for the secrets in the database, while no service runs; gives its file. Throws a CliError where it can't be done. */
   rotateSecret(configFile: string | undefined): Promise<string>;
+  /** Backs the data folder up, whether a service uses it or not. Throws a CliError where it can't be done. */
+  backup(configFile: string | undefined, options: BackupWish, progress: TellProgress): Promise<BackupMade>;
+  /** Puts a backup into the data folder, which no service may use. Throws a CliError where it can't be done. */
+  restore(configFile: string | undefined, options: RestoreWish, progress: TellProgress): Promise<RestoreMade>;
+  /** Reads everything of the data folder, or of a backup. Throws a CliError where it can't be read at all. */
+  check(configFile: string | undefined, backup: string | undefined, progress: TellProgress): Promise<Checked>;
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { bareProgram } from "./bare-program.ts";
 import { addAccount } from "./commands/account.ts";
 import { addAlert } from "./commands/alert.ts";
+import { addBackup, addCheck, addRestore } from "./commands/backup.ts";
 import { addCommand } from "./commands/command.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDecode } from "./commands/decode.ts";
@@ -43,6 +44,9 @@ export function makeProgram(host: Host): Command {
     addDecode,
     addSimulate,
     addSecret,
+    addBackup,
+    addRestore,
+    addCheck,
   ])
     add(program, host);
   return program;

@@ -101,6 +101,9 @@ export async function waybeam(args: readonly string[], setup: Setup = {}) {
       return setup.service;
     },
     rotateSecret: async () => "data/secret.key",
+    backup: () => Promise.reject(new Error("no data folder")),
+    restore: () => Promise.reject(new Error("no data folder")),
+    check: () => Promise.reject(new Error("no data folder")),
   };
   const code = await run(args, host);
   return { code, out, err };

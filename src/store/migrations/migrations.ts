@@ -30,6 +30,9 @@ const migrations: readonly Migration[] = [
   arrival,
 ];
 
+/** The version of the data that this program writes: the number of the newest migration. */
+export const dataVersion = migrations.length;
+
 /** The data was written by a newer version of the program. */
 export class StoreTooNew extends Error {
   override readonly name = "StoreTooNew";

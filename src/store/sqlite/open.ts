@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Kysely } from "kysely";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
+import { finishRestore } from "../backup/placing.ts";
 import { migrate } from "../migrations/migrations.ts";
 import { AccountRows } from "../rows/accounts.ts";
 import { AlertRuleRows } from "../rows/alert-rules.ts";
@@ -80,6 +81,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   makeFolder(directory);
   const lock = lockFolder(directory, pid);
   try {
+    finishRestore(directory);
     checkWhole(directory);
   } catch (error) {
     lock.release();

@@ -1,0 +1,116 @@
+import type { Command } from "commander";
+import { examples } from "../context.ts";
+import { CliError } from "../exit.ts";
+import type { BackupContent, Checked, Host, TellProgress } from "../host.ts";
+import { printLines, printOne } from "../print.ts";
+import { Progress } from "../progress.ts";
+
+interface RestoreOptions {
+  readonly replace: boolean;
+  readonly json?: boolean;
+}
+
+interface BackupOptions extends RestoreOptions {
+  readonly withoutKeys: boolean;
+}
+
+/** `waybeam backup`. */
+export function addBackup(program: Command, host: Host): void {
+  program
+    .command("backup")
+    .description(
+      "back the data folder up into a new folder, while the service runs or not, and read the backup back. It holds all that was acknowledged before it began",
+    )
+    .argument("<target>", "folder of the backup; made, and filled in one step when the backup is whole")
+    .option("--replace", "take the place of a backup that is there", false)
+    .option("--without-keys", "leave out secret.key and credentials.json: keep them elsewhere", false)
+    .option("--json", "what was backed up, as JSON")
+    .addHelpText("after", examples("waybeam backup /backup/monday", "waybeam backup --replace /backup/newest"))
+    .action(async (target: string, options: BackupOptions, command: Command) => {
+      const { config } = command.optsWithGlobals<{ config?: string }>();
+      const { replace, withoutKeys } = options;
+      const wish = { target, replace, withoutKeys };
+      const made = await withProgress(host, (progress) => host.backup(config, wish, progress));
+      if (options.json) await printOne(host, { ...made }, true);
+      host.terminal.err(`Backed up ${contentOf(made)} to ${made.folder}, and read it back.\n`);
+      host.terminal.err(
+        made.withKey
+          ? "The backup holds the secret key: whoever has it can read all secrets. Keep it where nobody else reads.\n"
+          : `The secret key is not in it. Keep ${made.secretFile} too: without the key nobody can restore the backup.\n`,
+      );
+    });
+}
+
+/** `waybeam restore`. */
+export function addRestore(program: Command, host: Host): void {
+  program
+    .command("restore")
+    .description("put a backup into the data folder of the configuration and read it back. The service must be stopped")
+    .argument("<backup>", "folder that `waybeam backup` made")
+    .option("--replace", "where the folder holds data: move its files into a folder replaced-N in it", false)
+    .option("--json", "what was restored, as JSON")
+    .addHelpText("after", examples("waybeam restore /backup/monday", "WAYBEAM_DATA=/srv/other waybeam restore monday"))
+    .action(async (backup: string, options: RestoreOptions, command: Command) => {
+      const { config } = command.optsWithGlobals<{ config?: string }>();
+      const made = await withProgress(host, (progress) =>
+        host.restore(config, { backup, replace: options.replace }, progress),
+      );
+      if (options.json) await printOne(host, { ...made }, true);
+      host.terminal.err(`Restored ${contentOf(made)}, as of ${made.made}, into ${made.data}. Start the service.\n`);
+      if (made.replaced !== undefined)
+        host.terminal.err(`The files that were there are in ${made.replaced}: delete it when you don't need them.\n`);
+    });
+}
+
+/** `waybeam check`. */
+export function addCheck(program: Command, host: Host): void {
+  program
+    .command("check")
+    .description(
+      "read everything in the data folder, while the service runs or not, and say what is damaged or missing. Changes nothing; exit code 0 if nothing is",
+    )
+    .argument("[backup]", "folder of a backup to read instead")
+    .option("--json", "JSON, one finding in each line")
+    .addHelpText("after", examples("waybeam check", "waybeam check /backup/monday"))
+    .action(async (backup: string | undefined, { json }: { json?: boolean }, command: Command) => {
+      const { config } = command.optsWithGlobals<{ config?: string }>();
+      const found = await withProgress(host, (progress) => host.check(config, backup, progress));
+      if (json) await printLines(host, found.findings.map(inJson));
+      else await host.terminal.out(found.findings.map((each) => `${lineOf(each)}\n`).join(""));
+      const count = found.findings.length + found.more;
+      const read = `${found.folder}: ${found.positions} positions of ${found.devices} devices read`;
+      if (count > 0)
+        throw new CliError(
+          "failure",
+          `${read}, ${count} ${count === 1 ? "problem" : "problems"} found${found.more > 0 ? `, the first ${found.findings.length} are listed` : ""}`,
+          'docs/operating.md, "Backup, restore, check", says how to go on.',
+        );
+      host.terminal.err(`${read}; everything is whole.\n`);
+    });
+}
+
+async function withProgress<T>(host: Host, act: (progress: TellProgress) => Promise<T>): Promise<T> {
+  const progress = new Progress(host);
+  try {
+    return await act((text) => progress.show(text));
+  } finally {
+    progress.end();
+  }
+}
+
+function contentOf({ devices, positions, bytes }: BackupContent): string {
+  return `${devices} devices and ${positions} positions (${(bytes / 1e6).toFixed(1)} MB)`;
+}
+
+type Finding = Checked["findings"][number];
+
+const moment = (time: number) => new Date(time).toISOString();
+
+function inJson({ device, range, problem }: Finding) {
+  return { device: device ?? null, ...(range && { from: moment(range.from), to: moment(range.to) }), problem };
+}
+
+function lineOf({ device, range, problem }: Finding): string {
+  const span = range && ` from ${moment(range.from)} to ${moment(range.to)}`;
+  return device === undefined ? problem : `device ${device}${span ? `, positions${span}` : ""}: ${problem}`;
+}

@@ -1,0 +1,145 @@
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import type { LongWork } from "./refused.ts";
+import { checkVersion } from "./version.ts";
+
+/** What a snapshot of a database holds. */
+export interface Snapshot {
+  /** Number of its newest migration. */
+  readonly data: number;
+  /** Rows and records of the tail, by device. */
+  readonly byDevice: ReadonlyMap<number, Counted>;
+}
+
+/** What there is of one device. */
+export interface Counted {
+  rows: number;
+  records: number;
+}
+
+/** Rows that one step copies: some milliseconds for small ones, 32 MB at most of the largest. */
+const step = 512;
+
+/*
+ * - journal_mode, synchronous: a copy that is cut short is deleted, so nothing has to be undone; the caller syncs the whole file.
+ * - cache_size: all the memory that a copy of any size takes.
+ */
+const pragmas = `
+  pragma page_size = 8192;
+  pragma journal_mode = off;
+  pragma synchronous = off;
+  pragma cache_size = -16000;
+`;
+
+interface Made {
+  readonly type: string;
+  readonly name: string;
+  readonly sql: string;
+}
+
+/**
+ * Writes a copy of a database into a new file, as of one moment, while another process goes on writing. One read transaction sees one snapshot from its beginning
+ * to its end, so commits of others neither show nor restart anything (as they restart SQLite's backup). Meanwhile the log of the database grows.
+ */
+export async function copyDatabase(from: string, to: string, work: LongWork): Promise<Snapshot> {
+  const database = new DatabaseSync(to);
+  try {
+    database.exec(pragmas);
+    const address = pathToFileURL(from);
+    address.searchParams.set("mode", "ro");
+    database.prepare("attach ? as live").run(address.href);
+    database.exec("begin");
+    // The first read of the transaction: the snapshot.
+    const data = checkVersion(database, "live");
+    const snapshot = { data, byDevice: await copyAll(database, work) };
+    markWhole(database);
+    database.exec("commit");
+    return snapshot;
+  } finally {
+    database.close();
+  }
+}
+
+async function copyAll(database: DatabaseSync, work: LongWork): Promise<Map<number, Counted>> {
+  const made = schemaOf(database);
+  const tables = made.filter(({ type }) => type === "table");
+  for (const { sql } of tables) database.exec(sql);
+  const byDevice = new Map<number, Counted>();
+  for (const { name } of tables) {
+    const count = name === "tail" ? countTail(database, byDevice) : () => {};
+    await copyRows(database, name, count, work);
+  }
+  if (database.prepare("select 1 from main.sqlite_master where name = 'sqlite_sequence'").get() !== undefined)
+    database.exec(
+      "delete from main.sqlite_sequence; insert into main.sqlite_sequence select * from live.sqlite_sequence",
+    );
+  // After the rows: an index is made faster at once, and a trigger would act on each row.
+  for (const { type, sql, name } of made) {
+    if (type === "table") continue;
+    work.signal.throwIfAborted();
+    work.progress(() => `making the index ${name} ...`);
+    database.exec(sql);
+    await nextTurn();
+  }
+  return byDevice;
+}
+
+/** What there is to make, tables first and triggers last. What SQLite makes by itself has no text. */
+function schemaOf(database: DatabaseSync): readonly Made[] {
+  const rows = database
+    .prepare(
+      `select type, name, sql from live.sqlite_master where sql is not null and name not like 'sqlite\\_%' escape '\\'
+       order by case type when 'table' then 0 when 'index' then 1 else 2 end, rowid`,
+    )
+    .all();
+  return rows.map(({ type, name, sql }) => ({ type: String(type), name: String(name), sql: String(sql) }));
+}
+
+async function copyRows(
+  database: DatabaseSync,
+  table: string,
+  count: (after: number, to: number) => void,
+  { signal, progress }: LongWork,
+): Promise<void> {
+  const name = `"${table.replaceAll('"', '""')}"`;
+  const bounds = database.prepare(`select min(rowid) as low, max(rowid) as high from live.${name}`).get();
+  if (typeof bounds?.low !== "number" || typeof bounds.high !== "number") return;
+  const { low, high } = bounds;
+  const end = database.prepare(
+    `select max(rowid) as at from (select rowid from live.${name} where rowid > ? order by rowid limit ${step})`,
+  );
+  const copy = database.prepare(
+    `insert into main.${name} select * from live.${name} where rowid > ? and rowid <= ? order by rowid`,
+  );
+  for (let after = low - 1; after < high; ) {
+    signal.throwIfAborted();
+    const to = Number(end.get(after)?.at);
+    copy.run(after, to);
+    count(after, to);
+    after = to;
+    progress(() => `copying ${table}: ${Math.floor((100 * (to - low + 1)) / (high - low + 1))} %`);
+    // A signal is heard between two steps.
+    await nextTurn();
+  }
+}
+
+function countTail(database: DatabaseSync, byDevice: Map<number, Counted>): (after: number, to: number) => void {
+  const grouped = database.prepare(
+    "select device, count(*) as n, sum(count) as records from live.tail where seq > ? and seq <= ? group by device",
+  );
+  return (after, to) => {
+    for (const { device, n, records } of grouped.all(after, to)) {
+      const counted = byDevice.get(Number(device)) ?? { rows: 0, records: 0 };
+      counted.rows += Number(n);
+      counted.records += Number(records);
+      byDevice.set(Number(device), counted);
+    }
+  };
+}
+
+/** The service takes a database with an odd number for one whose log must be there: a copy has none. */
+function markWhole(database: DatabaseSync): void {
+  const number = Number(database.prepare("pragma live.user_version").get()?.user_version ?? 0);
+  database.exec(`pragma main.user_version = ${number % 2 === 0 ? number : number + 1}`);
+}

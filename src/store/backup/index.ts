@@ -1,0 +1,5 @@
+export { giveWay } from "../sqlite/priority.ts";
+export { makeBackup } from "./backup.ts";
+export { check } from "./check.ts";
+export { BackupRefused } from "./refused.ts";
+export { restore } from "./restore.ts";

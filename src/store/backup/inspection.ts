@@ -1,0 +1,193 @@
+import type { DatabaseSync } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { readState } from "../records/state-codec.ts";
+import type { Counted } from "./copy.ts";
+import { isDamage } from "./damage.ts";
+import type { LongWork } from "./refused.ts";
+import { type Row, TailWalk } from "./tail-walk.ts";
+
+/** Something that is wrong with a database. */
+export interface Finding {
+  /** Public id of the device that it belongs to; undefined: it belongs to none alone. */
+  readonly device: string | undefined;
+  /** Event times of the positions that it concerns, epoch ms. */
+  readonly range?: { readonly from: number; readonly to: number };
+  readonly problem: string;
+}
+
+/** What reading all of a database found. */
+export interface Inspection {
+  readonly devices: number;
+  readonly positions: number;
+  readonly byDevice: ReadonlyMap<number, Counted>;
+  /** The first of them. */
+  readonly findings: readonly Finding[];
+  /** Findings beside these. */
+  readonly more: number;
+}
+
+/** Findings that are kept: a disk that is broken throughout would give millions. */
+const most = 200;
+/** Messages of SQLite's own check. */
+const mostMessages = 50;
+const statesAtOnce = 256;
+
+interface Found extends Counted {
+  numbered: number;
+  /** A finding tells of its positions already. */
+  told: boolean;
+}
+
+/** Reads everything of an open database and tells what is wrong. Takes memory by the number of devices, not by what they stored. */
+export async function inspect(database: DatabaseSync, work: LongWork): Promise<Inspection> {
+  return await new Inspector(database, work).run();
+}
+
+class Inspector {
+  readonly #database: DatabaseSync;
+  readonly #work: LongWork;
+  readonly #byDevice = new Map<number, Found>();
+  readonly #findings: Finding[] = [];
+  #more = 0;
+  #positions = 0;
+
+  constructor(database: DatabaseSync, work: LongWork) {
+    this.#database = database;
+    this.#work = work;
+  }
+
+  async run(): Promise<Inspection> {
+    await this.#part("positions", () => this.#tail());
+    await this.#part("states of devices", () => this.#states());
+    await this.#part("late positions' sums", () => this.#shifts());
+    await this.#part("pages", () => this.#pages());
+    const devices = await this.#part("devices", async () =>
+      Number(this.#database.prepare("select count(*) as n from device").get()?.n),
+    );
+    return {
+      devices: devices ?? 0,
+      positions: this.#positions,
+      byDevice: this.#byDevice,
+      findings: this.#findings,
+      more: this.#more,
+    };
+  }
+
+  /** A table that can't be read at all is a finding, and the others are read nevertheless. */
+  async #part<T>(what: string, read: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#tell(undefined, `the ${what} can't be read: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  #tell(device: number | undefined, problem: string, range?: { from: number; to: number }): void {
+    if (this.#findings.length >= most) this.#more++;
+    else
+      this.#findings.push({
+        device: device === undefined ? undefined : this.#idOf(device),
+        problem,
+        ...(range && { range }),
+      });
+  }
+
+  #idOf(device: number): string {
+    try {
+      const id = this.#database.prepare("select id from device where key = ?").get(device)?.id;
+      return id === undefined ? `of key ${device}, which was removed` : String(id);
+    } catch (error) {
+      if (isDamage(error)) return `of key ${device}`;
+      throw error;
+    }
+  }
+
+  async #tail(): Promise<void> {
+    const { signal, progress } = this.#work;
+    const walk = new TailWalk(this.#database, {
+      row: (row) => this.#row(row),
+      unreadable: (rows) => this.#tell(undefined, rows),
+    });
+    while (walk.step()) {
+      signal.throwIfAborted();
+      progress(() => `reading positions: ${walk.percent} %, ${this.#positions} read`);
+      await nextTurn();
+    }
+  }
+
+  #row({ seq, device, first, last, count, checked }: Row): void {
+    const found = this.#byDevice.get(device) ?? { rows: 0, records: 0, numbered: 0, told: false };
+    this.#byDevice.set(device, found);
+    found.rows++;
+    found.records += checked.records;
+    found.numbered += checked.numbered;
+    this.#positions += checked.records;
+    if (checked.problem === undefined) return;
+    found.told = true;
+    this.#tell(device, `row ${seq} with ${count} positions is damaged: ${checked.problem}`, { from: first, to: last });
+  }
+
+  /** The state of a device knows how many positions it has numbered, so missing ones show whatever became of their rows. */
+  async #states(): Promise<void> {
+    const rows = this.#database.prepare(
+      `select device, version, data from device_state where device > ? order by device limit ${statesAtOnce}`,
+    );
+    for (let after = Number.NEGATIVE_INFINITY, more = true; more; await nextTurn()) {
+      this.#work.signal.throwIfAborted();
+      const some = rows.all(after === Number.NEGATIVE_INFINITY ? -(2 ** 53) : after);
+      more = some.length === statesAtOnce;
+      for (const { device, version, data } of some) {
+        after = Number(device);
+        if (data instanceof Uint8Array) this.#state(after, Number(version), data);
+      }
+    }
+  }
+
+  #state(device: number, version: number, data: Uint8Array): void {
+    const found = this.#byDevice.get(device);
+    let arrivals: number;
+    try {
+      arrivals = readState(data, version).arrivals;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.#tell(device, "its state (the last position and the totals) is damaged");
+      return;
+    }
+    const numbered = found?.numbered ?? 0;
+    if (numbered === arrivals || found?.told) return;
+    this.#tell(
+      device,
+      numbered < arrivals
+        ? `${arrivals - numbered} of its ${arrivals} positions are missing`
+        : `its state is older than its positions: it knows ${arrivals} of ${numbered}`,
+    );
+  }
+
+  async #shifts(): Promise<void> {
+    for (const { device, n } of this.#database.prepare("select device, length(data) as n from shifts").iterate())
+      if (Number(n) % 8 !== 0) this.#tell(Number(device), "what late positions add to its totals is damaged");
+  }
+
+  /** SQLite's own check of all pages, tables and indexes; its messages name trees by the page of their root. */
+  async #pages(): Promise<void> {
+    this.#work.progress(() => "checking all pages and indexes ...");
+    await nextTurn();
+    const names = new Map(
+      this.#database
+        .prepare("select name, rootpage from sqlite_master where rootpage > 0")
+        .all()
+        .map(({ name, rootpage }) => [String(rootpage), String(name)]),
+    );
+    const messages = this.#database.prepare(`pragma integrity_check(${mostMessages})`).all();
+    for (const { integrity_check: message } of messages) {
+      if (message === "ok") continue;
+      const text = String(message).replace(/^\*\*\*.*\*\*\*\n/, "");
+      this.#tell(
+        undefined,
+        text.replace(/^Tree (\d+)/, (tree, root) => `${names.get(root) ?? tree}:`),
+      );
+    }
+  }
+}

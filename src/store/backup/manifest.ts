@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { dataVersion, StoreTooNew } from "../migrations/migrations.ts";
+import { BackupRefused } from "./refused.ts";
+import { tooNew } from "./version.ts";
+
+/** The names in a backup's folder. */
+export const names = {
+  manifest: "backup.json",
+  database: "waybeam.db",
+  key: "secret.key",
+  credentials: "credentials.json",
+} as const;
+
+/** The newest form of a backup's folder that this program reads. */
+const newestForm = 1;
+
+/** What a backup says of itself. */
+export interface Manifest {
+  /** Form of the folder. */
+  readonly form: number;
+  /** Version of the program that made it. */
+  readonly program: string;
+  /** Version of the data: the number of the newest migration. */
+  readonly data: number;
+  /** When it was begun: all that was acknowledged before is in it. UTC. */
+  readonly made: string;
+  readonly devices: number;
+  readonly positions: number;
+  /** Of the database. */
+  readonly bytes: number;
+  readonly sha256: string;
+  /** What the keys are called that its secrets are sealed by. */
+  readonly keys: readonly string[];
+}
+
+const damagedAdvice = "Take another backup: nothing was changed.";
+
+/** Reads what a backup says of itself. Throws `BackupRefused` where the folder is no backup or its manifest is damaged, `StoreTooNew` where a newer program made it. */
+export function readManifest(folder: string): Manifest {
+  const file = join(folder, names.manifest);
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? error.code : error;
+    throw new BackupRefused(
+      `${folder} is no backup: can't read ${file} (${why})`,
+      "Name a folder that `waybeam backup` made. One whose name ends with .part was cut short.",
+      error,
+    );
+  }
+  const found = parse(text);
+  if (typeof found?.form === "number" && found.form > newestForm)
+    throw new StoreTooNew(`the backup ${folder} is of form ${found.form}, a newer program made it`);
+  if (!isManifest(found))
+    throw new BackupRefused(`the backup ${folder} is damaged: ${file} is not readable`, damagedAdvice);
+  if (found.data > dataVersion) throw new StoreTooNew(tooNew(found.data));
+  return found;
+}
+
+/** Whether a folder calls itself a backup. */
+export function isBackup(folder: string): boolean {
+  try {
+    return typeof parse(readFileSync(join(folder, names.manifest), "utf8"))?.form === "number";
+  } catch {
+    return false;
+  }
+}
+
+/** The backup is not what its manifest says. */
+export function damagedBackup(folder: string, why: string): BackupRefused {
+  return new BackupRefused(`the backup ${folder} is damaged: ${why}`, damagedAdvice);
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isManifest(
+  found: Readonly<Record<string, unknown>> | undefined,
+): found is Readonly<Record<string, unknown>> & Manifest {
+  if (found === undefined) return false;
+  const numbers = [found.form, found.data, found.devices, found.positions, found.bytes];
+  const texts = [found.program, found.made, found.sha256];
+  return (
+    numbers.every((value) => Number.isSafeInteger(value)) &&
+    texts.every((value) => typeof value === "string") &&
+    Array.isArray(found.keys) &&
+    found.keys.every((value) => typeof value === "string")
+  );
+}

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { beginRestore, dropRestore, finishRestore, isRestorePending, placeRestore } from "./placing.ts";
+
+const oldFiles = ["waybeam.db", "waybeam.db-wal", "waybeam.db-open", "secret.key", "credentials.json", "token"];
+const newFiles = ["waybeam.db", "secret.key"];
+const notOurs = "notes.txt";
+
+/** Changes of the file system that `act` may make before the process "dies". True: it came to its end. */
+function cutAfter(changes: number, act: () => void): boolean {
+  const { renameSync, rmdirSync } = fs;
+  let left = changes;
+  const counted =
+    <A extends unknown[]>(change: (...args: A) => void) =>
+    (...args: A) => {
+      if (left-- <= 0) throw new Error("cut");
+      change(...args);
+    };
+  Object.assign(fs, { renameSync: counted(renameSync), rmdirSync: counted(rmdirSync) });
+  syncBuiltinESMExports();
+  try {
+    act();
+    return true;
+  } catch (error) {
+    assert.equal(error instanceof Error && error.message, "cut");
+    return false;
+  } finally {
+    Object.assign(fs, { renameSync, rmdirSync });
+    syncBuiltinESMExports();
+  }
+}
+
+function contents(directory: string): Record<string, string> {
+  const files = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(files.map(({ name }) => [name, readFileSync(join(directory, name), "utf8")]));
+}
+
+const all = (names: readonly string[], text: string) => Object.fromEntries(names.map((name) => [name, text]));
+
+test("a restore that is cut short at any step, twice, ends with all old files or all new ones", () => {
+  let ended = false;
+  for (let first = 0; !ended; first++)
+    for (let second = 0; second < 14; second++) {
+      const directory = mkdtempSync(join(tmpdir(), "placing-"));
+      try {
+        for (const name of [...oldFiles, notOurs]) writeFileSync(join(directory, name), "old");
+        const folder = beginRestore(directory);
+        for (const name of newFiles) writeFileSync(join(folder, name), "new");
+        ended = cutAfter(first, () => placeRestore(directory));
+        const counts = ended || isRestorePending(directory);
+        cutAfter(second, () => finishRestore(directory));
+        finishRestore(directory);
+        dropRestore(directory);
+        const now = contents(directory);
+        if (!counts) assert.deepEqual(now, all([...oldFiles, notOurs], "old"), `cut at ${first}, ${second}`);
+        else {
+          assert.deepEqual(now, {
+            ...all(newFiles, "new"),
+            "credentials.json": "old",
+            [notOurs]: "old",
+          });
+          const kept = oldFiles.filter((name) => name !== "credentials.json");
+          assert.deepEqual(contents(join(directory, "replaced-1")), all(kept, "old"));
+        }
+        const folders = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+        assert.deepEqual(
+          folders.map(({ name }) => name),
+          counts ? ["replaced-1"] : [],
+        );
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+    }
+});

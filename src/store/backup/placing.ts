@@ -1,0 +1,94 @@
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isThere, sync } from "./files.ts";
+import { names } from "./manifest.ts";
+
+/*
+ * A restore writes its files into `restore.part` and reads them back there. Then the folder becomes `restore.ready`, and from that rename on the restore counts:
+ * whoever opens the data folder next finishes it. Each step below may be cut short and done again.
+ *   restore.part/new/*   files that are being written; a restore that ends here has changed nothing
+ *   restore.ready/*      old files move here
+ *   restore.placing/new  all old files are away; the new ones move into the data folder
+ */
+const partName = "restore.part";
+const readyName = "restore.ready";
+const placingName = "restore.placing";
+const newName = "new";
+
+/** What belongs to one database. `token` was made by the keys in it. */
+const ofDatabase = [
+  "waybeam.db-wal",
+  "waybeam.db-shm",
+  "waybeam.db-journal",
+  "waybeam.db-open",
+  "token",
+  names.database,
+];
+
+/** Makes the folder for the files that are to be restored, without what one that was cut short left. */
+export function beginRestore(directory: string): string {
+  dropRestore(directory);
+  const folder = join(directory, partName, newName);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+/** Deletes what was written; nothing of the data folder was changed. */
+export function dropRestore(directory: string): void {
+  rmSync(join(directory, partName), { recursive: true, force: true });
+}
+
+/** Says that the files are whole, and puts them into their places. Gives the folder in which the old ones are now, if there were any. */
+export function placeRestore(directory: string): string | undefined {
+  const part = join(directory, partName);
+  sync(join(part, newName));
+  sync(part);
+  renameSync(part, join(directory, readyName));
+  sync(directory);
+  return finishRestore(directory);
+}
+
+/** Finishes a restore that was cut short when its files were whole. To be called by who holds the folder's lock, before anything of it is opened. */
+export function finishRestore(directory: string): string | undefined {
+  const ready = join(directory, readyName);
+  const placing = join(directory, placingName);
+  if (isThere(ready)) {
+    const fresh = readdirSync(join(ready, newName));
+    const old = [...fresh.filter((name) => name !== names.database), ...ofDatabase];
+    for (const name of old) if (isThere(join(directory, name))) renameSync(join(directory, name), join(ready, name));
+    sync(directory);
+    renameSync(ready, placing);
+  }
+  if (!isThere(placing)) return undefined;
+  const from = join(placing, newName);
+  if (isThere(from)) {
+    for (const name of readdirSync(from)) renameSync(join(from, name), join(directory, name));
+    sync(directory);
+    rmdirSync(from);
+  }
+  return keepOld(directory, placing);
+}
+
+/** Gives the folder of the old files its name, or deletes it where there were none. */
+function keepOld(directory: string, placing: string): string | undefined {
+  const isEmpty = readdirSync(placing).length === 0;
+  let number = 1;
+  while (isThere(join(directory, `replaced-${number}`))) number++;
+  const kept = join(directory, `replaced-${number}`);
+  if (isEmpty) rmdirSync(placing);
+  else renameSync(placing, kept);
+  sync(directory);
+  return isEmpty ? undefined : kept;
+}
+
+/** Whether a restore was cut short when its files were whole, and is not finished yet. */
+export function isRestorePending(directory: string): boolean {
+  return isThere(join(directory, readyName)) || isThere(join(directory, placingName));
+}
+
+/** Whether the data folder holds a database, or a part of one. */
+export function hasData(directory: string): boolean {
+  return [names.database, "waybeam.db-wal"].some(
+    (name) => (statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0) > 0,
+  );
+}

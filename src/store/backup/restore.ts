@@ -1,0 +1,130 @@
+import { chownSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { join, resolve, sep } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { makeFolder } from "../sqlite/folder.ts";
+import { lockFolder } from "../sqlite/lock.ts";
+import { copyPrivate, isThere } from "./files.ts";
+import { inspect } from "./inspection.ts";
+import { holdsKeys } from "./keys.ts";
+import { damagedBackup, type Manifest, names, readManifest } from "./manifest.ts";
+import { beginRestore, dropRestore, finishRestore, hasData, placeRestore } from "./placing.ts";
+import { BackupRefused, type LongWork, workFailure } from "./refused.ts";
+import { checkRoom } from "./target.ts";
+import { checkVersion } from "./version.ts";
+
+/** What to restore, where to, and who does it. */
+export interface RestoreOptions {
+  readonly backup: string;
+  /** The data folder; made where it is not there. */
+  readonly directory: string;
+  /** The file of the secret key, which may lie elsewhere. */
+  readonly secretFile: string;
+  /** Takes the place of data that is there. */
+  readonly replace: boolean;
+  /** Number of this process. */
+  readonly pid: number;
+}
+
+/** What was restored. */
+export interface Restored {
+  readonly manifest: Manifest;
+  /** The folder of the files that were there before; undefined: there were none. */
+  readonly replaced: string | undefined;
+}
+
+/**
+ * Puts a backup into a data folder that no service uses. The files are written beside their places and read back; until then nothing is changed.
+ * Throws `BackupRefused`, `StoreTooNew`, `DataFolderInUse` or `DataFolderUnusable`.
+ */
+export async function restore(options: RestoreOptions, work: LongWork): Promise<Restored> {
+  const { directory, replace, pid } = options;
+  const backup = resolve(options.backup);
+  try {
+    const manifest = readManifest(backup);
+    makeFolder(directory);
+    const real = realpathSync(directory);
+    if (realpathSync(backup) === real || real.startsWith(realpathSync(backup) + sep))
+      throw new BackupRefused(`${backup} holds the data folder`, "Name the folder of a backup.");
+    const lock = lockFolder(directory, pid);
+    try {
+      finishRestore(directory);
+      if (hasData(directory) && !replace)
+        throw new BackupRefused(
+          `the data folder ${directory} holds data already`,
+          "Choose another folder by WAYBEAM_DATA, or add --replace: the files that are there then move to a folder in it.",
+        );
+      checkRoom(directory, manifest.bytes);
+      return { manifest, replaced: await put(backup, manifest, options, work) };
+    } finally {
+      giveToOwner(directory, directory);
+      lock.release();
+    }
+  } catch (error) {
+    throw workFailure(error, directory);
+  }
+}
+
+async function put(
+  backup: string,
+  manifest: Manifest,
+  { directory, secretFile }: RestoreOptions,
+  work: LongWork,
+): Promise<string | undefined> {
+  const key = keyFor(backup, manifest, directory, secretFile);
+  const folder = beginRestore(directory);
+  try {
+    const file = join(folder, names.database);
+    const { bytes, sha256 } = await copyPrivate(join(backup, names.database), file, work);
+    if (bytes !== manifest.bytes || sha256 !== manifest.sha256)
+      throw damagedBackup(backup, `${names.database} is not the file that was backed up (its SHA-256 differs)`);
+    await verify(backup, file, manifest, work);
+    if (key === "backup's") await copyPrivate(join(backup, names.key), join(folder, names.key), work);
+    const credentials = join(backup, names.credentials);
+    if (isThere(credentials)) await copyPrivate(credentials, join(folder, names.credentials), work);
+    giveToOwner(folder, directory);
+    return placeRestore(directory);
+  } catch (error) {
+    dropRestore(directory);
+    throw error;
+  }
+}
+
+/** Which key opens the backup's secrets: the one in the service's own place, or the one in the backup. */
+function keyFor(backup: string, { keys }: Manifest, directory: string, secretFile: string): "backup's" | "own" {
+  const inBackup = join(backup, names.key);
+  const isOwnPlace = resolve(secretFile) === resolve(directory, names.key);
+  if (isOwnPlace && isThere(inBackup)) {
+    if (holdsKeys(inBackup, keys)) return "backup's";
+    throw damagedBackup(backup, `${names.key} is not the key by which it is sealed`);
+  }
+  if (holdsKeys(secretFile, keys)) return "own";
+  const advice = isThere(inBackup)
+    ? `Put the key of the backup there: ${inBackup}.`
+    : "Put the key there that was kept apart from the backup, and restore again.";
+  throw new BackupRefused(`the secrets in the backup are sealed by a key that is not in ${secretFile}`, advice);
+}
+
+async function verify(backup: string, file: string, manifest: Manifest, work: LongWork): Promise<void> {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    checkVersion(database, "main");
+    const { devices, positions, findings } = await inspect(database, work);
+    const [first] = findings;
+    if (first !== undefined) throw damagedBackup(backup, first.problem);
+    if (devices !== manifest.devices || positions !== manifest.positions)
+      throw damagedBackup(backup, "it does not hold what its manifest says");
+  } finally {
+    database.close();
+  }
+}
+
+/** What the superuser writes belongs to the owner of the data folder, as what SQLite writes does: the service must be able to open it. */
+function giveToOwner(folder: string, directory: string): void {
+  const { uid, gid } = statSync(directory);
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    const isLock = name === "lock.db" || name === "lock.pid";
+    if (found?.uid === 0 && uid !== 0 && (folder !== directory || isLock)) chownSync(path, uid, gid);
+  }
+}

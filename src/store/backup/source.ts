@@ -1,0 +1,38 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { DataFolderInUse, lockFolder } from "../sqlite/lock.ts";
+import { checkWhole } from "../sqlite/whole.ts";
+import { isThere } from "./files.ts";
+import { names } from "./manifest.ts";
+import { isRestorePending } from "./placing.ts";
+import { BackupRefused } from "./refused.ts";
+
+const notOurs = "Name the data folder of the service by WAYBEAM_DATA or --config.";
+
+/**
+ * Sees that a folder is a data folder with its files together. While a service uses it, the service has seen to that. Its lock is tried and given back at once,
+ * so that a service can start while the folder is read. Throws `BackupRefused` or `DataFolderUnusable`.
+ */
+export function checkSource(directory: string, pid: number): void {
+  const file = join(directory, names.database);
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
+    throw new BackupRefused(`there is no data folder ${directory}`, notOurs);
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0 && !isThere(`${file}-wal`) && !isRestorePending(directory))
+    throw new BackupRefused(`${directory} is no data folder: it has no ${names.database}`, notOurs);
+  try {
+    const lock = lockFolder(directory, pid);
+    try {
+      if (isRestorePending(directory))
+        throw new BackupRefused(
+          `a restore into ${directory} was cut short`,
+          "Start the service, which finishes the restore, or run `waybeam restore` again.",
+        );
+      checkWhole(directory);
+    } finally {
+      lock.release();
+    }
+  } catch (error) {
+    if (!(error instanceof DataFolderInUse)) throw error;
+  }
+}

@@ -1,0 +1,139 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { type CheckedChunk, checkChunk } from "../records/chunk-check.ts";
+import { isDamage } from "./damage.ts";
+
+/** A row of the tail, and what a look at its records found. */
+export interface Row {
+  readonly seq: number;
+  readonly device: number;
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+  readonly checked: CheckedChunk;
+}
+
+/** Who hears what the walk finds. */
+export interface Listener {
+  row(row: Row): void;
+  /** Rows that can't even be told apart; the text says which. */
+  unreadable(rows: string): void;
+}
+
+const rowsOfStep = 128;
+/** Rows of one page lie next to each other, so a damaged page ends within so many. */
+const nearby = 4096;
+
+/** Goes over the tail in the order of its rows and gets past damaged pages. */
+export class TailWalk {
+  readonly #listener: Listener;
+  readonly #some: StatementSync;
+  readonly #next: StatementSync;
+  readonly #data: StatementSync;
+  readonly #low: number;
+  readonly #high: number;
+  #after: number;
+
+  constructor(database: DatabaseSync, listener: Listener) {
+    this.#listener = listener;
+    const columns = "seq, device, first, last, count";
+    this.#some = database.prepare(`select ${columns}, data from tail where seq > ? order by seq limit ${rowsOfStep}`);
+    this.#next = database.prepare(`select ${columns} from tail where seq > ? order by seq limit 1`);
+    this.#data = database.prepare("select data from tail where seq = ?");
+    this.#low = edge(database, "asc") ?? 1;
+    this.#high = edge(database, "desc") ?? Number.MAX_SAFE_INTEGER;
+    this.#after = Math.min(this.#low, this.#high) - 1;
+  }
+
+  /** How far it is, of 100. */
+  get percent(): number {
+    return Math.min(100, Math.floor((100 * (this.#after - this.#low + 1)) / (this.#high - this.#low + 1)));
+  }
+
+  /** Reads the next rows. False: there are none. */
+  step(): boolean {
+    let rows: ReturnType<StatementSync["all"]>;
+    try {
+      rows = this.#some.all(this.#after);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return this.#oneByOne();
+    }
+    for (const row of rows) this.#tell(row, row.data);
+    return rows.length > 0;
+  }
+
+  /** Reads as many rows as a step does, each by itself: something in them is damaged. */
+  #oneByOne(): boolean {
+    for (let count = 0; count < rowsOfStep; count++) {
+      let row: ReturnType<StatementSync["get"]>;
+      try {
+        row = this.#next.get(this.#after);
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        return this.#skip();
+      }
+      if (row === undefined) return false;
+      this.#tell(row, this.#dataOf(Number(row.seq)));
+    }
+    return true;
+  }
+
+  /** The bytes of a row, or why they can't be read. */
+  #dataOf(seq: number): unknown {
+    try {
+      return this.#data.get(seq)?.data;
+    } catch (error) {
+      if (isDamage(error)) return error;
+      throw error;
+    }
+  }
+
+  /** Looks for the next row that can be read. False: there is none. */
+  #skip(): boolean {
+    const from = this.#after;
+    for (let distance = 1; from + distance <= this.#high; distance += distance < nearby ? 1 : distance) {
+      if (!this.#readable(from + distance)) continue;
+      const next = Number(this.#next.get(from + distance)?.seq ?? this.#high + 1);
+      this.#listener.unreadable(`${rowsText(from + 1, next - 1)} of the positions can't be read: a page is damaged`);
+      this.#after = next - 1;
+      return true;
+    }
+    this.#listener.unreadable(`${rowsText(from + 1, this.#high)} of the positions can't be read: pages are damaged`);
+    return false;
+  }
+
+  #readable(after: number): boolean {
+    try {
+      this.#next.get(after);
+      return true;
+    } catch (error) {
+      if (isDamage(error)) return false;
+      throw error;
+    }
+  }
+
+  #tell(row: Readonly<Record<string, unknown>>, data: unknown): void {
+    const numbers = { first: Number(row.first), last: Number(row.last), count: Number(row.count) };
+    const seq = Number(row.seq);
+    this.#after = seq;
+    const why = data instanceof Error ? "a page can't be read" : "it holds no bytes";
+    const checked =
+      data instanceof Uint8Array ? checkChunk({ ...numbers, data }) : { records: 0, numbered: 0, problem: why };
+    this.#listener.row({ seq, device: Number(row.device), ...numbers, checked });
+  }
+}
+
+/** The first or the last row number. Undefined: there is none, or it can't be read. */
+function edge(database: DatabaseSync, order: "asc" | "desc"): number | undefined {
+  try {
+    const seq = database.prepare(`select seq from tail order by seq ${order} limit 1`).get()?.seq;
+    return typeof seq === "number" ? seq : undefined;
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+function rowsText(from: number, to: number): string {
+  return to <= from ? `row ${from}` : `rows ${from} to ${to}`;
+}

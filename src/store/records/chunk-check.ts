@@ -1,0 +1,68 @@
+import { ContentHash } from "../../model/content-hash.ts";
+import { RecordCursor } from "./record-codec.ts";
+
+/** A row of the tail as it is stored. */
+export interface StoredChunk {
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+  readonly data: Uint8Array;
+}
+
+/** What a look at each record of a chunk found. */
+export interface CheckedChunk {
+  readonly records: number;
+  /** Records that have a number of arrival. */
+  readonly numbered: number;
+  /** What is wrong with the chunk; undefined: nothing. */
+  readonly problem: string | undefined;
+}
+
+/** The fixed part of a record, which each has, bytes. */
+const shortest = 48;
+
+const contentHash = new ContentHash();
+
+/**
+ * Reads every record of a chunk and trusts none of its bytes. Records with a number of arrival carry a hash of their content, so a changed value shows;
+ * of records that older versions wrote only the form can be checked.
+ */
+export function checkChunk({ first, last, count, data }: StoredChunk): CheckedChunk {
+  const cursor = new RecordCursor(data);
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  let records = 0;
+  let numbered = 0;
+  let problem: string | undefined;
+  for (let at = 0; at < data.byteLength && problem === undefined; at = cursor.end) {
+    problem = readOne(cursor, view, at);
+    if (problem !== undefined) break;
+    if (!(cursor.time >= first && cursor.time <= last)) problem = "the time of a record is outside the row's";
+    records++;
+    if (cursor.arrival === cursor.hash) continue;
+    numbered++;
+    if (hashOf(cursor, view) !== cursor.hash) problem = "a record does not match its checksum";
+  }
+  if (problem === undefined && records !== count) problem = `it holds ${records} records and should hold ${count}`;
+  return { records, numbered, problem };
+}
+
+/** Reads the record at an offset. What is wrong with its form; undefined: nothing. */
+function readOne(cursor: RecordCursor, view: DataView, at: number): string | undefined {
+  const left = view.byteLength - at;
+  const length = left < shortest ? 0 : view.getUint32(at, true);
+  if (length < shortest || length > left) return "the length of a record is wrong";
+  try {
+    cursor.read(at);
+  } catch (error) {
+    // A field that ends behind the bytes.
+    if (error instanceof RangeError) return "a record is cut short";
+    throw error;
+  }
+  const fits = cursor.extras <= cursor.end && cursor.alerts <= cursor.extras;
+  return fits ? undefined : "the parts of a record do not fit its length";
+}
+
+function hashOf(cursor: RecordCursor, view: DataView): number {
+  const located = cursor.unlocated ? undefined : cursor;
+  return contentHash.of(located, { bytes: cursor.bytes, view }, cursor.extras, cursor.end);
+}

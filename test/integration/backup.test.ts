@@ -1,0 +1,327 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
+import { contentHashOf } from "../../src/model/content-hash.ts";
+import type { LocationRecord } from "../../src/model/location.ts";
+import { makeAccount, makeDevice } from "../contract/store/harness.ts";
+import { append, batchOf, record } from "../contract/store/records.ts";
+import { crashFleet } from "../support/crash-fleet.ts";
+import { until } from "../support/gateway.ts";
+import { expectedLast, type Location, withoutTotals } from "../support/location-content.ts";
+import { call, dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
+import { openStore } from "../support/store.ts";
+import { commandLine } from "../support/waybeam.ts";
+
+const options = { timeout: 100_000 };
+
+/** A folder that is gone after the test. */
+function folderOf(context: TestContext): string {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  return directory;
+}
+
+const hashed = (made: LocationRecord) => ({ ...made, hash: contentHashOf(made) });
+
+/** A stopped data folder with devices that have so many positions each. */
+async function filled(
+  context: TestContext,
+  devices = 3,
+  positions = 2000,
+): Promise<{ directory: string; ids: string[] }> {
+  const directory = folderOf(context);
+  const store = await openStore(directory);
+  const account = await makeAccount(store);
+  const ids: string[] = [];
+  for (let index = 0; index < devices; index++) {
+    const { key, id } = await makeDevice(store, account.key);
+    ids.push(id);
+    for (let at = 0, version = 1; at < positions; at += 100, version++) {
+      const records = Array.from({ length: Math.min(100, positions - at) }, (_, each) => hashed(record(at + each)));
+      const commit = append(key, version, records);
+      await store.locations.commit(batchOf({ ...commit, state: { ...commit.state, arrivals: at + records.length } }));
+    }
+  }
+  await store.close();
+  return { directory, ids };
+}
+
+async function backedUp(context: TestContext, directory: string): Promise<string> {
+  const target = join(folderOf(context), "backup");
+  const { code, err } = await commandLine(directory).waybeam(["backup", target]);
+  assert.equal(code, 0, err);
+  return target;
+}
+
+async function history(service: Service, device: string): Promise<readonly Location[]> {
+  const body = { from: "2000-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" };
+  return (await call<{ locations: Location[] }>(service, "POST", `/api/devices/${device}/locations`, body)).locations;
+}
+
+const textOf = (location: Location) => JSON.stringify(Object.entries(withoutTotals(location).content).toSorted());
+
+test(
+  "a backup under load holds all that was acknowledged before it began, and a service runs on it",
+  options,
+  async (context) => {
+    const directory = folderOf(context);
+    const service = await startService(directory);
+    context.after(() => service.kill());
+    const trackers = crashFleet();
+    const drop = () => {
+      for (const tracker of trackers) tracker.drop();
+    };
+    context.after(drop);
+    await register(
+      service,
+      trackers.map(({ device }) => device),
+    );
+    for (const tracker of trackers) tracker.run(service.devicePort);
+    await until(() => trackers.every(({ acked }) => acked > 20));
+    const before = trackers.map(({ acked }) => acked);
+    const target = join(folderOf(context), "new/backup");
+    const { waybeam } = commandLine(directory);
+    const { code, err } = await waybeam(["backup", target]);
+    assert.equal(code, 0, err);
+    assert.ok(
+      trackers.every(({ acked }, index) => acked > (before[index] ?? 0)),
+      "the service went on meanwhile",
+    );
+    const read = await waybeam(["check"]);
+    assert.equal(read.code, 0, read.out + read.err);
+    drop();
+    await service.kill();
+    assert.deepEqual(readdirSync(target).toSorted(), ["backup.json", "credentials.json", "secret.key", "waybeam.db"]);
+    for (const name of readdirSync(target)) assert.equal(statSync(join(target, name)).mode & 0o777, 0o600, name);
+    assert.equal(statSync(target).mode & 0o777, 0o700);
+
+    const restored = join(folderOf(context), "data");
+    const put = await commandLine(restored).waybeam(["restore", target]);
+    assert.equal(put.code, 0, put.err);
+    const other = await startService(restored);
+    context.after(() => other.kill());
+    for (const [index, tracker] of trackers.entries()) {
+      const stored = await history(other, tracker.device);
+      const texts = new Set(stored.map(textOf));
+      for (let message = 0; message < (before[index] ?? 0); message++)
+        for (const content of tracker.expected(message))
+          assert.ok(
+            texts.has(JSON.stringify(Object.entries(content).toSorted())),
+            `${tracker.device}: ${message} is missing`,
+          );
+      const path = `/api/devices/${tracker.device}/lastLocation`;
+      const { lastLocation } = await call<{ lastLocation: Location }>(other, "GET", path);
+      assert.deepEqual(lastLocation, expectedLast(stored));
+    }
+    assert.equal(await other.stop(), 0);
+  },
+);
+
+test(
+  "a backup that is killed at any moment leaves nothing that is taken for whole, and the next one works",
+  options,
+  async (context) => {
+    const { directory } = await filled(context);
+    const target = join(folderOf(context), "backup");
+    const { start, waybeam } = commandLine(directory);
+    let whole = 0;
+    for (let round = 0; round < 10; round++) {
+      const child = start(["backup", "--replace", target]);
+      const began = performance.now();
+      // Most of the time goes into starting: killed some ms after the folder is there.
+      while (child.exitCode === null && !existsSync(`${target}.part`) && performance.now() - began < 20_000)
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      const timer = setTimeout(() => child.kill("SIGKILL"), 80 * round);
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      clearTimeout(timer);
+      if (!existsSync(target)) continue;
+      whole++;
+      const read = await waybeam(["check", target]);
+      assert.equal(read.code, 0, read.out + read.err);
+    }
+    context.diagnostic(`${whole} of 10 times there was a whole one`);
+    const cut = await waybeam(["restore", `${target}.part`], "", { WAYBEAM_DATA: join(folderOf(context), "data") });
+    assert.equal(cut.code, 1);
+    const { code, err } = await waybeam(["backup", "--replace", target]);
+    assert.equal(code, 0, err);
+    assert.deepEqual(readdirSync(join(target, "..")), ["backup"]);
+  },
+);
+
+test(
+  "a restore that is killed at any moment leaves the data as they were or as they are in the backup",
+  options,
+  async (context) => {
+    const old = await filled(context, 1, 500);
+    const target = await backedUp(context, (await filled(context)).directory);
+    const { start, waybeam } = commandLine(old.directory);
+    const outcomes: string[] = [];
+    for (let round = 0; round < 8; round++) {
+      const child = start(["restore", "--replace", target]);
+      const part = join(old.directory, "restore.part");
+      const began = performance.now();
+      while (child.exitCode === null && !existsSync(part) && performance.now() - began < 20_000)
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      const timer = setTimeout(() => child.kill("SIGKILL"), 100 * round);
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      clearTimeout(timer);
+      await (await openStore(old.directory)).close();
+      const read = await waybeam(["check"]);
+      assert.equal(read.code, 0, read.out + read.err);
+      assert.match(read.err, /\b(500 positions of 1 devices|6000 positions of 3 devices)\b/);
+      outcomes.push(/ 500 pos/.test(read.err) ? "as they were" : "restored");
+    }
+    context.diagnostic(outcomes.join(", "));
+    const { code, err } = await waybeam(["restore", "--replace", target]);
+    assert.equal(code, 0, err);
+    assert.ok(!existsSync(join(old.directory, "restore.part")));
+  },
+);
+
+/** Changes the database of a stopped data folder behind the service's back. */
+function spoil(directory: string, act: (database: DatabaseSync) => void): void {
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  act(database);
+  database.exec("pragma wal_checkpoint(truncate)");
+  database.close();
+}
+
+test("damaged records are told by device and time, and no backup is made of them", options, async (context) => {
+  const { directory, ids } = await filled(context);
+  const { waybeam } = commandLine(directory);
+  const keep = readFileSync(join(directory, "waybeam.db"));
+  const spoils = [
+    ["a changed value", (data: Uint8Array) => (data[30] = (data[30] ?? 0) ^ 1)],
+    ["a zeroed length", (data: Uint8Array) => data.fill(0, 0, 4)],
+    ["a length beyond the end", (data: Uint8Array) => data.fill(0xff, 0, 4)],
+    ["a time", (data: Uint8Array) => data.fill(0, 8, 16)],
+  ] as const;
+  for (const [what, change] of spoils) {
+    writeFileSync(join(directory, "waybeam.db"), keep);
+    spoil(directory, (database) => {
+      const row = database.prepare("select seq, data from tail where device = (select key from device where id = ?)");
+      const { seq, data } = row.get(ids[1] ?? "") ?? {};
+      assert.ok(data instanceof Uint8Array && typeof seq === "number");
+      change(data);
+      database.prepare("update tail set data = ? where seq = ?").run(data, seq);
+    });
+    const { code, out, err } = await waybeam(["check"]);
+    assert.equal(code, 1, `${what}: ${out}${err}`);
+    assert.match(out, new RegExp(`^device ${ids[1]}, positions from \\S+Z to \\S+Z: row \\d+ .*damaged`), what);
+    assert.equal(out.split("\n").length, 2, `${what} concerns one device: ${out}`);
+    const target = join(folderOf(context), "backup");
+    const made = await waybeam(["backup", target]);
+    assert.equal(made.code, 1);
+    assert.match(made.err, new RegExp(`damaged \\(device ${ids[1]}\\)`));
+    assert.ok(!existsSync(target) && !existsSync(`${target}.part`));
+  }
+});
+
+test(
+  "a damaged page is told with the devices that lack positions by it; everything else is read",
+  options,
+  async (context) => {
+    const { directory, ids } = await filled(context, 3, 4000);
+    const file = join(directory, "waybeam.db");
+    let page = 0;
+    const sizes = new DatabaseSync(file);
+    const pageSize = Number(sizes.prepare("pragma page_size").get()?.page_size);
+    // A leaf in the midst, with the beginning of rows; most of a row's bytes are in pages of their own.
+    page = Number(
+      sizes.prepare("select pageno from dbstat where name = 'tail' and pagetype = 'leaf' order by path limit 1").get()
+        ?.pageno,
+    );
+    sizes.close();
+    rmSync(`${file}-wal`, { force: true });
+    const bytes = readFileSync(file);
+    bytes.fill(0, (page - 1) * pageSize, page * pageSize);
+    writeFileSync(file, bytes);
+    const { waybeam } = commandLine(directory);
+    const { code, out, err } = await waybeam(["check"]);
+    assert.equal(code, 1, out + err);
+    assert.match(out, /rows? \d+.* of the positions can't be read/);
+    assert.match(out, new RegExp(`device ${ids[0]}: \\d+ of its 4000 positions are missing`));
+    assert.doesNotMatch(out, new RegExp(String(ids[2])));
+    const target = join(folderOf(context), "backup");
+    const made = await waybeam(["backup", target]);
+    assert.equal(made.code, 1, made.err);
+    assert.match(made.err, /damaged[\s\S]*waybeam check/);
+    assert.deepEqual(readdirSync(join(target, "..")), []);
+  },
+);
+
+test("what must not be a backup's place or source is refused, and nothing is written", options, async (context) => {
+  const { directory } = await filled(context, 1, 100);
+  const { waybeam } = commandLine(directory);
+  const place = folderOf(context);
+  const target = await backedUp(context, directory);
+  mkdirSync(join(place, "full"));
+  writeFileSync(join(place, "full", "thesis.tex"), "years");
+  const newer = await filled(context, 1, 100);
+  spoil(newer.directory, (database) => database.exec("insert into migration values (999, 'next')"));
+  const refused = async (args: string[], why: RegExp, data = directory, exit = 1) => {
+    const { code, err } = await waybeam(args, "", { WAYBEAM_DATA: data });
+    assert.equal(code, exit, `${args.join(" ")}: ${err}`);
+    assert.match(err, why);
+    assert.ok(err.trim().split("\n").length >= 2, `says what to do next: ${err}`);
+  };
+  const fresh = join(place, "fresh");
+  await refused(["backup", directory], /the data folder itself/);
+  await refused(["backup", join(directory, "new/one")], /inside the data folder/);
+  await refused(["backup", target], /holds a backup already/);
+  for (const more of [[], ["--replace"]]) await refused(["backup", ...more, join(place, "full")], /not empty/);
+  await refused(["backup", fresh], /no data folder/, join(place, "nothing"));
+  await refused(["backup", fresh], /no data folder/, join(place, "full"));
+  await refused(["backup", fresh], /newer program/, newer.directory);
+  await refused(["check"], /newer program/, newer.directory);
+  assert.deepEqual(readdirSync(place), ["full"]);
+  assert.deepEqual(readdirSync(join(place, "full")), ["thesis.tex"]);
+
+  await refused(["restore", target], /holds data already/);
+  await refused(["restore", join(place, "full")], /is no backup/, fresh);
+  const manifest = join(target, "backup.json");
+  const said = readFileSync(manifest, "utf8");
+  writeFileSync(manifest, said.replace(/"data": \d+/, '"data": 999'));
+  await refused(["restore", target], /newer program/, fresh);
+  writeFileSync(manifest, said.slice(0, 50));
+  await refused(["restore", target], /damaged/, fresh);
+  writeFileSync(manifest, said);
+  const database = join(target, "waybeam.db");
+  const bytes = readFileSync(database);
+  bytes[bytes.length - 5000] = (bytes[bytes.length - 5000] ?? 0) ^ 1;
+  writeFileSync(database, bytes);
+  await refused(["restore", target], /damaged: waybeam\.db is not the file/, fresh);
+  assert.ok(!existsSync(join(fresh, "waybeam.db")));
+});
+
+test("a backup without keys needs the key from elsewhere; one with the key says so", options, async (context) => {
+  const directory = folderOf(context);
+  const service = await startService(directory);
+  context.after(() => service.kill());
+  const { waybeam } = commandLine(directory);
+  const target = join(folderOf(context), "backup");
+  const made = await waybeam(["backup", "--without-keys", target]);
+  assert.equal(made.code, 0, made.err);
+  assert.match(made.err, /The secret key is not in it\. Keep .*secret\.key too/);
+  assert.deepEqual(readdirSync(target).toSorted(), ["backup.json", "waybeam.db"]);
+  // Never under a running service.
+  const used = await waybeam(["restore", "--replace", target]);
+  assert.equal(used.code, 8, used.err);
+  const fresh = folderOf(context);
+  const keyless = await commandLine(fresh).waybeam(["restore", target]);
+  assert.equal(keyless.code, 1);
+  assert.match(keyless.err, /sealed by a key that is not in .*\n.*Put the key there/);
+  for (const name of ["secret.key", "credentials.json"])
+    writeFileSync(join(fresh, name), readFileSync(join(directory, name)), { mode: 0o600 });
+  const restored = await commandLine(fresh).waybeam(["restore", target]);
+  assert.equal(restored.code, 0, restored.err);
+  await service.stop();
+  const other = await startService(fresh);
+  context.after(() => other.kill());
+  const answer = await fetch(`${other.url}/api/devices`, { headers: { authorization: `Bearer ${service.token}` } });
+  assert.equal(answer.status, 200, "a token of the one is one of the other: the key opened its secret");
+  assert.equal(await other.stop(), 0);
+});

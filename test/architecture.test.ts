@@ -26,7 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   tls: ["ports"],
   notify: ["model", "wording", "errors", "ports"],
   observe: ["model", "shares", "errors", "ports"],
-  cli: ["contract", "protocols/index", "wire", "model", "simulator"],
+  cli: ["contract", "protocols/index", "wire", "model", "simulator", "credentials-file"],
   simulator: ["protocols/index", "wire", "geo", "model", "ports"],
 };
 

@@ -168,3 +168,21 @@ test("a user name that is no file name stays within the folder", async (context)
   assert.equal((await waybeam(["user", "key", "u1"], { url, data })).code, 0);
   assert.ok(existsSync(join(data, "api-key-.._a_b@example.com.json")));
 });
+
+test("a new key of the user whose key is in credentials.json takes its place there, of anybody else it does not", async (context) => {
+  const { data, url, run } = await setUp(context);
+  const file = join(data, "credentials.json");
+  const stored = { userName: "Ana@example.com", apiKey: "the-key-before", operatorKey: "operator", url };
+  for (const outIsTty of [true, false]) {
+    writeFileSync(file, JSON.stringify(stored));
+    const { code, err } = await run(["user", "key", email], outIsTty);
+    assert.equal(code, 0, err);
+    assert.match(err, /credentials\.json has the new key too/);
+    assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), { ...stored, apiKey: secret });
+  }
+  for (const other of [{ userName: "bo@example.com" }, { url: "http://localhost:1" }]) {
+    writeFileSync(file, JSON.stringify({ ...stored, ...other }));
+    assert.equal((await run(["user", "key", email])).code, 0);
+    assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), { ...stored, ...other });
+  }
+});

@@ -1,6 +1,7 @@
 import { type FileHandle, mkdtemp, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { addCredentials, credentialsFile, readStored } from "../credentials-file.ts";
 import { CliError } from "./exit.ts";
 import type { Host } from "./host.ts";
 
@@ -33,9 +34,10 @@ export async function makingKey<T>(
   make: (keep: (key: NewKey) => Promise<ShownKey>) => Promise<T>,
 ): Promise<T> {
   if (host.terminal.outIsTty && keyFile === undefined)
-    return await make(async ({ apiKey }) => {
+    return await make(async (key) => {
       host.terminal.err("The API key is not shown again.\n");
-      return { apiKey };
+      await renewCredentials(host, command, key);
+      return { apiKey: key.apiKey };
     });
   if (keyFile !== undefined) await mayBeReplaced(keyFile);
   const folder = keyFile === undefined ? await defaultFolder(host, command) : dirname(resolve(keyFile));
@@ -61,10 +63,26 @@ export async function makingKey<T>(
       host.terminal.err(
         `The API key is in ${keptAt}, which only its owner can read. The service does not show it again.\n`,
       );
+      await renewCredentials(host, command, key);
       return { keyFile: keptAt };
     });
   } finally {
     if (keptAt !== written) await rm(hidden, { recursive: true, force: true });
+  }
+}
+
+/** Puts the key into `credentials.json` where that holds the one before: the other commands would be refused from now on. */
+async function renewCredentials(host: Host, command: Command, { url, userName, apiKey }: NewKey): Promise<void> {
+  const { data } = await host.readConfig(command.optsWithGlobals<{ config?: string }>().config);
+  const file = credentialsFile(data);
+  try {
+    const stored = await readStored(data);
+    const isTheirs = stored?.url === url && stored.userName?.toLowerCase() === String(userName).toLowerCase();
+    if (stored === undefined || !isTheirs || typeof apiKey !== "string") return;
+    await addCredentials(data, { ...stored, apiKey });
+    host.terminal.err(`${file} has the new key too, so the other commands go on.\n`);
+  } catch (error) {
+    host.terminal.err(`${file} still has the key before (${Object(error).code}): put the new one into it.\n`);
   }
 }
 

@@ -34,6 +34,8 @@ export interface NewNotice {
 /** A notice and what became of it. */
 export interface Notice extends Omit<NewNotice, "state"> {
   readonly key: number;
+  /** Key of its device's account. */
+  readonly account: number;
   readonly state: NoticeState;
   /** Tries so far. */
   readonly attempts: number;

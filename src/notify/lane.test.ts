@@ -3,12 +3,14 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { silentLog } from "../../test/support/silent-log.ts";
 import type { Notice } from "../model/notice.ts";
-import type { DueAsk } from "../ports/alert-store.ts";
+import type { Due, DueAsk } from "../ports/alert-store.ts";
 import { Lane } from "./lane.ts";
+import type { Showed } from "./targets.ts";
 
 function mail(key: number): Notice {
   return {
     key,
+    account: 1,
     id: `n${key}`,
     alertId: "a",
     device: 1,
@@ -24,15 +26,24 @@ function mail(key: number): Notice {
   };
 }
 
+/** What the store answers of these, all due at the same time, in the order of their keys: like the store it looks at a thousand. */
+function dueOf(all: readonly Notice[], { limit, after, besides, ofAccount }: DueAsk): Due {
+  const behind = all.filter(({ key }) => key > (after?.key ?? 0));
+  const places = behind.slice(0, 1000);
+  const fresh = places.filter(({ key, account }) => besides?.has(key) !== true && ofAccount?.(account) !== false);
+  const cut = fresh.length > limit;
+  const notices = fresh.slice(0, limit);
+  const last = (cut ? notices : places).at(-1);
+  return { notices, last: last && { dueAt: last.dueAt, key: last.key }, more: cut || behind.length > places.length };
+}
+
 test("a mail server that hangs has a page of mails wait in memory, however many are due and however often the lane is woken", async () => {
   const all = Array.from({ length: 5000 }, (_, index) => mail(index + 1));
   const read = new Set<number>();
-  const due = async (_channel: string, _now: number, { limit, after, besides }: DueAsk) => {
-    const left = all.filter(({ key }) => key > (after?.key ?? 0) && besides?.has(key) !== true);
-    const notices = left.slice(0, limit);
-    for (const { key } of notices) read.add(key);
-    const last = notices.at(-1);
-    return { notices, last: last && { dueAt: last.dueAt, key: last.key }, more: left.length > limit };
+  const due = async (_channel: string, _now: number, ask: DueAsk) => {
+    const found = dueOf(all, ask);
+    for (const { key } of found.notices) read.add(key);
+    return found;
   };
   const clock = { now: () => 1, monotonic: () => performance.now() };
   const sent = new Set<number>();
@@ -62,12 +73,7 @@ test("a mail server that hangs has a page of mails wait in memory, however many 
 
 test("what comes to lie before a backlog is sent before its end", async () => {
   const all = Array.from({ length: 4000 }, (_, index) => mail(1000 + index));
-  const due = async (_channel: string, _now: number, { limit, after, besides }: DueAsk) => {
-    const left = all.filter(({ key }) => key > (after?.key ?? 0) && besides?.has(key) !== true);
-    const notices = left.slice(0, limit);
-    const last = notices.at(-1);
-    return { notices, last: last && { dueAt: last.dueAt, key: last.key }, more: left.length > limit };
-  };
+  const due = async (_channel: string, _now: number, ask: DueAsk) => dueOf(all, ask);
   const sent: number[] = [];
   // Each takes a second.
   const clock = { now: () => 1, monotonic: () => sent.length * 1000 };
@@ -94,12 +100,7 @@ test("what comes to lie before a backlog is sent before its end", async () => {
 test("many targets that take very long leave half of the lane to those that do not", async () => {
   const slow = Array.from({ length: 3000 }, (_, index) => ({ ...mail(1 + index), device: index % 100 }));
   const quick = Array.from({ length: 20 }, (_, index) => ({ ...mail(5000 + index), device: 500 }));
-  const due = async (_channel: string, _now: number, { limit, after, besides }: DueAsk) => {
-    const left = [...slow, ...quick].filter(({ key }) => key > (after?.key ?? 0) && besides?.has(key) !== true);
-    const notices = left.slice(0, limit);
-    const last = notices.at(-1);
-    return { notices, last: last && { dueAt: last.dueAt, key: last.key }, more: left.length > limit };
-  };
+  const due = async (_channel: string, _now: number, ask: DueAsk) => dueOf([...slow, ...quick], ask);
   let monotonic = 0;
   let sent = 0;
   const waiting: (() => void)[] = [];
@@ -135,4 +136,152 @@ test("many targets that take very long leave half of the lane to those that do n
     for (const go of waiting.splice(0)) go();
   }
   await stopped;
+});
+
+/** A lane at one gateway over notices in the order of their keys. Each try lasts until the test lets it end. */
+class GatewayBench {
+  readonly due: Notice[] = [];
+  readonly sent: Notice[] = [];
+  readonly underWay = new Set<() => void>();
+  /** The most that waited in memory or were under way. */
+  mostHeld = 0;
+  now = 1;
+  /** What a try answers. */
+  answer: (notice: Notice) => Showed = () => ({ works: true });
+  readonly lane: Lane;
+
+  constructor(parallel = 10) {
+    const due = async (_channel: string, now: number, ask: DueAsk) => {
+      const found = dueOf(
+        this.due.filter(({ dueAt }) => dueAt <= now),
+        ask,
+      );
+      this.mostHeld = Math.max(this.mostHeld, ask.besides?.size ?? 0);
+      return found;
+    };
+    const clock = { now: () => this.now, monotonic: () => this.now };
+    const postpone = async () => assert.fail("what is postponed is behind all that others have");
+    const options = { parallel, perTarget: parallel, perFailing: parallel };
+    const notices = { due, postpone };
+    this.lane = new Lane("sms", options, { notices, clock, log: silentLog, work: (notice) => this.#work(notice) });
+  }
+
+  queue(account: number, count: number): void {
+    const next = (this.due.at(-1)?.key ?? this.sent.length) + 100_000;
+    for (let index = 0; index < count; index++) this.due.push({ ...mail(next + index), account });
+    this.lane.wake();
+  }
+
+  /** Lets what is under way end, and what follows from that happen, so many times. */
+  async rounds(count: number): Promise<void> {
+    for (let round = 0; round < count; round++) {
+      for (let pass = 0; pass < 12; pass++) await turn();
+      const ending = [...this.underWay];
+      this.underWay.clear();
+      for (const end of ending) end();
+    }
+  }
+
+  sentOf(account: number): readonly Notice[] {
+    return this.sent.filter((notice) => notice.account === account);
+  }
+
+  async stop(): Promise<void> {
+    const stopped = this.lane.stop();
+    await this.rounds(2);
+    await stopped;
+  }
+
+  async #work(notice: Notice): Promise<Showed> {
+    await new Promise<void>((resolve) => this.underWay.add(resolve));
+    const showed = this.answer(notice);
+    if (showed.works !== true || showed.pauseMs !== undefined) return showed;
+    this.due.splice(
+      this.due.findIndex(({ key }) => key === notice.key),
+      1,
+    );
+    this.sent.push(notice);
+    return showed;
+  }
+}
+
+test("an account that queues thousands of SMS keeps no other account's waiting, and uses the whole lane while nobody else waits", async () => {
+  const bench = new GatewayBench();
+  bench.queue(1, 2000);
+  await bench.rounds(3);
+  assert.equal(bench.underWay.size + bench.sent.length, 30);
+  const before = bench.sent.length;
+  bench.queue(2, 3);
+  await bench.rounds(3);
+  assert.equal(bench.sentOf(2).length, 3);
+  const last = bench.sent.findLastIndex(({ account }) => account === 2);
+  assert.ok(last - before <= 20, `${last - before} were sent before`);
+  await bench.rounds(200);
+  assert.equal(bench.sent.length, 2003);
+  const keys = bench.sentOf(1).map(({ key }) => key);
+  assert.deepEqual(
+    keys,
+    keys.toSorted((a, b) => a - b),
+  );
+  await bench.stop();
+});
+
+test("what comes to lie before another account's queue is sent a second later", async () => {
+  const bench = new GatewayBench();
+  bench.queue(1, 3000);
+  await bench.rounds(3);
+  bench.due.unshift({ ...mail(1), account: 2 });
+  bench.now += 1000;
+  bench.lane.wake();
+  await bench.rounds(3);
+  assert.equal(bench.sentOf(2).length, 1);
+  await bench.stop();
+});
+
+test("accounts with long queues share the lane equally, whoever queued first", async () => {
+  const bench = new GatewayBench();
+  for (const account of [1, 2, 3]) bench.queue(account, 3000);
+  bench.queue(4, 300);
+  await bench.rounds(125);
+  for (const account of [1, 2, 3, 4]) {
+    const sent = bench.sentOf(account).length;
+    assert.ok(sent >= 250, `${sent} of account ${account}`);
+  }
+  await bench.rounds(900);
+  assert.equal(bench.sent.length, 9300);
+  assert.equal(new Set(bench.sent.map(({ key }) => key)).size, 9300);
+  await bench.stop();
+});
+
+test("a peer that is silent has some hundred notices of 50 accounts wait in memory, however many are due and however often the lane is woken", async () => {
+  const bench = new GatewayBench();
+  for (let account = 0; account < 50; account++) bench.queue(account, account === 0 ? 5000 : 100);
+  for (let wake = 0; wake < 300; wake++) {
+    bench.lane.wake();
+    await turn();
+    bench.now += 1000;
+  }
+  assert.ok(bench.mostHeld <= 1000, `${bench.mostHeld} were held`);
+  assert.equal(bench.underWay.size, 10);
+  await bench.rounds(1200);
+  assert.equal(bench.sent.length, 9900);
+  await bench.stop();
+});
+
+test("a gateway that asks for less is left alone by all accounts, and takes them in turns afterwards", async () => {
+  const bench = new GatewayBench();
+  bench.queue(1, 2000);
+  bench.answer = () => ({ works: true, pauseMs: 60_000 });
+  await bench.rounds(1);
+  bench.answer = () => ({ works: true });
+  bench.queue(2, 3);
+  await bench.rounds(5);
+  assert.deepEqual([bench.sent.length, bench.underWay.size], [0, 0]);
+  bench.now += 60_000;
+  bench.lane.wake();
+  await bench.rounds(3);
+  assert.equal(bench.sentOf(2).length, 3);
+  await bench.rounds(250);
+  assert.equal(bench.sent.length, 2003);
+  await bench.stop();
 });

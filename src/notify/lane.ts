@@ -1,7 +1,8 @@
 import type { Notice, NoticeChannel } from "../model/notice.ts";
-import type { DuePlace, NoticeStore } from "../ports/alert-store.ts";
+import type { Due, DueAsk, DuePlace, NoticeStore } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
+import { LeftBehind } from "./left-behind.ts";
 import { mostWaiting, type Showed, type TargetOptions, Targets } from "./targets.ts";
 
 /** What a lane needs of the outbox. */
@@ -19,28 +20,36 @@ const page = 200;
 const fromFirstMs = 1000;
 /** And while more is left behind the place than memory holds: a backlog may grow for as long as it is worked off. */
 const fromFirstAtLeastMs = 60_000;
+/** What one target's accounts have due is gone through from the first for a twentieth of the time at most: it may be a hundred thousand. */
+const passShare = 20;
 /** Pause before the store is asked again where it could not be, ms. */
 const storeDownMs = 1000;
 
-/** Works off the due notices of one channel, so that targets which hang delay neither the others nor another channel. */
+/** Works off the due notices of one channel, so that targets which hang delay neither the others nor another channel, and at one that all share no account delays another. */
 export class Lane {
   readonly #channel: NoticeChannel;
   readonly #deps: LaneDeps;
   readonly #targets: Targets;
   readonly #oneTarget: boolean;
   readonly #slowMs: number;
-  readonly #mostWaiting: number;
   readonly #running = new Set<Promise<void>>();
   /** Keys of those that wait in memory or are under way; and of those that ended while the store was asked, which its answer may still show. */
   readonly #held = new Set<number>();
   readonly #ended = new Set<number>();
+  /** Where all go to the same target. */
+  readonly #left: LeftBehind;
   #looking: Promise<void> | undefined;
   #wanted = false;
+  /** Something may be due behind the place. */
+  #stirred = false;
   /** There is more in the store than was taken: behind this place. */
   #more = false;
   #place: DuePlace | undefined;
   /** When it was last looked from the first one on, by the clock that never goes back. */
   #fromFirstAt = Number.NEGATIVE_INFINITY;
+  /** When a pass from the first on began, and how long the last one took, ms; undefined: it is under way. */
+  #passAt = Number.NEGATIVE_INFINITY;
+  #passMs: number | undefined = 0;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -50,16 +59,21 @@ export class Lane {
     this.#targets = new Targets(options);
     this.#oneTarget = options.targetOf === undefined;
     this.#slowMs = options.slowMs ?? Number.POSITIVE_INFINITY;
-    this.#mostWaiting = this.#oneTarget ? page : mostWaiting;
+    this.#left = new LeftBehind((account) => this.#targets.shareOf(account));
   }
 
   /** Looks for what is due. */
   wake(): void {
+    this.#stirred = true;
+    this.#lookAgain();
+  }
+
+  #lookAgain(): void {
     this.#wanted = true;
     if (this.#stopped || this.#looking !== undefined) return;
     this.#looking = this.#look().finally(() => {
       this.#looking = undefined;
-      if (this.#wanted) this.wake();
+      if (this.#wanted) this.#lookAgain();
     });
   }
 
@@ -73,32 +87,69 @@ export class Lane {
 
   async #look(): Promise<void> {
     this.#wanted = false;
-    this.#ended.clear();
     if (this.#isFull()) {
       this.#more = true;
+      this.#run();
       return;
     }
-    const { notices, clock, log } = this.#deps;
+    const { log } = this.#deps;
     try {
-      const after = this.#behind();
-      const found = await notices.due(this.#channel, clock.now(), { limit: page, after, besides: this.#held });
-      const fresh = found.notices.filter(({ key }) => !this.#held.has(key) && !this.#ended.has(key));
-      this.#more = found.more;
-      this.#place = found.last ?? after;
-      await this.#take(fresh);
-      if (this.#more && this.#targets.waiting < this.#mostWaiting) this.#wanted = true;
+      if (this.#stirred || this.#more || this.#isLongAgo()) await this.#goOn();
+      await this.#takeUp();
+      if (this.#isHungry()) this.#wanted = true;
     } catch (error) {
       this.#more = false;
       this.#place = undefined;
+      this.#left.clear();
       log.warn({ error, channel: this.#channel }, "due notices can't be asked for; trying again");
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.wake(), storeDownMs);
     }
   }
 
+  /** Takes what is due behind the place, but of accounts that have their share: theirs is left. */
+  async #goOn(): Promise<void> {
+    this.#stirred = false;
+    const after = this.#behind();
+    const left = this.#left;
+    if (this.#oneTarget) for (const account of this.#targets.full()) left.leave(account, after);
+    const ofAccount = this.#oneTarget && left.any ? (account: number) => !left.has(account) : undefined;
+    const { fresh, last, more } = await this.#ask({ limit: page, after, ...(ofAccount && { ofAccount }) });
+    this.#more = more;
+    if (!more) this.#passMs ??= this.#deps.clock.monotonic() - this.#passAt;
+    this.#place = last ?? after;
+    await this.#take(fresh, after);
+  }
+
+  /** Takes more of an account whose notices were left and whose share has room again. */
+  async #takeUp(): Promise<void> {
+    const account = this.#left.hungry();
+    if (account === undefined) return;
+    const { waiting, room } = this.#targets.shareOf(account);
+    const after = this.#left.placeOf(account);
+    const ofAccount = (other: number) => other === account;
+    const { fresh, last, more } = await this.#ask({ limit: room - waiting, after, ofAccount });
+    this.#left.takeUp(account);
+    await this.#take(fresh, after);
+    if (more) this.#left.leave(account, last ?? after);
+  }
+
+  async #ask(ask: DueAsk): Promise<Omit<Due, "notices"> & { readonly fresh: readonly Notice[] }> {
+    const { notices, clock } = this.#deps;
+    this.#ended.clear();
+    const found = await notices.due(this.#channel, clock.now(), { ...ask, besides: this.#held });
+    return { ...found, fresh: found.notices.filter(({ key }) => !this.#held.has(key) && !this.#ended.has(key)) };
+  }
+
   /** Whether more in memory would be of no use. Among many targets there may be one that works, whatever waits for the others. */
   #isFull(): boolean {
-    return this.#oneTarget && this.#targets.waiting >= this.#mostWaiting;
+    return this.#oneTarget && this.#targets.waiting >= mostWaiting;
+  }
+
+  /** Whether the store has more, and the memory room for it. */
+  #isHungry(): boolean {
+    if (this.#targets.waiting >= mostWaiting) return false;
+    return this.#more || this.#left.hungry() !== undefined;
   }
 
   /**
@@ -107,17 +158,41 @@ export class Lane {
    */
   #behind(): DuePlace | undefined {
     const now = this.#deps.clock.monotonic();
-    const since = now - this.#fromFirstAt;
-    if (since < fromFirstAtLeastMs && (this.#more || (this.#held.size >= page && since < fromFirstMs)))
-      return this.#place;
-    this.#fromFirstAt = now;
+    const isWorkedOff =
+      this.#more || this.#left.any || (this.#held.size >= page && now - this.#fromFirstAt < fromFirstMs);
+    if (isWorkedOff && !this.#isLongAgo()) {
+      if (this.#more || !this.#left.any || !this.#isPassDue(now)) return this.#place;
+    } else {
+      this.#fromFirstAt = now;
+      this.#left.clear();
+    }
+    this.#passAt = now;
+    this.#passMs = undefined;
     return undefined;
   }
 
-  async #take(fresh: readonly Notice[]): Promise<void> {
+  /** Whether all that is due must be looked at from the first on, whatever was left. */
+  #isLongAgo(): boolean {
+    return this.#deps.clock.monotonic() - this.#fromFirstAt >= fromFirstAtLeastMs;
+  }
+
+  /** Whether to look for what other accounts have before the place. */
+  #isPassDue(now: number): boolean {
+    return now - this.#passAt >= Math.max(fromFirstMs, passShare * (this.#passMs ?? 0));
+  }
+
+  /** `after`: the place that they lie behind. */
+  async #take(fresh: readonly Notice[], after: DuePlace | undefined): Promise<void> {
     const now = this.#deps.clock.now();
     const later = new Map<number, number[]>();
+    let place = after;
     for (const notice of fresh) {
+      const before = place;
+      place = { dueAt: notice.dueAt, key: notice.key };
+      if (this.#oneTarget && this.#isShareTaken(notice.account)) {
+        this.#left.leave(notice.account, before);
+        continue;
+      }
       const until = this.#targets.add(notice, now);
       if (until === undefined) this.#held.add(notice.key);
       else later.set(until, [...(later.get(until) ?? []), notice.key]);
@@ -126,19 +201,24 @@ export class Lane {
     for (const [dueAt, keys] of later) await this.#deps.notices.postpone(keys, dueAt);
   }
 
+  #isShareTaken(account: number): boolean {
+    const { waiting, room } = this.#targets.shareOf(account);
+    return waiting >= room;
+  }
+
   #run(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       const running = this.#work(next).finally(() => {
         this.#running.delete(running);
         this.#run();
-        if (this.#more && this.#targets.waiting < page / 2) this.wake();
+        if (this.#oneTarget ? this.#isHungry() : this.#more && this.#targets.waiting < page / 2) this.#lookAgain();
       });
       this.#running.add(running);
     }
   }
 
   #next(): Notice | undefined {
-    return this.#stopped ? undefined : this.#targets.take();
+    return this.#stopped ? undefined : this.#targets.take(this.#deps.clock.now());
   }
 
   async #work(notice: Notice): Promise<void> {

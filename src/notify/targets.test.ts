@@ -7,6 +7,7 @@ import { Targets } from "./targets.ts";
 function notice(key: number, target: number): Notice {
   return {
     key,
+    account: 1,
     id: `n${key}`,
     alertId: "a",
     device: target,
@@ -56,7 +57,7 @@ describe("targets", () => {
           if (step.type === "add") {
             if (targets.add(notice(now, step.target), now) === undefined) waiting.add(now);
           } else if (step.type === "take") {
-            const taken = targets.take();
+            const taken = targets.take(1e6);
             if (taken === undefined) return;
             assert.ok(waiting.delete(taken.key));
             running.push(taken);
@@ -83,7 +84,7 @@ describe("targets", () => {
         // Whoever waits has its turn, if what is under way ends well.
         for (const one of running)
           for (const { key } of targets.done(one, { works: true }, 1e6).back) waiting.delete(key);
-        for (let next = targets.take(); next !== undefined; next = targets.take()) {
+        for (let next = targets.take(1e6); next !== undefined; next = targets.take(1e6)) {
           assert.ok(waiting.delete(next.key));
           targets.done(next, { works: true }, 1e6);
         }
@@ -96,14 +97,14 @@ describe("targets", () => {
     const targets = new Targets({ ...options, groups: { groupOf: ({ device }) => String(device), most: 9 } });
     for (let target = 0; target < 20; target++) {
       targets.add(notice(target, target), 0);
-      const taken = targets.take();
+      const taken = targets.take(1e6);
       assert.ok(taken !== undefined);
       targets.done(taken, { works: false }, 0);
     }
     for (let target = 0; target < 20; target++) targets.add(notice(100 + target, target), 0);
     for (let index = 0; index < 9; index++) targets.add(notice(200 + index, 100), 0);
     const begun: number[] = [];
-    for (let next = targets.take(); next !== undefined; next = targets.take()) begun.push(next.key);
+    for (let next = targets.take(1e6); next !== undefined; next = targets.take(1e6)) begun.push(next.key);
     assert.deepEqual(begun, [100, 101, 102, 200, 201, 202]);
   });
 
@@ -114,11 +115,11 @@ describe("targets", () => {
         (until) => until === undefined,
       ).length;
     assert.equal(held(), 200);
-    const first = targets.take();
+    const first = targets.take(1e6);
     assert.ok(first !== undefined);
     const failed = targets.done(first, { works: false }, 10);
     assert.equal(failed.back.length, 199 - 8);
-    const second = targets.take();
+    const second = targets.take(1e6);
     assert.ok(second !== undefined);
     const asked = targets.done(second, { works: false, pauseMs: 50_000 }, 10);
     assert.deepEqual([asked.back.length, asked.until, targets.waiting], [7, 50_010, 0]);
@@ -152,7 +153,7 @@ describe("targets", () => {
         else dueAt.set(key, until);
       }
       for (let left = aSecond; left > 0; left--) {
-        const taken = targets.take();
+        const taken = targets.take(1e6);
         if (taken === undefined) break;
         const { back, until } = targets.done(taken, { works, ...(pauseMs !== undefined && { pauseMs }) }, now);
         for (const { key } of back) dueAt.set(key, until);

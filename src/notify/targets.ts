@@ -1,4 +1,6 @@
 import type { Notice } from "../model/notice.ts";
+import type { Share } from "./left-behind.ts";
+import { Turns } from "./turns.ts";
 
 /** How much is under way at a time. */
 export interface TargetOptions {
@@ -8,7 +10,7 @@ export interface TargetOptions {
   readonly perFailing: number;
   /** A target that takes a notice only after this time, ms, counts as one that did not take it: hundreds of them would hold the whole lane. Absent: none does. */
   readonly slowMs?: number;
-  /** What a notice goes to, where one may hang and another work: a URL, a device. Absent: all go to the same. */
+  /** What a notice goes to, where one may hang and another work: a URL, a device. Absent: all go to the same, where their accounts take turns. */
   readonly targetOf?: (notice: Notice) => string;
   /** Targets that share a machine, and how much is under way to one. */
   readonly groups?: { readonly groupOf: (notice: Notice) => string; readonly most: number };
@@ -32,7 +34,7 @@ interface Target {
   readonly name: string;
   readonly groupName: string;
   readonly group: UnderWay;
-  waiting: Notice[];
+  readonly waiting: Turns;
   running: number;
   failing: boolean;
   pausedUntil: number;
@@ -50,6 +52,8 @@ export const mostWaiting = 5000;
 /** Of that for one target: enough for one that works, and few for one that fails, of which there may be many. */
 const mostWaitingOfOne = 200;
 const mostWaitingFailing = 8;
+/** The least share of an account at a target that is all accounts': what is read for one question to the store. */
+const leastShare = 8;
 /** How long those wait in the store that would be more, ms: a working target is done with its own by then. */
 const crowdedMs = 5000;
 const crowdedFailingMs = 30_000;
@@ -87,22 +91,40 @@ export class Targets {
     return this.#waiting;
   }
 
+  /** The share of an account where all go to the same target: an equal part of what waits for a target, and some at least, for each account that waits. */
+  shareOf(account: number): Share {
+    const turns = this.#targets.get("")?.waiting;
+    const waiting = turns?.sizeOf(account) ?? 0;
+    const accounts = (turns?.accountCount ?? 0) + (waiting === 0 ? 1 : 0);
+    return { waiting, room: Math.max(leastShare, Math.floor(mostWaitingOfOne / accounts)) };
+  }
+
+  /** Accounts that have their share, or more. */
+  full(): readonly number[] {
+    const accounts = [...(this.#targets.get("")?.waiting.accounts() ?? [])];
+    return accounts.filter((account) => {
+      const { waiting, room } = this.shareOf(account);
+      return waiting >= room;
+    });
+  }
+
   /** Lets a notice wait here. A time: it must wait in the store until then, since its target is to be left alone, or has enough waiting. */
   add(notice: Notice, now: number): number | undefined {
     const name = this.#nameOf(notice);
     const target = this.#targets.get(name) ?? this.#newTarget(name, notice, now);
-    if (target.pausedUntil > now || target.waiting.length >= this.#roomOf(target)) return sendBack(target, now, 1);
-    target.waiting.push(notice);
+    const paused = target.pausedUntil > now && !this.#isOne;
+    if (paused || target.waiting.size >= this.#roomOf(target)) return sendBack(target, now, 1);
+    target.waiting.add(notice);
     this.#targets.set(name, target);
     this.#waiting++;
     return undefined;
   }
 
   /** The notice whose turn it is, which is under way now; undefined: none may begin. */
-  take(): Notice | undefined {
+  take(now: number): Notice | undefined {
     if (this.#lane.all >= this.#options.parallel) return undefined;
     for (const target of this.#targets.values()) {
-      const notice = this.#mayBegin(target) ? target.waiting.shift() : undefined;
+      const notice = this.#mayBegin(target, now) ? target.waiting.take() : undefined;
       if (notice === undefined) continue;
       this.#waiting--;
       this.#count(target, 1);
@@ -122,11 +144,16 @@ export class Targets {
     if (works !== undefined && works === target.failing) this.#mark(target, !works);
     if (pauseMs !== undefined) target.pausedUntil = Math.max(target.pausedUntil, now + pauseMs);
     const paused = target.pausedUntil > now;
-    const back = target.waiting.splice(paused ? 0 : mostOf(target, this.#options));
+    const back = target.waiting.keep(paused && !this.#isOne ? 0 : mostOf(target, this.#options));
     this.#waiting -= back.length;
     const until = sendBack(target, now, back.length);
     this.#forget(target, paused);
     return { back, until };
+  }
+
+  /** All go to the same: what must wait stays due in the store, since a later time would put an account behind all that another one has. */
+  get #isOne(): boolean {
+    return this.#options.targetOf === undefined;
   }
 
   #nameOf(notice: Notice): string {
@@ -136,7 +163,7 @@ export class Targets {
   /** How many may wait here for a target now. */
   #roomOf(target: Target): number {
     const most = mostOf(target, this.#options);
-    if (this.#waiting < mostWaiting) return most;
+    if (this.#isOne || this.#waiting < mostWaiting) return most;
     return Math.min(most, Math.max(mostWaitingFailing, Math.floor(mostWaiting / this.#targets.size)));
   }
 
@@ -145,12 +172,12 @@ export class Targets {
     const group = this.#groups.get(groupName) ?? { all: 0, failing: 0 };
     this.#groups.set(groupName, group);
     const back = { backAt: now, backCount: 0, gapMs: leastGapMs, taken: 0, since: now };
-    return { name, group, groupName, waiting: [], running: 0, failing: false, pausedUntil: 0, ...back };
+    return { name, group, groupName, waiting: new Turns(), running: 0, failing: false, pausedUntil: 0, ...back };
   }
 
-  #mayBegin({ waiting, running, failing, group }: Target): boolean {
+  #mayBegin({ waiting, running, failing, group, pausedUntil }: Target, now: number): boolean {
     const { parallel, perTarget, perFailing, groups } = this.#options;
-    if (waiting.length === 0 || running >= (failing ? perFailing : perTarget)) return false;
+    if (waiting.size === 0 || pausedUntil > now || running >= (failing ? perFailing : perTarget)) return false;
     const most = groups?.most ?? parallel;
     if (!failing) return group.all < most;
     return group.failing < half(most, perFailing) && this.#lane.failing < half(parallel, perFailing);
@@ -171,10 +198,10 @@ export class Targets {
 
   #forget(target: Target, paused: boolean): void {
     const { waiting, running, failing } = target;
-    if (waiting.length > 0 || running > 0) return;
+    if (waiting.size > 0 || running > 0) return;
     if (!failing && !paused) this.#delete(target);
     if (this.#targets.size <= mostRemembered) return;
-    const oldest = this.#targets.values().find((other) => other.waiting.length === 0 && other.running === 0);
+    const oldest = this.#targets.values().find((other) => other.waiting.size === 0 && other.running === 0);
     if (oldest !== undefined) this.#delete(oldest);
   }
 
@@ -190,7 +217,7 @@ function half(most: number, least: number): number {
   return Math.max(least, Math.floor(most / 2));
 }
 
-/** How many may wait for a target in memory. Where it is the only one, the lane takes no more than it needs. */
+/** How many may wait for a target in memory. Where it is the only one, the lane takes no more of each account than its share. */
 function mostOf({ failing }: Target, { targetOf }: TargetOptions): number {
   if (targetOf === undefined) return Number.POSITIVE_INFINITY;
   return failing ? mostWaitingFailing : mostWaitingOfOne;

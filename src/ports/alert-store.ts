@@ -139,6 +139,8 @@ export interface DueAsk {
   readonly after?: DuePlace | undefined;
   /** Keys of those that are known already: their rows are not read. */
   readonly besides?: ReadonlySet<number>;
+  /** Whether notices of an account, by its key, are asked for: the rows of others are not read. Absent: of all accounts. */
+  readonly ofAccount?: (account: number) => boolean;
 }
 
 /** Some of the due notices. */

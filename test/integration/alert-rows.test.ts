@@ -136,6 +136,7 @@ async function askAlerts(alerts: AlertRows, notices: NoticeRows, device: number)
   await alerts.find("a");
   const [notice] = (await notices.due("email", now, { limit: 5 })).notices;
   await notices.due("email", now, { limit: 5, after: { dueAt: 0, key: 0 } });
+  await notices.due("email", now, { limit: 5, after: { dueAt: 0, key: 0 }, ofAccount: () => true });
   assert.ok(notice !== undefined);
   await notices.nextDue();
   await notices.backlog();

@@ -32,10 +32,14 @@ const placesAtOnce = 1000;
 /** In place of a target that can't be read. */
 const noTarget = { channel: "webhook", url: "", secret: "" } satisfies NoticeTarget;
 
-function noticeOf(row: NoticeRow, vault: Vault): Notice {
+/** A notice's row with the account of its device; null: the device is gone. */
+type RowOfAccount = NoticeRow & { readonly account: number | null };
+
+function noticeOf(row: RowOfAccount, vault: Vault): Notice {
   const target = targetOf(row, vault);
   return {
     key: row.key,
+    account: row.account ?? 0,
     id: row.id,
     alertId: row.alert,
     device: row.device,
@@ -88,6 +92,12 @@ function ofDevice(where: ExpressionBuilder<Schema, "notice">) {
   return where.exists(where.selectFrom("device").select("device.key").whereRef("device.key", "=", "notice.device"));
 }
 
+/** The account of a notice's device. */
+function accountOf(from: ExpressionBuilder<Schema, "notice">) {
+  const device = from.selectFrom("device").whereRef("device.key", "=", "notice.device");
+  return device.select("device.account").as("account");
+}
+
 /** The outbox. */
 export class NoticeRows implements NoticeStore {
   readonly #database: Kysely<Schema>;
@@ -100,23 +110,26 @@ export class NoticeRows implements NoticeStore {
     this.#crowded = crowded;
   }
 
-  async due(channel: NoticeChannel, now: number, { limit, after, besides }: DueAsk): Promise<Due> {
-    const places = await this.#placesAfter(channel, now, after, Math.max(limit, placesAtOnce));
-    const fresh = places.filter(({ key }) => besides?.has(key) !== true);
+  async due(channel: NoticeChannel, now: number, ask: DueAsk): Promise<Due> {
+    const { limit, besides, ofAccount } = ask;
+    const places = await this.#placesAfter(channel, now, ask);
+    const fresh = places.filter(
+      ({ key, account }) => besides?.has(key) !== true && (account == null || ofAccount?.(account) !== false),
+    );
     const cut = fresh.length > limit;
-    const last = (cut ? fresh.slice(0, limit) : places).at(-1);
+    const end = (cut ? fresh.slice(0, limit) : places).at(-1);
+    const last = end && { dueAt: end.dueAt, key: end.key };
     const keys = fresh.slice(0, limit).map(({ key }) => key);
     const notices = keys.length === 0 ? [] : await this.#readable(keys, now);
     return { notices, last, more: cut || places.length >= placesAtOnce };
   }
 
-  /** From their index alone. */
+  /** From their index alone, unless their accounts are asked for. */
   async #placesAfter(
     channel: NoticeChannel,
     now: number,
-    after: DuePlace | undefined,
-    most: number,
-  ): Promise<readonly DuePlace[]> {
+    { limit, after, ofAccount }: DueAsk,
+  ): Promise<readonly (DuePlace & { readonly account?: number | null | undefined })[]> {
     const places = this.#database
       .selectFrom("notice")
       .select(["key", "due_at as dueAt"])
@@ -125,7 +138,8 @@ export class NoticeRows implements NoticeStore {
       .where("due_at", "<=", now)
       .orderBy("due_at")
       .orderBy("key")
-      .limit(most);
+      .limit(Math.max(limit, placesAtOnce))
+      .$if(ofAccount !== undefined, (query) => query.select(accountOf));
     if (after === undefined) return places.execute();
     return places.where(sql<SqlBool>`(due_at, key) > (${after.dueAt}, ${after.key})`).execute();
   }
@@ -292,6 +306,7 @@ export class NoticeRows implements NoticeStore {
       .where(hasFinished)
       .where(ofDevice)
       .returningAll()
+      .returning(accountOf)
       .executeTakeFirst();
     if (row !== undefined) return noticeOf(row, this.#vault);
     const kept = this.#kept().where("key", "=", key).where(hasFinished).where("resends", ">=", most);
@@ -315,6 +330,6 @@ export class NoticeRows implements NoticeStore {
   }
 
   #kept() {
-    return this.#database.selectFrom("notice").selectAll("notice").where(ofDevice);
+    return this.#database.selectFrom("notice").selectAll("notice").select(accountOf).where(ofDevice);
   }
 }

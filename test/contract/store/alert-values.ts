@@ -91,9 +91,9 @@ export function newNotice(alert: Alert, changes: Partial<NewNotice> = {}): NewNo
 }
 
 /** A notice as it is stored before its first try. */
-export function asStored(notice: NewNotice, key: number): Notice {
+export function asStored(notice: NewNotice, account: number, key: number): Notice {
   const finishedAt = notice.state === "suppressed" ? notice.creation : null;
-  return { ...notice, key, attempts: 0, finishedAt, peerId: null, countedDay: null };
+  return { ...notice, account, key, attempts: 0, finishedAt, peerId: null, countedDay: null };
 }
 
 /** The next commit of a device: one record, with these alerts and notices. */

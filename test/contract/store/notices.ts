@@ -37,7 +37,7 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
 
   describe("notices", () => {
     it("keep every field, over a restart too", async () => {
-      const key = await device();
+      const { key, accountKey } = await makeDevice(store(), (await makeAccount(store())).key);
       const alert = newAlert(key, 1);
       const notices = [
         newNotice(alert, {
@@ -52,7 +52,7 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
       const found = await store().notices.list(key, { limit: 9 });
       assert.deepEqual(
         found.toReversed(),
-        notices.map((notice, index) => asStored(notice, found.at(-1 - index)?.key ?? 0)),
+        notices.map((notice, index) => asStored(notice, accountKey, found.at(-1 - index)?.key ?? 0)),
       );
       for (const notice of found) assert.deepEqual(await find(notice), notice);
       assert.equal(await store().notices.find(await device(), found[0]?.id ?? ""), undefined);
@@ -101,6 +101,24 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
       const known = new Set(made.slice(0, 4).map((notice) => notice.key));
       assert.deepEqual(await ask(1, undefined, known), { notices: [made[4]], last: placeOf(made[4]), more: false });
       assert.deepEqual(await ask(9, placeOf(made[4])), { notices: [], last: undefined, more: false });
+      for (const notice of made) await claim(notice);
+    });
+
+    it("are due but of accounts that are not asked for, and a question goes over these to its bound", async () => {
+      const early = -9.5e14;
+      const [one, other] = [await device(), await device()];
+      const made: Notice[] = [];
+      for (const key of [one, one, other, one]) made.push(await makeNotice(store(), key, { dueAt: early }));
+      const place = ({ dueAt, key }: Notice) => ({ dueAt, key });
+      const [first, , third, last] = made;
+      assert.ok(first !== undefined && third !== undefined && last !== undefined);
+      const ask = (limit: number, ofAccount: (account: number) => boolean) =>
+        store().notices.due("email", early, { limit, ofAccount });
+      const besides = await ask(9, (account) => account !== first.account);
+      assert.deepEqual(besides, { notices: [third], last: place(last), more: false });
+      assert.deepEqual(await ask(1, (account) => account === first.account), {
+        ...{ notices: [first], last: place(first), more: true },
+      });
       for (const notice of made) await claim(notice);
     });
 

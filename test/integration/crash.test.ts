@@ -4,6 +4,7 @@ import { CountedCalls } from "../support/counted-calls.ts";
 import { crashFleet, type FleetTracker } from "../support/crash-fleet.ts";
 import { expectedLast, foldedTotals, type Location, totalsOf, withoutTotals } from "../support/location-content.ts";
 import { call, dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
+import { commandLine } from "../support/waybeam.ts";
 
 /** How each round ends the service (SIGKILL as a crash does, SIGTERM as Ctrl-C does), and how long it lives at least, ms. */
 const endings = {
@@ -137,5 +138,11 @@ for (const [how, rounds] of Object.entries(endings))
       }
       context.diagnostic(`${records} stored records compared with what was acknowledged`);
       assert.equal(await service.stop(), 0);
+      const read = await commandLine(directory).waybeam(["check"]);
+      assert.equal(read.code, 0, read.out + read.err);
+      assert.match(
+        read.err,
+        new RegExp(` ${records} positions of ${trackers.length} devices read; everything is whole`),
+      );
     },
   );

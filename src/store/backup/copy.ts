@@ -22,12 +22,11 @@ export interface Counted {
 const step = 512;
 
 /*
- * - journal_mode, synchronous: a copy that is cut short is deleted, so nothing has to be undone; the caller syncs the whole file.
+ * - synchronous: a copy that is cut short is deleted, so nothing has to be on disk before the caller syncs the whole file.
  * - cache_size: all the memory that a copy of any size takes.
  */
 const pragmas = `
   pragma page_size = 8192;
-  pragma journal_mode = off;
   pragma synchronous = off;
   pragma cache_size = -16000;
 `;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -162,6 +162,27 @@ test(
     assert.deepEqual(readdirSync(join(target, "..")), ["backup"]);
   },
 );
+
+/** A disk of 64 KB in a namespace of its own, where the system lets a user make one. */
+const onSmallDisk = [
+  "-rm",
+  "sh",
+  "-c",
+  'mount -t tmpfs -o size=64k tmpfs "$0" && "$@"; code=$?; ls -A "$0"; exit $code',
+];
+const hasSmallDisk = spawnSync("unshare", [...onSmallDisk, "/mnt", "true"]).status === 0;
+
+test("a disk without room is told, and nothing is left on it", { skip: !hasSmallDisk }, async (context) => {
+  const { directory } = await filled(context, 1, 2000);
+  const disk = folderOf(context);
+  const program = join(import.meta.dirname, "../../src/main.ts");
+  const backup = [process.execPath, program, "backup", join(disk, "backup")];
+  const env = { ...process.env, WAYBEAM_DATA: directory };
+  const { status, stdout, stderr } = spawnSync("unshare", [...onSmallDisk, disk, ...backup], { env, encoding: "utf8" });
+  assert.equal(status, 1, stderr);
+  assert.match(stderr, /the disk of .* has 0\.1 MB free, and up to \d\.\d MB are needed\n {2}Free some space/);
+  assert.equal(stdout, "");
+});
 
 test("Ctrl-C ends a backup at once and leaves nothing of it", options, async (context) => {
   const { directory } = await filled(context);

@@ -56,7 +56,7 @@ export function checkRoom(folder: string, needed: number): void {
 }
 
 function megabytes(bytes: number): string {
-  return `${Math.ceil(bytes / 1e6)} MB`;
+  return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 /** A folder that is being written, beside the one that it becomes. */

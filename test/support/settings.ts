@@ -55,6 +55,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     "secret",
     "quotas",
     "notices.keepDays",
+    "notices.keptPerDevice",
   ],
   notices: ["notices", "mail", "webhooks", "metrics", "log"],
   sms: ["sms"],

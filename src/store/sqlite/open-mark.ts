@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
@@ -11,6 +11,9 @@ import type { DatabaseSync } from "node:sqlite";
 /** Where the database's header holds `user_version`, and its change counter (https://www.sqlite.org/fileformat2.html, 1.3). */
 const versionAt = 60;
 const changesAt = 24;
+
+/** Numbers that are kept of one log: a start and an end of the service make three. */
+const mostNumbers = 300;
 
 /** What a database's header says of its log. */
 export interface Mark {
@@ -33,13 +36,23 @@ function markFile(database: string): string {
 
 /** Whether a log that lies beside a database with this number is that database's. Where no file tells, the log is believed. */
 export function logBelongs(database: string, number: number): boolean {
-  let text: string;
+  const numbers = numbersIn(markFile(database));
+  return numbers?.includes(number) ?? true;
+}
+
+/** Undefined: there is no such file. */
+function numbersIn(file: string): readonly number[] | undefined {
   try {
-    text = readFileSync(markFile(database), "latin1");
+    return readFileSync(file, "latin1").split(" ").map(Number);
   } catch {
-    return true;
+    return undefined;
   }
-  return text.split(" ").includes(String(number));
+}
+
+/** Adds numbers to those of the present log. As long as somebody reads the database, a backup say, the log can't be moved, and the file's header has an older number. */
+function addNumbers(file: string, ...numbers: readonly number[]): void {
+  const known = numbersIn(markFile(file)) ?? [];
+  writeDurably(markFile(file), [...new Set([...known, ...numbers])].slice(-mostNumbers).join(" "));
 }
 
 /** Marks an open database, in its own file and beside it. */
@@ -47,7 +60,7 @@ export function markOpen(database: DatabaseSync, file: string): void {
   const before = numberOf(database);
   const number = (before + (before % 2 === 0 ? 1 : 2)) % 0x7fff_ffff;
   // Both numbers: until the log is moved the header of the database's file has the older one.
-  writeDurably(markFile(file), `${before} ${number}`);
+  addNumbers(file, before, number);
   database.exec(`pragma user_version = ${number}`);
   const { log, checkpointed } = database.prepare("pragma wal_checkpoint(passive)").get() ?? {};
   if (log === checkpointed) writeDurably(markFile(file), String(number));
@@ -57,11 +70,15 @@ export function markOpen(database: DatabaseSync, file: string): void {
 export function closeMarked(database: DatabaseSync, file: string): void {
   try {
     const number = numberOf(database);
-    if (number % 2 === 1) database.exec(`pragma user_version = ${number + 1}`);
+    if (number % 2 === 1) {
+      addNumbers(file, number + 1);
+      database.exec(`pragma user_version = ${number + 1}`);
+    }
   } finally {
     database.close();
   }
-  rmSync(markFile(file), { force: true });
+  // The log stays where somebody else still reads the database.
+  if (!existsSync(`${file}-wal`)) rmSync(markFile(file), { force: true });
 }
 
 function numberOf(database: DatabaseSync): number {

@@ -84,7 +84,8 @@ export async function readCredentials(file: string): Promise<Credentials> {
     userName,
     apiKey,
   } = await readFields(file, {
-    missing: "Start the service here first (./waybeam serve), or set WAYBEAM_URL, WAYBEAM_USER and WAYBEAM_API_KEY.",
+    missing:
+      "The first start of the service makes it (./waybeam serve). Where there was one, put it back from a backup. Or set WAYBEAM_URL, WAYBEAM_USER and WAYBEAM_API_KEY.",
     damaged: restoreHint,
   });
   if (typeof url !== "string" || typeof userName !== "string" || typeof apiKey !== "string")

@@ -99,10 +99,7 @@ export class Retention {
   #isHeld(): boolean {
     const held = !this.#context.clockTrust.mayDelete();
     if (held && !this.#held)
-      this.#context.log.warn(
-        {},
-        "nothing old is deleted: our own clock may be fast. It goes on once a device reports near our time",
-      );
+      this.#context.log.warn({}, "nothing old is deleted until a device's report agrees with our own clock");
     this.#held = held;
     return held;
   }

@@ -12,7 +12,7 @@ import type { DatabaseSync } from "node:sqlite";
 const versionAt = 60;
 const changesAt = 24;
 
-/** Numbers that are kept of one log: a start and an end of the service make three. */
+/** Numbers that are kept of one log: a start and an end of the service make two. */
 const mostNumbers = 300;
 
 /** What a database's header says of its log. */
@@ -43,7 +43,10 @@ export function logBelongs(database: string, number: number): boolean {
 /** Undefined: there is no such file. */
 function numbersIn(file: string): readonly number[] | undefined {
   try {
-    return readFileSync(file, "latin1").split(" ").map(Number);
+    return readFileSync(file, "latin1")
+      .split(" ")
+      .filter((text) => /^\d+$/.test(text))
+      .map(Number);
   } catch {
     return undefined;
   }
@@ -62,23 +65,29 @@ export function markOpen(database: DatabaseSync, file: string): void {
   // Both numbers: until the log is moved the header of the database's file has the older one.
   addNumbers(file, before, number);
   database.exec(`pragma user_version = ${number}`);
-  const { log, checkpointed } = database.prepare("pragma wal_checkpoint(passive)").get() ?? {};
-  if (log === checkpointed) writeDurably(markFile(file), String(number));
+  const { busy, log, checkpointed } = database.prepare("pragma wal_checkpoint(passive)").get() ?? {};
+  if (busy === 0 && log === checkpointed) writeDurably(markFile(file), String(number));
 }
 
 /** Closes a database so that its log is moved into it, and says so. One that was not marked stays as it is. */
 export function closeMarked(database: DatabaseSync, file: string): void {
   try {
     const number = numberOf(database);
-    if (number % 2 === 1) {
-      addNumbers(file, number + 1);
-      database.exec(`pragma user_version = ${number + 1}`);
-    }
+    if (number % 2 === 1) closeNumber(database, file, number + 1);
   } finally {
     database.close();
   }
   // The log stays where somebody else still reads the database.
   if (!existsSync(`${file}-wal`)) rmSync(markFile(file), { force: true });
+}
+
+/** Says so in the header, also where the disk has no room for the file: closing moves the log all the same, and an odd number would say that it is missing. */
+function closeNumber(database: DatabaseSync, file: string, number: number): void {
+  try {
+    addNumbers(file, number);
+  } finally {
+    database.exec(`pragma user_version = ${number}`);
+  }
 }
 
 function numberOf(database: DatabaseSync): number {

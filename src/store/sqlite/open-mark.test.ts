@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { closeMarked, markOf, markOpen } from "./open-mark.ts";
+
+test("a database whose mark can't be written at its close says in its header that it was closed", (context) => {
+  const directory = mkdtempSync(join(tmpdir(), "waybeam-mark-"));
+  context.after(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, "waybeam.db");
+  const database = new DatabaseSync(file);
+  database.exec("pragma journal_mode = wal; create table t (a)");
+  markOpen(database, file);
+  // In the place of the file that is written: as on a full disk, writing fails.
+  mkdirSync(`${file}-open.new`);
+  assert.throws(() => closeMarked(database, file));
+  assert.ok(!existsSync(`${file}-wal`));
+  const header = Buffer.alloc(100);
+  readSync(openSync(file, "r"), header, 0, 100, 0);
+  assert.equal(markOf(header).open, false);
+});

@@ -1,13 +1,10 @@
-/**
- * A batch that takes longer than this holds up the others, ms. The time that the disk needs for any batch does not count; a share may take as long again, for the times of a
- * slow disk vary by more than this.
- */
-const longMs = 20;
-/** A batch that takes less leaves room for a larger share, ms. */
-const shortMs = 10;
-
 /** The limits of a share. */
 interface Bounds {
+  /**
+   * A batch that takes longer than this holds up the others, ms; one that takes less than half leaves room for a larger share. The time that the disk needs for any batch does not
+   * count; a share may take as long again, for the times of a slow disk vary by more than this.
+   */
+  readonly longMs: number;
   readonly least: number;
   readonly most: number;
   /** The share before the first batch was measured. */
@@ -15,7 +12,7 @@ interface Bounds {
 }
 
 /** Late reports in one batch. Each costs many times as much as a report in order. */
-const ofLateReports: Bounds = { least: 16, most: 16_384, first: 256 };
+const ofLateReports: Bounds = { longMs: 20, least: 16, most: 16_384, first: 256 };
 
 /**
  * The part of a batch that expensive reports may fill. Everybody waits for the batch, so those who send many expensive reports get a share of each batch. The share
@@ -38,7 +35,8 @@ export class BatchShare {
 
   /** Bytes in one batch of the devices that send many at a time. `most`: the bytes of a whole batch. */
   static ofBytes(most: number): BatchShare {
-    return new BatchShare({ least: most / 32, most, first: most / 4 });
+    // Longer, for they cost no more than those of others: smaller batches would only make a fleet's backlog slower.
+    return new BatchShare({ longMs: 40, least: most / 32, most, first: most / 4 });
   }
 
   get amount(): number {
@@ -48,7 +46,7 @@ export class BatchShare {
   /** Tells that a batch that held this amount took `ms`. */
   took(amount: number, ms: number): void {
     if (amount === 0) return;
-    const { least, most } = this.#bounds;
+    const { longMs, least, most } = this.#bounds;
     this.#diskMs = Math.min(this.#diskMs, ms);
     const own = ms - this.#diskMs;
     if (own >= Math.max(longMs, this.#diskMs)) {
@@ -57,7 +55,7 @@ export class BatchShare {
       this.#amount = Math.max(least, Math.floor(Math.min(this.#amount, amount) / 2));
     }
     // Waiting reports come in messages of many, which seldom fill the share exactly. A batch that uses more than half of it had no room for the next message.
-    else if (own < Math.max(shortMs, this.#diskMs / 2) && amount > this.#amount / 2)
+    else if (own < Math.max(longMs, this.#diskMs) / 2 && amount > this.#amount / 2)
       this.#amount = Math.min(most, this.#amount * 2);
   }
 }

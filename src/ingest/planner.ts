@@ -210,7 +210,7 @@ export class Planner {
     const limit = this.#atFirst(pending, pending.drafts.length);
     if (limit > smallContext || this.#ahead + limit > mostAhead) return;
     this.#ahead += limit;
-    // Whether it failed does not matter: it is asked for again when it is needed. So is one with long texts, as thousands are held.
+    // A failure does not matter: the planner asks again when it needs the context. A context with long texts is not kept, since thousands wait at a time; the planner asks for it again too.
     const context = this.#store.context(pending.device.key, placeBefore(first.time), limit).then(
       (found) => (textsOf(found) > (limit + 1) * aheadBytes ? undefined : found),
       () => undefined,

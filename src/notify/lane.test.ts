@@ -172,7 +172,7 @@ class GatewayBench {
     this.lane.wake();
   }
 
-  /** Lets what is under way end, and what follows from that happen, so many times. */
+  /** Lets work under way end, and its consequences happen, `count` times. */
   async rounds(count: number): Promise<void> {
     for (let round = 0; round < count; round++) {
       for (let pass = 0; pass < 12; pass++) await turn();

@@ -156,7 +156,7 @@ interface Answer {
   readonly addresses: readonly LookupAddress[];
 }
 
-/** Why there is none, in the codes that a connection has too: a name server that can't be reached is not a peer that refuses. */
+/** Translates a failed look-up into a connection's error codes. A name server that can't be reached must not look like a peer that refuses. */
 function noAddress(host: string, answers: readonly Answer[]): NoAddress {
   const codes = answers.map(({ error }) => error?.code ?? "ENODATA");
   const message = `${host}: ${[...new Set(codes)].join(", ")}`;

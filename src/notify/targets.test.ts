@@ -134,7 +134,7 @@ describe("targets", () => {
     assert.equal(targets.add(notice(1e6, 1e6), 0), undefined);
   });
 
-  /** Lets a target with 10,000 notices take so many a second; gives how often notices were looked at, and after how many seconds all were taken. */
+  /** A target with 10,000 notices takes `aSecond` notices each second. Returns how often notices were looked at, and the seconds until the target took all of them. */
   function drain(
     aSecond: number,
     works: boolean,

@@ -47,9 +47,9 @@ interface Target {
   since: number;
 }
 
-/** Notices that wait in memory, 1 KB each. Where they are more, each target has an equal part of so many: among many targets there may be one that works. */
+/** Notices that wait in memory, 1 KB each. Above this number each target has an equal part, so that a target that works among many that hang still gets its notices. */
 export const mostWaiting = 5000;
-/** Of that for one target: enough for one that works, and few for one that fails, of which there may be many. */
+/** The most that one target may have of these: enough for one that works, and few for one that fails, of which there may be many. */
 const mostWaitingOfOne = 200;
 const mostWaitingFailing = 8;
 /** The least share of an account at a target that is all accounts': what is read for one question to the store. */
@@ -223,7 +223,7 @@ function mostOf({ failing }: Target, { targetOf }: TargetOptions): number {
   return failing ? mostWaitingFailing : mostWaitingOfOne;
 }
 
-/** Until when so many notices of a target wait in the store. */
+/** Until when the notices of a target that found no room wait in the store. */
 function sendBack(target: Target, now: number, count: number): number {
   const pauseMs = target.failing ? crowdedFailingMs : crowdedMs;
   // A wall clock may be set back.

@@ -42,7 +42,7 @@ export class Turns {
     return undefined;
   }
 
-  /** Keeps so many, those whose turn comes first, and gives back the others. */
+  /** Keeps the notices whose turn comes first, at most `most`, and returns the others. */
   keep(most: number): readonly Notice[] {
     if (this.#size <= most) return [];
     const all: Notice[] = [];

@@ -77,7 +77,7 @@ export interface AlertEngine {
   watches(device: WatchedDevice): boolean;
   /** Undefined: no rule watches this device. `now`: epoch ms, the moment of evaluation. */
   watch(device: WatchedDevice, state: DeviceState, now: number): Watch | undefined;
-  /** To be called after a commit of a device with so many notices: it was heard of then, and its timers are set by its new state. */
+  /** Ingest calls this after it has committed a device. `notices`: the notices in that commit. The device counts as heard of, and the new state sets its timers. */
   committed(device: WatchedDevice, state: DeviceState, notices: number): void;
   /** The device was heard of without anything to store. */
   heard(device: DeviceKey, now: number): void;

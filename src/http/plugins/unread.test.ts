@@ -12,7 +12,7 @@ import { closeUnread } from "./unread.ts";
 /** Far more than the buffers of both ends hold. */
 const answer = Buffer.alloc(32 * 1024 * 1024);
 
-/** A client of a server that gives unread answers a second; it reads when it is told to. */
+/** A client of a server that closes an unread answer after a second. The client reads only when the test tells it to. */
 async function setUp(context: TestContext, listener: RequestListener, secure = false): Promise<Socket> {
   const pair = selfSigned();
   const server = secure ? createSecureServer(pair, listener) : createServer(listener);

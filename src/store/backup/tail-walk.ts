@@ -20,7 +20,7 @@ export interface Listener {
 }
 
 const rowsOfStep = 128;
-/** Rows of one page lie next to each other, so a damaged page ends within so many. */
+/** Rows of one page lie next to each other, so a damaged page holds at most this many. */
 const nearby = 4096;
 
 /** Goes over the tail in the order of its rows and gets past damaged pages. */
@@ -88,7 +88,7 @@ export class TailWalk {
     }
   }
 
-  /** Looks for the next row that can be read. False: there is none. */
+  /** Moves to the next readable row. Returns false where there is none. */
   #skip(): boolean {
     const from = this.#after;
     for (let distance = 1; from + distance <= this.#high; distance += distance < nearby ? 1 : distance) {

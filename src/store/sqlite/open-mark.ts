@@ -44,7 +44,7 @@ export function logBelongs(database: string, number: number): boolean {
 function numbersIn(file: string): readonly number[] | undefined {
   try {
     return readFileSync(file, "latin1")
-      .split(" ")
+      .split(/\s+/)
       .filter((text) => /^\d+$/.test(text))
       .map(Number);
   } catch {
@@ -62,11 +62,11 @@ function addNumbers(file: string, ...numbers: readonly number[]): void {
 export function markOpen(database: DatabaseSync, file: string): void {
   const before = numberOf(database);
   const number = (before + (before % 2 === 0 ? 1 : 2)) % 0x7fff_ffff;
-  // Both numbers: until the log is moved the header of the database's file has the older one.
-  addNumbers(file, before, number);
+  // The older number too: until the log is moved the header of the database's file has it. And the one of the close, for which the disk may have no room then.
+  addNumbers(file, before, number, number + 1);
   database.exec(`pragma user_version = ${number}`);
   const { busy, log, checkpointed } = database.prepare("pragma wal_checkpoint(passive)").get() ?? {};
-  if (busy === 0 && log === checkpointed) writeDurably(markFile(file), String(number));
+  if (busy === 0 && log === checkpointed) writeDurably(markFile(file), `${number} ${number + 1}`);
 }
 
 /** Closes a database so that its log is moved into it, and says so. One that was not marked stays as it is. */

@@ -49,7 +49,12 @@ export class ContentHash {
   #high = 0;
 
   /** `located`: none for a record without a position of its own. Its extras are the bytes [from, to) in UTF-8. */
-  of(located: Located | undefined, { bytes, view }: ViewedBytes, from: number, to: number): number {
+  of(located: Located | undefined, viewed: ViewedBytes, from: number, to: number): number {
+    return this.withMark(located, viewed, from, contentEnd(viewed.bytes, from, to));
+  }
+
+  /** The same over all extras, as earlier versions made it: where a report comes from the tracker's memory, the hash differs. */
+  withMark(located: Located | undefined, { bytes, view }: ViewedBytes, from: number, end: number): number {
     this.#low = 0x27d4eb2f;
     // As a signed integer, 0x9e3779b9: one that is no small integer to the engine makes each step a floating-point one.
     this.#high = -0x61c88647;
@@ -60,7 +65,6 @@ export class ContentHash {
       this.#value(located.speed);
       this.#value(located.course);
     }
-    const end = contentEnd(bytes, from, to);
     this.#step(end - from);
     let at = from;
     for (; at + 4 <= end; at += 4) this.#step(view.getInt32(at, true));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { contentHashOf } from "../../model/content-hash.ts";
+import { ContentHash, contentHashOf } from "../../model/content-hash.ts";
 import { firstArrival, type LocationRecord, noTotals } from "../../model/location.ts";
 import { checkChunk } from "./chunk-check.ts";
 import { writeRecord } from "./record-codec.ts";
@@ -56,5 +56,23 @@ test("a changed octet of what was reported is found", () => {
     const spoiled = Uint8Array.from(data);
     spoiled[at] = (spoiled[at] ?? 0) ^ 4;
     assert.notEqual(checkChunk({ ...whole, data: spoiled }).problem, undefined, `octet ${at}`);
+  }
+});
+
+test("a record from a tracker's memory is whole with either hash: earlier versions counted the mark of the memory", () => {
+  const extras = ',"attributes":{"satellites":"9","archive":"true"';
+  const record = { ...recordAt(0), extras };
+  const bytes = Buffer.from(extras);
+  const viewed = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+  const { valid, latitude, longitude, speed, course } = record;
+  const located = { valid, latitude, longitude, speed, course };
+  const before = new ContentHash().withMark(located, viewed, 0, bytes.byteLength);
+  const now = contentHashOf(record);
+  assert.notEqual(before, now);
+  for (const hash of [before, now, now + 1]) {
+    const sink = new ByteSink(1024);
+    writeRecord(sink, { ...record, hash });
+    const { problem } = checkChunk({ first: time, last: time, count: 1, data: sink.cut() });
+    assert.equal(problem === undefined, hash !== now + 1);
   }
 });

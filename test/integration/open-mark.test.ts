@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
 import { dataFolder, end, removeFolder, startService } from "../support/service.ts";
+import { openStore } from "../support/store.ts";
 
 /** Reads the database in one transaction until it is ended, as a backup does: the log can't be moved into the database meanwhile. */
 const reader = `
@@ -36,4 +38,66 @@ test("a service that stops, starts and is killed while a backup reads its databa
   await (await startService(directory)).kill();
   await (await startService(directory)).stop();
   assert.ok(!existsSync(`${file}-open`), `${existsSync(`${file}-open`) && readFileSync(`${file}-open`, "latin1")}`);
+});
+
+const program = join(import.meta.dirname, "../support/ending-store.ts");
+
+/** A data folder that is gone after the test. */
+function folderOf(context: TestContext): string {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  return directory;
+}
+
+/** Opens the store of a folder in a process that ends in this way (see the program); gives how many changes it committed. `before`: a command that runs it. */
+function run(directory: string, how: readonly string[], before: readonly string[] = []): number {
+  const [command = "", ...args] = [...before, process.execPath, program, directory, ...how];
+  const { stdout, stderr } = spawnSync(command, args, { encoding: "utf8" });
+  assert.equal(stderr, "", how.join(" "));
+  return Number(stdout);
+}
+
+/** Opens the store as a start does, and sees that each of so many changes is there. */
+async function startsWith(directory: string, commits: number, how: string): Promise<void> {
+  await assert.doesNotReject(
+    openStore(directory).then((store) => store.close()),
+    how,
+  );
+  const database = new DatabaseSync(join(directory, "waybeam.db"), { readOnly: true });
+  assert.equal(Number(database.prepare("select value from setting where name = 'check'").get()?.value), commits - 1);
+  database.close();
+}
+
+test("a service that was killed, and ends at once while it starts, starts again", {
+  timeout: 120_000,
+}, async (context) => {
+  const directory = folderOf(context);
+  let commits = 0;
+  for (const call of ["sql", "scan", "mark"])
+    for (const ms of ["0", "2"]) {
+      commits += run(directory, ["killed"]);
+      commits += run(directory, [call, ms]);
+      await startsWith(directory, commits, `${call} ${ms}`);
+    }
+});
+
+test("a service that ends at once while it closes starts again", { timeout: 120_000 }, async (context) => {
+  const directory = folderOf(context);
+  let commits = 0;
+  for (const call of ["close", "unmark"])
+    for (const ms of ["0", "1", "3", "6"]) {
+      commits += run(directory, [call, ms]);
+      await startsWith(directory, commits, `${call} ${ms}`);
+    }
+});
+
+/** No file grows beyond 3 MB: the log is full before it is moved into the database, and there is room in the database. */
+const onSmallDisk = ["sh", "-c", 'ulimit -f 6144; exec "$@"', "sh"];
+
+test("a service whose log has no room for its close starts again", { timeout: 120_000 }, async (context) => {
+  const directory = folderOf(context);
+  const commits = run(directory, ["closed"]);
+  const more = run(directory, ["full"], onSmallDisk);
+  assert.ok(more > 100 && more < 10_000, String(more));
+  await startsWith(directory, commits + more, "full");
 });

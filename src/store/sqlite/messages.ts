@@ -93,6 +93,8 @@ export interface WriterCalls {
   readonly check: Call<null, null>;
   /** Notes that the log belongs to the database from now on: see `open-mark.ts`. */
   readonly mark: Call<null, null>;
+  /** Says in the database that its log may be moved: the service is closing. */
+  readonly unmark: Call<null, null>;
   readonly close: Call<null, null>;
 }
 

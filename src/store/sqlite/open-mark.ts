@@ -69,25 +69,17 @@ export function markOpen(database: DatabaseSync, file: string): void {
   if (busy === 0 && log === checkpointed) writeDurably(markFile(file), `${number} ${number + 1}`);
 }
 
-/** Closes a database so that its log is moved into it, and says so. One that was not marked stays as it is. */
-export function closeMarked(database: DatabaseSync, file: string): void {
-  try {
-    const number = numberOf(database);
-    if (number % 2 === 1) closeNumber(database, file, number + 1);
-  } finally {
-    database.close();
-  }
-  // The log stays where somebody else still reads the database.
-  if (!existsSync(`${file}-wal`)) rmSync(markFile(file), { force: true });
+/** Says that the log may be moved. `markOpen` wrote this number beside the database while there was room. */
+export function markClosed(database: DatabaseSync): void {
+  const number = numberOf(database);
+  if (number % 2 === 1) database.exec(`pragma user_version = ${number + 1}`);
 }
 
-/** Says so in the header, also where the disk has no room for the file: closing moves the log all the same, and an odd number would say that it is missing. */
-function closeNumber(database: DatabaseSync, file: string, number: number): void {
-  try {
-    addNumbers(file, number);
-  } finally {
-    database.exec(`pragma user_version = ${number}`);
-  }
+/** Closes a database. The last connection that closes moves the log into it. */
+export function closeMarked(database: DatabaseSync, file: string): void {
+  database.close();
+  // The log stays where somebody else still reads the database.
+  if (!existsSync(`${file}-wal`)) rmSync(markFile(file), { force: true });
 }
 
 function numberOf(database: DatabaseSync): number {

@@ -59,6 +59,9 @@ const suffix = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
 /** When the reader of long histories is started, ms after the opening: neither the start of the service nor the first history waits for it. */
 const historyReaderMs = 1000;
 
+/** Another program that moves the log at its own end locks the database meanwhile, ms. */
+const heldTimeoutMs = 5000;
+
 const defaultRefusedBytes = 16 * 1024 * 1024;
 const defaultCommands = 1000;
 const defaultNotices = 10_000;
@@ -96,16 +99,21 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   const historyReader = new WorkerLink<ReaderCalls>(ofHistories, file, log);
   let held: DatabaseSync | undefined;
   const close = async () => {
-    held?.close();
+    const released = await release(writer, log);
+    if (released) held?.close();
     for (const one of [reader, historyReader]) await one.close(() => one.call("close", null));
     // Last, so that it moves the log into the database.
     await writer.close(() => writer.call("close", null));
+    if (!released) held?.close();
     lock.release();
   };
   try {
-    const store = await assemble({ writer, reader, historyReader }, options, close);
-    await writer.call("mark", null);
+    // Before the writer opens the database: after a kill it is marked as open already.
     held = hold(file);
+    const store = await assemble({ writer, reader, historyReader }, options, close);
+    // A new database has its log by now.
+    readMark(held);
+    await writer.call("mark", null);
     // Now that the folder is known to be the service's own.
     closeToOthers(directory, uid, log);
     if (secrets !== undefined && uid !== undefined) tellOpen(secrets.file, log);
@@ -117,13 +125,33 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
 }
 
 /**
- * A connection that does nothing. SQLite moves the log into the database and deletes it when the last connection closes, which the workers do where the process
- * ends by itself: the database would be without its log and not marked as closed. This thread closes nothing at its end.
+ * A connection that only keeps the log in its place. SQLite moves the log into the database and deletes it when the last connection closes, which the workers do where
+ * the process ends by itself: the log of a database that is marked as open would be missing. This thread closes nothing at its end. And where the database can't be marked
+ * as closed, this connection closes last: one that only reads leaves the log.
  */
 function hold(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { readOnly: true });
-  database.prepare("pragma user_version").get();
+  const database = new DatabaseSync(file, { readOnly: true, timeout: heldTimeoutMs });
+  readMark(database);
   return database;
+}
+
+/** A connection takes part in a log from its first reading of the database on. */
+function readMark(database: DatabaseSync): void {
+  database.prepare("pragma user_version").get();
+}
+
+/** Marks the database as closed. False: that failed, so its log must stay. */
+async function release(writer: WorkerLink<WriterCalls>, log: Log): Promise<boolean> {
+  try {
+    await writer.call("unmark", null);
+    return true;
+  } catch (error) {
+    log.warn(
+      { error: String(error) },
+      "the database can't be marked as closed: its log stays, and the next start reads it",
+    );
+    return false;
+  }
 }
 
 function worker(name: string, heapMb: number) {

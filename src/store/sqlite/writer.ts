@@ -4,7 +4,7 @@ import { BatchWriter } from "./batch-writer.ts";
 import { Compaction } from "./compaction.ts";
 import { EngineError } from "./engine-errors.ts";
 import type { WriterCalls } from "./messages.ts";
-import { closeMarked, markOpen } from "./open-mark.ts";
+import { closeMarked, markClosed, markOpen } from "./open-mark.ts";
 import { databaseFile, plain, serve } from "./serve.ts";
 import { Statements } from "./statements.ts";
 
@@ -142,6 +142,10 @@ serve<WriterCalls>({
   },
   mark: () => {
     markOpen(writer().database, databaseFile());
+    return plain(null);
+  },
+  unmark: () => {
+    if (opened !== undefined) markClosed(opened.database);
     return plain(null);
   },
   close: () => {

@@ -1,0 +1,31 @@
+import { Worker } from "node:worker_threads";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { silentLog } from "./silent-log.ts";
+
+/*
+ * A process that opens the store of a data folder (its first argument), commits some changes, prints how many, and closes the store. How it ends (its second argument):
+ * - "closed": by itself.
+ * - "killed": by SIGKILL, in place of the close.
+ * - "full": by itself, after it has committed until the disk took no more.
+ * - The name of a call: as after a second Ctrl-C, so many ms (its third argument) after it has sent that call to a worker.
+ */
+const [directory = "", end = "", ms = "0"] = process.argv.slice(2);
+const { postMessage } = Worker.prototype;
+const leave = () => process.exit(130);
+Worker.prototype.postMessage = function (this: Worker, ...sent: Parameters<typeof postMessage>) {
+  postMessage.apply(this, sent);
+  if (sent[0]?.name !== end) return;
+  if (ms === "0") leave();
+  setTimeout(leave, Number(ms));
+};
+
+const store = await openSqliteStore({ directory, log: silentLog, pid: process.pid });
+let commits = 0;
+try {
+  for (; commits < (end === "full" ? 10_000 : 5); commits++) await store.check();
+} catch (error) {
+  if (end !== "full") throw error;
+}
+process.stdout.write(String(commits));
+if (end === "killed") process.kill(process.pid, "SIGKILL");
+await store.close();

@@ -90,7 +90,6 @@ async function onData<T>(
   try {
     return await act(config, tools, secretFile(config));
   } catch (error) {
-    if (error instanceof tools.BackupRefused) throw new CliError("failure", error.message, error.advice);
     throw await startFailure(error, config.data);
   }
 }
@@ -111,11 +110,13 @@ async function startService(configFile: string | undefined, data?: string): Prom
 
 const tooNewAdvice = "Update the program, or choose another folder by WAYBEAM_DATA.";
 
-/** Why the service can't start, where that is for the user to mend; a defect stays what it is. */
+/** Why the service or a program on its data can't start, where that is for the user to mend; a defect stays what it is. */
 async function startFailure(error: unknown, data: string): Promise<unknown> {
   const { DataFolderUnusable, dataFolderAdvice } = await import("./store/sqlite/folder.ts");
   const { DataFolderInUse } = await import("./store/sqlite/lock.ts");
   const { StoreTooNew } = await import("./store/migrations/migrations.ts");
+  const { BackupRefused } = await import("./store/backup/refused.ts");
+  if (error instanceof BackupRefused) return new CliError("failure", error.message, error.advice);
   if (error instanceof Error && error.name === "CertificateUnusable")
     return new CliError("failure", error.message, "Give the files of a certificate and its own key, as PEM.");
   const { SecretKeyUnusable } = await import("./store/secrets/key-file.ts");

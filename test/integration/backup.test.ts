@@ -1,12 +1,23 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { contentHashOf } from "../../src/model/content-hash.ts";
 import type { LocationRecord } from "../../src/model/location.ts";
+import { beginRestore, dropRestore } from "../../src/store/backup/placing.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { append, batchOf, record } from "../contract/store/records.ts";
 import { crashFleet } from "../support/crash-fleet.ts";
@@ -363,4 +374,39 @@ test("a backup without keys needs the key from elsewhere; one with the key says 
   const answer = await fetch(`${other.url}/api/devices`, { headers: { authorization: `Bearer ${service.token}` } });
   assert.equal(answer.status, 200, "a token of the one is one of the other: the key opened its secret");
   assert.equal(await other.stop(), 0);
+});
+
+const notRoot = process.getuid?.() !== 0 && "only the superuser gives files away";
+
+test("what the superuser makes in the service's folder is the service's, and nothing else", {
+  ...options,
+  skip: notRoot,
+}, async (context) => {
+  const service = 12_345;
+  const { directory } = await filled(context, 1, 100);
+  const target = await backedUp(context, directory);
+  const lock = join(directory, "lock.db");
+  const give = () => {
+    for (const path of ["", ...readdirSync(directory)]) chownSync(join(directory, path), service, service);
+  };
+  const foreign = () =>
+    readdirSync(directory, { recursive: true, encoding: "utf8" }).filter(
+      (name) => statSync(join(directory, name)).uid !== service,
+    );
+  rmSync(lock);
+  give();
+  const { waybeam } = commandLine(directory);
+  assert.equal((await waybeam(["check"])).code, 0);
+  assert.deepEqual(foreign(), []);
+  beginRestore(directory);
+  assert.deepEqual(foreign(), []);
+  dropRestore(directory);
+  assert.equal((await waybeam(["restore", "--replace", target])).code, 0);
+  assert.deepEqual(foreign(), []);
+  const other = join(folderOf(context), "other");
+  writeFileSync(other, "");
+  rmSync(lock);
+  symlinkSync(other, lock);
+  await waybeam(["restore", "--replace", target]);
+  assert.equal(statSync(other).uid, 0);
 });

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { dataFolder, end, removeFolder, startService } from "../support/service.ts";
 import { openStore } from "../support/store.ts";
+import { commandLine } from "../support/waybeam.ts";
 
 /** Reads the database in one transaction until it is ended, as a backup does: the log can't be moved into the database meanwhile. */
 const reader = `
@@ -100,4 +101,27 @@ test("a service whose log has no room for its close starts again", { timeout: 12
   const more = run(directory, ["full"], onSmallDisk);
   assert.ok(more > 100 && more < 10_000, String(more));
   await startsWith(directory, commits + more, "full");
+});
+
+test("a database elsewhere, with a link in its place, has its log looked after there", {
+  timeout: 120_000,
+}, async (context) => {
+  const directory = folderOf(context);
+  const elsewhere = join(folderOf(context), "fleet.db");
+  symlinkSync(elsewhere, join(directory, "waybeam.db"));
+  let commits = run(directory, ["killed"]);
+  assert.ok(existsSync(`${elsewhere}-wal`) && existsSync(`${elsewhere}-open`));
+  await startsWith(directory, commits, "killed");
+  assert.ok(!existsSync(`${elsewhere}-open`));
+  commits += run(directory, ["killed"]);
+  const { waybeam } = commandLine(directory);
+  const target = join(folderOf(context), "backup");
+  const made = await waybeam(["backup", target]);
+  assert.equal(made.code, 0, made.err);
+  const log = readFileSync(`${elsewhere}-wal`);
+  log.writeUInt8(log.readUInt8(40) ^ 0xff, 40);
+  writeFileSync(`${elsewhere}-wal`, log);
+  await assert.rejects(openStore(directory), /waybeam\.db-wal is damaged/);
+  const read = await waybeam(["check"]);
+  assert.match(read.err, /waybeam\.db-wal is damaged/);
 });

@@ -31,13 +31,14 @@ describe("SQLite store", () => {
 
   it("is for one process at a time, and free again when that is killed, with all that was answered", async () => {
     const holder = spawn(process.execPath, [join(import.meta.dirname, "../support/store-holder.ts"), directory]);
-    const lines: string[] = [];
+    let said = "";
     const printed = Promise.withResolvers<void>();
     holder.stdout.setEncoding("utf8").on("data", (text: string) => {
-      lines.push(...text.split("\n").filter(Boolean));
-      if (lines.length > 20) printed.resolve();
+      said += text;
+      if (said.split("\n").length > 20) printed.resolve();
     });
-    const ended = new Promise((resolve) => holder.once("exit", resolve));
+    // All that it printed has been read.
+    const ended = new Promise((resolve) => holder.once("close", resolve));
     await printed.promise;
     await assert.rejects(
       open(directory),
@@ -47,7 +48,7 @@ describe("SQLite store", () => {
     holder.kill("SIGKILL");
     await ended;
     const store = await open(directory);
-    const [device = 0, ...versions] = lines.map(Number);
+    const [device = 0, ...versions] = said.split("\n").filter(Boolean).map(Number);
     const { count } = await readAll(store, device);
     const [state] = await store.locations.states([device]);
     assert.equal(state?.version, count);

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { SecretKeyUnusable } from "../secrets/key-file.ts";
+import { databaseOf } from "../sqlite/folder.ts";
 import { makePrivate } from "../sqlite/private-files.ts";
 import { copyDatabase, type Snapshot } from "./copy.ts";
 import { copyPrivate, isThere, sumOf, sync, writePrivate } from "./files.ts";
@@ -53,6 +54,8 @@ export async function makeBackup(options: BackupOptions, work: LongWork): Promis
     checkRoom(dirname(target), roomFor(directory));
     const part = beginPart(target, pid);
     try {
+      // Another process may have made one before this one had the lock.
+      checkTarget(target, directory, replace);
       const made = await write(options, part.folder, work);
       part.place();
       return { ...made, folder: target };
@@ -66,8 +69,9 @@ export async function makeBackup(options: BackupOptions, work: LongWork): Promis
 }
 
 function roomFor(directory: string): number {
-  const size = (name: string) => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
-  return size("waybeam.db") + size("waybeam.db-wal");
+  const file = databaseOf(directory);
+  const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
+  return size(file) + size(`${file}-wal`);
 }
 
 async function write(options: BackupOptions, folder: string, work: LongWork): Promise<Omit<MadeBackup, "folder">> {
@@ -77,14 +81,16 @@ async function write(options: BackupOptions, folder: string, work: LongWork): Pr
   const snapshot = await copyDatabase(join(directory, names.database), file, work);
   sync(file);
   const { devices, positions, keys } = await verify(file, snapshot, work);
-  if (!holdsKeys(secretFile, keys))
+  // A key that the operator keeps elsewhere stays there.
+  const withKey = !withoutKeys && resolve(secretFile) === resolve(directory, names.key) && isThere(secretFile);
+  const key = withKey ? join(folder, names.key) : secretFile;
+  if (withKey) await copyPrivate(secretFile, key, work);
+  // Of the copy: a rotation may replace the key at any moment.
+  if (!holdsKeys(key, keys))
     throw new SecretKeyUnusable(
       `the secret key ${secretFile} is missing, or is not the one by which the database is sealed`,
       "Set WAYBEAM_SECRET_FILE to it: a backup without its key can't be opened.",
     );
-  // A key that the operator keeps elsewhere stays there.
-  const withKey = !withoutKeys && resolve(secretFile) === resolve(directory, names.key) && isThere(secretFile);
-  if (withKey) await copyPrivate(secretFile, join(folder, names.key), work);
   const credentials = join(directory, names.credentials);
   if (!withoutKeys && isThere(credentials)) await copyPrivate(credentials, join(folder, names.credentials), work);
   const made = new Date(now).toISOString();

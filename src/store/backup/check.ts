@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { busyTimeoutMs } from "./copy.ts";
 import { sumOf } from "./files.ts";
 import { type Finding, type Inspection, inspect } from "./inspection.ts";
 import { holdsKeys } from "./keys.ts";
@@ -10,9 +11,9 @@ import { checkVersion, keyIdsOf } from "./version.ts";
 
 /** What to read. */
 export interface CheckOptions {
-  /** The data folder, or a backup. */
+  /** The service's data folder, or one that is named to be read, which may be a backup. */
   readonly directory: string;
-  /** The file of the secret key; undefined for a backup, which may be without one. */
+  /** The file of the service's secret key; undefined for a folder that is named, which may be without one. */
   readonly secretFile: string | undefined;
   /** Number of this process. */
   readonly pid: number;
@@ -23,11 +24,12 @@ export interface CheckOptions {
  * `DataFolderUnusable` where it can't be read at all.
  */
 export async function check({ directory, secretFile, pid }: CheckOptions, work: LongWork): Promise<Inspection> {
-  const isCopy = isBackup(directory);
+  // A data folder that was made by copying a backup keeps the backup's manifest.
+  const isCopy = secretFile === undefined && isBackup(directory);
   try {
     if (!isCopy) checkSource(directory, pid);
     const changed = isCopy ? await changedSince(directory, work) : [];
-    const database = new DatabaseSync(join(directory, names.database), { readOnly: true });
+    const database = new DatabaseSync(join(directory, names.database), { readOnly: true, timeout: busyTimeoutMs });
     try {
       // One moment for everything: the service may go on.
       database.exec("begin");

@@ -31,6 +31,9 @@ const pragmas = `
   pragma cache_size = -16000;
 `;
 
+/** A service that closes moves its log into the database and locks it meanwhile, ms. */
+export const busyTimeoutMs = 5000;
+
 interface Made {
   readonly type: string;
   readonly name: string;
@@ -42,7 +45,7 @@ interface Made {
  * to its end, so commits of others neither show nor restart anything (as they restart SQLite's backup). Meanwhile the log of the database grows.
  */
 export async function copyDatabase(from: string, to: string, work: LongWork): Promise<Snapshot> {
-  const database = new DatabaseSync(to);
+  const database = new DatabaseSync(to, { timeout: busyTimeoutMs });
   try {
     database.exec(pragmas);
     const address = pathToFileURL(from);

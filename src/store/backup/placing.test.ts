@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { beginRestore, dropRestore, finishRestore, isRestorePending, placeRestore } from "./placing.ts";
+import { BackupRefused } from "./refused.ts";
 
 const oldFiles = ["waybeam.db", "waybeam.db-wal", "waybeam.db-open", "secret.key", "credentials.json", "token"];
 const newFiles = ["waybeam.db", "secret.key"];
@@ -40,6 +41,39 @@ function contents(directory: string): Record<string, string> {
 }
 
 const all = (names: readonly string[], text: string) => Object.fromEntries(names.map((name) => [name, text]));
+
+test("a restore that can't move an old file away is undone, when it places the files and when a start finishes it", (context) => {
+  for (const moved of [0, 4]) {
+    const directory = mkdtempSync(join(tmpdir(), "placing-"));
+    context.after(() => rmSync(directory, { recursive: true }));
+    for (const name of oldFiles) writeFileSync(join(directory, name), "old");
+    const folder = beginRestore(directory);
+    for (const name of newFiles) writeFileSync(join(folder, name), "new");
+    // Cut right after the first moves, so that another process finishes what this one began.
+    if (moved > 0) cutAfter(moved, () => placeRestore(directory));
+    const { renameSync } = fs;
+    const mounted = (from: fs.PathLike, to: fs.PathLike) => {
+      if (from === join(directory, "waybeam.db")) throw Object.assign(new Error("busy"), { code: "EBUSY" });
+      renameSync(from, to);
+    };
+    Object.assign(fs, { renameSync: mounted });
+    syncBuiltinESMExports();
+    try {
+      assert.throws(
+        () => (moved > 0 ? finishRestore(directory) : placeRestore(directory)),
+        (error) => error instanceof BackupRefused && /waybeam\.db away \(EBUSY\)/.test(error.message),
+      );
+    } finally {
+      Object.assign(fs, { renameSync });
+      syncBuiltinESMExports();
+    }
+    assert.deepEqual(contents(directory), all(oldFiles, "old"));
+    assert.equal(isRestorePending(directory), false);
+    assert.equal(finishRestore(directory), undefined);
+    dropRestore(directory);
+    assert.deepEqual(readdirSync(directory).toSorted(), oldFiles.toSorted());
+  }
+});
 
 test("a restore that is cut short at any step, twice, ends with all old files or all new ones", () => {
   let ended = false;

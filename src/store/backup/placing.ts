@@ -1,7 +1,10 @@
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { databaseOf } from "../sqlite/folder.ts";
 import { isThere, sync } from "./files.ts";
 import { names } from "./manifest.ts";
+import { giveToOwner } from "./owner.ts";
+import { BackupRefused } from "./refused.ts";
 
 /*
  * A restore writes its files into `restore.part` and reads them back there. Then the folder becomes `restore.ready`, and from that rename on the restore counts:
@@ -30,6 +33,7 @@ export function beginRestore(directory: string): string {
   dropRestore(directory);
   const folder = join(directory, partName, newName);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  giveToOwner(directory, [join(directory, partName), folder]);
   return folder;
 }
 
@@ -48,14 +52,14 @@ export function placeRestore(directory: string): string | undefined {
   return finishRestore(directory);
 }
 
-/** Finishes a restore that was cut short when its files were whole. To be called by who holds the folder's lock, before anything of it is opened. */
+/** Finishes a restore that was cut short when its files were whole. To be called by who holds the folder's lock, before anything of it is opened. Throws `BackupRefused` where a file can't be moved: then nothing was changed. */
 export function finishRestore(directory: string): string | undefined {
   const ready = join(directory, readyName);
   const placing = join(directory, placingName);
   if (isThere(ready)) {
     const fresh = readdirSync(join(ready, newName));
     const old = [...fresh.filter((name) => name !== names.database), ...ofDatabase];
-    for (const name of old) if (isThere(join(directory, name))) renameSync(join(directory, name), join(ready, name));
+    for (const name of old) if (isThere(join(directory, name))) moveAway(directory, name);
     sync(directory);
     renameSync(ready, placing);
   }
@@ -67,6 +71,27 @@ export function finishRestore(directory: string): string | undefined {
     rmdirSync(from);
   }
   return keepOld(directory, placing);
+}
+
+/** Moves an old file away. Where that fails, all are put back, and the restore counts no more. */
+function moveAway(directory: string, name: string): void {
+  const file = join(directory, name);
+  const ready = join(directory, readyName);
+  try {
+    renameSync(file, join(ready, name));
+  } catch (error) {
+    for (const each of readdirSync(ready)) if (each !== newName) renameSync(join(ready, each), join(directory, each));
+    sync(directory);
+    renameSync(ready, join(directory, partName));
+    sync(directory);
+    dropRestore(directory);
+    const code = error instanceof Error && "code" in error ? error.code : error;
+    throw new BackupRefused(
+      `can't move ${file} away (${code}); the data folder is as it was before the restore`,
+      "Where something is mounted there, end that (a key that is mounted can be named by WAYBEAM_SECRET_FILE). Then restore again.",
+      error,
+    );
+  }
 }
 
 /** Gives the folder of the old files its name, or deletes it where there were none. */
@@ -88,7 +113,6 @@ export function isRestorePending(directory: string): boolean {
 
 /** Whether the data folder holds a database, or a part of one. */
 export function hasData(directory: string): boolean {
-  return [names.database, "waybeam.db-wal"].some(
-    (name) => (statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0) > 0,
-  );
+  const file = databaseOf(directory);
+  return [file, `${file}-wal`].some((each) => (statSync(each, { throwIfNoEntry: false })?.size ?? 0) > 0);
 }

@@ -1,12 +1,14 @@
-import { chownSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, realpathSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { SecretKeyUnusable } from "../secrets/key-file.ts";
 import { makeFolder } from "../sqlite/folder.ts";
 import { lockFolder } from "../sqlite/lock.ts";
 import { copyPrivate, isThere } from "./files.ts";
 import { inspect } from "./inspection.ts";
 import { holdsKeys } from "./keys.ts";
 import { damagedBackup, type Manifest, names, readManifest } from "./manifest.ts";
+import { giveLockToOwner, giveToOwner } from "./owner.ts";
 import { beginRestore, dropRestore, finishRestore, hasData, placeRestore } from "./placing.ts";
 import { BackupRefused, type LongWork, workFailure } from "./refused.ts";
 import { checkRoom } from "./target.ts";
@@ -56,7 +58,7 @@ export async function restore(options: RestoreOptions, work: LongWork): Promise<
       checkRoom(directory, manifest.bytes);
       return { manifest, replaced: await put(backup, manifest, options, work) };
     } finally {
-      giveToOwner(directory, directory);
+      giveLockToOwner(directory);
       lock.release();
     }
   } catch (error) {
@@ -81,7 +83,10 @@ async function put(
     if (key === "backup's") await copyPrivate(join(backup, names.key), join(folder, names.key), work);
     const credentials = join(backup, names.credentials);
     if (isThere(credentials)) await copyPrivate(credentials, join(folder, names.credentials), work);
-    giveToOwner(folder, directory);
+    giveToOwner(
+      directory,
+      readdirSync(folder).map((name) => join(folder, name)),
+    );
     return placeRestore(directory);
   } catch (error) {
     dropRestore(directory);
@@ -91,17 +96,29 @@ async function put(
 
 /** Which key opens the backup's secrets: the one in the service's own place, or the one in the backup. */
 function keyFor(backup: string, { keys }: Manifest, directory: string, secretFile: string): "backup's" | "own" {
+  // Left where it is: it may be mounted there, and it may hold a newer key as well.
+  if (isThere(secretFile) && opens(secretFile, keys)) return "own";
   const inBackup = join(backup, names.key);
   const isOwnPlace = resolve(secretFile) === resolve(directory, names.key);
   if (isOwnPlace && isThere(inBackup)) {
     if (holdsKeys(inBackup, keys)) return "backup's";
     throw damagedBackup(backup, `${names.key} is not the key by which it is sealed`);
   }
-  if (holdsKeys(secretFile, keys)) return "own";
+  if (keys.length === 0) return "own";
   const advice = isThere(inBackup)
     ? `Put the key of the backup there: ${inBackup}.`
     : "Put the key there that was kept apart from the backup, and restore again.";
   throw new BackupRefused(`the secrets in the backup are sealed by a key that is not in ${secretFile}`, advice);
+}
+
+/** A key that can't be read opens nothing: it is what the restore replaces. */
+function opens(file: string, keys: readonly string[]): boolean {
+  try {
+    return holdsKeys(file, keys);
+  } catch (error) {
+    if (error instanceof SecretKeyUnusable) return false;
+    throw error;
+  }
 }
 
 async function verify(backup: string, file: string, manifest: Manifest, work: LongWork): Promise<void> {
@@ -115,16 +132,5 @@ async function verify(backup: string, file: string, manifest: Manifest, work: Lo
       throw damagedBackup(backup, "it does not hold what its manifest says");
   } finally {
     database.close();
-  }
-}
-
-/** What the superuser writes belongs to the owner of the data folder, as what SQLite writes does: the service must be able to open it. */
-function giveToOwner(folder: string, directory: string): void {
-  const { uid, gid } = statSync(directory);
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name);
-    const found = statSync(path, { throwIfNoEntry: false });
-    const isLock = name === "lock.db" || name === "lock.pid";
-    if (found?.uid === 0 && uid !== 0 && (folder !== directory || isLock)) chownSync(path, uid, gid);
   }
 }

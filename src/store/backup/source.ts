@@ -1,9 +1,10 @@
 import { statSync } from "node:fs";
-import { join } from "node:path";
+import { databaseOf } from "../sqlite/folder.ts";
 import { DataFolderInUse, lockFolder } from "../sqlite/lock.ts";
 import { checkWhole } from "../sqlite/whole.ts";
 import { isThere } from "./files.ts";
 import { names } from "./manifest.ts";
+import { giveLockToOwner } from "./owner.ts";
 import { isRestorePending } from "./placing.ts";
 import { BackupRefused } from "./refused.ts";
 
@@ -14,9 +15,9 @@ const notOurs = "Name the data folder of the service by WAYBEAM_DATA or --config
  * so that a service can start while the folder is read. Throws `BackupRefused` or `DataFolderUnusable`.
  */
 export function checkSource(directory: string, pid: number): void {
-  const file = join(directory, names.database);
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
     throw new BackupRefused(`there is no data folder ${directory}`, notOurs);
+  const file = databaseOf(directory);
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0 && !isThere(`${file}-wal`) && !isRestorePending(directory))
     throw new BackupRefused(`${directory} is no data folder: it has no ${names.database}`, notOurs);
@@ -30,6 +31,7 @@ export function checkSource(directory: string, pid: number): void {
         );
       checkWhole(directory);
     } finally {
+      giveLockToOwner(directory);
       lock.release();
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, realpathSync, renameSync, rmdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { DataFolderInUse, lockFolder } from "../sqlite/lock.ts";
 import { isThere, sync } from "./files.ts";
@@ -59,8 +59,18 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** A folder that is being written, beside the one that it becomes. */
+/*
+ * A backup is written in `TARGET.part`, whose names are our own:
+ *   lock.db, lock.pid  held until the backup has its name
+ *   new/*              the backup that is being written
+ *   old/*              the backup whose place it takes
+ */
+const newName = "new";
+const oldName = "old";
+
+/** A backup that is being written, beside the place that it takes. */
 export interface Part {
+  /** The folder to write it into. */
   readonly folder: string;
   /** Deletes it. */
   drop(): void;
@@ -68,37 +78,41 @@ export interface Part {
   place(): void;
 }
 
-/** Makes the folder `TARGET.part`, without what a backup that was cut short left there. Throws `BackupRefused` where another process writes it. */
+/** Makes `TARGET.part`, without what a backup that was cut short left there. Throws `BackupRefused` where another process writes it. */
 export function beginPart(target: string, pid: number): Part {
-  const folder = `${target}.part`;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const foreign = readdirSync(folder).find((name) => !isOurs(name));
+  const part = `${target}.part`;
+  const fresh = join(part, newName);
+  const old = join(part, oldName);
+  mkdirSync(part, { recursive: true, mode: 0o700 });
+  const foreign = foreignIn(part);
   if (foreign !== undefined)
-    throw new BackupRefused(`${folder} holds a file that is not of a backup: ${foreign}`, "Move that folder away.");
-  const lock = lockPart(folder, target, pid);
-  for (const name of readdirSync(folder)) if (!ofLock.includes(name)) rmSync(join(folder, name));
-  const unlock = () => {
+    throw new BackupRefused(`${part} holds a file that is not of a backup: ${foreign}`, "Move that folder away.");
+  const lock = lockPart(part, target, pid);
+  const end = () => {
+    // While the lock is held: nobody else has it when its files go.
+    for (const name of ofLock) rmSync(join(part, name), { force: true });
     lock.release();
-    for (const name of ofLock) rmSync(join(folder, name), { force: true });
+    dropEmpty(part);
   };
+  empty(fresh);
+  mkdirSync(fresh, { recursive: true, mode: 0o700 });
   return {
-    folder,
+    folder: fresh,
     drop() {
-      unlock();
-      for (const name of readdirSync(folder)) if (isOurs(name)) rmSync(join(folder, name));
-      rmSync(folder, { recursive: true });
+      empty(fresh);
+      end();
     },
     place() {
-      unlock();
-      sync(folder);
-      const old = `${target}.old`;
+      sync(fresh);
       if (isThere(target) && isBackup(target)) {
-        dropOld(old);
+        empty(old);
         renameSync(target, old);
       }
-      renameSync(folder, target);
+      renameSync(fresh, target);
       sync(dirname(target));
-      dropOld(old);
+      // Of an earlier replacement too that was cut short: until now it was the only whole one.
+      empty(old);
+      end();
     },
   };
 }
@@ -116,15 +130,32 @@ function lockPart(folder: string, target: string, pid: number): { release(): voi
   }
 }
 
-function isOurs(name: string): boolean {
-  return own.has(name) || own.has(name.replace(/-(?:wal|shm|journal)$/, "")) || ofLock.includes(name);
+/** A name in `TARGET.part` that no backup makes. */
+function foreignIn(part: string): string | undefined {
+  for (const name of readdirSync(part)) {
+    if (ofLock.includes(name)) continue;
+    if (name !== newName && name !== oldName) return name;
+    const held = readdirSync(join(part, name)).find((each) => !isOurs(each));
+    if (held !== undefined) return join(name, held);
+  }
+  return undefined;
 }
 
-/** Deletes the backup whose place was taken. */
-function dropOld(folder: string): void {
-  if (!isThere(folder) || !isBackup(folder)) return;
-  // The manifest last: a deletion that is cut short goes on the next time.
-  for (const name of readdirSync(folder)) if (own.has(name) && name !== names.manifest) rmSync(join(folder, name));
-  rmSync(join(folder, names.manifest));
-  if (readdirSync(folder).length === 0) rmSync(folder, { recursive: true });
+function isOurs(name: string): boolean {
+  return own.has(name) || own.has(name.replace(/-(?:wal|shm|journal)$/, ""));
+}
+
+/** Deletes a folder of a backup, but for what is not of one. */
+function empty(folder: string): void {
+  if (!isThere(folder)) return;
+  for (const name of readdirSync(folder)) if (isOurs(name)) rmSync(join(folder, name));
+  dropEmpty(folder);
+}
+
+function dropEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOTEMPTY")) throw error;
+  }
 }

@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { chmodSync, mkdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { StoreUnavailable } from "../../ports/store.ts";
 import { EngineError } from "./engine-errors.ts";
 
@@ -33,6 +33,29 @@ export function makeFolder(directory: string): void {
     throw new DataFolderUnusable(directory, `it can't be made (${textOf(error)})`, dataFolderAdvice, error);
   }
   throw new DataFolderUnusable(directory, "it is not a folder", dataFolderAdvice, undefined);
+}
+
+/**
+ * The file of a folder's database. The operator may keep it on another disk, with a link in its place: SQLite then puts the log beside the file that the link leads to,
+ * and so do we with what belongs to the log.
+ */
+export function databaseOf(directory: string): string {
+  const file = join(realpathSync(directory), "waybeam.db");
+  try {
+    return realpathSync(file);
+  } catch {
+    // There is no database yet.
+    return linkedFrom(file) ?? file;
+  }
+}
+
+/** Where a link leads. Undefined: there is none. */
+function linkedFrom(file: string): string | undefined {
+  try {
+    return resolve(dirname(file), readlinkSync(file));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The path and its parents that are not there, innermost first. */

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
 import { openFailure } from "./folder.ts";
 import { makePrivate } from "./private-files.ts";
 
@@ -20,6 +21,10 @@ export class DataFolderInUse extends Error {
 }
 
 const busy = 5;
+
+/** Three seconds: `waybeam check` and `backup` have the lock while they read the log of a service that was killed. */
+const lockTries = 30;
+const lockPauseMs = 100;
 
 /**
  * Locks the data folder until `release` or the end of the process, however it ends: a write transaction on a database of its own is a lock that
@@ -51,6 +56,18 @@ export function lockFolder(directory: string, pid: number): { release(): void } 
       held.close();
     },
   };
+}
+
+/** The same, and waits for a while where another process has the lock. */
+export async function waitForFolder(directory: string, pid: number): Promise<{ release(): void }> {
+  for (let left = lockTries; ; left--) {
+    try {
+      return lockFolder(directory, pid);
+    } catch (error) {
+      if (!(error instanceof DataFolderInUse) || left === 0) throw error;
+    }
+    await setTimeout(lockPauseMs);
+  }
 }
 
 function readPid(file: string): number | undefined {

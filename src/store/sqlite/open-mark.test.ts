@@ -12,12 +12,12 @@ test("a database beside which nothing can be written at its close says in its he
   const file = join(directory, "waybeam.db");
   const database = new DatabaseSync(file);
   database.exec("pragma journal_mode = wal; create table t (a)");
-  markOpen(database, file);
+  markOpen(database);
   // In the place of the file that is written: as on a full disk, writing fails.
   mkdirSync(`${file}-open.new`);
   assert.ok(logBelongs(file, 2), "a log that could not be moved at the close is the database's own");
   markClosed(database);
-  closeMarked(database, file);
+  closeMarked(database);
   assert.ok(!existsSync(`${file}-wal`));
   const header = Buffer.alloc(100);
   readSync(openSync(file, "r"), header, 0, 100, 0);

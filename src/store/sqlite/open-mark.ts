@@ -59,7 +59,8 @@ function addNumbers(file: string, ...numbers: readonly number[]): void {
 }
 
 /** Marks an open database, in its own file and beside it. */
-export function markOpen(database: DatabaseSync, file: string): void {
+export function markOpen(database: DatabaseSync): void {
+  const file = fileOf(database);
   const before = numberOf(database);
   const number = (before + (before % 2 === 0 ? 1 : 2)) % 0x7fff_ffff;
   // The older number too: until the log is moved the header of the database's file has it. And the one of the close, for which the disk may have no room then.
@@ -76,10 +77,18 @@ export function markClosed(database: DatabaseSync): void {
 }
 
 /** Closes a database. The last connection that closes moves the log into it. */
-export function closeMarked(database: DatabaseSync, file: string): void {
+export function closeMarked(database: DatabaseSync): void {
+  const file = fileOf(database);
   database.close();
   // The log stays where somebody else still reads the database.
   if (!existsSync(`${file}-wal`)) rmSync(markFile(file), { force: true });
+}
+
+/** Without links: where SQLite has the log. */
+function fileOf(database: DatabaseSync): string {
+  const file = database.location();
+  if (file === null) throw new TypeError("a database in memory has no log");
+  return file;
 }
 
 function numberOf(database: DatabaseSync): number {

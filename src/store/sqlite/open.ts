@@ -24,9 +24,9 @@ import { openVault } from "../secrets/vault.ts";
 import { ChunkIndex } from "./chunk-index.ts";
 import { WorkerDialect } from "./dialect.ts";
 import { engine } from "./engine.ts";
-import { makeFolder, openFailure } from "./folder.ts";
+import { databaseOf, makeFolder, openFailure } from "./folder.ts";
 import { type LocationParts, SqliteLocations } from "./locations.ts";
-import { lockFolder } from "./lock.ts";
+import { waitForFolder } from "./lock.ts";
 import type { ReaderCalls, WriterCalls } from "./messages.ts";
 import { Mutex } from "./mutex.ts";
 import { closeToOthers, makePrivate, tellOpen } from "./private-files.ts";
@@ -82,7 +82,7 @@ export interface SqliteStore extends Store {
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const { directory, log, pid, uid, secrets } = options;
   makeFolder(directory);
-  const lock = lockFolder(directory, pid);
+  const lock = await waitForFolder(directory, pid);
   try {
     finishRestore(directory);
     checkWhole(directory);
@@ -90,8 +90,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     lock.release();
     throw openFailure(error, directory, "waybeam.db");
   }
+  makePrivate(databaseOf(directory));
   const file = join(directory, "waybeam.db");
-  makePrivate(file);
   // The heaps: a writer holds nothing between commits; a reader holds one step of a history or one list.
   const writer = new WorkerLink<WriterCalls>(worker("writer", 64), file, log);
   const reader = new WorkerLink<ReaderCalls>(worker("reader", 256), file, log);

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { DataFolderUnusable, dataFolderAdvice } from "./folder.ts";
+import { DataFolderUnusable, databaseOf, dataFolderAdvice } from "./folder.ts";
 import { isDamaged } from "./log-damage.ts";
 import { logBelongs, markOf } from "./open-mark.ts";
 
@@ -31,9 +31,10 @@ const ownTable = "migration";
  * an old log, and drops a log that does not fit. Throws `DataFolderUnusable`.
  */
 export function checkWhole(directory: string): void {
-  const file = join(directory, "waybeam.db");
+  const file = databaseOf(directory);
+  const logFile = `${file}-wal`;
   const size = sizeOf(file) ?? 0;
-  const log = sizeOf(join(directory, "waybeam.db-wal")) ?? 0;
+  const log = sizeOf(logFile) ?? 0;
   const refuse = (why: string, advice: string) => {
     throw new DataFolderUnusable(directory, why, advice, undefined);
   };
@@ -64,14 +65,14 @@ export function checkWhole(directory: string): void {
   }
   if ((mark.open && mark.copy) || !logBelongs(file, mark.number))
     refuse("waybeam.db-wal is the log of another state of the database than waybeam.db", mixed);
-  const logHead = firstBytes(join(directory, "waybeam.db-wal"), logHeader);
+  const logHead = firstBytes(logFile, logHeader);
   if (!logMagics.includes(logHead.readUInt32BE(0)))
     refuse("waybeam.db-wal is no log of SQLite, so what it held is lost", mixed);
   // 1 stands for 65,536, which takes no place in 16 bits.
   const pageSize = head.readUInt16BE(16) === 1 ? 65_536 : head.readUInt16BE(16);
   if (logHead.readUInt32BE(8) !== pageSize)
     refuse("waybeam.db-wal is the log of another database than waybeam.db: their pages differ in size", mixed);
-  if (isDamaged(join(directory, "waybeam.db-wal"), pageSize))
+  if (isDamaged(logFile, pageSize))
     refuse("waybeam.db-wal is damaged, and SQLite would drop what was stored behind the damage", damaged);
 }
 

@@ -141,7 +141,7 @@ serve<WriterCalls>({
     return plain(null);
   },
   mark: () => {
-    markOpen(writer().database, databaseFile());
+    markOpen(writer().database);
     return plain(null);
   },
   unmark: () => {
@@ -149,7 +149,7 @@ serve<WriterCalls>({
     return plain(null);
   },
   close: () => {
-    if (opened !== undefined) closeMarked(opened.database, databaseFile());
+    if (opened !== undefined) closeMarked(opened.database);
     return plain(null);
   },
 });

@@ -1,7 +1,7 @@
 import { stepOf } from "../fold/step.ts";
 import { advance, differOnlyInSums } from "../fold/totals.ts";
 import type { DeviceCommit, TotalsPatch, TotalsShift } from "../model/commit.ts";
-import { contentHashOf } from "../model/content-hash.ts";
+import { contentHashOf, mayHaveOldHash } from "../model/content-hash.ts";
 import {
   arrivalOf,
   byPlace,
@@ -114,7 +114,7 @@ function withoutRepeats(drafts: readonly Draft[], stored: readonly LocationRecor
   for (const record of stored) {
     if (!moments.has(record.time)) continue;
     keys.add(`${record.time}/${record.hash}`);
-    if (record.arrival < firstArrival) keys.add(`${record.time}/${contentHashOf(record)}`);
+    if (mayHaveOldHash(record)) keys.add(`${record.time}/${contentHashOf(record)}`);
   }
   return drafts.filter((draft) => !keys.has(`${draft.time}/${draft.hash}`));
 }

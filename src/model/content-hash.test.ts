@@ -97,3 +97,17 @@ test("a fix that comes again from the tracker's memory is the same fix, and says
   assert.notEqual(hashOf(fix({ archive: false }, 50), at), hashOf(fix({}, 50), at));
   assert.notEqual(hashOf(fix({ archived: "true" }, 50), at), hashOf(fix({}, 50), at));
 });
+
+test("a fix that an earlier version stored from the tracker's memory is the same fix, wherever its mark stands", () => {
+  const of = (text: string) => contentHashOf(record(0, { extras: `,"attributes":{${text}` }));
+  for (const [stored, live] of [
+    ['"uploadMode":"1","archive":"true","cells":"x"', '"uploadMode":"1","cells":"x"'],
+    ['"archive":"true","valid":"false"', '"valid":"false"'],
+    ['"archive":"true","alarms":"sos"', '"alarms":"sos"'],
+    ['"archive":"true"', ""],
+  ] as const)
+    assert.equal(of(stored), of(live), stored);
+  const spoken = '"text":",\\"archive\\":\\"true\\""';
+  assert.notEqual(of(spoken), of('"text":""'));
+  assert.notEqual(of('"x":"1","archive":"truest"'), of('"x":"1"'));
+});

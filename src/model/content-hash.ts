@@ -1,4 +1,4 @@
-import type { LocationRecord } from "./location.ts";
+import { firstArrival, type LocationRecord } from "./location.ts";
 
 /** Stand for what is not a number. Small integers, so that they differ from the halves of usual doubles. */
 const absent = 0x11;
@@ -24,6 +24,14 @@ export interface Located {
 export const fromMemory = { name: "archive", json: ',"archive":"true"' } as const;
 const fromMemoryBytes = new TextEncoder().encode(fromMemory.json.slice(1));
 const comma = 0x2c;
+
+/** Where it stands in extras that earlier versions wrote: behind a comma, or as the first attribute. A quote within a text is escaped, so no text looks like this. */
+const anyMark = new RegExp(`${fromMemory.json}|(?<=\\{)${fromMemory.json.slice(1)},?`);
+
+/** Whether bytes of a record hold the mark, wherever: earlier versions counted it as content, so `contentHashOf` may give another hash than the record has. */
+export function holdsMark(bytes: Uint8Array, from: number, to: number): boolean {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).includes(fromMemoryBytes);
+}
 
 /** Where the content of extras ends. */
 function contentEnd(bytes: Uint8Array, from: number, to: number): number {
@@ -99,9 +107,14 @@ export class ContentHash {
 /** One for all: it holds nothing between two records. */
 const contentHash = new ContentHash();
 
+/** Whether the hash that a record is stored under may be one of an earlier version: it has no number, or its hash may count the mark of the tracker's memory. */
+export function mayHaveOldHash({ arrival, extras }: Pick<LocationRecord, "arrival" | "extras">): boolean {
+  return arrival < firstArrival || anyMark.test(extras);
+}
+
 /** The hash of what a stored record says, whatever hash an earlier version of the program stored it under. */
 export function contentHashOf(record: LocationRecord): number {
-  const bytes = Buffer.from(record.extras);
+  const bytes = Buffer.from(record.extras.replace(anyMark, ""));
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const { valid, latitude, longitude, speed, course } = record;
   const located = record.unlocated ? undefined : { valid, latitude, longitude, speed, course };

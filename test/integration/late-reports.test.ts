@@ -281,3 +281,37 @@ test("a clock that can't be right is kept as evidence, acknowledged, and no loca
   const refused = (await store.refused.page(device.key, 10)).reports;
   assert.deepEqual(refused.map(({ cause }) => cause).sort(), ["future", "past", "position"]);
 });
+
+test("a fix from a tracker's memory that an earlier version stored is stored once when it is sent again", async (context) => {
+  const directory = dataFolder();
+  const store = await openStore(directory, log);
+  context.after(async () => {
+    await store.close();
+    removeFolder(directory);
+  });
+  const ingest = newIngest(store);
+  const account = { id: "test", name: "Test", timeZone: "Etc/UTC", licenses: 10, language: "en" } as const;
+  await store.accounts.create(account, Date.now());
+  const device = await admitted(ingest, store, "a");
+  const changes: readonly Partial<Fix>[] = [{ attributes: { cells: "x" } }, { valid: false }, { alarms: ["sos"] }, {}];
+  /** As they stood in earlier versions: a text in the order of the attributes, which is content. */
+  const fixes = (archive: string | boolean | undefined) =>
+    changes.map((change, index): Fix => {
+      const attributes = { mode: "1", ...(archive !== undefined && { archive }), ...change.attributes };
+      const base = { time: start + index * 60_000, valid: true, latitude: 4 + index, longitude: 11 };
+      return { type: "fix", ...base, alarms: [], readings: {}, ...change, attributes };
+    });
+  // The last one of the device at that moment, and then behind others.
+  for (const [index, stored] of fixes("true").entries()) {
+    assert.equal(await submit(ingest, device, [stored]), "stored");
+    for (const archive of [true, undefined]) {
+      const again = fixes(archive)[index];
+      assert.ok(again);
+      assert.equal(await submit(ingest, device, [again]), "stored");
+      assert.equal((await history(store, device)).length, index + 1, `${index} ${archive}`);
+    }
+  }
+  for (const archive of [true, undefined]) assert.equal(await submit(ingest, device, fixes(archive)), "stored");
+  assert.equal((await history(store, device)).length, changes.length);
+  await ingest.stop();
+});

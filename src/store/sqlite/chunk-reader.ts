@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { contentHashOf } from "../../model/content-hash.ts";
+import { contentHashOf, holdsMark } from "../../model/content-hash.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import { byPlace, type LocationRecord, placeBefore, placeBehind, type RecordPlace } from "../../model/location.ts";
 import { LocationRenderer, ReadingRenderer } from "../records/location-bytes.ts";
@@ -115,8 +115,9 @@ export class ChunkReader {
       for (const at of offsets) {
         cursor.readKey(at);
         hashes.push(cursor.hash);
-        // Earlier versions made hashes in other ways; what they stored has no number.
-        if (cursor.arrival === cursor.hash) hashes.push(contentHashOf(this.#record(cursor, at)));
+        // Earlier versions made hashes in other ways; what they stored has no number, or counts the mark of the tracker's memory.
+        if (cursor.arrival === cursor.hash || holdsMark(cursor.bytes, at, cursor.end))
+          hashes.push(contentHashOf(this.#record(cursor, at)));
       }
       const newest = new ByteSink(512);
       if (offsets.length > 0) this.#before(placeBehind(time), newest);

@@ -125,3 +125,27 @@ test("a database elsewhere, with a link in its place, has its log looked after t
   const read = await waybeam(["check"]);
   assert.match(read.err, /waybeam\.db-wal is damaged/);
 });
+
+/** A change by a process that is killed right after. */
+const killedChange = `
+  const { DatabaseSync } = require("node:sqlite");
+  const database = new DatabaseSync(process.argv[1]);
+  database.exec("update setting set value = value + 1 where name = 'check'");
+  process.kill(process.pid, "SIGKILL");
+`;
+
+test("a service whose log another program moved starts again, also where it is killed before it marks the database", {
+  timeout: 120_000,
+}, async (context) => {
+  const directory = folderOf(context);
+  const file = join(directory, "waybeam.db");
+  let commits = run(directory, ["killed"]);
+  const other = new DatabaseSync(file);
+  other.exec("pragma user_version = 0");
+  other.close();
+  assert.ok(existsSync(`${file}-open`) && !existsSync(`${file}-wal`));
+  commits += run(directory, ["scan", "0"]);
+  // What the service writes before it marks the database, a new table say.
+  spawnSync(process.execPath, ["-e", killedChange, file]);
+  await startsWith(directory, commits + 1, "the log is gone");
+});

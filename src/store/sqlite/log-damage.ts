@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 
 /** Lengths in a log of SQLite (https://www.sqlite.org/fileformat2.html, 4.1 and 4.2). */
-const headerBytes = 32;
+export const logHeaderBytes = 32;
 const frameHeaderBytes = 24;
 /** Of the two magic numbers, the one whose checksums are of big-endian words. */
 const bigEndianMagic = 0x377f0683;
@@ -17,7 +17,7 @@ type Sums = readonly [number, number];
 export function isDamaged(file: string, pageSize: number): boolean {
   const descriptor = openSync(file, "r");
   try {
-    const header = read(descriptor, headerBytes, 0);
+    const header = read(descriptor, logHeaderBytes, 0);
     if (header === undefined) return false;
     const little = header.getUint32(0) !== bigEndianMagic;
     let sums: Sums = sumsAt(header, 24);
@@ -26,7 +26,7 @@ export function isDamaged(file: string, pageSize: number): boolean {
     const frameBytes = frameHeaderBytes + pageSize;
     let wrong = false;
     let commits = 0;
-    for (let at = headerBytes; commits < 2; at += frameBytes) {
+    for (let at = logHeaderBytes; commits < 2; at += frameBytes) {
       const frame = read(descriptor, frameBytes, at);
       if (frame === undefined) return false;
       const stored = sumsAt(frame, 16);

@@ -1,19 +1,33 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { EngineError } from "./engine-errors.ts";
+import { logHeaderBytes } from "./log-damage.ts";
 
 /*
  * SQLite says nothing of a log that is gone: it opens the database without what the log held. So the database says in its own header whether a log belongs
  * to it: `user_version` is odd while the service has it open, even after a clean end, and grows with each start. The file `waybeam.db-open` holds the
- * numbers of the present log, which tell the log's database from an older copy.
+ * lowest and the highest number of the present log, which tell the log's database from an older copy.
  */
 
 /** Where the database's header holds `user_version`, and its change counter (https://www.sqlite.org/fileformat2.html, 1.3). */
 const versionAt = 60;
 const changesAt = 24;
 
-/** Numbers that are kept of one log: a start and an end of the service make two. */
-const mostNumbers = 300;
+/** SQLITE_FULL and SQLITE_CANTOPEN. */
+const full = 13;
+const cantOpen = 14;
 
 /** What a database's header says of its log. */
 export interface Mark {
@@ -34,37 +48,54 @@ function markFile(database: string): string {
   return `${database}-open`;
 }
 
-/** Whether a log that lies beside a database with this number is that database's. Where no file tells, the log is believed. */
-export function logBelongs(database: string, number: number): boolean {
-  const numbers = numbersIn(markFile(database));
-  return numbers?.includes(number) ?? true;
+/** The number by which a database with this one counts as closed. */
+export function closedNumber(number: number): number {
+  return number % 2 === 0 ? number : number + 1;
 }
 
-/** Undefined: there is no such file. */
-function numbersIn(file: string): readonly number[] | undefined {
+/** Whether a log that lies beside a database with this number is that database's. Where no file tells, the log is believed. */
+export function logBelongs(database: string, number: number): boolean {
+  const known = numbersOf(database);
+  return known === undefined || (number >= known.low && number <= known.high);
+}
+
+/** The numbers that a database has had with one log. Each start and each end makes the next one. */
+interface Numbers {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Undefined: no file tells. */
+function numbersOf(database: string): Numbers | undefined {
   try {
-    return readFileSync(file, "latin1")
-      .split(/\s+/)
-      .filter((text) => /^\d+$/.test(text))
-      .map(Number);
+    return spanOf(readFileSync(markFile(database), "latin1").match(/\d+/g)?.map(Number) ?? []);
   } catch {
     return undefined;
   }
 }
 
-/** Adds numbers to those of the present log. As long as somebody reads the database, a backup say, the log can't be moved, and the file's header has an older number. */
-function addNumbers(file: string, ...numbers: readonly number[]): void {
-  const known = numbersIn(markFile(file)) ?? [];
-  writeDurably(markFile(file), [...new Set([...known, ...numbers])].slice(-mostNumbers).join(" "));
+function spanOf(numbers: readonly number[]): Numbers | undefined {
+  return numbers.length === 0 ? undefined : { low: Math.min(...numbers), high: Math.max(...numbers) };
+}
+
+/** Forgets the numbers of a log that is gone, since another program moved it into the database: those of the next log may be others. */
+export function forgetGoneLog(database: string): void {
+  const log = statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (log >= logHeaderBytes || !existsSync(markFile(database))) return;
+  rmSync(markFile(database));
+  syncFolder(dirname(database));
 }
 
 /** Marks an open database, in its own file and beside it. */
 export function markOpen(database: DatabaseSync): void {
   const file = fileOf(database);
   const before = numberOf(database);
-  const number = (before + (before % 2 === 0 ? 1 : 2)) % 0x7fff_ffff;
-  // The older number too: until the log is moved the header of the database's file has it. And the one of the close, for which the disk may have no room then.
-  addNumbers(file, before, number, number + 1);
+  const number = (before + (before % 2 === 0 ? 1 : 2)) % 0x7fff_fffe;
+  // As long as somebody reads the database, a backup say, the log can't be moved, and the file's header has an older number. And the one of the close, for which the
+  // disk may have no room then.
+  const { low, high } = numbersOf(file) ?? { low: before, high: before };
+  const numbers = [low, high, numberIn(file), before, number, number + 1];
+  writeDurably(markFile(file), `${Math.min(...numbers)} ${Math.max(...numbers)}`);
   database.exec(`pragma user_version = ${number}`);
   const { busy, log, checkpointed } = database.prepare("pragma wal_checkpoint(passive)").get() ?? {};
   if (busy === 0 && log === checkpointed) writeDurably(markFile(file), `${number} ${number + 1}`);
@@ -91,23 +122,54 @@ function fileOf(database: DatabaseSync): string {
   return file;
 }
 
+/** The number in the header of a database's file, which is older than the one in the log. */
+function numberIn(file: string): number {
+  const bytes = Buffer.alloc(4);
+  const descriptor = openSync(file, "r");
+  try {
+    readSync(descriptor, bytes, 0, bytes.length, versionAt);
+  } finally {
+    closeSync(descriptor);
+  }
+  return bytes.readUInt32BE(0);
+}
+
 function numberOf(database: DatabaseSync): number {
   return Number(database.prepare("pragma user_version").get()?.user_version ?? 0);
 }
 
-/** A file that is whole and on disk when this returns, or as it was. */
+/** A file that is whole and on disk when this returns, or as it was. Throws `EngineError`, so that it is told as a failure of the database is. */
 function writeDurably(file: string, text: string): void {
+  try {
+    replace(file, text);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new EngineError(message, code === "ENOSPC" || code === "EDQUOT" ? full : cantOpen);
+  }
+}
+
+function replace(file: string, text: string): void {
   const temporary = `${file}.new`;
   rmSync(temporary, { force: true });
   const descriptor = openSync(temporary, "wx", 0o600);
   try {
-    writeSync(descriptor, text);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+    try {
+      writeSync(descriptor, text);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
   }
-  renameSync(temporary, file);
-  const folder = openSync(dirname(file), "r");
+  syncFolder(dirname(file));
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, "r");
   try {
     fsyncSync(folder);
   } finally {

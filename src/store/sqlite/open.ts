@@ -29,6 +29,7 @@ import { type LocationParts, SqliteLocations } from "./locations.ts";
 import { waitForFolder } from "./lock.ts";
 import type { ReaderCalls, WriterCalls } from "./messages.ts";
 import { Mutex } from "./mutex.ts";
+import { forgetGoneLog } from "./open-mark.ts";
 import { closeToOthers, makePrivate, tellOpen } from "./private-files.ts";
 import { Purger } from "./purger.ts";
 import { checkWhole } from "./whole.ts";
@@ -86,6 +87,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   try {
     finishRestore(directory);
     checkWhole(directory);
+    forgetGoneLog(databaseOf(directory));
   } catch (error) {
     lock.release();
     throw openFailure(error, directory, "waybeam.db");

@@ -3,25 +3,24 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { DataFolderUnusable, databaseOf, dataFolderAdvice } from "./folder.ts";
-import { isDamaged } from "./log-damage.ts";
-import { logBelongs, markOf } from "./open-mark.ts";
+import { isDamaged, logHeaderBytes } from "./log-damage.ts";
+import { closedNumber, logBelongs, markOf } from "./open-mark.ts";
 
 /** First bytes of an SQLite database (https://www.sqlite.org/fileformat2.html, 1.3), and of a log in either byte order (4.1). */
 const databaseMagic = "SQLite format 3\0";
 const logMagics: readonly number[] = [0x377f0682, 0x377f0683];
-const logHeader = 32;
 
 const lost =
   "Put it back from where the folder was copied or from a backup. To begin anew instead, move the other files away, or choose another folder by WAYBEAM_DATA.";
 const mixed =
   "Put back the two files that belong together, or a backup of the folder; a database that SQLite's .backup made has no log, so move waybeam.db-wal away then.";
 
-const logGone =
-  "Put waybeam.db-wal back from where the database was copied, or restore a backup. Where another program opened the database since and moved the log into it, nothing is missing: then run sqlite3 waybeam.db 'pragma user_version = 0' and start again.";
+const logGone = (number: number) =>
+  `Put waybeam.db-wal back from where the database was copied, or restore a backup. Where another program opened the database since and moved the log into it, nothing is missing: then run sqlite3 waybeam.db 'pragma user_version = ${closedNumber(number)}' and start again.`;
 const foreign = "Move it away, or choose another folder by WAYBEAM_DATA. Nothing was changed.";
 
-const damaged =
-  "Restore a backup of the folder. To go on without what is behind the damage, copy the folder, run sqlite3 waybeam.db 'pragma user_version = 0' in it, and start again.";
+const damaged = (number: number) =>
+  `Restore a backup of the folder. To go on without what is behind the damage, copy the folder, run sqlite3 waybeam.db 'pragma user_version = ${closedNumber(number)}' in it, and start again.`;
 
 /** The table that each version of the service makes first. */
 const ownTable = "migration";
@@ -50,11 +49,11 @@ export function checkWhole(directory: string): void {
   // What is no database is told by the engine, which knows more.
   if (head.length < 100 || head.toString("latin1", 0, 16) !== databaseMagic) return;
   const mark = markOf(head);
-  if (log < logHeader) {
+  if (log < logHeaderBytes) {
     if (mark.open && !mark.copy)
       refuse(
         "waybeam.db-wal is missing, and the service did not end cleanly: what it stored last was in there",
-        logGone,
+        logGone(mark.number),
       );
     const tables = tablesOf(file);
     if (tables?.length === 0 && sizeOf(join(directory, "credentials.json")) !== undefined)
@@ -65,7 +64,7 @@ export function checkWhole(directory: string): void {
   }
   if ((mark.open && mark.copy) || !logBelongs(file, mark.number))
     refuse("waybeam.db-wal is the log of another state of the database than waybeam.db", mixed);
-  const logHead = firstBytes(logFile, logHeader);
+  const logHead = firstBytes(logFile, logHeaderBytes);
   if (!logMagics.includes(logHead.readUInt32BE(0)))
     refuse("waybeam.db-wal is no log of SQLite, so what it held is lost", mixed);
   // 1 stands for 65,536, which takes no place in 16 bits.
@@ -73,7 +72,7 @@ export function checkWhole(directory: string): void {
   if (logHead.readUInt32BE(8) !== pageSize)
     refuse("waybeam.db-wal is the log of another database than waybeam.db: their pages differ in size", mixed);
   if (isDamaged(logFile, pageSize))
-    refuse("waybeam.db-wal is damaged, and SQLite would drop what was stored behind the damage", damaged);
+    refuse("waybeam.db-wal is damaged, and SQLite would drop what was stored behind the damage", damaged(mark.number));
 }
 
 /** Tables of a database that has no log. Undefined where they can't be read, of which the engine tells more. */

@@ -72,6 +72,15 @@ test("late reports that really take that long are at most twice the fewest", () 
   }
 });
 
+test("one slow batch with a single late report does not keep the share at its least, where batches take a steady half of what is long", () => {
+  for (const others of [10, 12, 15, 19]) {
+    const share = BatchShare.ofLateReports();
+    share.took(1, 500);
+    for (let batch = 0; batch < 20; batch++) share.took(share.amount, others + share.amount * 0.01);
+    assert.ok(share.amount >= 512, `${share.amount} beside ${others} ms for others`);
+  }
+});
+
 test("bytes have a share by the same rule", () => {
   const most = 8 * 1024 * 1024;
   const share = BatchShare.ofBytes(most);

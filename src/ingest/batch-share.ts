@@ -6,13 +6,15 @@ interface Bounds {
    */
   readonly longMs: number;
   readonly least: number;
+  /** What the least share takes by itself, ms, but for a few. */
+  readonly leastMs: number;
   readonly most: number;
   /** The share before the first batch was measured. */
   readonly first: number;
 }
 
 /** Late reports in one batch. Each costs many times as much as a report in order. */
-const ofLateReports: Bounds = { longMs: 20, least: 16, most: 16_384, first: 256 };
+const ofLateReports: Bounds = { longMs: 20, least: 16, leastMs: 10, most: 16_384, first: 256 };
 
 /**
  * The part of a batch that expensive reports may fill. Everybody waits for the batch, so those who send many expensive reports get a share of each batch. The share
@@ -36,7 +38,7 @@ export class BatchShare {
   /** Bytes in one batch of the devices that send many at a time. `most`: the bytes of a whole batch. */
   static ofBytes(most: number): BatchShare {
     // Longer, for they cost no more than those of others: smaller batches would only make a fleet's backlog slower.
-    return new BatchShare({ longMs: 40, least: most / 32, most, first: most / 4 });
+    return new BatchShare({ longMs: 40, least: most / 32, leastMs: 40, most, first: most / 4 });
   }
 
   get amount(): number {
@@ -46,16 +48,14 @@ export class BatchShare {
   /** Tells that a batch that held this amount took `ms`. */
   took(amount: number, ms: number): void {
     if (amount === 0) return;
-    const { longMs, least, most } = this.#bounds;
+    const { longMs, least, leastMs, most } = this.#bounds;
     this.#diskMs = Math.min(this.#diskMs, ms);
+    // So few rarely take so long by themselves: that is the disk, or what others send. If they are the cause after all, batches take at most twice as long.
+    if (this.#amount === least && ms - this.#diskMs >= leastMs) this.#diskMs = ms;
     const own = ms - this.#diskMs;
-    if (own >= Math.max(longMs, this.#diskMs)) {
-      // The least share rarely takes that long by itself, so the disk is slow. If the share is the cause after all, batches take at most twice as long.
-      if (this.#amount === least) this.#diskMs = ms;
-      this.#amount = Math.max(least, Math.floor(Math.min(this.#amount, amount) / 2));
-    }
+    const long = Math.max(longMs, this.#diskMs);
+    if (own >= long) this.#amount = Math.max(least, Math.floor(Math.min(this.#amount, amount) / 2));
     // Waiting reports come in messages of many, which seldom fill the share exactly. A batch that uses more than half of it had no room for the next message.
-    else if (own < Math.max(longMs, this.#diskMs) / 2 && amount > this.#amount / 2)
-      this.#amount = Math.min(most, this.#amount * 2);
+    else if (own < long / 2 && amount > this.#amount / 2) this.#amount = Math.min(most, this.#amount * 2);
   }
 }

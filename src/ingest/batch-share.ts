@@ -6,7 +6,7 @@ interface Bounds {
    */
   readonly longMs: number;
   readonly least: number;
-  /** What the least share takes by itself, ms, but for a few. */
+  /** The least share mostly takes less than this by itself, ms. */
   readonly leastMs: number;
   readonly most: number;
   /** The share before the first batch was measured. */

@@ -50,6 +50,8 @@ export interface CommitListener {
   took(commits: readonly DeviceCommit[], ms: number): void;
   /** Planning the few reports of these devices took `ms`. */
   slow(devices: readonly DeviceKey[], ms: number): void;
+  /** The history around a late report, asked for when the report came, is here. */
+  readAhead(): void;
 }
 
 /** Plans and commits the reports of some devices, in commits of bounded size. */
@@ -63,7 +65,7 @@ export class Committer {
   constructor(deps: CommitterDeps, listener: CommitListener) {
     this.#deps = deps;
     this.#listener = listener;
-    this.planner = new Planner(deps.locations, deps.states, deps, (devices, ms) => listener.slow(devices, ms));
+    this.planner = new Planner(deps.locations, deps.states, deps, listener);
   }
 
   /** Resolves when all are settled. Where it rejects, some may be; it may be tried again with the same ones. */
@@ -205,7 +207,8 @@ export class Committer {
   #committed(planned: readonly Planned[]): void {
     const { states, engine, bus, log } = this.#deps;
     let notices = 0;
-    for (const { pending, plan, whenStored } of planned) {
+    for (const { pending, plan, whenStored, further } of planned) {
+      if (further !== undefined) continue;
       whenStored?.();
       if (plan !== undefined) states.committed(pending.device.key, plan.state);
       // Where all were repeats, they may be those of a commit whose answer was lost.

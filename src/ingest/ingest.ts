@@ -9,7 +9,7 @@ import type { SetAside, SetAsides } from "../ports/set-aside.ts";
 import type { Store } from "../ports/store.ts";
 import type { Aside } from "./aside.ts";
 import { Attempts, GivenUp } from "./attempts.ts";
-import { BatchShare } from "./batch-share.ts";
+import { type Batch, Batches } from "./batches.ts";
 import { Committer } from "./committer.ts";
 import { Culprits } from "./culprits.ts";
 import { Directory } from "./directory.ts";
@@ -25,10 +25,6 @@ import { Waiting } from "./waiting.ts";
 
 /** Bytes of reports that may wait for a commit (an estimate); beyond it sockets are not read until half of them are on disk. */
 const mostWaitingBytes = 32 * 1024 * 1024;
-/** Bytes of reports of one commit (an estimate); what waits beyond is the next commit. */
-const mostBatchBytes = 8 * 1024 * 1024;
-/** A device of which no more waits is in the next batch, before those that send a backlog: some fifty reports. Such devices make a batch no more than twice as large. */
-const fewBytes = 32 * 1024;
 /** Beside more devices set aside than this, of several accounts, that nothing is committed at all is a trouble of the store rather than of theirs. */
 const manyAside = 10;
 /** How often Ingest looks whether a device may go on, while nothing but held ones waits, ms. */
@@ -38,13 +34,6 @@ const heldPollMs = 20;
 export interface IngestOptions {
   /** How far ahead of ours a tracker's clock may be, ms. */
   readonly maxFutureMs: number;
-}
-
-/** What one batch commits, and what of it may take long: late reports, and bytes of devices that send much at a time. */
-interface Batch {
-  readonly batch: readonly PendingDevice[];
-  readonly late: number;
-  readonly bulk: number;
 }
 
 /** What ingest works with. */
@@ -75,8 +64,9 @@ export class Ingest implements Intake, SetAsides {
   readonly #attempts: Attempts;
   readonly #culprits: Culprits;
   readonly #progress: Progress;
-  readonly #lateShare = BatchShare.ofLateReports();
-  readonly #bulkShare = BatchShare.ofBytes(mostBatchBytes);
+  readonly #batches = new Batches();
+  /** What the present batch left over whole, to see more of its history. */
+  readonly #postponed = new Set<PendingDevice>();
   readonly #waiting = new Waiting(mostWaitingBytes);
   readonly #unsubscribe: () => void;
   readonly #drainListeners: (() => void)[] = [];
@@ -116,6 +106,7 @@ export class Ingest implements Intake, SetAsides {
         this.#holds.committed(commits, ms);
       },
       slow: (devices, ms) => this.#holds.planned(devices, ms),
+      readAhead: () => this.#wake?.(),
     });
     const attempts = new Attempts({ ...deps, onDown: () => this.#down() });
     const commit = (devices: readonly PendingDevice[]) => this.#committer.commit(devices);
@@ -213,7 +204,8 @@ export class Ingest implements Intake, SetAsides {
     this.#waiting.add(device.accountKey, pending.bytes - before, reports.length);
     if (this.#waiting.over) this.#congested = true;
     this.#running ??= this.#run();
-    if (this.#wake !== undefined && !this.#holds.has(device.key)) this.#wake();
+    const waits = this.#holds.has(device.key) || this.#committer.planner.unreadSince(pending) !== undefined;
+    if (!waits) this.#wake?.();
   }
 
   heard(device: Admitted, receivedAt: number): void {
@@ -223,6 +215,7 @@ export class Ingest implements Intake, SetAsides {
   /** Holds back no device from now on: the service is about to stop, and trackers wait for their answers. */
   hurry(): void {
     this.#hurries = true;
+    this.#committer.planner.hurry();
     this.#wake?.();
   }
 
@@ -266,28 +259,29 @@ export class Ingest implements Intake, SetAsides {
       const tried = await this.#culprits.next(this.#stopping, () => this.#tellStored());
       if (tried) this.#relieve();
       const taken = this.#takeBatch();
-      if (taken.batch.length > 0) await this.#commitBatch(taken);
+      if (taken.devices.length > 0) await this.#commitBatch(taken);
       else if (this.#pending.empty && !tried) return;
-      else if (!tried) await this.#untilOneIsReleased();
+      else if (!tried) await this.#untilOneMayGo(taken);
     }
   }
 
-  async #commitBatch({ batch, late, bulk }: Batch): Promise<void> {
+  async #commitBatch(batch: Batch): Promise<void> {
     const { clock, metrics } = this.#deps;
+    this.#progress.begun();
+    this.#postponed.clear();
+    const began = clock.monotonic();
+    await this.#culprits.commit(batch.devices);
+    this.#batches.took(batch, this.#postponed, clock.monotonic() - began);
     let reports = 0;
     let messages = 0;
-    for (const pending of batch) {
+    for (const pending of batch.devices) {
+      if (this.#postponed.has(pending)) continue;
       reports += pending.reports;
       messages += pending.messages;
     }
+    this.#postponed.clear();
     metrics.batchMessages.observe(messages);
     metrics.batchReports.observe(reports);
-    this.#progress.begun();
-    const began = clock.monotonic();
-    await this.#culprits.commit(batch);
-    const ms = clock.monotonic() - began;
-    this.#lateShare.took(late, ms);
-    this.#bulkShare.took(bulk, ms);
     this.#relieve();
     // Where the run ends now, it tells them before.
     setImmediate(() => this.#tellStored());
@@ -305,49 +299,32 @@ export class Ingest implements Intake, SetAsides {
     });
   }
 
-  /** What waits, up to a commit's size and its shares of what may take long; but for devices that are held back, which go on waiting, as what is more does. */
+  /** But for devices that are held back, which go on waiting. */
   #takeBatch(): Batch {
     const all = this.#pending;
     this.#pending = new Pending();
     const now = this.#deps.clock.monotonic();
     const holds = this.#holds.some && !this.#hurries;
-    const batch: PendingDevice[] = [];
-    const backlogs: PendingDevice[] = [];
-    let bytes = 0;
-    let late = 0;
-    let bulk = 0;
-    for (const [key, pending] of all.devices) {
-      const held = (holds && this.#holds.has(key, now)) || this.#culprits.suspects(key);
-      const lateReports = this.#committer.planner.isLate(pending) ? pending.drafts.length : 0;
-      const tooLate = late > 0 && lateReports > 0 && late + lateReports > this.#lateShare.amount;
-      const few = pending.bytes <= fewBytes;
-      const tooLong = bulk > 0 && !few && bulk + pending.bytes > this.#bulkShare.amount;
-      // Those that wait stand first next time, so that all have their turn.
-      if (held || tooLate || tooLong || bytes > (few ? 2 * mostBatchBytes : mostBatchBytes))
-        this.#pending.devices.set(key, pending);
-      else {
-        (few ? batch : backlogs).push(pending);
-        bytes += pending.bytes;
-        late += lateReports;
-        if (!few) bulk += pending.bytes;
-      }
-    }
+    const batch = this.#batches.take(all, this.#pending, {
+      heldBack: (key) => (holds && this.#holds.has(key, now)) || this.#culprits.suspects(key),
+      isLate: (pending) => this.#committer.planner.isLate(pending),
+      unreadSince: (pending) => this.#committer.planner.unreadSince(pending),
+    });
+    this.#progress.reading(batch.unreadSince);
     if (holds) this.#holds.release(now);
-    all.passOn(this.#pending);
-    for (const pending of backlogs) batch.push(pending);
-    this.#committer.planner.taken(batch);
-    return { batch, late, bulk };
+    this.#committer.planner.ahead.taken(batch.devices);
+    return batch;
   }
 
   #withdraw(device: DeviceKey): PendingDevice | undefined {
     const pending = this.#pending.take(device);
-    if (pending !== undefined) this.#committer.planner.taken([pending]);
+    if (pending !== undefined) this.#committer.planner.ahead.taken([pending]);
     return pending;
   }
 
-  /** Only held devices wait: looks again soon whether one of them may go on, and at once when another one reports. */
-  async #untilOneIsReleased(): Promise<void> {
-    this.#progress.idle();
+  /** Only held devices wait, and late reports whose history is being read: looks again soon whether one of them may go on, at once when that is here or another device reports. */
+  async #untilOneMayGo({ unreadSince }: Batch): Promise<void> {
+    if (unreadSince === undefined) this.#progress.idle();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
     const timer = setTimeout(resolve, heldPollMs);
@@ -371,13 +348,17 @@ export class Ingest implements Intake, SetAsides {
     }
   }
 
-  #settle({ pending, leftover }: Planned): void {
-    this.#progress.committed();
+  #settle({ pending, leftover, further }: Planned): void {
+    if (further === undefined) this.#progress.committed();
     if (leftover.length === 0) {
       this.#stored.push(pending);
       return;
     }
-    this.#waiting.add(pending.device.accountKey, this.#pending.putBack(pending, leftover), leftover.length);
+    const { rest, bytes } = this.#pending.putBack(pending, leftover);
+    this.#waiting.add(pending.device.accountKey, bytes, leftover.length);
+    if (further === undefined) return;
+    this.#committer.planner.ahead.hold(rest, further);
+    this.#postponed.add(pending);
   }
 
   /** Nothing more is read while nothing can be stored: the trackers keep their data. */

@@ -8,7 +8,7 @@ import { type Draft, draftOf, onEarth, worthKeeping } from "./draft.ts";
 import { eventTime } from "./event-time.ts";
 import { soundReport } from "./sound.ts";
 
-/** A part of the history that was asked for when a late report came: while the commit before is in flight there is time to read. */
+/** A part of the history that was asked for before late reports are planned: when they came, or when they needed to see more. While other commits are in flight there is time to read. */
 export interface Ahead {
   /** Of the device's state when it was asked for: with another one the history may be another too. */
   readonly version: number;
@@ -16,6 +16,10 @@ export interface Ahead {
   readonly limit: number;
   /** Undefined: it could not be read. */
   readonly context: Promise<HistoryContext | undefined>;
+  /** When it was asked for, by the clock that never goes back. */
+  readonly askedAt: number;
+  /** The context is here. */
+  arrived: boolean;
 }
 
 /** How reports are judged and made ready. */
@@ -39,15 +43,17 @@ export class PendingDevice {
   ahead: Ahead | undefined;
   /** All that it held is on disk, or refused: there is nothing left to do. */
   settled = false;
-  /** It is what one commit left over: nothing is added to it. */
+  /** It is what one batch left over: nothing is added to it. */
   isRest = false;
+  /** Its late reports may be left over whole, to see more of their history first. */
+  mayBePostponed = true;
   /** Newest event time against its arrival, ms; none: no report was believed. */
   newest = Number.NEGATIVE_INFINITY;
   /** Oldest event time of its drafts. */
   oldest = Number.POSITIVE_INFINITY;
   #done: ((outcome: Outcome) => void)[] = [];
   /** Messages with a report from the future. */
-  #ahead: ((outcome: Outcome) => void)[] = [];
+  #future: ((outcome: Outcome) => void)[] = [];
 
   constructor(device: Admitted) {
     this.device = device;
@@ -55,7 +61,7 @@ export class PendingDevice {
 
   /** Messages that wait for an answer. */
   get messages(): number {
-    return this.#done.length + this.#ahead.length;
+    return this.#done.length + this.#future.length;
   }
 
   /** When the last of its reports came, epoch ms. */
@@ -65,7 +71,7 @@ export class PendingDevice {
 
   /** Whether something of it comes from the future. */
   get isAhead(): boolean {
-    return this.#ahead.length > 0;
+    return this.#future.length > 0;
   }
 
   /** Drops what comes from the future; its messages are not acknowledged. How many reports those are. */
@@ -73,10 +79,10 @@ export class PendingDevice {
     const before = this.refused.length;
     const kept = this.refused.filter(({ cause }) => cause !== "future");
     this.refused.splice(0, before, ...kept);
-    const ahead = this.#ahead;
-    this.#ahead = [];
+    const future = this.#future;
+    this.#future = [];
     // In a turn of its own: they may submit more.
-    setImmediate(() => tellAll(ahead, "failed", failed));
+    setImmediate(() => tellAll(future, "failed", failed));
     return before - kept.length;
   }
 
@@ -104,9 +110,9 @@ export class PendingDevice {
     }
     this.reports += reports.length;
     this.bytes += messageBytes;
-    let ahead = false;
-    for (let at = refused; at < this.refused.length; at++) ahead ||= this.refused[at]?.cause === "future";
-    (ahead ? this.#ahead : this.#done).push(done);
+    let future = false;
+    for (let at = refused; at < this.refused.length; at++) future ||= this.refused[at]?.cause === "future";
+    (future ? this.#future : this.#done).push(done);
   }
 
   /** Takes over what is left of the drafts of another one, with the messages that wait for them. The other one is empty then. Gives the bytes of that. */
@@ -114,9 +120,9 @@ export class PendingDevice {
     const bytes = Math.ceil((other.bytes * drafts.length) / other.drafts.length);
     for (const draft of drafts) this.drafts.push(draft);
     this.#done = this.#done.concat(other.#done);
-    this.#ahead = this.#ahead.concat(other.#ahead);
+    this.#future = this.#future.concat(other.#future);
     other.#done = [];
-    other.#ahead = [];
+    other.#future = [];
     this.isRest = true;
     this.oldest = Math.min(this.oldest, drafts[0]?.time ?? this.oldest);
     this.reports += drafts.length;
@@ -127,11 +133,11 @@ export class PendingDevice {
   /** Tells every message what became of it; once. One that fails to hear it keeps it from no other. */
   answer(outcome: Outcome, failed: (error: unknown) => void): void {
     const done = this.#done;
-    const ahead = this.#ahead;
+    const future = this.#future;
     this.#done = [];
-    if (ahead.length > 0) this.#ahead = [];
+    if (future.length > 0) this.#future = [];
     tellAll(done, outcome, failed);
-    tellAll(ahead, outcome, failed);
+    tellAll(future, outcome, failed);
   }
 
   #refuse(report: Report, receivedAt: number, cause: RefusedReport["cause"]): void {
@@ -207,15 +213,18 @@ export class Pending {
   }
 
   /** Puts back what is left over of a device, before what gathered of it meanwhile. Gives the bytes that wait again. */
-  putBack(pending: PendingDevice, leftover: readonly Draft[]): number {
+  putBack(
+    pending: PendingDevice,
+    leftover: readonly Draft[],
+  ): { readonly rest: PendingDevice; readonly bytes: number } {
     const { key } = pending.device;
     const first = this.devices.get(key);
     // A try of what was set aside may leave something over too.
-    if (first?.isRest) return first.takeRest(pending, leftover);
+    if (first?.isRest) return { rest: first, bytes: first.takeRest(pending, leftover) };
     if (first !== undefined) this.#behind.set(key, first);
     const rest = new PendingDevice(pending.device);
     this.devices.set(key, rest);
-    return rest.takeRest(pending, leftover);
+    return { rest, bytes: rest.takeRest(pending, leftover) };
   }
 
   /** Takes out what comes next of a device. */

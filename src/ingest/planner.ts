@@ -8,8 +8,10 @@ import type { Draft } from "./draft.ts";
 import { GuardedWatch } from "./guarded-watch.ts";
 import type { IngestMetrics } from "./metrics.ts";
 import { type KnownMoment, Moments } from "./moments.ts";
-import { ordered, type PendingDevice } from "./pending.ts";
+import { Pace } from "./pace.ts";
+import { type Ahead, ordered, type PendingDevice } from "./pending.ts";
 import { type Plan, planAppend, planLate } from "./plan.ts";
+import { mostReadAhead, ReadAhead } from "./read-ahead.ts";
 import type { States } from "./states.ts";
 import { weightOf } from "./weight.ts";
 
@@ -20,22 +22,26 @@ import { weightOf } from "./weight.ts";
 const largestContext = 16_384;
 /** So many records after the last late report are looked at too where rules watch the device. */
 const watchedContext = 8;
+/** Records that reports left over for a later batch are shown at least: by then a vehicle has mostly left the noise of its receiver, and the totals meet. */
+const leastFurther = 16;
 /** Up to so many records, reports of one batch are planned as one, rather than one after the other. */
-const smallContext = 256;
+const smallContext = mostReadAhead;
+/** Where a context is too small, the next is so many times as large. */
+const contextGrowth = 4;
 /** Devices that need more than that are planned so many at a time, so that the memory of their histories is bounded; and of those that need less. */
 const lateAtOnce = 8;
 const smallAtOnce = 128;
 /** Planning a late report takes well under a millisecond. One that takes longer than this lies among thousands of one moment: its tracker's clock stands still. */
 const slowReportMs = 2;
-/** Records of history that may be held for late reports whose commit is still to come, some 20 MB; and bytes of the texts of each, more than most records have. */
-const mostAhead = 32_768;
-const aheadBytes = 1024;
-
+/** Planning gives way to sockets after so long: a backlog's reports take long by the thousand. */
+const mostTurnMs = 4;
 /** A device's plan; none where all it sent is stored already. */
 export interface Planned {
   readonly pending: PendingDevice;
   readonly plan: Plan | undefined;
   readonly leftover: readonly Draft[];
+  /** The history that the leftover needs to see. */
+  readonly further?: Ahead;
   /** Memory that its commit takes (an estimate). */
   readonly bytes: number;
   /** To be called when the plan is stored. */
@@ -65,6 +71,14 @@ export interface PlannerDeps {
   readonly metrics: Pick<IngestMetrics, "judgeFailures">;
 }
 
+/** Who is told of how planning goes. */
+export interface PlannerListener {
+  /** These devices took `ms` together to plan, which is long for the few reports that they sent. */
+  slow(devices: readonly DeviceKey[], ms: number): void;
+  /** The history around a late report, asked for when the report came, is here. */
+  readAhead(): void;
+}
+
 /** Makes the plans of a batch: in memory where reports are newer than all before, with the history's help where they come late. */
 export class Planner {
   readonly #store: LocationStore;
@@ -72,23 +86,27 @@ export class Planner {
   readonly #engine: AlertEngine;
   readonly #clock: Clock;
   readonly #judgeFailed: (device: string, error: unknown) => void;
-  readonly #slow: (devices: readonly DeviceKey[], ms: number) => void;
+  readonly #listener: PlannerListener;
   readonly #moments: Moments;
-  #ahead = 0;
+  readonly #pace: Pace;
+  /** What is read of histories before it is needed. */
+  readonly ahead: ReadAhead;
+  #hurries = false;
 
-  /** `slow` is told which devices took long to plan though they sent few reports, and the time that they took together. */
   constructor(
     store: LocationStore,
     states: States,
     { engine, clock, log, metrics }: PlannerDeps,
-    slow: (devices: readonly DeviceKey[], ms: number) => void,
+    listener: PlannerListener,
   ) {
-    this.#slow = slow;
+    this.#listener = listener;
     this.#store = store;
     this.#states = states;
     this.#moments = new Moments(store);
+    this.ahead = new ReadAhead(store, this.#moments, clock, () => listener.readAhead());
     this.#engine = engine;
     this.#clock = clock;
+    this.#pace = new Pace(clock, mostTurnMs);
     this.#judgeFailed = (device, error) => {
       metrics.judgeFailures.add(1);
       log.error({ device, error }, "a device's alert rules could not be judged; its positions are stored without");
@@ -97,6 +115,8 @@ export class Planner {
 
   /** Plans these devices, or the first of them: it ends where the plans take so many bytes. At least one is planned. */
   async plan(devices: readonly PendingDevice[], mostBytes: number): Promise<readonly Planned[]> {
+    this.#pace.begin();
+    this.ahead.planBegins();
     const read = await this.#readStates(devices);
     // Rules are there, but for those of an account that is heard of for the first time.
     const loading = this.#engine.prepare(accountsOf(devices));
@@ -131,9 +151,7 @@ export class Planner {
     const waiting: Late[] = [];
     for (let at = 0; at < late.length && bytes <= mostBytes; at += smallAtOnce) {
       const some = late.slice(at, at + smallAtOnce);
-      const answers = await Promise.all(
-        some.map((one) => this.#planLate(one, this.#atFirst(one.pending, one.drafts.length), smallContext)),
-      );
+      const answers = await Promise.all(some.map((one) => this.#planFirst(one)));
       answers.forEach((one, index) => {
         const again = some[index];
         if (one !== undefined) add(one);
@@ -154,14 +172,14 @@ export class Planner {
     some: readonly Late[],
     work: (some: readonly Late[]) => Promise<readonly T[]>,
   ): Promise<readonly T[]> {
-    const began = this.#clock.monotonic();
+    const began = this.#clock.monotonic() - this.#pace.waitedMs;
     const answers = await work(some);
-    const ms = this.#clock.monotonic() - began;
+    const ms = this.#clock.monotonic() - this.#pace.waitedMs - began;
     let reports = 0;
     for (const { drafts } of some) reports += drafts.length;
     for (const one of answers) reports -= one?.leftover.length ?? 0;
     if (ms > reports * slowReportMs)
-      this.#slow(
+      this.#listener.slow(
         some.map(({ pending }) => pending.device.key),
         ms,
       );
@@ -206,21 +224,21 @@ export class Planner {
     const first = pending.drafts[0];
     const state = this.#states.get(pending.device.key);
     if (first === undefined || state === undefined || first.time >= state.time || pending.ahead !== undefined) return;
-    if (this.#moments.get(pending.device.key, state, first.time) !== undefined) return;
     const limit = this.#atFirst(pending, pending.drafts.length);
-    if (limit > smallContext || this.#ahead + limit > mostAhead) return;
-    this.#ahead += limit;
-    // A failure does not matter: the planner asks again when it needs the context. A context with long texts is not kept, since thousands wait at a time; the planner asks for it again too.
-    const context = this.#store.context(pending.device.key, placeBefore(first.time), limit).then(
-      (found) => (textsOf(found) > (limit + 1) * aheadBytes ? undefined : found),
-      () => undefined,
-    );
-    pending.ahead = { version: state.version, time: first.time, limit, context };
+    const ahead = this.ahead.read(pending.device.key, state, first.time, limit);
+    if (ahead !== undefined) this.ahead.hold(pending, ahead);
   }
 
-  /** These are committed next: what was read ahead for them is held no longer than that. */
-  taken(devices: readonly PendingDevice[]): void {
-    if (this.#ahead > 0) for (const { ahead } of devices) this.#ahead -= ahead?.limit ?? 0;
+  /** Since when it waits for the history around its late reports; undefined: it does not. A part that another commit made useless is not waited for. */
+  unreadSince({ device, ahead }: PendingDevice): number | undefined {
+    if (ahead === undefined || ahead.arrived || this.#hurries) return undefined;
+    const state = this.#states.get(device.key);
+    return state === undefined || state.version === ahead.version ? ahead.askedAt : undefined;
+  }
+
+  /** Postpones nothing from now on, and has nobody wait for what is being read. */
+  hurry(): void {
+    this.#hurries = true;
   }
 
   /** Records of the history that so many late reports are shown at first. */
@@ -235,7 +253,8 @@ export class Planner {
     const { time } = first;
     let known = this.#moments.get(key, state, time);
     if (known === undefined) {
-      const context = (await aheadOf(late, limit)) ?? (await this.#store.context(key, placeBefore(time), limit));
+      const ahead = isAtHand(late, limit) ? await pending.ahead?.context : undefined;
+      const context = ahead ?? (await this.#store.context(key, placeBefore(time), limit));
       if (!context.more || context.from.at(-1)?.time !== time) return { context, drafts };
       known = await this.#moments.load(key, state, time);
     }
@@ -272,12 +291,33 @@ export class Planner {
     }
   }
 
+  /**
+   * Plans with the history that was asked for when the reports came. Where they need another part of it or more, the batch does not wait for that: they are left over whole for
+   * the next batch, and the history is read meanwhile. What was left over before is planned with what there is, or waits here.
+   */
+  async #planFirst(late: Late): Promise<Planned | undefined> {
+    const { pending, drafts, state, first } = late;
+    const limit = Math.max(this.#atFirst(pending, drafts.length), pending.ahead?.limit ?? 0);
+    const atHand = isAtHand(late, limit);
+    const mayBePostponed = pending.mayBePostponed && !this.#hurries && (atHand || !pending.isRest);
+    if (limit < smallContext && mayBePostponed) {
+      const planned = atHand ? await this.#planLate(late, limit, limit) : undefined;
+      if (planned !== undefined) return planned;
+      // One that is left over again needs more each time, so that it is planned after a few batches.
+      const wanted = atHand ? Math.min(Math.max(limit * contextGrowth, leastFurther), smallContext) : limit;
+      const further = this.ahead.readFurther(pending.device.key, state, first.time, wanted);
+      if (further !== undefined) return { pending, plan: undefined, leftover: drafts, further, bytes: 0 };
+    }
+    return this.#planLate(late, limit, smallContext);
+  }
+
   /** Looks at more and more of the history. Undefined: more than `most` would be needed; there is always a plan with the largest context. */
   async #planLate(late: Late, least: number, most: number): Promise<Planned | undefined> {
     const { pending, state } = late;
-    for (let limit = Math.min(least, most); ; limit = Math.min(limit * 4, most)) {
+    for (let limit = Math.min(least, most); ; limit = Math.min(limit * contextGrowth, most)) {
       const { context, drafts } = await this.#surroundings(late, limit);
       if (context === undefined) return { pending, plan: undefined, leftover: drafts, bytes: 0 };
+      await this.#pace.step();
       const watch = this.#watch(pending, state);
       const enough = limit >= smallContext || watch === undefined || reachesPast(context, drafts);
       const made = enough ? planLate(state, context, drafts, limit >= largestContext, watch) : "more context";
@@ -288,17 +328,9 @@ export class Planner {
   }
 }
 
-/** The history that was asked for when the report came; undefined: another part, of another state, or none. */
-async function aheadOf({ pending: { ahead }, first, state }: Late, limit: number): Promise<HistoryContext | undefined> {
-  if (ahead?.version !== state.version || ahead.time !== first.time || ahead.limit !== limit) return undefined;
-  return ahead.context;
-}
-
-/** Length of the texts of a context. */
-function textsOf({ before, from }: HistoryContext): number {
-  let length = before?.extras.length ?? 0;
-  for (const { extras } of from) length += extras.length;
-  return length;
+/** Whether the history at hand is what these reports need. */
+function isAtHand({ pending: { ahead }, first, state }: Late, limit: number): boolean {
+  return ahead?.version === state.version && ahead.time === first.time && ahead.limit === limit;
 }
 
 /** Drafts that are not stored already, as far as one moment tells. */

@@ -8,6 +8,8 @@ export class Progress {
   readonly #clock: Clock;
   /** When what is being committed was begun, or last went on; undefined: nothing waits. */
   #since: number | undefined;
+  /** Since when late reports wait for their history to be read; undefined: none does. */
+  #readingSince: number | undefined;
   #asideAt = Number.NEGATIVE_INFINITY;
   #committedAt = Number.NEGATIVE_INFINITY;
 
@@ -23,6 +25,12 @@ export class Progress {
   /** Nothing does. */
   idle(): void {
     this.#since = undefined;
+    this.#readingSince = undefined;
+  }
+
+  /** Since when the longest of those that wait for their history waits, if one does. */
+  reading(since: number | undefined): void {
+    this.#readingSince = since;
   }
 
   committed(): void {
@@ -47,8 +55,11 @@ export class Progress {
     return this.#since === undefined ? 0 : this.#clock.monotonic() - this.#since;
   }
 
-  /** Throws where that is too long. */
+  /** Throws where that is too long, or where a history is not read. */
   check(): void {
+    const readingMs = this.#readingSince === undefined ? 0 : this.#clock.monotonic() - this.#readingSince;
+    if (readingMs > mostStalledMs)
+      throw new Error(`late reports have waited ${Math.round(readingMs / 1000)} s for their history to be read`);
     const ms = this.stalledMs;
     if (ms > mostStalledMs) throw new Error(`nothing was committed for ${Math.round(ms / 1000)} s though reports wait`);
   }

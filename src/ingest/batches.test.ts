@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { fix, start } from "../../test/support/troubled-store.ts";
+import type { Admitted } from "../ports/intake.ts";
+import { Batches } from "./batches.ts";
+import { Pending, type PendingDevice } from "./pending.ts";
+
+const judging = { maxFutureMs: 600_000, watched: false, dropped: () => undefined };
+
+/** Reports of a device: its key says whether they come late (even) and how many there are (a hundred from 100 on). */
+function add(pending: Pending, key: number): void {
+  const one = pending.of({ key } as Admitted);
+  const reports = Array.from({ length: key >= 100 ? 100 : 1 }, (_, index) => fix(index + 1));
+  one.add(reports, start, judging, () => undefined);
+}
+
+function rules(held: readonly number[] = [], unread: readonly number[] = []) {
+  const isLate = ({ device }: PendingDevice) => device.key % 2 === 0;
+  const unreadSince = ({ device }: PendingDevice) => (unread.includes(device.key) ? 1000 - device.key : undefined);
+  return { heldBack: (key: number) => held.includes(key), isLate, unreadSince };
+}
+
+const none: ReadonlySet<PendingDevice> = new Set();
+
+function keysOf(devices: readonly PendingDevice[]): readonly number[] {
+  return devices.map(({ device }) => device.key);
+}
+
+test("after a long batch the few reports in order have one to themselves, and then all have their turn", () => {
+  const batches = new Batches();
+  const first = new Pending();
+  for (const key of [1, 2, 101]) add(first, key);
+  const second = new Pending();
+  const long = batches.take(first, second, rules());
+  assert.deepEqual(keysOf(long.devices), [1, 2, 101]);
+  batches.took(long, none, 30);
+  for (const key of [2, 101, 3, 4, 5]) add(second, key);
+  const third = new Pending();
+  const quick = batches.take(second, third, rules());
+  assert.deepEqual(keysOf(quick.devices), [3, 5]);
+  batches.took(quick, none, 30);
+  assert.deepEqual(keysOf(batches.take(third, new Pending(), rules()).devices), [2, 4, 101]);
+});
+
+test("where nothing can be committed quickly, the batch behind a long one takes what there is", () => {
+  const batches = new Batches();
+  const first = new Pending();
+  add(first, 2);
+  batches.took(batches.take(first, new Pending(), rules()), none, 30);
+  const second = new Pending();
+  add(second, 4);
+  assert.deepEqual(keysOf(batches.take(second, new Pending(), rules()).devices), [4]);
+});
+
+test("a device whose history is being read stays, and the first of them tells since when", () => {
+  const pending = new Pending();
+  for (const key of [2, 4, 6, 8]) add(pending, key);
+  const rest = new Pending();
+  const { devices, unreadSince } = new Batches().take(pending, rest, rules([8], [2, 6, 8]));
+  assert.deepEqual([keysOf(devices), unreadSince, rest.devices.size], [[4], 994, 3]);
+});
+
+test("what is left over to see more of the history tells nothing of what late reports cost", () => {
+  const batches = new Batches();
+  for (let batch = 0; batch < 20; batch++) {
+    const pending = new Pending();
+    // Three quarters of them have no state in memory: nobody knows that they are late.
+    for (let key = 2; key < 1000; key += 2) add(pending, key);
+    const isLate = ({ device }: PendingDevice) => device.key % 8 === 0;
+    const taken = batches.take(pending, new Pending(), { ...rules(), isLate });
+    const late = [...taken.late.values()].reduce((sum, reports) => sum + reports, 0);
+    assert.ok(late <= 256 && late >= 100, `${late}`);
+    const postponed = new Set(taken.devices);
+    batches.took(taken, postponed, batch % 2 === 0 ? 0.2 : 200);
+  }
+});
+
+test("every device that waits is taken once, whatever batches take and whoever is held back", () => {
+  const batch = fc.record({
+    come: fc.array(fc.integer({ min: 1, max: 130 }), { maxLength: 20 }),
+    held: fc.array(fc.integer({ min: 1, max: 130 }), { maxLength: 5 }),
+    ms: fc.integer({ min: 0, max: 60 }),
+    unread: fc.array(fc.integer({ min: 1, max: 130 }), { maxLength: 5 }),
+  });
+  fc.assert(
+    fc.property(fc.array(batch, { maxLength: 30 }), (rounds) => {
+      const batches = new Batches();
+      let waiting = new Pending();
+      let came = 0;
+      let taken = 0;
+      const take = (held: readonly number[], unread: readonly number[], ms: number) => {
+        const rest = new Pending();
+        const one = batches.take(waiting, rest, rules(held, unread));
+        for (const { device } of one.devices) assert.ok(!held.includes(device.key) && !unread.includes(device.key));
+        taken += one.devices.reduce((sum, { reports }) => sum + reports, 0);
+        waiting = rest;
+        batches.took(one, none, ms);
+        return one;
+      };
+      for (const { come, held, ms, unread } of rounds) {
+        for (const key of come) add(waiting, key);
+        came += come.reduce((sum, key) => sum + (key >= 100 ? 100 : 1), 0);
+        take(held, unread, ms);
+      }
+      while (take([], [], 0).devices.length > 0);
+      assert.ok(waiting.empty);
+      assert.equal(taken, came);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,99 @@
+import type { DeviceKey } from "../model/device.ts";
+import { BatchShare } from "./batch-share.ts";
+import type { Pending, PendingDevice } from "./pending.ts";
+
+/** Bytes of reports of one commit (an estimate); what waits beyond is the next commit. */
+const mostBatchBytes = 8 * 1024 * 1024;
+/** A device of which no more waits is in the next batch, before those that send a backlog: some fifty reports. Such devices make a batch no more than twice as large. */
+const fewBytes = 32 * 1024;
+/** After a batch that took longer, ms, the few reports in order that came meanwhile have a batch to themselves. */
+const longBatchMs = 10;
+
+/** What one batch commits. */
+export interface Batch {
+  readonly devices: readonly PendingDevice[];
+  /** Those of them with late reports, which cost much, and how many reports they have. */
+  readonly late: ReadonlyMap<PendingDevice, number>;
+  /** Since when the first of those waits that wait for the history around their late reports; undefined: none does. */
+  readonly unreadSince: number | undefined;
+}
+
+/** What is known of a device whose reports wait. */
+export interface BatchRules {
+  /** It may not be in the next batch. */
+  heldBack(device: DeviceKey): boolean;
+  /** Some of its reports come late. */
+  isLate(pending: PendingDevice): boolean;
+  /** Since when it waits for the history around its late reports; undefined: it does not. */
+  unreadSince(pending: PendingDevice): number | undefined;
+}
+
+/** Chooses what is committed next of all that waits: everybody who reports a little has his turn at once, and those who send much or late share what a batch may take. */
+export class Batches {
+  readonly #lateShare = BatchShare.ofLateReports();
+  readonly #bulkShare = BatchShare.ofBytes(mostBatchBytes);
+  #afterLong = false;
+
+  /** What waits, up to a commit's size and its shares of what may take long, but for devices that are held back. All that is not taken goes on waiting in `rest`. */
+  take(all: Pending, rest: Pending, rules: BatchRules): Batch {
+    const quick = this.#afterLong ? this.#choose(all, rules, true) : undefined;
+    this.#afterLong = false;
+    const { stays, ...batch } =
+      quick !== undefined && quick.devices.length > 0 ? quick : this.#choose(all, rules, false);
+    // Those that wait stand first next time, so that all have their turn.
+    for (const [key, pending] of stays) rest.devices.set(key, pending);
+    all.passOn(rest);
+    return batch;
+  }
+
+  /** The batch took so long; those devices were left over whole, and took no part of that time. */
+  took({ devices, late }: Batch, postponed: ReadonlySet<PendingDevice>, ms: number): void {
+    let reports = 0;
+    let bytes = 0;
+    for (const [pending, ofDevice] of late) if (!postponed.has(pending)) reports += ofDevice;
+    for (const pending of devices) if (!isFew(pending) && !postponed.has(pending)) bytes += pending.bytes;
+    this.#lateShare.took(reports, ms);
+    this.#bulkShare.took(bytes, ms);
+    this.#afterLong = reports + bytes > 0 && ms > longBatchMs;
+  }
+
+  /** `quick`: only of those that report a little, in order. */
+  #choose(all: Pending, rules: BatchRules, quick: boolean) {
+    const devices: PendingDevice[] = [];
+    const backlogs: PendingDevice[] = [];
+    const stays: (readonly [DeviceKey, PendingDevice])[] = [];
+    const late = new Map<PendingDevice, number>();
+    let bytes = 0;
+    let reports = 0;
+    let bulk = 0;
+    let first: number | undefined;
+    for (const [key, pending] of all.devices) {
+      const held = rules.heldBack(key);
+      const since = held ? undefined : rules.unreadSince(pending);
+      if (since !== undefined && (first === undefined || since < first)) first = since;
+      const ofDevice = rules.isLate(pending) ? pending.drafts.length : 0;
+      const few = isFew(pending);
+      const slow = quick && (ofDevice > 0 || !few);
+      const tooLate = reports > 0 && ofDevice > 0 && reports + ofDevice > this.#lateShare.amount;
+      const tooLong = bulk > 0 && !few && bulk + pending.bytes > this.#bulkShare.amount;
+      const tooMuch = bytes > (few ? 2 * mostBatchBytes : mostBatchBytes);
+      // Nobody waits for the history around another device's late report.
+      if (held || since !== undefined || slow || tooLate || tooLong || tooMuch) {
+        stays.push([key, pending]);
+        continue;
+      }
+      (few ? devices : backlogs).push(pending);
+      bytes += pending.bytes;
+      if (!few) bulk += pending.bytes;
+      if (ofDevice === 0) continue;
+      reports += ofDevice;
+      late.set(pending, ofDevice);
+    }
+    for (const pending of backlogs) devices.push(pending);
+    return { devices, late, stays, unreadSince: first };
+  }
+}
+
+function isFew({ bytes }: PendingDevice): boolean {
+  return bytes <= fewBytes;
+}

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { admitted, fix, setUp, start, submit } from "../../test/support/troubled-store.ts";
+import { type HistoryContext, StoreUnavailable } from "../ports/store.ts";
+
+/** Ingest with a device that has reported, whose history is answered when the test says so. */
+async function slowHistory(context: TestContext) {
+  const { store, ingest, clock } = setUp();
+  const late = await admitted(ingest, "a");
+  const other = await admitted(ingest, "b");
+  await submit(ingest, late, 100, []);
+  const asked: number[] = [];
+  const answers: ((context: HistoryContext) => void)[] = [];
+  store.readContext = (limit) => {
+    asked.push(limit);
+    return new Promise((resolve) => answers.push(resolve));
+  };
+  // Also after a test that failed: what waits would keep its file from ending.
+  context.after(async () => {
+    store.readContext = async () => ({ from: [], more: false });
+    for (const answer of answers) answer({ from: [], more: false });
+    await ingest.stop();
+  });
+  return { store, ingest, clock, late, other, asked, answers };
+}
+
+test("a late report whose history is read slowly keeps no other device waiting", async (context) => {
+  const { store, ingest, late, other, answers } = await slowHistory(context);
+  const outcomes: string[] = [];
+  const stored = submit(ingest, late, 50, outcomes);
+  // One that comes with it, and one whose turn comes while nothing but the late one waits.
+  await submit(ingest, other, 1, []);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await submit(ingest, other, 2, []);
+  assert.deepEqual(outcomes, []);
+  answers[0]?.({ from: [], more: false });
+  await stored;
+  assert.deepEqual(outcomes, ["stored"]);
+  assert.deepEqual(
+    store.stored.map(([key]) => key),
+    [1, 2, 2, 1],
+  );
+});
+
+test("a late report that needs to see more of its history keeps nobody waiting either, and needs more each time", async (context) => {
+  const { ingest, late, other, asked, answers } = await slowHistory(context);
+  const outcomes: string[] = [];
+  const stored = submit(ingest, late, 50, outcomes);
+  for (let second = 1; second <= 3; second++) {
+    await submit(ingest, other, second * 2, []);
+    // The totals do not meet within what is shown.
+    answers[second - 1]?.({ from: [], more: true });
+    await submit(ingest, other, second * 2 + 1, []);
+  }
+  assert.deepEqual(outcomes, []);
+  assert.deepEqual(asked, [1, 16, 64, 256]);
+  answers[3]?.({ from: [], more: false });
+  await stored;
+  assert.deepEqual(outcomes, ["stored"]);
+});
+
+test("late reports that gather while the history of the first is read are left over once, and then stored together", async (context) => {
+  const { store, ingest, late, asked, answers } = await slowHistory(context);
+  const outcomes: string[] = [];
+  const all = [submit(ingest, late, 50, outcomes), submit(ingest, late, 51, outcomes)];
+  answers[0]?.({ from: [], more: false });
+  while (asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  answers[1]?.({ from: [], more: false });
+  await Promise.all(all);
+  assert.deepEqual(outcomes, ["stored", "stored"]);
+  assert.deepEqual(asked, [1, 2]);
+  assert.deepEqual(store.stored, [
+    [1, 1],
+    [1, 2],
+  ]);
+});
+
+test("a history that can't be read is asked for once more when its report is planned", async (context) => {
+  const { store, ingest, late } = await slowHistory(context);
+  let asked = 0;
+  store.readContext = async () => {
+    if (++asked === 1) throw new Error("the reader died");
+    return { from: [], more: false };
+  };
+  const outcomes: string[] = [];
+  await submit(ingest, late, 50, outcomes);
+  assert.deepEqual(outcomes, ["stored"]);
+  assert.equal(asked, 2);
+});
+
+test("where a history is never read, ready says so, though others are committed", async (context) => {
+  const { ingest, clock, late, other, answers } = await slowHistory(context);
+  const stored = submit(ingest, late, 50, []);
+  await submit(ingest, other, 1, []);
+  await ingest.check();
+  clock.time += 6000;
+  await submit(ingest, other, 2, []);
+  await assert.rejects(ingest.check(), /late reports have waited 6 s for their history to be read/);
+  answers[0]?.({ from: [], more: false });
+  await stored;
+  await ingest.check();
+});
+
+test("to be left over for a larger part of the history is no progress", async (context) => {
+  const { ingest, clock, late, asked, answers } = await slowHistory(context);
+  const stored = submit(ingest, late, 50, []);
+  for (let read = 1; read <= 2; read++) {
+    while (asked.length < read) await new Promise((resolve) => setImmediate(resolve));
+    clock.time += 4000;
+    answers[read - 1]?.({ from: [], more: true });
+  }
+  while (asked.length < 3) await new Promise((resolve) => setImmediate(resolve));
+  await ingest.check();
+  clock.time += 4000;
+  // Each read took less than is too long; all of them together did not.
+  await assert.rejects(ingest.check(), /nothing was committed for 8 s though reports wait/);
+  answers[2]?.({ from: [], more: false });
+  await stored;
+  await ingest.check();
+});
+
+test("a trial of late reports that were set aside is planned at once, so that the good ones beside a bad one are stored", async (context) => {
+  const { store, ingest, clock, late, other } = await slowHistory(context);
+  store.readContext = async () => ({ from: [], more: false });
+  const commit = store.commit.bind(store);
+  let failedBesideOthers = 0;
+  store.commit = async (batch, written) => {
+    const bad = batch.devices.some(({ records }) => records.some(({ time }) => time === start + 52_000));
+    if (bad && batch.devices.length > 1) failedBesideOthers++;
+    return bad ? Promise.reject(new StoreUnavailable("a damaged page", undefined, "damaged")) : commit(batch, written);
+  };
+  const answered = new Promise((resolve) => ingest.submit(late, [50, 51, 52, 53].map(fix), start, resolve));
+  assert.equal(await answered, "failed");
+  failedBesideOthers = 0;
+  for (let round = 0; round < 40; round++) {
+    clock.time += 400_000;
+    await submit(ingest, other, 10 + round, []);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const stored = store.stored.reduce((sum, [key, records]) => sum + (key === 1 ? records : 0), 0);
+  assert.deepEqual([stored, ingest.aside.size, failedBesideOthers], [4, 1, 0]);
+});
+
+test("while it stops, nothing is left over for a later batch", async (context) => {
+  const { store, ingest, late, asked, answers } = await slowHistory(context);
+  const outcomes: string[] = [];
+  const stored = submit(ingest, late, 50, outcomes);
+  const stopped = ingest.stop();
+  for (let read = 1; outcomes.length === 0; read++) {
+    while (asked.length < read) await new Promise((resolve) => setImmediate(resolve));
+    answers[read - 1]?.({ from: [], more: read < 4 });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  await Promise.all([stored, stopped]);
+  assert.deepEqual(outcomes, ["stored"]);
+  assert.deepEqual(asked, [1, 4, 16, 64]);
+  assert.equal(store.commits.length, 2);
+});

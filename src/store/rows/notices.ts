@@ -175,19 +175,14 @@ export class NoticeRows implements NoticeStore {
     return row?.due_at;
   }
 
-  claim(key: number, now: number, places: DayPlaces | undefined): Promise<"claimed" | "limit" | "gone"> {
+  async claim(key: number, now: number, places: DayPlaces | undefined): Promise<"claimed" | "limit" | "gone"> {
+    // A transaction is three messages to the writer. Most notices go to webhooks, which have no limit, so that one statement is enough.
+    if (places === undefined) return (await claimed(this.#database, key)) === undefined ? "gone" : "claimed";
     return this.#database.transaction().execute(async (transaction) => {
       // First of all, so that of two who claim it one waits for the other.
-      const row = await transaction
-        .updateTable("notice")
-        .set((set) => ({ state: "sending", attempts: set("attempts", "+", 1) }))
-        .where("key", "=", key)
-        .where(waits)
-        .where(ofDevice)
-        .returningAll()
-        .executeTakeFirst();
+      const row = await claimed(transaction, key);
       if (row === undefined) return "gone";
-      const taken = places === undefined ? "taken" : await takeDay(transaction, row, places);
+      const taken = await takeDay(transaction, row, places);
       if (taken === "taken") return "claimed";
       await transaction
         .updateTable("notice")
@@ -204,21 +199,15 @@ export class NoticeRows implements NoticeStore {
     });
   }
 
-  finish(key: number, { state, reason, peerId, dueAt, untried }: NoticeOutcome, now: number): Promise<void> {
-    return this.#database.transaction().execute(async (transaction) => {
-      const row = await transaction
-        .updateTable("notice")
-        .set({
-          state,
-          reason,
-          peer_id: peerId,
-          ...(state === "queued" ? { due_at: dueAt } : { finished_at: now }),
-        })
-        .$if(untried === true, (update) => update.set((set) => ({ attempts: set("attempts", "-", 1) })))
-        .where("key", "=", key)
-        .where(isSending)
-        .returningAll()
-        .executeTakeFirst();
+  async finish(key: number, outcome: NoticeOutcome, now: number): Promise<void> {
+    const { state } = outcome;
+    // One that is tried again changes nothing else: one statement, as above.
+    if (state === "queued") {
+      await finished(this.#database, key, outcome, now);
+      return;
+    }
+    await this.#database.transaction().execute(async (transaction) => {
+      const row = await finished(transaction, key, outcome, now);
       if (row === undefined) return;
       if (state === "sent") await noteChannel(transaction, row.alert, row.channel);
       if (state === "failed" || state === "suppressed") {
@@ -332,4 +321,38 @@ export class NoticeRows implements NoticeStore {
   #kept() {
     return this.#database.selectFrom("notice").selectAll("notice").select(accountOf).where(ofDevice);
   }
+}
+
+/** Claims a notice that waits. Undefined: it does not. */
+function claimed(database: Kysely<Schema>, key: number): Promise<NoticeRow | undefined> {
+  return database
+    .updateTable("notice")
+    .set((set) => ({ state: "sending", attempts: set("attempts", "+", 1) }))
+    .where("key", "=", key)
+    .where(waits)
+    .where(ofDevice)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Records what became of a claimed notice. Undefined: it was recorded before. */
+function finished(
+  database: Kysely<Schema>,
+  key: number,
+  { state, reason, peerId, dueAt, untried }: NoticeOutcome,
+  now: number,
+): Promise<NoticeRow | undefined> {
+  return database
+    .updateTable("notice")
+    .set({
+      state,
+      reason,
+      peer_id: peerId,
+      ...(state === "queued" ? { due_at: dueAt } : { finished_at: now }),
+    })
+    .$if(untried === true, (update) => update.set((set) => ({ attempts: set("attempts", "-", 1) })))
+    .where("key", "=", key)
+    .where(isSending)
+    .returningAll()
+    .executeTakeFirst();
 }

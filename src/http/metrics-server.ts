@@ -24,7 +24,7 @@ export interface MetricsServer {
 
 /** Listens; rejects where the address can't be had. */
 export async function startMetrics(listen: string, shown: ShownMetrics): Promise<MetricsServer> {
-  const { createServer } = await import("node:http");
+  const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer({ requestTimeout: requestMs, headersTimeout: requestMs }, (request, response) => {
     answer(request, response, shown).catch(() => response.destroy());
   });

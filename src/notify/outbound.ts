@@ -110,10 +110,10 @@ function guardedLookup(resolve: Resolve, options: OutboundOptions, ended: AbortS
   };
 }
 
-async function run(call: OutboundCall, { timeoutMs, mostAnswer }: OutboundOptions, guard: Lookup): Promise<Outbound> {
+function run(call: OutboundCall, { timeoutMs, mostAnswer }: OutboundOptions, guard: Lookup): Promise<Outbound> {
   const secure = call.url.protocol === "https:";
-  // Loaded for the first call: named in an import, node:http loads all that it ever loads (fetch, web sockets), which would delay each start.
-  const { request: begin } = secure ? await import("node:https") : await import("node:http");
+  // An import of node:http reads all that it exports, for which Node loads fetch and web sockets: each start took longer, or the loop stood for 100 ms at the first call.
+  const { request: begin } = secure ? process.getBuiltinModule("node:https") : process.getBuiltinModule("node:http");
   return new Promise((resolve) => {
     const request = begin(call.url, {
       method: call.method,

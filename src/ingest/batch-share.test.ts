@@ -81,6 +81,16 @@ test("one slow batch with a single late report does not keep the share at its le
   }
 });
 
+test("where half of a batch is left over, a share follows what the other half costs", () => {
+  const share = BatchShare.ofLateReports();
+  for (let batch = 0; batch < 20; batch++) share.took(share.amount, 5 + share.amount * 0.005, share.amount / 2);
+  assert.ok(share.amount >= 256, `${share.amount}`);
+  // A slow batch of which little counted halves it, and does not drop it to that little.
+  const before = share.amount;
+  share.took(before, 500, 2);
+  assert.equal(share.amount, before / 2);
+});
+
 test("bytes have a share by the same rule", () => {
   const most = 8 * 1024 * 1024;
   const share = BatchShare.ofBytes(most);

@@ -45,9 +45,9 @@ export class BatchShare {
     return this.#amount;
   }
 
-  /** Tells that a batch that held this amount took `ms`. */
-  took(amount: number, ms: number): void {
-    if (amount === 0) return;
+  /** Tells that a batch that held this amount took `ms`. `counted`: of that, what took part of the time; the rest was left over. */
+  took(amount: number, ms: number, counted = amount): void {
+    if (counted === 0) return;
     const { longMs, least, leastMs, most } = this.#bounds;
     this.#diskMs = Math.min(this.#diskMs, ms);
     // So few rarely take so long by themselves: that is the disk, or what others send. If they are the cause after all, batches take at most twice as long.
@@ -56,6 +56,7 @@ export class BatchShare {
     const long = Math.max(longMs, this.#diskMs);
     if (own >= long) this.#amount = Math.max(least, Math.floor(Math.min(this.#amount, amount) / 2));
     // Waiting reports come in messages of many, which seldom fill the share exactly. A batch that uses more than half of it had no room for the next message.
-    else if (own < long / 2 && amount > this.#amount / 2) this.#amount = Math.min(most, this.#amount * 2);
+    else if ((own * amount) / counted < long / 2 && amount > this.#amount / 2)
+      this.#amount = Math.min(most, this.#amount * 2);
   }
 }

@@ -65,14 +65,12 @@ test("what is left over to see more of the history tells nothing of what late re
   const batches = new Batches();
   for (let batch = 0; batch < 20; batch++) {
     const pending = new Pending();
-    // Three quarters of them have no state in memory: nobody knows that they are late.
     for (let key = 2; key < 1000; key += 2) add(pending, key);
-    const isLate = ({ device }: PendingDevice) => device.key % 8 === 0;
-    const taken = batches.take(pending, new Pending(), { ...rules(), isLate });
+    const taken = batches.take(pending, new Pending(), rules());
     const late = [...taken.late.values()].reduce((sum, reports) => sum + reports, 0);
-    assert.ok(late <= 256 && late >= 100, `${late}`);
-    const postponed = new Set(taken.devices);
-    batches.took(taken, postponed, batch % 2 === 0 ? 0.2 : 200);
+    assert.ok(late <= 256 && late >= 200, `${late}`);
+    // One of them was stored; by what that cost, so many at a time would be long.
+    batches.took(taken, new Set(taken.devices.slice(1)), 0.2);
   }
 });
 

@@ -48,13 +48,20 @@ export class Batches {
 
   /** The batch took so long; those devices were left over whole, and took no part of that time. */
   took({ devices, late }: Batch, postponed: ReadonlySet<PendingDevice>, ms: number): void {
-    let reports = 0;
-    let bytes = 0;
-    for (const [pending, ofDevice] of late) if (!postponed.has(pending)) reports += ofDevice;
-    for (const pending of devices) if (!isFew(pending) && !postponed.has(pending)) bytes += pending.bytes;
-    this.#lateShare.took(reports, ms);
-    this.#bulkShare.took(bytes, ms);
-    this.#afterLong = reports + bytes > 0 && ms > longBatchMs;
+    const all = { reports: 0, bytes: 0 };
+    const counted = { reports: 0, bytes: 0 };
+    for (const [pending, reports] of late) {
+      all.reports += reports;
+      if (!postponed.has(pending)) counted.reports += reports;
+    }
+    for (const pending of devices) {
+      if (isFew(pending)) continue;
+      all.bytes += pending.bytes;
+      if (!postponed.has(pending)) counted.bytes += pending.bytes;
+    }
+    this.#lateShare.took(all.reports, ms, counted.reports);
+    this.#bulkShare.took(all.bytes, ms, counted.bytes);
+    this.#afterLong = all.reports + all.bytes > 0 && ms > longBatchMs;
   }
 
   /** `quick`: only of those that report a little, in order. */

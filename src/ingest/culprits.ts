@@ -60,7 +60,11 @@ export class Culprits {
     const failure = await this.#deps.attempts.run(() => this.#deps.commit(batch), batch.length === 1);
     const [first] = batch;
     if (failure !== undefined && batch.length > 1) {
-      for (const { device } of batch) this.#suspects.add(device.key);
+      for (const pending of batch) {
+        this.#suspects.add(pending.device.key);
+        // Left over, the culprit would pass for one that is stored.
+        pending.mayBePostponed = false;
+      }
       // The halves of a part come next: so the first culprit is found after few tries, and shows that something goes on.
       if (isPart) this.#parts.unshift(...halves(batch));
       else this.#parts.push(...halves(batch));

@@ -106,7 +106,10 @@ export class Ingest implements Intake, SetAsides {
         this.#holds.committed(commits, ms);
       },
       slow: (devices, ms) => this.#holds.planned(devices, ms),
-      readAhead: () => this.#wake?.(),
+      readAhead: () => {
+        this.#progress.read();
+        this.#wake?.();
+      },
     });
     const attempts = new Attempts({ ...deps, onDown: () => this.#down() });
     const commit = (devices: readonly PendingDevice[]) => this.#committer.commit(devices);
@@ -200,12 +203,15 @@ export class Ingest implements Intake, SetAsides {
       this.#culprits.putAside(pending);
       return;
     }
-    this.#committer.planner.lookAhead(pending);
+    // What is left over goes first: by the time of what gathers behind it, the history is another.
+    const first = this.#pending.devices.get(device.key) ?? pending;
+    if (first === pending) this.#committer.planner.lookAhead(pending);
     this.#waiting.add(device.accountKey, pending.bytes - before, reports.length);
     if (this.#waiting.over) this.#congested = true;
     this.#running ??= this.#run();
-    const waits = this.#holds.has(device.key) || this.#committer.planner.unreadSince(pending) !== undefined;
-    if (!waits) this.#wake?.();
+    if (this.#wake === undefined) return;
+    const held = this.#holds.has(device.key) || this.#culprits.suspects(device.key);
+    if (!held && this.#committer.planner.unreadSince(first) === undefined) this.#wake();
   }
 
   heard(device: Admitted, receivedAt: number): void {
@@ -267,21 +273,20 @@ export class Ingest implements Intake, SetAsides {
 
   async #commitBatch(batch: Batch): Promise<void> {
     const { clock, metrics } = this.#deps;
+    let reports = 0;
+    let messages = 0;
+    for (const pending of batch.devices) {
+      reports += pending.reports;
+      messages += pending.messages;
+    }
+    metrics.batchMessages.observe(messages);
+    metrics.batchReports.observe(reports);
     this.#progress.begun();
     this.#postponed.clear();
     const began = clock.monotonic();
     await this.#culprits.commit(batch.devices);
     this.#batches.took(batch, this.#postponed, clock.monotonic() - began);
-    let reports = 0;
-    let messages = 0;
-    for (const pending of batch.devices) {
-      if (this.#postponed.has(pending)) continue;
-      reports += pending.reports;
-      messages += pending.messages;
-    }
     this.#postponed.clear();
-    metrics.batchMessages.observe(messages);
-    metrics.batchReports.observe(reports);
     this.#relieve();
     // Where the run ends now, it tells them before.
     setImmediate(() => this.#tellStored());

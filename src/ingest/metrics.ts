@@ -24,8 +24,13 @@ const seconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1
 export function ingestMetrics(metrics: Metrics): IngestMetrics {
   const counter = (name: string, help: string) => metrics.counter(name, help, [])({});
   return {
-    batchMessages: metrics.histogram("waybeam_ingest_batch_messages", "Messages in one commit.", [], sizes)({}),
-    batchReports: metrics.histogram("waybeam_ingest_batch_reports", "Reports in one commit.", [], sizes)({}),
+    batchMessages: metrics.histogram("waybeam_ingest_batch_messages", "Messages in one batch.", [], sizes)({}),
+    batchReports: metrics.histogram(
+      "waybeam_ingest_batch_reports",
+      "Reports in one batch; late ones may be left over for the next.",
+      [],
+      sizes,
+    )({}),
     commitSeconds: metrics.histogram("waybeam_ingest_commit_seconds", "Time of one durable commit.", [], seconds)({}),
     stored: counter("waybeam_ingest_locations_stored_total", "Locations committed."),
     repeats: counter("waybeam_ingest_repeats_total", "Reports dropped because the same one is stored already."),

@@ -20,13 +20,13 @@ export class Pace {
     this.#began = this.#clock.monotonic();
   }
 
-  /** Resolves when there is time for a step: at once, or in a later turn. */
-  async step(): Promise<void> {
-    while (this.#clock.monotonic() - this.#began > this.#mostMs) await this.#nextTurn();
+  /** Whether this turn has had its share. To be asked right before each step: what is awaited in between lets others' steps pass. */
+  get isOver(): boolean {
+    return this.#clock.monotonic() - this.#began > this.#mostMs;
   }
 
   /** Resolves in the next turn, for all who wait for it. */
-  #nextTurn(): Promise<void> {
+  nextTurn(): Promise<void> {
     const from = this.#clock.monotonic();
     this.#next ??= new Promise((resolve) => {
       setImmediate(() => {

@@ -317,7 +317,7 @@ export class Planner {
     for (let limit = Math.min(least, most); ; limit = Math.min(limit * contextGrowth, most)) {
       const { context, drafts } = await this.#surroundings(late, limit);
       if (context === undefined) return { pending, plan: undefined, leftover: drafts, bytes: 0 };
-      await this.#pace.step();
+      while (this.#pace.isOver) await this.#pace.nextTurn();
       const watch = this.#watch(pending, state);
       const enough = limit >= smallContext || watch === undefined || reachesPast(context, drafts);
       const made = enough ? planLate(state, context, drafts, limit >= largestContext, watch) : "more context";

@@ -10,6 +10,7 @@ export class Progress {
   #since: number | undefined;
   /** Since when late reports wait for their history to be read; undefined: none does. */
   #readingSince: number | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
   #asideAt = Number.NEGATIVE_INFINITY;
   #committedAt = Number.NEGATIVE_INFINITY;
 
@@ -33,6 +34,11 @@ export class Progress {
     this.#readingSince = since;
   }
 
+  /** A history was read. */
+  read(): void {
+    this.#readAt = this.#clock.monotonic();
+  }
+
   committed(): void {
     const now = this.#clock.monotonic();
     this.#committedAt = now;
@@ -50,17 +56,25 @@ export class Progress {
     return this.#asideAt > this.#committedAt;
   }
 
-  /** How long something has waited without any commit, ms. */
+  /** How long something has waited without any commit, or for its history while none was read, ms. */
   get stalledMs(): number {
+    return Math.max(this.#uncommittedMs, this.#unreadMs);
+  }
+
+  get #uncommittedMs(): number {
     return this.#since === undefined ? 0 : this.#clock.monotonic() - this.#since;
   }
 
-  /** Throws where that is too long, or where a history is not read. */
+  get #unreadMs(): number {
+    return this.#readingSince === undefined ? 0 : this.#clock.monotonic() - Math.max(this.#readingSince, this.#readAt);
+  }
+
+  /** Throws where that is too long. */
   check(): void {
-    const readingMs = this.#readingSince === undefined ? 0 : this.#clock.monotonic() - this.#readingSince;
-    if (readingMs > mostStalledMs)
-      throw new Error(`late reports have waited ${Math.round(readingMs / 1000)} s for their history to be read`);
-    const ms = this.stalledMs;
-    if (ms > mostStalledMs) throw new Error(`nothing was committed for ${Math.round(ms / 1000)} s though reports wait`);
+    const [uncommittedMs, unreadMs] = [this.#uncommittedMs, this.#unreadMs];
+    if (uncommittedMs > mostStalledMs)
+      throw new Error(`nothing was committed for ${Math.round(uncommittedMs / 1000)} s though reports wait`);
+    if (unreadMs > mostStalledMs)
+      throw new Error(`no history was read for ${Math.round(unreadMs / 1000)} s though late reports wait for theirs`);
   }
 }

@@ -95,7 +95,7 @@ test("where a history is never read, ready says so, though others are committed"
   await ingest.check();
   clock.time += 6000;
   await submit(ingest, other, 2, []);
-  await assert.rejects(ingest.check(), /late reports have waited 6 s for their history to be read/);
+  await assert.rejects(ingest.check(), /no history was read for 6 s though late reports wait for theirs/);
   answers[0]?.({ from: [], more: false });
   await stored;
   await ingest.check();

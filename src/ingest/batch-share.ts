@@ -50,13 +50,14 @@ export class BatchShare {
     if (counted === 0) return;
     const { longMs, least, leastMs, most } = this.#bounds;
     this.#diskMs = Math.min(this.#diskMs, ms);
+    // What the whole batch would have taken tells whether more have room.
+    const scale = amount / counted;
     // So few rarely take so long by themselves: that is the disk, or what others send. If they are the cause after all, batches take at most twice as long.
-    if (this.#amount === least && ms - this.#diskMs >= leastMs) this.#diskMs = ms;
+    if (this.#amount === least && (ms - this.#diskMs) * scale >= leastMs) this.#diskMs = ms;
     const own = ms - this.#diskMs;
     const long = Math.max(longMs, this.#diskMs);
     if (own >= long) this.#amount = Math.max(least, Math.floor(Math.min(this.#amount, amount) / 2));
     // Waiting reports come in messages of many, which seldom fill the share exactly. A batch that uses more than half of it had no room for the next message.
-    else if ((own * amount) / counted < long / 2 && amount > this.#amount / 2)
-      this.#amount = Math.min(most, this.#amount * 2);
+    else if (own * scale < long / 2 && amount > this.#amount / 2) this.#amount = Math.min(most, this.#amount * 2);
   }
 }

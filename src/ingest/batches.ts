@@ -14,8 +14,6 @@ export interface Batch {
   readonly devices: readonly PendingDevice[];
   /** Those of them with late reports, which cost much, and how many reports they have. */
   readonly late: ReadonlyMap<PendingDevice, number>;
-  /** Since when the first of those waits that wait for the history around their late reports; undefined: none does. */
-  readonly unreadSince: number | undefined;
 }
 
 /** What is known of a device whose reports wait. */
@@ -24,8 +22,8 @@ export interface BatchRules {
   heldBack(device: DeviceKey): boolean;
   /** Some of its reports come late. */
   isLate(pending: PendingDevice): boolean;
-  /** Since when it waits for the history around its late reports; undefined: it does not. */
-  unreadSince(pending: PendingDevice): number | undefined;
+  /** The history around its late reports is being read. */
+  isUnread(pending: PendingDevice): boolean;
 }
 
 /** Chooses what is committed next of all that waits: everybody who reports a little has his turn at once, and those who send much or late share what a batch may take. */
@@ -73,19 +71,16 @@ export class Batches {
     let bytes = 0;
     let reports = 0;
     let bulk = 0;
-    let first: number | undefined;
     for (const [key, pending] of all.devices) {
-      const held = rules.heldBack(key);
-      const since = held ? undefined : rules.unreadSince(pending);
-      if (since !== undefined && (first === undefined || since < first)) first = since;
+      // Nobody waits for the history around another device's late report.
+      const held = rules.heldBack(key) || rules.isUnread(pending);
       const ofDevice = rules.isLate(pending) ? pending.drafts.length : 0;
       const few = isFew(pending);
       const slow = quick && (ofDevice > 0 || !few);
       const tooLate = reports > 0 && ofDevice > 0 && reports + ofDevice > this.#lateShare.amount;
       const tooLong = bulk > 0 && !few && bulk + pending.bytes > this.#bulkShare.amount;
       const tooMuch = bytes > (few ? 2 * mostBatchBytes : mostBatchBytes);
-      // Nobody waits for the history around another device's late report.
-      if (held || since !== undefined || slow || tooLate || tooLong || tooMuch) {
+      if (held || slow || tooLate || tooLong || tooMuch) {
         stays.push([key, pending]);
         continue;
       }
@@ -97,7 +92,7 @@ export class Batches {
       late.set(pending, ofDevice);
     }
     for (const pending of backlogs) devices.push(pending);
-    return { devices, late, stays, unreadSince: first };
+    return { devices, late, stays };
   }
 }
 

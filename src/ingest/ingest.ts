@@ -142,9 +142,19 @@ export class Ingest implements Intake, SetAsides {
     return this.#culprits.aside;
   }
 
-  /** Seconds since something was committed, while something waits for it; 0: nothing waits. */
+  /** Seconds since something was committed while something waits for it, or since a history was read while late reports wait for theirs; 0: nothing waits. */
   get stalledSeconds(): number {
-    return this.#progress.stalledMs / 1000;
+    return this.#progress.stalledMs(this.#unreadSince) / 1000;
+  }
+
+  /** Since when the first of those waits that wait for the history around their late reports; undefined: none does. */
+  get #unreadSince(): number | undefined {
+    let first: number | undefined;
+    for (const pending of this.#pending.devices.values()) {
+      const since = this.#committer.planner.unreadSince(pending);
+      if (since !== undefined && (first === undefined || since < first)) first = since;
+    }
+    return first;
   }
 
   setAside(device: DeviceKey): SetAside | undefined {
@@ -153,7 +163,7 @@ export class Ingest implements Intake, SetAsides {
 
   /** Rejects where work waits and nothing was committed for some seconds. */
   async check(): Promise<void> {
-    this.#progress.check();
+    this.#progress.check(this.#unreadSince);
     const { size } = this.#culprits.aside;
     if (size < manyAside || !this.#progress.nothingSinceAside) return;
     const { accounts } = this.#culprits.aside;
@@ -267,7 +277,7 @@ export class Ingest implements Intake, SetAsides {
       const taken = this.#takeBatch();
       if (taken.devices.length > 0) await this.#commitBatch(taken);
       else if (this.#pending.empty && !tried) return;
-      else if (!tried) await this.#untilOneMayGo(taken);
+      else if (!tried) await this.#untilOneMayGo();
     }
   }
 
@@ -313,9 +323,8 @@ export class Ingest implements Intake, SetAsides {
     const batch = this.#batches.take(all, this.#pending, {
       heldBack: (key) => (holds && this.#holds.has(key, now)) || this.#culprits.suspects(key),
       isLate: (pending) => this.#committer.planner.isLate(pending),
-      unreadSince: (pending) => this.#committer.planner.unreadSince(pending),
+      isUnread: (pending) => this.#committer.planner.unreadSince(pending) !== undefined,
     });
-    this.#progress.reading(batch.unreadSince);
     if (holds) this.#holds.release(now);
     this.#committer.planner.ahead.taken(batch.devices);
     return batch;
@@ -328,8 +337,8 @@ export class Ingest implements Intake, SetAsides {
   }
 
   /** Only held devices wait, and late reports whose history is being read: looks again soon whether one of them may go on, at once when that is here or another device reports. */
-  async #untilOneMayGo({ unreadSince }: Batch): Promise<void> {
-    if (unreadSince === undefined) this.#progress.idle();
+  async #untilOneMayGo(): Promise<void> {
+    this.#progress.idle();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
     const timer = setTimeout(resolve, heldPollMs);

@@ -8,8 +8,7 @@ export class Progress {
   readonly #clock: Clock;
   /** When what is being committed was begun, or last went on; undefined: nothing waits. */
   #since: number | undefined;
-  /** Since when late reports wait for their history to be read; undefined: none does. */
-  #readingSince: number | undefined;
+  /** When a history was read last. */
   #readAt = Number.NEGATIVE_INFINITY;
   #asideAt = Number.NEGATIVE_INFINITY;
   #committedAt = Number.NEGATIVE_INFINITY;
@@ -26,12 +25,6 @@ export class Progress {
   /** Nothing does. */
   idle(): void {
     this.#since = undefined;
-    this.#readingSince = undefined;
-  }
-
-  /** Since when the longest of those that wait for their history waits, if one does. */
-  reading(since: number | undefined): void {
-    this.#readingSince = since;
   }
 
   /** A history was read. */
@@ -56,25 +49,25 @@ export class Progress {
     return this.#asideAt > this.#committedAt;
   }
 
-  /** How long something has waited without any commit, or for its history while none was read, ms. */
-  get stalledMs(): number {
-    return Math.max(this.#uncommittedMs, this.#unreadMs);
+  /** How long something has waited without any commit, or for its history while none was read, ms. `unreadSince`: since when the first of those waits that wait for theirs. */
+  stalledMs(unreadSince?: number): number {
+    return Math.max(this.#uncommittedMs, this.#unreadMs(unreadSince));
+  }
+
+  /** Throws where that is too long. */
+  check(unreadSince?: number): void {
+    const [uncommittedMs, unreadMs] = [this.#uncommittedMs, this.#unreadMs(unreadSince)];
+    if (uncommittedMs > mostStalledMs)
+      throw new Error(`nothing was committed for ${Math.round(uncommittedMs / 1000)} s though reports wait`);
+    if (unreadMs > mostStalledMs)
+      throw new Error(`no history was read for ${Math.round(unreadMs / 1000)} s though late reports wait for theirs`);
   }
 
   get #uncommittedMs(): number {
     return this.#since === undefined ? 0 : this.#clock.monotonic() - this.#since;
   }
 
-  get #unreadMs(): number {
-    return this.#readingSince === undefined ? 0 : this.#clock.monotonic() - Math.max(this.#readingSince, this.#readAt);
-  }
-
-  /** Throws where that is too long. */
-  check(): void {
-    const [uncommittedMs, unreadMs] = [this.#uncommittedMs, this.#unreadMs];
-    if (uncommittedMs > mostStalledMs)
-      throw new Error(`nothing was committed for ${Math.round(uncommittedMs / 1000)} s though reports wait`);
-    if (unreadMs > mostStalledMs)
-      throw new Error(`no history was read for ${Math.round(unreadMs / 1000)} s though late reports wait for theirs`);
+  #unreadMs(since: number | undefined): number {
+    return since === undefined ? 0 : this.#clock.monotonic() - Math.max(since, this.#readAt);
   }
 }

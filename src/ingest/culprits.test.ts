@@ -127,3 +127,22 @@ test("the first culprit is found after a few tries, however many there are", asy
   await Promise.all(devices.map((one) => submit(ingest, one, 1, [])));
   assert.ok((tries[0] ?? count) <= 10, `after ${tries[0]} tries`);
 });
+
+test("a trial of what was set aside that is never answered is no progress: ready says so", async (context) => {
+  const { store, clock, ingest } = setUp();
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  context.after(async () => {
+    resolve(undefined);
+    await ingest.stop();
+  });
+  store.spoilt.add(1);
+  await submit(ingest, await admitted(ingest, "a"), 1, []);
+  store.trouble = [() => promise];
+  const { tries } = store;
+  clock.time += 400_000;
+  void submit(ingest, await admitted(ingest, "b"), 1, []);
+  while (store.tries === tries) await new Promise((next) => setImmediate(next));
+  await ingest.check();
+  clock.time += 6000;
+  await assert.rejects(ingest.check(), /nothing was committed for 6 s/);
+});

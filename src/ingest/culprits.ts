@@ -83,6 +83,7 @@ export class Culprits {
     const trial = part === undefined && !stopping ? this.aside.trial() : undefined;
     if (part === undefined && trial === undefined) return false;
     tell();
+    this.#deps.progress.begun();
     if (part !== undefined) await this.commit(part, true);
     if (trial !== undefined) await this.#try(trial);
     return true;

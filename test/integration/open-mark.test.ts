@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
@@ -41,6 +41,20 @@ test("a service that stops, starts and is killed while a backup reads its databa
   assert.ok(!existsSync(`${file}-open`), `${existsSync(`${file}-open`) && readFileSync(`${file}-open`, "latin1")}`);
 });
 
+test("a running service keeps its lock on the database, so that no other program deletes the log", {
+  skip: !existsSync("/proc/locks") && "only Linux lists the locks of files",
+}, async (context) => {
+  const directory = folderOf(context);
+  const service = await startService(directory);
+  const { ino } = statSync(join(directory, "waybeam.db"));
+  const locks = readFileSync("/proc/locks", "utf8").split("\n");
+  assert.ok(
+    locks.some((line) => line.includes(` ${service.child.pid} `) && line.includes(`:${ino} `)),
+    locks.join("\n"),
+  );
+  await service.stop();
+});
+
 const program = join(import.meta.dirname, "../support/ending-store.ts");
 
 /** A data folder that is gone after the test. */
@@ -58,7 +72,7 @@ function run(directory: string, how: readonly string[], before: readonly string[
   return Number(stdout);
 }
 
-/** Opens the store as a start does, and sees that each of so many changes is there. */
+/** Opens the store as a start does, and checks that the last of `commits` changes is there. */
 async function startsWith(directory: string, commits: number, how: string): Promise<void> {
   await assert.doesNotReject(
     openStore(directory).then((store) => store.close()),

@@ -4,7 +4,6 @@ import {
   fsyncSync,
   openSync,
   readFileSync,
-  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,6 +18,9 @@ import { logHeaderBytes } from "./log-damage.ts";
  * SQLite says nothing of a log that is gone: it opens the database without what the log held. So the database says in its own header whether a log belongs
  * to it: `user_version` is odd while the service has it open, even after a clean end, and grows with each start. The file `waybeam.db-open` holds the
  * lowest and the highest number of the present log, which tell the log's database from an older copy.
+ *
+ * Nothing here opens the database's file itself. When a process closes any descriptor of a file, the system drops all its locks on that file
+ * (https://www.sqlite.org/howtocorrupt.html, 2.2): another program that then opens and closes the database deletes the log under the service.
  */
 
 /** Where the database's header holds `user_version`, and its change counter (https://www.sqlite.org/fileformat2.html, 1.3). */
@@ -80,10 +82,13 @@ function spanOf(numbers: readonly number[]): Numbers | undefined {
 
 /** Forgets the numbers of a log that is gone, since another program moved it into the database: those of the next log may be others. */
 export function forgetGoneLog(database: string): void {
-  const log = statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  if (log >= logHeaderBytes || !existsSync(markFile(database))) return;
+  if (hasLog(database) || !existsSync(markFile(database))) return;
   rmSync(markFile(database));
   syncFolder(dirname(database));
+}
+
+function hasLog(database: string): boolean {
+  return (statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0) >= logHeaderBytes;
 }
 
 /** Marks an open database, in its own file and beside it. */
@@ -91,10 +96,11 @@ export function markOpen(database: DatabaseSync): void {
   const file = fileOf(database);
   const before = numberOf(database);
   const number = (before + (before % 2 === 0 ? 1 : 2)) % 0x7fff_fffe;
-  // As long as somebody reads the database, a backup say, the log can't be moved, and the file's header has an older number. And the one of the close, for which the
-  // disk may have no room then.
-  const { low, high } = numbersOf(file) ?? { low: before, high: before };
-  const numbers = [low, high, numberIn(file), before, number, number + 1];
+  // While somebody reads the database, a backup say, the log can't be moved, and the file's header keeps an older number. Only the kept numbers tell which:
+  // to look into the file would take away its locks (see above).
+  const { low, high } = numbersOf(file) ?? { low: hasLog(file) ? 0 : before, high: before };
+  // The last one is of the close, for which the disk may have no room then.
+  const numbers = [low, high, before, number, number + 1];
   writeDurably(markFile(file), `${Math.min(...numbers)} ${Math.max(...numbers)}`);
   database.exec(`pragma user_version = ${number}`);
   const { busy, log, checkpointed } = database.prepare("pragma wal_checkpoint(passive)").get() ?? {};
@@ -122,23 +128,11 @@ function fileOf(database: DatabaseSync): string {
   return file;
 }
 
-/** The number in the header of a database's file, which is older than the one in the log. */
-function numberIn(file: string): number {
-  const bytes = Buffer.alloc(4);
-  const descriptor = openSync(file, "r");
-  try {
-    readSync(descriptor, bytes, 0, bytes.length, versionAt);
-  } finally {
-    closeSync(descriptor);
-  }
-  return bytes.readUInt32BE(0);
-}
-
 function numberOf(database: DatabaseSync): number {
   return Number(database.prepare("pragma user_version").get()?.user_version ?? 0);
 }
 
-/** A file that is whole and on disk when this returns, or as it was. Throws `EngineError`, so that it is told as a failure of the database is. */
+/** Replaces a file: afterwards the new text is whole and on disk, or the old file is unchanged. Throws `EngineError`, so that the start reports it like a failure of the database. */
 function writeDurably(file: string, text: string): void {
   try {
     replace(file, text);

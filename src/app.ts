@@ -223,7 +223,7 @@ function measure(metrics: Metrics, ingest: Ingest, store: SqliteStore): void {
   );
   metrics.gauge(
     "waybeam_ingest_stalled_seconds",
-    "Time since the last commit, or since a history was read, while reports wait for one; 0: none wait.",
+    "Time since the last commit while reports wait for a commit, or since the last read of a history while late reports wait for a read; 0: none wait.",
     () => ingest.stalledSeconds,
   );
   metrics.gauge(

@@ -45,14 +45,14 @@ export class BatchShare {
     return this.#amount;
   }
 
-  /** Tells that a batch that held this amount took `ms`. `counted`: of that, what took part of the time; the rest was left over. */
+  /** Learns from a batch that held this amount and took `ms`. `counted`: the part that was committed in that time; the rest was left over. */
   took(amount: number, ms: number, counted = amount): void {
     if (counted === 0) return;
     const { longMs, least, leastMs, most } = this.#bounds;
     this.#diskMs = Math.min(this.#diskMs, ms);
-    // What the whole batch would have taken tells whether more have room.
+    // A share grows only if the whole amount would have fitted.
     const scale = amount / counted;
-    // So few rarely take so long by themselves: that is the disk, or what others send. If they are the cause after all, batches take at most twice as long.
+    // The least share rarely takes this long by itself, so the disk or other reports took the time. If the share is the cause after all, batches take at most twice as long.
     if (this.#amount === least && (ms - this.#diskMs) * scale >= leastMs) this.#diskMs = ms;
     const own = ms - this.#diskMs;
     const long = Math.max(longMs, this.#diskMs);

@@ -12,8 +12,8 @@ const longBatchMs = 10;
 /** What one batch commits. */
 export interface Batch {
   readonly devices: readonly PendingDevice[];
-  /** Those of them with late reports, which cost much, and how many reports they have. */
-  readonly late: ReadonlyMap<PendingDevice, number>;
+  /** Those of them with late reports, which cost much. */
+  readonly late: readonly PendingDevice[];
 }
 
 /** What is known of a device whose reports wait. */
@@ -32,42 +32,36 @@ export class Batches {
   readonly #bulkShare = BatchShare.ofBytes(mostBatchBytes);
   #afterLong = false;
 
-  /** What waits, up to a commit's size and its shares of what may take long, but for devices that are held back. All that is not taken goes on waiting in `rest`. */
+  /**
+   * What waits, up to a commit's size and its shares of what may take long, but for devices that are held back. All that is not taken goes on waiting in `rest`,
+   * which is empty before.
+   */
   take(all: Pending, rest: Pending, rules: BatchRules): Batch {
-    const quick = this.#afterLong ? this.#choose(all, rules, true) : undefined;
+    const afterLong = this.#afterLong;
     this.#afterLong = false;
-    const { stays, ...batch } =
-      quick !== undefined && quick.devices.length > 0 ? quick : this.#choose(all, rules, false);
-    // Those that wait stand first next time, so that all have their turn.
-    for (const [key, pending] of stays) rest.devices.set(key, pending);
+    let batch = this.#choose(all, rest, rules, afterLong);
+    if (afterLong && batch.devices.length === 0) {
+      rest.devices.clear();
+      batch = this.#choose(all, rest, rules, false);
+    }
     all.passOn(rest);
     return batch;
   }
 
-  /** The batch took so long; those devices were left over whole, and took no part of that time. */
-  took({ devices, late }: Batch, postponed: ReadonlySet<PendingDevice>, ms: number): void {
-    const all = { reports: 0, bytes: 0 };
-    const counted = { reports: 0, bytes: 0 };
-    for (const [pending, reports] of late) {
-      all.reports += reports;
-      if (!postponed.has(pending)) counted.reports += reports;
-    }
-    for (const pending of devices) {
-      if (isFew(pending)) continue;
-      all.bytes += pending.bytes;
-      if (!postponed.has(pending)) counted.bytes += pending.bytes;
-    }
-    this.#lateShare.took(all.reports, ms, counted.reports);
-    this.#bulkShare.took(all.bytes, ms, counted.bytes);
-    this.#afterLong = all.reports + all.bytes > 0 && ms > longBatchMs;
+  /** Learns from a batch that took `ms`. Devices that it left over whole took no part of that time. */
+  took({ devices, late }: Batch, ms: number): void {
+    const reports = weigh(late, ({ drafts }) => drafts.length);
+    const bytes = weigh(devices, (pending) => (isFew(pending) ? 0 : pending.bytes));
+    this.#lateShare.took(reports.all, ms, reports.counted);
+    this.#bulkShare.took(bytes.all, ms, bytes.counted);
+    this.#afterLong = reports.all + bytes.all > 0 && ms > longBatchMs;
   }
 
   /** `quick`: only of those that report a little, in order. */
-  #choose(all: Pending, rules: BatchRules, quick: boolean) {
+  #choose(all: Pending, rest: Pending, rules: BatchRules, quick: boolean): Batch {
     const devices: PendingDevice[] = [];
     const backlogs: PendingDevice[] = [];
-    const stays: (readonly [DeviceKey, PendingDevice])[] = [];
-    const late = new Map<PendingDevice, number>();
+    const late: PendingDevice[] = [];
     let bytes = 0;
     let reports = 0;
     let bulk = 0;
@@ -81,7 +75,8 @@ export class Batches {
       const tooLong = bulk > 0 && !few && bulk + pending.bytes > this.#bulkShare.amount;
       const tooMuch = bytes > (few ? 2 * mostBatchBytes : mostBatchBytes);
       if (held || slow || tooLate || tooLong || tooMuch) {
-        stays.push([key, pending]);
+        // Those that wait stand first next time, so that all have their turn.
+        rest.devices.set(key, pending);
         continue;
       }
       (few ? devices : backlogs).push(pending);
@@ -89,13 +84,24 @@ export class Batches {
       if (!few) bulk += pending.bytes;
       if (ofDevice === 0) continue;
       reports += ofDevice;
-      late.set(pending, ofDevice);
+      late.push(pending);
     }
     for (const pending of backlogs) devices.push(pending);
-    return { devices, late, stays };
+    return { devices, late };
   }
 }
 
 function isFew({ bytes }: PendingDevice): boolean {
   return bytes <= fewBytes;
+}
+
+/** The size of these devices' reports: of all, and of those that were not left over whole. */
+function weigh(devices: readonly PendingDevice[], sizeOf: (pending: PendingDevice) => number) {
+  const sizes = { all: 0, counted: 0 };
+  for (const pending of devices) {
+    const size = sizeOf(pending);
+    sizes.all += size;
+    if (!pending.postponed) sizes.counted += size;
+  }
+  return sizes;
 }

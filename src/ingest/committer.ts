@@ -9,7 +9,7 @@ import type { Directory } from "./directory.ts";
 import type { IngestMetrics } from "./metrics.ts";
 import type { OwnClock } from "./own-clock.ts";
 import type { PendingDevice } from "./pending.ts";
-import { type Planned, Planner } from "./planner.ts";
+import { type Planned, Planner, type PlannerListener } from "./planner.ts";
 import type { States } from "./states.ts";
 
 /** A device that loses the race for its version so often in a row is in trouble of another kind. */
@@ -41,17 +41,13 @@ export interface CommitterDeps {
 }
 
 /** Who is told what became of devices' reports. */
-export interface CommitListener {
+export interface CommitListener extends PlannerListener {
   /** All but the leftover is on disk. */
   stored(planned: Planned): void;
   /** The device may not report any longer. */
   refused(pending: PendingDevice): void;
   /** A commit took so long. */
   took(commits: readonly DeviceCommit[], ms: number): void;
-  /** Planning the few reports of these devices took `ms`. */
-  slow(devices: readonly DeviceKey[], ms: number): void;
-  /** The history around a late report, asked for when the report came, is here. */
-  readAhead(): void;
 }
 
 /** Plans and commits the reports of some devices, in commits of bounded size. */
@@ -208,6 +204,7 @@ export class Committer {
     const { states, engine, bus, log } = this.#deps;
     let notices = 0;
     for (const { pending, plan, whenStored, further } of planned) {
+      // Left over whole: nothing of it is stored.
       if (further !== undefined) continue;
       whenStored?.();
       if (plan !== undefined) states.committed(pending.device.key, plan.state);

@@ -65,8 +65,6 @@ export class Ingest implements Intake, SetAsides {
   readonly #culprits: Culprits;
   readonly #progress: Progress;
   readonly #batches = new Batches();
-  /** What the present batch left over whole, to see more of its history. */
-  readonly #postponed = new Set<PendingDevice>();
   readonly #waiting = new Waiting(mostWaitingBytes);
   readonly #unsubscribe: () => void;
   readonly #drainListeners: (() => void)[] = [];
@@ -106,7 +104,7 @@ export class Ingest implements Intake, SetAsides {
         this.#holds.committed(commits, ms);
       },
       slow: (devices, ms) => this.#holds.planned(devices, ms),
-      readAhead: () => {
+      readEnded: () => {
         this.#progress.read();
         this.#wake?.();
       },
@@ -292,11 +290,9 @@ export class Ingest implements Intake, SetAsides {
     metrics.batchMessages.observe(messages);
     metrics.batchReports.observe(reports);
     this.#progress.begun();
-    this.#postponed.clear();
     const began = clock.monotonic();
     await this.#culprits.commit(batch.devices);
-    this.#batches.took(batch, this.#postponed, clock.monotonic() - began);
-    this.#postponed.clear();
+    this.#batches.took(batch, clock.monotonic() - began);
     this.#relieve();
     // Where the run ends now, it tells them before.
     setImmediate(() => this.#tellStored());
@@ -314,7 +310,7 @@ export class Ingest implements Intake, SetAsides {
     });
   }
 
-  /** But for devices that are held back, which go on waiting. */
+  /** Takes the next batch out of what waits. */
   #takeBatch(): Batch {
     const all = this.#pending;
     this.#pending = new Pending();
@@ -336,7 +332,7 @@ export class Ingest implements Intake, SetAsides {
     return pending;
   }
 
-  /** Only held devices wait, and late reports whose history is being read: looks again soon whether one of them may go on, at once when that is here or another device reports. */
+  /** Nothing that waits may be committed yet: devices are held back, or their history is being read. Waits for 20 ms, or until a read ends or another device reports. */
   async #untilOneMayGo(): Promise<void> {
     this.#progress.idle();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -372,7 +368,7 @@ export class Ingest implements Intake, SetAsides {
     this.#waiting.add(pending.device.accountKey, bytes, leftover.length);
     if (further === undefined) return;
     this.#committer.planner.ahead.hold(rest, further);
-    this.#postponed.add(pending);
+    pending.postponed = true;
   }
 
   /** Nothing more is read while nothing can be stored: the trackers keep their data. */

@@ -18,7 +18,7 @@ export interface Ahead {
   readonly context: Promise<HistoryContext | undefined>;
   /** When it was asked for, by the clock that never goes back. */
   readonly askedAt: number;
-  /** The context is here. */
+  /** The read has ended, also where it failed. */
   arrived: boolean;
 }
 
@@ -47,6 +47,8 @@ export class PendingDevice {
   isRest = false;
   /** Its late reports may be left over whole, to see more of their history first. */
   mayBePostponed = true;
+  /** Its batch left it over whole, to see more of its history. What waits since is another object. */
+  postponed = false;
   /** Newest event time against its arrival, ms; none: no report was believed. */
   newest = Number.NEGATIVE_INFINITY;
   /** Oldest event time of its drafts. */

@@ -20,20 +20,20 @@ import { weightOf } from "./weight.ts";
  * after each is mostly where the totals meet again, and each lies on a page of its own.
  */
 const largestContext = 16_384;
-/** So many records after the last late report are looked at too where rules watch the device. */
+/** Where rules watch the device, they also see this many records after the last late report. */
 const watchedContext = 8;
-/** Records that reports left over for a later batch are shown at least: by then a vehicle has mostly left the noise of its receiver, and the totals meet. */
+/** The fewest records of history that are read for postponed reports. Within these a vehicle has mostly left its receiver's noise, and the totals meet. */
 const leastFurther = 16;
 /** Up to so many records, reports of one batch are planned as one, rather than one after the other. */
 const smallContext = mostReadAhead;
-/** Where a context is too small, the next is so many times as large. */
+/** If a context is too small, the next one is this many times as large. */
 const contextGrowth = 4;
 /** Devices that need more than that are planned so many at a time, so that the memory of their histories is bounded; and of those that need less. */
 const lateAtOnce = 8;
 const smallAtOnce = 128;
 /** Planning a late report takes well under a millisecond. One that takes longer than this lies among thousands of one moment: its tracker's clock stands still. */
 const slowReportMs = 2;
-/** Planning gives way to sockets after so long: a backlog's reports take long by the thousand. */
+/** After this time planning lets sockets be served: a backlog of thousands of reports takes long. */
 const mostTurnMs = 4;
 /** A device's plan; none where all it sent is stored already. */
 export interface Planned {
@@ -75,8 +75,8 @@ export interface PlannerDeps {
 export interface PlannerListener {
   /** These devices took `ms` together to plan, which is long for the few reports that they sent. */
   slow(devices: readonly DeviceKey[], ms: number): void;
-  /** The history around a late report, asked for when the report came, is here. */
-  readAhead(): void;
+  /** A read of the history around late reports has ended. */
+  readEnded(): void;
 }
 
 /** Makes the plans of a batch: in memory where reports are newer than all before, with the history's help where they come late. */
@@ -103,7 +103,7 @@ export class Planner {
     this.#store = store;
     this.#states = states;
     this.#moments = new Moments(store);
-    this.ahead = new ReadAhead(store, this.#moments, clock, () => listener.readAhead());
+    this.ahead = new ReadAhead(store, this.#moments, clock, () => listener.readEnded());
     this.#engine = engine;
     this.#clock = clock;
     this.#pace = new Pace(clock, mostTurnMs);
@@ -292,8 +292,8 @@ export class Planner {
   }
 
   /**
-   * Plans with the history that was asked for when the reports came. Where they need another part of it or more, the batch does not wait for that: they are left over whole for
-   * the next batch, and the history is read meanwhile. What was left over before is planned with what there is, or waits here.
+   * Plans late reports with the history that was asked for before. If they need another or a larger part, they are left over whole and that part is read meanwhile, so that the
+   * batch does not wait. Reports that may not be postponed, and a rest whose history changed, are planned here, however long the reads take.
    */
   async #planFirst(late: Late): Promise<Planned | undefined> {
     const { pending, drafts, state, first } = late;
@@ -303,7 +303,7 @@ export class Planner {
     if (limit < smallContext && mayBePostponed) {
       const planned = atHand ? await this.#planLate(late, limit, limit) : undefined;
       if (planned !== undefined) return planned;
-      // One that is left over again needs more each time, so that it is planned after a few batches.
+      // Each time, the part is larger, so that the reports are planned after a few batches.
       const wanted = atHand ? Math.min(Math.max(limit * contextGrowth, leastFurther), smallContext) : limit;
       const further = this.ahead.readFurther(pending.device.key, state, first.time, wanted);
       if (further !== undefined) return { pending, plan: undefined, leftover: drafts, further, bytes: 0 };
@@ -328,7 +328,7 @@ export class Planner {
   }
 }
 
-/** Whether the history at hand is what these reports need. */
+/** Whether the history that was asked for is the part that these reports need now. */
 function isAtHand({ pending: { ahead }, first, state }: Late, limit: number): boolean {
   return ahead?.version === state.version && ahead.time === first.time && ahead.limit === limit;
 }

@@ -27,7 +27,7 @@ export class Progress {
     this.#since = undefined;
   }
 
-  /** A history was read. */
+  /** A read of a history ended. */
   read(): void {
     this.#readAt = this.#clock.monotonic();
   }
@@ -49,14 +49,15 @@ export class Progress {
     return this.#asideAt > this.#committedAt;
   }
 
-  /** How long something has waited without any commit, or for its history while none was read, ms. `unreadSince`: since when the first of those waits that wait for theirs. */
+  /** Ms without a commit while reports wait, or without a read while late reports wait for their history. `unreadSince`: since when the first of these waits. */
   stalledMs(unreadSince?: number): number {
     return Math.max(this.#uncommittedMs, this.#unreadMs(unreadSince));
   }
 
   /** Throws where that is too long. */
   check(unreadSince?: number): void {
-    const [uncommittedMs, unreadMs] = [this.#uncommittedMs, this.#unreadMs(unreadSince)];
+    const uncommittedMs = this.#uncommittedMs;
+    const unreadMs = this.#unreadMs(unreadSince);
     if (uncommittedMs > mostStalledMs)
       throw new Error(`nothing was committed for ${Math.round(uncommittedMs / 1000)} s though reports wait`);
     if (unreadMs > mostStalledMs)

@@ -5,7 +5,7 @@ import type { HistoryContext, LocationStore } from "../ports/store.ts";
 import type { Moments } from "./moments.ts";
 import type { Ahead, PendingDevice } from "./pending.ts";
 
-/** More records than that are read when a batch plans them. */
+/** The largest part that is read ahead. A larger one is read when a batch plans the reports. */
 export const mostReadAhead = 256;
 /** Records that may be read at a time for what is left over: others' requests wait for the same reader. */
 const mostReading = 1024;
@@ -25,7 +25,7 @@ export class ReadAhead {
   #reading = 0;
   #asked = 0;
 
-  /** `arrived` is told of each part that is here. */
+  /** `arrived` is called when a read has ended, also one that failed. */
   constructor(store: Pick<LocationStore, "context">, moments: Moments, clock: Clock, arrived: () => void) {
     this.#store = store;
     this.#moments = moments;
@@ -68,7 +68,7 @@ export class ReadAhead {
     return ahead;
   }
 
-  /** The same for reports that are left over. Undefined also where so much is being read that the batch may as well wait. */
+  /** Asks in the same way for postponed reports. Undefined also where so many records are being read for others that the batch reads these itself. */
   readFurther(device: DeviceKey, state: DeviceState, time: number, limit: number): Ahead | undefined {
     if (this.#reading + limit > mostReading) return undefined;
     const ahead = this.read(device, state, time, limit);

@@ -14,53 +14,18 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type TestContext, test } from "node:test";
-import { contentHashOf } from "../../src/model/content-hash.ts";
-import type { LocationRecord } from "../../src/model/location.ts";
+import { test } from "node:test";
 import { beginRestore, dropRestore } from "../../src/store/backup/placing.ts";
-import { makeAccount, makeDevice } from "../contract/store/harness.ts";
-import { append, batchOf, record } from "../contract/store/records.ts";
+import { backedUp, filled, folderOf } from "../support/backup-folders.ts";
 import { crashFleet } from "../support/crash-fleet.ts";
 import { until } from "../support/gateway.ts";
 import { expectedLast, type Location, withoutTotals } from "../support/location-content.ts";
-import { call, dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
+import { call, register, type Service, startService } from "../support/service.ts";
 import { openStore } from "../support/store.ts";
 import { commandLine } from "../support/waybeam.ts";
 
 const options = { timeout: 100_000 };
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** A folder that is gone after the test. */
-function folderOf(context: TestContext): string {
-  const directory = dataFolder();
-  context.after(() => removeFolder(directory));
-  return directory;
-}
-
-const hashed = (made: LocationRecord) => ({ ...made, hash: contentHashOf(made) });
-
-/** A stopped data folder with devices that have so many positions each. */
-async function filled(
-  context: TestContext,
-  devices = 3,
-  positions = 2000,
-): Promise<{ directory: string; ids: string[] }> {
-  const directory = folderOf(context);
-  const store = await openStore(directory);
-  const account = await makeAccount(store);
-  const ids: string[] = [];
-  for (let index = 0; index < devices; index++) {
-    const { key, id } = await makeDevice(store, account.key);
-    ids.push(id);
-    for (let at = 0, version = 1; at < positions; at += 100, version++) {
-      const records = Array.from({ length: Math.min(100, positions - at) }, (_, each) => hashed(record(at + each)));
-      const commit = append(key, version, records);
-      await store.locations.commit(batchOf({ ...commit, state: { ...commit.state, arrivals: at + records.length } }));
-    }
-  }
-  await store.close();
-  return { directory, ids };
-}
 
 /** Kills a command so many ms after it has locked the folder: most of its time goes into starting. */
 async function killedAfter(child: ChildProcess, folder: string, ms: number): Promise<void> {
@@ -76,13 +41,6 @@ async function killedAfter(child: ChildProcess, folder: string, ms: number): Pro
   const timer = setTimeout(() => child.kill("SIGKILL"), ms);
   await exit;
   clearTimeout(timer);
-}
-
-async function backedUp(context: TestContext, directory: string): Promise<string> {
-  const target = join(folderOf(context), "backup");
-  const { code, err } = await commandLine(directory).waybeam(["backup", target]);
-  assert.equal(code, 0, err);
-  return target;
 }
 
 async function history(service: Service, device: string): Promise<readonly Location[]> {

@@ -7,7 +7,7 @@ import { silentLog } from "./silent-log.ts";
  * - "closed": by itself.
  * - "killed": by SIGKILL, in place of the close.
  * - "full": by itself, after it has committed until the disk took no more.
- * - The name of a call: as after a second Ctrl-C, so many ms (its third argument) after it has sent that call to a worker.
+ * - The name of a call: the process exits, as after a second Ctrl-C, when it has sent that call to a worker and then waited for its third argument, ms.
  */
 const [directory = "", end = "", ms = "0"] = process.argv.slice(2);
 const { postMessage } = Worker.prototype;

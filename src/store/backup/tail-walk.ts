@@ -88,7 +88,7 @@ export class TailWalk {
     }
   }
 
-  /** Moves to the next readable row. Returns false where there is none. */
+  /** Skips damaged rows up to the next readable one. False: none is left. */
   #skip(): boolean {
     const from = this.#after;
     for (let distance = 1; from + distance <= this.#high; distance += distance < nearby ? 1 : distance) {

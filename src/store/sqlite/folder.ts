@@ -45,12 +45,12 @@ export function databaseOf(directory: string): string {
     return realpathSync(file);
   } catch {
     // There is no database yet.
-    return linkedFrom(file) ?? file;
+    return linkTarget(file) ?? file;
   }
 }
 
-/** Where a link leads. Undefined: there is none. */
-function linkedFrom(file: string): string | undefined {
+/** The path that a link names. Undefined: the file is no link. */
+function linkTarget(file: string): string | undefined {
   try {
     return resolve(dirname(file), readlinkSync(file));
   } catch {

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { contentHashOf } from "../../src/model/content-hash.ts";
+import type { LocationRecord } from "../../src/model/location.ts";
+import { makeAccount, makeDevice } from "../contract/store/harness.ts";
+import { append, batchOf, record } from "../contract/store/records.ts";
+import { dataFolder, removeFolder } from "./service.ts";
+import { openStore } from "./store.ts";
+import { commandLine } from "./waybeam.ts";
+
+/** A folder that is gone after the test. */
+export function folderOf(context: TestContext): string {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  return directory;
+}
+
+const hashed = (made: LocationRecord) => ({ ...made, hash: contentHashOf(made) });
+
+/** A stopped data folder with devices that have so many positions each. */
+export async function filled(
+  context: TestContext,
+  devices = 3,
+  positions = 2000,
+): Promise<{ directory: string; ids: string[] }> {
+  const directory = folderOf(context);
+  const store = await openStore(directory);
+  const account = await makeAccount(store);
+  const ids: string[] = [];
+  for (let index = 0; index < devices; index++) {
+    const { key, id } = await makeDevice(store, account.key);
+    ids.push(id);
+    for (let at = 0, version = 1; at < positions; at += 100, version++) {
+      const records = Array.from({ length: Math.min(100, positions - at) }, (_, each) => hashed(record(at + each)));
+      const commit = append(key, version, records);
+      await store.locations.commit(batchOf({ ...commit, state: { ...commit.state, arrivals: at + records.length } }));
+    }
+  }
+  await store.close();
+  return { directory, ids };
+}
+
+/** A backup of a data folder, made by the command. */
+export async function backedUp(context: TestContext, directory: string): Promise<string> {
+  const target = join(folderOf(context), "backup");
+  const { code, err } = await commandLine(directory).waybeam(["backup", target]);
+  assert.equal(code, 0, err);
+  return target;
+}

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { backup, DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { dataFolder, end, removeFolder, startService } from "../support/service.ts";
 import { openStore } from "../support/store.ts";
@@ -138,6 +138,24 @@ test("a database elsewhere, with a link in its place, has its log looked after t
   await assert.rejects(openStore(directory), /waybeam\.db-wal is damaged/);
   const read = await waybeam(["check"]);
   assert.match(read.err, /waybeam\.db-wal is damaged/);
+});
+
+test("a copy that SQLite's backup made starts again after a kill, also where the log could not be moved before", {
+  timeout: 120_000,
+}, async (context) => {
+  const directory = folderOf(context);
+  const file = join(directory, "waybeam.db");
+  const original = folderOf(context);
+  let commits = run(original, ["killed"]);
+  const database = new DatabaseSync(join(original, "waybeam.db"), { readOnly: true });
+  await backup(database, file);
+  database.close();
+  const child = spawn(process.execPath, ["-e", reader, file]);
+  context.after(() => end(child, "SIGKILL"));
+  await once(child.stdout, "data");
+  commits += run(directory, ["killed"]);
+  await end(child, "SIGKILL");
+  await startsWith(directory, commits, "a copy");
 });
 
 /** A change by a process that is killed right after. */

@@ -19,7 +19,7 @@ import { logHeaderBytes } from "./log-damage.ts";
  * to it: `user_version` is odd while the service has it open, even after a clean end, and grows with each start. The file `waybeam.db-open` holds the
  * lowest and the highest number of the present log, which tell the log's database from an older copy.
  *
- * Nothing here opens the database's file itself. When a process closes any descriptor of a file, the system drops all its locks on that file
+ * Nothing here opens the database's file itself once SQLite has it open. When a process closes any descriptor of a file, the system drops all its locks on that file
  * (https://www.sqlite.org/howtocorrupt.html, 2.2): another program that then opens and closes the database deletes the log under the service.
  */
 
@@ -89,6 +89,23 @@ export function forgetGoneLog(database: string): void {
 
 function hasLog(database: string): boolean {
   return (statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0) >= logHeaderBytes;
+}
+
+/**
+ * Marks a copy that SQLite's own backup made as closed. The copy has the number of the open original: once the copy has a log, nothing would tell it from the original's.
+ * Not by SQLite, which would write the number into that log. To be called before SQLite opens the file.
+ */
+export function closeCopy(database: string, { number, open, copy }: Mark): void {
+  if (!open || !copy) return;
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(closedNumber(number));
+  const descriptor = openSync(database, "r+");
+  try {
+    writeSync(descriptor, bytes, 0, bytes.length, versionAt);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Marks an open database, in its own file and beside it. */

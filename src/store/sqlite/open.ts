@@ -29,7 +29,7 @@ import { type LocationParts, SqliteLocations } from "./locations.ts";
 import { waitForFolder } from "./lock.ts";
 import type { ReaderCalls, WriterCalls } from "./messages.ts";
 import { Mutex } from "./mutex.ts";
-import { forgetGoneLog } from "./open-mark.ts";
+import { closeCopy, forgetGoneLog } from "./open-mark.ts";
 import { closeToOthers, makePrivate, tellOpen } from "./private-files.ts";
 import { Purger } from "./purger.ts";
 import { checkWhole } from "./whole.ts";
@@ -86,7 +86,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   const lock = await waitForFolder(directory, pid);
   try {
     finishRestore(directory);
-    checkWhole(directory);
+    const mark = checkWhole(directory);
+    if (mark !== undefined) closeCopy(databaseOf(directory), mark);
     forgetGoneLog(databaseOf(directory));
   } catch (error) {
     lock.release();

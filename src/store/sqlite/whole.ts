@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { DataFolderUnusable, databaseOf, dataFolderAdvice } from "./folder.ts";
 import { isDamaged, logHeaderBytes } from "./log-damage.ts";
-import { closedNumber, logBelongs, markOf } from "./open-mark.ts";
+import { closedNumber, logBelongs, type Mark, markOf } from "./open-mark.ts";
 
 /** First bytes of an SQLite database (https://www.sqlite.org/fileformat2.html, 1.3), and of a log in either byte order (4.1). */
 const databaseMagic = "SQLite format 3\0";
@@ -27,9 +27,9 @@ const ownTable = "migration";
 
 /**
  * Sees that the files of a data folder belong together, before anything is opened or made: SQLite says nothing of a log that is gone, makes a new database beside
- * an old log, and drops a log that does not fit. Throws `DataFolderUnusable`.
+ * an old log, and drops a log that does not fit. Gives the database's mark; undefined: there is no database. Throws `DataFolderUnusable`.
  */
-export function checkWhole(directory: string): void {
+export function checkWhole(directory: string): Mark | undefined {
   const file = databaseOf(directory);
   const logFile = `${file}-wal`;
   const size = sizeOf(file) ?? 0;
@@ -43,11 +43,11 @@ export function checkWhole(directory: string): void {
     if (log > 0) refuse(`${state}, though its log waybeam.db-wal is there`, lost);
     if (sizeOf(join(directory, "credentials.json")) !== undefined)
       refuse(`${state}, though credentials.json of a service is there`, lost);
-    return;
+    return undefined;
   }
   const head = firstBytes(file, 100);
   // What is no database is told by the engine, which knows more.
-  if (head.length < 100 || head.toString("latin1", 0, 16) !== databaseMagic) return;
+  if (head.length < 100 || head.toString("latin1", 0, 16) !== databaseMagic) return undefined;
   const mark = markOf(head);
   if (log < logHeaderBytes) {
     if (mark.open && !mark.copy)
@@ -60,7 +60,7 @@ export function checkWhole(directory: string): void {
       refuse("waybeam.db is empty, though credentials.json of a service is there", lost);
     if (tables !== undefined && tables.length > 0 && !tables.includes(ownTable))
       refuse("waybeam.db is another program's database", foreign);
-    return;
+    return mark;
   }
   if ((mark.open && mark.copy) || !logBelongs(file, mark.number))
     refuse("waybeam.db-wal is the log of another state of the database than waybeam.db", mixed);
@@ -73,6 +73,7 @@ export function checkWhole(directory: string): void {
     refuse("waybeam.db-wal is the log of another database than waybeam.db: their pages differ in size", mixed);
   if (isDamaged(logFile, pageSize))
     refuse("waybeam.db-wal is damaged, and SQLite would drop what was stored behind the damage", damaged(mark.number));
+  return mark;
 }
 
 /** Tables of a database that has no log. Undefined where they can't be read, of which the engine tells more. */

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -260,6 +261,24 @@ test(
     assert.deepEqual(readdirSync(join(target, "..")), []);
   },
 );
+
+test("a link as a backup's place stays, and the backups are where it leads to", options, async (context) => {
+  const { directory } = await filled(context, 1, 100);
+  const { waybeam } = commandLine(directory);
+  const place = folderOf(context);
+  const disk = folderOf(context);
+  const real = join(disk, "newest");
+  const target = join(place, "newest");
+  mkdirSync(real);
+  symlinkSync(real, target);
+  for (const more of [[], ["--replace"], ["--replace"]]) {
+    const { code, err } = await waybeam(["backup", ...more, target]);
+    assert.equal(code, 0, err);
+    assert.deepEqual([readdirSync(place), readdirSync(disk)], [["newest"], ["newest"]]);
+    assert.equal(readlinkSync(target), real);
+    assert.ok(existsSync(join(real, "backup.json")));
+  }
+});
 
 test("what must not be a backup's place or source is refused, and nothing is written", options, async (context) => {
   const { directory } = await filled(context, 1, 100);

@@ -11,7 +11,7 @@ import { holdsKeys } from "./keys.ts";
 import { type Manifest, names } from "./manifest.ts";
 import { BackupRefused, type LongWork, workFailure } from "./refused.ts";
 import { checkSource } from "./source.ts";
-import { beginPart, checkRoom, checkTarget } from "./target.ts";
+import { beginPart, checkRoom, checkTarget, realPlace } from "./target.ts";
 import { keyIdsOf } from "./version.ts";
 
 /** What to back up, where to, and who does it. */
@@ -47,9 +47,10 @@ export interface MadeBackup {
  */
 export async function makeBackup(options: BackupOptions, work: LongWork): Promise<MadeBackup> {
   const { directory, replace, pid } = options;
-  const target = resolve(options.target);
+  const named = resolve(options.target);
   try {
     checkSource(directory, pid);
+    const target = realPlace(named);
     checkTarget(target, directory, replace);
     checkRoom(dirname(target), roomFor(directory));
     const part = beginPart(target, pid);
@@ -64,7 +65,7 @@ export async function makeBackup(options: BackupOptions, work: LongWork): Promis
       throw error;
     }
   } catch (error) {
-    throw workFailure(error, target);
+    throw workFailure(error, named);
   }
 }
 

@@ -11,19 +11,18 @@ const ofLock: readonly string[] = ["lock.db", "lock.db-journal", "lock.pid"];
 
 const chooseNew = "Choose a folder that does not exist yet.";
 
-/** Sees that a backup of a data folder may be written to this absolute path. Throws `BackupRefused`. */
+/** Sees that a backup of a data folder may be written to this path, which is without links. Throws `BackupRefused`. */
 export function checkTarget(target: string, directory: string, replace: boolean): void {
-  const real = realPlace(target);
   const data = realpathSync(directory);
-  if (real === data || real.startsWith(data + sep))
+  if (target === data || target.startsWith(data + sep))
     throw new BackupRefused(
-      real === data ? `${target} is the data folder itself` : `${target} is inside the data folder ${directory}`,
+      target === data ? `${target} is the data folder itself` : `${target} is inside the data folder ${directory}`,
       "Choose a folder outside of it, on another disk where you can.",
     );
   const found = statSync(target, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isDirectory()) throw new BackupRefused(`${target} is not a folder`, chooseNew);
-  if (found.dev !== statSync(dirname(real)).dev)
+  if (found.dev !== statSync(dirname(target)).dev)
     throw new BackupRefused(`${target} is the top of a disk`, `Choose a folder on it: ${join(target, "waybeam")}.`);
   const held = readdirSync(target);
   if (held.length === 0) return;
@@ -36,8 +35,8 @@ export function checkTarget(target: string, directory: string, replace: boolean)
     );
 }
 
-/** The path without links; its end need not be there. */
-function realPlace(path: string): string {
+/** The absolute path without links; its end need not be there. */
+export function realPlace(path: string): string {
   if (isThere(path) || dirname(path) === path) return realpathSync(path);
   return join(realPlace(dirname(path)), basename(path));
 }

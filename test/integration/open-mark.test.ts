@@ -5,7 +5,10 @@ import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
+import { systemIds } from "../../src/observe/index.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { dataFolder, end, removeFolder, startService } from "../support/service.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { openStore } from "../support/store.ts";
 import { commandLine } from "../support/waybeam.ts";
 
@@ -158,11 +161,11 @@ test("a copy that SQLite's backup made starts again after a kill, also where the
   await startsWith(directory, commits, "a copy");
 });
 
-/** A change by a process that is killed right after. */
+/** A change (the second argument) by a process that is killed right after. */
 const killedChange = `
   const { DatabaseSync } = require("node:sqlite");
   const database = new DatabaseSync(process.argv[1]);
-  database.exec("update setting set value = value + 1 where name = 'check'");
+  database.exec(process.argv[2]);
   process.kill(process.pid, "SIGKILL");
 `;
 
@@ -178,6 +181,21 @@ test("a service whose log another program moved starts again, also where it is k
   assert.ok(existsSync(`${file}-open`) && !existsSync(`${file}-wal`));
   commits += run(directory, ["scan", "0"]);
   // What the service writes before it marks the database, a new table say.
-  spawnSync(process.execPath, ["-e", killedChange, file]);
+  const change = "update setting set value = value + 1 where name = 'check'";
+  spawnSync(process.execPath, ["-e", killedChange, file, change]);
   await startsWith(directory, commits + 1, "the log is gone");
+});
+
+test("a service that was killed starts again where the next start ends at once after it sealed what an older version left open", {
+  timeout: 120_000,
+}, async (context) => {
+  const directory = folderOf(context);
+  const secrets = { file: join(directory, "secret.key"), ids: systemIds };
+  await (await openSqliteStore({ directory, log: silentLog, pid: process.pid, secrets })).close();
+  const commits = run(directory, ["killed"]);
+  const change = "insert into setting (name, value) values ('cursorKey', 'open')";
+  spawnSync(process.execPath, ["-e", killedChange, join(directory, "waybeam.db"), change]);
+  // The database is written anew by then, and the log is empty.
+  assert.equal(run(directory, ["scan", "0"]), 0);
+  await startsWith(directory, commits, "sealed");
 });

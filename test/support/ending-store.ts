@@ -1,9 +1,12 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { Worker } from "node:worker_threads";
+import { systemIds } from "../../src/observe/index.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { silentLog } from "./silent-log.ts";
 
 /*
- * A process that opens the store of a data folder (its first argument), commits some changes, prints how many, and closes the store. How it ends (its second argument):
+ * A process that opens the store of a data folder (its first argument), with its secret key where it has one, commits some changes, prints how many, and closes the store. How it ends (its second argument):
  * - "closed": by itself.
  * - "killed": by SIGKILL, in place of the close.
  * - "full": by itself, after it has committed until the disk took no more.
@@ -19,7 +22,9 @@ Worker.prototype.postMessage = function (this: Worker, ...sent: Parameters<typeo
   setTimeout(leave, Number(ms));
 };
 
-const store = await openSqliteStore({ directory, log: silentLog, pid: process.pid });
+const file = join(directory, "secret.key");
+const secrets = existsSync(file) ? { secrets: { file, ids: systemIds } } : {};
+const store = await openSqliteStore({ directory, log: silentLog, pid: process.pid, ...secrets });
 let commits = 0;
 try {
   for (; commits < (end === "full" ? 10_000 : 5); commits++) await store.check();

@@ -2,6 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { Ids } from "../../ports/ids.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Schema } from "../schema.ts";
+import { closedNumber } from "../sqlite/open-mark.ts";
 import { readKeys, SecretKeyUnusable, writeKeys } from "./key-file.ts";
 import { sealAll, sealSettings } from "./sealed-rows.ts";
 import { createVault, keyBytes, type SecretKey, secretKey, type Vault } from "./vault.ts";
@@ -84,14 +85,17 @@ const wipedBytes = 1_073_741_824;
 
 /** Writes the database anew, without what was let go of: the gaps of its pages and its log still hold the secrets as they were. */
 async function wipe(database: Kysely<Schema>, log: Log): Promise<void> {
-  const { rows } = await sql<{ size: number }>`
-    select page_count * page_size as size from pragma_page_count, pragma_page_size`.execute(database);
-  const size = rows[0]?.size ?? 0;
+  const { rows } = await sql<{ size: number; number: number }>`
+    select page_count * page_size as size, user_version as number
+    from pragma_page_count, pragma_page_size, pragma_user_version`.execute(database);
+  const { size = 0, number = 0 } = rows[0] ?? {};
   const advice =
     "gaps of the database may hold secrets as they were: stop the service and run VACUUM on it (docs/operating.md)";
   if (size > wipedBytes) return log.warn({ size }, advice);
   try {
     await sql`vacuum`.execute(database);
+    // After a kill the database says that it has a log, which is empty after the next step.
+    await sql.raw(`pragma user_version = ${closedNumber(number)}`).execute(database);
     await sql`pragma wal_checkpoint(truncate)`.execute(database);
   } catch (error) {
     log.warn({ error, size }, advice);

@@ -12,19 +12,12 @@ import { holdsKeys } from "../../src/store/backup/keys.ts";
 import type { LongWork } from "../../src/store/backup/refused.ts";
 import { restore } from "../../src/store/backup/restore.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
-import { dataFolder, end, removeFolder } from "../support/service.ts";
+import { end, folderOf } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { openStore, secretsOf } from "../support/store.ts";
 
 const { pid } = process;
 const work: LongWork = { signal: new AbortController().signal, progress() {} };
-
-/** A folder that is gone after the test. */
-function folderOf(context: TestContext): string {
-  const directory = dataFolder();
-  context.after(() => removeFolder(directory));
-  return directory;
-}
 
 /** A stopped data folder with a key. */
 async function stopped(context: TestContext): Promise<{ directory: string; secretFile: string }> {

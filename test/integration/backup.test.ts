@@ -17,11 +17,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { beginRestore, dropRestore } from "../../src/store/backup/placing.ts";
-import { backedUp, filled, folderOf } from "../support/backup-folders.ts";
+import { backedUp, filled } from "../support/backup-folders.ts";
 import { crashFleet } from "../support/crash-fleet.ts";
 import { until } from "../support/gateway.ts";
 import { expectedLast, type Location, withoutTotals } from "../support/location-content.ts";
-import { call, register, type Service, startService } from "../support/service.ts";
+import { call, folderOf, register, type Service, startService } from "../support/service.ts";
 import { openStore } from "../support/store.ts";
 import { commandLine } from "../support/waybeam.ts";
 

@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { systemIds } from "../../src/observe/index.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
-import { dataFolder, end, removeFolder, startService } from "../support/service.ts";
+import { end, folderOf, startService } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { openStore } from "../support/store.ts";
 import { commandLine } from "../support/waybeam.ts";
@@ -25,9 +25,8 @@ const reader = `
 test("a service that stops, starts and is killed while a backup reads its database starts again", {
   timeout: 120_000,
 }, async (context) => {
-  const directory = dataFolder();
+  const directory = folderOf(context);
   const file = join(directory, "waybeam.db");
-  context.after(() => removeFolder(directory));
   await (await startService(directory)).stop();
   assert.ok(!existsSync(`${file}-open`), "a clean end without a reader leaves no mark");
   const child = spawn(process.execPath, ["-e", reader, file]);
@@ -59,13 +58,6 @@ test("a running service keeps its lock on the database, so that no other program
 });
 
 const program = join(import.meta.dirname, "../support/ending-store.ts");
-
-/** A data folder that is gone after the test. */
-function folderOf(context: TestContext): string {
-  const directory = dataFolder();
-  context.after(() => removeFolder(directory));
-  return directory;
-}
 
 /** Opens the store of a folder in a process that ends in this way (see the program); gives how many changes it committed. `before`: a command that runs it. */
 function run(directory: string, how: readonly string[], before: readonly string[] = []): number {

@@ -12,21 +12,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { addCredentials, readStored, updatePlaces } from "../../src/credentials-file.ts";
 import { createLog, systemIds } from "../../src/observe/index.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
-import { dataFolder, removeFolder, startService } from "../support/service.ts";
+import { folderOf, startService } from "../support/service.ts";
 import { commandLine } from "../support/waybeam.ts";
 
 const uid = process.getuid?.();
-
-/** A folder that is gone after the test. */
-function folderOf(context: TestContext): string {
-  const directory = dataFolder();
-  context.after(() => removeFolder(directory));
-  return directory;
-}
 
 /** Opens a store in a folder, does something while it is open, and gives what it logged. */
 async function opened(directory: string, during: () => void = () => {}): Promise<readonly string[]> {

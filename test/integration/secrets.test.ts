@@ -13,13 +13,13 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, type TestContext, test } from "node:test";
+import { afterEach, test } from "node:test";
 import { systemIds } from "../../src/observe/index.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/open.ts";
 import { commitAlerts, newAlert, newNotice, ruleFields } from "../contract/store/alert-values.ts";
 import { makeAccount, makeDevice, now } from "../contract/store/harness.ts";
-import { dataFolder, removeFolder, startService } from "../support/service.ts";
+import { folderOf, startService } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { commandLine } from "../support/waybeam.ts";
 
@@ -33,13 +33,6 @@ const plain = [
   "very-secret-private-key",
   "very-secret-cursor-key",
 ];
-
-/** A folder that is gone after the test. */
-function folderOf(context: TestContext): string {
-  const directory = dataFolder();
-  context.after(() => removeFolder(directory));
-  return directory;
-}
 
 /** Opens a folder with its key, or as versions did that had none. */
 async function open(directory: string, sealed = true): Promise<SqliteStore> {

@@ -8,18 +8,11 @@ import { type TestContext, test } from "node:test";
 import { protocolById } from "../../src/protocols/index.ts";
 import { AckedTracker, numberedReport, speechOf } from "../support/acked-tracker.ts";
 import { Peer, until } from "../support/gateway.ts";
-import { call, dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
+import { call, dataFolder, folderOf, register, removeFolder, type Service, startService } from "../support/service.ts";
 
 const options = { timeout: 60_000 };
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const teltonika = protocolById("teltonika") ?? assert.fail("no such protocol");
-
-/** A data folder that is gone after the test. */
-function folderOf(context: TestContext): string {
-  const directory = dataFolder();
-  context.after(() => removeFolder(directory));
-  return directory;
-}
 
 /** A service that is gone after the test, with its folder. */
 async function serviceOf(context: TestContext, environment: Record<string, string> = {}): Promise<Service> {

@@ -5,16 +5,9 @@ import { contentHashOf } from "../../src/model/content-hash.ts";
 import type { LocationRecord } from "../../src/model/location.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { append, batchOf, record } from "../contract/store/records.ts";
-import { dataFolder, removeFolder } from "./service.ts";
+import { folderOf } from "./service.ts";
 import { openStore } from "./store.ts";
 import { commandLine } from "./waybeam.ts";
-
-/** A folder that is gone after the test. */
-export function folderOf(context: TestContext): string {
-  const directory = dataFolder();
-  context.after(() => removeFolder(directory));
-  return directory;
-}
 
 const hashed = (made: LocationRecord) => ({ ...made, hash: contentHashOf(made) });
 

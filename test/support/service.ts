@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import type { TestContext } from "node:test";
 import { atEnd } from "./at-end.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -32,6 +33,13 @@ export function dataFolder(): string {
   mkdirSync(parent, { recursive: true });
   const directory = mkdtempSync(join(parent, "data-"));
   atEnd(() => removeFolder(directory));
+  return directory;
+}
+
+/** A data folder that is gone after the test. */
+export function folderOf(context: TestContext): string {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
   return directory;
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
+  chownSync,
   copyFileSync,
   mkdirSync,
   readdirSync,
@@ -273,6 +274,28 @@ test("the key may be elsewhere, as the operator made it; tokens outlive its rota
   context.after(() => again.stop());
   const answer = await fetch(`${again.url}/api/devices`, { headers: { authorization: `Bearer ${service.token}` } });
   assert.equal(answer.status, 200);
+});
+
+test("a key that the superuser replaces still belongs to the service", {
+  skip: process.getuid?.() !== 0 && "only the superuser gives files away",
+}, async (context) => {
+  const service = 12_345;
+  const directory = folderOf(context);
+  const inside = join(directory, "secret.key");
+  const elsewhere = join(folderOf(context), "key");
+  await (await open(directory)).close();
+  copyFileSync(inside, elsewhere);
+  const { waybeam } = commandLine(directory);
+  const rotate = async (file: string) => {
+    const files = () => [file, ...readdirSync(directory).map((name) => join(directory, name))];
+    for (const path of [directory, ...files()]) chownSync(path, service, service);
+    const { code, err } = await waybeam(["secret", "rotate"], "", { WAYBEAM_SECRET_FILE: file });
+    assert.equal(code, 0, err);
+    for (const path of files()) assert.equal(statSync(path).uid, service, path);
+  };
+  await rotate(elsewhere);
+  copyFileSync(elsewhere, inside);
+  await rotate(inside);
 });
 
 test("a rotation that is killed at any moment goes on with the next one, and loses nothing", async (context) => {

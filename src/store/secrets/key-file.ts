@@ -2,11 +2,14 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -66,6 +69,7 @@ export function writeKeys(file: string, keys: readonly SecretKey[]): void {
     const descriptor = openSync(made, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
     try {
       fchmodSync(descriptor, 0o600);
+      giveToOwner(descriptor, file);
       writeFileSync(descriptor, `${about}${keys.map(({ bytes }) => bytes.toString("base64")).join("\n")}\n`);
       fsyncSync(descriptor);
     } finally {
@@ -77,6 +81,12 @@ export function writeKeys(file: string, keys: readonly SecretKey[]): void {
     const advice = "Let the user that runs the service write it, or set WAYBEAM_SECRET_FILE to another place.";
     throw new SecretKeyUnusable(`can't write the secret key ${file} (${codeOf(error)})`, advice, error);
   }
+}
+
+/** What the superuser writes belongs to who had the file, or else the folder: the service must be able to read it. */
+function giveToOwner(descriptor: number, file: string): void {
+  const { uid, gid } = statSync(file, { throwIfNoEntry: false }) ?? statSync(dirname(file));
+  if (uid !== 0 && fstatSync(descriptor).uid === 0) fchownSync(descriptor, uid, gid);
 }
 
 /** The name is on disk too. */

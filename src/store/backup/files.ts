@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, fchmodSync, fsyncSync, lstatSync, openSync, writeSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { LongWork } from "./refused.ts";
 
@@ -55,28 +55,6 @@ async function readThrough(
     return { bytes, sha256: hash.digest("hex") };
   } finally {
     await source.close();
-  }
-}
-
-/** Writes a new file that only its owner reads, and sees it on disk. */
-export function writePrivate(file: string, text: string): void {
-  const descriptor = openSync(file, "wx", 0o600);
-  try {
-    fchmodSync(descriptor, 0o600);
-    writeSync(descriptor, text);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** Sees a file, or the names in a folder, on disk. */
-export function sync(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { databaseOf } from "../sqlite/folder.ts";
-import { isThere, sync } from "./files.ts";
+import { sync } from "../sqlite/private-files.ts";
+import { isThere } from "./files.ts";
 import { names } from "./manifest.ts";
 import { giveToOwner } from "./owner.ts";
 import { BackupRefused } from "./refused.ts";

@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, realpathSync, renameSync, rmdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { DataFolderInUse, lockFolder } from "../sqlite/lock.ts";
-import { isThere, sync } from "./files.ts";
+import { sync } from "../sqlite/private-files.ts";
+import { isThere } from "./files.ts";
 import { isBackup, names } from "./manifest.ts";
 import { BackupRefused } from "./refused.ts";
 

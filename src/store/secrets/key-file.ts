@@ -1,18 +1,5 @@
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
+import { replacePrivate } from "../sqlite/private-files.ts";
 import { keyBytes, type SecretKey, secretKey } from "./vault.ts";
 
 /** The file of the secret keys can't be used, or its keys are not those of the database. `advice` says what to do. */
@@ -63,39 +50,11 @@ function unusable(file: string, why: string): SecretKeyUnusable {
 
 /** Writes the keys, so that the file is whole or as it was, on disk when this returns and readable by its owner only. Throws `SecretKeyUnusable`. */
 export function writeKeys(file: string, keys: readonly SecretKey[]): void {
-  const made = `${file}.new`;
   try {
-    rmSync(made, { force: true });
-    const descriptor = openSync(made, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
-    try {
-      fchmodSync(descriptor, 0o600);
-      giveToOwner(descriptor, file);
-      writeFileSync(descriptor, `${about}${keys.map(({ bytes }) => bytes.toString("base64")).join("\n")}\n`);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(made, file);
-    syncFolder(dirname(file));
+    replacePrivate(file, `${about}${keys.map(({ bytes }) => bytes.toString("base64")).join("\n")}\n`);
   } catch (error) {
     const advice = "Let the user that runs the service write it, or set WAYBEAM_SECRET_FILE to another place.";
     throw new SecretKeyUnusable(`can't write the secret key ${file} (${codeOf(error)})`, advice, error);
-  }
-}
-
-/** What the superuser writes belongs to who had the file, or else the folder: the service must be able to read it. */
-function giveToOwner(descriptor: number, file: string): void {
-  const { uid, gid } = statSync(file, { throwIfNoEntry: false }) ?? statSync(dirname(file));
-  if (uid !== 0 && fstatSync(descriptor).uid === 0) fchownSync(descriptor, uid, gid);
-}
-
-/** The name is on disk too. */
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, constants.O_RDONLY);
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

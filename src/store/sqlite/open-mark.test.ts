@@ -87,11 +87,11 @@ test("a database is marked as open whatever its number was", (context) => {
 test("a full disk is told as one, and nothing half written stays on it", (context) => {
   const file = fileOf(context);
   const database = opened(context, file);
-  const { writeSync } = fs;
+  const { writeFileSync } = fs;
   const noRoom = () => {
     throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
   };
-  Object.assign(fs, { writeSync: noRoom });
+  Object.assign(fs, { writeFileSync: noRoom });
   syncBuiltinESMExports();
   let failure: unknown;
   try {
@@ -99,7 +99,7 @@ test("a full disk is told as one, and nothing half written stays on it", (contex
   } catch (error) {
     failure = error;
   } finally {
-    Object.assign(fs, { writeSync });
+    Object.assign(fs, { writeFileSync });
     syncBuiltinESMExports();
   }
   assert.ok(failure instanceof EngineError);

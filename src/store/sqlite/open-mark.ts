@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { EngineError } from "./engine-errors.ts";
 import { logHeaderBytes } from "./log-damage.ts";
+import { replacePrivate, sync } from "./private-files.ts";
 
 /*
  * SQLite says nothing of a log that is gone: it opens the database without what the log held. So the database says in its own header whether a log belongs
@@ -84,7 +75,7 @@ function spanOf(numbers: readonly number[]): Numbers | undefined {
 export function forgetGoneLog(database: string): void {
   if (hasLog(database) || !existsSync(markFile(database))) return;
   rmSync(markFile(database));
-  syncFolder(dirname(database));
+  sync(dirname(database));
 }
 
 function hasLog(database: string): boolean {
@@ -149,41 +140,13 @@ function numberOf(database: DatabaseSync): number {
   return Number(database.prepare("pragma user_version").get()?.user_version ?? 0);
 }
 
-/** Replaces a file: afterwards the new text is whole and on disk, or the old file is unchanged. Throws `EngineError`, so that the start reports it like a failure of the database. */
+/** Throws `EngineError`, so that the start reports a failure like one of the database. */
 function writeDurably(file: string, text: string): void {
   try {
-    replace(file, text);
+    replacePrivate(file, text);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     const message = error instanceof Error ? error.message : String(error);
     throw new EngineError(message, code === "ENOSPC" || code === "EDQUOT" ? full : cantOpen);
-  }
-}
-
-function replace(file: string, text: string): void {
-  const temporary = `${file}.new`;
-  rmSync(temporary, { force: true });
-  const descriptor = openSync(temporary, "wx", 0o600);
-  try {
-    try {
-      writeSync(descriptor, text);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(temporary, file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
-  syncFolder(dirname(file));
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }

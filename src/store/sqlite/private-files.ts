@@ -1,5 +1,20 @@
-import { chmodSync, closeSync, constants, fchmodSync, lstatSync, openSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import type { Log } from "../../ports/log.ts";
 
 const others = 0o077;
@@ -76,6 +91,51 @@ export function makePrivate(file: string): void {
   }
   try {
     fchmodSync(descriptor, 0o600);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Writes a new file that only its owner reads, and sees it on disk. */
+export function writePrivate(file: string, text: string): void {
+  writeNew(file, text, undefined);
+}
+
+/**
+ * Replaces a file by one that only its owner reads. Afterwards the new text is whole and on disk, or the old file is unchanged. What the superuser writes belongs to who had the
+ * file, or else the folder: the service must be able to read it.
+ */
+export function replacePrivate(file: string, text: string): void {
+  const made = `${file}.new`;
+  rmSync(made, { force: true });
+  try {
+    writeNew(made, text, statSync(file, { throwIfNoEntry: false }) ?? statSync(dirname(file)));
+    renameSync(made, file);
+  } catch (error) {
+    rmSync(made, { force: true });
+    throw error;
+  }
+  sync(dirname(file));
+}
+
+/** `owner`: of what the superuser writes. */
+function writeNew(file: string, text: string, owner: { readonly uid: number; readonly gid: number } | undefined): void {
+  const descriptor = openSync(file, "wx", 0o600);
+  try {
+    fchmodSync(descriptor, 0o600);
+    if (owner !== undefined && fstatSync(descriptor).uid === 0) fchownSync(descriptor, owner.uid, owner.gid);
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Sees a file, or the names in a folder, on disk. */
+export function sync(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
   }

@@ -67,15 +67,17 @@ function run(directory: string, how: readonly string[], before: readonly string[
   return Number(stdout);
 }
 
-/** Opens the store as a start does, and checks that the last of `commits` changes is there. */
+/** Opens the store as a start does, and checks that so many changes are there. */
 async function startsWith(directory: string, commits: number, how: string): Promise<void> {
   await assert.doesNotReject(
     openStore(directory).then((store) => store.close()),
     how,
   );
   const database = new DatabaseSync(join(directory, "waybeam.db"), { readOnly: true });
-  assert.equal(Number(database.prepare("select value from setting where name = 'check'").get()?.value), commits - 1);
+  const changes = 1 + Number(database.prepare("select value from setting where name = 'check'").get()?.value);
   database.close();
+  // One that ended at once may have committed more than it told.
+  assert.ok(changes >= commits, `${how}: ${changes} of ${commits}`);
 }
 
 test("a service that was killed, and ends at once while it starts, starts again", {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import { beginRestore, dropRestore, finishRestore, isRestorePending, placeRestore } from "./placing.ts";
 import { BackupRefused } from "./refused.ts";
@@ -73,6 +73,33 @@ test("a restore that can't move an old file away is undone, when it places the f
     dropRestore(directory);
     assert.deepEqual(readdirSync(directory).toSorted(), oldFiles.toSorted());
   }
+});
+
+test("that all old files are away is on disk before the first new one has its place, whatever order the disk keeps", (context) => {
+  const directory = mkdtempSync(join(tmpdir(), "placing-"));
+  context.after(() => rmSync(directory, { recursive: true }));
+  for (const name of oldFiles) writeFileSync(join(directory, name), "old");
+  const folder = beginRestore(directory);
+  for (const name of newFiles) writeFileSync(join(folder, name), "new");
+  const { renameSync, fsyncSync } = fs;
+  const done: string[] = [];
+  const rename = (from: fs.PathLike, to: fs.PathLike) => {
+    done.push(basename(String(to)));
+    renameSync(from, to);
+  };
+  const fsync = (descriptor: number) => {
+    done.push("on disk");
+    fsyncSync(descriptor);
+  };
+  Object.assign(fs, { renameSync: rename, fsyncSync: fsync });
+  syncBuiltinESMExports();
+  try {
+    placeRestore(directory);
+  } finally {
+    Object.assign(fs, { renameSync, fsyncSync });
+    syncBuiltinESMExports();
+  }
+  for (const step of ["restore.ready", "restore.placing"]) assert.equal(done[done.indexOf(step) + 1], "on disk", step);
 });
 
 test("a restore that is cut short at any step, twice, ends with all old files or all new ones", () => {

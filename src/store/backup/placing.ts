@@ -63,6 +63,7 @@ export function finishRestore(directory: string): string | undefined {
     for (const name of old) if (isThere(join(directory, name))) moveAway(directory, name);
     sync(directory);
     renameSync(ready, placing);
+    sync(directory);
   }
   if (!isThere(placing)) return undefined;
   const from = join(placing, newName);

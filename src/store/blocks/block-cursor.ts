@@ -1,7 +1,6 @@
-import { zstdDecompressSync } from "node:zlib";
-import { advance } from "../../fold/totals.ts";
+import { RunningTotals } from "../../fold/running-totals.ts";
 import { ContentHash } from "../../model/content-hash.ts";
-import { firstArrival, noTotals, type Totals } from "../../model/location.ts";
+import { firstArrival, type Totals } from "../../model/location.ts";
 import { beginRecord, endRecord, type RecordFields } from "../records/record-codec.ts";
 import type { RecordView } from "../records/record-view.ts";
 import { ByteSink } from "../records/sink.ts";
@@ -9,12 +8,10 @@ import { readTotals, totalsLength } from "../records/state-codec.ts";
 import { BlockDamaged, BodyReader } from "./bytes.ts";
 import { ExtrasRead } from "./extras.ts";
 import {
-  blockHeader,
   hasAlerts,
   hasCourse,
   hasPositionTime,
   hasSpeed,
-  headerLength,
   numbered,
   ownHash,
   ownTotals,
@@ -27,48 +24,72 @@ import { TextsRead } from "./texts.ts";
 /** One for all: it holds nothing between two records. */
 const contentHash = new ContentHash();
 
-function inflated(block: Uint8Array, bodyLength: number): Uint8Array {
-  try {
-    return zstdDecompressSync(block.subarray(headerLength), { maxOutputLength: Math.max(1, bodyLength) });
-  } catch (error) {
-    throw new BlockDamaged("a block can't be decompressed", { cause: error });
+/** How many records have a mark. All marks together have few different values. */
+function haveOf(marks: Float64Array): (mark: number) => number {
+  const counts = new Map<number, number>();
+  let [value, times] = [marks[0] ?? 0, 0];
+  const note = () => counts.set(value, (counts.get(value) ?? 0) + times);
+  for (let index = 0; index < marks.length; index++) {
+    const own = marks[index] ?? 0;
+    if (own !== value) {
+      note();
+      [value, times] = [own, 0];
+    }
+    times++;
   }
+  note();
+  return (mark) => {
+    let records = 0;
+    for (const [own, count] of counts) if (own & mark) records += count;
+    return records;
+  };
 }
 
-/** Numbers of a column, one after the other. */
-class Numbers {
-  readonly #values: Float64Array;
-  #next = 0;
+/** What the fold needs of a record; one for all, since the fold keeps nothing of it. */
+const step = {
+  time: 0,
+  positioned: false,
+  latitude: 0,
+  longitude: 0,
+  speed: 0 as number | undefined,
+  ignitionOff: false,
+  inputsReported: 0,
+  inputsActive: 0,
+};
 
-  constructor(body: BodyReader, count: number) {
-    this.#values = readNumbers(body, count);
-  }
-
-  next(): number {
-    return this.#values[this.#next++] ?? 0;
-  }
-}
-
-/** Walks over the records of a block, in their order, and makes their totals and content keys again. Throws `BlockDamaged`. */
+/** Walks over the records of a block, in their order, and makes their totals and content keys again; their texts only where somebody asks for them. Throws `BlockDamaged`. */
 export class BlockCursor implements RecordView, RecordFields {
-  readonly #count: number;
+  /** Records of the block. */
+  readonly count: number;
   readonly #marks: Float64Array;
-  readonly #times: Numbers;
-  readonly #delays: Numbers;
-  readonly #latitudes: Numbers;
-  readonly #longitudes: Numbers;
-  readonly #speeds: Numbers;
-  readonly #courses: Numbers;
-  readonly #positionTimes: Numbers;
-  readonly #arrivals: Numbers;
-  readonly #hashes: Numbers;
+  readonly #times: Float64Array;
+  readonly #delays: Float64Array;
+  readonly #latitudes: Float64Array;
+  readonly #longitudes: Float64Array;
+  readonly #speeds: Float64Array;
+  readonly #courses: Float64Array;
+  readonly #positionTimes: Float64Array;
+  readonly #arrivals: Float64Array;
+  readonly #hashes: Float64Array;
   readonly #ownTotals: DataView;
   readonly #alerts: TextsRead;
   readonly #extras: ExtrasRead;
   /** Texts of the present record. */
   readonly #texts = new ByteSink(4096);
+  #hasTexts = true;
+  #alertsAt = -1;
+  #extrasAt = 0;
+  /** The next record, and the next values of columns that not all records have. */
   #next = 0;
+  #nextLocated = 0;
+  #nextSpeed = 0;
+  #nextCourse = 0;
+  #nextPositionTime = 0;
+  #nextArrival = 0;
+  #nextHash = 0;
   #totalsAt = 0;
+  readonly #fold = new RunningTotals();
+  #mark = 0;
   #number: number | undefined;
   #ownHash: number | undefined;
   time = 0;
@@ -80,7 +101,6 @@ export class BlockCursor implements RecordView, RecordFields {
   course: number | undefined = undefined;
   unlocated: true | undefined = undefined;
   positionTime: number | undefined = undefined;
-  totals: Totals = noTotals;
   odometerMm = 0;
   inputsKnown = 0;
   sensor1 = 0;
@@ -88,30 +108,24 @@ export class BlockCursor implements RecordView, RecordFields {
   sensor3 = 0;
   sensor4 = 0;
   movedAt = 0;
-  alerts = -1;
-  extras = 0;
 
-  constructor(block: Uint8Array) {
-    const { count, bodyLength } = blockHeader(block);
-    const body = new BodyReader(inflated(block, bodyLength));
+  /** `body`: what `bodyOf` gives of a block of columns. */
+  constructor(count: number, bytes: Uint8Array) {
+    const body = new BodyReader(bytes);
     const marks = readNumbers(body, count);
-    const having = (mark: number) => {
-      let records = 0;
-      for (const own of marks) if (own & mark) records++;
-      return records;
-    };
+    const having = haveOf(marks);
     const located = count - having(unlocated);
-    this.#count = count;
+    this.count = count;
     this.#marks = marks;
-    this.#times = new Numbers(body, count);
-    this.#delays = new Numbers(body, count);
-    this.#latitudes = new Numbers(body, located);
-    this.#longitudes = new Numbers(body, located);
-    this.#speeds = new Numbers(body, having(hasSpeed));
-    this.#courses = new Numbers(body, having(hasCourse));
-    this.#positionTimes = new Numbers(body, having(hasPositionTime));
-    this.#arrivals = new Numbers(body, having(numbered));
-    this.#hashes = new Numbers(body, having(ownHash));
+    this.#times = readNumbers(body, count);
+    this.#delays = readNumbers(body, count);
+    this.#latitudes = readNumbers(body, located);
+    this.#longitudes = readNumbers(body, located);
+    this.#speeds = readNumbers(body, having(hasSpeed));
+    this.#courses = readNumbers(body, having(hasCourse));
+    this.#positionTimes = readNumbers(body, having(hasPositionTime));
+    this.#arrivals = readNumbers(body, having(numbered));
+    this.#hashes = readNumbers(body, having(ownHash));
     const totals = body.sized();
     this.#ownTotals = new DataView(totals.buffer, totals.byteOffset, totals.byteLength);
     this.#alerts = new TextsRead(body, having(hasAlerts));
@@ -119,11 +133,23 @@ export class BlockCursor implements RecordView, RecordFields {
   }
 
   get bytes(): Buffer {
+    this.#makeTexts();
     return this.#texts.bytes;
   }
 
   get end(): number {
+    this.#makeTexts();
     return this.#texts.length;
+  }
+
+  get alerts(): number {
+    this.#makeTexts();
+    return this.#alertsAt;
+  }
+
+  get extras(): number {
+    this.#makeTexts();
+    return this.#extrasAt;
   }
 
   get hasOwnPosition(): boolean {
@@ -131,7 +157,12 @@ export class BlockCursor implements RecordView, RecordFields {
   }
 
   get isShown(): boolean {
-    return !this.unlocated || this.totals.anchor !== undefined;
+    return !this.unlocated || this.#fold.hasAnchor;
+  }
+
+  /** The totals as they were packed, without what is added to them since. */
+  get totals(): Totals {
+    return this.#fold.totals;
   }
 
   get arrival(): number {
@@ -139,33 +170,40 @@ export class BlockCursor implements RecordView, RecordFields {
   }
 
   get hash(): number {
-    return this.#ownHash ?? contentHash.of(this.unlocated ? undefined : this, this.#texts, this.extras, this.end);
+    if (this.#ownHash !== undefined) return this.#ownHash;
+    this.#makeTexts();
+    return contentHash.of(this.unlocated ? undefined : this, this.#texts, this.#extrasAt, this.#texts.length);
+  }
+
+  /** Event time of a record. */
+  timeAt(index: number): number {
+    return this.#times[index] ?? 0;
   }
 
   /** Goes to the next record. False: there is none. */
   next(): boolean {
-    if (this.#next >= this.#count) return false;
-    const marks = this.#marks[this.#next++] ?? 0;
-    const isUnlocated = (marks & unlocated) !== 0;
+    const index = this.#next;
+    if (index >= this.count) return false;
+    if (!this.#hasTexts) this.#skipTexts();
+    this.#hasTexts = false;
+    this.#next++;
+    const marks = this.#marks[index] ?? 0;
+    this.#mark = marks;
     const before = this.time;
-    this.time = this.#times.next();
-    this.receivedAt = this.time + this.#delays.next();
+    this.time = this.#times[index] ?? 0;
+    this.receivedAt = this.time + (this.#delays[index] ?? 0);
     this.valid = (marks & valid) !== 0;
-    this.unlocated = isUnlocated ? true : undefined;
-    this.latitude = isUnlocated ? 0 : this.#latitudes.next();
-    this.longitude = isUnlocated ? 0 : this.#longitudes.next();
-    this.speed = marks & hasSpeed ? this.#speeds.next() : undefined;
-    this.course = marks & hasCourse ? this.#courses.next() : undefined;
-    this.positionTime = marks & hasPositionTime ? this.#positionTimes.next() : undefined;
-    this.#number = marks & numbered ? firstArrival + this.#arrivals.next() : undefined;
-    this.#ownHash = marks & ownHash ? this.#hashes.next() : undefined;
-    this.#readTexts(marks);
-    this.#advance(before, marks);
-    const { anchor } = this.totals;
-    if (isUnlocated && anchor !== undefined) {
-      this.latitude = anchor.latitude;
-      this.longitude = anchor.longitude;
-      this.positionTime = anchor.time;
+    this.speed = marks & hasSpeed ? this.#speeds[this.#nextSpeed++] : undefined;
+    this.course = marks & hasCourse ? this.#courses[this.#nextCourse++] : undefined;
+    this.positionTime = marks & hasPositionTime ? this.#positionTimes[this.#nextPositionTime++] : undefined;
+    this.#number = marks & numbered ? firstArrival + (this.#arrivals[this.#nextArrival++] ?? 0) : undefined;
+    this.#ownHash = marks & ownHash ? this.#hashes[this.#nextHash++] : undefined;
+    if (marks & unlocated) this.#unlocated(before, marks);
+    else {
+      this.unlocated = undefined;
+      this.latitude = this.#latitudes[this.#nextLocated] ?? 0;
+      this.longitude = this.#longitudes[this.#nextLocated++] ?? 0;
+      this.#advance(before, marks);
     }
     return true;
   }
@@ -173,44 +211,72 @@ export class BlockCursor implements RecordView, RecordFields {
   /** Appends the present record as `writeRecord` writes it. */
   write(sink: ByteSink): void {
     const start = sink.length;
-    beginRecord(sink, this, this.alerts >= 0);
-    if (this.alerts >= 0) {
-      sink.uint32(this.extras - this.alerts);
-      sink.copy(this.bytes, this.alerts, this.extras);
+    this.#makeTexts();
+    const isAlert = this.#alertsAt >= 0;
+    beginRecord(sink, this, isAlert);
+    if (isAlert) {
+      sink.uint32(this.#extrasAt - this.#alertsAt);
+      sink.copy(this.#texts.bytes, this.#alertsAt, this.#extrasAt);
     }
-    sink.copy(this.bytes, this.extras, this.end);
+    sink.copy(this.#texts.bytes, this.#extrasAt, this.#texts.length);
     endRecord(sink, start);
   }
 
-  #readTexts(marks: number): void {
+  /** A record without a position is shown at the last one. */
+  #unlocated(before: number, marks: number): void {
+    this.unlocated = true;
+    this.latitude = 0;
+    this.longitude = 0;
+    this.#advance(before, marks);
+    const fold = this.#fold;
+    if (!fold.hasAnchor) return;
+    this.latitude = fold.anchorLatitude;
+    this.longitude = fold.anchorLongitude;
+    this.positionTime = fold.anchorTime;
+  }
+
+  #makeTexts(): void {
+    if (this.#hasTexts) return;
+    this.#hasTexts = true;
     const texts = this.#texts;
     texts.length = 0;
-    this.alerts = marks & hasAlerts ? 0 : -1;
-    if (marks & hasAlerts) texts.append(this.#alerts.next());
-    this.extras = texts.length;
-    this.#extras.append(texts);
+    this.#alertsAt = this.#mark & hasAlerts ? 0 : -1;
+    if (this.#mark & hasAlerts) texts.append(this.#alerts.next());
+    this.#extrasAt = texts.length;
+    this.#extras.append(this.#next - 1, texts);
+  }
+
+  #skipTexts(): void {
+    if (this.#mark & hasAlerts) this.#alerts.next();
+    this.#extras.skip(this.#next - 1);
   }
 
   /** The record's totals: its own, or what the fold makes of the record before. */
   #advance(beforeTime: number, marks: number): void {
+    const fold = this.#fold;
     if (marks & ownTotals) {
-      this.totals = readTotals(this.#ownTotals, this.#totalsAt);
-      this.#totalsAt += totalsLength(this.totals);
+      const totals = readTotals(this.#ownTotals, this.#totalsAt);
+      this.#totalsAt += totalsLength(totals);
+      fold.set(totals);
     } else if (this.#next === 1) throw new BlockDamaged("a block's first record has no totals");
     else {
-      const { time, latitude, longitude, speed } = this;
-      const { ignitionOff, inputsReported, inputsActive } = this.#extras.facts;
-      const positioned = (marks & (valid | hasPositionTime | unlocated)) === valid;
-      const step = { time, positioned, latitude, longitude, speed, ignitionOff, inputsReported, inputsActive };
-      this.totals = advance(this.totals, beforeTime, step);
+      const facts = this.#extras.factsOf(this.#next - 1);
+      step.time = this.time;
+      step.positioned = (marks & (valid | hasPositionTime | unlocated)) === valid;
+      step.latitude = this.latitude;
+      step.longitude = this.longitude;
+      step.speed = this.speed;
+      step.ignitionOff = facts.ignitionOff;
+      step.inputsReported = facts.inputsReported;
+      step.inputsActive = facts.inputsActive;
+      fold.add(beforeTime, step);
     }
-    const { odometerMm, inputsKnown, movedAt, sensorMs } = this.totals;
-    this.odometerMm = odometerMm;
-    this.inputsKnown = inputsKnown;
-    this.movedAt = movedAt;
-    this.sensor1 = sensorMs[0];
-    this.sensor2 = sensorMs[1];
-    this.sensor3 = sensorMs[2];
-    this.sensor4 = sensorMs[3];
+    this.odometerMm = fold.odometerMm;
+    this.inputsKnown = fold.inputsKnown;
+    this.movedAt = fold.movedAt;
+    this.sensor1 = fold.sensor1;
+    this.sensor2 = fold.sensor2;
+    this.sensor3 = fold.sensor3;
+    this.sensor4 = fold.sensor4;
   }
 }

@@ -10,13 +10,17 @@ import { BlockCursor } from "./block-cursor.ts";
 import { putSized } from "./bytes.ts";
 import { ExtrasColumns } from "./extras.ts";
 import {
+  type BlockHeader,
+  blockHeader,
+  bodyOf,
   hasAlerts,
   hasCourse,
   hasPositionTime,
   hasSpeed,
   headerLength,
-  magic,
   numbered,
+  ofColumns,
+  ofRecords,
   ownHash,
   ownTotals,
   unlocated,
@@ -38,27 +42,28 @@ function marksOf(record: LocationRecord, before: LocationRecord | undefined): nu
   return folded !== undefined && sameTotals(folded, record.totals) ? marks : marks | ownTotals;
 }
 
-/**
- * Packs records, at least one, into a block. Undefined: they would not come back byte for byte, as records of a version of the program that wrote them
- * otherwise; they are to be kept as they are.
- */
-export function packBlock(records: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
+/** Packs records, at least one, into a block: as columns, or, where they would not come back byte for byte from these, as they are. */
+export function packBlock(records: Uint8Array): Uint8Array<ArrayBuffer> {
   const body = new ByteSink(64 * 1024);
-  const { count, first, last } = putBody(body, records);
-  const packed = zstdCompressSync(body.bytes.subarray(0, body.length));
+  const places = putBody(body, records);
+  const block = blockOf(ofColumns, body.bytes.subarray(0, body.length), places);
+  const again = new ByteSink(records.byteLength);
+  unpackBlock(block, again);
+  return again.bytes.subarray(0, again.length).equals(records) ? block : blockOf(ofRecords, records, places);
+}
+
+function blockOf(magic: number, body: Uint8Array, { count, first, last }: Omit<BlockHeader, "columns">) {
+  const packed = zstdCompressSync(body);
   const block = new ByteSink(headerLength + packed.byteLength);
   block.uint32(magic);
   block.uint32(0);
   block.uint32(count);
-  block.uint32(body.length);
+  block.uint32(body.byteLength);
   block.float64(first);
   block.float64(last);
   block.append(packed);
   block.view.setUint32(4, crc32(block.bytes.subarray(8, block.length)), true);
-  const bytes = block.cut();
-  const again = new ByteSink(records.byteLength);
-  unpackBlock(bytes, again);
-  return again.bytes.subarray(0, again.length).equals(records) ? bytes : undefined;
+  return block.cut();
 }
 
 function putBody(sink: ByteSink, bytes: Uint8Array) {
@@ -108,6 +113,14 @@ function putBody(sink: ByteSink, bytes: Uint8Array) {
 
 /** Appends a block's records to `sink`, as they were packed. Throws `BlockDamaged`. */
 export function unpackBlock(block: Uint8Array, sink: ByteSink): void {
-  const cursor = new BlockCursor(block);
-  while (cursor.next()) cursor.write(sink);
+  const cursor = openBlock(block);
+  if (cursor instanceof RecordCursor) sink.append(cursor.bytes);
+  else while (cursor.next()) cursor.write(sink);
+}
+
+/** Walks over a block's records. Throws `BlockDamaged`. */
+export function openBlock(block: Uint8Array): BlockCursor | RecordCursor {
+  const { columns, count, bodyLength } = blockHeader(block);
+  const body = bodyOf(block, bodyLength);
+  return columns ? new BlockCursor(count, body) : new RecordCursor(body);
 }

@@ -1,7 +1,8 @@
+import { RecordsDamaged } from "../records/damage.ts";
 import type { ByteSink } from "../records/sink.ts";
 
 /** The bytes of a block are not what a block's bytes are: damaged, or of no version that this program knows. */
-export class BlockDamaged extends Error {
+export class BlockDamaged extends RecordsDamaged {
   override readonly name = "BlockDamaged";
 }
 

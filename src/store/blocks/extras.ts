@@ -125,8 +125,6 @@ interface ShapeRead {
 export class ExtrasRead {
   readonly #shapes: readonly ShapeRead[];
   readonly #shapeOf: Float64Array;
-  #next = 0;
-  #facts: ExtrasFacts = noFacts;
 
   constructor(body: BodyReader, records: number) {
     const texts: { readonly text: string; readonly places: readonly number[] }[] = [];
@@ -145,17 +143,30 @@ export class ExtrasRead {
     this.#shapes = texts.map(({ text, places }) => shapeOf(text, places, columns));
   }
 
-  /** What the fold needs of the extras that were appended last. */
-  get facts(): ExtrasFacts {
-    return this.#facts;
+  #shape(record: number): ShapeRead {
+    const shape = this.#shapes[this.#shapeOf[record] ?? -1];
+    if (shape === undefined) throw new BlockDamaged("a record's extras have no shape");
+    return shape;
   }
 
-  /** Appends the extras of the next record. */
-  append(sink: ByteSink): void {
-    const shape = this.#shapes[this.#shapeOf[this.#next++] ?? -1];
-    if (shape === undefined) throw new BlockDamaged("a record's extras have no shape");
-    const { pieces, columns, length, facts } = shape;
-    this.#facts = facts;
+  /** What the fold needs of a record's extras. */
+  factsOf(record: number): ExtrasFacts {
+    return this.#shape(record).facts;
+  }
+
+  /** Goes past a record's extras. Each record's are skipped or appended, in their order. */
+  skip(record: number): void {
+    const { columns } = this.#shape(record);
+    for (let gap = 0; gap < columns.length; gap++) {
+      const column = columns[gap];
+      if (column?.texts !== undefined) column.texts.next();
+      else if (column !== undefined) column.next++;
+    }
+  }
+
+  /** Appends a record's extras. */
+  append(record: number, sink: ByteSink): void {
+    const { pieces, columns, length } = this.#shape(record);
     // Room for all but the texts.
     sink.reserve(length);
     for (let gap = 0; gap < columns.length; gap++) {
@@ -173,7 +184,6 @@ export class ExtrasRead {
 }
 
 const nothing = Buffer.alloc(0);
-const noFacts = factsOf("");
 
 /** Copies a piece and returns where it ends. Pieces are a few bytes, for which a call into the engine takes longer. */
 function put(bytes: Uint8Array, start: number, piece: Uint8Array): number {

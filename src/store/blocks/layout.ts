@@ -1,4 +1,4 @@
-import { crc32 } from "node:zlib";
+import { crc32, zstdDecompressSync } from "node:zlib";
 import { BlockDamaged } from "./bytes.ts";
 
 /*
@@ -8,8 +8,10 @@ import { BlockDamaged } from "./bytes.ts";
  * The body is a row of columns: what each record has; times; arrivals after these; latitudes, longitudes, speeds, courses, position times of the records that
  * have them; then arrival numbers; then content keys and totals, which stand there only where they are not what the content and the fold make of the record before; alert
  * members; extras. So most records have nothing but what the tracker said.
+ * "WBR1" instead: the body is the records as the tail has them. So records lie that would not come back byte for byte from columns, as some of earlier versions.
  */
-export const magic = 0x31424257;
+export const ofColumns = 0x31424257;
+export const ofRecords = 0x31524257;
 export const headerLength = 32;
 /** A body is longer only where the header lies: records of 32 KB each, a thousand of them, and as much again. */
 const mostBody = 64 * 1024 * 1024;
@@ -30,6 +32,8 @@ export const numbered = 256;
 
 /** What a block's header says of it. */
 export interface BlockHeader {
+  /** The body is columns; otherwise records. */
+  readonly columns: boolean;
   readonly count: number;
   readonly first: number;
   readonly last: number;
@@ -38,11 +42,34 @@ export interface BlockHeader {
 /** The header of a block whose bytes are as they were written. Throws `BlockDamaged` where they are not. */
 export function blockHeader(block: Uint8Array): BlockHeader & { readonly bodyLength: number } {
   const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
-  if (block.byteLength < headerLength || view.getUint32(0, true) !== magic)
+  const magic = block.byteLength < headerLength ? 0 : view.getUint32(0, true);
+  if (magic !== ofColumns && magic !== ofRecords)
     throw new BlockDamaged("these bytes are no block, or one of a newer version");
   if (view.getUint32(4, true) !== crc32(block.subarray(8))) throw new BlockDamaged("a block's checksum is wrong");
   const count = view.getUint32(8, true);
   const bodyLength = view.getUint32(12, true);
   if (bodyLength > mostBody || count > bodyLength) throw new BlockDamaged("a block's header can't be right");
-  return { count, bodyLength, first: view.getFloat64(16, true), last: view.getFloat64(24, true) };
+  return {
+    columns: magic === ofColumns,
+    count,
+    bodyLength,
+    first: view.getFloat64(16, true),
+    last: view.getFloat64(24, true),
+  };
+}
+
+/** The checksum that a block says it has, without a look at whether it is right. */
+export function checksumOf(block: Uint8Array): number {
+  return block.byteLength < headerLength
+    ? 0
+    : new DataView(block.buffer, block.byteOffset, block.byteLength).getUint32(4, true);
+}
+
+/** The body of a block, as it was before zstd. Throws `BlockDamaged`. */
+export function bodyOf(block: Uint8Array, bodyLength: number): Buffer {
+  try {
+    return zstdDecompressSync(block.subarray(headerLength), { maxOutputLength: Math.max(1, bodyLength) });
+  } catch (error) {
+    throw new BlockDamaged("a block can't be decompressed", { cause: error });
+  }
 }

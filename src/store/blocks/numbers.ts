@@ -110,13 +110,34 @@ export function readNumbers(body: BodyReader, count: number): Float64Array {
   const scale = scales[body.byte()];
   if (scale === undefined) throw new BlockDamaged("a column has too many decimals");
   if (form === constant) return count === 0 ? values : values.fill(unzigzag(body.varint()) / scale);
+  readSteps(body, values, form === accelerated);
+  if (scale !== 1) for (let index = 0; index < count; index++) values[index] = (values[index] ?? 0) / scale;
+  return values;
+}
+
+/** Reads steps and sums them up. Most take one byte or two, and this is most of what opening a block takes. */
+function readSteps(body: BodyReader, values: Float64Array, isAccelerated: boolean): void {
+  const { bytes } = body;
+  let { at } = body;
   let before = 0;
   let step = 0;
-  for (let index = 0; index < count; index++) {
-    const next = unzigzag(body.varint()) + (form === accelerated ? step : 0);
+  for (let index = 0; index < values.length; index++) {
+    const low = bytes[at++] ?? 0;
+    const high = low < 128 ? 0 : (bytes[at++] ?? 0);
+    let next: number;
+    if (high < 128) {
+      const value = low < 128 ? low : (low & 127) | (high << 7);
+      next = (value >>> 1) ^ -(value & 1);
+    } else {
+      body.at = at - 2;
+      next = unzigzag(body.varint());
+      at = body.at;
+    }
+    if (isAccelerated) next += step;
     step = next;
     before += next;
-    values[index] = scale === 1 ? before : before / scale;
+    values[index] = before;
   }
-  return values;
+  if (at > bytes.length) throw new BlockDamaged("a block ends too early");
+  body.at = at;
 }

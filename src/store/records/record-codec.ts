@@ -1,4 +1,5 @@
 import type { Anchor, LocationRecord, RecordPlace, Totals, Uncounted } from "../../model/location.ts";
+import { RecordsDamaged } from "./damage.ts";
 import type { RecordView } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
 
@@ -211,10 +212,12 @@ export class RecordCursor implements RecordView {
     return true;
   }
 
-  /** Reads only place, content key and end. */
+  /** Reads only place, content key and end. Throws `RecordsDamaged` where the length can't be right: who goes from record to record gets no further by it. */
   readKey(at: number): void {
     const view = this.#view;
-    this.end = at + view.getUint32(at, true);
+    const length = view.getUint32(at, true);
+    if (length < fixedLength || length > this.bytes.length - at) throw new RecordsDamaged("a record's length is wrong");
+    this.end = at + length;
     this.time = view.getFloat64(at + 8, true);
     this.hash = view.getFloat64(at + 16, true);
     this.arrival = view.getUint16(at + 4, true) & numbered ? view.getFloat64(at + fixedLength, true) : this.hash;

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { noTotals } from "../model/location.ts";
+import { RunningTotals } from "./running-totals.ts";
+import { advance, type Step } from "./totals.ts";
+
+/** Steps of metres and of hundreds of kilometres, of clocks that stand still, go back and were never set. */
+const step: fc.Arbitrary<Omit<Step, "time"> & { readonly elapsed: number }> = fc.record({
+  elapsed: fc.oneof(fc.integer({ min: 0, max: 90_000 }), fc.constantFrom(0, -5000, 3_600_000, 4e10, -8e11)),
+  positioned: fc.integer({ min: 0, max: 4 }).map((choice) => choice > 0),
+  latitude: fc
+    .oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 9_000_000 }))
+    .map((at) => 48 + at / 1e5),
+  longitude: fc.integer({ min: 0, max: 100 }).map((at) => 11 + at / 1e5),
+  speed: fc.constantFrom(undefined, 0, 2, 5, 50),
+  ignitionOff: fc.boolean(),
+  inputsReported: fc.integer({ min: 0, max: 15 }),
+  inputsActive: fc.integer({ min: 0, max: 15 }),
+});
+
+test("many records in one go give the totals that one after the other gives", () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) => {
+      const running = new RunningTotals();
+      let time = Date.UTC(2026, 5, 1);
+      let totals = advance(noTotals, undefined, { ...steps[0], time } as Step);
+      running.set(totals);
+      for (const { elapsed, ...rest } of steps.slice(1)) {
+        const next = { ...rest, time: time + elapsed };
+        totals = advance(totals, time, next);
+        running.add(time, next);
+        assert.deepEqual(running.totals, totals);
+        ({ time } = next);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

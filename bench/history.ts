@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { call, dataFolder, register, removeFolder, type Service, startService } from "../test/support/service.ts";
 import { avlImei } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
@@ -41,6 +42,15 @@ function read(service: Service, id: string): Promise<Reading> {
   });
 }
 
+/** Waits until the positions are in blocks but for the newest ones: what is measured is reading. */
+async function sealed(service: Service): Promise<void> {
+  for (;;) {
+    const tail = /^waybeam_store_tail_positions (\d+)$/m.exec(await service.metrics())?.[1];
+    if (tail === undefined || Number(tail) < 2048) return;
+    await sleep(200);
+  }
+}
+
 /** 100,000 positions of one device by `locations`: how fast, and what the process grows by. */
 export async function history(): Promise<readonly Figure[]> {
   const directory = dataFolder();
@@ -49,6 +59,7 @@ export async function history(): Promise<readonly Figure[]> {
     const id = avlImei(0);
     await register(service, [id]);
     await fillHistory(service.devicePort, id, positions);
+    await sealed(service);
     await call(service, "GET", `/api/devices/${id}/lastLocation`);
     const pid = service.child.pid ?? 0;
     const before = residentBytes(pid);

@@ -6,6 +6,7 @@ import { history } from "./history.ts";
 import { idle } from "./idle.ts";
 import { lastLocation } from "./last-location.ts";
 import { late } from "./late.ts";
+import { size } from "./size.ts";
 import { type Figure, kept, line } from "./support/figures.ts";
 
 const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
@@ -15,6 +16,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   api,
   alerts,
   history,
+  size,
   idle,
 };
 const asked = process.argv.slice(2);

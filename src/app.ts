@@ -40,6 +40,7 @@ import type { Metrics } from "./ports/metrics.ts";
 import type { SmsSender } from "./ports/sms.ts";
 import type { Store } from "./ports/store.ts";
 import { protocols } from "./protocols/index.ts";
+import { measureStore } from "./store/sqlite/figures.ts";
 import { openSqliteStore, type SqliteStore } from "./store/sqlite/open.ts";
 
 /** The running service. */
@@ -81,7 +82,7 @@ function openStore(config: Config, log: Log, pid: number, rotate = false): Promi
     ...{ directory: config.data, log, pid, uid: systemUser },
     secrets: { file: secretFile(config), ids: systemIds, rotate },
     ...{ refusedBytes: config.refused.bytesPerDevice, commandsPerDevice: config.commands.keptPerDevice },
-    noticesPerDevice: config.notices.keptPerDevice,
+    ...{ noticesPerDevice: config.notices.keptPerDevice, cacheBytes: config.store.blockCacheBytes },
   });
 }
 
@@ -237,13 +238,7 @@ function measure(metrics: Metrics, ingest: Ingest, store: SqliteStore): void {
     "1: our own clock seems to be slow, -1: fast, 0: right, by what most devices report.",
     () => ({ right: 0, slow: 1, fast: -1 })[ingest.ownClock.standing],
   );
-  const dropped = metrics.counter(
-    "waybeam_store_refused_dropped_total",
-    "Refused reports deleted before their age, since their device had too many bytes of them.",
-    [],
-  )({});
-  store.onRefusedDropped((reports) => dropped.add(reports));
-  metrics.gauge("waybeam_store_chunks", "Chunks of positions that are indexed in memory.", () => store.chunks);
+  measureStore(metrics, store);
 }
 
 /**

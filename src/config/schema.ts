@@ -13,6 +13,7 @@ import { refused } from "./refused.ts";
 import { secret } from "./secret.ts";
 import { apiShares, deviceShares, httpShares } from "./shares.ts";
 import { sms } from "./sms.ts";
+import { store } from "./store.ts";
 import { deviceTls, httpTls } from "./tls.ts";
 
 const http = Type.Object({
@@ -221,6 +222,7 @@ export const configSchema = Type.Object({
     unit: "devices",
     description: "Licences of the first account: devices that have not expired. Used by the first start only.",
   }),
+  store,
   refused,
   caps,
   commands,

@@ -5,6 +5,7 @@ import type { CommandChannel, CommandFormat, CommandState } from "../model/comma
 import type { Language } from "../model/language.ts";
 import type { NoticeChannel, NoticeState } from "../model/notice.ts";
 import type { RecipientChannel, RecipientState } from "../model/recipient.ts";
+import type { BlockDataTable, BlockTable, PatchTable } from "./schema-blocks.ts";
 import type { AccountQuotaTable, AccountUseTable, RuleTargetTable } from "./schema-quotas.ts";
 
 /*
@@ -336,6 +337,9 @@ export interface Schema {
   device_identifier: DeviceIdentifierTable;
   device_state: DeviceStateTable;
   tail: TailTable;
+  block: BlockTable;
+  block_data: BlockDataTable;
+  patch: PatchTable;
   shifts: ShiftsTable;
   refused: RefusedTable;
   refused_room: RefusedRoomTable;

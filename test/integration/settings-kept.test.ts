@@ -161,6 +161,23 @@ seeThemAct("kept", [
     },
   },
   {
+    sets: { "store.blockCacheBytes": 0 },
+    beside: fast,
+    async acts(service) {
+      await service.device("d");
+      const start = Date.now() - 3_600_000;
+      const metric = async (name: string) => {
+        const { json: text } = await service.request("GET", "/metrics");
+        return Number(new RegExp(`^waybeam_store_${name} (\\d+)$`, "m").exec(text)?.[1]);
+      };
+      for (let at = 0; at < 300; at++) assert.equal(await service.report("d", start + at * 10_000), 200);
+      await until(async () => (await metric("blocks")) > 0);
+      // A late report looks into the block.
+      assert.equal(await service.report("d", start + 5000), 200);
+      assert.equal(await metric("block_cache_bytes"), 0);
+    },
+  },
+  {
     sets: { "commands.keptPerDevice": 100 },
     beside: { "api.requestsPerMinute": 1_000_000_000 },
     async acts(service) {

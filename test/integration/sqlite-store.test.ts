@@ -203,11 +203,13 @@ describe("SQLite store", () => {
     await store.close();
     const database = new DatabaseSync(join(directory, "waybeam.db"));
     const rows = (sql: string) => Number(database.prepare(sql).get()?.n);
-    const left = rows(`select count(*) as n from tail where device = ${gone.key}`);
-    assert.ok(left > 0 && left <= 1200, `${left} rows are left when it is closed at once`);
+    const stored = (table: string) => rows(`select count(*) as n from ${table} where device = ${gone.key}`);
+    const left = stored("tail") + stored("block");
+    assert.ok(left <= 1200, `${left} rows are left when it is closed at once`);
     store = await open(directory);
     while (rows("select count(*) as n from purge") > 0) await sleep(10);
-    assert.equal(rows(`select count(*) as n from tail where device = ${gone.key}`), 0);
+    assert.equal(stored("tail") + stored("block"), 0);
+    assert.equal(rows("select count(*) as n from block_data where seq not in (select seq from block)"), 0);
     database.close();
     assert.equal((await readAll(store, kept.key)).count, 30);
     await store.close();

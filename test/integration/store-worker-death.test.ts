@@ -8,7 +8,7 @@ import { openVault } from "../../src/store/secrets/vault.ts";
 import { ChunkIndex } from "../../src/store/sqlite/chunk-index.ts";
 import { WorkerDialect } from "../../src/store/sqlite/dialect.ts";
 import { SqliteLocations } from "../../src/store/sqlite/locations.ts";
-import type { Calls, ReaderCalls, WriterCalls } from "../../src/store/sqlite/messages.ts";
+import type { Calls, PackerCalls, ReaderCalls, WriterCalls } from "../../src/store/sqlite/messages.ts";
 import { Mutex } from "../../src/store/sqlite/mutex.ts";
 import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
@@ -82,10 +82,12 @@ test("refused reports of a commit that is on disk though its answer was lost are
     log: silentLog,
     vault: openVault,
   };
-  const locations = new SqliteLocations({ writer, reader, historyReader: reader, ...parts });
+  const packer = new WorkerLink<PackerCalls>(worker("packer"), file, silentLog);
+  const locations = new SqliteLocations({ writer, reader, historyReader: reader, packer, ...parts });
   await locations.load();
   context.after(async () => {
-    await locations.compactor.close();
+    await locations.sealer.close();
+    await packer.close(() => packer.call("close", null));
     await reader.close(() => reader.call("close", null));
     await writer.close(() => writer.call("close", null));
     removeFolder(directory);

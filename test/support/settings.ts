@@ -53,6 +53,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     "commands",
     "alerts",
     "secret",
+    "store",
     "quotas",
     "notices.keepDays",
     "notices.keptPerDevice",

@@ -8,7 +8,7 @@ import { checkVersion } from "./version.ts";
 export interface Snapshot {
   /** Number of its newest migration. */
   readonly data: number;
-  /** Rows and records of the tail, by device. */
+  /** Chunks and records of the tail and of blocks, by device. */
   readonly byDevice: ReadonlyMap<number, Counted>;
 }
 
@@ -69,7 +69,7 @@ async function copyAll(database: DatabaseSync, work: LongWork): Promise<Map<numb
   for (const { sql } of tables) database.exec(sql);
   const byDevice = new Map<number, Counted>();
   for (const { name } of tables) {
-    const count = name === "tail" ? countTail(database, byDevice) : () => {};
+    const count = name === "tail" || name === "block" ? countChunks(database, name, byDevice) : () => {};
     await copyRows(database, name, count, work);
   }
   if (database.prepare("select 1 from main.sqlite_master where name = 'sqlite_sequence'").get() !== undefined)
@@ -126,9 +126,13 @@ async function copyRows(
   }
 }
 
-function countTail(database: DatabaseSync, byDevice: Map<number, Counted>): (after: number, to: number) => void {
+function countChunks(
+  database: DatabaseSync,
+  table: "tail" | "block",
+  byDevice: Map<number, Counted>,
+): (after: number, to: number) => void {
   const grouped = database.prepare(
-    "select device, count(*) as n, sum(count) as records from live.tail where seq > ? and seq <= ? group by device",
+    `select device, count(*) as n, sum(count) as records from live.${table} where seq > ? and seq <= ? group by device`,
   );
   return (after, to) => {
     for (const { device, n, records } of grouped.all(after, to)) {

@@ -1,10 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { RecordsDamaged } from "../records/damage.ts";
+import { Patches } from "../records/patches.ts";
 import { readState } from "../records/state-codec.ts";
+import { ChunkWalk, type Row } from "./chunk-walk.ts";
 import type { Counted } from "./copy.ts";
 import { isDamage } from "./damage.ts";
 import type { LongWork } from "./refused.ts";
-import { type Row, TailWalk } from "./tail-walk.ts";
 
 /** Something that is wrong with a database. */
 export interface Finding {
@@ -57,9 +59,13 @@ class Inspector {
   }
 
   async run(): Promise<Inspection> {
-    await this.#part("positions", () => this.#tail());
+    // Data of earlier versions have no blocks.
+    const hasBlocks = this.#database.prepare("select 1 from sqlite_master where name = 'block'").get() !== undefined;
+    if (hasBlocks) await this.#part("sealed positions", () => this.#chunks("block"));
+    await this.#part("positions", () => this.#chunks("tail"));
     await this.#part("states of devices", () => this.#states());
     await this.#part("late positions' sums", () => this.#shifts());
+    if (hasBlocks) await this.#part("late positions' totals", () => this.#patches());
     await this.#part("pages", () => this.#pages());
     const devices = await this.#part("devices", async () =>
       Number(this.#database.prepare("select count(*) as n from device").get()?.n),
@@ -104,20 +110,21 @@ class Inspector {
     }
   }
 
-  async #tail(): Promise<void> {
+  async #chunks(table: Row["table"]): Promise<void> {
     const { signal, progress } = this.#work;
-    const walk = new TailWalk(this.#database, {
+    const walk = new ChunkWalk(this.#database, table, {
       row: (row) => this.#row(row),
       unreadable: (rows) => this.#tell(undefined, rows),
     });
     while (walk.step()) {
       signal.throwIfAborted();
-      progress(() => `reading positions: ${walk.percent} %, ${this.#positions} read`);
+      const what = table === "tail" ? "positions" : "sealed positions";
+      progress(() => `reading ${what}: ${walk.percent} %, ${this.#positions} read`);
       await nextTurn();
     }
   }
 
-  #row({ seq, device, first, last, count, checked }: Row): void {
+  #row({ table, seq, device, first, last, count, checked }: Row): void {
     const found = this.#byDevice.get(device) ?? { rows: 0, records: 0, numbered: 0, told: false };
     this.#byDevice.set(device, found);
     found.rows++;
@@ -126,7 +133,9 @@ class Inspector {
     this.#positions += checked.records;
     if (checked.problem === undefined) return;
     found.told = true;
-    this.#tell(device, `row ${seq} with ${count} positions is damaged: ${checked.problem}`, { from: first, to: last });
+    const what = table === "tail" ? "row" : "block";
+    const text = `${what} ${seq} with ${count} positions is damaged: ${checked.problem}`;
+    this.#tell(device, text, { from: first, to: last });
   }
 
   /** The state of a device knows how many positions it has numbered, so missing ones show whatever became of their rows. */
@@ -170,6 +179,12 @@ class Inspector {
       if (Number(n) % 8 !== 0) this.#tell(Number(device), "what late positions add to its totals is damaged");
   }
 
+  async #patches(): Promise<void> {
+    for (const { device, seq, data } of this.#database.prepare("select device, seq, data from patch").iterate())
+      if (!(data instanceof Uint8Array) || !isReadable(Number(seq), data))
+        this.#tell(Number(device), "what late positions changed in its totals is damaged");
+  }
+
   /** SQLite's own check of all pages, tables and indexes; its messages name trees by the page of their root. */
   async #pages(): Promise<void> {
     this.#work.progress(() => "checking all pages and indexes ...");
@@ -189,5 +204,14 @@ class Inspector {
         text.replace(/^Tree (\d+)/, (tree, root) => `${names.get(root) ?? tree}:`),
       );
     }
+  }
+}
+
+function isReadable(seq: number, data: Uint8Array): boolean {
+  try {
+    return !new Patches([{ seq, data }]).none;
+  } catch (error) {
+    if (error instanceof RecordsDamaged || error instanceof RangeError) return false;
+    throw error;
   }
 }

@@ -12,6 +12,7 @@ import { quotas } from "./0009-quotas.ts";
 import { caps } from "./0010-caps.ts";
 import { secrets } from "./0011-secrets.ts";
 import { arrival } from "./0012-arrival.ts";
+import { blocks } from "./0013-blocks.ts";
 import type { Engine, Migration } from "./migration.ts";
 
 /** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
@@ -28,6 +29,7 @@ const migrations: readonly Migration[] = [
   caps,
   secrets,
   arrival,
+  blocks,
 ];
 
 /** The version of the data that this program writes: the number of the newest migration. */

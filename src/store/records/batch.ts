@@ -33,6 +33,17 @@ export interface Rewrite {
   readonly patches: Uint8Array;
 }
 
+/** What a commit lays beside chunks that stay as they are: see `Patches`. */
+export interface LaidPatches {
+  readonly device: DeviceKey;
+  /** Event times of the records concerned. */
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  /** See `packPatches`. */
+  readonly patches: Uint8Array;
+}
+
 /*
  * The batch as bytes, little endian; the writer copies record bytes from here into rows without looking at them.
  *   batch:  u32 devices, then each device

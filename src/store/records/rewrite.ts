@@ -1,5 +1,5 @@
 import type { TotalsPatch } from "../../model/commit.ts";
-import { shiftedTotals, type Totals, withTotals } from "../../model/location.ts";
+import { withTotals } from "../../model/location.ts";
 import { RecordCursor, writeRecord } from "./record-codec.ts";
 import type { Shifts } from "./shifts.ts";
 import { ByteSink } from "./sink.ts";
@@ -53,6 +53,7 @@ export class Rewriter {
   /** New bytes of the chunk with this row number; undefined where nothing in it changes. */
   rewrite(chunk: Uint8Array, seq: number): Uint8Array | undefined {
     const cursor = new RecordCursor(chunk);
+    const shifts = this.#shifts.of({ asOf: seq, first: Number.NEGATIVE_INFINITY, last: Number.POSITIVE_INFINITY });
     const sink = this.#sink;
     sink.length = 0;
     let changed = false;
@@ -68,15 +69,9 @@ export class Rewriter {
         this.#totals.read(patch);
         const { totals } = this.#totals.record();
         const record = cursor.record();
-        writeRecord(sink, withTotals(record, without(totals, this.#shifts, cursor, seq)));
+        writeRecord(sink, withTotals(record, shifts.takenOff(totals, cursor)));
       }
     }
     return changed ? sink.cut() : undefined;
   }
-}
-
-function without(totals: Totals, shifts: Shifts, cursor: RecordCursor, seq: number): Totals {
-  const { odometerMm, sensorMs } = shifts.sumsFor(cursor, seq);
-  const [first, second, third, fourth] = sensorMs;
-  return shiftedTotals(totals, { odometerMm: -odometerMm, sensorMs: [-first, -second, -third, -fourth] });
 }

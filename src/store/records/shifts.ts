@@ -1,5 +1,5 @@
 import type { TotalsShift } from "../../model/commit.ts";
-import type { TotalsSums } from "../../model/location.ts";
+import { shiftedTotals, type Totals, type TotalsSums } from "../../model/location.ts";
 import { odometerOffset, type RecordCursor, writeRecord } from "./record-codec.ts";
 import type { RecordView } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
@@ -7,7 +7,7 @@ import type { ByteSink } from "./sink.ts";
 /*
  * What late records add to the totals of those after them, as doubles: five for each shift
  *   afterTime, afterArrival, seq, odometerMm, 1 where input times follow and 0 where they are all zero; then, where they follow, the four of them.
- * A shift concerns the records after its place that were stored before it: those of chunks with a smaller row number than its `seq`.
+ * A shift concerns the records after its place that were stored before it: those of chunks that are as of a smaller row number than its `seq`.
  */
 const short = 5;
 const long = 9;
@@ -25,10 +25,18 @@ export function writeShifts(sink: ByteSink, seq: number, shifts: readonly Totals
   }
 }
 
-/**
- * The shifts of one device that are not yet in the bytes of its chunks: stored totals with them are the true ones.
- * They are few, since a background task folds them in, so that they are gone through one by one.
- */
+/** What shifts look at in a chunk. */
+export interface ShiftedChunk {
+  /** Row number up to which shifts are in its records already. */
+  readonly asOf: number;
+  /** Event times of its first and its last record. */
+  readonly first: number;
+  readonly last: number;
+  /** What is to be added to each of its records besides; undefined: nothing. */
+  readonly sums?: TotalsSums | undefined;
+}
+
+/** The shifts of one device that are not yet in all of its chunks. They are few, since a background task folds them in. */
 export class Shifts {
   readonly #numbers: Float64Array;
 
@@ -40,47 +48,20 @@ export class Shifts {
     if (bytes !== undefined) new Uint8Array(this.#numbers.buffer).set(bytes);
   }
 
-  get none(): boolean {
-    return this.#numbers.length === 0;
-  }
-
-  /** Adds what concerns the record that the cursor has read, of the chunk with this row number, to the cursor's totals. True: there was something. */
-  addTo(cursor: RecordView, seq: number): boolean {
+  /** What is to be added to the records of a chunk, by shifts up to a row number. */
+  of({ asOf, first, last, sums }: ShiftedChunk, until = Number.POSITIVE_INFINITY): ChunkShifts {
     const numbers = this.#numbers;
-    const { time } = cursor;
-    let some = false;
+    if (numbers.length === 0 && sums === undefined) return nothingMore;
+    const own = new ChunkShifts();
+    if (sums !== undefined) own.add(Number.NEGATIVE_INFINITY, 0, sums.odometerMm, sums.sensorMs, first);
     for (let at = 0; at < numbers.length; at += numbers[at + 4] === 0 ? short : long) {
       const afterTime = numbers[at] ?? 0;
-      if (afterTime > time || (numbers[at + 2] ?? 0) <= seq) continue;
-      if (afterTime === time && (numbers[at + 1] ?? 0) >= cursor.arrival) continue;
-      some = true;
-      cursor.odometerMm += numbers[at + 3] ?? 0;
-      if (numbers[at + 4] === 0) continue;
-      cursor.sensor1 += numbers[at + 5] ?? 0;
-      cursor.sensor2 += numbers[at + 6] ?? 0;
-      cursor.sensor3 += numbers[at + 7] ?? 0;
-      cursor.sensor4 += numbers[at + 8] ?? 0;
+      const seq = numbers[at + 2] ?? 0;
+      if (afterTime > last || seq <= asOf || seq > until) continue;
+      const sensorMs = numbers[at + 4] === 0 ? noSensors : numbers.subarray(at + 5, at + long);
+      own.add(afterTime, numbers[at + 1] ?? 0, numbers[at + 3] ?? 0, sensorMs, first);
     }
-    return some;
-  }
-
-  /** Appends the record at an offset of the cursor's bytes, of the chunk with this row number, with its true totals. */
-  copy(cursor: RecordCursor, at: number, seq: number, sink: ByteSink): void {
-    if (this.none) cursor.readKey(at);
-    else cursor.read(at);
-    const { sensor1, sensor2, sensor3, sensor4 } = cursor;
-    if (this.none || !this.addTo(cursor, seq)) sink.copy(cursor.bytes, at, cursor.end);
-    else if (
-      cursor.sensor1 !== sensor1 ||
-      cursor.sensor2 !== sensor2 ||
-      cursor.sensor3 !== sensor3 ||
-      cursor.sensor4 !== sensor4
-    )
-      writeRecord(sink, cursor.record());
-    else {
-      sink.copy(cursor.bytes, at, cursor.end);
-      sink.view.setFloat64(sink.length - (cursor.end - at) + odometerOffset, cursor.odometerMm, true);
-    }
+    return own;
   }
 
   /** Those of later commits than the one that began with this row number: how many, the earliest time that they are after, and their bytes. */
@@ -100,14 +81,119 @@ export class Shifts {
     }
     return { count, since, bytes: new Uint8Array(left.buffer, 0, to * 8) };
   }
+}
 
-  /** The sums of all that concerns a record. */
-  sumsFor(cursor: RecordCursor, seq: number): TotalsSums {
+/** Numbers of a shift that concerns a part of a chunk: afterTime, afterArrival, odometerMm, four input times. */
+const partial = 7;
+const noSensors = [0, 0, 0, 0] as const;
+
+/** What is to be added to the totals of a chunk's records: the same to all of them, and more to those behind some places. */
+export class ChunkShifts {
+  #odometerMm = 0;
+  readonly #sensorMs: [number, number, number, number] = [0, 0, 0, 0];
+  readonly #partial: number[] = [];
+  #hasSums = false;
+
+  /** Adds a shift. `first`: event time of the chunk's first record. */
+  add(afterTime: number, afterArrival: number, odometerMm: number, sensorMs: ArrayLike<number>, first: number): void {
+    const [one = 0, two = 0, three = 0, four = 0] = Array.from(sensorMs);
+    if (afterTime >= first) {
+      this.#partial.push(afterTime, afterArrival, odometerMm, one, two, three, four);
+      return;
+    }
+    this.#hasSums = true;
+    this.#odometerMm += odometerMm;
+    this.#sensorMs[0] += one;
+    this.#sensorMs[1] += two;
+    this.#sensorMs[2] += three;
+    this.#sensorMs[3] += four;
+  }
+
+  /** Nothing is added to any record. */
+  get none(): boolean {
+    return this.#partial.length === 0 && !this.#hasSums;
+  }
+
+  /** The same is added to each record. */
+  get whole(): boolean {
+    return this.#partial.length === 0;
+  }
+
+  /** What is added to every record. */
+  get sums(): TotalsSums {
+    return { odometerMm: this.#odometerMm, sensorMs: this.#sensorMs };
+  }
+
+  /** Adds what concerns the record that the cursor has read to the cursor's totals. */
+  addTo(cursor: RecordView): void {
+    const own = this.#sensorMs;
+    cursor.odometerMm += this.#odometerMm;
+    cursor.sensor1 += own[0];
+    cursor.sensor2 += own[1];
+    cursor.sensor3 += own[2];
+    cursor.sensor4 += own[3];
+    const numbers = this.#partial;
+    const { time } = cursor;
+    for (let at = 0; at < numbers.length; at += partial) {
+      const afterTime = numbers[at] ?? 0;
+      if (afterTime > time || (afterTime === time && (numbers[at + 1] ?? 0) >= cursor.arrival)) continue;
+      cursor.odometerMm += numbers[at + 2] ?? 0;
+      cursor.sensor1 += numbers[at + 3] ?? 0;
+      cursor.sensor2 += numbers[at + 4] ?? 0;
+      cursor.sensor3 += numbers[at + 5] ?? 0;
+      cursor.sensor4 += numbers[at + 6] ?? 0;
+    }
+  }
+
+  /** Appends the record at an offset of the cursor's bytes with its true totals. */
+  copy(cursor: RecordCursor, at: number, sink: ByteSink): void {
+    if (this.none) {
+      cursor.readKey(at);
+      sink.copy(cursor.bytes, at, cursor.end);
+      return;
+    }
+    cursor.read(at);
+    const { odometerMm, sensor1, sensor2, sensor3, sensor4 } = cursor;
+    this.addTo(cursor);
+    if (
+      cursor.sensor1 !== sensor1 ||
+      cursor.sensor2 !== sensor2 ||
+      cursor.sensor3 !== sensor3 ||
+      cursor.sensor4 !== sensor4
+    ) {
+      writeRecord(sink, cursor.record());
+      return;
+    }
+    sink.copy(cursor.bytes, at, cursor.end);
+    if (cursor.odometerMm !== odometerMm)
+      sink.view.setFloat64(sink.length - (cursor.end - at) + odometerOffset, cursor.odometerMm, true);
+  }
+
+  /** A record's true totals without what is added to them: they are so when they are read. `cursor` has read the record, or its key. */
+  takenOff(totals: Totals, cursor: RecordCursor): Totals {
+    return changedBy(totals, this.#sumsFor(cursor), -1);
+  }
+
+  /** Totals of the record that the cursor has read, or of its key, with what is added to them. */
+  addedTo(totals: Totals, cursor: RecordCursor): Totals {
+    return changedBy(totals, this.#sumsFor(cursor), 1);
+  }
+
+  #sumsFor(cursor: RecordCursor): TotalsSums {
     cursor.odometerMm = cursor.sensor1 = cursor.sensor2 = cursor.sensor3 = cursor.sensor4 = 0;
-    this.addTo(cursor, seq);
+    this.addTo(cursor);
     return {
       odometerMm: cursor.odometerMm,
       sensorMs: [cursor.sensor1, cursor.sensor2, cursor.sensor3, cursor.sensor4],
     };
   }
+}
+
+/** For all chunks to which nothing is added. */
+export const nothingMore = new ChunkShifts();
+
+function changedBy(totals: Totals, { odometerMm, sensorMs }: TotalsSums, sign: 1 | -1): Totals {
+  const [first, second, third, fourth] = sensorMs;
+  const sums = [sign * first, sign * second, sign * third, sign * fourth] as const;
+  return shiftedTotals(totals, { odometerMm: sign * odometerMm, sensorMs: sums });
 }

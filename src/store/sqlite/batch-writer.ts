@@ -17,6 +17,7 @@ export class BatchWriter implements BatchVisitor {
   readonly #shifts: StatementSync;
   readonly #chunk: StatementSync;
   readonly #rewrite: StatementSync;
+  readonly #lay: StatementSync;
   readonly #refused: RefusedWriter;
   /** By table; made with the first row: most batches have none. */
   readonly #inserts = new Map<string, StatementSync>();
@@ -41,10 +42,12 @@ export class BatchWriter implements BatchVisitor {
     this.#shifts = database.prepare("select data from shifts where device = ?");
     this.#chunk = database.prepare("select data from tail where seq = ?");
     this.#rewrite = database.prepare("update tail set data = ? where seq = ?");
+    this.#lay = database.prepare("insert into patch (device, seq, first, last, count, data) values (?, ?, ?, ?, ?, ?)");
     this.#refused = new RefusedWriter(database);
   }
 
-  write({ buffer, seq, rewrites, refused, refusedBefore, refusedBytes, alerts, notices }: CommitRequest): CommitAnswer {
+  write(request: CommitRequest): CommitAnswer {
+    const { buffer, seq, rewrites, laid, refused, refusedBefore, refusedBytes, alerts, notices } = request;
     this.#seq = seq;
     this.#conflicts = [];
     this.#begin.run();
@@ -53,6 +56,7 @@ export class BatchWriter implements BatchVisitor {
       let missing = 0;
       // After the shifts of this commit, which patched records are to be without.
       for (const rewrite of rewrites) missing += this.#rewriteChunks(rewrite);
+      for (const { device, from, to, count, patches } of laid) this.#lay.run(device, seq, from, to, count, patches);
       const madeRoom = refused.length === 0 ? 0 : this.#refused.write(refused, refusedBytes, refusedBefore);
       if (this.#conflicts.length > 0) this.#database.exec("rollback");
       else {

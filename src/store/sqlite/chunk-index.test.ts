@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { ChunkIndex, DeviceChunks, fullBytes, fullChunk } from "./chunk-index.ts";
+import { ChunkIndex, DeviceChunks, firstPlace } from "./chunk-index.ts";
+import { fullBytes, fullRecords } from "./sizes.ts";
 import { Sweep } from "./sweep.ts";
 
 interface Chunk {
@@ -32,11 +33,12 @@ function indexOf(chunks: readonly Chunk[]): DeviceChunks {
 }
 
 const sizes = {
-  small: { count: 1, bytes: 1 },
-  ofManyRecords: { count: fullChunk, bytes: 1 },
-  ofManyBytes: { count: 1, bytes: fullBytes },
+  ofTail: { count: 2, bytes: 3 },
+  smallBlock: { count: 1, bytes: 1, sealed: true },
+  ofManyRecords: { count: fullRecords, bytes: 1, sealed: true },
+  ofManyBytes: { count: 1, bytes: fullBytes, sealed: true },
 };
-const kinds = ["small", "ofManyRecords", "ofManyBytes"] as const;
+const kinds = ["ofTail", "smallBlock", "ofManyRecords", "ofManyBytes"] as const;
 
 const moment = fc.integer({ min: -5, max: 120 });
 const bySeq = (a: number, b: number) => a - b;
@@ -85,6 +87,30 @@ describe("DeviceChunks", () => {
   });
 });
 
+describe("what is to be sealed next", () => {
+  const index = new DeviceChunks();
+  for (const [seq, first, last, sealed] of [
+    [1, 0, 10, true],
+    [2, 11, 20, true],
+    [3, 15, 15, false],
+    [4, 21, 30, true],
+    [5, 31, 31, false],
+    [6, 32, 32, false],
+  ] as const)
+    index.insert(seq, first, last, sealed ? 1000 : 1, 1, sealed);
+
+  it("begins with what overlaps the first chunk of the tail", () => {
+    assert.deepEqual(index.slice(firstPlace, 9, 3, "next open").seqs, [2, 3, 4]);
+    assert.deepEqual(index.slice({ first: 15, seq: 3 }, 9, 3, "next open").seqs, [5, 6]);
+    assert.deepEqual(index.slice(firstPlace, 3, 3, "next open").seqs, []);
+  });
+
+  it("is everything that reaches past a moment where late reports have changed it", () => {
+    assert.deepEqual(index.slice(firstPlace, 6, 9, 18).seqs, [2, 4, 5]);
+    assert.deepEqual(index.slice({ first: 21, seq: 4 }, 9, 9, 18).seqs, [5, 6]);
+  });
+});
+
 describe("Sweep", () => {
   it("counts the bytes of all that a step reads, also of what the step before read too", () => {
     const overlapping = Array.from({ length: 9 }, (_, seq) => ({ seq, first: seq, last: 100, count: 1, bytes: 10 }));
@@ -124,7 +150,7 @@ describe("Sweep", () => {
 });
 
 describe("ChunkIndex", () => {
-  it("counts its chunks, and the small ones, whatever is added, replaced and removed", () => {
+  it("counts its chunks, and what is in the tail, whatever is added, replaced and removed", () => {
     const steps = fc.array(
       fc.tuple(fc.constantFrom("add", "replace", "remove"), fc.integer({ min: 1, max: 3 }), fc.constantFrom(...kinds)),
     );
@@ -137,7 +163,7 @@ describe("ChunkIndex", () => {
           if (step === "add") index.add(device, made.seq, made);
           else if (step === "remove") index.remove(device);
           else if (known !== undefined) {
-            if (size === "small") index.remove(device);
+            if (size === "ofTail") index.remove(device);
             index.replace(device, known, new Set(known.newest(2)), [made]);
           }
           const all = [...index.devices()].map((key) => index.get(key) ?? new DeviceChunks());
@@ -146,10 +172,11 @@ describe("ChunkIndex", () => {
             index.size,
             all.reduce((sum, chunks) => sum + chunks.length, 0),
           );
-          assert.equal(
-            index.small,
-            all.reduce((sum, chunks) => sum + chunks.small, 0),
-          );
+          let inTail = 0;
+          for (const chunks of all)
+            for (let place = 0; place < chunks.length; place++) if (!chunks.isSealed(place)) inTail++;
+          assert.equal(index.size - index.blocks, inTail);
+          assert.deepEqual(index.tail, { chunks: inTail, records: 2 * inTail, bytes: 3 * inTail });
         }
       }),
     );

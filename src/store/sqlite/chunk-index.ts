@@ -1,20 +1,45 @@
 import type { DeviceKey } from "../../model/device.ts";
-import { chunkBytes } from "../records/batch.ts";
+import { fullBytes, fullRecords } from "./sizes.ts";
 
-/** Numbers of one entry: seq, first, last, count, bytes. */
-const stride = 5;
+/** Numbers of one entry: seq, first, last, count, bytes, and 1 for a block, 0 for a chunk of the tail. */
+const stride = 6;
 
-/** A chunk of so many records, or so many bytes, is left as it is: putting it together with others would gain little. */
-export const fullChunk = 128;
-export const fullBytes = chunkBytes / 2;
-
-/** A chunk with its row number. */
-export interface PlacedChunk {
-  readonly seq: number;
+/** A chunk of the tail, or a block. */
+export interface Chunk {
   readonly first: number;
   readonly last: number;
   readonly count: number;
+  /** Of its records, before they are packed. */
   readonly bytes: number;
+  /** It is a block. */
+  readonly sealed?: boolean;
+}
+
+/** A chunk with its row number. */
+export interface PlacedChunk extends Chunk {
+  readonly seq: number;
+}
+
+/** What waits beside chunks to be folded into them: how many shifts or patches, and the event time from which on they concern records. */
+export interface Waiting {
+  readonly count: number;
+  readonly since: number;
+}
+
+const nothingWaits: Waiting = { count: 0, since: Number.POSITIVE_INFINITY };
+
+/** How much of something there is. */
+export interface Amount {
+  chunks: number;
+  records: number;
+  bytes: number;
+}
+
+/** Chunks that follow each other. */
+export interface Slice {
+  readonly seqs: readonly number[];
+  /** The beginning of each. */
+  readonly firsts: readonly number[];
 }
 
 /** How much a step takes at most, but for the chunk that reaches past it. */
@@ -23,16 +48,24 @@ export interface Most {
   readonly bytes: number;
 }
 
-/** The chunks of one device, by (first, seq), in one typed array of 40 bytes a chunk. */
+/** The chunks of one device, by (first, seq), in one typed array of 48 bytes a chunk. */
 export class DeviceChunks {
   #numbers = new Float64Array(2 * stride);
   #length = 0;
   /** Longest time from a chunk's first to its last record: no chunk that begins earlier than this before a moment can reach it. */
   #longest = 0;
   #replaced = 0;
+  /** Chunks of the tail. */
+  readonly tail: Amount = { chunks: 0, records: 0, bytes: 0 };
+  /** Small blocks. */
   #small = 0;
-  /** Shifts that are not yet folded into the chunks: how many, and the event time from which on they concern records. */
-  shifts = { count: 0, since: Number.POSITIVE_INFINITY };
+  /** Shifts that are not yet folded into all chunks that they concern, and patches that are not. */
+  shifts = nothingWaits;
+  patches = nothingWaits;
+  /** What the tail had when the device was last sealed: it is looked at again when there is more. */
+  left: Readonly<Amount> = { chunks: 0, records: 0, bytes: 0 };
+  /** It is being sealed: what is in its chunks stays as it is until then. */
+  sealing = false;
 
   get length(): number {
     return this.#length;
@@ -41,11 +74,6 @@ export class DeviceChunks {
   /** How often chunks were put together: places in this index that were found before are of no use then. */
   get replaced(): number {
     return this.#replaced;
-  }
-
-  /** Chunks that are to be put together some time, since they hold few records. */
-  get small(): number {
-    return this.#small;
   }
 
   seq(index: number): number {
@@ -68,15 +96,30 @@ export class DeviceChunks {
     return this.#numbers[index * stride + 4] ?? 0;
   }
 
-  /** Whether a chunk is to be put together with others some time. */
-  #isSmall(index: number): boolean {
-    return this.count(index) < fullChunk && this.bytes(index) < fullBytes;
+  isSealed(index: number): boolean {
+    return this.#numbers[index * stride + 5] === 1;
   }
 
-  insert(seq: number, first: number, last: number, count: number, bytes: number): void {
+  /** Whether a chunk is to be put together with others some time. */
+  #isOpen(index: number): boolean {
+    return !this.isSealed(index) || (this.count(index) < fullRecords && this.bytes(index) < fullBytes);
+  }
+
+  /** Counts a chunk that comes, or, by -1, one that goes. */
+  #tally(index: number, sign: 1 | -1): void {
+    if (this.isSealed(index)) {
+      if (this.#isOpen(index)) this.#small += sign;
+      return;
+    }
+    this.tail.chunks += sign;
+    this.tail.records += sign * this.count(index);
+    this.tail.bytes += sign * this.bytes(index);
+  }
+
+  insert(seq: number, first: number, last: number, count: number, bytes: number, sealed = false): void {
     if ((this.#length + 1) * stride > this.#numbers.length) this.#grow();
     const numbers = this.#numbers;
-    const late = this.#length > 0 && first < this.first(this.#length - 1);
+    const late = this.#length > 0 && this.#isBeforeLast(first, seq);
     const at = (late ? this.position(first, seq) : this.#length) * stride;
     if (late) numbers.copyWithin(at + stride, at, this.#length * stride);
     numbers[at] = seq;
@@ -84,9 +127,15 @@ export class DeviceChunks {
     numbers[at + 2] = last;
     numbers[at + 3] = count;
     numbers[at + 4] = bytes;
+    numbers[at + 5] = sealed ? 1 : 0;
     this.#length++;
-    if (this.#isSmall(at / stride)) this.#small++;
+    this.#tally(at / stride, 1);
     if (last - first > this.#longest) this.#longest = last - first;
+  }
+
+  #isBeforeLast(first: number, seq: number): boolean {
+    const last = this.#length - 1;
+    return first < this.first(last) || (first === this.first(last) && seq < this.seq(last));
   }
 
   #grow(): void {
@@ -155,32 +204,54 @@ export class DeviceChunks {
     return seqs.filter(({ last }) => last >= newest).map(({ seq }) => seq);
   }
 
-  /** When the first small chunk begins; infinite: there is none. */
-  firstSmall(): number {
-    if (this.#small === 0) return Number.POSITIVE_INFINITY;
-    for (let index = 0; index < this.#length; index++) if (this.#isSmall(index)) return this.first(index);
+  /** Whether some chunk that overlaps the range (inclusive) is a block. */
+  hasSealed(from: number, to: number): boolean {
+    for (let index = this.reaching(from); index < this.#length && this.first(index) <= to; index++)
+      if (this.last(index) >= from && this.isSealed(index)) return true;
+    return false;
+  }
+
+  /** What the tail has that is older than a row number. */
+  tailBefore(until: number): Amount {
+    const amount = { chunks: 0, records: 0, bytes: 0 };
+    for (let index = 0; index < this.#length; index++) {
+      if (this.isSealed(index) || this.seq(index) >= until) continue;
+      amount.chunks++;
+      amount.records += this.count(index);
+      amount.bytes += this.bytes(index);
+    }
+    return amount;
+  }
+
+  /** When the first chunk begins that is to be sealed; infinite: there is none. */
+  firstOpen(): number {
+    if (this.tail.chunks === 0 && this.#small === 0) return Number.POSITIVE_INFINITY;
+    for (let index = 0; index < this.#length; index++) if (this.#isOpen(index)) return this.first(index);
     return Number.POSITIVE_INFINITY;
   }
 
   /**
-   * Row numbers of chunks that follow each other, reach past a moment and are older than the row number `until`, of about so much and at most so many
-   * rows; the first ones that are worth putting together, or all where shifts concern them.
+   * Up to so many chunks that follow each other behind a place and are older than the row number `until`: all that reach past a moment, or those from the next one on
+   * that is to be sealed, with what overlaps it.
    */
-  slice(from: number, until: number, most: Most & { readonly rows: number }, shifted: boolean): number[] {
-    for (let index = this.reaching(from); index < this.#length; ) {
-      const seqs: number[] = [];
-      let some = shifted;
-      let [records, bytes] = [0, 0];
-      for (; index < this.#length && records < most.records && bytes < most.bytes && seqs.length < most.rows; index++) {
-        if (this.last(index) < from || this.seq(index) >= until) continue;
-        if (this.#isSmall(index)) some = true;
-        seqs.push(this.seq(index));
-        records += this.count(index);
-        bytes += this.bytes(index);
-      }
-      if (some) return seqs;
+  slice({ first, seq }: ChunkPlace, until: number, rows: number, from: number | "next open"): Slice {
+    const begin = this.position(first, seq + 1);
+    const reaching = from === "next open" ? this.#nextOpen(begin, until) : from;
+    let index = Math.max(begin, this.reaching(reaching));
+    const slice = { seqs: [] as number[], firsts: [] as number[] };
+    for (; index < this.#length && slice.seqs.length < rows; index++) {
+      if (this.last(index) < reaching || this.seq(index) >= until) continue;
+      slice.seqs.push(this.seq(index));
+      slice.firsts.push(this.first(index));
     }
-    return [];
+    return slice;
+  }
+
+  /** When the next chunk from an index on begins that is to be sealed; infinite: there is none. */
+  #nextOpen(from: number, until: number): number {
+    for (let index = from; index < this.#length; index++)
+      if (this.#isOpen(index) && this.seq(index) < until) return this.first(index);
+    return Number.POSITIVE_INFINITY;
   }
 
   /** Row numbers of up to so many chunks at the end. */
@@ -192,7 +263,7 @@ export class DeviceChunks {
 
   /** Forgets so many chunks at the end. */
   removeNewest(count: number): void {
-    this.#length = Math.max(0, this.#length - count);
+    for (let left = Math.min(count, this.#length); left > 0; left--) this.#tally(--this.#length, -1);
   }
 
   /** Puts other chunks in the place of these. */
@@ -200,41 +271,53 @@ export class DeviceChunks {
     const numbers = this.#numbers;
     let to = 0;
     this.#longest = 0;
-    this.#small = 0;
     for (let index = 0; index < this.#length; index++) {
-      if (seqs.has(this.seq(index))) continue;
+      if (seqs.has(this.seq(index))) {
+        this.#tally(index, -1);
+        continue;
+      }
       this.#longest = Math.max(this.#longest, this.last(index) - this.first(index));
-      if (this.#isSmall(index)) this.#small++;
       numbers.copyWithin(to, index * stride, (index + 1) * stride);
       to += stride;
     }
     this.#length = to / stride;
     this.#numbers = numbers.slice(0, to + (chunks.length + 2) * stride);
-    for (const { seq, first, last, count, bytes } of chunks) this.insert(seq, first, last, count, bytes);
+    for (const { seq, first, last, count, bytes, sealed } of chunks)
+      this.insert(seq, first, last, count, bytes, sealed);
     this.#replaced++;
   }
 }
 
+/** Where a chunk stands among those of its device. */
+export interface ChunkPlace {
+  readonly first: number;
+  readonly seq: number;
+}
+
+/** Before all chunks. */
+export const firstPlace: ChunkPlace = { first: Number.NEGATIVE_INFINITY, seq: 0 };
+
 /**
- * Where the records of each device are: an index by device and time over a tail that is in the order of commits. It is in memory only, built again
- * at start by one scan of the tail's narrow columns. It costs 40 to 60 bytes a chunk; the compactor puts small chunks together, so that this is for
- * 128 records and more.
+ * Where the records of each device are: an index by device and time over blocks and over a tail that is in the order of commits. It is in memory only, built
+ * again at start by one scan of narrow columns. It costs 48 to 72 bytes a chunk; the sealer puts the tail's small chunks into blocks, so that this is for 512 records
+ * and more.
  */
 export class ChunkIndex {
   readonly #devices = new Map<DeviceKey, DeviceChunks>();
   /** The row number after the highest one. */
   next = 1;
   #size = 0;
-  #small = 0;
+  /** Chunks of the tail, of all devices. */
+  readonly tail: Amount = { chunks: 0, records: 0, bytes: 0 };
 
   /** Chunks of all devices. */
   get size(): number {
     return this.#size;
   }
 
-  /** Those of them that are to be put together some time. */
-  get small(): number {
-    return this.#small;
+  /** Blocks of all devices. */
+  get blocks(): number {
+    return this.#size - this.tail.chunks;
   }
 
   /** Devices that have chunks. */
@@ -246,16 +329,24 @@ export class ChunkIndex {
     return this.#devices.get(device);
   }
 
-  add(device: DeviceKey, seq: number, { first, last, count, bytes }: Omit<PlacedChunk, "seq">): void {
+  add(device: DeviceKey, seq: number, { first, last, count, bytes, sealed }: Chunk): void {
     let chunks = this.#devices.get(device);
     if (chunks === undefined) {
       chunks = new DeviceChunks();
       this.#devices.set(device, chunks);
     }
-    const small = chunks.small;
-    chunks.insert(seq, first, last, count, bytes);
+    chunks.insert(seq, first, last, count, bytes, sealed);
     this.#size++;
-    this.#small += chunks.small - small;
+    if (!sealed) {
+      this.tail.chunks++;
+      this.tail.records += count;
+      this.tail.bytes += bytes;
+    }
+    this.past(seq);
+  }
+
+  /** Row numbers up to this one are taken. */
+  past(seq: number): void {
     if (seq >= this.next) this.next = seq + 1;
   }
 
@@ -265,12 +356,17 @@ export class ChunkIndex {
       for (const chunk of chunks) this.add(device, chunk.seq, chunk);
       return;
     }
-    this.#size -= known.length;
-    this.#small -= known.small;
+    this.#count(known, -1);
     known.replace(seqs, chunks);
-    this.#size += known.length;
-    this.#small += known.small;
-    for (const { seq } of chunks) if (seq >= this.next) this.next = seq + 1;
+    this.#count(known, 1);
+    for (const { seq } of chunks) this.past(seq);
+  }
+
+  #count({ length, tail }: DeviceChunks, sign: 1 | -1): void {
+    this.#size += sign * length;
+    this.tail.chunks += sign * tail.chunks;
+    this.tail.records += sign * tail.records;
+    this.tail.bytes += sign * tail.bytes;
   }
 
   /** Devices that have chunks. */
@@ -282,8 +378,7 @@ export class ChunkIndex {
   remove(device: DeviceKey): DeviceChunks | undefined {
     const chunks = this.#devices.get(device);
     this.#devices.delete(device);
-    this.#size -= chunks?.length ?? 0;
-    this.#small -= chunks?.small ?? 0;
+    if (chunks !== undefined) this.#count(chunks, -1);
     return chunks;
   }
 }

@@ -1,11 +1,17 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { contentHashOf, holdsMark } from "../../model/content-hash.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import { byPlace, type LocationRecord, placeBefore, placeBehind, type RecordPlace } from "../../model/location.ts";
+import { openBlock } from "../blocks/block.ts";
+import { appendWindow, type Window, windowOf } from "../blocks/window.ts";
 import { LocationRenderer, ReadingRenderer } from "../records/location-bytes.ts";
 import { RecordCursor } from "../records/record-codec.ts";
-import { Shifts } from "../records/shifts.ts";
+import type { RecordView } from "../records/record-view.ts";
+import { type ChunkShifts, nothingMore } from "../records/shifts.ts";
 import { ByteSink } from "../records/sink.ts";
+import type { BlockCache } from "./block-cache.ts";
+import { asDamage, type ChunkHead, type ChunkRow, ChunkRows, type ChunksFound, toldAsDamaged } from "./chunk-rows.ts";
+import { JsonPieces } from "./json-pieces.ts";
 import {
   type ContextRequest,
   type ContextsAnswer,
@@ -17,126 +23,145 @@ import {
   type RenderRequest,
 } from "./messages.ts";
 
-/** A piece of JSON is handed over when it is this long, bytes: large enough that handing over costs nothing, small enough for a socket's buffer. */
-const pieceBytes = 128 * 1024;
-/** Size of a piece's buffer: the last record of most pieces fits too. */
-const pieceBuffer = pieceBytes + 16 * 1024;
-
-/** Records in their order: offset of each, and the row number of its chunk. */
+/** Records in their order: offset of each, and the place of its chunk. */
 interface Found {
   readonly cursor: RecordCursor;
   readonly offsets: readonly number[];
-  readonly seqs: readonly number[];
+  readonly chunks: readonly number[];
 }
 
-/** Reads chunks of the tail, merges their records and hands them on as they are or as JSON. */
+/** A record's place among those of its device, and what it can be walked over by. */
+interface Walk extends RecordView {
+  next(): boolean;
+}
+
+/** Reads chunks of the tail and blocks, merges their records and hands them on as they are or as JSON. */
 export class ChunkReader {
-  readonly #begin: StatementSync;
-  readonly #end: StatementSync;
-  readonly #chunks: StatementSync;
-  readonly #shiftsOf: StatementSync;
+  readonly #rows: ChunkRows;
+  readonly #cache: BlockCache;
   /** Kept between calls, so that a long history makes no garbage but the pieces: the chunks of a step one after the other, and its JSON. */
   readonly #packed = new ByteSink(512 * 1024);
-  readonly #json = new ByteSink(pieceBuffer);
-  /** Of what is in `#packed`: row numbers of the chunks and where each ends, and the shifts of their device. */
-  #seqs: number[] = [];
+  readonly #window = new ByteSink(64 * 1024);
+  readonly #pieces = new JsonPieces();
+  /** Of what is in `#packed`: the chunks, where each ends, and what is to be added to its records. */
+  #chunks: readonly ChunkRow[] = [];
   #ends: number[] = [];
-  #shifts = new Shifts(undefined);
+  #shifts: ChunkShifts[] = [];
 
-  constructor(database: DatabaseSync) {
-    this.#begin = database.prepare("begin");
-    this.#end = database.prepare("commit");
-    // One statement for a step's rows, whatever their number: 1.5 µs a row, a statement for each row takes 4.
-    this.#chunks = database.prepare("select seq, data from tail where seq in (select value from json_each(?))", {
-      returnArrays: true,
-    });
-    this.#shiftsOf = database.prepare("select data from shifts where device = ?");
+  constructor(database: DatabaseSync, cache: BlockCache) {
+    this.#rows = new ChunkRows(database);
+    this.#cache = cache;
   }
 
   /** Undefined: one of the chunks is not there any more. */
   history(request: RenderRequest): JsonPiece[] | undefined {
-    if (!this.#asOfNow(() => this.#read(request.device, request.seqs))) return undefined;
-    const { cursor, offsets, seqs } = this.#find(request, !request.readings);
-    const spares = request.spares.filter(({ byteLength }) => byteLength >= pieceBuffer);
-    const shifts = this.#shifts;
-    const renderer = request.readings ? new ReadingRenderer() : new LocationRenderer(request.odometerStart);
-    const json = this.#json;
-    const pieces: JsonPiece[] = [];
-    let count = 0;
-    const cut = (bytes: Uint8Array<ArrayBuffer>) => {
-      pieces.push({ json: bytes, count, last: { time: cursor.time, arrival: cursor.arrival } });
-      count = 0;
-    };
-    json.length = 0;
+    const { device, seqs, odometerStart, readings, spares } = request;
+    const found = this.#rows.asOfNow(() => this.#rows.find(device, seqs));
+    if (found === undefined) return undefined;
+    this.#pieces.begin(readings ? new ReadingRenderer() : new LocationRenderer(odometerStart), spares);
+    if (follow(found.rows)) this.#renderInOrder(found, request);
+    else this.#renderMerged(found, request);
+    return this.#pieces.end();
+  }
+
+  /** Chunks of which each ends before the next begins need not be put together first. */
+  #renderInOrder(found: ChunksFound, request: RenderRequest): void {
+    const { device, from, to, bound, limit, after, readings } = request;
+    const pieces = this.#pieces;
+    for (const row of found.rows) {
+      const shifts = found.patches.touch(row) ? undefined : found.shifts.of(row);
+      const done = toldAsDamaged(device, row, () => {
+        const walk = this.#open(row, found);
+        while (pieces.count < limit && walk.next()) {
+          const { time } = walk;
+          if (time > to || time >= bound) return true;
+          if (time < from || (after !== undefined && time < after.time)) continue;
+          if (after !== undefined && time === after.time && walk.arrival <= after.arrival) continue;
+          if (!readings && !walk.isShown) continue;
+          if (shifts !== undefined && !shifts.none) shifts.addTo(walk);
+          pieces.add(walk);
+        }
+        return pieces.count >= limit;
+      });
+      if (done) return;
+    }
+  }
+
+  /** The records of a chunk as they are stored, or, where patches concern them, as they truly are. */
+  #open(row: ChunkRow, found: ChunksFound): Walk {
+    if (found.patches.touch(row)) {
+      this.#packed.length = 0;
+      found.patches.settle(this.#recordsOf(row), row, found.shifts, this.#packed);
+      return new RecordCursor(this.#packed.bytes.subarray(0, this.#packed.length));
+    }
+    if (!row.sealed) return new RecordCursor(row.data);
+    const kept = this.#cache.find(row);
+    return kept === undefined ? openBlock(row.data) : new RecordCursor(kept);
+  }
+
+  /** Chunks overlap each other: their records are put in order first. */
+  #renderMerged(found: ChunksFound, request: RenderRequest): void {
+    this.#put(found, request.device);
+    this.#told(request.device, () => this.#renderFound(request));
+  }
+
+  #renderFound(request: RenderRequest): void {
+    const { cursor, offsets, chunks } = this.#find(request, !request.readings);
     for (let index = 0; index < offsets.length; index++) {
       cursor.read(offsets[index] ?? 0);
-      if (!shifts.none) shifts.addTo(cursor, seqs[index] ?? 0);
-      if (count > 0) json.byte(0x2c);
-      renderer.render(cursor, json);
-      count++;
-      if (json.length >= pieceBytes) cut(json.exchange(spares.pop() ?? new ArrayBuffer(pieceBuffer)));
+      const shifts = this.#shifts[chunks[index] ?? 0];
+      if (shifts !== undefined && !shifts.none) shifts.addTo(cursor);
+      this.#pieces.add(cursor);
     }
-    // Most histories are a few records, and what is left of them is a copy of its own size.
-    const spare = spares.pop();
-    if (count > 0) cut(spare === undefined ? json.cut() : json.exchange(spare));
-    json.shrink(2 * pieceBytes);
-    return pieces;
   }
 
   contexts(requests: readonly ContextRequest[]): ContextsAnswer {
     const sink = new ByteSink(requests.length * 2048);
     const table = new Float64Array(requests.length * 3);
     let at = 0;
-    this.#asOfNow(() => {
+    this.#rows.asOfNow(() => {
       for (const request of requests) {
-        const complete = this.#read(request.device, request.seqs);
-        if (complete) this.#before(request.place, sink);
+        const { place, bound, limit } = request;
+        const complete = this.#read(request.device, request.seqs, { from: place.time, bound, most: limit });
+        let cut = false;
+        if (complete) this.#told(request.device, () => this.#before(request.place, sink));
         table[at++] = sink.length;
-        const cut = complete && this.#from(request, sink);
+        if (complete) cut = this.#told(request.device, () => this.#from(request, sink));
         table[at++] = sink.length;
         table[at++] = complete ? (cut ? contextOutcome.cut : contextOutcome.all) : contextOutcome.missing;
       }
     });
-    return { table, bytes: sink.cut() };
+    return { table, bytes: sink.cut(), cached: this.#cache.bytes };
   }
 
   /** Undefined: one of the chunks is not there any more. */
   moment({ device, seqs, time }: MomentRequest): MomentAnswer | undefined {
-    return this.#asOfNow(() => {
-      if (!this.#read(device, seqs)) return undefined;
-      const { cursor, offsets } = this.#find({
-        from: time,
-        to: time,
-        bound: Number.POSITIVE_INFINITY,
-        after: undefined,
-        limit: Number.POSITIVE_INFINITY,
-      });
-      const hashes: number[] = [];
-      for (const at of offsets) {
-        cursor.readKey(at);
-        hashes.push(cursor.hash);
-        // Earlier versions made hashes in other ways; what they stored has no number, or counts the mark of the tracker's memory.
-        if (cursor.arrival === cursor.hash || holdsMark(cursor.bytes, at, cursor.end))
-          hashes.push(contentHashOf(this.#record(cursor, at)));
-      }
-      const newest = new ByteSink(512);
-      if (offsets.length > 0) this.#before(placeBehind(time), newest);
-      return { hashes: Float64Array.from(hashes), newest: newest.cut() };
-    });
+    if (!this.#rows.asOfNow(() => this.#read(device, seqs, ofMoment(time)))) return undefined;
+    return this.#told(device, () => this.#hashesOf(time));
   }
 
-  #record(cursor: RecordCursor, at: number): LocationRecord {
-    cursor.read(at);
-    return cursor.record();
+  #hashesOf(time: number): MomentAnswer {
+    const all = { after: undefined, bound: Number.POSITIVE_INFINITY, limit: Number.POSITIVE_INFINITY };
+    const { cursor, offsets } = this.#find({ from: time, to: time, ...all });
+    const hashes: number[] = [];
+    for (const at of offsets) {
+      cursor.readKey(at);
+      hashes.push(cursor.hash);
+      // Earlier versions made hashes in other ways; what they stored has no number, or counts the mark of the tracker's memory.
+      if (cursor.arrival === cursor.hash || holdsMark(cursor.bytes, at, cursor.end))
+        hashes.push(contentHashOf(recordAt(cursor, at)));
+    }
+    const newest = new ByteSink(512);
+    if (offsets.length > 0) this.#before(placeBehind(time), newest);
+    return { hashes: Float64Array.from(hashes), newest: newest.cut() };
   }
 
-  /** Chunks and shifts must be of the same moment: a commit or a compaction may change both. */
-  #asOfNow<T>(read: () => T): T {
-    this.#begin.run();
+  /** What was put together may be damaged. */
+  #told<T>(device: DeviceKey, read: () => T): T {
     try {
       return read();
-    } finally {
-      this.#end.run();
+    } catch (error) {
+      throw asDamage(error, device, spanOf(this.#chunks));
     }
   }
 
@@ -144,7 +169,7 @@ export class ChunkReader {
   #before(place: RecordPlace, sink: ByteSink): void {
     const cursor = new RecordCursor(this.#packed.bytes);
     let newest = -1;
-    let newestSeq = 0;
+    let newestChunk = 0;
     let newestPlace = placeBefore(Number.NEGATIVE_INFINITY);
     let chunk = 0;
     for (let at = 0; at < this.#packed.length; at = cursor.end) {
@@ -152,16 +177,16 @@ export class ChunkReader {
       cursor.readKey(at);
       if (byPlace(cursor, place) > 0 || byPlace(cursor, newestPlace) < 0) continue;
       newest = at;
-      newestSeq = this.#seqs[chunk] ?? 0;
+      newestChunk = chunk;
       newestPlace = { time: cursor.time, arrival: cursor.arrival };
     }
-    if (newest >= 0) this.#shifts.copy(cursor, newest, newestSeq, sink);
+    if (newest >= 0) this.#shifts[newestChunk]?.copy(cursor, newest, sink);
   }
 
   /** Whether it left some out for their bytes. */
   #from({ place, bound, limit, bytes }: ContextRequest, sink: ByteSink): boolean {
     const start = sink.length;
-    const { cursor, offsets, seqs } = this.#find({
+    const { cursor, offsets, chunks } = this.#find({
       from: place.time,
       to: Number.POSITIVE_INFINITY,
       bound,
@@ -170,7 +195,7 @@ export class ChunkReader {
     });
     for (const [index, at] of offsets.entries()) {
       if (sink.length - start > bytes) return true;
-      this.#shifts.copy(cursor, at, seqs[index] ?? 0, sink);
+      this.#shifts[chunks[index] ?? 0]?.copy(cursor, at, sink);
     }
     return false;
   }
@@ -179,7 +204,7 @@ export class ChunkReader {
   #find({ from, to, bound, after, limit }: Omit<ReadRequest, "device" | "seqs">, located = false): Found {
     const cursor = new RecordCursor(this.#packed.bytes);
     const offsets: number[] = [];
-    const seqs: number[] = [];
+    const chunks: number[] = [];
     const afterTime = after?.time ?? Number.NEGATIVE_INFINITY;
     let sorted = true;
     let lastTime = Number.NEGATIVE_INFINITY;
@@ -196,43 +221,87 @@ export class ChunkReader {
       lastTime = time;
       lastArrival = arrival;
       offsets.push(at);
-      seqs.push(this.#seqs[chunk] ?? 0);
+      chunks.push(chunk);
     }
-    const found = { cursor, offsets, seqs };
+    const found = { cursor, offsets, chunks };
     if (!sorted) sortByPlace(found);
     if (offsets.length > limit) offsets.length = limit;
     return found;
   }
 
-  /** Puts the chunks one after the other, and finds their shifts. False: one of the chunks is not there any more. */
-  #read(device: DeviceKey, seqs: readonly number[]): boolean {
+  /** Finds chunks and puts them one after the other. False: one of them is not there any more. */
+  #read(device: DeviceKey, seqs: readonly number[], window: Window): boolean {
+    const found = this.#rows.find(device, seqs);
+    if (found !== undefined) this.#put(found, device, window);
+    return found !== undefined;
+  }
+
+  /** `window`: what is needed of blocks; all, unless it is given. */
+  #put(found: ChunksFound, device: DeviceKey, window?: Window): void {
+    const { rows, shifts, patches } = found;
     const packed = this.#packed;
     packed.shrink(4 * 1024 * 1024);
     packed.length = 0;
-    this.#seqs = [];
+    this.#chunks = rows;
     this.#ends = [];
-    const shifts = this.#shiftsOf.get(device)?.data;
-    this.#shifts = new Shifts(shifts instanceof Uint8Array ? shifts : undefined);
-    for (const row of this.#chunks.all(JSON.stringify(seqs))) {
-      const data: unknown = Array.isArray(row) ? row[1] : undefined;
-      if (!Array.isArray(row) || !(data instanceof Uint8Array)) continue;
-      packed.append(data);
-      this.#seqs.push(Number(row[0]));
+    this.#shifts = [];
+    for (const row of rows) {
+      const touched = patches.touch(row);
+      toldAsDamaged(device, row, () => {
+        const records = row.sealed && window !== undefined ? this.#windowOf(row, window) : this.#recordsOf(row);
+        if (touched) patches.settle(records, row, shifts, packed);
+        else packed.append(records);
+      });
+      this.#shifts.push(touched ? nothingMore : shifts.of(row));
       this.#ends.push(packed.length);
     }
-    return this.#seqs.length === seqs.length;
+  }
+
+  #windowOf(row: ChunkRow, window: Window): Uint8Array {
+    const kept = this.#cache.ask(row);
+    if (kept !== undefined) return windowOf(kept, window);
+    const block = openBlock(row.data);
+    if (block instanceof RecordCursor) return windowOf(block.bytes, window);
+    this.#window.length = 0;
+    appendWindow(block, window, this.#window);
+    return this.#window.bytes.subarray(0, this.#window.length);
+  }
+
+  #recordsOf(row: ChunkRow): Uint8Array {
+    return row.sealed ? this.#cache.unpack(row) : row.data;
   }
 }
 
+function ofMoment(time: number): Window {
+  return { from: time, bound: Number.POSITIVE_INFINITY, most: 0 };
+}
+
+/** All of some chunks as if they were one row. */
+function spanOf(rows: readonly ChunkRow[]): ChunkHead {
+  const [{ seq, first, asOf } = { seq: 0, first: 0, asOf: 0 }] = rows;
+  const last = rows.reduce((latest, row) => Math.max(latest, row.last), first);
+  return { seq, first, last, count: 0, bytes: 0, sealed: false, asOf };
+}
+
+/** Whether each of the chunks ends before the next begins, as they mostly do. */
+function follow(rows: readonly ChunkRow[]): boolean {
+  return rows.every(({ first }, index) => (rows[index - 1]?.last ?? Number.NEGATIVE_INFINITY) < first);
+}
+
+function recordAt(cursor: RecordCursor, at: number): LocationRecord {
+  cursor.read(at);
+  return cursor.record();
+}
+
 /** Chunks overlap seldom, so that this runs seldom. */
-function sortByPlace({ cursor, offsets, seqs }: { cursor: RecordCursor; offsets: number[]; seqs: number[] }): void {
+function sortByPlace({ cursor, offsets, chunks }: { cursor: RecordCursor; offsets: number[]; chunks: number[] }): void {
   const keys = offsets.map((at, index) => {
     cursor.readKey(at);
-    return { at, seq: seqs[index] ?? 0, time: cursor.time, arrival: cursor.arrival };
+    return { at, chunk: chunks[index] ?? 0, time: cursor.time, arrival: cursor.arrival };
   });
   keys.sort(byPlace);
-  keys.forEach(({ at, seq }, index) => {
+  keys.forEach(({ at, chunk }, index) => {
     offsets[index] = at;
-    seqs[index] = seq;
+    chunks[index] = chunk;
   });
 }

@@ -36,6 +36,8 @@ interface Waiting {
 export class Contexts {
   readonly #parts: ReadParts;
   #waiting: Waiting[] = [];
+  /** Memory of the unpacked blocks that the reader kept at its last answer. */
+  cachedBytes = 0;
 
   constructor(parts: ReadParts) {
     this.#parts = parts;
@@ -110,6 +112,7 @@ export class Contexts {
     try {
       const requests = waiting.map(({ request }) => request);
       const answer = await this.#parts.reader.call("contexts", requests);
+      this.cachedBytes = answer.cached;
       waiting.forEach(({ resolve }, index) => {
         resolve(foundOf(answer, index));
       });

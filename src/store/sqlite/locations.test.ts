@@ -4,11 +4,11 @@ import { silentLog } from "../../../test/support/silent-log.ts";
 import { openVault } from "../secrets/vault.ts";
 import { ChunkIndex } from "./chunk-index.ts";
 import { SqliteLocations } from "./locations.ts";
-import type { ReaderCalls, WriterCalls } from "./messages.ts";
+import type { PackerCalls, ReaderCalls, SealAnswer, SealRequest, WriterCalls } from "./messages.ts";
 import { Mutex } from "./mutex.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
-test("chunks that a compaction replaced stay in the index until those that took their place are known", async () => {
+test("chunks that were sealed stay in the index until the blocks that took their place are known", async () => {
   const index = new ChunkIndex();
   for (let seq = 1; seq <= 256; seq++) index.add(1, seq, { first: seq, last: seq, count: 1, bytes: 100 });
   const asked = Promise.withResolvers<void>();
@@ -19,17 +19,28 @@ test("chunks that a compaction replaced stay in the index until those that took 
       throw new Error("it wrote, and did not live to answer");
     },
   };
+  const blocks = [
+    [258, 1, 1, 128, 128, 9999, 257],
+    [259, 1, 129, 256, 128, 9999, 257],
+  ];
   const reader = {
     async call(name: string, from: number) {
       if (name === "sql") return { rows: [], changes: 0 };
+      if (name === "scan") return new Float64Array(0);
       if (++scans === 1) throw new Error("the disk is busy");
-      return from > 259 ? new Float64Array(0) : Float64Array.of(258, 1, 1, 128, 128, 9999, 259, 1, 129, 256, 128, 9999);
+      return Float64Array.from(blocks.filter(([seq = 0]) => seq >= from).flat());
+    },
+  };
+  const packer = {
+    async call(_name: string, { seqs }: SealRequest): Promise<SealAnswer> {
+      return { taken: seqs.length, seqs, pieces: [], lifts: new Float64Array(0), damaged: [] };
     },
   };
   const locations = new SqliteLocations({
     writer: writer as unknown as WorkerLink<WriterCalls>,
     reader: reader as unknown as WorkerLink<ReaderCalls>,
     historyReader: reader as unknown as WorkerLink<ReaderCalls>,
+    packer: packer as unknown as WorkerLink<PackerCalls>,
     refusedBytes: 65_536,
     crowded: { made() {} },
     turns: new Mutex(),
@@ -37,9 +48,9 @@ test("chunks that a compaction replaced stay in the index until those that took 
     log: silentLog,
     vault: openVault,
   });
-  locations.compactor.look(1);
+  locations.sealer.look(1);
   await asked.promise;
-  await locations.compactor.close();
+  await locations.sealer.close();
   await assert.rejects(locations.settle());
   assert.equal(index.get(1)?.overlapping(1, 256).length, 256);
   await locations.settle();

@@ -11,7 +11,7 @@ import {
   type Moment,
   StoreUnavailable,
 } from "../../ports/store.ts";
-import { packBatch, type Rewrite } from "../records/batch.ts";
+import { type LaidPatches, packBatch, type Rewrite } from "../records/batch.ts";
 import { packPatches } from "../records/rewrite.ts";
 import { ByteSink } from "../records/sink.ts";
 import { readState } from "../records/state-codec.ts";
@@ -20,14 +20,14 @@ import type { CrowdedNotices } from "../rows/notice-room.ts";
 import { noticeRow } from "../rows/notices.ts";
 import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
 import type { Vault } from "../secrets/vault.ts";
-import type { ChunkIndex, PlacedChunk } from "./chunk-index.ts";
-import { Compactor } from "./compactor.ts";
+import type { ChunkIndex, DeviceChunks, PlacedChunk, Waiting } from "./chunk-index.ts";
 import { Contexts } from "./contexts.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import { HistorySteps } from "./history-steps.ts";
-import { type CommitRequest, type ReaderCalls, scanColumns, type WriterCalls } from "./messages.ts";
+import { type CommitRequest, type PackerCalls, type ReaderCalls, scanColumns, type WriterCalls } from "./messages.ts";
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
+import { Sealer } from "./sealer.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
 /** First size of the batch buffer: a batch of some hundred one-record commits fits without growing. */
@@ -41,6 +41,8 @@ export interface LocationParts {
   readonly reader: WorkerLink<ReaderCalls>;
   /** Reads long histories. */
   readonly historyReader: WorkerLink<ReaderCalls>;
+  /** Packs blocks. */
+  readonly packer: WorkerLink<PackerCalls>;
   readonly turns: Mutex;
   readonly index: ChunkIndex;
   /** Bytes of refused reports that each device may have. */
@@ -67,9 +69,9 @@ export class SqliteLocations implements LocationStore {
   #uncertain = false;
   /** Refused reports of commits that failed: they may be stored nevertheless. Records tell by their device's version. */
   readonly #perhapsStored = new WeakSet<RefusedReport>();
-  /** Chunks that were put together or were not; at most one device's, since nothing is written before that is found out. */
+  /** Chunks that were sealed or were not; at most one device's, since nothing is written before that is found out. */
   #doubtful: readonly { readonly device: DeviceKey; readonly seqs: readonly number[] }[] = [];
-  readonly compactor: Compactor;
+  readonly sealer: Sealer;
   /** Told of refused reports that were deleted before their age, since there were too many bytes. */
   onRefusedDropped: (reports: number) => void = () => undefined;
 
@@ -80,7 +82,7 @@ export class SqliteLocations implements LocationStore {
     this.#reading = { reader, steps: this.steps, index, settled: () => turns.run(() => this.settle()) };
     this.#contexts = new Contexts(this.#reading);
     this.#moments = new Moments(this.#reading);
-    this.compactor = new Compactor({
+    this.sealer = new Sealer({
       ...parts,
       settle: () => this.settle(),
       doubt: (device, seqs) => {
@@ -90,46 +92,59 @@ export class SqliteLocations implements LocationStore {
     });
   }
 
-  /** Reads the tail from the highest known row on into the index. */
+  /** Memory of unpacked blocks that are kept. */
+  get cachedBytes(): number {
+    return this.#contexts.cachedBytes;
+  }
+
+  /** Finds what is stored of each device. */
   async load(): Promise<void> {
-    await this.#loadChunks();
-    await this.#loadShifts();
+    // Blocks first: most of them lie before what the tail has, and what comes late into a long row moves all behind it.
+    await this.#loadChunks("scanBlocks", 1);
+    await this.#loadChunks("scan", 1);
+    await this.#loadWaiting();
     this.#loaded();
+    this.sealer.tellWork();
   }
 
   #loaded(): void {
     this.#uncertain = false;
-    for (const device of this.#parts.index.devices()) this.compactor.look(device);
+    for (const device of this.#parts.index.devices()) this.sealer.look(device);
   }
 
-  async #loadChunks(): Promise<void> {
+  /** Reads chunks from a row number on into the index. */
+  async #loadChunks(call: "scan" | "scanBlocks", from: number): Promise<void> {
     const { reader, index } = this.#parts;
-    let pending = reader.call("scan", index.next);
+    let pending = reader.call(call, from);
     for (;;) {
       const rows = await pending;
       if (rows.length === 0) break;
       // The reader goes on while these are put in.
-      pending = reader.call("scan", (rows[rows.length - scanColumns] ?? 0) + 1);
-      for (const chunk of chunksOf(rows)) index.add(chunk.device, chunk.seq, chunk);
+      pending = reader.call(call, (rows[rows.length - scanColumns] ?? 0) + 1);
+      for (const chunk of chunksOf(rows, call === "scanBlocks")) {
+        index.add(chunk.device, chunk.seq, chunk);
+        index.past(chunk.asOf);
+      }
     }
   }
 
-  /** A compaction is all or nothing: where its first chunk is gone, all are. Since nothing was written after it, the next rows are those that took their place. */
+  /** A swap is all or nothing: where its first chunk is gone, all are. Since nothing was written after it, the next blocks are those that took their place. */
   async #resolveDoubt(): Promise<void> {
     const { reader, index } = this.#parts;
     const [doubtful] = this.#doubtful;
-    if (doubtful === undefined) return;
+    const [old] = doubtful?.seqs ?? [];
+    if (doubtful === undefined || old === undefined) return;
     const { device, seqs } = doubtful;
     // Where that can't be read, nothing is known but that the device's history can't be read either; the others go on.
     const found = await this.#orDamaged(async () => {
-      const first = { sql: "select 1 from tail where seq = ?", parameters: [seqs[0] ?? 0] };
-      return (await reader.call("sql", first)).rows.length > 0;
+      const sql = "select 1 from tail where seq = ? union all select 1 from block where seq = ?";
+      return (await reader.call("sql", { sql, parameters: [old, old] })).rows.length > 0;
     });
     if (found === false) {
-      const made = await reader.call("scan", index.next);
+      const made = await reader.call("scanBlocks", index.next);
       const chunks = index.get(device);
       // In one step: who reads meanwhile finds the old ones or the new ones.
-      if (chunks !== undefined) index.replace(device, chunks, new Set(seqs), [...chunksOf(made)]);
+      if (chunks !== undefined) index.replace(device, chunks, new Set(seqs), [...chunksOf(made, true)]);
     }
     this.#doubtful = [];
   }
@@ -145,15 +160,25 @@ export class SqliteLocations implements LocationStore {
     }
   }
 
-  async #loadShifts(): Promise<void> {
+  /** What late reports left beside the chunks. */
+  async #loadWaiting(): Promise<void> {
     const { reader, index } = this.#parts;
-    const { rows } = await reader.call("sql", { sql: "select device, seq, since, count from shifts", parameters: [] });
-    for (const { device, seq, since, count } of rows) {
-      // Rows that a shift does not concern must have higher numbers, whichever rows are gone.
-      index.next = Math.max(index.next, Number(seq));
-      const chunks = index.get(Number(device));
-      if (chunks !== undefined) chunks.shifts = { count: Number(count), since: Number(since) };
-    }
+    const load = async (sql: string, put: (chunks: DeviceChunks, waiting: Waiting) => void) => {
+      for (const { device, seq, since, count } of (await reader.call("sql", { sql, parameters: [] })).rows) {
+        // Rows that these do not concern must have higher numbers, whichever rows are gone.
+        index.past(Number(seq));
+        const chunks = index.get(Number(device));
+        if (chunks !== undefined) put(chunks, { count: Number(count), since: Number(since) });
+      }
+    };
+    await load("select device, seq, since, count from shifts", (chunks, waiting) => {
+      chunks.shifts = waiting;
+    });
+    const patches =
+      "select device, max(seq) as seq, min(first) as since, sum(count) as count from patch group by device";
+    await load(patches, (chunks, waiting) => {
+      chunks.patches = waiting;
+    });
   }
 
   async states(devices: readonly DeviceKey[]): Promise<readonly DeviceState[]> {
@@ -177,14 +202,16 @@ export class SqliteLocations implements LocationStore {
     const { writer, index, refusedBytes, log } = this.#parts;
     const chunks = packBatch(this.#batch, batch, index.next);
     written?.();
-    const rewrites = batch.devices.flatMap((device) => this.#rewriteOf(device) ?? []);
+    const rewrites: Rewrite[] = [];
+    const laid: LaidPatches[] = [];
+    for (const device of batch.devices) if (device.patches.length > 0) this.#patch(device, rewrites, laid);
     const buffer = this.#batch.take();
     const first = index.next;
     try {
       const sealed = alertRows(batch, this.#parts.vault);
       const { refused } = batch;
       const refusedBefore = refused.some((report) => this.#perhapsStored.has(report));
-      const request = { buffer, seq: first, rewrites, refused, refusedBefore, refusedBytes, ...sealed };
+      const request = { buffer, seq: first, rewrites, laid, refused, refusedBefore, refusedBytes, ...sealed };
       const answer = await writer.call("append", request, [buffer]);
       if (answer.buffer.byteLength <= keptBatchBytes) this.#batch.restore(answer.buffer);
       if (answer.missing > 0) log.warn({ records: answer.missing }, "patches for records that are not stored");
@@ -198,10 +225,16 @@ export class SqliteLocations implements LocationStore {
     chunks.forEach((chunk, offset) => {
       index.add(chunk.device, first + offset, chunk);
     });
+    // Later commits have higher numbers than this one's shifts and patches, also where it has no chunk.
+    index.past(first);
+    for (const { device, from, count } of laid) {
+      const known = index.get(device);
+      if (known !== undefined) known.patches = more(known.patches, count, from);
+    }
     for (const { device, shifts, notices } of batch.devices) {
       if (notices !== undefined && notices.length > 0) this.#parts.crowded.made(device, notices.length);
       if (shifts !== undefined) this.#shifted(device, shifts);
-      this.compactor.look(device);
+      this.sealer.look(device);
     }
     return undefined;
   }
@@ -209,30 +242,37 @@ export class SqliteLocations implements LocationStore {
   #shifted(device: DeviceKey, shifts: readonly TotalsShift[]): void {
     const chunks = this.#parts.index.get(device);
     if (chunks === undefined) return;
-    const since = shifts.reduce((least, { afterTime }) => Math.min(least, afterTime), chunks.shifts.since);
-    chunks.shifts = { count: chunks.shifts.count + shifts.length, since };
+    const since = shifts.reduce((least, { afterTime }) => Math.min(least, afterTime), Number.POSITIVE_INFINITY);
+    chunks.shifts = more(chunks.shifts, shifts.length, since);
   }
 
   /** Brings the index up to the tail after a commit of unknown outcome. To be called in a turn of one's own. */
   async settle(): Promise<void> {
     if (!this.#uncertain) return;
     await this.#resolveDoubt();
-    await this.#loadChunks();
-    // They say what there is to put together, which can wait for the next start.
-    await this.#orDamaged(() => this.#loadShifts());
+    const { next } = this.#parts.index;
+    await this.#loadChunks("scanBlocks", next);
+    await this.#loadChunks("scan", next);
+    // They say what there is to fold in, which can wait for the next start.
+    await this.#orDamaged(() => this.#loadWaiting());
     this.#loaded();
   }
 
-  #rewriteOf({ device, patches }: DeviceCommit): Rewrite | undefined {
+  /** New totals for stored records: written into the tail's chunks, or laid beside blocks and what is being sealed. */
+  #patch({ device, patches }: DeviceCommit, rewrites: Rewrite[], laid: LaidPatches[]): void {
     const chunks = this.#parts.index.get(device);
-    if (chunks === undefined || patches.length === 0) return undefined;
+    if (chunks === undefined) return;
     let from = Number.POSITIVE_INFINITY;
     let to = Number.NEGATIVE_INFINITY;
     for (const { time } of patches) {
       if (time < from) from = time;
       if (time > to) to = time;
     }
-    return { device, seqs: chunks.overlapping(from, to), patches: packPatches(patches) };
+    const packed = packPatches(patches);
+    // What lies beside already would hide what is written into a chunk now.
+    if (chunks.sealing || chunks.patches.count > 0 || chunks.hasSealed(from, to))
+      laid.push({ device, from, to, count: patches.length, patches: packed });
+    else rewrites.push({ device, seqs: chunks.overlapping(from, to), patches: packed });
   }
 
   async context(
@@ -265,8 +305,18 @@ function alertRows({ devices }: CommitBatch, vault: Vault): Pick<CommitRequest, 
   return rows;
 }
 
+function more({ count, since }: Waiting, others: number, from: number): Waiting {
+  return { count: count + others, since: Math.min(since, from) };
+}
+
+/** A chunk of a scan. `asOf`: see `ShiftedChunk`. */
+interface ScannedChunk extends PlacedChunk {
+  readonly device: DeviceKey;
+  readonly asOf: number;
+}
+
 /** The rows of a scan. */
-function* chunksOf(rows: Float64Array): Generator<PlacedChunk & { readonly device: DeviceKey }> {
+function* chunksOf(rows: Float64Array, sealed: boolean): Generator<ScannedChunk> {
   for (let at = 0; at < rows.length; at += scanColumns) {
     yield {
       seq: rows[at] ?? 0,
@@ -275,6 +325,8 @@ function* chunksOf(rows: Float64Array): Generator<PlacedChunk & { readonly devic
       last: rows[at + 3] ?? 0,
       count: rows[at + 4] ?? 0,
       bytes: rows[at + 5] ?? 0,
+      asOf: rows[at + 6] ?? 0,
+      sealed,
     };
   }
 }

@@ -1,7 +1,7 @@
 import type { RefusedReport } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { RecordPlace } from "../../model/location.ts";
-import type { Rewrite } from "../records/batch.ts";
+import type { LaidPatches, Rewrite } from "../records/batch.ts";
 import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
 
 /** A value that a statement takes or gives. */
@@ -32,6 +32,7 @@ export interface CommitRequest {
   /** Row number of its first chunk. */
   readonly seq: number;
   readonly rewrites: readonly Rewrite[];
+  readonly laid: readonly LaidPatches[];
   readonly refused: readonly RefusedReport[];
   /** Some of them may be stored already, by a commit whose answer was lost. */
   readonly refusedBefore: boolean;
@@ -53,26 +54,70 @@ export interface CommitAnswer {
   readonly buffer: ArrayBuffer;
 }
 
-/** Chunks of one device that are to be put together; their records get row numbers from `seq` on. */
-export interface CompactRequest {
+/** Chunks of one device that follow each other, of which some are to be sealed. */
+export interface SealRequest {
   readonly device: DeviceKey;
   readonly seqs: readonly number[];
+  /** What commits up to this row number laid beside them is folded in. */
+  readonly until: number;
+  /** Folds all of it in, and takes in also late chunks that are few. */
+  readonly everything: boolean;
+}
+
+/** A block to be. */
+export interface SealedPiece {
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+  /** Of the records, before they are packed. */
+  readonly bytes: number;
+  readonly data: Uint8Array<ArrayBuffer>;
+}
+
+/** A chunk that can't be read. */
+export interface DamagedChunk {
   readonly seq: number;
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+  readonly problem: string;
+}
+
+/** What became of chunks that were to be sealed. */
+export interface SealAnswer {
+  /** How many of them, from the first one on, were dealt with. */
+  readonly taken: number;
+  /** Those whose records the pieces have. */
+  readonly seqs: readonly number[];
+  readonly pieces: readonly SealedPiece[];
+  /** Six numbers for each block whose records all get more: its row number, mm, and ms of the four inputs. */
+  readonly lifts: Float64Array<ArrayBuffer>;
+  /** Stay as they are. */
+  readonly damaged: readonly DamagedChunk[];
+}
+
+/** What the packer does. */
+export interface PackerCalls {
+  /** Undefined: one of the chunks is not there. */
+  readonly seal: Call<SealRequest, SealAnswer | undefined>;
+  readonly close: Call<null, null>;
+}
+
+/** Chunks to be deleted, the blocks that take their place, with row numbers from `seq` on, and what is added to others. */
+export interface SwapRequest extends Pick<SealAnswer, "seqs" | "pieces" | "lifts"> {
+  readonly device: DeviceKey;
+  readonly seq: number;
+  /** See `SealRequest`. */
+  readonly until: number;
 }
 
 /** Numbers of a chunk in the answer of a scan. */
-export const scanColumns = 6;
+export const scanColumns = 7;
 
-/** The new chunks. */
-export interface CompactAnswer {
-  /** Numbers for each: first, last, count, bytes. */
-  readonly table: Float64Array<ArrayBuffer>;
-}
-
-/** Shifts of a device that are not yet folded in: how many, and the event time from which on records are concerned. */
-export interface ShiftsLeft {
-  readonly count: number;
-  readonly since: number;
+/** Shifts and patches of a device that are not yet folded in: how many, and the event time from which on records are concerned. */
+export interface WaitingLeft {
+  readonly shifts: { readonly count: number; readonly since: number };
+  readonly patches: { readonly count: number; readonly since: number };
 }
 
 /** What the writer does. */
@@ -83,11 +128,11 @@ export interface WriterCalls {
   /** Ends a transaction if one is open: the engine may have ended it itself. */
   readonly rollback: Call<null, null>;
   readonly append: Call<CommitRequest, CommitAnswer>;
-  /** Undefined: a chunk was not there, nothing was done. */
-  readonly compact: Call<CompactRequest, CompactAnswer | undefined>;
-  /** Forgets the shifts up to a row number. */
-  readonly forget: Call<{ readonly device: DeviceKey; readonly seq: number }, ShiftsLeft>;
-  /** Deletes rows of the tail. */
+  /** False: a chunk was not there, nothing was done. */
+  readonly swap: Call<SwapRequest, boolean>;
+  /** Forgets shifts and patches up to a row number. */
+  readonly forget: Call<{ readonly device: DeviceKey; readonly seq: number }, WaitingLeft>;
+  /** Deletes chunks, of the tail and blocks. */
   readonly purge: Call<readonly number[], null>;
   /** Writes something, and looks whether positions could be. */
   readonly check: Call<null, null>;
@@ -140,6 +185,8 @@ export const contextOutcome = { missing: 0, all: 1, cut: 2 } as const;
  * one of `contextOutcome`), and all records' bytes one after the other.
  */
 export interface ContextsAnswer {
+  /** Memory of the unpacked blocks that the reader keeps. */
+  readonly cached: number;
   readonly table: Float64Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -174,8 +221,10 @@ export interface JsonPiece {
 /** What the reader does. */
 export interface ReaderCalls {
   readonly sql: Call<SqlRequest, SqlAnswer>;
-  /** Chunks from a row number on: numbers for each (seq, device, first, last, count, bytes); empty: no more. */
+  /** Rows of the tail from a row number on: numbers for each (seq, device, first, last, count, bytes, as of); empty: no more. */
   readonly scan: Call<number, Float64Array<ArrayBuffer>>;
+  /** The same of blocks. */
+  readonly scanBlocks: Call<number, Float64Array<ArrayBuffer>>;
   readonly states: Call<readonly DeviceKey[], StatesAnswer>;
   /** Undefined: a chunk is not there any more; the index tells where its records are now. */
   readonly history: Call<RenderRequest, readonly JsonPiece[] | undefined>;

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely } from "kysely";
+import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
 import { finishRestore } from "../backup/placing.ts";
@@ -27,7 +28,7 @@ import { engine } from "./engine.ts";
 import { databaseOf, makeFolder, openFailure } from "./folder.ts";
 import { type LocationParts, SqliteLocations } from "./locations.ts";
 import { waitForFolder } from "./lock.ts";
-import type { ReaderCalls, WriterCalls } from "./messages.ts";
+import type { PackerCalls, ReaderCalls, WriterCalls } from "./messages.ts";
 import { Mutex } from "./mutex.ts";
 import { closeCopy, forgetGoneLog } from "./open-mark.ts";
 import { closeToOthers, makePrivate, tellOpen } from "./private-files.ts";
@@ -45,6 +46,8 @@ export interface SqliteStoreOptions {
   readonly commandsPerDevice?: number;
   /** Notices that each device may have. Unset: 10,000. */
   readonly noticesPerDevice?: number;
+  /** Memory for unpacked blocks, bytes. Unset: 16 MiB. */
+  readonly cacheBytes?: number;
   readonly log: Log;
   /** Number of this process, told to another one that wants the same folder. */
   readonly pid: number;
@@ -66,13 +69,32 @@ const heldTimeoutMs = 5000;
 const defaultRefusedBytes = 16 * 1024 * 1024;
 const defaultCommands = 1000;
 const defaultNotices = 10_000;
+const defaultCache = 16 * 1024 * 1024;
 
 /** The embedded store, and what only it can tell. */
 export interface SqliteStore extends Store {
-  /** Chunks of the tail: each has an entry in memory and is read at the start. */
+  /** Blocks and chunks of the tail: each has an entry in memory and is read at the start. */
   readonly chunks: number;
+  /** How far positions are sealed. */
+  readonly sealing: SealingFigures;
+  /** Memory of unpacked blocks that are kept. */
+  readonly cachedBytes: number;
+  /** Seals what there is of a device, however little. Resolves when that is done. */
+  seal(device: DeviceKey): Promise<void>;
   /** Tells of refused reports that are deleted before their age, since their device had too many bytes of them. */
   onRefusedDropped(listener: (reports: number) => void): void;
+}
+
+/** How far positions are sealed into blocks. */
+export interface SealingFigures {
+  readonly blocks: number;
+  /** Chunks of the tail and their positions. */
+  readonly tailChunks: number;
+  readonly tailPositions: number;
+  /** Devices whose tail is long enough to be sealed, and waits for its turn. */
+  readonly waitingDevices: number;
+  /** Chunks that were found damaged since the start. */
+  readonly damaged: number;
 }
 
 /**
@@ -97,13 +119,17 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   const file = join(directory, "waybeam.db");
   // The heaps: a writer holds nothing between commits; a reader holds one step of a history or one list.
   const writer = new WorkerLink<WriterCalls>(worker("writer", 64), file, log);
-  const reader = new WorkerLink<ReaderCalls>(worker("reader", 256), file, log);
+  const { cacheBytes = defaultCache } = options;
+  const reader = new WorkerLink<ReaderCalls>({ ...worker("reader", 256), cacheBytes }, file, log);
   const ofHistories = { ...worker("reader", 256), name: "store histories", givesWay: true };
   const historyReader = new WorkerLink<ReaderCalls>(ofHistories, file, log);
+  // It starts with the first slice that there is to seal.
+  const packer = new WorkerLink<PackerCalls>({ ...worker("packer", 128), givesWay: true }, file, log);
   let held: DatabaseSync | undefined;
   const close = async () => {
     const released = await release(writer, log);
     if (released) held?.close();
+    await packer.close(() => packer.call("close", null));
     for (const one of [reader, historyReader]) await one.close(() => one.call("close", null));
     // Last, so that it moves the log into the database.
     await writer.close(() => writer.call("close", null));
@@ -113,7 +139,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   try {
     // Before the writer opens the database: after a kill it is marked as open already.
     held = hold(file);
-    const store = await assemble({ writer, reader, historyReader }, options, close);
+    const store = await assemble({ writer, reader, historyReader, packer }, options, close);
     // A new database has its log by now.
     readMark(held);
     await writer.call("mark", null);
@@ -162,7 +188,7 @@ function worker(name: string, heapMb: number) {
 }
 
 async function assemble(
-  workers: Pick<LocationParts, "writer" | "reader" | "historyReader">,
+  workers: Pick<LocationParts, "writer" | "reader" | "historyReader" | "packer">,
   options: SqliteStoreOptions,
   close: () => Promise<void>,
 ): Promise<SqliteStore> {
@@ -197,6 +223,13 @@ async function assemble(
     get chunks() {
       return index.size;
     },
+    get sealing() {
+      return sealingOf(index, locations);
+    },
+    get cachedBytes() {
+      return locations.cachedBytes;
+    },
+    seal: (device) => locations.sealer.now(device),
     onRefusedDropped(listener) {
       locations.onRefusedDropped = listener;
     },
@@ -206,9 +239,14 @@ async function assemble(
     },
     async close() {
       clearTimeout(starting);
-      await locations.compactor.close();
+      await locations.sealer.close();
       await purger.close();
       await turns.run(close);
     },
   };
+}
+
+function sealingOf({ blocks, tail }: ChunkIndex, { sealer }: SqliteLocations): SealingFigures {
+  const { waiting: waitingDevices, damaged } = sealer;
+  return { blocks, tailChunks: tail.chunks, tailPositions: tail.records, waitingDevices, damaged };
 }

@@ -78,6 +78,7 @@ export class Purger {
     await this.#deleteRows("notice", device);
     await this.#deleteRefused(device);
     await database.deleteFrom("shifts").where("device", "=", device).execute();
+    await database.deleteFrom("patch").where("device", "=", device).execute();
     if (!this.#background.closed) await database.deleteFrom("purge").where("device", "=", device).execute();
   }
 

@@ -1,9 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import { ByteSink } from "../records/sink.ts";
+import { BlockCache } from "./block-cache.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import { type ReaderCalls, type StatesAnswer, scanColumns } from "./messages.ts";
-import { databaseFile, plain, serve } from "./serve.ts";
+import { cacheBytes, databaseFile, plain, serve } from "./serve.ts";
 import { Statements } from "./statements.ts";
 
 /** Reading never waits for the writer (WAL); only a log that is being recovered makes it wait, ms. */
@@ -18,7 +19,11 @@ class Reader {
   readonly statements = new Statements(this.database);
   readonly chunks: ChunkReader;
   readonly #scan = this.database.prepare(
-    "select seq, device, first, last, count, length(data) from tail where seq >= ? order by seq limit ?",
+    "select seq, device, first, last, count, length(data), seq from tail where seq >= ? order by seq limit ?",
+    { returnArrays: true },
+  );
+  readonly #scanBlocks = this.database.prepare(
+    "select seq, device, first, last, count, bytes, as_of from block where seq >= ? order by seq limit ?",
     { returnArrays: true },
   );
   readonly #state = this.database.prepare("select version, data from device_state where device = ?", {
@@ -28,18 +33,15 @@ class Reader {
   constructor() {
     // 8 MB: a history's pages are read once, and the system's own cache has them; this is for the inner pages and the row tables.
     this.database.exec("pragma cache_size = -8000");
-    this.chunks = new ChunkReader(this.database);
+    this.chunks = new ChunkReader(this.database, new BlockCache(cacheBytes()));
   }
 
   scan(from: number): Float64Array<ArrayBuffer> {
-    const rows = this.#scan.all(from, scanRows);
-    const numbers = new Float64Array(rows.length * scanColumns);
-    let at = 0;
-    for (const row of rows) {
-      if (!Array.isArray(row)) continue;
-      for (let column = 0; column < scanColumns; column++) numbers[at++] = Number(row[column]);
-    }
-    return numbers;
+    return numbersOf(this.#scan.all(from, scanRows));
+  }
+
+  scanBlocks(from: number): Float64Array<ArrayBuffer> {
+    return numbersOf(this.#scanBlocks.all(from, scanRows));
   }
 
   states(devices: readonly DeviceKey[]): StatesAnswer {
@@ -58,6 +60,17 @@ class Reader {
   }
 }
 
+/** The numbers of each row. */
+function numbersOf(rows: readonly unknown[]): Float64Array<ArrayBuffer> {
+  const numbers = new Float64Array(rows.length * scanColumns);
+  let at = 0;
+  for (const row of rows) {
+    if (!Array.isArray(row)) continue;
+    for (let column = 0; column < scanColumns; column++) numbers[at++] = Number(row[column]);
+  }
+  return numbers;
+}
+
 let opened: Reader | undefined;
 /** Opened by a call, so that a failure to open is that call's answer. */
 function reader(): Reader {
@@ -69,6 +82,10 @@ serve<ReaderCalls>({
   sql: (request) => plain(reader().statements.run(request)),
   scan: (from) => {
     const answer = reader().scan(from);
+    return { answer, transfer: [answer.buffer] };
+  },
+  scanBlocks: (from) => {
+    const answer = reader().scanBlocks(from);
     return { answer, transfer: [answer.buffer] };
   },
   states: (devices) => {

@@ -28,6 +28,11 @@ export function databaseFile(): string {
   return order.database;
 }
 
+/** Bytes of unpacked blocks that this worker may keep. */
+export function cacheBytes(): number {
+  return order.cacheBytes;
+}
+
 /** Answers calls one after the other until the last handler closes the port. */
 export function serve<C extends Calls<C>>(handlers: Handlers<C>): void {
   const port = parentPort;

@@ -18,12 +18,15 @@ export interface WorkerKind {
   readonly heapMb: number;
   /** Whether its thread gives way to all others. */
   readonly givesWay?: boolean;
+  /** Bytes of unpacked blocks that it may keep. */
+  readonly cacheBytes?: number;
 }
 
 /** What a worker is started with. */
 export interface WorkerOrder {
   readonly database: string;
   readonly givesWay: boolean;
+  readonly cacheBytes: number;
 }
 
 /**
@@ -85,10 +88,10 @@ export class WorkerLink<C extends Calls<C>> {
 
   #running(): Worker {
     if (this.#worker !== undefined) return this.#worker;
-    const { file, name, heapMb, givesWay = false } = this.#kind;
+    const { file, name, heapMb, givesWay = false, cacheBytes = 0 } = this.#kind;
     const worker = new Worker(startOf(file), {
       name,
-      workerData: { database: this.#database, givesWay } satisfies WorkerOrder,
+      workerData: { database: this.#database, givesWay, cacheBytes } satisfies WorkerOrder,
       // A young generation of 2 MB: what lives here lives for one call. The default of 16 MB and more is never given back.
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 2 },
     });

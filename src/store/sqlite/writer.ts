@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { BatchWriter } from "./batch-writer.ts";
-import { Compaction } from "./compaction.ts";
 import { EngineError } from "./engine-errors.ts";
 import type { WriterCalls } from "./messages.ts";
 import { closeMarked, markClosed, markOpen } from "./open-mark.ts";
 import { databaseFile, plain, serve } from "./serve.ts";
 import { Statements } from "./statements.ts";
+import { Swap } from "./swap.ts";
 
 /*
  * The worker that writes. Everything is durable when it answers: a commit waits for the disk (synchronous=FULL).
@@ -34,7 +34,7 @@ class Writer {
   readonly statements = new Statements(this.database);
   readonly #file = statSync(databaseFile());
   #batches: BatchWriter | undefined;
-  #compaction: Compaction | undefined;
+  #swap: Swap | undefined;
 
   constructor() {
     this.database.exec(pragmas);
@@ -46,9 +46,9 @@ class Writer {
     return this.#batches;
   }
 
-  get compaction(): Compaction {
-    this.#compaction ??= new Compaction(this.database);
-    return this.#compaction;
+  get swap(): Swap {
+    this.#swap ??= new Swap(this.database);
+    return this.#swap;
   }
 
   /** What is written into a file that was moved or deleted is found by no later start: nothing of it may be acknowledged. */
@@ -117,17 +117,16 @@ serve<WriterCalls>({
     writer().inPlace();
     return { answer, transfer: [request.buffer] };
   },
-  compact: (request) => {
-    const answer = writer().compaction.compact(request);
+  swap: (request) => {
+    const done = writer().swap.swap(request);
     writer().inPlace();
-    return { answer, transfer: answer === undefined ? [] : [answer.table.buffer] };
+    return plain(done);
   },
-  forget: ({ device, seq }) => plain(writer().compaction.forget(device, seq)),
+  forget: ({ device, seq }) => plain(writer().swap.forget(device, seq)),
   purge: (seqs) => {
-    const { database } = writer();
-    const remove = database.prepare("delete from tail where seq = ?");
+    const { swap } = writer();
     writer().transaction(() => {
-      for (const seq of seqs) remove.run(seq);
+      for (const seq of seqs) swap.remove(seq);
     });
     return plain(null);
   },

@@ -16,7 +16,7 @@ import { append, batchOf, everything, readAll, record } from "../contract/store/
 import { openStore as open } from "../support/store.ts";
 
 async function folder(): Promise<string> {
-  return mkdtemp(join(tmpdir(), "waybeam-compaction-"));
+  return mkdtemp(join(tmpdir(), "waybeam-sealing-"));
 }
 
 async function agree(store: Store, model: DeviceModel): Promise<void> {
@@ -42,11 +42,11 @@ function shiftsLeft(directory: string): number {
   return left;
 }
 
-async function compacted(store: SqliteStore, directory: string, devices: number): Promise<void> {
-  while (store.chunks > devices * 256 || shiftsLeft(directory) >= 128) await sleep(5);
+async function sealed(store: SqliteStore, directory: string, devices: number): Promise<void> {
+  while (store.sealing.tailChunks > devices * 256 || shiftsLeft(directory) >= 128) await sleep(5);
 }
 
-test("histories stay the same while their chunks are put together and shifts are folded in, and after restarts", async () => {
+test("histories stay the same while they are sealed and shifts are folded in, and after restarts", async () => {
   const directory = await folder();
   let store = await open(directory);
   const account = await makeAccount(store, 100);
@@ -68,7 +68,7 @@ test("histories stay the same while their chunks are put together and shifts are
     if (round % 2 === 0) {
       await store.close();
       store = await open(directory);
-    } else await compacted(store, directory, models.length);
+    } else await sealed(store, directory, models.length);
     for (const model of models) await agree(store, model);
   }
   await store.close();
@@ -78,7 +78,7 @@ test("histories stay the same while their chunks are put together and shifts are
   await rm(directory, { recursive: true });
 });
 
-test("a history that is being read has every record once while chunks are put together", async () => {
+test("a history that is being read has every record once while it is sealed", async () => {
   const directory = await folder();
   const store = await open(directory);
   const device = await makeDevice(store, (await makeAccount(store)).key);
@@ -101,12 +101,12 @@ test("a history that is being read has every record once while chunks are put to
   }
   writing = false;
   await Promise.all(readers);
-  assert.ok(store.chunks < 1000, "chunks were put together meanwhile");
+  assert.ok(store.sealing.blocks > 0, "blocks were made meanwhile");
   await store.close();
   await rm(directory, { recursive: true });
 });
 
-test("a device that is removed while its chunks are put together leaves none", async () => {
+test("a device that is removed while it is sealed leaves nothing", async () => {
   const directory = await folder();
   const store = await open(directory);
   const account = await makeAccount(store);
@@ -118,13 +118,12 @@ test("a device that is removed while its chunks are put together leaves none", a
   const rows = (table: string) => Number(database.prepare(`select count(*) as n from ${table}`).get()?.n);
   while (rows("purge") > 0) await sleep(5);
   await store.close();
-  assert.equal(rows("tail"), 0);
-  assert.equal(rows("shifts"), 0);
+  for (const table of ["tail", "block", "block_data", "shifts", "patch"]) assert.equal(rows(table), 0, table);
   database.close();
   await rm(directory, { recursive: true });
 });
 
-test("records with long texts are put together into chunks of bounded bytes, once", async (context) => {
+test("records with long texts are put together into blocks of bounded bytes, once", async (context) => {
   const directory = await folder();
   const store = await open(directory);
   const database = new DatabaseSync(join(directory, "waybeam.db"));
@@ -143,11 +142,12 @@ test("records with long texts are put together into chunks of bounded bytes, onc
     texts.push(locationJson(made, 0));
     await store.locations.commit(batchOf(append(device.key, second + 1, [made])));
   }
-  const rows = () => database.prepare("select seq, count, length(data) as bytes from tail").all();
-  while (rows().filter(({ bytes }) => Number(bytes) < 128 * 1024).length >= 256) await sleep(5);
-  for (const { count, bytes } of rows()) assert.ok(Number(bytes) < 512 * 1024 || count === 1, `${count}: ${bytes}`);
+  while (store.sealing.tailChunks >= 256 || store.sealing.waitingDevices > 0) await sleep(5);
+  const rows = database.prepare("select seq, count, bytes from block").all();
+  assert.ok(rows.length > 0);
+  for (const { count, bytes } of rows) assert.ok(Number(bytes) < 1200 * 1024 || count === 1, `${count}: ${bytes}`);
   // Their bytes make them full: they are not written again with each record that comes.
-  const made = Math.max(...rows().map(({ seq }) => Number(seq))) - commits;
-  assert.ok(made < commits / 2, `${made} chunks were made of ${commits}`);
+  const made = Math.max(...rows.map(({ seq }) => Number(seq))) - commits;
+  assert.ok(made < commits / 2, `${made} blocks were made of ${commits} commits`);
   assert.equal((await readAll(store, device.key)).json, texts.join(","));
 });

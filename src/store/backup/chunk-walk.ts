@@ -1,9 +1,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { checkBlock } from "../blocks/block-check.ts";
 import { type CheckedChunk, checkChunk } from "../records/chunk-check.ts";
 import { isDamage } from "./damage.ts";
 
-/** A row of the tail, and what a look at its records found. */
+/** A row of the tail or a block, and what a look at its records found. */
 export interface Row {
+  readonly table: "tail" | "block";
   readonly seq: number;
   readonly device: number;
   readonly first: number;
@@ -23,8 +25,9 @@ const rowsOfStep = 128;
 /** Rows of one page lie next to each other, so a damaged page holds at most this many. */
 const nearby = 4096;
 
-/** Goes over the tail in the order of its rows and gets past damaged pages. */
-export class TailWalk {
+/** Goes over the tail, or over the blocks, in the order of their rows and gets past damaged pages. */
+export class ChunkWalk {
+  readonly #table: Row["table"];
   readonly #listener: Listener;
   readonly #some: StatementSync;
   readonly #next: StatementSync;
@@ -33,14 +36,18 @@ export class TailWalk {
   readonly #high: number;
   #after: number;
 
-  constructor(database: DatabaseSync, listener: Listener) {
+  constructor(database: DatabaseSync, table: Row["table"], listener: Listener) {
     this.#listener = listener;
+    this.#table = table;
     const columns = "seq, device, first, last, count";
-    this.#some = database.prepare(`select ${columns}, data from tail where seq > ? order by seq limit ${rowsOfStep}`);
-    this.#next = database.prepare(`select ${columns} from tail where seq > ? order by seq limit 1`);
-    this.#data = database.prepare("select data from tail where seq = ?");
-    this.#low = edge(database, "asc") ?? 1;
-    this.#high = edge(database, "desc") ?? Number.MAX_SAFE_INTEGER;
+    const whole = table === "tail" ? "tail" : "block left join block_data using (seq)";
+    this.#some = database.prepare(
+      `select ${columns}, data from ${whole} where seq > ? order by seq limit ${rowsOfStep}`,
+    );
+    this.#next = database.prepare(`select ${columns} from ${table} where seq > ? order by seq limit 1`);
+    this.#data = database.prepare(`select data from ${table === "tail" ? "tail" : "block_data"} where seq = ?`);
+    this.#low = edge(database, table, "asc") ?? 1;
+    this.#high = edge(database, table, "desc") ?? Number.MAX_SAFE_INTEGER;
     this.#after = Math.min(this.#low, this.#high) - 1;
   }
 
@@ -94,11 +101,15 @@ export class TailWalk {
     for (let distance = 1; from + distance <= this.#high; distance += distance < nearby ? 1 : distance) {
       if (!this.#readable(from + distance)) continue;
       const next = Number(this.#next.get(from + distance)?.seq ?? this.#high + 1);
-      this.#listener.unreadable(`${rowsText(from + 1, next - 1)} of the positions can't be read: a page is damaged`);
+      this.#listener.unreadable(
+        `${this.#rowsText(from + 1, next - 1)} of the positions can't be read: a page is damaged`,
+      );
       this.#after = next - 1;
       return true;
     }
-    this.#listener.unreadable(`${rowsText(from + 1, this.#high)} of the positions can't be read: pages are damaged`);
+    this.#listener.unreadable(
+      `${this.#rowsText(from + 1, this.#high)} of the positions can't be read: pages are damaged`,
+    );
     return false;
   }
 
@@ -117,23 +128,25 @@ export class TailWalk {
     const seq = Number(row.seq);
     this.#after = seq;
     const why = data instanceof Error ? "a page can't be read" : "it holds no bytes";
+    const check = this.#table === "tail" ? checkChunk : checkBlock;
     const checked =
-      data instanceof Uint8Array ? checkChunk({ ...numbers, data }) : { records: 0, numbered: 0, problem: why };
-    this.#listener.row({ seq, device: Number(row.device), ...numbers, checked });
+      data instanceof Uint8Array ? check({ ...numbers, data }) : { records: 0, numbered: 0, problem: why };
+    this.#listener.row({ table: this.#table, seq, device: Number(row.device), ...numbers, checked });
+  }
+
+  #rowsText(from: number, to: number): string {
+    const what = this.#table === "tail" ? "row" : "block";
+    return to <= from ? `${what} ${from}` : `${what}s ${from} to ${to}`;
   }
 }
 
 /** The first or the last row number. Undefined: there is none, or it can't be read. */
-function edge(database: DatabaseSync, order: "asc" | "desc"): number | undefined {
+function edge(database: DatabaseSync, table: Row["table"], order: "asc" | "desc"): number | undefined {
   try {
-    const seq = database.prepare(`select seq from tail order by seq ${order} limit 1`).get()?.seq;
+    const seq = database.prepare(`select seq from ${table} order by seq ${order} limit 1`).get()?.seq;
     return typeof seq === "number" ? seq : undefined;
   } catch (error) {
     if (isDamage(error)) return undefined;
     throw error;
   }
-}
-
-function rowsText(from: number, to: number): string {
-  return to <= from ? `row ${from}` : `rows ${from} to ${to}`;
 }

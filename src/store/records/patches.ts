@@ -1,0 +1,73 @@
+import { type Totals, withTotals } from "../../model/location.ts";
+import { RecordCursor, writeRecord } from "./record-codec.ts";
+import type { ShiftedChunk, Shifts } from "./shifts.ts";
+import type { ByteSink } from "./sink.ts";
+
+/** New totals of some records, as of a row number; `data` as `packPatches` made them. */
+export interface PatchRow {
+  readonly seq: number;
+  readonly data: Uint8Array;
+}
+
+interface Place {
+  readonly row: number;
+  readonly at: number;
+}
+
+/** New totals that wait beside the chunks of one device: a commit changes nothing that is sealed. They are few, since a background task folds them in. */
+export class Patches {
+  readonly #rows: readonly { readonly seq: number; readonly cursor: RecordCursor }[];
+  /** By time, then by hash: the newest for each record. */
+  readonly #places = new Map<number, Map<number, Place>>();
+
+  /** `rows`: in the order in which they were written. */
+  constructor(rows: readonly PatchRow[]) {
+    this.#rows = rows.map(({ seq, data }) => ({ seq, cursor: new RecordCursor(data) }));
+    for (const [row, { cursor }] of this.#rows.entries())
+      for (let at = 0; at < cursor.bytes.length; at = cursor.end) {
+        cursor.readKey(at);
+        const ofTime = this.#places.get(cursor.time) ?? new Map<number, Place>();
+        this.#places.set(cursor.time, ofTime.set(cursor.hash, { row, at }));
+      }
+  }
+
+  get none(): boolean {
+    return this.#rows.length === 0;
+  }
+
+  /** Whether some of them may concern records of a chunk. */
+  touch({ asOf, first, last }: ShiftedChunk): boolean {
+    for (const [time, places] of this.#places)
+      if (time >= first && time <= last)
+        for (const { row } of places.values()) if ((this.#rows[row]?.seq ?? 0) > asOf) return true;
+    return false;
+  }
+
+  /** The newest totals of a record, and as of when they are, where that is later than its chunk. */
+  #newest({ time, hash }: RecordCursor, asOf: number): { readonly totals: Totals; readonly seq: number } | undefined {
+    const place = this.#places.get(time)?.get(hash);
+    const row = place && this.#rows[place.row];
+    if (row === undefined || row.seq <= asOf) return undefined;
+    row.cursor.read(place?.at ?? 0);
+    return { totals: row.cursor.record().totals, seq: row.seq };
+  }
+
+  /** Appends a chunk's records with their true totals. `until`: leaves out what later commits than this one added. */
+  settle(records: Uint8Array, chunk: ShiftedChunk, shifts: Shifts, sink: ByteSink, until?: number): void {
+    const cursor = new RecordCursor(records);
+    const own = shifts.of(chunk, until);
+    for (let at = 0; at < records.byteLength; at = cursor.end) {
+      cursor.readKey(at);
+      const patch = this.#newest(cursor, chunk.asOf);
+      if (patch === undefined) {
+        own.copy(cursor, at, sink);
+        continue;
+      }
+      const { time } = cursor;
+      const later = shifts.of({ asOf: patch.seq, first: time, last: time }, until);
+      const totals = later.addedTo(patch.totals, cursor);
+      cursor.read(at);
+      writeRecord(sink, withTotals(cursor.record(), totals));
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { record } from "../../../test/contract/store/records.ts";
+import { packBlock } from "../blocks/block.ts";
+import { writeRecord } from "../records/record-codec.ts";
+import { ByteSink } from "../records/sink.ts";
+import { BlockCache } from "./block-cache.ts";
+
+function blockOf(seq: number, first = seq * 100) {
+  const records = new ByteSink(1024);
+  for (let at = 0; at < 10; at++) writeRecord(records, record(first + at));
+  return { seq, data: packBlock(records.bytes.subarray(0, records.length)), bytes: records.length };
+}
+
+test("a block is unpacked into the cache when it is asked for again", () => {
+  const cache = new BlockCache(100_000);
+  const block = blockOf(1);
+  assert.equal(cache.ask(block), undefined);
+  assert.equal(cache.bytes, 0);
+  assert.equal(cache.ask(block)?.length, block.bytes);
+  assert.equal(cache.bytes, block.bytes);
+  assert.equal(cache.find(block), cache.ask(block));
+});
+
+test("another block of the same number is another one: it has another checksum", () => {
+  const cache = new BlockCache(100_000);
+  cache.unpack(blockOf(1));
+  const other = blockOf(1, 5);
+  assert.equal(cache.find(other), undefined);
+  const records = cache.unpack(other);
+  assert.equal(cache.find(other), records);
+  assert.equal(cache.bytes, other.bytes);
+});
+
+test("the cache never has more bytes than it may, and half as many again as fit are found a third of the time at least", () => {
+  const blocks = Array.from({ length: 60 }, (_, seq) => blockOf(seq));
+  const cache = new BlockCache(40 * Math.max(...blocks.map(({ bytes }) => bytes)));
+  let [found, asked] = [0, 0];
+  for (let round = 0; round < 50; round++)
+    for (const block of blocks) {
+      asked++;
+      if (cache.find(block) !== undefined) found++;
+      cache.unpack(block);
+      assert.ok(cache.bytes <= 40 * 2000);
+    }
+  assert.ok(found / asked > 0.33, `${found} of ${asked}`);
+  const none = new BlockCache(0);
+  none.unpack(blockOf(1));
+  assert.equal(none.bytes, 0);
+});

@@ -1,0 +1,28 @@
+import type { Metrics } from "../../ports/metrics.ts";
+import type { SqliteStore } from "./open.ts";
+
+/** Shows what only the embedded store can tell. */
+export function measureStore(metrics: Metrics, store: SqliteStore): void {
+  const dropped = metrics.counter(
+    "waybeam_store_refused_dropped_total",
+    "Refused reports deleted before their age, since their device had too many bytes of them.",
+    [],
+  )({});
+  store.onRefusedDropped((reports) => dropped.add(reports));
+  const gauge = (name: string, help: string, read: () => number) => metrics.gauge(`waybeam_store_${name}`, help, read);
+  gauge("chunks", "Blocks and chunks of the tail, which are indexed in memory.", () => store.chunks);
+  gauge("blocks", "Blocks of sealed positions.", () => store.sealing.blocks);
+  gauge("tail_chunks", "Chunks of positions that are not sealed yet.", () => store.sealing.tailChunks);
+  gauge("tail_positions", "Positions that are not sealed yet.", () => store.sealing.tailPositions);
+  gauge(
+    "sealing_waiting_devices",
+    "Devices that have enough positions for a block and wait for their turn.",
+    () => store.sealing.waitingDevices,
+  );
+  gauge(
+    "damaged_chunks",
+    "Chunks and blocks that the sealing found damaged since the start; the log names them.",
+    () => store.sealing.damaged,
+  );
+  gauge("block_cache_bytes", "Memory of unpacked blocks that are kept.", () => store.cachedBytes);
+}

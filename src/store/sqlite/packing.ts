@@ -1,0 +1,139 @@
+import type { DatabaseSync } from "node:sqlite";
+import { byPlace, type RecordPlace } from "../../model/location.ts";
+import { packBlock, unpackBlock } from "../blocks/block.ts";
+import { checkChunk } from "../records/chunk-check.ts";
+import { RecordsDamaged } from "../records/damage.ts";
+import { RecordCursor } from "../records/record-codec.ts";
+import { ByteSink } from "../records/sink.ts";
+import { type ChunkHead, type ChunkRow, ChunkRows, type ChunksFound, damageOf } from "./chunk-rows.ts";
+import type { DamagedChunk, SealAnswer, SealedPiece, SealRequest } from "./messages.ts";
+import { type Candidate, planSealing } from "./sealing-plan.ts";
+import { blockBytes, blockRecords } from "./sizes.ts";
+
+/** What is packed at a time: some 40 ms of this thread, for which nobody waits, and a few of the writer. */
+const most = { records: 2 * blockRecords, bytes: 2 * 1024 * 1024 };
+
+/** A record on its way into a block. */
+interface Moving extends RecordPlace {
+  readonly at: number;
+}
+
+/** Reads chunks of a device and packs their records into blocks, in order and with what waits beside them folded in. Writes nothing. */
+export class Packing {
+  readonly #rows: ChunkRows;
+  readonly #records = new ByteSink(256 * 1024);
+
+  constructor(database: DatabaseSync) {
+    this.#rows = new ChunkRows(database);
+  }
+
+  /** Undefined: one of the chunks is not there. */
+  seal({ device, seqs, until, everything }: SealRequest): SealAnswer | undefined {
+    const damaged: DamagedChunk[] = [];
+    // Only reading is of one moment: packing takes long, and a log that is read grows.
+    const read = this.#rows.asOfNow(() => {
+      const found = this.#rows.heads(device, seqs, until);
+      if (found === undefined) return undefined;
+      const { taken, runs, lifts } = planSealing(candidatesOf(found, until), everything, most);
+      return { found, taken, lifts, runs: runs.map((run) => this.#readAll(run, damaged)) };
+    });
+    if (read === undefined) return undefined;
+    const { found, taken, lifts, runs } = read;
+    const replaced: number[] = [];
+    const pieces: SealedPiece[] = [];
+    for (const run of runs) {
+      const whole = this.#settle(run, found, until, damaged);
+      for (const { seq } of whole) replaced.push(seq);
+      if (whole.length > 0) this.#pack(pieces);
+    }
+    const lifted = Float64Array.from(lifts.flatMap((block) => liftOf(block, found, until)));
+    return { taken, seqs: replaced, pieces, lifts: lifted, damaged };
+  }
+
+  #readAll(run: readonly Candidate[], damaged: DamagedChunk[]): readonly ChunkRow[] {
+    return run.flatMap((head) => {
+      const data = intact(head, damaged, () => this.#rows.data(head));
+      return data === undefined ? [] : [{ ...head, data }];
+    });
+  }
+
+  /** Puts the records of chunks one after the other, with their true totals. Damaged chunks are left out; gives the others. */
+  #settle(run: readonly ChunkRow[], found: ChunksFound<ChunkHead>, until: number, damaged: DamagedChunk[]) {
+    const { shifts, patches } = found;
+    const records = this.#records;
+    records.shrink(4 * most.bytes);
+    records.length = 0;
+    return run.filter((row) => {
+      const start = records.length;
+      const settled = intact(row, damaged, () => {
+        patches.settle(recordsOf(row), row, shifts, records, until);
+        return true;
+      });
+      if (settled === undefined) records.length = start;
+      return settled;
+    });
+  }
+
+  /** Packs the records that were put together, into blocks of nearly the same length, so that none is short. */
+  #pack(pieces: SealedPiece[]): void {
+    const cursor = new RecordCursor(this.#records.bytes.subarray(0, this.#records.length));
+    const moving: Moving[] = [];
+    for (let at = 0; at < this.#records.length; at = cursor.end) {
+      cursor.readKey(at);
+      moving.push({ at, time: cursor.time, arrival: cursor.arrival });
+    }
+    moving.sort(byPlace);
+    const each = Math.ceil(moving.length / Math.ceil(moving.length / blockRecords));
+    const sink = new ByteSink(64 * 1024);
+    for (let start = 0, end = 0; start < moving.length; start = end) {
+      sink.length = 0;
+      for (; end < moving.length && end - start < each && (end === start || sink.length < blockBytes); end++) {
+        cursor.readKey(moving[end]?.at ?? 0);
+        sink.copy(cursor.bytes, moving[end]?.at ?? 0, cursor.end);
+      }
+      const data = packBlock(sink.bytes.subarray(0, sink.length));
+      const first = moving[start]?.time ?? 0;
+      pieces.push({ first, last: moving[end - 1]?.time ?? first, count: end - start, bytes: sink.length, data });
+    }
+  }
+}
+
+function candidatesOf({ rows, shifts, patches }: ChunksFound<ChunkHead>, until: number): readonly Candidate[] {
+  return rows.map((row) => {
+    const { seq, first, last, count, bytes, sealed, asOf } = row;
+    const own = shifts.of({ asOf, first, last }, until);
+    const changes = !own.whole || patches.touch(row);
+    const head = { seq, first, last, count, bytes, sealed, asOf, changes, lifts: !own.none };
+    return row.sums === undefined ? head : { ...head, sums: row.sums };
+  });
+}
+
+/** Numbers of a lift: the block, and what is added to the totals of its records. */
+function liftOf({ seq, asOf, first, last }: Candidate, { shifts }: ChunksFound<ChunkHead>, until: number) {
+  const { odometerMm, sensorMs } = shifts.of({ asOf, first, last }, until).sums;
+  return [seq, odometerMm, ...sensorMs];
+}
+
+/** The records of a chunk. What is damaged is not packed, lest it look whole. */
+function recordsOf(row: ChunkRow): Uint8Array {
+  if (row.sealed) {
+    const records = new ByteSink(row.bytes);
+    unpackBlock(row.data, records);
+    return records.bytes.subarray(0, records.length);
+  }
+  const { problem } = checkChunk(row, "at the form");
+  if (problem !== undefined) throw new RecordsDamaged(problem);
+  return row.data;
+}
+
+/** What was read; undefined: it is damaged. */
+function intact<T>({ seq, first, last, count }: ChunkHead, damaged: DamagedChunk[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    const problem = damageOf(error);
+    if (problem === undefined) throw error;
+    damaged.push({ seq, first, last, count, problem });
+    return undefined;
+  }
+}

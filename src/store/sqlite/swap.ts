@@ -1,0 +1,95 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DeviceKey } from "../../model/device.ts";
+import { Shifts } from "../records/shifts.ts";
+import type { SwapRequest, WaitingLeft } from "./messages.ts";
+
+/** Numbers of a lift. */
+const liftNumbers = 6;
+
+/** The writer's part of sealing: puts blocks in the place of chunks, one transaction for each time. */
+export class Swap {
+  readonly #database: DatabaseSync;
+  readonly #removals: readonly StatementSync[];
+  readonly #insert: StatementSync;
+  readonly #insertData: StatementSync;
+  readonly #lift: StatementSync;
+  readonly #shifts: StatementSync;
+  readonly #keep: StatementSync;
+  readonly #forget: StatementSync;
+  readonly #forgetPatches: StatementSync;
+  readonly #patchesLeft: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#removals = ["tail", "block", "block_data"].map((table) =>
+      database.prepare(`delete from ${table} where seq = ?`),
+    );
+    this.#insert = database.prepare(
+      "insert into block (seq, device, first, last, count, bytes, as_of) values (?, ?, ?, ?, ?, ?, ?)",
+    );
+    this.#insertData = database.prepare("insert into block_data (seq, data) values (?, ?)");
+    this.#lift = database.prepare(
+      `update block set as_of = ?, odometer_mm = odometer_mm + ?, sensor1_ms = sensor1_ms + ?, sensor2_ms = sensor2_ms + ?,
+       sensor3_ms = sensor3_ms + ?, sensor4_ms = sensor4_ms + ? where seq = ? and as_of < ?`,
+    );
+    this.#shifts = database.prepare("select data from shifts where device = ?");
+    this.#keep = database.prepare("update shifts set since = ?, count = ?, data = ? where device = ?");
+    this.#forget = database.prepare("delete from shifts where device = ?");
+    this.#forgetPatches = database.prepare("delete from patch where device = ? and seq <= ?");
+    this.#patchesLeft = database.prepare(
+      "select coalesce(sum(count), 0) as count, min(first) as since from patch where device = ?",
+    );
+  }
+
+  /** Deletes the row of a chunk, wherever it is. False: there is none. */
+  remove(seq: number): boolean {
+    let changes = 0;
+    for (const removal of this.#removals) changes += Number(removal.run(seq).changes);
+    return changes > 0;
+  }
+
+  /** False, and nothing is done: one of the chunks is not there. */
+  swap({ device, seqs, seq, pieces, lifts, until }: SwapRequest): boolean {
+    return this.#transaction(() => {
+      for (const old of seqs) if (!this.remove(old)) return false;
+      pieces.forEach(({ first, last, count, bytes, data }, index) => {
+        this.#insert.run(seq + index, device, first, last, count, bytes, until);
+        this.#insertData.run(seq + index, data);
+      });
+      for (let at = 0; at < lifts.length; at += liftNumbers) {
+        const [block = 0, ...sums] = lifts.subarray(at, at + liftNumbers);
+        this.#lift.run(until, ...sums, block, until);
+      }
+      return true;
+    });
+  }
+
+  /** Forgets a device's shifts and patches up to a row number: they are in all chunks that they concern. What is left. */
+  forget(device: DeviceKey, seq: number): WaitingLeft {
+    let shifts = { count: 0, since: Number.POSITIVE_INFINITY };
+    this.#transaction(() => {
+      const data = this.#shifts.get(device)?.data;
+      const { count, since, bytes } = new Shifts(data instanceof Uint8Array ? data : undefined).after(seq);
+      if (count === 0) this.#forget.run(device);
+      else this.#keep.run(since, count, bytes, device);
+      this.#forgetPatches.run(device, seq);
+      shifts = { count, since };
+      return true;
+    });
+    const { count, since } = this.#patchesLeft.get(device) ?? {};
+    return { shifts, patches: { count: Number(count), since: Number(since ?? Number.POSITIVE_INFINITY) } };
+  }
+
+  /** `work` says whether what it did is to stay. */
+  #transaction(work: () => boolean): boolean {
+    this.#database.exec("begin immediate");
+    try {
+      const done = work();
+      this.#database.exec(done ? "commit" : "rollback");
+      return done;
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec("rollback");
+      throw error;
+    }
+  }
+}

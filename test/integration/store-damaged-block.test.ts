@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { StoreUnavailable } from "../../src/ports/store.ts";
+import { check } from "../../src/store/backup/check.ts";
+import { makeAccount, makeDevice } from "../contract/store/harness.ts";
+import { chance, drive, World } from "../support/any-order.ts";
+import { dataFolder, removeFolder } from "../support/service.ts";
+import { silentLog } from "../support/silent-log.ts";
+
+const positions = 4000;
+const some = 100;
+
+/** Two devices with sealed histories, and a folder of a service that is stopped. */
+async function sealedWorld() {
+  const world = new World(dataFolder());
+  await world.start();
+  const account = await makeAccount(world.store);
+  const fixes = drive(chance(7), positions + some);
+  const devices = [await makeDevice(world.store, account.key), await makeDevice(world.store, account.key)];
+  for (const { id, key } of devices) {
+    const admitted = await world.admitted(id);
+    for (let at = 0; at < positions; at += some) await world.deliver(admitted, fixes.slice(at, at + some));
+    await world.store.seal(key);
+  }
+  await world.stop();
+  const [damaged, other] = devices;
+  assert.ok(damaged && other);
+  return { world, fixes, damaged, other };
+}
+
+/** Changes one bit in the second block of a device; gives where its records begin and end. */
+function damage(directory: string, device: number): { first: number; last: number } {
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  const block = "select seq, first, last from block where device = ? order by first limit 1 offset 1";
+  const { seq = 0, first, last } = database.prepare(block).get(device) ?? {};
+  const data = database.prepare("select data from block_data where seq = ?").get(seq)?.data;
+  assert.ok(data instanceof Uint8Array);
+  data[500] = (data[500] ?? 0) ^ 1;
+  database.prepare("update block_data set data = ? where seq = ?").run(data, seq);
+  database.close();
+  return { first: Number(first), last: Number(last) };
+}
+
+test("a damaged block is told by device and time and costs its own positions, nobody else's", async (context) => {
+  const { world, fixes, damaged, other } = await sealedWorld();
+  context.after(() => removeFolder(world.directory));
+  const { first, last } = damage(world.directory, damaged.key);
+  const errors: object[] = [];
+  await world.start({ ...silentLog, error: (fields) => void errors.push(fields) });
+  context.after(() => world.stop());
+  const range = [first, last].map((time) => new Date(time).toISOString());
+  await assert.rejects(world.history(damaged.key), (error) => {
+    assert.ok(error instanceof StoreUnavailable && error.trouble === "damaged");
+    for (const text of [`device ${damaged.key}`, ...range]) assert.ok(error.message.includes(text), error.message);
+    return true;
+  });
+  const [before, behind] = [await world.history(damaged.key, 0, first - 1), await world.history(damaged.key, last + 1)];
+  const lost = fixes.slice(0, positions).filter(({ time }) => time >= first && time <= last).length;
+  assert.equal(before.length + behind.length, positions - lost);
+  await world.compare(other.key, fixes.slice(0, positions), "of the other device");
+  // It goes on to report, and what it reports is sealed; what late reports change is folded into the blocks around.
+  const admitted = await world.admitted(damaged.id);
+  await world.deliver(admitted, fixes.slice(positions));
+  await world.deliver(admitted, [{ ...(fixes[positions - 1] ?? assert.fail()), course: 7 }]);
+  await world.store.seal(damaged.key);
+  await world.store.seal(damaged.key);
+  assert.equal(world.store.sealing.tailPositions, 0);
+  assert.equal((await world.history(damaged.key, last + 1)).length, behind.length + some + 1);
+});
+
+test("a damaged block that late reports lie in is told once in the log, and sealing goes on", async (context) => {
+  const { world, fixes, damaged } = await sealedWorld();
+  context.after(() => removeFolder(world.directory));
+  const { first, last } = damage(world.directory, damaged.key);
+  const database = new DatabaseSync(join(world.directory, "waybeam.db"));
+  // Something that changes a part of the block.
+  const shift = new Uint8Array(Float64Array.of(first, 0, 9_000_000, 1000, 0).buffer);
+  database.prepare("insert into shifts values (?, 9000000, ?, 1, ?)").run(damaged.key, first, shift);
+  database.close();
+  const errors: object[] = [];
+  await world.start({ ...silentLog, error: (fields) => void errors.push(fields) });
+  context.after(() => world.stop());
+  const admitted = await world.admitted(damaged.id);
+  await world.deliver(admitted, fixes.slice(positions));
+  await world.store.seal(damaged.key);
+  await world.store.seal(damaged.key);
+  const [from, to] = [first, last].map((time) => new Date(time).toISOString());
+  assert.equal(world.store.sealing.damaged, 1);
+  assert.equal(world.store.sealing.tailPositions, 0);
+  const told = errors.filter((fields) => "from" in fields);
+  assert.equal(told.length, 1);
+  assert.partialDeepStrictEqual(told[0], { device: damaged.key, from, to });
+});
+
+test("waybeam check tells a damaged block by device and time", async (context) => {
+  const { world, damaged } = await sealedWorld();
+  context.after(() => removeFolder(world.directory));
+  const options = { directory: world.directory, secretFile: undefined, pid: process.pid };
+  const work = { signal: context.signal, progress: () => {} };
+  const whole = await check(options, work);
+  assert.deepEqual(whole.findings, []);
+  assert.equal(whole.positions, 2 * positions);
+  const { first, last } = damage(world.directory, damaged.key);
+  const { findings } = await check(options, work);
+  assert.deepEqual(
+    findings.map(({ device, range }) => ({ device, range })),
+    [{ device: damaged.id, range: { from: first, to: last } }],
+  );
+  assert.match(findings[0]?.problem ?? "", /^block \d+ with \d+ positions is damaged: .*checksum/);
+});

@@ -1,0 +1,31 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { chance, delivery, drive, World } from "./any-order.ts";
+
+/*
+ * A process that is killed: delivers the reports of a history from one on, says how many are stored after each commit, and seals all the while.
+ * Arguments: the data folder, the device, the seed of the history, how many reports are stored.
+ */
+const [directory = "", device = "", seed = "0", from = "0"] = process.argv.slice(2);
+const random = chance(Number(seed));
+const delivered = delivery(drive(random, 20_000), random, "late parts");
+const world = new World(directory);
+await world.start();
+const admitted = await world.admitted(device);
+
+let delivers = true;
+const seals = async () => {
+  while (delivers) {
+    await world.store.seal(admitted.key);
+    await nextTurn();
+  }
+};
+const sealing = seals();
+for (let at = Number(from); at < delivered.length; ) {
+  const some = delivered.slice(at, at + Math.ceil(Math.random() * 60));
+  await world.deliver(admitted, some);
+  at += some.length;
+  console.log(at);
+}
+delivers = false;
+await sealing;
+await world.stop();

@@ -299,7 +299,7 @@ export const firstPlace: ChunkPlace = { first: Number.NEGATIVE_INFINITY, seq: 0 
 
 /**
  * Where the records of each device are: an index by device and time over blocks and over a tail that is in the order of commits. It is in memory only, built
- * again at start by one scan of narrow columns. It costs 48 to 72 bytes a chunk; the sealer puts the tail's small chunks into blocks, so that this is for 512 records
+ * again at start by one scan of narrow columns. It costs 48 to 72 bytes a chunk; the sealer puts the tail's small chunks into blocks, so that this is for 256 records
  * and more.
  */
 export class ChunkIndex {

@@ -46,7 +46,7 @@ export interface SqliteStoreOptions {
   readonly commandsPerDevice?: number;
   /** Notices that each device may have. Unset: 10,000. */
   readonly noticesPerDevice?: number;
-  /** Memory for unpacked blocks, bytes. Unset: 16 MiB. */
+  /** Memory for unpacked blocks, bytes. Unset: 32 MiB. */
   readonly cacheBytes?: number;
   readonly log: Log;
   /** Number of this process, told to another one that wants the same folder. */
@@ -69,7 +69,7 @@ const heldTimeoutMs = 5000;
 const defaultRefusedBytes = 16 * 1024 * 1024;
 const defaultCommands = 1000;
 const defaultNotices = 10_000;
-const defaultCache = 16 * 1024 * 1024;
+const defaultCache = 32 * 1024 * 1024;
 
 /** The embedded store, and what only it can tell. */
 export interface SqliteStore extends Store {

@@ -11,7 +11,7 @@ import { type Candidate, planSealing } from "./sealing-plan.ts";
 import { blockBytes, blockRecords } from "./sizes.ts";
 
 /** What is packed at a time: some 40 ms of this thread, for which nobody waits, and a few of the writer. */
-const most = { records: 2 * blockRecords, bytes: 2 * 1024 * 1024 };
+const most = { records: 4 * blockRecords, bytes: 2 * 1024 * 1024 };
 
 /** A record on its way into a block. */
 interface Moving extends RecordPlace {

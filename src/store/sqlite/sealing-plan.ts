@@ -3,7 +3,7 @@ import { fullBytes, fullRecords } from "./sizes.ts";
 
 /** A block is packed anew in order to take in so many late chunks, or so many late records: until then they lie beside it. */
 const worthChunks = 16;
-const worthRecords = 128;
+const worthRecords = 64;
 
 /** A chunk that is looked at. */
 export interface Candidate extends ChunkHead {

@@ -6,13 +6,19 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
-import { placeBefore } from "../../src/model/location.ts";
+import { draftOf } from "../../src/ingest/draft.ts";
+import { ordered } from "../../src/ingest/pending.ts";
+import { planAppend } from "../../src/ingest/plan.ts";
+import { neverReported, placeBefore } from "../../src/model/location.ts";
 import { locationJson } from "../../src/model/location-json.ts";
 import type { Store } from "../../src/ports/store.ts";
+import { writeRecord } from "../../src/store/records/record-codec.ts";
+import { ByteSink } from "../../src/store/records/sink.ts";
 import type { SqliteStore } from "../../src/store/sqlite/open.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { DeviceModel, type Step, someStep } from "../contract/store/model.ts";
 import { append, batchOf, everything, readAll, record } from "../contract/store/records.ts";
+import { chance, drive } from "../support/any-order.ts";
 import { openStore as open } from "../support/store.ts";
 
 async function folder(): Promise<string> {
@@ -150,4 +156,40 @@ test("records with long texts are put together into blocks of bounded bytes, onc
   const made = Math.max(...rows.map(({ seq }) => Number(seq))) - commits;
   assert.ok(made < commits / 2, `${made} blocks were made of ${commits} commits`);
   assert.equal((await readAll(store, device.key)).json, texts.join(","));
+});
+
+test("data of the version before blocks open as they are and are sealed meanwhile, also after the process is stopped in the midst", async (context) => {
+  const directory = await folder();
+  let store = await open(directory);
+  context.after(async () => {
+    await store.close();
+    await rm(directory, { recursive: true });
+  });
+  const account = await makeAccount(store);
+  const devices = [await makeDevice(store, account.key), await makeDevice(store, account.key)];
+  await store.close();
+  const drafts = drive(chance(3), 20_000).map((fix) => draftOf(fix, fix.time, fix.time + 800, false));
+  const { records } = planAppend(neverReported, ordered(drafts)).plan;
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  const insert = database.prepare("insert into tail (device, first, last, count, data) values (?, ?, ?, ?, ?)");
+  for (let at = 0; at < records.length; at += 256)
+    for (const { key } of devices) {
+      const some = records.slice(at, at + 256);
+      const sink = new ByteSink(64 * 1024);
+      for (const one of some) writeRecord(sink, one);
+      insert.run(key, some[0]?.time ?? 0, some.at(-1)?.time ?? 0, some.length, sink.cut());
+    }
+  database.exec("drop table block; drop table block_data; drop table patch; delete from migration where number = 13");
+  database.close();
+  const expected = records.map((one) => locationJson(one, 0)).join(",");
+  for (let start = 0; start < 3; start++) {
+    store = await open(directory);
+    for (const { key } of devices) assert.equal((await readAll(store, key)).json, expected);
+    // Closed in the midst of it, but for the last time.
+    while (store.sealing.blocks === 0 || (start === 2 && store.sealing.waitingDevices > 0)) await sleep(5);
+    if (start === 2) break;
+    await store.close();
+  }
+  while (store.sealing.tailPositions >= 512) await sleep(5);
+  for (const { key } of devices) assert.equal((await readAll(store, key)).json, expected);
 });

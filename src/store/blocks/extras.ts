@@ -2,7 +2,7 @@ import { type ExtrasFacts, factsOf } from "../../fold/step.ts";
 import { longestNumber, writeNumber } from "../../model/json-bytes.ts";
 import type { ByteSink } from "../records/sink.ts";
 import { BlockDamaged, type BodyReader, putSized, putVarint } from "./bytes.ts";
-import { putNumbers, readNumbers } from "./numbers.ts";
+import { isConstantColumn, putNumbers, readNumbers } from "./numbers.ts";
 import { TextColumn, TextsRead } from "./texts.ts";
 
 /*
@@ -110,7 +110,22 @@ export class ExtrasColumns {
 interface ColumnRead {
   readonly numbers: Float64Array | undefined;
   readonly texts: TextsRead | undefined;
+  /** The one value of the column, as it stands in the text; undefined: there are several. */
+  readonly constant: Buffer | undefined;
   next: number;
+}
+
+function numbersOf(body: BodyReader, count: number): ColumnRead {
+  const isConstant = isConstantColumn(body);
+  const numbers = readNumbers(body, count);
+  if (!isConstant || count === 0) return { numbers, texts: undefined, constant: undefined, next: 0 };
+  const text = Buffer.alloc(longestNumber);
+  return { numbers, texts: undefined, constant: text.subarray(0, writeNumber(text, 0, numbers[0] ?? 0)), next: 0 };
+}
+
+function textsOf(body: BodyReader, count: number): ColumnRead {
+  const texts = new TextsRead(body, count);
+  return { numbers: undefined, texts, constant: texts.only, next: 0 };
 }
 
 /** A shape as it is read: the bytes before each gap, the gaps' columns, the bytes behind the last one, and what the fold needs of it. */
@@ -136,9 +151,7 @@ export class ExtrasRead {
     this.#shapeOf = readNumbers(body, records);
     const columns = kinds.map(({ kind, count }): ColumnRead => {
       if (count > records * gapsInAll(texts)) throw new BlockDamaged("a column of a block is too long");
-      return kind === numberKind
-        ? { numbers: readNumbers(body, count), texts: undefined, next: 0 }
-        : { numbers: undefined, texts: new TextsRead(body, count), next: 0 };
+      return kind === numberKind ? numbersOf(body, count) : textsOf(body, count);
     });
     this.#shapes = texts.map(({ text, places }) => shapeOf(text, places, columns));
   }
@@ -185,8 +198,15 @@ export class ExtrasRead {
 
 const nothing = Buffer.alloc(0);
 
-/** Copies a piece and returns where it ends. Pieces are a few bytes, for which a call into the engine takes longer. */
+/** For fewer bytes than this, a call into the engine takes longer than a loop. */
+const fewBytes = 24;
+
+/** Copies a piece and returns where it ends. */
 function put(bytes: Uint8Array, start: number, piece: Uint8Array): number {
+  if (piece.length >= fewBytes) {
+    bytes.set(piece, start);
+    return start + piece.length;
+  }
   let at = start;
   for (let index = 0; index < piece.length; index++) bytes[at++] = piece[index] ?? 0;
   return at;
@@ -205,13 +225,25 @@ function gapsInAll(texts: readonly { readonly places: readonly number[] }[]): nu
   return texts.reduce((most, { places }) => Math.max(most, places.length), 0);
 }
 
+/** What is the same in all records of the block becomes part of the pieces: most of what a tracker reports beside its position seldom changes. */
 function shapeOf(text: string, places: readonly number[], columns: readonly ColumnRead[]): ShapeRead {
-  const pieces = piecesOf(text).map((piece) => Buffer.from(piece));
-  const own = places.map((place) => {
+  const pieces: Buffer[] = [];
+  const own: ColumnRead[] = [];
+  let piece: Buffer[] = [];
+  for (const [gap, before] of piecesOf(text).entries()) {
+    piece.push(Buffer.from(before));
+    const place = places[gap];
+    if (place === undefined) break;
     const column = columns[place];
     if (column === undefined) throw new BlockDamaged("a gap of a block has no column");
-    return column;
-  });
-  const length = pieces.reduce((sum, piece) => sum + piece.length, own.length * longestNumber);
+    if (column.constant !== undefined) piece.push(column.constant);
+    else {
+      pieces.push(Buffer.concat(piece));
+      own.push(column);
+      piece = [];
+    }
+  }
+  pieces.push(Buffer.concat(piece));
+  const length = pieces.reduce((sum, one) => sum + one.length, own.length * longestNumber);
   return { pieces, columns: own, facts: factsOf(text), length };
 }

@@ -98,6 +98,11 @@ function unzigzag(value: number): number {
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }
 
+/** Whether all numbers of the column that begins here are the same. */
+export function isConstantColumn({ bytes, at }: BodyReader): boolean {
+  return bytes[at] === constant;
+}
+
 /** Reads a column of so many numbers. */
 export function readNumbers(body: BodyReader, count: number): Float64Array {
   const form = body.byte();
@@ -110,13 +115,12 @@ export function readNumbers(body: BodyReader, count: number): Float64Array {
   const scale = scales[body.byte()];
   if (scale === undefined) throw new BlockDamaged("a column has too many decimals");
   if (form === constant) return count === 0 ? values : values.fill(unzigzag(body.varint()) / scale);
-  readSteps(body, values, form === accelerated);
-  if (scale !== 1) for (let index = 0; index < count; index++) values[index] = (values[index] ?? 0) / scale;
+  readSteps(body, values, form === accelerated, scale);
   return values;
 }
 
 /** Reads steps and sums them up. Most take one byte or two, and this is most of what opening a block takes. */
-function readSteps(body: BodyReader, values: Float64Array, isAccelerated: boolean): void {
+function readSteps(body: BodyReader, values: Float64Array, isAccelerated: boolean, scale: number): void {
   const { bytes } = body;
   let { at } = body;
   let before = 0;
@@ -136,7 +140,7 @@ function readSteps(body: BodyReader, values: Float64Array, isAccelerated: boolea
     if (isAccelerated) next += step;
     step = next;
     before += next;
-    values[index] = before;
+    values[index] = before / scale;
   }
   if (at > bytes.length) throw new BlockDamaged("a block ends too early");
   body.at = at;

@@ -38,6 +38,11 @@ export class TextsRead {
     this.#places = readNumbers(body, count);
   }
 
+  /** The text that all of them are; undefined: there are several, or none. */
+  get only(): Buffer | undefined {
+    return this.#texts.length === 1 ? this.#texts[0] : undefined;
+  }
+
   next(): Buffer {
     return this.#texts[this.#places[this.#next++] ?? 0] ?? nothing;
   }

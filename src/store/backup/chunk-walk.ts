@@ -125,13 +125,14 @@ export class ChunkWalk {
 
   #tell(row: Readonly<Record<string, unknown>>, data: unknown): void {
     const numbers = { first: Number(row.first), last: Number(row.last), count: Number(row.count) };
+    const device = Number(row.device);
     const seq = Number(row.seq);
     this.#after = seq;
     const why = data instanceof Error ? "a page can't be read" : "it holds no bytes";
     const check = this.#table === "tail" ? checkChunk : checkBlock;
     const checked =
-      data instanceof Uint8Array ? check({ ...numbers, data }) : { records: 0, numbered: 0, problem: why };
-    this.#listener.row({ table: this.#table, seq, device: Number(row.device), ...numbers, checked });
+      data instanceof Uint8Array ? check({ ...numbers, device, data }) : { records: 0, numbered: 0, problem: why };
+    this.#listener.row({ table: this.#table, seq, device, ...numbers, checked });
   }
 
   #rowsText(from: number, to: number): string {

@@ -2,27 +2,22 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { someRecord } from "../../../test/contract/store/records.ts";
+import { packedRecords, storedBlock } from "../../../test/support/blocks.ts";
 import { draftOf } from "../../ingest/draft.ts";
 import { ordered } from "../../ingest/pending.ts";
 import { planAppend } from "../../ingest/plan.ts";
+import { contentHashOf } from "../../model/content-hash.ts";
 import type { Fix, Report } from "../../model/effects.ts";
-import { type LocationRecord, neverReported } from "../../model/location.ts";
-import { writeRecord } from "../records/record-codec.ts";
+import { firstArrival, type LocationRecord, neverReported } from "../../model/location.ts";
 import { ByteSink } from "../records/sink.ts";
-import { packBlock, unpackBlock } from "./block.ts";
+import { unpackBlock } from "./block.ts";
 import { BlockDamaged, BodyReader } from "./bytes.ts";
-import { blockHeader } from "./layout.ts";
+import { checksumFor, type StoredBlock } from "./layout.ts";
 import { putNumbers, readNumbers } from "./numbers.ts";
 
 const start = Date.UTC(2026, 5, 1);
 
-function packed(records: readonly LocationRecord[]): Uint8Array<ArrayBuffer> {
-  const sink = new ByteSink(1024);
-  for (const record of records) writeRecord(sink, record);
-  return sink.cut();
-}
-
-function unpacked(block: Uint8Array): Uint8Array<ArrayBuffer> {
+function unpacked(block: StoredBlock): Uint8Array<ArrayBuffer> {
   const sink = new ByteSink(16);
   unpackBlock(block, sink);
   return sink.cut();
@@ -67,16 +62,86 @@ const reports: fc.Arbitrary<readonly Report[]> = fc.array(
   { minLength: 1, maxLength: 60 },
 );
 
+const oddNumber = fc.oneof(
+  fc.double(),
+  fc.integer(),
+  fc.constantFrom(
+    -0,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    2 ** 53 + 2,
+    2 ** 49,
+    2 ** 49 - 1,
+    1e-300,
+    5e-324,
+    8.64e15 + 1,
+  ),
+);
+const optional = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
+const oddExtras = fc.oneof(
+  fc.json().map((json) => `,"attributes":{"x":${json}`),
+  fc
+    .dictionary(
+      fc.oneof(text, fc.constantFrom("__proto__", "inputs", "ignition", "archive")),
+      fc.oneof(value, fc.string({ unit: "binary" }), oddNumber.map(String)),
+      { noNullPrototype: true },
+    )
+    .map((attributes) => `,"attributes":${JSON.stringify(attributes).slice(0, -1)}`),
+  fc.string({ unit: "binary" }),
+  fc.constantFrom(
+    "",
+    "\u0001",
+    '"\u0002":"x"',
+    "\ud800",
+    "x".repeat(65_536),
+    `,"attributes":{"text":"${'\\"'.repeat(32_768)}"`,
+    ',"attributes":{"archive":"true","more":"b"',
+  ),
+);
+const oddPosition = fc.record({ time: oddNumber, latitude: oddNumber, longitude: oddNumber });
+/** Records that no tracker sends, but that earlier versions or damaged memory may have left. */
+const oddRecord: fc.Arbitrary<LocationRecord> = fc
+  .record({
+    time: fc.oneof(fc.double({ noNaN: true }), fc.constantFrom(start, start, start + 1000)),
+    arrival: fc.oneof(
+      oddNumber,
+      fc.nat(100).map((number) => firstArrival + number),
+    ),
+    hash: optional(oddNumber),
+    isNumbered: fc.boolean(),
+    receivedAt: oddNumber,
+    valid: fc.boolean(),
+    latitude: oddNumber,
+    longitude: oddNumber,
+    speed: optional(oddNumber),
+    course: optional(oddNumber),
+    unlocated: optional(fc.constant(true as const)),
+    positionTime: optional(oddNumber),
+    extras: oddExtras,
+    alerts: optional(fc.string({ unit: "binary" })),
+    totals: fc.record({
+      odometerMm: oddNumber,
+      sensorMs: fc.tuple(oddNumber, oddNumber, oddNumber, oddNumber),
+      movedAt: oddNumber,
+      inputsKnown: fc.nat(255),
+      inputsActive: fc.nat(255),
+      anchor: optional(oddPosition),
+      uncounted: optional(fc.record({ from: oddPosition, lengthMm: oddNumber })),
+      underway: optional(fc.constant(true as const)),
+    }),
+  })
+  .map(({ hash, isNumbered, ...said }) => {
+    const record = { ...said, hash: 0 } as LocationRecord;
+    const own = hash ?? contentHashOf(record);
+    return { ...record, hash: own, arrival: isNumbered ? record.arrival : own };
+  });
+
 describe("a block", () => {
   it("gives back what ingest stored, byte for byte", () => {
     fc.assert(
       fc.property(reports, (some) => {
         const records = historyOf(some);
-        const bytes = packed(records);
-        const block = packBlock(bytes);
-        assert.deepEqual(unpacked(block), bytes);
-        const { count, first, last } = blockHeader(block);
-        assert.deepEqual([count, first, last], [records.length, records[0]?.time, records.at(-1)?.time]);
+        assert.deepEqual(unpacked(storedBlock(records)), packedRecords(records));
       }),
     );
   });
@@ -84,10 +149,18 @@ describe("a block", () => {
   it("gives back records that no fold and no hash explains", () => {
     fc.assert(
       fc.property(fc.array(someRecord, { minLength: 1, maxLength: 20 }), (records) => {
-        const bytes = packed(records);
-        const block = packBlock(bytes);
-        assert.deepEqual(unpacked(block), bytes);
+        assert.deepEqual(unpacked(storedBlock(records)), packedRecords(records));
       }),
+    );
+  });
+
+  it("gives back whatever numbers and texts a record may have, and the same ones of one moment", () => {
+    fc.assert(
+      fc.property(fc.array(oddRecord, { minLength: 1, maxLength: 30 }), fc.nat(3), (some, choice) => {
+        const records = choice === 0 ? some.flatMap((one) => [one, one, one]) : some;
+        assert.ok(Buffer.from(unpacked(storedBlock(records))).equals(packedRecords(records)));
+      }),
+      { numRuns: 1000 },
     );
   });
 
@@ -128,23 +201,42 @@ describe("a block", () => {
         };
       });
     };
-    const size = (readings: boolean) => packBlock(packed(historyOf(drive(readings)))).length / 512;
+    const size = (readings: boolean) => storedBlock(historyOf(drive(readings))).data.length / 512;
     assert.ok(size(false) < 12, `${size(false)} bytes a position`);
     assert.ok(size(true) < 14, `${size(true)} bytes a position with readings`);
   });
 
   it("whose bytes are damaged is refused, wherever the damage is", () => {
-    const block = packBlock(
-      packed(historyOf([{ type: "readings", time: start, alarms: [], readings: { battery: 1 }, attributes: {} }])),
+    const block = storedBlock(
+      historyOf([{ type: "readings", time: start, alarms: [], readings: { battery: 1 }, attributes: {} }]),
     );
-    fc.assert(
-      fc.property(fc.nat({ max: block.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, flip) => {
-        const damaged = block.slice();
-        damaged[at] = (damaged[at] ?? 0) ^ flip;
-        assert.throws(() => unpacked(damaged), BlockDamaged);
-        assert.throws(() => unpacked(block.subarray(0, at)), BlockDamaged);
-      }),
-    );
+    const { data } = block;
+    const refused = (change: Partial<StoredBlock>) => {
+      assert.throws(() => unpacked({ ...block, ...change }), BlockDamaged);
+    };
+    for (let at = 0; at < data.length; at++) {
+      for (let bit = 1; bit < 256; bit *= 2) refused({ data: data.with(at, (data[at] ?? 0) ^ bit) });
+      refused({ data: data.subarray(0, at) });
+      if (data.subarray(at).some((byte) => byte !== 0)) refused({ data: data.slice().fill(0, at) });
+    }
+    for (const change of [{ first: start - 1 }, { last: start + 1 }, { count: 2 }]) refused(change);
+    assert.ok(unpacked(block).length > 0);
+  });
+
+  it("is refused in the place of another device's, though that may be of the same times", () => {
+    const block = storedBlock(historyOf([{ type: "readings", time: start, alarms: [], readings: {}, attributes: {} }]));
+    assert.throws(() => unpacked({ ...block, device: 2 }), BlockDamaged);
+  });
+
+  it("takes no memory by what its header says, where that can't be right", () => {
+    const block = storedBlock(historyOf([{ type: "readings", time: start, alarms: [], readings: {}, attributes: {} }]));
+    for (const at of [8, 12]) {
+      const data = block.data.slice();
+      const view = new DataView(data.buffer);
+      view.setUint32(at, 0xffff_fff0, true);
+      view.setUint32(4, checksumFor(block.device, data), true);
+      assert.throws(() => unpacked({ ...block, count: view.getUint32(8, true), data }), BlockDamaged);
+    }
   });
 });
 

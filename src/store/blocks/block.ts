@@ -1,8 +1,10 @@
-import { crc32, zstdCompressSync } from "node:zlib";
+import { zstdCompressSync } from "node:zlib";
 import { stepOf } from "../../fold/step.ts";
 import { advance, sameTotals } from "../../fold/totals.ts";
 import { contentHashOf } from "../../model/content-hash.ts";
+import type { DeviceKey } from "../../model/device.ts";
 import { firstArrival, type LocationRecord } from "../../model/location.ts";
+import { RecordsDamaged } from "../records/damage.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import { ByteSink } from "../records/sink.ts";
 import { writeTotals } from "../records/state-codec.ts";
@@ -10,9 +12,9 @@ import { BlockCursor } from "./block-cursor.ts";
 import { putSized } from "./bytes.ts";
 import { ExtrasColumns } from "./extras.ts";
 import {
-  type BlockHeader,
   blockHeader,
   bodyOf,
+  checksumFor,
   hasAlerts,
   hasCourse,
   hasPositionTime,
@@ -23,6 +25,7 @@ import {
   ofRecords,
   ownHash,
   ownTotals,
+  type StoredBlock,
   unlocated,
   valid,
 } from "./layout.ts";
@@ -42,17 +45,27 @@ function marksOf(record: LocationRecord, before: LocationRecord | undefined): nu
   return folded !== undefined && sameTotals(folded, record.totals) ? marks : marks | ownTotals;
 }
 
-/** Packs records, at least one, into a block: as columns, or, where they would not come back byte for byte from these, as they are. */
-export function packBlock(records: Uint8Array): Uint8Array<ArrayBuffer> {
+/** Packs records of a device, at least one, into a block: as columns, or, where they would not come back byte for byte from these, as they are. */
+export function packBlock(records: Uint8Array, device: DeviceKey): Uint8Array<ArrayBuffer> {
   const body = new ByteSink(64 * 1024);
-  const places = putBody(body, records);
-  const block = blockOf(ofColumns, body.bytes.subarray(0, body.length), places);
-  const again = new ByteSink(records.byteLength);
-  unpackBlock(block, again);
-  return again.bytes.subarray(0, again.length).equals(records) ? block : blockOf(ofRecords, records, places);
+  const row = { device, ...putBody(body, records) };
+  const data = blockOf(ofColumns, body.bytes.subarray(0, body.length), row);
+  return comesBack({ ...row, data }, records) ? data : blockOf(ofRecords, records, row);
 }
 
-function blockOf(magic: number, body: Uint8Array, { count, first, last }: Omit<BlockHeader, "columns">) {
+function comesBack(block: StoredBlock, records: Uint8Array): boolean {
+  const again = new ByteSink(records.byteLength);
+  try {
+    unpackBlock(block, again);
+  } catch (error) {
+    // Extras that are no JSON, such as a bare control character, may read as other columns.
+    if (error instanceof RecordsDamaged || error instanceof RangeError) return false;
+    throw error;
+  }
+  return again.bytes.subarray(0, again.length).equals(records);
+}
+
+function blockOf(magic: number, body: Uint8Array, { device, count, first, last }: Omit<StoredBlock, "data">) {
   const packed = zstdCompressSync(body);
   const block = new ByteSink(headerLength + packed.byteLength);
   block.uint32(magic);
@@ -62,7 +75,7 @@ function blockOf(magic: number, body: Uint8Array, { count, first, last }: Omit<B
   block.float64(first);
   block.float64(last);
   block.append(packed);
-  block.view.setUint32(4, crc32(block.bytes.subarray(8, block.length)), true);
+  block.view.setUint32(4, checksumFor(device, block.bytes.subarray(0, block.length)), true);
   return block.cut();
 }
 
@@ -112,15 +125,15 @@ function putBody(sink: ByteSink, bytes: Uint8Array) {
 }
 
 /** Appends a block's records to `sink`, as they were packed. Throws `BlockDamaged`. */
-export function unpackBlock(block: Uint8Array, sink: ByteSink): void {
+export function unpackBlock(block: StoredBlock, sink: ByteSink): void {
   const cursor = openBlock(block);
   if (cursor instanceof RecordCursor) sink.append(cursor.bytes);
   else while (cursor.next()) cursor.write(sink);
 }
 
 /** Walks over a block's records. Throws `BlockDamaged`. */
-export function openBlock(block: Uint8Array): BlockCursor | RecordCursor {
-  const { columns, count, bodyLength } = blockHeader(block);
-  const body = bodyOf(block, bodyLength);
-  return columns ? new BlockCursor(count, body) : new RecordCursor(body);
+export function openBlock(block: StoredBlock): BlockCursor | RecordCursor {
+  const { columns, bodyLength } = blockHeader(block);
+  const body = bodyOf(block.data, bodyLength);
+  return columns ? new BlockCursor(block.count, body) : new RecordCursor(body);
 }

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { someRecord } from "../../../test/contract/store/records.ts";
+import { packedRecords, storedBlock } from "../../../test/support/blocks.ts";
 import { byPlace } from "../../model/location.ts";
-import { readRecords, writeRecord } from "../records/record-codec.ts";
+import { readRecords } from "../records/record-codec.ts";
 import { ByteSink } from "../records/sink.ts";
-import { openBlock, packBlock } from "./block.ts";
+import { openBlock } from "./block.ts";
 import { BlockCursor } from "./block-cursor.ts";
 import { appendWindow, windowOf } from "./window.ts";
 
@@ -18,15 +19,13 @@ test("a window has the last record before a moment, those of the moment, and as 
       (some, at, most) => {
         const records = some.toSorted(byPlace);
         const from = (records[at % records.length]?.time ?? 0) + (at % 3) - 1;
-        const packed = new ByteSink(1024);
-        for (const record of records) writeRecord(packed, record);
-        const bytes = packed.cut();
+        const bytes = packedRecords(records);
         const before = records.findLast(({ time }) => time < from);
         const behind = records.filter(({ time }) => time > from).slice(0, most);
         const expected = [...(before ? [before] : []), ...records.filter(({ time }) => time === from), ...behind];
         const window = { from, bound: Number.POSITIVE_INFINITY, most };
         assert.deepEqual(readRecords(windowOf(bytes, window)), expected);
-        const block = openBlock(packBlock(bytes));
+        const block = openBlock(storedBlock(records));
         if (!(block instanceof BlockCursor)) return;
         const sink = new ByteSink(1024);
         appendWindow(block, window, sink);

@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { record } from "../../../test/contract/store/records.ts";
-import { packBlock } from "../blocks/block.ts";
-import { writeRecord } from "../records/record-codec.ts";
-import { ByteSink } from "../records/sink.ts";
+import { packedRecords, storedBlock } from "../../../test/support/blocks.ts";
 import { BlockCache } from "./block-cache.ts";
 
 function blockOf(seq: number, first = seq * 100) {
-  const records = new ByteSink(1024);
-  for (let at = 0; at < 10; at++) writeRecord(records, record(first + at));
-  return { seq, data: packBlock(records.bytes.subarray(0, records.length)), bytes: records.length };
+  const records = Array.from({ length: 10 }, (_, at) => record(first + at));
+  return { ...storedBlock(records), seq, bytes: packedRecords(records).length };
 }
 
 test("a block is unpacked into the cache when it is asked for again", () => {

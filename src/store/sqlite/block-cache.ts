@@ -1,5 +1,5 @@
 import { unpackBlock } from "../blocks/block.ts";
-import { checksumOf } from "../blocks/layout.ts";
+import { checksumOf, type StoredBlock } from "../blocks/layout.ts";
 import { ByteSink } from "../records/sink.ts";
 import type { ChunkRow } from "./chunk-rows.ts";
 
@@ -42,7 +42,7 @@ export class BlockCache {
   }
 
   /** The records of a block, where they are kept, or where it was asked for before: then it is worth the room. Throws `BlockDamaged`. */
-  ask(row: Pick<ChunkRow, "seq" | "data" | "bytes">): Uint8Array | undefined {
+  ask(row: StoredBlock & Pick<ChunkRow, "seq" | "bytes">): Uint8Array | undefined {
     const kept = this.find(row);
     if (kept !== undefined || this.#most === 0) return kept;
     if (this.#asked.delete(row.seq)) return this.unpack(row);
@@ -52,11 +52,11 @@ export class BlockCache {
   }
 
   /** The records of a block; they are kept from now on. Throws `BlockDamaged`. */
-  unpack(row: Pick<ChunkRow, "seq" | "data" | "bytes">): Uint8Array {
+  unpack(row: StoredBlock & Pick<ChunkRow, "seq" | "bytes">): Uint8Array {
     const kept = this.find(row);
     if (kept !== undefined) return kept;
     const sink = new ByteSink(row.bytes);
-    unpackBlock(row.data, sink);
+    unpackBlock(row, sink);
     const records = sink.bytes.subarray(0, sink.length);
     this.#keep({ seq: row.seq, checksum: checksumOf(row.data), records });
     return records;

@@ -96,7 +96,7 @@ export class ChunkReader {
     }
     if (!row.sealed) return new RecordCursor(row.data);
     const kept = this.#cache.find(row);
-    return kept === undefined ? openBlock(row.data) : new RecordCursor(kept);
+    return kept === undefined ? openBlock(row) : new RecordCursor(kept);
   }
 
   /** Chunks overlap each other: their records are put in order first. */
@@ -260,7 +260,7 @@ export class ChunkReader {
   #windowOf(row: ChunkRow, window: Window): Uint8Array {
     const kept = this.#cache.ask(row);
     if (kept !== undefined) return windowOf(kept, window);
-    const block = openBlock(row.data);
+    const block = openBlock(row);
     if (block instanceof RecordCursor) return windowOf(block.bytes, window);
     this.#window.length = 0;
     appendWindow(block, window, this.#window);
@@ -278,9 +278,9 @@ function ofMoment(time: number): Window {
 
 /** All of some chunks as if they were one row. */
 function spanOf(rows: readonly ChunkRow[]): ChunkHead {
-  const [{ seq, first, asOf } = { seq: 0, first: 0, asOf: 0 }] = rows;
+  const [{ device, seq, first, asOf } = { device: 0, seq: 0, first: 0, asOf: 0 }] = rows;
   const last = rows.reduce((latest, row) => Math.max(latest, row.last), first);
-  return { seq, first, last, count: 0, bytes: 0, sealed: false, asOf };
+  return { device, seq, first, last, count: 0, bytes: 0, sealed: false, asOf };
 }
 
 /** Whether each of the chunks ends before the next begins, as they mostly do. */

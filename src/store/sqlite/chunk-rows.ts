@@ -10,6 +10,7 @@ const corrupt = 11;
 
 /** What is known of a chunk without its bytes. */
 export interface ChunkHead extends ShiftedChunk {
+  readonly device: DeviceKey;
   readonly seq: number;
   readonly count: number;
   /** Of its records, before they are packed. */
@@ -57,7 +58,7 @@ export class ChunkRows {
       arrays,
     );
     this.#blocks = database.prepare(
-      `select ${blockHead}, data from block join block_data using (seq) where ${chosen}`,
+      `select ${blockHead}, data from block left join block_data using (seq) where ${chosen}`,
       arrays,
     );
     this.#blockHeads = database.prepare(`select ${blockHead} from block where ${chosen}`, arrays);
@@ -83,12 +84,15 @@ export class ChunkRows {
     const rows: ChunkRow[] = [];
     for (const row of this.#tail.all(list)) {
       const data: unknown = Array.isArray(row) ? row[4] : undefined;
-      if (Array.isArray(row) && data instanceof Uint8Array) rows.push({ ...tailHead(row, data.byteLength), data });
+      if (Array.isArray(row) && data instanceof Uint8Array)
+        rows.push({ ...tailHead(device, row, data.byteLength), data });
     }
     if (rows.length < seqs.length)
       for (const row of this.#blocks.all(list)) {
-        const data: unknown = Array.isArray(row) ? row[11] : undefined;
-        if (Array.isArray(row) && data instanceof Uint8Array) rows.push({ ...blockHeadOf(row), data });
+        if (!Array.isArray(row)) continue;
+        const data: unknown = row[11];
+        // A block without its bytes is a damaged one, and its row is there.
+        rows.push({ ...blockHeadOf(device, row), data: data instanceof Uint8Array ? data : noBytes });
       }
     return rows.length === seqs.length ? this.#withOthers(device, rows, Number.MAX_SAFE_INTEGER) : undefined;
   }
@@ -97,8 +101,9 @@ export class ChunkRows {
   heads(device: DeviceKey, seqs: readonly number[], until: number): ChunksFound<ChunkHead> | undefined {
     const list = JSON.stringify(seqs);
     const rows: ChunkHead[] = [];
-    for (const row of this.#tailHeads.all(list)) if (Array.isArray(row)) rows.push(tailHead(row, Number(row[4])));
-    for (const row of this.#blockHeads.all(list)) if (Array.isArray(row)) rows.push(blockHeadOf(row));
+    for (const row of this.#tailHeads.all(list))
+      if (Array.isArray(row)) rows.push(tailHead(device, row, Number(row[4])));
+    for (const row of this.#blockHeads.all(list)) if (Array.isArray(row)) rows.push(blockHeadOf(device, row));
     return rows.length === seqs.length ? this.#withOthers(device, rows, until) : undefined;
   }
 
@@ -124,13 +129,14 @@ export class ChunkRows {
 }
 
 const noPatches = new Patches([]);
+const noBytes = new Uint8Array(0);
 
-function tailHead(row: readonly unknown[], bytes: number): ChunkHead {
-  const seq = Number(row[0]);
-  return { seq, first: Number(row[1]), last: Number(row[2]), count: Number(row[3]), bytes, sealed: false, asOf: seq };
+function tailHead(device: DeviceKey, row: readonly unknown[], bytes: number): ChunkHead {
+  const [seq = 0, first = 0, last = 0, count = 0] = row.slice(0, 4).map(Number);
+  return { device, seq, first, last, count, bytes, sealed: false, asOf: seq };
 }
 
-function blockHeadOf(row: readonly unknown[]): ChunkHead {
+function blockHeadOf(device: DeviceKey, row: readonly unknown[]): ChunkHead {
   const [
     seq = 0,
     first = 0,
@@ -144,7 +150,7 @@ function blockHeadOf(row: readonly unknown[]): ChunkHead {
     three = 0,
     four = 0,
   ] = row.slice(0, 11).map(Number);
-  const head = { seq, first, last, count, bytes, sealed: true, asOf };
+  const head = { device, seq, first, last, count, bytes, sealed: true, asOf };
   if (odometerMm === 0 && one === 0 && two === 0 && three === 0 && four === 0) return head;
   return { ...head, sums: { odometerMm, sensorMs: [one, two, three, four] } };
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { DeviceKey } from "../../model/device.ts";
 import { byPlace, type RecordPlace } from "../../model/location.ts";
 import { packBlock, unpackBlock } from "../blocks/block.ts";
 import { checkChunk } from "../records/chunk-check.ts";
@@ -44,7 +45,7 @@ export class Packing {
     for (const run of runs) {
       const whole = this.#settle(run, found, until, damaged);
       for (const { seq } of whole) replaced.push(seq);
-      if (whole.length > 0) this.#pack(pieces);
+      if (whole.length > 0) this.#pack(device, pieces);
     }
     const lifted = Float64Array.from(lifts.flatMap((block) => liftOf(block, found, until)));
     return { taken, seqs: replaced, pieces, lifts: lifted, damaged };
@@ -75,7 +76,7 @@ export class Packing {
   }
 
   /** Packs the records that were put together, into blocks of nearly the same length, so that none is short. */
-  #pack(pieces: SealedPiece[]): void {
+  #pack(device: DeviceKey, pieces: SealedPiece[]): void {
     const cursor = new RecordCursor(this.#records.bytes.subarray(0, this.#records.length));
     const moving: Moving[] = [];
     for (let at = 0; at < this.#records.length; at = cursor.end) {
@@ -91,7 +92,7 @@ export class Packing {
         cursor.readKey(moving[end]?.at ?? 0);
         sink.copy(cursor.bytes, moving[end]?.at ?? 0, cursor.end);
       }
-      const data = packBlock(sink.bytes.subarray(0, sink.length));
+      const data = packBlock(sink.bytes.subarray(0, sink.length), device);
       const first = moving[start]?.time ?? 0;
       pieces.push({ first, last: moving[end - 1]?.time ?? first, count: end - start, bytes: sink.length, data });
     }
@@ -100,10 +101,10 @@ export class Packing {
 
 function candidatesOf({ rows, shifts, patches }: ChunksFound<ChunkHead>, until: number): readonly Candidate[] {
   return rows.map((row) => {
-    const { seq, first, last, count, bytes, sealed, asOf } = row;
+    const { device, seq, first, last, count, bytes, sealed, asOf } = row;
     const own = shifts.of({ asOf, first, last }, until);
     const changes = !own.whole || patches.touch(row);
-    const head = { seq, first, last, count, bytes, sealed, asOf, changes, lifts: !own.none };
+    const head = { device, seq, first, last, count, bytes, sealed, asOf, changes, lifts: !own.none };
     return row.sums === undefined ? head : { ...head, sums: row.sums };
   });
 }
@@ -118,7 +119,7 @@ function liftOf({ seq, asOf, first, last }: Candidate, { shifts }: ChunksFound<C
 function recordsOf(row: ChunkRow): Uint8Array {
   if (row.sealed) {
     const records = new ByteSink(row.bytes);
-    unpackBlock(row.data, records);
+    unpackBlock(row, records);
     return records.bytes.subarray(0, records.length);
   }
   const { problem } = checkChunk(row, "at the form");

@@ -5,7 +5,8 @@ import { type Candidate, planSealing } from "./sealing-plan.ts";
 const most = { records: 2048, bytes: 2 ** 21 };
 
 function chunk(seq: number, first: number, last: number, changes: Partial<Candidate> = {}): Candidate {
-  return { seq, first, last, count: 1, bytes: 100, sealed: false, asOf: seq, changes: false, lifts: false, ...changes };
+  const head = { device: 1, seq, first, last, count: 1, bytes: 100, sealed: false, asOf: seq };
+  return { ...head, changes: false, lifts: false, ...changes };
 }
 
 const full = { sealed: true, count: 1024 } as const;

@@ -110,3 +110,60 @@ test("waybeam check tells a damaged block by device and time", async (context) =
   );
   assert.match(findings[0]?.problem ?? "", /^block \d+ with \d+ positions is damaged: .*checksum/);
 });
+
+/** The database of a service that is stopped. */
+function change(directory: string, work: (database: DatabaseSync) => void): void {
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  work(database);
+  database.close();
+}
+
+const secondBlock = (device: number) =>
+  `select seq from block where device = ${device} order by first limit 1 offset 1`;
+
+const damages: Readonly<Record<string, (damaged: number, other: number) => string>> = {
+  "another device's block in its place": (damaged, other) =>
+    `update block_data set data = (select data from block_data where seq = (${secondBlock(other)})) where seq = (${secondBlock(damaged)})`,
+  "its bytes gone": (damaged) => `delete from block_data where seq = (${secondBlock(damaged)})`,
+  "its bytes zeroed": (damaged) =>
+    `update block_data set data = zeroblob(length(data)) where seq = (${secondBlock(damaged)})`,
+  "its bytes cut short": (damaged) =>
+    `update block_data set data = substr(data, 1, 20) where seq = (${secondBlock(damaged)})`,
+  "a count that lies": (damaged) => `update block set count = 100000000 where seq = (${secondBlock(damaged)})`,
+  "a row number that leaves no room for more": (damaged) =>
+    `update block set as_of = 9e18, first = 5 where seq = (${secondBlock(damaged)})`,
+  "a time that no calendar has": (damaged) => `update block set last = 1e18 where seq = (${secondBlock(damaged)})`,
+  "sums of late reports that are no numbers": (damaged) =>
+    `insert into shifts values (${damaged}, 9000000, 0, 1, x'010203')`,
+  "totals of late reports that are no records": (damaged) =>
+    `insert into patch (device, seq, first, last, count, data) values (${damaged}, 9000000, 0, 1, 1, x'ffffffffffffffff')`,
+};
+
+for (const [name, sql] of Object.entries(damages))
+  test(`damage costs its device alone, is told as such and stops nothing: ${name}`, async (context) => {
+    const { world, fixes, damaged, other } = await sealedWorld();
+    context.after(() => removeFolder(world.directory));
+    change(world.directory, (database) => database.exec(sql(damaged.key, other.key)));
+    const work = { signal: context.signal, progress: () => {} };
+    const { findings } = await check({ directory: world.directory, secretFile: undefined, pid: process.pid }, work);
+    assert.ok(findings.some(({ device }) => device === damaged.id));
+    assert.ok(!findings.some(({ device }) => device === other.id));
+    await world.start();
+    context.after(() => world.stop());
+    await assert.rejects(world.history(damaged.key), (error) => {
+      assert.ok(error instanceof StoreUnavailable && error.trouble === "damaged", `${name}: ${error}`);
+      assert.match(error.message, new RegExp(`device ${damaged.key}\\b`));
+      return true;
+    });
+    await world.compare(other.key, fixes.slice(0, positions), "of the other device");
+    // Late reports of both come in one batch.
+    const late = { ...(fixes[positions / 4] ?? assert.fail()), course: 361 };
+    const [mine, others] = [await world.admitted(damaged.id), await world.admitted(other.id)];
+    world.ingest.submit(mine, [late], late.time + 1, () => undefined);
+    await world.deliver(others, [late]);
+    await world.compare(other.key, [...fixes.slice(0, positions), late], "with a late report");
+    await world.deliver(mine, fixes.slice(positions, positions + 5)).catch(() => undefined);
+    await world.store.seal(damaged.key);
+    await world.store.seal(other.key);
+    await world.compare(other.key, [...fixes.slice(0, positions), late], "sealed");
+  });

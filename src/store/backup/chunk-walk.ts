@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { checkBlock } from "../blocks/block-check.ts";
 import { type CheckedChunk, checkChunk } from "../records/chunk-check.ts";
+import { asDoubles } from "../sqlite/chunk-rows.ts";
 import { isDamage } from "./damage.ts";
 
 /** A row of the tail or a block, and what a look at its records found. */
@@ -39,7 +40,7 @@ export class ChunkWalk {
   constructor(database: DatabaseSync, table: Row["table"], listener: Listener) {
     this.#listener = listener;
     this.#table = table;
-    const columns = "seq, device, first, last, count";
+    const columns = `seq, ${asDoubles(["device", "first", "last", "count"])}`;
     const whole = table === "tail" ? "tail" : "block left join block_data using (seq)";
     this.#some = database.prepare(
       `select ${columns}, data from ${whole} where seq > ? order by seq limit ${rowsOfStep}`,

@@ -132,7 +132,7 @@ function countChunks(
   byDevice: Map<number, Counted>,
 ): (after: number, to: number) => void {
   const grouped = database.prepare(
-    `select device, count(*) as n, sum(count) as records from live.${table} where seq > ? and seq <= ? group by device`,
+    `select device, count(*) as n, total(count) as records from live.${table} where seq > ? and seq <= ? group by device`,
   );
   return (after, to) => {
     for (const { device, n, records } of grouped.all(after, to)) {

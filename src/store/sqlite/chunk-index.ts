@@ -4,6 +4,9 @@ import { fullBytes, fullRecords } from "./sizes.ts";
 /** Numbers of one entry: seq, first, last, count, bytes, and 1 for a block, 0 for a chunk of the tail. */
 const stride = 6;
 
+/** At a million rows a second it takes a hundred years. */
+const mostSeq = 2 ** 52;
+
 /** A chunk of the tail, or a block. */
 export interface Chunk {
   readonly first: number;
@@ -345,9 +348,9 @@ export class ChunkIndex {
     this.past(seq);
   }
 
-  /** Row numbers up to this one are taken. */
+  /** Row numbers up to this one are taken. A damaged row may name any number: one that leaves no room for more is none. */
   past(seq: number): void {
-    if (seq >= this.next) this.next = seq + 1;
+    if (seq >= this.next && seq < mostSeq) this.next = seq + 1;
   }
 
   /** Puts other chunks in the place of some of a device's. Where it is gone meanwhile, they are there to be deleted. */

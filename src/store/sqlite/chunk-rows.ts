@@ -31,7 +31,14 @@ export interface ChunksFound<Row extends ChunkHead = ChunkRow> {
   readonly patches: Patches;
 }
 
-const blockHead = "seq, first, last, count, bytes, as_of, odometer_mm, sensor1_ms, sensor2_ms, sensor3_ms, sensor4_ms";
+/** Columns as doubles: a damaged whole number may be larger than any that JavaScript takes, and would fail who reads it and not only say what it is. */
+export function asDoubles(columns: readonly string[]): string {
+  return columns.map((column) => `cast(${column} as real) as ${column}`).join(", ");
+}
+
+const ofTail = asDoubles(["first", "last", "count"]);
+const sums = ["odometer_mm", "sensor1_ms", "sensor2_ms", "sensor3_ms", "sensor4_ms"];
+const blockHead = `seq, ${asDoubles(["first", "last", "count", "bytes", "as_of", ...sums])}`;
 
 /** Reads chunks by their row numbers, from the tail and from blocks. */
 export class ChunkRows {
@@ -52,11 +59,8 @@ export class ChunkRows {
     this.#end = database.prepare("commit");
     // One statement for a step's rows, whatever their number: 1.5 µs a row, a statement for each row takes 4.
     const chosen = "seq in (select value from json_each(?))";
-    this.#tail = database.prepare(`select seq, first, last, count, data from tail where ${chosen}`, arrays);
-    this.#tailHeads = database.prepare(
-      `select seq, first, last, count, length(data) from tail where ${chosen}`,
-      arrays,
-    );
+    this.#tail = database.prepare(`select seq, ${ofTail}, data from tail where ${chosen}`, arrays);
+    this.#tailHeads = database.prepare(`select seq, ${ofTail}, length(data) from tail where ${chosen}`, arrays);
     this.#blocks = database.prepare(
       `select ${blockHead}, data from block left join block_data using (seq) where ${chosen}`,
       arrays,
@@ -115,16 +119,29 @@ export class ChunkRows {
   }
 
   #withOthers<Row extends ChunkHead>(device: DeviceKey, rows: Row[], until: number): ChunksFound<Row> {
-    const shifts = this.#shiftsOf.get(device)?.data;
-    const patches: PatchRow[] = [];
-    for (const { seq, data } of this.#patchesOf.all(device, until))
-      if (data instanceof Uint8Array) patches.push({ seq: Number(seq), data });
     rows.sort((one, other) => one.first - other.first || one.seq - other.seq);
-    return {
-      rows,
-      shifts: new Shifts(shifts instanceof Uint8Array ? shifts : undefined),
-      patches: patches.length === 0 ? noPatches : new Patches(patches),
-    };
+    try {
+      return { rows, shifts: this.#shifts(device), patches: this.#patches(device, until) };
+    } catch (error) {
+      const problem = damageOf(error);
+      if (problem === undefined) throw error;
+      throw new EngineError(
+        `what late reports changed in the totals of device ${device} is damaged: ${problem}`,
+        corrupt,
+      );
+    }
+  }
+
+  #shifts(device: DeviceKey): Shifts {
+    const data = this.#shiftsOf.get(device)?.data;
+    return new Shifts(data instanceof Uint8Array ? data : undefined);
+  }
+
+  #patches(device: DeviceKey, until: number): Patches {
+    const rows: PatchRow[] = [];
+    for (const { seq, data } of this.#patchesOf.all(device, until))
+      if (data instanceof Uint8Array) rows.push({ seq: Number(seq), data });
+    return rows.length === 0 ? noPatches : new Patches(rows);
   }
 }
 
@@ -168,11 +185,16 @@ export function damageOf(error: unknown): string | undefined {
 export function asDamage(error: unknown, device: DeviceKey, { seq, first, last, sealed }: ChunkHead): unknown {
   const problem = damageOf(error);
   if (problem === undefined) return error;
-  const range = `from ${new Date(first).toISOString()} to ${new Date(last).toISOString()}`;
+  const range = `from ${momentText(first)} to ${momentText(last)}`;
   return new EngineError(
     `${sealed ? "block" : "row"} ${seq} of device ${device}, positions ${range}, is damaged: ${problem}`,
     corrupt,
   );
+}
+
+/** A moment that people read; of a damaged row it may be any number. */
+export function momentText(time: number): string {
+  return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : `${time} ms`;
 }
 
 /** Reads something of a chunk. */

@@ -3,6 +3,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import { ByteSink } from "../records/sink.ts";
 import { BlockCache } from "./block-cache.ts";
 import { ChunkReader } from "./chunk-reader.ts";
+import { asDoubles } from "./chunk-rows.ts";
 import { type ReaderCalls, type StatesAnswer, scanColumns } from "./messages.ts";
 import { cacheBytes, databaseFile, plain, serve } from "./serve.ts";
 import { Statements } from "./statements.ts";
@@ -19,11 +20,11 @@ class Reader {
   readonly statements = new Statements(this.database);
   readonly chunks: ChunkReader;
   readonly #scan = this.database.prepare(
-    "select seq, device, first, last, count, length(data), seq from tail where seq >= ? order by seq limit ?",
+    `select seq, ${asDoubles(["device", "first", "last", "count"])}, length(data), seq from tail where seq >= ? order by seq limit ?`,
     { returnArrays: true },
   );
   readonly #scanBlocks = this.database.prepare(
-    "select seq, device, first, last, count, bytes, as_of from block where seq >= ? order by seq limit ?",
+    `select seq, ${asDoubles(["device", "first", "last", "count", "bytes", "as_of"])} from block where seq >= ? order by seq limit ?`,
     { returnArrays: true },
   );
   readonly #state = this.database.prepare("select version, data from device_state where device = ?", {

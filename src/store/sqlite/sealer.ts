@@ -2,6 +2,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import { Background } from "./background.ts";
 import { type ChunkIndex, type ChunkPlace, type DeviceChunks, firstPlace, type Slice } from "./chunk-index.ts";
+import { momentText } from "./chunk-rows.ts";
 import type { DamagedChunk, PackerCalls, SealAnswer, WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
 import { blockBytes, blockRecords } from "./sizes.ts";
@@ -24,6 +25,8 @@ const pauseMs = 40;
 const urgentPauseMs = 4;
 /** After a failure: the disk or lock that caused it needs some time. */
 const retryMs = 1000;
+/** A device that fails again and again is tried after twice the time each, and no less often than this: what keeps it from being sealed may be its own, and must not cost the others. */
+const mostRetryMs = 600_000;
 /** Positions in the tail at the start that take minutes to seal, which the log tells; and after how many more it tells again. */
 const longWork = 250_000;
 const toldEach = 1_000_000;
@@ -60,6 +63,8 @@ export class Sealer {
   readonly #background = new Background(() => this.#work());
   /** Who waits for a device's turn. */
   readonly #ends = new Map<DeviceKey, (() => void)[]>();
+  /** Devices whose sealing failed: how long each waits until it is tried again. */
+  readonly #failed = new Map<DeviceKey, number>();
   /** Damaged chunks that the log has told of. */
   readonly #told = new Set<number>();
   /** Positions that were sealed since the log told of them; undefined: there is nothing to tell. */
@@ -82,7 +87,7 @@ export class Sealer {
   /** Looks whether there is something to do for a device. */
   look(device: DeviceKey): void {
     const chunks = this.#parts.index.get(device);
-    if (chunks === undefined || !isReady(chunks)) return;
+    if (chunks === undefined || !isReady(chunks) || this.#failed.has(device)) return;
     this.#queue.add(device);
     this.#background.start();
   }
@@ -120,9 +125,11 @@ export class Sealer {
       this.#ends.delete(device);
       try {
         if (chunks !== undefined) await this.#seal(device, chunks);
+        this.#failed.delete(device);
+        this.look(device);
       } catch (error) {
         this.#parts.log.warn({ device, error: String(error) }, "positions of a device can't be sealed now");
-        this.#queue.add(device);
+        this.#tryLater(device);
         await this.#background.pause(retryMs);
       }
       for (const end of ends) end();
@@ -131,6 +138,16 @@ export class Sealer {
       this.#progress = undefined;
       this.#parts.log.info({ blocks: this.#parts.index.blocks }, "all positions are sealed but the newest ones");
     }
+  }
+
+  #tryLater(device: DeviceKey): void {
+    const ms = this.#failed.get(device) ?? retryMs;
+    this.#failed.set(device, Math.min(2 * ms, mostRetryMs));
+    const again = () => {
+      this.#queue.add(device);
+      this.#background.start();
+    };
+    setTimeout(again, ms).unref();
   }
 
   /** Whether chunks come in faster than they are sealed. A device that need not be looked at yet has half of `manyChunks` on average. */
@@ -156,7 +173,6 @@ export class Sealer {
     } finally {
       chunks.sealing = false;
     }
-    this.look(device);
   }
 
   /** In a turn, and with a row number of its own: the shifts and patches known now have a lower one, and those of all later commits a higher one. */
@@ -222,7 +238,7 @@ export class Sealer {
   #tellDamage(device: DeviceKey, { seq, first, last, count, problem }: DamagedChunk): void {
     if (this.#told.has(seq)) return;
     this.#told.add(seq);
-    const [from, to] = [first, last].map((time) => new Date(time).toISOString());
+    const [from, to] = [momentText(first), momentText(last)];
     this.#parts.log.error({ device, from, to, positions: count, problem }, "positions of a device are damaged on disk");
   }
 

@@ -167,3 +167,24 @@ for (const [name, sql] of Object.entries(damages))
     await world.store.seal(other.key);
     await world.compare(other.key, [...fixes.slice(0, positions), late], "sealed");
   });
+
+test("a row that is gone does not take those with it that were to be sealed together", async (context) => {
+  const { world, fixes, damaged } = await sealedWorld();
+  context.after(() => removeFolder(world.directory));
+  await world.start();
+  context.after(() => world.stop());
+  const admitted = await world.admitted(damaged.id);
+  const tail = fixes.slice(positions, positions + some);
+  for (const [index] of tail.entries()) await world.deliver(admitted, tail.slice(index, index + 1));
+  change(world.directory, (database) =>
+    database.exec(
+      `delete from tail where seq = (select seq from tail where device = ${damaged.key} order by seq limit 1)`,
+    ),
+  );
+  await world.store.seal(damaged.key);
+  await world.store.seal(damaged.key);
+  assert.equal(
+    (await world.history(damaged.key, (tail[1]?.time ?? 0) + 1)).length,
+    tail.filter(({ time }) => time > (tail[1]?.time ?? 0)).length,
+  );
+});

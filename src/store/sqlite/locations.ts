@@ -128,17 +128,18 @@ export class SqliteLocations implements LocationStore {
     }
   }
 
-  /** A swap is all or nothing: where its first chunk is gone, all are. Since nothing was written after it, the next blocks are those that took their place. */
+  /** A swap is all or nothing: it is done where all its chunks are gone. Since nothing was written after it, the next blocks are those that took their place. */
   async #resolveDoubt(): Promise<void> {
     const { reader, index } = this.#parts;
     const [doubtful] = this.#doubtful;
-    const [old] = doubtful?.seqs ?? [];
-    if (doubtful === undefined || old === undefined) return;
+    if (doubtful === undefined || doubtful.seqs.length === 0) return;
     const { device, seqs } = doubtful;
     // Where that can't be read, nothing is known but that the device's history can't be read either; the others go on.
     const found = await this.#orDamaged(async () => {
-      const sql = "select 1 from tail where seq = ? union all select 1 from block where seq = ?";
-      return (await reader.call("sql", { sql, parameters: [old, old] })).rows.length > 0;
+      const old = "seq in (select value from json_each(?))";
+      const sql = `select 1 from tail where ${old} union all select 1 from block where ${old} limit 1`;
+      const list = JSON.stringify(seqs);
+      return (await reader.call("sql", { sql, parameters: [list, list] })).rows.length > 0;
     });
     if (found === false) {
       const made = await reader.call("scanBlocks", index.next);

@@ -239,8 +239,7 @@ async function assemble(
     },
     async close() {
       clearTimeout(starting);
-      await locations.sealer.close();
-      await purger.close();
+      await Promise.all([locations.sealer.close(), purger.close()]);
       await turns.run(close);
     },
   };

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { test } from "node:test";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { check } from "../../src/store/backup/check.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { chance, delivery, drive, World } from "../support/any-order.ts";
+import { foldedTotals, type Location, totalsOf } from "../support/location-content.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 
 const cases = fc.record({
@@ -115,4 +117,71 @@ test("killed at random moments of sealing: what was acknowledged is there, whole
   await world.compare(device.key, all, "after the last kill");
   await world.store.seal(device.key);
   await world.compare(device.key, all, "sealed");
+});
+
+/** Numbers of the reports that a history has, in its order. */
+function numbersOf(history: readonly Location[]): readonly number[] {
+  return history.map(({ attributes }) => Number(attributes.number));
+}
+
+test("who reads while late reports come and are sealed sees each acknowledged one, once and in order, with the totals of what is stored", {
+  timeout: 100_000,
+}, async (context) => {
+  const directory = dataFolder();
+  const world = new World(directory);
+  await world.start();
+  context.after(async () => {
+    await world.stop();
+    removeFolder(directory);
+  });
+  const account = await makeAccount(world.store);
+  for (const way of ["any order", "newest first", "late parts"] as const) {
+    const seed = Math.floor(Math.random() * 1e9);
+    const random = chance(seed);
+    const device = await makeDevice(world.store, account.key);
+    const delivered = delivery(drive(random, 800), random, way);
+    const admitted = await world.admitted(device.id);
+    const acknowledged = new Set<number>();
+    let [delivers, commits, whole] = [true, 0, 0];
+    const reads = async () => {
+      while (delivers) {
+        await nextTurn();
+        const [expected, before] = [[...acknowledged], commits];
+        const history = await world.history(device.key);
+        const numbers = new Set(numbersOf(history));
+        assert.equal(numbers.size, history.length, `once, seed ${seed}`);
+        assert.deepEqual(
+          expected.filter((number) => !numbers.has(number)),
+          [],
+          `all, seed ${seed}`,
+        );
+        const times = history.map(({ dateTime }) => dateTime);
+        assert.deepEqual(times, times.toSorted(), `in order, seed ${seed}`);
+        // A commit between the look at the index and the reading shows in the totals, and its reports do not show yet.
+        if (commits !== before || before % 2 === 1) continue;
+        whole++;
+        assert.deepEqual(history.map(totalsOf), foldedTotals(history), `totals, seed ${seed}`);
+      }
+    };
+    const seals = async () => {
+      while (delivers) {
+        await world.store.seal(device.key);
+        await nextTurn();
+      }
+    };
+    const others = [reads(), reads(), seals()];
+    for (let at = 0; at < delivered.length; ) {
+      const some = delivered.slice(at, at + Math.ceil(random() * 40));
+      at += some.length;
+      // Odd while a commit is under way.
+      commits++;
+      await world.deliver(admitted, some);
+      commits++;
+      for (const { attributes } of some) acknowledged.add(Number(attributes.number));
+      if (random() < 0.5) await sleep(random() * 30);
+    }
+    delivers = false;
+    await Promise.all(others);
+    context.diagnostic(`seed ${seed}: ${whole} histories were read between commits`);
+  }
 });

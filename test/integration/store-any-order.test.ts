@@ -63,6 +63,36 @@ test("a history in any order, sealed in between, is that of the plain fold", { t
   );
 });
 
+test("what was sent live and comes again from the tracker's memory is a repeat, and the other way round, sealed or not", async (context) => {
+  const directory = dataFolder();
+  const world = new World(directory);
+  await world.start();
+  context.after(async () => {
+    await world.stop();
+    removeFolder(directory);
+  });
+  const account = await makeAccount(world.store);
+  const live = drive(chance(5), 700);
+  const archived = live.map((fix) => ({ ...fix, attributes: { ...fix.attributes, archive: true } }));
+  for (const [first, again] of [
+    [live, archived],
+    [archived, live],
+  ] as const) {
+    const device = await makeDevice(world.store, account.key);
+    const admitted = await world.admitted(device.id);
+    await world.deliver(admitted, first);
+    await world.deliver(admitted, again);
+    await world.compare(device.key, first, "from the tail");
+    await world.store.seal(device.key);
+    assert.equal(world.store.sealing.tailPositions, 0);
+    // One after the other, newest first: each is late, or of the newest moment.
+    for (let at = 20; at <= again.length; at += 20)
+      await world.deliver(admitted, again.slice(-at, again.length - at + 20));
+    await world.deliver(admitted, again);
+    await world.compare(device.key, first, "from blocks");
+  }
+});
+
 const rounds = 5;
 const child = fileURLToPath(new URL("../support/sealing-child.ts", import.meta.url));
 

@@ -269,22 +269,33 @@ export class DeviceChunks {
     for (let left = Math.min(count, this.#length); left > 0; left--) this.#tally(--this.#length, -1);
   }
 
+  #longestNow(): number {
+    let longest = 0;
+    for (let index = 0; index < this.#length; index++)
+      longest = Math.max(longest, this.last(index) - this.first(index));
+    return longest;
+  }
+
   /** Puts other chunks in the place of these. */
   replace(seqs: ReadonlySet<number>, chunks: readonly PlacedChunk[]): void {
     const numbers = this.#numbers;
-    let to = 0;
-    this.#longest = 0;
-    for (let index = 0; index < this.#length; index++) {
+    let [index, to, longest] = [0, 0, 0];
+    // A device may have a hundred thousand chunks: they are moved in one go behind the last one that goes.
+    for (let left = seqs.size; index < this.#length && left > 0; index++) {
       if (seqs.has(this.seq(index))) {
+        left--;
         this.#tally(index, -1);
+        longest = Math.max(longest, this.last(index) - this.first(index));
         continue;
       }
-      this.#longest = Math.max(this.#longest, this.last(index) - this.first(index));
-      numbers.copyWithin(to, index * stride, (index + 1) * stride);
-      to += stride;
+      if (to < index) numbers.copyWithin(to * stride, index * stride, (index + 1) * stride);
+      to++;
     }
-    this.#length = to / stride;
-    this.#numbers = numbers.slice(0, to + (chunks.length + 2) * stride);
+    numbers.copyWithin(to * stride, index * stride, this.#length * stride);
+    this.#length -= index - to;
+    if (longest === this.#longest) this.#longest = this.#longestNow();
+    const needed = (this.#length + chunks.length + 2) * stride;
+    if (numbers.length > 1.5 * needed) this.#numbers = numbers.slice(0, needed);
     for (const { seq, first, last, count, bytes, sealed } of chunks)
       this.insert(seq, first, last, count, bytes, sealed);
     this.#replaced++;

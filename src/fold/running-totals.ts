@@ -72,7 +72,9 @@ export class RunningTotals {
   add(beforeTime: number, step: Step): void {
     const { time, speed } = step;
     const first = clockUnset(beforeTime) && !clockUnset(time);
-    if (!first && this.#inputsActive !== 0 && time > beforeTime) this.#addActive(time - beforeTime);
+    const elapsedMs = time - beforeTime;
+    // As `advance` says it, which differs for what is no number.
+    if (!first && this.#inputsActive !== 0 && !(elapsedMs <= 0)) this.#addActive(elapsedMs);
     this.inputsKnown |= step.inputsReported;
     this.#inputsActive = (this.#inputsActive & ~step.inputsReported) | (step.inputsActive & step.inputsReported);
     if (!step.positioned) {

@@ -73,9 +73,12 @@ export function advanceMileage(before: Totals, anchor: Anchor, fix: FixStep): Ad
   const from = uncounted?.from ?? anchor;
   const chord = uncounted === undefined ? leg : distanceKm(from.latitude, from.longitude, fix.latitude, fix.longitude);
   const lengthMm = (uncounted?.lengthMm ?? 0) + millimetres(leg);
-  const newPart = partOf(anchor.time) !== partOf(fix.time);
-  const countedMm = countedOf(chord, lengthMm, fix, underway, newPart);
-  if (countedMm !== undefined) {
+  const newPart = Math.floor(anchor.time / partMs) !== Math.floor(fix.time / partMs);
+  const chordMm = millimetres(chord);
+  const noisy = lengthMm > chordMm * mostDetour;
+  const far = chord > limitKm(fix, underway) && (!noisy || chord > longChord);
+  if (far || (newPart && underway)) {
+    const countedMm = noisy ? chordMm : lengthMm;
     return { countedMm, moved: hasMoved(countedMm, fix.time - from.time), uncounted: undefined, underway: !newPart };
   }
   if (newPart || lengthMm === 0) return newPart || !underway ? noLeg : stillUnderway;
@@ -89,28 +92,7 @@ export function millimetres(km: number): number {
   return Math.round(km * mmPerKm);
 }
 
-/** The part of the day in which legs are measured together. */
-export function partOf(time: number): number {
-  return Math.floor(time / partMs);
-}
-
-/** What of a way is counted, mm; undefined: it may be noise. `chord`: from its beginning to the fix, km. */
-export function countedOf(
-  chord: number,
-  lengthMm: number,
-  fix: FixStep,
-  underway: boolean,
-  newPart: boolean,
-): number | undefined {
-  const chordMm = millimetres(chord);
-  const noisy = lengthMm > chordMm * mostDetour;
-  const far = chord > limitKm(fix, underway) && (!noisy || chord > longChord);
-  if (!far && !(newPart && underway)) return undefined;
-  return noisy ? chordMm : lengthMm;
-}
-
-/** Whether a vehicle can have gone so far between two moments. */
-export function isPossible(km: number, from: number, to: number): boolean {
+function isPossible(km: number, from: number, to: number): boolean {
   const elapsed = to - from;
   return !clockUnset(from) && elapsed <= longestGapMs && km <= jitterKm + (fastestKmh * elapsed) / 3_600_000;
 }
@@ -122,6 +104,6 @@ function limitKm({ speed, ignitionOff }: FixStep, underway: boolean): number {
 }
 
 /** A leg moved the device where it is faster than noise, or long however slow. */
-export function hasMoved(mm: number, ms: number): boolean {
+function hasMoved(mm: number, ms: number): boolean {
   return mm > farMm || mm > (movingKmh * mmPerKm * ms) / 3_600_000;
 }

@@ -1,4 +1,4 @@
-import { RunningTotals } from "../../fold/running-totals.ts";
+import { StepTotals } from "../../fold/steps.ts";
 import { ContentHash } from "../../model/content-hash.ts";
 import { firstArrival, type Totals } from "../../model/location.ts";
 import { beginRecord, endRecord, type RecordFields } from "../records/record-codec.ts";
@@ -8,13 +8,17 @@ import { readTotals, totalsLength } from "../records/state-codec.ts";
 import { BlockDamaged, BodyReader } from "./bytes.ts";
 import { ExtrasRead } from "./extras.ts";
 import {
+  counted,
   hasAlerts,
   hasCourse,
   hasPositionTime,
   hasSpeed,
+  moved,
   numbered,
   ownHash,
   ownTotals,
+  uncounted,
+  underway,
   unlocated,
   valid,
 } from "./layout.ts";
@@ -45,16 +49,18 @@ function haveOf(marks: Float64Array): (mark: number) => number {
   };
 }
 
-/** What the fold needs of a record; one for all, since the fold keeps nothing of it. */
+/** A record's step; one for all, since nothing is kept of it. */
 const step = {
   time: 0,
   positioned: false,
   latitude: 0,
   longitude: 0,
-  speed: 0 as number | undefined,
-  ignitionOff: false,
   inputsReported: 0,
   inputsActive: 0,
+  countedMm: 0,
+  moved: false,
+  underway: false,
+  uncounted: false,
 };
 
 /** Walks over the records of a block, in their order, and makes their totals and content keys again; their texts only where somebody asks for them. Throws `BlockDamaged`. */
@@ -69,6 +75,7 @@ export class BlockCursor implements RecordView, RecordFields {
   readonly #speeds: Float64Array;
   readonly #courses: Float64Array;
   readonly #positionTimes: Float64Array;
+  readonly #counts: Float64Array;
   readonly #arrivals: Float64Array;
   readonly #hashes: Float64Array;
   readonly #ownTotals: DataView;
@@ -85,10 +92,11 @@ export class BlockCursor implements RecordView, RecordFields {
   #nextSpeed = 0;
   #nextCourse = 0;
   #nextPositionTime = 0;
+  #nextCount = 0;
   #nextArrival = 0;
   #nextHash = 0;
   #totalsAt = 0;
-  readonly #fold = new RunningTotals();
+  readonly #totals = new StepTotals();
   #mark = 0;
   #number: number | undefined;
   #ownHash: number | undefined;
@@ -124,6 +132,7 @@ export class BlockCursor implements RecordView, RecordFields {
     this.#speeds = readNumbers(body, having(hasSpeed));
     this.#courses = readNumbers(body, having(hasCourse));
     this.#positionTimes = readNumbers(body, having(hasPositionTime));
+    this.#counts = readNumbers(body, having(counted));
     this.#arrivals = readNumbers(body, having(numbered));
     this.#hashes = readNumbers(body, having(ownHash));
     const totals = body.sized();
@@ -157,12 +166,12 @@ export class BlockCursor implements RecordView, RecordFields {
   }
 
   get isShown(): boolean {
-    return !this.unlocated || this.#fold.hasAnchor;
+    return !this.unlocated || this.#totals.hasAnchor;
   }
 
   /** The totals as they were packed, without what is added to them since. */
   get totals(): Totals {
-    return this.#fold.totals;
+    return this.#totals.totals;
   }
 
   get arrival(): number {
@@ -228,11 +237,11 @@ export class BlockCursor implements RecordView, RecordFields {
     this.latitude = 0;
     this.longitude = 0;
     this.#advance(before, marks);
-    const fold = this.#fold;
-    if (!fold.hasAnchor) return;
-    this.latitude = fold.anchorLatitude;
-    this.longitude = fold.anchorLongitude;
-    this.positionTime = fold.anchorTime;
+    const totals = this.#totals;
+    if (!totals.hasAnchor) return;
+    this.latitude = totals.anchorLatitude;
+    this.longitude = totals.anchorLongitude;
+    this.positionTime = totals.anchorTime;
   }
 
   #makeTexts(): void {
@@ -251,13 +260,13 @@ export class BlockCursor implements RecordView, RecordFields {
     this.#extras.skip(this.#next - 1);
   }
 
-  /** The record's totals: its own, or what the fold makes of the record before. */
+  /** The record's totals: its own, or those of the record before and its step. */
   #advance(beforeTime: number, marks: number): void {
-    const fold = this.#fold;
+    const totals = this.#totals;
     if (marks & ownTotals) {
-      const totals = readTotals(this.#ownTotals, this.#totalsAt);
-      this.#totalsAt += totalsLength(totals);
-      fold.set(totals);
+      const own = readTotals(this.#ownTotals, this.#totalsAt);
+      this.#totalsAt += totalsLength(own);
+      totals.set(own);
     } else if (this.#next === 1) throw new BlockDamaged("a block's first record has no totals");
     else {
       const facts = this.#extras.factsOf(this.#next - 1);
@@ -265,18 +274,20 @@ export class BlockCursor implements RecordView, RecordFields {
       step.positioned = (marks & (valid | hasPositionTime | unlocated)) === valid;
       step.latitude = this.latitude;
       step.longitude = this.longitude;
-      step.speed = this.speed;
-      step.ignitionOff = facts.ignitionOff;
       step.inputsReported = facts.inputsReported;
       step.inputsActive = facts.inputsActive;
-      fold.add(beforeTime, step);
+      step.countedMm = marks & counted ? (this.#counts[this.#nextCount++] ?? 0) : 0;
+      step.moved = (marks & moved) !== 0;
+      step.underway = (marks & underway) !== 0;
+      step.uncounted = (marks & uncounted) !== 0;
+      totals.add(beforeTime, step);
     }
-    this.odometerMm = fold.odometerMm;
-    this.inputsKnown = fold.inputsKnown;
-    this.movedAt = fold.movedAt;
-    this.sensor1 = fold.sensor1;
-    this.sensor2 = fold.sensor2;
-    this.sensor3 = fold.sensor3;
-    this.sensor4 = fold.sensor4;
+    this.odometerMm = totals.odometerMm;
+    this.inputsKnown = totals.inputsKnown;
+    this.movedAt = totals.movedAt;
+    this.sensor1 = totals.sensor1;
+    this.sensor2 = totals.sensor2;
+    this.sensor3 = totals.sensor3;
+    this.sensor4 = totals.sensor4;
   }
 }

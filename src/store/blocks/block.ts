@@ -1,6 +1,5 @@
 import { zstdCompressSync } from "node:zlib";
-import { stepOf } from "../../fold/step.ts";
-import { advance, sameTotals } from "../../fold/totals.ts";
+import { Steps, type TotalsStep } from "../../fold/steps.ts";
 import { contentHashOf } from "../../model/content-hash.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import { firstArrival, type LocationRecord } from "../../model/location.ts";
@@ -15,24 +14,28 @@ import {
   blockHeader,
   bodyOf,
   checksumFor,
+  counted,
   hasAlerts,
   hasCourse,
   hasPositionTime,
   hasSpeed,
   headerLength,
+  moved,
   numbered,
   ofColumns,
   ofRecords,
   ownHash,
   ownTotals,
   type StoredBlock,
+  uncounted,
+  underway,
   unlocated,
   valid,
 } from "./layout.ts";
 import { putNumbers } from "./numbers.ts";
 import { TextColumn } from "./texts.ts";
 
-function marksOf(record: LocationRecord, before: LocationRecord | undefined): number {
+function marksOf(record: LocationRecord): number {
   let marks = record.valid ? valid : 0;
   if (record.speed !== undefined) marks |= hasSpeed;
   if (record.course !== undefined) marks |= hasCourse;
@@ -41,8 +44,16 @@ function marksOf(record: LocationRecord, before: LocationRecord | undefined): nu
   if (record.alerts !== undefined) marks |= hasAlerts;
   if (record.arrival !== record.hash) marks |= numbered;
   if (contentHashOf(record) !== record.hash) marks |= ownHash;
-  const folded = before && advance(before.totals, before.time, stepOf(record));
-  return folded !== undefined && sameTotals(folded, record.totals) ? marks : marks | ownTotals;
+  return marks;
+}
+
+function marksOfStep(step: TotalsStep): number {
+  return (
+    (step.moved ? moved : 0) |
+    (step.underway ? underway : 0) |
+    (step.uncounted ? uncounted : 0) |
+    (step.countedMm === 0 ? 0 : counted)
+  );
 }
 
 /** Packs records of a device, at least one, into a block: as columns, or, where they would not come back byte for byte from these, as they are. */
@@ -89,16 +100,18 @@ function putBody(sink: ByteSink, bytes: Uint8Array) {
   const speeds: number[] = [];
   const courses: number[] = [];
   const positionTimes: number[] = [];
+  const counts: number[] = [];
   const arrivals: number[] = [];
   const hashes: number[] = [];
   const totals = new ByteSink(1024);
   const alerts = new TextColumn();
   const extras = new ExtrasColumns();
-  let before: LocationRecord | undefined;
+  const steps = new Steps();
   for (let at = 0; at < bytes.byteLength; at = cursor.end) {
     cursor.read(at);
     const record = cursor.record();
-    const mark = marksOf(record, before);
+    const step = steps.next(record);
+    const mark = marksOf(record) | (step === undefined ? ownTotals : marksOfStep(step));
     marks.push(mark);
     times.push(record.time);
     delays.push(record.receivedAt - record.time);
@@ -109,15 +122,15 @@ function putBody(sink: ByteSink, bytes: Uint8Array) {
     if (record.speed !== undefined) speeds.push(record.speed);
     if (record.course !== undefined) courses.push(record.course);
     if (mark & hasPositionTime) positionTimes.push(record.positionTime ?? 0);
+    if (step !== undefined && mark & counted) counts.push(step.countedMm);
     if (mark & numbered) arrivals.push(record.arrival - firstArrival);
     if (mark & ownHash) hashes.push(record.hash);
     if (mark & ownTotals) writeTotals(totals, record.totals);
     if (record.alerts !== undefined) alerts.add(record.alerts);
     extras.add(record.extras);
-    before = record;
   }
   const ofMotion = [latitudes, longitudes, speeds, courses, positionTimes];
-  for (const column of [marks, times, delays, ...ofMotion, arrivals, hashes]) putNumbers(sink, column);
+  for (const column of [marks, times, delays, ...ofMotion, counts, arrivals, hashes]) putNumbers(sink, column);
   putSized(sink, totals.bytes.subarray(0, totals.length));
   alerts.put(sink);
   extras.put(sink);

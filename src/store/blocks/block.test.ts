@@ -164,7 +164,7 @@ describe("a block", () => {
     );
   });
 
-  it("of a drive holds little but what the tracker said: seven bytes a position, twelve with readings", () => {
+  it("of a drive holds little but what the tracker said: nine bytes a position, ten with readings", () => {
     let noise = 1;
     const random = () => {
       noise = Math.imul(noise ^ (noise >>> 15), 0x2c1b3c6d);
@@ -202,8 +202,8 @@ describe("a block", () => {
       });
     };
     const size = (readings: boolean) => storedBlock(historyOf(drive(readings))).data.length / 512;
-    assert.ok(size(false) < 12, `${size(false)} bytes a position`);
-    assert.ok(size(true) < 14, `${size(true)} bytes a position with readings`);
+    assert.ok(size(false) < 9, `${size(false)} bytes a position`);
+    assert.ok(size(true) < 10, `${size(true)} bytes a position with readings`);
   });
 
   it("whose bytes are damaged is refused, wherever the damage is", () => {

@@ -1,4 +1,4 @@
-import { StepTotals } from "../../fold/steps.ts";
+import { RunningTotals } from "../../fold/increments.ts";
 import { ContentHash } from "../../model/content-hash.ts";
 import { firstArrival, type Totals } from "../../model/location.ts";
 import { beginRecord, endRecord, type RecordFields } from "../records/record-codec.ts";
@@ -28,8 +28,8 @@ import { TextsRead } from "./texts.ts";
 /** One for all: it holds nothing between two records. */
 const contentHash = new ContentHash();
 
-/** How many records have a mark. All marks together have few different values. */
-function haveOf(marks: Float64Array): (mark: number) => number {
+/** Counts the records that have a mark. The marks of a block have few different values, so that each of these is counted once. */
+function counterOf(marks: Float64Array): (mark: number) => number {
   const counts = new Map<number, number>();
   let [value, times] = [marks[0] ?? 0, 0];
   const note = () => counts.set(value, (counts.get(value) ?? 0) + times);
@@ -49,8 +49,8 @@ function haveOf(marks: Float64Array): (mark: number) => number {
   };
 }
 
-/** A record's step; one for all, since nothing is kept of it. */
-const step = {
+/** A record's increment; one for all, since nothing is kept of it. */
+const increment = {
   time: 0,
   positioned: false,
   latitude: 0,
@@ -96,7 +96,7 @@ export class BlockCursor implements RecordView, RecordFields {
   #nextArrival = 0;
   #nextHash = 0;
   #totalsAt = 0;
-  readonly #totals = new StepTotals();
+  readonly #totals = new RunningTotals();
   #mark = 0;
   #number: number | undefined;
   #ownHash: number | undefined;
@@ -121,7 +121,7 @@ export class BlockCursor implements RecordView, RecordFields {
   constructor(count: number, bytes: Uint8Array) {
     const body = new BodyReader(bytes);
     const marks = readNumbers(body, count);
-    const having = haveOf(marks);
+    const having = counterOf(marks);
     const located = count - having(unlocated);
     this.count = count;
     this.#marks = marks;
@@ -260,7 +260,7 @@ export class BlockCursor implements RecordView, RecordFields {
     this.#extras.skip(this.#next - 1);
   }
 
-  /** The record's totals: its own, or those of the record before and its step. */
+  /** The record's totals: its own, or those of the record before with its increment. */
   #advance(beforeTime: number, marks: number): void {
     const totals = this.#totals;
     if (marks & ownTotals) {
@@ -270,17 +270,17 @@ export class BlockCursor implements RecordView, RecordFields {
     } else if (this.#next === 1) throw new BlockDamaged("a block's first record has no totals");
     else {
       const facts = this.#extras.factsOf(this.#next - 1);
-      step.time = this.time;
-      step.positioned = (marks & (valid | hasPositionTime | unlocated)) === valid;
-      step.latitude = this.latitude;
-      step.longitude = this.longitude;
-      step.inputsReported = facts.inputsReported;
-      step.inputsActive = facts.inputsActive;
-      step.countedMm = marks & counted ? (this.#counts[this.#nextCount++] ?? 0) : 0;
-      step.moved = (marks & moved) !== 0;
-      step.underway = (marks & underway) !== 0;
-      step.uncounted = (marks & uncounted) !== 0;
-      totals.add(beforeTime, step);
+      increment.time = this.time;
+      increment.positioned = (marks & (valid | hasPositionTime | unlocated)) === valid;
+      increment.latitude = this.latitude;
+      increment.longitude = this.longitude;
+      increment.inputsReported = facts.inputsReported;
+      increment.inputsActive = facts.inputsActive;
+      increment.countedMm = marks & counted ? (this.#counts[this.#nextCount++] ?? 0) : 0;
+      increment.moved = (marks & moved) !== 0;
+      increment.underway = (marks & underway) !== 0;
+      increment.uncounted = (marks & uncounted) !== 0;
+      totals.add(beforeTime, increment);
     }
     this.odometerMm = totals.odometerMm;
     this.inputsKnown = totals.inputsKnown;

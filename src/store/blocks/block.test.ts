@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { someRecord } from "../../../test/contract/store/records.ts";
@@ -10,7 +11,8 @@ import { contentHashOf } from "../../model/content-hash.ts";
 import type { Fix, Report } from "../../model/effects.ts";
 import { firstArrival, type LocationRecord, neverReported } from "../../model/location.ts";
 import { ByteSink } from "../records/sink.ts";
-import { unpackBlock } from "./block.ts";
+import { openBlock, unpackBlock } from "./block.ts";
+import { BlockCursor } from "./block-cursor.ts";
 import { BlockDamaged, BodyReader } from "./bytes.ts";
 import { checksumFor, type StoredBlock } from "./layout.ts";
 import { putNumbers, readNumbers } from "./numbers.ts";
@@ -136,6 +138,19 @@ const oddRecord: fc.Arbitrary<LocationRecord> = fc
     return { ...record, hash: own, arrival: isNumbered ? record.arrival : own };
   });
 
+const parked = { type: "fix", valid: true, longitude: 11, alarms: [], readings: {}, attributes: {} } as const;
+
+/** A block of 13 records with counted and uncounted ways, inputs, a pause, texts and one moment twice, and SHA-256 of the records. */
+const earlierBlock = [
+  "V0JCMSaOVQcNAAAAOQIAAAAAwK4H6HlCAAAj3QfoeUIotS/9YDkBzQoANlNJPiDlKh0gwDFxsUfrTzgOqKAJlMaWiAOpEF7YyxBh",
+  "IvLd669JooGaRERkBM0oUbLSpypnUPN7oRaD1Z6/JVKmPwA5ADgAH6vZita1zMiQc73a/6+JjIBm80pqFSMGZQNuYy7/qYS9kNhO",
+  "JQxGhTyDchDkF3IH5McDQQIAaAAodwuSI/IN9OMwnDQR8brNlNr+FOefSziQjbHMGgEJAjQh339nv2i0fNFI9I++Cv+M8QQ46aB4",
+  "aDvjlHzzrBQEqHCjKenDiyG2UKEGFV2segF2q7pWqbEpyHvRpMpo2txgVw6xdgfYLbG6SiOr1rDpgv1iibWGpQ7/Q9/XLXfMHfO/",
+  "DyE7hPyF3M3OPG94Oyv7TubNl/+vxx4PbMdLU6qxjqnTGGqwTWMTADYN52UDBpt/kRb8MOSShZ3iwiomuq0/AGEMB4GMuoheCQFu",
+  "gAUrWwEMZMYkwQEp",
+];
+const earlierRecords = "199997f1d44e77a15df8dc277e97734e85f075b458e4333821a0e9bde6dac109";
+
 describe("a block", () => {
   it("gives back what ingest stored, byte for byte", () => {
     fc.assert(
@@ -162,6 +177,22 @@ describe("a block", () => {
       }),
       { numRuns: 1000 },
     );
+  });
+
+  it("stays one of columns where no increment explains the totals of some records, which it has whole", () => {
+    const records = historyOf(
+      Array.from({ length: 20 }, (_, at): Report => ({ ...parked, time: start + at * 1000, latitude: at / 1000 })),
+    ).map((record, at) => (at % 7 === 3 ? { ...record, totals: { ...record.totals, movedAt: Number.NaN } } : record));
+    const block = storedBlock(records);
+    assert.ok(openBlock(block) instanceof BlockCursor);
+    assert.deepEqual(unpacked(block), packedRecords(records));
+  });
+
+  it("that an earlier version packed is read as it was: blocks are kept for ever", () => {
+    const data = Buffer.from(earlierBlock.join(""), "base64");
+    const block = { device: 1, first: start, last: start + 190_000, count: 13, data };
+    // The way that is not counted yet is measured anew when a block is read: a change of `distanceKm` needs a new kind of block, and not another hash here.
+    assert.equal(createHash("sha256").update(unpacked(block)).digest("hex"), earlierRecords);
   });
 
   it("of a drive holds little but what the tracker said: nine bytes a position, ten with readings", () => {

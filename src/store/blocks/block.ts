@@ -1,5 +1,5 @@
 import { zstdCompressSync } from "node:zlib";
-import { Steps, type TotalsStep } from "../../fold/steps.ts";
+import { type Increment, Increments } from "../../fold/increments.ts";
 import { contentHashOf } from "../../model/content-hash.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import { firstArrival, type LocationRecord } from "../../model/location.ts";
@@ -47,12 +47,12 @@ function marksOf(record: LocationRecord): number {
   return marks;
 }
 
-function marksOfStep(step: TotalsStep): number {
+function marksOfIncrement(increment: Increment): number {
   return (
-    (step.moved ? moved : 0) |
-    (step.underway ? underway : 0) |
-    (step.uncounted ? uncounted : 0) |
-    (step.countedMm === 0 ? 0 : counted)
+    (increment.moved ? moved : 0) |
+    (increment.underway ? underway : 0) |
+    (increment.uncounted ? uncounted : 0) |
+    (increment.countedMm === 0 ? 0 : counted)
   );
 }
 
@@ -106,12 +106,12 @@ function putBody(sink: ByteSink, bytes: Uint8Array) {
   const totals = new ByteSink(1024);
   const alerts = new TextColumn();
   const extras = new ExtrasColumns();
-  const steps = new Steps();
+  const increments = new Increments();
   for (let at = 0; at < bytes.byteLength; at = cursor.end) {
     cursor.read(at);
     const record = cursor.record();
-    const step = steps.next(record);
-    const mark = marksOf(record) | (step === undefined ? ownTotals : marksOfStep(step));
+    const increment = increments.next(record);
+    const mark = marksOf(record) | (increment === undefined ? ownTotals : marksOfIncrement(increment));
     marks.push(mark);
     times.push(record.time);
     delays.push(record.receivedAt - record.time);
@@ -122,7 +122,7 @@ function putBody(sink: ByteSink, bytes: Uint8Array) {
     if (record.speed !== undefined) speeds.push(record.speed);
     if (record.course !== undefined) courses.push(record.course);
     if (mark & hasPositionTime) positionTimes.push(record.positionTime ?? 0);
-    if (step !== undefined && mark & counted) counts.push(step.countedMm);
+    if (increment !== undefined && mark & counted) counts.push(increment.countedMm);
     if (mark & numbered) arrivals.push(record.arrival - firstArrival);
     if (mark & ownHash) hashes.push(record.hash);
     if (mark & ownTotals) writeTotals(totals, record.totals);

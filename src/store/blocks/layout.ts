@@ -6,10 +6,10 @@ import { BlockDamaged } from "./bytes.ts";
  * A block: records of one device in their order, column by column. Little endian.
  *    0 u32 "WBB1"   4 u32 CRC-32 of everything else and of whose block it is   8 u32 records   12 u32 bytes of the body before zstd
  *   16 f64 time of the first record   24 f64 time of the last   32 the body under zstd
- * The body is a row of columns: what each record has; times; arrivals after these; latitudes, longitudes, speeds, courses, position times of the records that
- * have them; what the steps of these that count add to the odometer; arrival numbers; content keys and totals, which stand there only where the content and the step do
- * not give them; alert members; extras. So most records have what the tracker said and what their own step adds, never a running sum.
- * "WBR1" instead: the body is the records as the tail has them. So records lie that would not come back byte for byte from columns, as some of earlier versions.
+ * The body is a row of columns: marks, which say what each record has; times; how long after these they were received; of the records that have them latitudes, longitudes,
+ * speeds, courses, position times; what increments add to the odometer; arrival numbers; content keys and totals, which stand there only where the content and the
+ * increment do not give them; alert members; extras. So most records have what the tracker said and their increment, never a running sum.
+ * "WBR1" instead: the body is the records as the tail has them. Records lie so that would not come back byte for byte from columns, as some of earlier versions.
  */
 export const ofColumns = 0x31424257;
 export const ofRecords = 0x31524257;
@@ -26,17 +26,17 @@ export const hasCourse = 4;
 export const hasPositionTime = 8;
 export const unlocated = 16;
 export const hasAlerts = 32;
-/** Its totals stand in the block: they are not those of the record before and its step. The first record's always do. */
+/** Its totals stand in the block: they are not those of the record before with its increment. The first record's always do. */
 export const ownTotals = 64;
 /** The content key is not the hash of the content: an earlier version of the program made it. */
 export const ownHash = 128;
 /** It has a number by which it arrived; otherwise its hash stands for that. */
 export const numbered = 256;
-/** Its step, without own totals: see `TotalsStep`. */
+/** Its increment, where it has no totals of its own: see `Increment`. */
 export const moved = 512;
 export const underway = 1024;
 export const uncounted = 2048;
-/** Its step adds to the odometer. */
+/** Its increment adds to the odometer. */
 export const counted = 4096;
 
 /** A block, and what its row says of it. */

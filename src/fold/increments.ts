@@ -1,29 +1,27 @@
 import { distanceKm } from "../geo/distance.ts";
 import type { LocationRecord, Totals } from "../model/location.ts";
 import { millimetres } from "./mileage.ts";
-import { factsOf, isPositioned } from "./step.ts";
-import { sameTotals } from "./totals.ts";
+import { stepOf } from "./step.ts";
+import { type Step, sameTotals } from "./totals.ts";
 
-/** What a record's own step adds to the totals of the record before it. */
-export interface TotalsStep {
-  readonly time: number;
-  /** It has a valid position of its own. */
-  readonly positioned: boolean;
-  readonly latitude: number;
-  readonly longitude: number;
-  /** As in the fold's `Step`. */
-  readonly inputsReported: number;
-  readonly inputsActive: number;
-  /** What it adds to the odometer. */
+/** What a record adds to the totals of the record before it. */
+export interface Increment
+  extends Pick<Step, "time" | "positioned" | "latitude" | "longitude" | "inputsReported" | "inputsActive"> {
+  /** What the record adds to the odometer. */
   readonly countedMm: number;
-  /** The device moved, it is on its way, and it leaves a way that is not counted yet. */
+  /** The device moved. */
   readonly moved: boolean;
+  /** The device is on its way: see `Totals`. */
   readonly underway: boolean;
+  /** The record leaves a way that is not counted yet. */
   readonly uncounted: boolean;
 }
 
-/** Adds step after step to the totals of a block's first record. No rule of the fold is repeated here: see `Steps`. */
-export class StepTotals {
+/**
+ * Adds one record's increment after the other to totals. It judges no record: which way counts and whether a device moved is what the fold has decided.
+ * What it makes of an increment is part of the format of blocks, as `distanceKm` is: it must give the same for ever.
+ */
+export class RunningTotals {
   odometerMm = 0;
   sensor1 = 0;
   sensor2 = 0;
@@ -84,21 +82,22 @@ export class StepTotals {
     };
   }
 
-  /** `beforeTime`: of the record before. */
-  add(beforeTime: number, step: TotalsStep): void {
-    if (this.#inputsActive !== 0 && step.time > beforeTime) this.#addActive(step.time - beforeTime);
-    this.inputsKnown |= step.inputsReported;
-    this.#inputsActive = (this.#inputsActive & ~step.inputsReported) | (step.inputsActive & step.inputsReported);
-    this.odometerMm += step.countedMm;
-    if (step.moved) this.movedAt = step.time;
-    this.#underway = step.underway;
-    if (!step.positioned) return;
-    if (step.uncounted) this.#addUncounted(step.latitude, step.longitude);
+  /** Adds the increment of the next record. `beforeTime`: event time of the record before it. */
+  add(beforeTime: number, increment: Increment): void {
+    if (this.#inputsActive !== 0 && increment.time > beforeTime) this.#addActive(increment.time - beforeTime);
+    this.inputsKnown |= increment.inputsReported;
+    this.#inputsActive =
+      (this.#inputsActive & ~increment.inputsReported) | (increment.inputsActive & increment.inputsReported);
+    this.odometerMm += increment.countedMm;
+    if (increment.moved) this.movedAt = increment.time;
+    this.#underway = increment.underway;
+    if (!increment.positioned) return;
+    if (increment.uncounted) this.#addUncounted(increment.latitude, increment.longitude);
     else this.#hasUncounted = false;
     this.hasAnchor = true;
-    this.anchorTime = step.time;
-    this.anchorLatitude = step.latitude;
-    this.anchorLongitude = step.longitude;
+    this.anchorTime = increment.time;
+    this.anchorLatitude = increment.latitude;
+    this.anchorLongitude = increment.longitude;
   }
 
   #addActive(ms: number): void {
@@ -121,36 +120,39 @@ export class StepTotals {
   }
 }
 
-/** Takes the steps out of the totals that the fold gave records, one record after the other. */
-export class Steps {
-  readonly #totals = new StepTotals();
+/** Finds the increments of records, one record after the other, by the totals that the fold gave them. */
+export class Increments {
+  readonly #running = new RunningTotals();
   #before: LocationRecord | undefined;
 
-  /** The record's step; undefined: there is none that gives its totals, which are to stand in the block whole. */
-  next(record: LocationRecord): TotalsStep | undefined {
+  /** The record's increment; undefined: none gives the record's totals, which must be kept whole. */
+  next(record: LocationRecord): Increment | undefined {
     const before = this.#before;
     this.#before = record;
-    const step = before && stepFrom(before.totals, record);
-    if (before !== undefined && step !== undefined) this.#totals.add(before.time, step);
-    if (step !== undefined && sameTotals(this.#totals.totals, record.totals)) return step;
-    this.#totals.set(record.totals);
+    if (before !== undefined) {
+      const increment = incrementOf(before.totals, record);
+      this.#running.add(before.time, increment);
+      if (sameTotals(this.#running.totals, record.totals)) return increment;
+    }
+    this.#running.set(record.totals);
     return undefined;
   }
 }
 
-function stepFrom(before: Totals, record: LocationRecord): TotalsStep {
-  const { time, latitude, longitude, extras, totals } = record;
-  const { inputsReported, inputsActive } = factsOf(extras);
+/** The increment that a record has where there is one that gives its totals. */
+function incrementOf(before: Totals, record: LocationRecord): Increment {
+  const { time, positioned, latitude, longitude, inputsReported, inputsActive } = stepOf(record);
+  const { odometerMm, movedAt, uncounted, underway } = record.totals;
   return {
     time,
-    positioned: isPositioned(record),
+    positioned,
     latitude,
     longitude,
     inputsReported,
     inputsActive,
-    countedMm: totals.odometerMm - before.odometerMm,
-    moved: totals.movedAt === time,
-    underway: totals.underway === true,
-    uncounted: totals.uncounted !== undefined,
+    countedMm: odometerMm - before.odometerMm,
+    moved: movedAt === time,
+    underway: underway === true,
+    uncounted: uncounted !== undefined,
   };
 }

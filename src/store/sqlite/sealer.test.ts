@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { silentLog } from "../../../test/support/silent-log.ts";
+import { Background } from "./background.ts";
 import { ChunkIndex } from "./chunk-index.ts";
 import type { PackerCalls, SealAnswer, SealRequest, SwapRequest, WriterCalls } from "./messages.ts";
 import { Mutex } from "./mutex.ts";
@@ -52,6 +53,73 @@ test("a row whose commit was never answered keeps its number: the index is broug
   assert.ok(seq > unanswered);
 });
 
+/** A sealer whose workers do all that they are asked for at once. */
+function sealerOf(index: ChunkIndex, seal: WorkerLink<PackerCalls> = packer): Sealer {
+  return new Sealer({
+    writer: { call: async () => true } as unknown as WorkerLink<WriterCalls>,
+    packer: seal,
+    turns: new Mutex(),
+    index,
+    settle: async () => {},
+    doubt: () => assert.fail("the writer answers"),
+    log: silentLog,
+  });
+}
+
+/** Background work does not pause. */
+function withoutPauses({ mock }: TestContext): void {
+  mock.method(Background.prototype, "pause", () => Promise.resolve());
+}
+
+test("devices take turns: one with a long tail is not sealed wholly before the next one", async (context) => {
+  withoutPauses(context);
+  const index = new ChunkIndex();
+  for (let at = 0; at < 5 * 256; at++) add(index, 1, index.next);
+  for (const device of [2, 3]) for (let at = 0; at < 300; at++) add(index, device, index.next);
+  const order: number[] = [];
+  const noting = {
+    call(name: string, request: SealRequest) {
+      order.push(request.device);
+      return Reflect.apply(packer.call, packer, [name, request]);
+    },
+  } as unknown as WorkerLink<PackerCalls>;
+  const sealer = sealerOf(index, noting);
+  const sealed = [1, 2, 3].map((device) => sealer.now(device));
+  // What comes while a device waits for its next turn is sealed too, after what was there.
+  await sealed[1];
+  add(index, 1, index.next);
+  await Promise.all([...sealed, sealer.now(1)]);
+  assert.deepEqual(order, [1, 2, 3, 1, 2, 3, 1, 1, 1, 1]);
+  assert.equal(index.tail.chunks, 0);
+  assert.ok([1, 2, 3].every((device) => index.get(device)?.sealing === false));
+  await sealer.close();
+});
+
+test("the more devices there are, the fewer chunks each gathers before it is sealed, but not so few that most of the work is packing again", async (context) => {
+  withoutPauses(context);
+  for (const [devices, enough] of [
+    [10, 256],
+    [10_000, 256],
+    [20_000, 128],
+    [200_000, 32],
+  ] as const) {
+    const index = new ChunkIndex();
+    for (let device = 1; device < devices; device++) add(index, device, index.next);
+    const sealer = sealerOf(index);
+    const inTail = async () => {
+      sealer.look(devices);
+      // Another device's turn is after that one's.
+      await sealer.now(1);
+      return index.get(devices)?.tail.chunks;
+    };
+    for (let chunks = 1; chunks < enough; chunks++) add(index, devices, index.next);
+    assert.equal(await inTail(), enough - 1, `${devices} devices`);
+    add(index, devices, index.next);
+    assert.equal(await inTail(), 0, `${devices} devices`);
+    await sealer.close();
+  }
+});
+
 /** The pause after the first slice, ms, where so many chunks of another device, or blocks, are there too. */
 async function pauseBeside(context: TestContext, others: number, sealed: boolean): Promise<number> {
   const index = new ChunkIndex();
@@ -59,15 +127,7 @@ async function pauseBeside(context: TestContext, others: number, sealed: boolean
   for (let at = 1; at <= 256; at++) add(index, 1, others + at);
   const paused = Promise.withResolvers<number>();
   const { mock } = context.mock.method(globalThis, "setTimeout", (_done: () => void, ms: number) => paused.resolve(ms));
-  const sealer = new Sealer({
-    writer: { call: async () => true } as unknown as WorkerLink<WriterCalls>,
-    packer,
-    turns: new Mutex(),
-    index,
-    settle: async () => {},
-    doubt: () => assert.fail("the writer answers"),
-    log: silentLog,
-  });
+  const sealer = sealerOf(index);
   sealer.look(1);
   const ms = await paused.promise;
   mock.restore();

@@ -1,15 +1,21 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import { Background } from "./background.ts";
-import { type ChunkIndex, type ChunkPlace, type DeviceChunks, firstPlace, type Slice } from "./chunk-index.ts";
+import type { DeviceChunks } from "./chunk-index.ts";
 import { momentText } from "./chunk-rows.ts";
-import type { DamagedChunk, PackerCalls, SealAnswer, WriterCalls } from "./messages.ts";
-import type { Mutex } from "./mutex.ts";
+import { DeviceSealing, type SealingParts } from "./device-sealing.ts";
+import type { DamagedChunk } from "./messages.ts";
 import { blockBytes, blockRecords } from "./sizes.ts";
-import type { WorkerLink } from "./worker-link.ts";
 
-/** What a device's tail gathers before it is sealed, beside what was left the last time: so many chunks, of which each is an entry in memory and a row to read; or the records of a block. */
+/**
+ * What a device's tail gathers before it is sealed, beside what was left the last time: so many chunks, of which each is an entry in memory and a row to read at the start;
+ * or the records of a block.
+ */
 const manyChunks = 256;
+/** So many devices may gather as many: 2.6 million chunks in all, some 150 MB in memory and three seconds of a start. Where there are more devices, they share these. */
+const manyDevices = 10_000;
+/** But each device has as many as this. A small block is packed anew when it takes in more, so that each position is packed five times until its block is full. */
+const fewChunks = 32;
 /** Shifts of a device that are worth folding in: each read goes through them for every chunk, and each late commit rewrites their row, 5 KB then. */
 const manyShifts = 128;
 /** So many slow down reading; then they are folded in sooner. */
@@ -18,9 +24,7 @@ const tooManyShifts = 1024;
 const manyPatches = 512;
 /** Chunks of the tail, beside those that wait for more of their device, whose entries in memory, some 50 MB, make sealing urgent. */
 const tooManyChunks = 1_000_000;
-/** Chunks that are looked at in one go. */
-const sliceRows = 256;
-/** Pauses between two goes, ms: half of a processor at most, by a thread that gives way to all others. */
+/** Pauses between two slices, ms: half of a processor at most, by a thread that gives way to all others. */
 const pauseMs = 40;
 const urgentPauseMs = 4;
 /** After a failure: the disk or lock that caused it needs some time. */
@@ -32,36 +36,28 @@ const longWork = 250_000;
 const toldEach = 1_000_000;
 
 /** What the sealer works with. */
-export interface SealerParts {
-  readonly writer: WorkerLink<WriterCalls>;
-  readonly packer: WorkerLink<PackerCalls>;
-  readonly turns: Mutex;
-  readonly index: ChunkIndex;
-  /** Brings the index up to the tail, in a turn at the writer. */
-  settle(): Promise<void>;
-  /** It is not known whether these chunks were sealed. */
-  doubt(device: DeviceKey, seqs: readonly number[]): void;
+export interface SealerParts extends SealingParts {
   readonly log: Log;
 }
 
-/** What is to be sealed of a device. */
-interface Stretch {
-  /** Event time from which on everything is folded in; otherwise only what the tail gathered is sealed. */
-  readonly since: number | undefined;
-  /** Chunks that are older than this row number, with what commits before it laid beside them. */
-  readonly until: number;
+/** A device that is being sealed, and who waits for that. */
+interface Turn {
+  /** Undefined: before the first slice. */
+  sealing: DeviceSealing | undefined;
+  readonly ends: readonly (() => void)[];
 }
 
 /**
- * Seals the tail of each device into blocks in the background, and folds in what late reports laid beside. One slice after the other: it is packed by a worker while
- * commits go on, and swapped by the writer in one transaction. A slice changes no record's true totals, so it may end after any of them; what is left to do is found
- * again at the next start. So data of older versions are sealed, too.
+ * Seals the tails of devices into blocks in the background. Devices take turns: a slice of one, then a slice of the next. What is left to do is found again at the next
+ * start, so that data of older versions are sealed, too.
  */
 export class Sealer {
   readonly #parts: SealerParts;
   readonly #queue = new Set<DeviceKey>();
+  /** Devices that are being sealed. Few have more than one slice. */
+  readonly #begun = new Map<DeviceKey, Turn>();
   readonly #background = new Background(() => this.#work());
-  /** Who waits for a device's turn. */
+  /** Who waits for a sealing that is not begun yet. */
   readonly #ends = new Map<DeviceKey, (() => void)[]>();
   /** Devices whose sealing failed: how long each waits until it is tried again. */
   readonly #failed = new Map<DeviceKey, number>();
@@ -87,12 +83,12 @@ export class Sealer {
   /** Looks whether there is something to do for a device. */
   look(device: DeviceKey): void {
     const chunks = this.#parts.index.get(device);
-    if (chunks === undefined || !isReady(chunks) || this.#failed.has(device)) return;
+    if (chunks === undefined || !isReady(chunks, this.#enough) || this.#failed.has(device)) return;
     this.#queue.add(device);
     this.#background.start();
   }
 
-  /** Seals what there is of a device, however little. Resolves after its next turn. */
+  /** Seals what there is of a device, however little. Resolves when that is done, has failed, or is left to the next start. */
   now(device: DeviceKey): Promise<void> {
     return new Promise((resolve) => {
       this.#ends.set(device, [...(this.#ends.get(device) ?? []), resolve]);
@@ -111,8 +107,10 @@ export class Sealer {
   }
 
   /** Ends after the present slice. */
-  close(): Promise<void> {
-    return this.#background.close();
+  async close(): Promise<void> {
+    await this.#background.close();
+    for (const { ends } of this.#begun.values()) for (const end of ends) end();
+    for (const ends of this.#ends.values()) for (const end of ends) end();
   }
 
   async #work(): Promise<void> {
@@ -120,24 +118,57 @@ export class Sealer {
       if (this.#background.closed) return;
       // Before the work: what is committed meanwhile puts it back.
       this.#queue.delete(device);
-      const chunks = this.#parts.index.get(device);
-      const ends = this.#ends.get(device) ?? [];
-      this.#ends.delete(device);
-      try {
-        if (chunks !== undefined) await this.#seal(device, chunks);
-        this.#failed.delete(device);
-        this.look(device);
-      } catch (error) {
-        this.#parts.log.warn({ device, error: String(error) }, "positions of a device can't be sealed now");
-        this.#tryLater(device);
-        await this.#background.pause(retryMs);
-      }
-      for (const end of ends) end();
+      await this.#slice(device);
     }
     if (this.#progress !== undefined && this.#queue.size === 0) {
       this.#progress = undefined;
       this.#parts.log.info({ blocks: this.#parts.index.blocks }, "all positions are sealed but the newest ones");
     }
+  }
+
+  /** Seals a slice of a device. Where more is left, the device waits behind all others. */
+  async #slice(device: DeviceKey): Promise<void> {
+    const chunks = this.#parts.index.get(device);
+    const turn = this.#begun.get(device) ?? this.#begin(device);
+    if (chunks === undefined) {
+      this.#failed.delete(device);
+      this.#end(device, turn);
+      return;
+    }
+    const urgent = chunks.shifts.count > tooManyShifts || this.#behind;
+    try {
+      turn.sealing ??= await DeviceSealing.begin(this.#parts, device, chunks);
+      const { positions, damaged, isLast } = await turn.sealing.next();
+      for (const chunk of damaged) this.#tellDamage(device, chunk);
+      this.#tellProgress(positions);
+      if (isLast) {
+        this.#failed.delete(device);
+        this.#end(device, turn);
+        this.look(device);
+      } else this.#queue.add(device);
+    } catch (error) {
+      this.#parts.log.warn({ device, error: String(error) }, "positions of a device can't be sealed now");
+      this.#end(device, turn);
+      this.#tryLater(device);
+      await this.#background.pause(retryMs);
+      return;
+    }
+    await this.#background.pause(urgent ? urgentPauseMs : pauseMs);
+  }
+
+  #begin(device: DeviceKey): Turn {
+    const turn = { sealing: undefined, ends: this.#ends.get(device) ?? [] };
+    this.#ends.delete(device);
+    this.#begun.set(device, turn);
+    return turn;
+  }
+
+  #end(device: DeviceKey, { sealing, ends }: Turn): void {
+    this.#begun.delete(device);
+    sealing?.end();
+    for (const end of ends) end();
+    // Who asked meanwhile waits for what came meanwhile, too.
+    if (this.#ends.has(device)) this.#queue.add(device);
   }
 
   #tryLater(device: DeviceKey): void {
@@ -150,88 +181,16 @@ export class Sealer {
     setTimeout(again, ms).unref();
   }
 
-  /** Whether chunks come in faster than they are sealed. A device that need not be looked at yet has half of `manyChunks` on average. */
+  /** Chunks that a device's tail gathers before it is sealed. */
+  get #enough(): number {
+    const share = Math.floor((manyDevices * manyChunks) / this.#parts.index.deviceCount);
+    return Math.max(fewChunks, Math.min(manyChunks, share));
+  }
+
+  /** Whether chunks come in faster than they are sealed. A device that need not be looked at yet has half of `#enough` on average. */
   get #behind(): boolean {
     const { tail, deviceCount } = this.#parts.index;
-    return tail.chunks - (deviceCount * manyChunks) / 2 > tooManyChunks;
-  }
-
-  async #seal(device: DeviceKey, chunks: DeviceChunks): Promise<void> {
-    const { turns } = this.#parts;
-    const urgent = chunks.shifts.count > tooManyShifts;
-    const stretch = await turns.run(() => this.#begin(chunks));
-    try {
-      let place: ChunkPlace | undefined = firstPlace;
-      while (!this.#background.closed) {
-        place = await this.#slice(device, chunks, stretch, place);
-        if (place === undefined) break;
-        await this.#background.pause(urgent || this.#behind ? urgentPauseMs : pauseMs);
-      }
-      if (this.#background.closed || this.#parts.index.get(device) !== chunks) return;
-      if (stretch.since !== undefined) await turns.run(() => this.#forget(device, chunks, stretch.until));
-      chunks.left = chunks.tailBefore(stretch.until);
-    } finally {
-      chunks.sealing = false;
-    }
-  }
-
-  /** In a turn, and with a row number of its own: the shifts and patches known now have a lower one, and those of all later commits a higher one. */
-  async #begin(chunks: DeviceChunks): Promise<Stretch> {
-    // Rows of a commit or a slice that was not answered are looked for from the next number on.
-    await this.#parts.settle();
-    chunks.sealing = true;
-    const { shifts, patches } = chunks;
-    const since = Math.min(shifts.since, patches.since, chunks.firstOpen());
-    const folds = shifts.count > 0 || patches.count > 0;
-    return { since: folds ? since : undefined, until: this.#parts.index.next++ };
-  }
-
-  /** Seals what follows a place. Gives the next place; undefined: nothing is left, or the device is gone. */
-  async #slice(
-    device: DeviceKey,
-    chunks: DeviceChunks,
-    { since, until }: Stretch,
-    place: ChunkPlace,
-  ): Promise<ChunkPlace | undefined> {
-    const { index, packer, turns } = this.#parts;
-    if (index.get(device) !== chunks) return undefined;
-    const slice = chunks.slice(place, until, sliceRows, since ?? "next open");
-    const { seqs } = slice;
-    if (seqs.length === 0) return undefined;
-    const answer = await packer.call("seal", { device, seqs, until, everything: since !== undefined });
-    for (const chunk of answer?.damaged ?? []) this.#tellDamage(device, chunk);
-    const next = placeOf(slice, answer?.taken ?? 0);
-    if (answer?.seqs.length === 0 && answer.lifts.length === 0) return next;
-    const swapped = await turns.run(async () => {
-      await this.#parts.settle();
-      if (index.get(device) !== chunks) return false;
-      try {
-        await this.#swap(device, chunks, until, answer);
-      } catch (error) {
-        this.#parts.doubt(device, answer?.seqs ?? seqs);
-        throw error;
-      }
-      return true;
-    });
-    return swapped ? next : undefined;
-  }
-
-  /** Puts blocks in the place of the chunks that they were made of. In a turn at the writer. */
-  async #swap(device: DeviceKey, chunks: DeviceChunks, until: number, answer: SealAnswer | undefined): Promise<void> {
-    const { index, writer } = this.#parts;
-    const seq = index.next;
-    const request = answer && { device, seq, until, seqs: answer.seqs, pieces: answer.pieces, lifts: answer.lifts };
-    if (request === undefined || !(await writer.call("swap", request)))
-      throw new Error(`chunks of device ${device} are missing`);
-    const made = request.pieces.map(({ data: _, ...piece }, at) => ({ seq: seq + at, ...piece, sealed: true }));
-    index.replace(device, chunks, new Set(request.seqs), made);
-    this.#tellProgress(made.reduce((sum, { count }) => sum + count, 0));
-  }
-
-  async #forget(device: DeviceKey, chunks: DeviceChunks, until: number): Promise<void> {
-    const left = await this.#parts.writer.call("forget", { device, seq: until });
-    chunks.shifts = left.shifts;
-    chunks.patches = left.patches;
+    return tail.chunks - (deviceCount * this.#enough) / 2 > tooManyChunks;
   }
 
   /** A damaged chunk stays where it is, and costs nobody anything but its own positions. */
@@ -252,17 +211,11 @@ export class Sealer {
   }
 }
 
-/** The place of the last chunk of those that were taken. */
-function placeOf({ seqs, firsts }: Slice, taken: number): ChunkPlace {
-  const last = Math.max(1, taken) - 1;
-  return { first: firsts[last] ?? 0, seq: seqs[last] ?? 0 };
-}
-
-/** Whether a device has enough that is worth sealing. */
-function isReady({ tail, left, shifts, patches }: DeviceChunks): boolean {
+/** Whether what a device has is worth sealing. */
+function isReady({ tail, left, shifts, patches }: DeviceChunks, enoughChunks: number): boolean {
   if (shifts.count >= manyShifts || patches.count >= manyPatches) return true;
   return (
-    tail.chunks - left.chunks >= manyChunks ||
+    tail.chunks - left.chunks >= enoughChunks ||
     tail.records - left.records >= blockRecords ||
     tail.bytes - left.bytes >= blockBytes
   );

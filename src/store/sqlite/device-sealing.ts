@@ -1,0 +1,135 @@
+import type { DeviceKey } from "../../model/device.ts";
+import { type ChunkIndex, type ChunkPlace, type DeviceChunks, firstPlace, type Slice } from "./chunk-index.ts";
+import type { DamagedChunk, PackerCalls, SealAnswer, WriterCalls } from "./messages.ts";
+import type { Mutex } from "./mutex.ts";
+import type { WorkerLink } from "./worker-link.ts";
+
+/** Chunks that are looked at in one slice. */
+const sliceRows = 256;
+
+/** What sealing works with. */
+export interface SealingParts {
+  readonly writer: WorkerLink<WriterCalls>;
+  readonly packer: WorkerLink<PackerCalls>;
+  readonly turns: Mutex;
+  readonly index: ChunkIndex;
+  /** Brings the index up to the tail, in a turn at the writer. */
+  settle(): Promise<void>;
+  /** It is not known whether these chunks were sealed. */
+  doubt(device: DeviceKey, seqs: readonly number[]): void;
+}
+
+/** What became of a slice. */
+export interface SealedSlice {
+  /** Positions that blocks have now. */
+  readonly positions: number;
+  readonly damaged: readonly DamagedChunk[];
+  /** Nothing is left, or the device is gone. */
+  readonly isLast: boolean;
+}
+
+const deviceGone: SealedSlice = { positions: 0, damaged: [], isLast: true };
+
+/**
+ * Seals the tail of one device as it was when this began, and folds in what late reports laid beside until then. A slice is packed by a worker while commits go on, and
+ * swapped by the writer in one transaction. A slice changes no record's true totals, so any of them may be the last one.
+ */
+export class DeviceSealing {
+  readonly #parts: SealingParts;
+  readonly #device: DeviceKey;
+  readonly #chunks: DeviceChunks;
+  /** Chunks with a smaller row number are sealed, with what commits before it laid beside them. */
+  readonly #until: number;
+  /** Event time from which on everything is folded in; undefined: only what the tail gathered is sealed. */
+  readonly #since: number | undefined;
+  #place: ChunkPlace = firstPlace;
+
+  private constructor(parts: SealingParts, device: DeviceKey, chunks: DeviceChunks, until: number) {
+    const { shifts, patches } = chunks;
+    this.#parts = parts;
+    this.#device = device;
+    this.#chunks = chunks;
+    this.#until = until;
+    const folds = shifts.count > 0 || patches.count > 0;
+    this.#since = folds ? Math.min(shifts.since, patches.since, chunks.firstOpen()) : undefined;
+  }
+
+  /** Waits for a turn at the writer. */
+  static begin(parts: SealingParts, device: DeviceKey, chunks: DeviceChunks): Promise<DeviceSealing> {
+    return parts.turns.run(async () => {
+      // Rows of a commit or a slice that was not answered are looked for from the next number on.
+      await parts.settle();
+      chunks.sealing = true;
+      // A row number of its own: the shifts and patches known now have a lower one, and those of all later commits a higher one.
+      return new DeviceSealing(parts, device, chunks, parts.index.next++);
+    });
+  }
+
+  /** Seals the next slice. */
+  async next(): Promise<SealedSlice> {
+    if (this.#isGone) return deviceGone;
+    const slice = this.#slice(sliceRows);
+    if (slice.seqs.length === 0) return this.#last(0, []);
+    const everything = this.#since !== undefined;
+    const request = { device: this.#device, seqs: slice.seqs, until: this.#until, everything };
+    const answer = await this.#parts.packer.call("seal", request);
+    const positions = await this.#parts.turns.run(() => this.#swap(slice, answer));
+    const damaged = answer?.damaged ?? [];
+    if (this.#isGone) return { ...deviceGone, damaged };
+    this.#place = placeOf(slice, answer?.taken ?? 0);
+    const isLast = this.#slice(1).seqs.length === 0;
+    return isLast ? this.#last(positions, damaged) : { positions, damaged, isLast };
+  }
+
+  /** From now on late reports may change the chunks of the tail again. */
+  end(): void {
+    this.#chunks.sealing = false;
+  }
+
+  get #isGone(): boolean {
+    return this.#parts.index.get(this.#device) !== this.#chunks;
+  }
+
+  #slice(rows: number): Slice {
+    return this.#chunks.slice(this.#place, this.#until, rows, this.#since ?? "next open");
+  }
+
+  async #last(positions: number, damaged: readonly DamagedChunk[]): Promise<SealedSlice> {
+    if (this.#since !== undefined) await this.#parts.turns.run(() => this.#forget());
+    this.#chunks.left = this.#chunks.tailBefore(this.#until);
+    return { positions, damaged, isLast: true };
+  }
+
+  /** In a turn at the writer: puts blocks in the place of the chunks that they were made of. Gives the positions of the blocks. */
+  async #swap({ seqs }: Slice, answer: SealAnswer | undefined): Promise<number> {
+    if (answer?.seqs.length === 0 && answer.lifts.length === 0) return 0;
+    await this.#parts.settle();
+    if (this.#isGone) return 0;
+    const { index, writer } = this.#parts;
+    const seq = index.next;
+    const { pieces, lifts, seqs: replaced } = answer ?? { pieces: [], lifts: new Float64Array(0), seqs };
+    const request = { device: this.#device, seq, until: this.#until, seqs: replaced, pieces, lifts };
+    try {
+      if (answer === undefined || !(await writer.call("swap", request)))
+        throw new Error(`chunks of device ${this.#device} are missing`);
+    } catch (error) {
+      this.#parts.doubt(this.#device, replaced);
+      throw error;
+    }
+    const made = pieces.map(({ data: _, ...piece }, at) => ({ seq: seq + at, ...piece, sealed: true }));
+    index.replace(this.#device, this.#chunks, new Set(replaced), made);
+    return made.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  async #forget(): Promise<void> {
+    const left = await this.#parts.writer.call("forget", { device: this.#device, seq: this.#until });
+    this.#chunks.shifts = left.shifts;
+    this.#chunks.patches = left.patches;
+  }
+}
+
+/** The place of the last chunk of those that were taken. */
+function placeOf({ seqs, firsts }: Slice, taken: number): ChunkPlace {
+  const last = Math.max(1, taken) - 1;
+  return { first: firsts[last] ?? 0, seq: seqs[last] ?? 0 };
+}

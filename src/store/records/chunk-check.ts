@@ -25,11 +25,11 @@ const contentHash = new ContentHash();
 
 /**
  * Reads every record of a chunk and trusts none of its bytes. Records with a number of arrival carry a hash of their content, so a changed value shows;
- * of records that older versions wrote only the form can be checked. `look`: whether hashes are made, too.
+ * of records that older versions wrote only the form can be checked.
  */
 export function checkChunk(
   { first, last, count, data }: StoredChunk,
-  look: "at all" | "at the form" = "at all",
+  depth: "with hashes" | "form only" = "with hashes",
 ): CheckedChunk {
   const cursor = new RecordCursor(data);
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
@@ -43,7 +43,7 @@ export function checkChunk(
     records++;
     if (cursor.arrival === cursor.hash) continue;
     numbered++;
-    if (look === "at all" && !hasItsHash(cursor, view)) problem = "a record does not match its checksum";
+    if (depth === "with hashes" && !hasItsHash(cursor, view)) problem = "a record does not match its checksum";
   }
   if (problem === undefined && records !== count) problem = `it holds ${records} records and should hold ${count}`;
   return { records, numbered, problem };

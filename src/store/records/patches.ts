@@ -53,7 +53,7 @@ export class Patches {
   }
 
   /** Appends a chunk's records with their true totals. `until`: leaves out what later commits than this one added. */
-  settle(records: Uint8Array, chunk: ShiftedChunk, shifts: Shifts, sink: ByteSink, until?: number): void {
+  copyAll(records: Uint8Array, chunk: ShiftedChunk, shifts: Shifts, sink: ByteSink, until?: number): void {
     const cursor = new RecordCursor(records);
     const own = shifts.of(chunk, until);
     for (let at = 0; at < records.byteLength; at = cursor.end) {
@@ -65,7 +65,7 @@ export class Patches {
       }
       const { time } = cursor;
       const later = shifts.of({ asOf: patch.seq, first: time, last: time }, until);
-      const totals = later.addedTo(patch.totals, cursor);
+      const totals = later.withShifts(patch.totals, cursor);
       cursor.read(at);
       writeRecord(sink, withTotals(cursor.record(), totals));
     }

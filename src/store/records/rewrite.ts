@@ -69,7 +69,7 @@ export class Rewriter {
         this.#totals.read(patch);
         const { totals } = this.#totals.record();
         const record = cursor.record();
-        writeRecord(sink, withTotals(record, shifts.takenOff(totals, cursor)));
+        writeRecord(sink, withTotals(record, shifts.withoutShifts(totals, cursor)));
       }
     }
     return changed ? sink.cut() : undefined;

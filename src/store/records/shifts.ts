@@ -51,7 +51,7 @@ export class Shifts {
   /** What is to be added to the records of a chunk, by shifts up to a row number. */
   of({ asOf, first, last, sums }: ShiftedChunk, until = Number.POSITIVE_INFINITY): ChunkShifts {
     const numbers = this.#numbers;
-    if (numbers.length === 0 && sums === undefined) return nothingMore;
+    if (numbers.length === 0 && sums === undefined) return noShifts;
     const own = new ChunkShifts();
     if (sums !== undefined) own.add(Number.NEGATIVE_INFINITY, 0, sums.odometerMm, sums.sensorMs, first);
     for (let at = 0; at < numbers.length; at += numbers[at + 4] === 0 ? short : long) {
@@ -169,13 +169,13 @@ export class ChunkShifts {
       sink.view.setFloat64(sink.length - (cursor.end - at) + odometerOffset, cursor.odometerMm, true);
   }
 
-  /** A record's true totals without what is added to them: they are so when they are read. `cursor` has read the record, or its key. */
-  takenOff(totals: Totals, cursor: RecordCursor): Totals {
+  /** What is to be stored of a record's true totals, to which shifts are added when they are read. `cursor` has read the record, or its key. */
+  withoutShifts(totals: Totals, cursor: RecordCursor): Totals {
     return changedBy(totals, this.#sumsFor(cursor), -1);
   }
 
-  /** Totals of the record that the cursor has read, or of its key, with what is added to them. */
-  addedTo(totals: Totals, cursor: RecordCursor): Totals {
+  /** Totals with the shifts of a record. `cursor` has read the record, or its key. */
+  withShifts(totals: Totals, cursor: RecordCursor): Totals {
     return changedBy(totals, this.#sumsFor(cursor), 1);
   }
 
@@ -189,8 +189,8 @@ export class ChunkShifts {
   }
 }
 
-/** For all chunks to which nothing is added. */
-export const nothingMore = new ChunkShifts();
+/** Of chunks to which nothing is added. */
+export const noShifts = new ChunkShifts();
 
 function changedBy(totals: Totals, { odometerMm, sensorMs }: TotalsSums, sign: 1 | -1): Totals {
   const [first, second, third, fourth] = sensorMs;

@@ -1,5 +1,5 @@
 import type { DeviceKey } from "../../model/device.ts";
-import { fullBytes, fullRecords } from "./sizes.ts";
+import { isFull } from "./sizes.ts";
 
 /** Numbers of one entry: seq, first, last, count, bytes, and 1 for a block, 0 for a chunk of the tail. */
 const stride = 6;
@@ -105,7 +105,7 @@ export class DeviceChunks {
 
   /** Whether a chunk is to be put together with others some time. */
   #isOpen(index: number): boolean {
-    return !this.isSealed(index) || (this.count(index) < fullRecords && this.bytes(index) < fullBytes);
+    return !this.isSealed(index) || !isFull(this.count(index), this.bytes(index));
   }
 
   /** Counts a chunk that comes, or, by -1, one that goes. */

@@ -7,7 +7,7 @@ import { appendWindow, type Window, windowOf } from "../blocks/window.ts";
 import { LocationRenderer, ReadingRenderer } from "../records/location-bytes.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import type { RecordView } from "../records/record-view.ts";
-import { type ChunkShifts, nothingMore } from "../records/shifts.ts";
+import { type ChunkShifts, noShifts } from "../records/shifts.ts";
 import { ByteSink } from "../records/sink.ts";
 import type { BlockCache } from "./block-cache.ts";
 import { asDamage, type ChunkHead, type ChunkRow, ChunkRows, type ChunksFound, toldAsDamaged } from "./chunk-rows.ts";
@@ -30,7 +30,7 @@ interface Found {
   readonly chunks: readonly number[];
 }
 
-/** A record's place among those of its device, and what it can be walked over by. */
+/** A walk over records: it shows one after the other. */
 interface Walk extends RecordView {
   next(): boolean;
 }
@@ -91,7 +91,7 @@ export class ChunkReader {
   #open(row: ChunkRow, found: ChunksFound): Walk {
     if (found.patches.touch(row)) {
       this.#packed.length = 0;
-      found.patches.settle(this.#recordsOf(row), row, found.shifts, this.#packed);
+      found.patches.copyAll(this.#recordsOf(row), row, found.shifts, this.#packed);
       return new RecordCursor(this.#packed.bytes.subarray(0, this.#packed.length));
     }
     if (!row.sealed) return new RecordCursor(row.data);
@@ -249,10 +249,10 @@ export class ChunkReader {
       const touched = patches.touch(row);
       toldAsDamaged(device, row, () => {
         const records = row.sealed && window !== undefined ? this.#windowOf(row, window) : this.#recordsOf(row);
-        if (touched) patches.settle(records, row, shifts, packed);
+        if (touched) patches.copyAll(records, row, shifts, packed);
         else packed.append(records);
       });
-      this.#shifts.push(touched ? nothingMore : shifts.of(row));
+      this.#shifts.push(touched ? noShifts : shifts.of(row));
       this.#ends.push(packed.length);
     }
   }

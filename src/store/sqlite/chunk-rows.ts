@@ -197,7 +197,7 @@ export function momentText(time: number): string {
   return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : `${time} ms`;
 }
 
-/** Reads something of a chunk. */
+/** What `read` gives. Where the chunk is damaged, the error says whose it is. */
 export function toldAsDamaged<T>(device: DeviceKey, chunk: ChunkHead, read: () => T): T {
   try {
     return read();

@@ -107,8 +107,8 @@ export class DeviceSealing {
     if (this.#isGone) return 0;
     const { index, writer } = this.#parts;
     const seq = index.next;
-    const { pieces, lifts, seqs: replaced } = answer ?? { pieces: [], lifts: new Float64Array(0), seqs };
-    const request = { device: this.#device, seq, until: this.#until, seqs: replaced, pieces, lifts };
+    const { blocks, lifts, seqs: replaced } = answer ?? { blocks: [], lifts: new Float64Array(0), seqs };
+    const request = { device: this.#device, seq, until: this.#until, seqs: replaced, blocks, lifts };
     try {
       if (answer === undefined || !(await writer.call("swap", request)))
         throw new Error(`chunks of device ${this.#device} are missing`);
@@ -116,7 +116,7 @@ export class DeviceSealing {
       this.#parts.doubt(this.#device, replaced);
       throw error;
     }
-    const made = pieces.map(({ data: _, ...piece }, at) => ({ seq: seq + at, ...piece, sealed: true }));
+    const made = blocks.map(({ data: _, ...block }, at) => ({ seq: seq + at, ...block, sealed: true }));
     index.replace(this.#device, this.#chunks, new Set(replaced), made);
     return made.reduce((sum, { count }) => sum + count, 0);
   }

@@ -33,7 +33,7 @@ test("chunks that were sealed stay in the index until the blocks that took their
   };
   const packer = {
     async call(_name: string, { seqs }: SealRequest): Promise<SealAnswer> {
-      return { taken: seqs.length, seqs, pieces: [], lifts: new Float64Array(0), damaged: [] };
+      return { taken: seqs.length, seqs, blocks: [], lifts: new Float64Array(0), damaged: [] };
     },
   };
   const locations = new SqliteLocations({

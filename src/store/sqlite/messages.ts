@@ -3,6 +3,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { RecordPlace } from "../../model/location.ts";
 import type { LaidPatches, Rewrite } from "../records/batch.ts";
 import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
+import type { Waiting } from "./chunk-index.ts";
 
 /** A value that a statement takes or gives. */
 export type SqlValue = null | number | bigint | string | Uint8Array;
@@ -64,8 +65,8 @@ export interface SealRequest {
   readonly everything: boolean;
 }
 
-/** A block to be. */
-export interface SealedPiece {
+/** A block that is not stored yet. */
+export interface PackedBlock {
   readonly first: number;
   readonly last: number;
   readonly count: number;
@@ -87,14 +88,17 @@ export interface DamagedChunk {
 export interface SealAnswer {
   /** How many of them, from the first one on, were dealt with. */
   readonly taken: number;
-  /** Those whose records the pieces have. */
+  /** Those whose records the blocks have. */
   readonly seqs: readonly number[];
-  readonly pieces: readonly SealedPiece[];
-  /** Six numbers for each block whose records all get more: its row number, mm, and ms of the four inputs. */
+  readonly blocks: readonly PackedBlock[];
+  /** What is added to each record of blocks that stay, `liftNumbers` for each block: its row number, mm, and ms of the four inputs. */
   readonly lifts: Float64Array<ArrayBuffer>;
   /** Stay as they are. */
   readonly damaged: readonly DamagedChunk[];
 }
+
+/** Numbers of a lift. */
+export const liftNumbers = 6;
 
 /** What the packer does. */
 export interface PackerCalls {
@@ -104,7 +108,7 @@ export interface PackerCalls {
 }
 
 /** Chunks to be deleted, the blocks that take their place, with row numbers from `seq` on, and what is added to others. */
-export interface SwapRequest extends Pick<SealAnswer, "seqs" | "pieces" | "lifts"> {
+export interface SwapRequest extends Pick<SealAnswer, "seqs" | "blocks" | "lifts"> {
   readonly device: DeviceKey;
   readonly seq: number;
   /** See `SealRequest`. */
@@ -114,10 +118,10 @@ export interface SwapRequest extends Pick<SealAnswer, "seqs" | "pieces" | "lifts
 /** Numbers of a chunk in the answer of a scan. */
 export const scanColumns = 7;
 
-/** Shifts and patches of a device that are not yet folded in: how many, and the event time from which on records are concerned. */
+/** Shifts and patches of a device that are not yet folded in. */
 export interface WaitingLeft {
-  readonly shifts: { readonly count: number; readonly since: number };
-  readonly patches: { readonly count: number; readonly since: number };
+  readonly shifts: Waiting;
+  readonly patches: Waiting;
 }
 
 /** What the writer does. */

@@ -28,7 +28,7 @@ function packer(): Packer {
 serve<PackerCalls>({
   seal: (request) => {
     const answer = packer().packing.seal(request);
-    return { answer, transfer: answer?.pieces.map(({ data }) => data.buffer) ?? [] };
+    return { answer, transfer: answer?.blocks.map(({ data }) => data.buffer) ?? [] };
   },
   close: () => {
     opened?.database.close();

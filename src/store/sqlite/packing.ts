@@ -7,7 +7,7 @@ import { RecordsDamaged } from "../records/damage.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import { ByteSink } from "../records/sink.ts";
 import { type ChunkHead, type ChunkRow, ChunkRows, type ChunksFound, damageOf } from "./chunk-rows.ts";
-import type { DamagedChunk, SealAnswer, SealedPiece, SealRequest } from "./messages.ts";
+import type { DamagedChunk, PackedBlock, SealAnswer, SealRequest } from "./messages.ts";
 import { type Candidate, planSealing } from "./sealing-plan.ts";
 import { blockBytes, blockRecords } from "./sizes.ts";
 
@@ -41,14 +41,14 @@ export class Packing {
     if (read === undefined) return undefined;
     const { found, taken, lifts, runs } = read;
     const replaced: number[] = [];
-    const pieces: SealedPiece[] = [];
+    const blocks: PackedBlock[] = [];
     for (const run of runs) {
-      const whole = this.#settle(run, found, until, damaged);
+      const whole = this.#gather(run, found, until, damaged);
       for (const { seq } of whole) replaced.push(seq);
-      if (whole.length > 0) this.#pack(device, pieces);
+      if (whole.length > 0) this.#pack(device, blocks);
     }
     const lifted = Float64Array.from(lifts.flatMap((block) => liftOf(block, found, until)));
-    return { taken, seqs: replaced, pieces, lifts: lifted, damaged };
+    return { taken, seqs: replaced, blocks, lifts: lifted, damaged };
   }
 
   #readAll(run: readonly Candidate[], damaged: DamagedChunk[]): readonly ChunkRow[] {
@@ -59,24 +59,24 @@ export class Packing {
   }
 
   /** Puts the records of chunks one after the other, with their true totals. Damaged chunks are left out; gives the others. */
-  #settle(run: readonly ChunkRow[], found: ChunksFound<ChunkHead>, until: number, damaged: DamagedChunk[]) {
+  #gather(run: readonly ChunkRow[], found: ChunksFound<ChunkHead>, until: number, damaged: DamagedChunk[]) {
     const { shifts, patches } = found;
     const records = this.#records;
     records.shrink(4 * most.bytes);
     records.length = 0;
     return run.filter((row) => {
       const start = records.length;
-      const settled = intact(row, damaged, () => {
-        patches.settle(recordsOf(row), row, shifts, records, until);
+      const whole = intact(row, damaged, () => {
+        patches.copyAll(recordsOf(row), row, shifts, records, until);
         return true;
       });
-      if (settled === undefined) records.length = start;
-      return settled;
+      if (whole === undefined) records.length = start;
+      return whole;
     });
   }
 
   /** Packs the records that were put together, into blocks of nearly the same length, so that none is short. */
-  #pack(device: DeviceKey, pieces: SealedPiece[]): void {
+  #pack(device: DeviceKey, blocks: PackedBlock[]): void {
     const cursor = new RecordCursor(this.#records.bytes.subarray(0, this.#records.length));
     const moving: Moving[] = [];
     for (let at = 0; at < this.#records.length; at = cursor.end) {
@@ -94,7 +94,7 @@ export class Packing {
       }
       const data = packBlock(sink.bytes.subarray(0, sink.length), device);
       const first = moving[start]?.time ?? 0;
-      pieces.push({ first, last: moving[end - 1]?.time ?? first, count: end - start, bytes: sink.length, data });
+      blocks.push({ first, last: moving[end - 1]?.time ?? first, count: end - start, bytes: sink.length, data });
     }
   }
 }
@@ -122,7 +122,7 @@ function recordsOf(row: ChunkRow): Uint8Array {
     unpackBlock(row, records);
     return records.bytes.subarray(0, records.length);
   }
-  const { problem } = checkChunk(row, "at the form");
+  const { problem } = checkChunk(row, "form only");
   if (problem !== undefined) throw new RecordsDamaged(problem);
   return row.data;
 }

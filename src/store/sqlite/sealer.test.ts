@@ -17,8 +17,8 @@ function add(index: ChunkIndex, device: number, seq: number, sealed = false): vo
 const packer = {
   async call(_name: string, { seqs }: SealRequest): Promise<SealAnswer> {
     const block = { first: Math.min(...seqs), last: Math.max(...seqs), count: seqs.length, bytes: 100 * seqs.length };
-    const pieces = [{ ...block, data: new Uint8Array(0) }];
-    return { taken: seqs.length, seqs, pieces, lifts: new Float64Array(0), damaged: [] };
+    const blocks = [{ ...block, data: new Uint8Array(0) }];
+    return { taken: seqs.length, seqs, blocks, lifts: new Float64Array(0), damaged: [] };
   },
 } as unknown as WorkerLink<PackerCalls>;
 

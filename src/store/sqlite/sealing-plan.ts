@@ -1,5 +1,6 @@
+import type { Most } from "./chunk-index.ts";
 import type { ChunkHead } from "./chunk-rows.ts";
-import { fullBytes, fullRecords } from "./sizes.ts";
+import { isFull } from "./sizes.ts";
 
 /** A block is packed anew in order to take in so many late chunks, or so many late records: until then they lie beside it. */
 const worthChunks = 16;
@@ -21,12 +22,6 @@ export interface SealingPlan {
   readonly runs: readonly (readonly Candidate[])[];
   /** Blocks that stay as they are, but for what is added to all of their records. */
   readonly lifts: readonly Candidate[];
-}
-
-/** How much is put together at a time, but for the chunk that reaches past it. */
-export interface Most {
-  readonly records: number;
-  readonly bytes: number;
 }
 
 /**
@@ -64,14 +59,14 @@ export function planSealing(rows: readonly Candidate[], everything: boolean, mos
 }
 
 function isKept(row: Candidate, rows: readonly Candidate[], everything: boolean): boolean {
-  if (!isFull(row) || row.changes) return false;
-  const late = rows.filter((other) => other !== row && !isFull(other) && overlap(row, other));
+  if (!isFullBlock(row) || row.changes) return false;
+  const late = rows.filter((other) => other !== row && !isFullBlock(other) && overlap(row, other));
   if (everything) return late.length === 0;
   return late.length < worthChunks && late.reduce((sum, { count }) => sum + count, 0) < worthRecords;
 }
 
-function isFull({ sealed, count, bytes }: ChunkHead): boolean {
-  return sealed && (count >= fullRecords || bytes >= fullBytes);
+function isFullBlock({ sealed, count, bytes }: ChunkHead): boolean {
+  return sealed && isFull(count, bytes);
 }
 
 /** Whether the records of two chunks may have to be in turn. Blocks that follow each other may share a moment, at which the records of the first come first. */

@@ -5,6 +5,11 @@
 export const blockRecords = 512;
 /** And their bytes before they are packed, but for one record that is larger by itself: records with long texts make small blocks. */
 export const blockBytes = 384 * 1024;
-/** A block of so many records, or so many bytes, is left as it is: putting it together with others would gain little. */
+/** From so many records on, or so many bytes, a block is full: putting it together with others would gain little. */
 export const fullRecords = blockRecords / 2;
 export const fullBytes = blockBytes / 2;
+
+/** Whether a block of so many records and bytes is full. */
+export function isFull(records: number, bytes: number): boolean {
+  return records >= fullRecords || bytes >= fullBytes;
+}

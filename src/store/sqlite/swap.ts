@@ -1,10 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import { Shifts } from "../records/shifts.ts";
-import type { SwapRequest, WaitingLeft } from "./messages.ts";
-
-/** Numbers of a lift. */
-const liftNumbers = 6;
+import { liftNumbers, type SwapRequest, type WaitingLeft } from "./messages.ts";
 
 /** The writer's part of sealing: puts blocks in the place of chunks, one transaction for each time. */
 export class Swap {
@@ -49,10 +46,10 @@ export class Swap {
   }
 
   /** False, and nothing is done: one of the chunks is not there. */
-  swap({ device, seqs, seq, pieces, lifts, until }: SwapRequest): boolean {
+  swap({ device, seqs, seq, blocks, lifts, until }: SwapRequest): boolean {
     return this.#transaction(() => {
       for (const old of seqs) if (!this.remove(old)) return false;
-      pieces.forEach(({ first, last, count, bytes, data }, index) => {
+      blocks.forEach(({ first, last, count, bytes, data }, index) => {
         this.#insert.run(seq + index, device, first, last, count, bytes, until);
         this.#insertData.run(seq + index, data);
       });

@@ -9,6 +9,7 @@ import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { chance, delivery, drive, World } from "../support/any-order.ts";
 import { foldedTotals, type Location, totalsOf } from "../support/location-content.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
+import { worldFor } from "../support/world-for.ts";
 
 const cases = fc.record({
   seed: fc.integer(),
@@ -19,13 +20,7 @@ const cases = fc.record({
 });
 
 test("a history in any order, sealed in between, is that of the plain fold", { timeout: 100_000 }, async (context) => {
-  const directory = dataFolder();
-  const world = new World(directory);
-  await world.start();
-  context.after(async () => {
-    await world.stop();
-    removeFolder(directory);
-  });
+  const world = await worldFor(context);
   const account = await makeAccount(world.store);
   await fc.assert(
     fc.asyncProperty(cases, async ({ seed, count, way, atOnce, seals }) => {
@@ -64,13 +59,7 @@ test("a history in any order, sealed in between, is that of the plain fold", { t
 });
 
 test("what was sent live and comes again from the tracker's memory is a repeat, and the other way round, sealed or not", async (context) => {
-  const directory = dataFolder();
-  const world = new World(directory);
-  await world.start();
-  context.after(async () => {
-    await world.stop();
-    removeFolder(directory);
-  });
+  const world = await worldFor(context);
   const account = await makeAccount(world.store);
   const live = drive(chance(5), 700);
   const archived = live.map((fix) => ({ ...fix, attributes: { ...fix.attributes, archive: true } }));
@@ -157,13 +146,7 @@ function numbersOf(history: readonly Location[]): readonly number[] {
 test("who reads while late reports come and are sealed sees each acknowledged one, once and in order, with the totals of what is stored", {
   timeout: 100_000,
 }, async (context) => {
-  const directory = dataFolder();
-  const world = new World(directory);
-  await world.start();
-  context.after(async () => {
-    await world.stop();
-    removeFolder(directory);
-  });
+  const world = await worldFor(context);
   const account = await makeAccount(world.store);
   for (const way of ["any order", "newest first", "late parts"] as const) {
     const seed = Math.floor(Math.random() * 1e9);

@@ -10,8 +10,8 @@ import { check } from "../../src/store/backup/check.ts";
 import { Background } from "../../src/store/sqlite/background.ts";
 import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
-import { chance, delivery, drive, World } from "../support/any-order.ts";
-import { dataFolder, removeFolder } from "../support/service.ts";
+import { chance, delivery, drive, type World } from "../support/any-order.ts";
+import { worldFor } from "../support/world-for.ts";
 
 type Way = "not asked" | "answer lost" | "worker dies";
 const ways: readonly Way[] = ["not asked", "answer lost", "worker dies"];
@@ -76,13 +76,7 @@ async function removed(world: World, admitted: Admitted, random: () => number, f
 test("a history in any order is that of the plain fold, whichever calls of commits and of sealing fail, are done unheard, or kill their worker", {
   timeout: 120_000,
 }, async (context) => {
-  const directory = dataFolder();
-  const world = new World(directory);
-  await world.start();
-  context.after(async () => {
-    await world.stop();
-    removeFolder(directory);
-  });
+  const world = await worldFor(context);
   const account = await makeAccount(world.store);
   for (let round = 0; round < Number(process.env.ROUNDS ?? 2); round++) {
     const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9)) + round;
@@ -111,7 +105,10 @@ test("a history in any order is that of the plain fold, whichever calls of commi
     await world.compare(device.key, delivered, `seed ${seed}, sealed`);
     await world.stop();
     const work = { signal: context.signal, progress: () => {} };
-    assert.deepEqual((await check({ directory, secretFile: undefined, pid: process.pid }, work)).findings, []);
+    assert.deepEqual(
+      (await check({ directory: world.directory, secretFile: undefined, pid: process.pid }, work)).findings,
+      [],
+    );
     await world.start();
     await world.compare(device.key, delivered, `seed ${seed}, after a restart`);
     await removed(world, await world.admitted(device.id), random, delivered.slice(0, 300));

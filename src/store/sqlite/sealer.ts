@@ -147,7 +147,10 @@ export class Sealer {
         this.look(device);
       } else this.#queue.add(device);
     } catch (error) {
-      this.#parts.log.warn({ device, error: String(error) }, "positions of a device can't be sealed now");
+      this.#parts.log.warn(
+        { device, error: String(error) },
+        "positions of a device can't be sealed now; they stay as they are and are tried again",
+      );
       this.#end(device, turn);
       this.#tryLater(device);
       await this.#background.pause(retryMs);

@@ -22,10 +22,8 @@ function moves(elapsed: fc.Arbitrary<number>, numbers: <T>(usual: fc.Arbitrary<T
     valid: fc.integer({ min: 0, max: 4 }).map((choice) => choice > 0),
     isShownElsewhere: fc.integer({ min: 0, max: 9 }).map((choice) => choice === 0),
     unlocated: fc.integer({ min: 0, max: 9 }).map((choice) => choice === 0),
-    latitude: numbers(
-      fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 9_000_000 })).map((at) => 48 + at / 1e5),
-    ),
-    longitude: numbers(fc.integer({ min: 0, max: 100 }).map((at) => 11 + at / 1e5)),
+    latitude: numbers(fc.oneof(fc.nat(30), fc.nat(300), fc.nat(9_000_000)).map((at) => 48 + at / 1e5)),
+    longitude: numbers(fc.nat(30).map((at) => 11 + at / 1e5)),
     speed: numbers(fc.constantFrom(undefined, 0, 2, 5, 50)),
     extras: fc.constantFrom(
       '"attributes":{',

@@ -15,16 +15,14 @@ import { type LaidPatches, packBatch, type Rewrite } from "../records/batch.ts";
 import { packPatches } from "../records/rewrite.ts";
 import { ByteSink } from "../records/sink.ts";
 import { readState } from "../records/state-codec.ts";
-import { alertRow } from "../rows/alerts.ts";
 import type { CrowdedNotices } from "../rows/notice-room.ts";
-import { noticeRow } from "../rows/notices.ts";
-import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
 import type { Vault } from "../secrets/vault.ts";
+import { type AlertRows, alertRows } from "./alert-rows.ts";
 import type { ChunkIndex, DeviceChunks, PlacedChunk, Waiting } from "./chunk-index.ts";
 import { Contexts } from "./contexts.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import { HistorySteps } from "./history-steps.ts";
-import { type CommitRequest, type PackerCalls, type ReaderCalls, scanColumns, type WriterCalls } from "./messages.ts";
+import { type PackerCalls, type ReaderCalls, scanColumns, type WriterCalls } from "./messages.ts";
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
 import { Sealer } from "./sealer.ts";
@@ -194,11 +192,17 @@ export class SqliteLocations implements LocationStore {
     return devices.map((device) => found.get(device) ?? never);
   }
 
-  commit(batch: CommitBatch, written?: () => void): Promise<CommitConflict | undefined> {
-    return this.#parts.turns.run(() => this.#commit(batch, written), true);
+  async commit(batch: CommitBatch, written?: () => void): Promise<CommitConflict | undefined> {
+    // Before its turn, since others wait for the writer meanwhile.
+    const rows = await alertRows(batch, this.#parts.vault);
+    return this.#parts.turns.run(() => this.#commit(batch, rows, written), true);
   }
 
-  async #commit(batch: CommitBatch, written: (() => void) | undefined): Promise<CommitConflict | undefined> {
+  async #commit(
+    batch: CommitBatch,
+    rows: AlertRows,
+    written: (() => void) | undefined,
+  ): Promise<CommitConflict | undefined> {
     await this.settle();
     const { writer, index, refusedBytes, log } = this.#parts;
     const chunks = packBatch(this.#batch, batch, index.next);
@@ -209,10 +213,9 @@ export class SqliteLocations implements LocationStore {
     const buffer = this.#batch.take();
     const first = index.next;
     try {
-      const sealed = alertRows(batch, this.#parts.vault);
       const { refused } = batch;
       const refusedBefore = refused.some((report) => this.#perhapsStored.has(report));
-      const request = { buffer, seq: first, rewrites, laid, refused, refusedBefore, refusedBytes, ...sealed };
+      const request = { buffer, seq: first, rewrites, laid, refused, refusedBefore, refusedBytes, ...rows };
       const answer = await writer.call("append", request, [buffer]);
       if (answer.buffer.byteLength <= keptBatchBytes) this.#batch.restore(answer.buffer);
       if (answer.missing > 0) log.warn({ records: answer.missing }, "patches for records that are not stored");
@@ -294,16 +297,6 @@ export class SqliteLocations implements LocationStore {
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk> {
     return readHistory(this.#reading, device, range);
   }
-}
-
-/** The alerts of a batch and their notices as rows. Most batches have none, and nothing is made for a device without. */
-function alertRows({ devices }: CommitBatch, vault: Vault): Pick<CommitRequest, "alerts" | "notices"> {
-  const rows: { readonly alerts: NewAlertRow[]; readonly notices: NewNoticeRow[] } = { alerts: [], notices: [] };
-  for (const { alerts, notices } of devices) {
-    if (alerts !== undefined) for (const alert of alerts) rows.alerts.push(alertRow(alert));
-    if (notices !== undefined) for (const notice of notices) rows.notices.push(noticeRow(notice, vault));
-  }
-  return rows;
 }
 
 function more({ count, since }: Waiting, others: number, from: number): Waiting {

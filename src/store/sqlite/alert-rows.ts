@@ -1,0 +1,33 @@
+import { setImmediate } from "node:timers/promises";
+import type { CommitBatch } from "../../model/commit.ts";
+import { alertRow } from "../rows/alerts.ts";
+import { noticeRow } from "../rows/notices.ts";
+import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
+import type { Vault } from "../secrets/vault.ts";
+
+/** To seal the target of a notice takes 0.1 ms. The event loop serves others after so many. */
+export const sealedAtOnce = 32;
+
+/** The alerts of a commit and their notices as rows. */
+export interface AlertRows {
+  readonly alerts: NewAlertRow[];
+  readonly notices: NewNoticeRow[];
+}
+
+/** Makes the rows of a batch's alerts and notices. Most batches have none, and nothing is made for a device without. */
+export async function alertRows({ devices }: Pick<CommitBatch, "devices">, vault: Vault): Promise<AlertRows> {
+  const rows: AlertRows = { alerts: [], notices: [] };
+  let sealed = 0;
+  for (const { alerts, notices } of devices) {
+    if (alerts !== undefined) for (const alert of alerts) rows.alerts.push(alertRow(alert));
+    if (notices === undefined) continue;
+    for (const notice of notices) {
+      if (notice.target.channel === "webhook" && sealed++ >= sealedAtOnce) {
+        await setImmediate();
+        sealed = 1;
+      }
+      rows.notices.push(noticeRow(notice, vault));
+    }
+  }
+  return rows;
+}

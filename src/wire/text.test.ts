@@ -39,6 +39,7 @@ describe("fields", () => {
           assert.equal(read(decimal, `  ${value.toFixed(places)} `), value === 0 ? 0 : value);
         },
       ),
+      { examples: [[-13_587_065, 6]], numRuns: 10_000 },
     );
   });
 

@@ -197,7 +197,10 @@ function fraction(text: string, from: number, point: number): number | typeof mi
   const decimals = digitsValue(text, point + 1, point + 1 + count);
   if (whole === mismatch || decimals === mismatch || (count === 0 && point === from)) return mismatch;
   if (!isDigits(text, point + 1 + count)) return mismatch;
-  return count === 0 ? whole : whole + decimals / 10 ** count;
+  const scale = 10 ** count;
+  const scaled = whole * scale + decimals;
+  // One division of whole numbers gives the nearest double; a sum of the two parts may be the one beside it.
+  return scaled <= Number.MAX_SAFE_INTEGER ? scaled / scale : whole + decimals / scale;
 }
 
 function isDigits(text: string, from = 0): boolean {

@@ -43,6 +43,20 @@ describe("fields", () => {
     );
   });
 
+  it("read what was written: numbers with more digits than a double tells apart", () => {
+    const digitsOf = fc.array(fc.nat(9), { minLength: 1, maxLength: 40 }).map((some) => some.join(""));
+    fc.assert(
+      fc.property(fc.nat(999_999_999), digitsOf, fc.boolean(), (whole, decimals, negative) => {
+        const text = `${negative ? "-" : ""}${whole}.${decimals}`;
+        // Zero has no sign.
+        assert.equal(read(decimal, text), Number(text) + 0);
+        assert.equal(read(decimal, `${text}e`), mismatch);
+      }),
+      { examples: [[1, "5075205233421496", false]] },
+    );
+    assert.equal(read(decimal, `-0.${"0".repeat(400)}1`), 0);
+  });
+
   it("read what was written: whole numbers and hex", () => {
     fc.assert(
       fc.property(fc.nat(0xffffffff), (value) => {

@@ -187,20 +187,24 @@ export function parseDecimal(text: string): number | typeof mismatch {
   return value === mismatch || sign !== 0x2d || value === 0 ? value : -value;
 }
 
-/** Decimals that count: those that follow are smaller than what a number can tell apart. */
+/** Powers of ten up to this one are whole numbers that a double holds exactly. */
 const mostDecimals = 15;
 
 function fraction(text: string, from: number, point: number): number | typeof mismatch {
   const whole = digitsValue(text, from, point < 0 ? text.length : point);
   if (point < 0) return from < text.length ? whole : mismatch;
-  const count = Math.min(text.length - point - 1, mostDecimals);
-  const decimals = digitsValue(text, point + 1, point + 1 + count);
-  if (whole === mismatch || decimals === mismatch || (count === 0 && point === from)) return mismatch;
-  if (!isDigits(text, point + 1 + count)) return mismatch;
-  const scale = 10 ** count;
-  const scaled = whole * scale + decimals;
-  // One division of whole numbers gives the nearest double; a sum of the two parts may be the one beside it.
-  return scaled <= Number.MAX_SAFE_INTEGER ? scaled / scale : whole + decimals / scale;
+  const count = text.length - point - 1;
+  if (whole === mismatch || (count === 0 && point === from)) return mismatch;
+  if (count <= mostDecimals) {
+    const decimals = digitsValue(text, point + 1, text.length);
+    if (decimals === mismatch) return mismatch;
+    const scale = 10 ** count;
+    const scaled = whole * scale + decimals;
+    // One division of whole numbers gives the nearest double; a sum of the two parts may be the one beside it.
+    if (scaled <= Number.MAX_SAFE_INTEGER) return scaled / scale;
+  }
+  // Slower, and seldom: a double that is printed whole has up to 17 digits.
+  return isDigits(text, point + 1) ? Number(text.slice(from)) : mismatch;
 }
 
 function isDigits(text: string, from = 0): boolean {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { silentLog } from "../../../test/support/silent-log.ts";
+import { StoreUnavailable } from "../../ports/store.ts";
 import { Background } from "./background.ts";
 import { ChunkIndex } from "./chunk-index.ts";
 import type { PackerCalls, SealAnswer, SealRequest, SwapRequest, WriterCalls } from "./messages.ts";
@@ -139,4 +140,60 @@ test("many chunks that wait to be sealed make it urgent; blocks, which gather wi
   const usual = await pauseBeside(context, 0, false);
   assert.ok((await pauseBeside(context, 1_100_000, false)) < usual);
   assert.equal(await pauseBeside(context, 1_100_000, true), usual);
+});
+
+/** A sealer that can't read the device's chunks; how often it tried. */
+function failingSealer(index: ChunkIndex, tried: () => void): Sealer {
+  const failing = {
+    async call() {
+      tried();
+      throw new StoreUnavailable("no");
+    },
+  } as unknown as WorkerLink<PackerCalls>;
+  return sealerOf(index, failing);
+}
+
+test("who asks a closed sealer does not wait for ever", async () => {
+  const index = new ChunkIndex();
+  add(index, 1, index.next);
+  const sealer = sealerOf(index);
+  await sealer.close();
+  await sealer.now(1);
+});
+
+test("a device that can't be sealed is tried again by one timer, however much it reports meanwhile, and by none once the store closes", async (context) => {
+  withoutPauses(context);
+  const { mock } = context;
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const index = new ChunkIndex();
+  for (let at = 0; at < 256; at++) add(index, 1, index.next);
+  let tries = 0;
+  const sealer: Sealer = failingSealer(index, () => {
+    tries++;
+    // A commit of the device while it is packed.
+    sealer.look(1);
+  });
+  const settled = async () => {
+    for (let at = 0; at < 100; at++) await Promise.resolve();
+  };
+  sealer.look(1);
+  await settled();
+  assert.equal(tries, 1);
+  mock.timers.tick(1000);
+  await settled();
+  assert.equal(tries, 2);
+  // Who asks is not made to wait for the timer, which begins anew.
+  await sealer.now(1);
+  assert.equal(tries, 3);
+  mock.timers.tick(3999);
+  await settled();
+  assert.equal(tries, 3);
+  mock.timers.tick(1);
+  await settled();
+  assert.equal(tries, 4);
+  assert.equal(index.get(1)?.sealing, false);
+  await sealer.close();
+  mock.timers.tick(600_000);
+  await settled();
+  assert.equal(sealer.waiting, 0);
 });

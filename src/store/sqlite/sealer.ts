@@ -47,6 +47,12 @@ interface Turn {
   readonly ends: readonly (() => void)[];
 }
 
+/** When a device is tried again, and how long it waits, ms. */
+interface Retry {
+  readonly ms: number;
+  readonly timer: NodeJS.Timeout;
+}
+
 /**
  * Seals the tails of devices into blocks in the background. Devices take turns: a slice of one, then a slice of the next. What is left to do is found again at the next
  * start, so that data of older versions are sealed, too.
@@ -59,8 +65,8 @@ export class Sealer {
   readonly #background = new Background(() => this.#work());
   /** Who waits for a sealing that is not begun yet. */
   readonly #ends = new Map<DeviceKey, (() => void)[]>();
-  /** Devices whose sealing failed: how long each waits until it is tried again. */
-  readonly #failed = new Map<DeviceKey, number>();
+  /** Devices whose sealing failed. */
+  readonly #failed = new Map<DeviceKey, Retry>();
   /** Damaged chunks that the log has told of. */
   readonly #told = new Set<number>();
   /** Positions that were sealed since the log told of them; undefined: there is nothing to tell. */
@@ -90,6 +96,7 @@ export class Sealer {
 
   /** Seals what there is of a device, however little. Resolves when that is done, has failed, or is left to the next start. */
   now(device: DeviceKey): Promise<void> {
+    if (this.#background.closed) return Promise.resolve();
     return new Promise((resolve) => {
       this.#ends.set(device, [...(this.#ends.get(device) ?? []), resolve]);
       this.#queue.add(device);
@@ -109,6 +116,7 @@ export class Sealer {
   /** Ends after the present slice. */
   async close(): Promise<void> {
     await this.#background.close();
+    for (const { timer } of this.#failed.values()) clearTimeout(timer);
     for (const { ends } of this.#begun.values()) for (const end of ends) end();
     for (const ends of this.#ends.values()) for (const end of ends) end();
   }
@@ -131,7 +139,7 @@ export class Sealer {
     const chunks = this.#parts.index.get(device);
     const turn = this.#begun.get(device) ?? this.#begin(device);
     if (chunks === undefined) {
-      this.#failed.delete(device);
+      this.#succeeded(device);
       this.#end(device, turn);
       return;
     }
@@ -142,7 +150,7 @@ export class Sealer {
       for (const chunk of damaged) this.#tellDamage(device, chunk);
       this.#tellProgress(positions);
       if (isLast) {
-        this.#failed.delete(device);
+        this.#succeeded(device);
         this.#end(device, turn);
         this.look(device);
       } else this.#queue.add(device);
@@ -151,8 +159,8 @@ export class Sealer {
         { device, error: String(error) },
         "positions of a device can't be sealed now; they stay as they are and are tried again",
       );
-      this.#end(device, turn);
       this.#tryLater(device);
+      this.#end(device, turn);
       await this.#background.pause(retryMs);
       return;
     }
@@ -174,14 +182,22 @@ export class Sealer {
     if (this.#ends.has(device)) this.#queue.add(device);
   }
 
+  /** The device waits for its time, whatever it commits meanwhile. */
   #tryLater(device: DeviceKey): void {
-    const ms = this.#failed.get(device) ?? retryMs;
-    this.#failed.set(device, Math.min(2 * ms, mostRetryMs));
+    const before = this.#failed.get(device);
+    clearTimeout(before?.timer);
+    const ms = before === undefined ? retryMs : Math.min(2 * before.ms, mostRetryMs);
     const again = () => {
       this.#queue.add(device);
       this.#background.start();
     };
-    setTimeout(again, ms).unref();
+    this.#failed.set(device, { ms, timer: setTimeout(again, ms).unref() });
+    this.#queue.delete(device);
+  }
+
+  #succeeded(device: DeviceKey): void {
+    clearTimeout(this.#failed.get(device)?.timer);
+    this.#failed.delete(device);
   }
 
   /** Chunks that a device's tail gathers before it is sealed. */

@@ -142,6 +142,29 @@ test("many chunks that wait to be sealed make it urgent; blocks, which gather wi
   assert.equal(await pauseBeside(context, 1_100_000, true), usual);
 });
 
+test("what a device reports while it is packed waits for more of its kind, and is not packed by itself at once", async (context) => {
+  withoutPauses(context);
+  const index = new ChunkIndex();
+  for (let at = 0; at < 3 * 256; at++) add(index, 1, index.next);
+  let packed = 0;
+  const reporting = {
+    call(name: string, request: SealRequest) {
+      packed++;
+      add(index, 1, index.next);
+      sealer.look(1);
+      return Reflect.apply(packer.call, packer, [name, request]);
+    },
+  } as unknown as WorkerLink<PackerCalls>;
+  const sealer: Sealer = sealerOf(index, reporting);
+  sealer.look(1);
+  // Another device's turn is after that one's.
+  for (let turns = 0; turns < 5; turns++) await sealer.now(2);
+  assert.equal(packed, 3);
+  assert.equal(index.tail.chunks, 3);
+  assert.equal(index.get(1)?.sealing, false);
+  await sealer.close();
+});
+
 /** A sealer that can't read the device's chunks; how often it tried. */
 function failingSealer(index: ChunkIndex, tried: () => void): Sealer {
   const failing = {

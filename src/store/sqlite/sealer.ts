@@ -151,6 +151,8 @@ export class Sealer {
       this.#tellProgress(positions);
       if (isLast) {
         this.#succeeded(device);
+        // What was committed meanwhile put it back, since its tail was still full.
+        this.#queue.delete(device);
         this.#end(device, turn);
         this.look(device);
       } else this.#queue.add(device);

@@ -9,6 +9,6 @@ export const store = Type.Object({
     maximum: 17_179_869_184,
     unit: "bytes",
     description:
-      "Memory for unpacked blocks of positions, each 25 to 180 KB: late reports into the same hours unpack them once. Where late reports reach more blocks than fit, each of them takes 0.2 ms longer. 0: none are kept.",
+      "Memory for unpacked blocks of positions, 25 to 180 KB each. A block that is kept is unpacked only once for many late reports. If late reports reach more blocks than fit, each report takes 0.2 ms longer. 0 keeps none.",
   }),
 });

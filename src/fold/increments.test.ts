@@ -8,14 +8,14 @@ import { advance, sameTotals } from "./totals.ts";
 
 const start = Date.UTC(2026, 5, 1);
 
-/** What no tracker sends, but damaged memory may. */
+/** Numbers that no tracker sends, but that damaged memory may hold. */
 const odd = fc.oneof(
   fc.double(),
   fc.constantFrom(-0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2 ** 53, 1e-300, 90, 180),
 );
 const mostly = <T>(usual: fc.Arbitrary<T>) => fc.oneof({ weight: 30, arbitrary: usual }, { weight: 1, arbitrary: odd });
 
-/** Moves of metres and of hundreds of kilometres. `odd`: also numbers that are none. */
+/** Reports from metres to hundreds of kilometres apart. `numbers` may mix odd numbers into the usual ones. */
 function moves(elapsed: fc.Arbitrary<number>, numbers: <T>(usual: fc.Arbitrary<T>) => fc.Arbitrary<T | number>) {
   const move = fc.record({
     elapsed: numbers(elapsed),
@@ -46,7 +46,7 @@ type Unfolded = Omit<LocationRecord, "totals">;
 
 const usual = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T | number> => one;
 const forwards = fc.oneof(fc.integer({ min: 0, max: 90_000 }), fc.constantFrom(0, 3_600_000, 4e10));
-/** And clocks that go back, or were never set. */
+/** Also clocks that go back or were never set. */
 const anywhere = fc.oneof(forwards, fc.constantFrom(-5000, -8e11, 8e11));
 
 /** The records with the totals that the fold gives them. */
@@ -59,7 +59,7 @@ function folded(records: readonly Unfolded[]): readonly LocationRecord[] {
   });
 }
 
-/** Walks over records and their increments. Says how many records have none. `same`: throws where the totals are others. */
+/** Adds up the records' increments and returns how many records have none. `same` compares the running totals with each record's own. */
 function walk(records: readonly LocationRecord[], same: (running: Totals, own: Totals) => void): number {
   const increments = new Increments();
   const running = new RunningTotals();
@@ -89,7 +89,7 @@ describe("increments", () => {
     );
   });
 
-  it("give the totals of the fold for clocks that go back or were never set, and for numbers that are none", () => {
+  it("give the totals of the fold for clocks that go back or were never set, and for NaN and infinity", () => {
     fc.assert(
       fc.property(moves(anywhere, mostly), (some) => {
         walk(folded(some), (running, own) => assert.deepEqual(running, own));
@@ -98,7 +98,7 @@ describe("increments", () => {
     );
   });
 
-  it("give totals that no fold explains, but for the sign of a zero, or are none", () => {
+  it("give totals that no fold made, but for the sign of a zero, or there is none", () => {
     const position = fc.record({ time: odd, latitude: odd, longitude: odd }, { noNullPrototype: true });
     const totals: fc.Arbitrary<Totals> = fc
       .record({

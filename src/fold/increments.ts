@@ -13,13 +13,13 @@ export interface Increment
   readonly moved: boolean;
   /** The device is on its way: see `Totals`. */
   readonly underway: boolean;
-  /** The record leaves a way that is not counted yet. */
+  /** After the record, a part of the way is not counted yet. */
   readonly uncounted: boolean;
 }
 
 /**
- * Adds one record's increment after the other to totals. It judges no record: which way counts and whether a device moved is what the fold has decided.
- * What it makes of an increment is part of the format of blocks, as `distanceKm` is: it must give the same for ever.
+ * The totals after a record, made by adding one record's increment after the other. The fold has decided which way counts and whether the device moved: nothing is judged
+ * again here. Blocks store increments, so what `add` makes of one belongs to the format of blocks, as `distanceKm` does, and must never change.
  */
 export class RunningTotals {
   odometerMm = 0;
@@ -43,7 +43,7 @@ export class RunningTotals {
   #lengthMm = 0;
   #underway = false;
 
-  /** Goes on from these totals. */
+  /** Continues from these totals. */
   set(totals: Totals): void {
     const { anchor, uncounted, sensorMs } = totals;
     this.odometerMm = totals.odometerMm;
@@ -120,12 +120,12 @@ export class RunningTotals {
   }
 }
 
-/** Finds the increments of records, one record after the other, by the totals that the fold gave them. */
+/** Finds each record's increment from the totals that the fold gave the record and the one before. */
 export class Increments {
   readonly #running = new RunningTotals();
   #before: LocationRecord | undefined;
 
-  /** The record's increment; undefined: none gives the record's totals, which must be kept whole. */
+  /** The next record's increment. Undefined: no increment gives the record's totals, so they must be kept whole. */
   next(record: LocationRecord): Increment | undefined {
     const before = this.#before;
     this.#before = record;
@@ -139,7 +139,7 @@ export class Increments {
   }
 }
 
-/** The increment that a record has where there is one that gives its totals. */
+/** The only increment that may give the record's totals. */
 function incrementOf(before: Totals, record: LocationRecord): Increment {
   const { time, positioned, latitude, longitude, inputsReported, inputsActive } = stepOf(record);
   const { odometerMm, movedAt, uncounted, underway } = record.totals;

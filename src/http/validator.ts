@@ -38,7 +38,7 @@ const keptErrors = 4 * fixedLimits.details;
 function newAjv(allErrors: boolean): Ajv {
   // Without Ajv's own optimizing of what V8 optimizes anyway: it takes half of a compilation, during which everybody waits.
   const code = { optimize: false };
-  // Nor does it check the schemas by JSON Schema's own schema, whose compilation the first call would wait for: they are ours, and strict mode refuses unknown words and types.
+  // Without a check of the schemas: the first call would wait while Ajv compiles JSON Schema's own schema. The schemas are ours, and strict mode refuses unknown keywords and types.
   const usual = { code, allowUnionTypes: true, discriminator: true, addUsedSchema: false, validateSchema: false };
   const ajv = new Ajv({ ...usual, allErrors });
   ajv.addKeyword("documented");

@@ -124,7 +124,7 @@ export class Aside {
     const fresh = entry.items.filter(({ alone }) => !alone);
     const items = fresh.length > 0 ? fresh.slice(0, entry.size) : entry.items.slice(0, 1);
     const pending = new PendingDevice(entry.device);
-    // If it were left over, it would count as stored.
+    // A postponed trial would count as stored.
     pending.mayBePostponed = false;
     for (const { report } of items) {
       if ("cause" in report) pending.refused.push(report);

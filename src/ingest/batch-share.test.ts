@@ -81,14 +81,14 @@ test("one slow batch with a single late report does not keep the share at its le
   }
 });
 
-test("where half of a batch is left over, a share grows by what the other half costs, also from the least", () => {
+test("where half of a batch is postponed, a share grows by the cost of the other half, also from its least", () => {
   const share = BatchShare.ofLateReports();
   share.took(1, 500);
   for (let batch = 0; batch < 20; batch++) share.took(share.amount, 7 + share.amount * 0.01, share.amount / 2);
   assert.ok(share.amount >= 256, `${share.amount}`);
 });
 
-test("a slow batch of which little counted halves a share, and does not drop it to that little", () => {
+test("a slow batch of which little was committed halves a share and does not drop it to that little", () => {
   const share = BatchShare.ofLateReports();
   share.took(256, 500, 2);
   assert.equal(share.amount, 128);

@@ -45,12 +45,12 @@ export class BatchShare {
     return this.#amount;
   }
 
-  /** Learns from a batch that held this amount and took `ms`. `counted`: the part that was committed in that time; the rest was left over. */
+  /** Learns from a batch that held this amount and took `ms`. `counted`: the part of the amount that was committed in that time. The rest was postponed. */
   took(amount: number, ms: number, counted = amount): void {
     if (counted === 0) return;
     const { longMs, least, leastMs, most } = this.#bounds;
     this.#diskMs = Math.min(this.#diskMs, ms);
-    // A share grows only if the whole amount would have fitted.
+    // A share grows only if the whole amount would have fitted into the time.
     const scale = amount / counted;
     // The least share rarely takes this long by itself, so the disk or other reports took the time. If the share is the cause after all, batches take at most twice as long.
     if (this.#amount === least && (ms - this.#diskMs) * scale >= leastMs) this.#diskMs = ms;

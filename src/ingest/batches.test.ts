@@ -59,7 +59,7 @@ test("a device whose history is being read stays", () => {
   assert.deepEqual([keysOf(devices), [...rest.devices.keys()]], [[4], [2, 6, 8]]);
 });
 
-test("what is left over to see more of the history tells nothing of what late reports cost", () => {
+test("postponed reports tell nothing of what late reports cost", () => {
   const batches = new Batches();
   for (let batch = 0; batch < 20; batch++) {
     const pending = new Pending();

@@ -12,7 +12,7 @@ const longBatchMs = 10;
 /** What one batch commits. */
 export interface Batch {
   readonly devices: readonly PendingDevice[];
-  /** Those of them with late reports, which cost much. */
+  /** The devices among them that have late reports, which cost much. */
   readonly late: readonly PendingDevice[];
 }
 
@@ -26,15 +26,15 @@ export interface BatchRules {
   isUnread(pending: PendingDevice): boolean;
 }
 
-/** Chooses what is committed next of all that waits: everybody who reports a little has his turn at once, and those who send much or late share what a batch may take. */
+/** Chooses the next batch from all that waits. A device with few reports has its turn at once. Devices that send much or late share what a batch may take. */
 export class Batches {
   readonly #lateShare = BatchShare.ofLateReports();
   readonly #bulkShare = BatchShare.ofBytes(mostBatchBytes);
   #afterLong = false;
 
   /**
-   * What waits, up to a commit's size and its shares of what may take long, but for devices that are held back. All that is not taken goes on waiting in `rest`,
-   * which is empty before.
+   * Takes what waits, up to a commit's size and the shares of late reports and of backlogs. Devices that are held back stay, and devices whose history is being read.
+   * All that stays goes to `rest`, which is empty before.
    */
   take(all: Pending, rest: Pending, rules: BatchRules): Batch {
     const afterLong = this.#afterLong;
@@ -48,7 +48,7 @@ export class Batches {
     return batch;
   }
 
-  /** Learns from a batch that took `ms`. Devices that it left over whole took no part of that time. */
+  /** Learns from a batch that took `ms`. Devices that the batch postponed took none of that time. */
   took({ devices, late }: Batch, ms: number): void {
     const reports = weigh(late, ({ drafts }) => drafts.length);
     const bytes = weigh(devices, (pending) => (isFew(pending) ? 0 : pending.bytes));
@@ -57,7 +57,7 @@ export class Batches {
     this.#afterLong = reports.all + bytes.all > 0 && ms > longBatchMs;
   }
 
-  /** `quick`: only of those that report a little, in order. */
+  /** `quick`: takes only devices with few reports, all of them in order. */
   #choose(all: Pending, rest: Pending, rules: BatchRules, quick: boolean): Batch {
     const devices: PendingDevice[] = [];
     const backlogs: PendingDevice[] = [];
@@ -95,7 +95,7 @@ function isFew({ bytes }: PendingDevice): boolean {
   return bytes <= fewBytes;
 }
 
-/** The size of these devices' reports: of all, and of those that were not left over whole. */
+/** The size of these devices' reports: of all devices, and of those that were not postponed. */
 function weigh(devices: readonly PendingDevice[], sizeOf: (pending: PendingDevice) => number) {
   const sizes = { all: 0, counted: 0 };
   for (const pending of devices) {

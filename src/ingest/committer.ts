@@ -204,7 +204,7 @@ export class Committer {
     const { states, engine, bus, log } = this.#deps;
     let notices = 0;
     for (const { pending, plan, whenStored, further } of planned) {
-      // Left over whole: nothing of it is stored.
+      // Postponed: nothing of it is stored.
       if (further !== undefined) continue;
       whenStored?.();
       if (plan !== undefined) states.committed(pending.device.key, plan.state);

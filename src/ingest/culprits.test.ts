@@ -128,7 +128,7 @@ test("the first culprit is found after a few tries, however many there are", asy
   assert.ok((tries[0] ?? count) <= 10, `after ${tries[0]} tries`);
 });
 
-test("a trial of what was set aside that is never answered is no progress: ready says so", async (context) => {
+test("a trial of set-aside reports that is never answered is no progress, and ready says so", async (context) => {
   const { store, clock, ingest } = setUp();
   const { promise, resolve } = Promise.withResolvers<undefined>();
   context.after(async () => {

@@ -62,7 +62,7 @@ export class Culprits {
     if (failure !== undefined && batch.length > 1) {
       for (const pending of batch) {
         this.#suspects.add(pending.device.key);
-        // If it were left over, it would count as stored.
+        // A postponed part would count as stored.
         pending.mayBePostponed = false;
       }
       // The halves of a part come next: so the first culprit is found after few tries, and shows that something goes on.

@@ -140,12 +140,12 @@ export class Ingest implements Intake, SetAsides {
     return this.#culprits.aside;
   }
 
-  /** Seconds since something was committed while something waits for it, or since a history was read while late reports wait for theirs; 0: nothing waits. */
+  /** Seconds since the last commit while reports wait for one, or since the last read of a history while late reports wait for one, whichever is longer. 0: nothing waits. */
   get stalledSeconds(): number {
     return this.#progress.stalledMs(this.#unreadSince) / 1000;
   }
 
-  /** Since when the first of those waits that wait for the history around their late reports; undefined: none does. */
+  /** When the oldest read was asked for that late reports wait for. Undefined: they wait for none. */
   get #unreadSince(): number | undefined {
     let first: number | undefined;
     for (const pending of this.#pending.devices.values()) {
@@ -211,7 +211,7 @@ export class Ingest implements Intake, SetAsides {
       this.#culprits.putAside(pending);
       return;
     }
-    // What is left over goes first: by the time of what gathers behind it, the history is another.
+    // A rest of this device goes first and changes the history, so reading ahead for these reports would be for nothing.
     const first = this.#pending.devices.get(device.key) ?? pending;
     if (first === pending) this.#committer.planner.lookAhead(pending);
     this.#waiting.add(device.accountKey, pending.bytes - before, reports.length);

@@ -20,12 +20,12 @@ export class Pace {
     this.#began = this.#clock.monotonic();
   }
 
-  /** Whether this turn has had its share. To be asked right before each step: what is awaited in between lets others' steps pass. */
+  /** Whether this turn of the event loop has used its time. Ask right before each step: during an `await` in between, other steps use the time, too. */
   get isOver(): boolean {
     return this.#clock.monotonic() - this.#began > this.#mostMs;
   }
 
-  /** Resolves in the next turn, for all who wait for it. */
+  /** Resolves in the next turn of the event loop. All callers share one promise. */
   nextTurn(): Promise<void> {
     const from = this.#clock.monotonic();
     this.#next ??= new Promise((resolve) => {

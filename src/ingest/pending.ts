@@ -18,7 +18,7 @@ export interface Ahead {
   readonly context: Promise<HistoryContext | undefined>;
   /** When it was asked for, by the clock that never goes back. */
   readonly askedAt: number;
-  /** The read has ended, also where it failed. */
+  /** The read has ended or failed. */
   arrived: boolean;
 }
 
@@ -45,9 +45,9 @@ export class PendingDevice {
   settled = false;
   /** It is what one batch left over: nothing is added to it. */
   isRest = false;
-  /** Its late reports may be left over whole, to see more of their history first. */
+  /** Its late reports may be postponed, so that more of their history is read first. */
   mayBePostponed = true;
-  /** Its batch left it over whole, to see more of its history. What waits since is another object. */
+  /** Its batch postponed all its reports, so that more of their history is read first. They wait in another `PendingDevice` from then on. */
   postponed = false;
   /** Newest event time against its arrival, ms; none: no report was believed. */
   newest = Number.NEGATIVE_INFINITY;

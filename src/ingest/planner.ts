@@ -292,7 +292,7 @@ export class Planner {
   }
 
   /**
-   * Plans late reports with the history that was asked for before. If they need another or a larger part, they are left over whole and that part is read meanwhile, so that the
+   * Plans late reports with the history that was asked for before. If they need another or a larger part, they are postponed and that part is read meanwhile, so that the
    * batch does not wait. Reports that may not be postponed, and a rest whose history changed, are planned here, however long the reads take.
    */
   async #planFirst(late: Late): Promise<Planned | undefined> {
@@ -303,7 +303,7 @@ export class Planner {
     if (limit < smallContext && mayBePostponed) {
       const planned = atHand ? await this.#planLate(late, limit, limit) : undefined;
       if (planned !== undefined) return planned;
-      // Each time, the part is larger, so that the reports are planned after a few batches.
+      // The part grows each time, so the reports are planned after a few batches.
       const wanted = atHand ? Math.min(Math.max(limit * contextGrowth, leastFurther), smallContext) : limit;
       const further = this.ahead.readFurther(pending.device.key, state, first.time, wanted);
       if (further !== undefined) return { pending, plan: undefined, leftover: drafts, further, bytes: 0 };

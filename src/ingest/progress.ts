@@ -8,7 +8,7 @@ export class Progress {
   readonly #clock: Clock;
   /** When what is being committed was begun, or last went on; undefined: nothing waits. */
   #since: number | undefined;
-  /** When a history was read last. */
+  /** When a read of a history last ended. */
   #readAt = Number.NEGATIVE_INFINITY;
   #asideAt = Number.NEGATIVE_INFINITY;
   #committedAt = Number.NEGATIVE_INFINITY;
@@ -22,7 +22,7 @@ export class Progress {
     this.#since ??= this.#clock.monotonic();
   }
 
-  /** Nothing does. */
+  /** Nothing waits for a commit. */
   idle(): void {
     this.#since = undefined;
   }
@@ -49,12 +49,15 @@ export class Progress {
     return this.#asideAt > this.#committedAt;
   }
 
-  /** Ms without a commit while reports wait, or without a read while late reports wait for their history. `unreadSince`: since when the first of these waits. */
+  /**
+   * Ms without a commit while reports wait for one, or without a read of a history while late reports wait for one, whichever is longer. `unreadSince`: when the oldest
+   * read was asked for that late reports wait for.
+   */
   stalledMs(unreadSince?: number): number {
     return Math.max(this.#uncommittedMs, this.#unreadMs(unreadSince));
   }
 
-  /** Throws where that is too long. */
+  /** Throws where `stalledMs` is too long. */
   check(unreadSince?: number): void {
     const uncommittedMs = this.#uncommittedMs;
     const unreadMs = this.#unreadMs(unreadSince);

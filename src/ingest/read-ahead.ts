@@ -7,10 +7,11 @@ import type { Ahead, PendingDevice } from "./pending.ts";
 
 /** The largest part that is read ahead. A larger one is read when a batch plans the reports. */
 export const mostReadAhead = 256;
-/** Records that may be read at a time for what is left over: others' requests wait for the same reader. */
+/** The most records that may be read at a time for postponed reports: other requests wait for the same reader. */
 const mostReading = 1024;
-/** Records of history that may be held for late reports whose commit is still to come, some 20 MB; and bytes of the texts of each, more than most records have. */
+/** The most records of history that may be held for late reports until their commit: some 20 MB. */
 const mostHeld = 32_768;
+/** The most bytes of text that these records may have on average. Most have fewer. */
 const recordBytes = 1024;
 
 /** Reads the history around late reports before a batch plans them, and bounds how much of it is held. */
@@ -19,13 +20,14 @@ export class ReadAhead {
   readonly #moments: Moments;
   readonly #clock: Clock;
   readonly #arrived: () => void;
-  /** Records that devices hold whose reports wait. */
+  /** Records that are held for devices whose reports wait. */
   #held = 0;
-  /** Records that are being read for what was left over, and all that the present plan asked for: nobody holds them yet. */
+  /** Records that are being read for postponed reports. */
   #reading = 0;
+  /** Records that the present plan asked for: `#held` does not count them yet. */
   #asked = 0;
 
-  /** `arrived` is called when a read has ended, also one that failed. */
+  /** `arrived` is called when a read ends or fails. */
   constructor(store: Pick<LocationStore, "context">, moments: Moments, clock: Clock, arrived: () => void) {
     this.#store = store;
     this.#moments = moments;
@@ -33,28 +35,28 @@ export class ReadAhead {
     this.#arrived = arrived;
   }
 
-  /** What an earlier plan asked for is held by now, or was for nothing. */
+  /** Forgets what the last plan asked for: `#held` counts it by now, or nobody needs it. */
   planBegins(): void {
     this.#asked = 0;
   }
 
-  /** The device's reports wait with this part of its history. */
+  /** Holds a part of a device's history while the device's reports wait. */
   hold(pending: PendingDevice, ahead: Ahead): void {
     if (pending.ahead !== undefined) return;
     pending.ahead = ahead;
     this.#held += ahead.limit;
   }
 
-  /** These are committed next: what was read for them is held no longer than that. */
+  /** The next batch takes these devices: the history that was read for them no longer counts as held. */
   taken(devices: readonly PendingDevice[]): void {
     if (this.#held > 0) for (const { ahead } of devices) this.#held -= ahead?.limit ?? 0;
   }
 
-  /** Asks for what lies from a time on. Undefined: it is too much, memory knows the moment, or too much is held. */
+  /** Asks for a part of a device's history: `limit` records from a time on, and the record before. Undefined: the part is too large, the moment is in memory, or too much is held. */
   read(device: DeviceKey, state: DeviceState, time: number, limit: number): Ahead | undefined {
     if (limit > mostReadAhead || this.#held + this.#asked + limit > mostHeld) return undefined;
     if (this.#moments.get(device, state, time) !== undefined) return undefined;
-    // A failure does not matter: the planner asks again when it needs the context. A context with long texts is not kept, since thousands wait at a time; the planner asks for it again too.
+    // After a failure the planner asks again when it needs the context. A context with long texts is dropped, because thousands of contexts wait at a time: the planner asks again for it, too.
     const context = this.#store.context(device, placeBefore(time), limit).then(
       (found) => (textsOf(found) > (limit + 1) * recordBytes ? undefined : found),
       () => undefined,
@@ -68,7 +70,7 @@ export class ReadAhead {
     return ahead;
   }
 
-  /** Asks in the same way for postponed reports. Undefined also where so many records are being read for others that the batch reads these itself. */
+  /** As `read`, for postponed reports. Undefined also while too many records are being read for other postponed reports: then the batch reads this part itself. */
   readFurther(device: DeviceKey, state: DeviceState, time: number, limit: number): Ahead | undefined {
     if (this.#reading + limit > mostReading) return undefined;
     const ahead = this.read(device, state, time, limit);

@@ -101,7 +101,7 @@ test("where a history is never read, ready says so, though others are committed"
   await ingest.check();
 });
 
-test("reads of some seconds each are slow, and no trouble; the one that is never answered is", async (context) => {
+test("reads that take some seconds each are no trouble; a read that is never answered is", async (context) => {
   const { ingest, clock, late, asked, answers } = await slowHistory(context);
   const stored = submit(ingest, late, 50, []);
   for (let read = 1; read <= 3; read++) {

@@ -1,6 +1,6 @@
 import type { Generated } from "kysely";
 
-/** A block of sealed records of a device. Row numbers are those of the tail: a record is in one of the two. */
+/** A block: sealed records of a device. Blocks and the tail share one sequence of row numbers. A record is in one of the two. */
 export interface BlockTable {
   seq: number;
   device: number;
@@ -8,11 +8,11 @@ export interface BlockTable {
   first: number;
   last: number;
   count: number;
-  /** Of its records, before they were packed. */
+  /** Bytes of its records before packing. */
   bytes: number;
-  /** Row number up to which shifts and patches of the device are in the block's records, or in the sums beside. */
+  /** Row number up to which shifts and patches of the device are in the block's records or in the sums below. */
   as_of: number;
-  /** What late records before the block add to the totals of each of its records. */
+  /** Lifts: what late records before the block add to the totals of each of its records. */
   odometer_mm: Generated<number>;
   sensor1_ms: Generated<number>;
   sensor2_ms: Generated<number>;
@@ -26,11 +26,11 @@ export interface BlockDataTable {
   data: Uint8Array;
 }
 
-/** New totals that late records give to sealed records of their device, until they are folded in: see `records/rewrite.ts`. */
+/** New totals that late records give to sealed records of their device, until the sealer folds them in: see `records/patches.ts`. */
 export interface PatchTable {
   key: Generated<number>;
   device: number;
-  /** Row number that the tail had reached: totals are as of then. */
+  /** Row number of the commit that stored the totals, which are as of that commit. */
   seq: number;
   /** Event times of the records concerned. */
   first: number;

@@ -200,10 +200,10 @@ function fraction(text: string, from: number, point: number): number | typeof mi
     if (decimals === mismatch) return mismatch;
     const scale = 10 ** count;
     const scaled = whole * scale + decimals;
-    // One division of whole numbers gives the nearest double; a sum of the two parts may be the one beside it.
+    // One division of whole numbers gives the nearest double. A sum of the two parts may give the double beside it.
     if (scaled <= Number.MAX_SAFE_INTEGER) return scaled / scale;
   }
-  // Slower, and seldom: a double that is printed whole has up to 17 digits.
+  // Slower, and seldom needed: for a double that is printed in full, with up to 17 digits.
   return isDigits(text, point + 1) ? Number(text.slice(from)) : mismatch;
 }
 

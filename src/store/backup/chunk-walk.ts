@@ -4,7 +4,7 @@ import { type CheckedChunk, checkChunk } from "../records/chunk-check.ts";
 import { asDoubles } from "../sqlite/chunk-rows.ts";
 import { isDamage } from "./damage.ts";
 
-/** A row of the tail or a block, and what a look at its records found. */
+/** A row of the tail or a block, and what reading its records found. */
 export interface Row {
   readonly table: "tail" | "block";
   readonly seq: number;
@@ -26,7 +26,7 @@ const rowsOfStep = 128;
 /** Rows of one page lie next to each other, so a damaged page holds at most this many. */
 const nearby = 4096;
 
-/** Goes over the tail, or over the blocks, in the order of their rows and gets past damaged pages. */
+/** Reads the tail or the blocks in the order of their row numbers, and skips damaged pages. */
 export class ChunkWalk {
   readonly #table: Row["table"];
   readonly #listener: Listener;

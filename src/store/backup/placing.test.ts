@@ -75,7 +75,7 @@ test("a restore that can't move an old file away is undone, when it places the f
   }
 });
 
-test("that all old files are away is on disk before the first new one has its place, whatever order the disk keeps", (context) => {
+test("the disk knows that all old files are away before the first new file has its place, in whatever order it keeps renames", (context) => {
   const directory = mkdtempSync(join(tmpdir(), "placing-"));
   context.after(() => rmSync(directory, { recursive: true }));
   for (const name of oldFiles) writeFileSync(join(directory, name), "old");

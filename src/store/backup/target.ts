@@ -12,7 +12,7 @@ const ofLock: readonly string[] = ["lock.db", "lock.db-journal", "lock.pid"];
 
 const chooseNew = "Choose a folder that does not exist yet.";
 
-/** Sees that a backup of a data folder may be written to this path, which is without links. Throws `BackupRefused`. */
+/** Checks that a backup of a data folder may be written to `target`, a path without links (`realPlace`). Throws `BackupRefused`. */
 export function checkTarget(target: string, directory: string, replace: boolean): void {
   const data = realpathSync(directory);
   if (target === data || target.startsWith(data + sep))
@@ -36,7 +36,7 @@ export function checkTarget(target: string, directory: string, replace: boolean)
     );
 }
 
-/** The absolute path without links; its end need not be there. */
+/** The absolute path without links. Its last parts need not exist. */
 export function realPlace(path: string): string {
   if (isThere(path) || dirname(path) === path) return realpathSync(path);
   return join(realPlace(dirname(path)), basename(path));

@@ -20,9 +20,7 @@ import { putNumbers, readNumbers } from "./numbers.ts";
 const start = Date.UTC(2026, 5, 1);
 
 function unpacked(block: StoredBlock): Uint8Array<ArrayBuffer> {
-  const sink = new ByteSink(16);
-  unpackBlock(block, sink);
-  return sink.cut();
+  return Uint8Array.from(unpackBlock(block, 16));
 }
 
 /** Records as ingest makes them of reports. */
@@ -179,7 +177,7 @@ describe("a block", () => {
     );
   });
 
-  it("stays one of columns where no increment explains the totals of some records, which it has whole", () => {
+  it("stays one of columns where no increment gives the totals of some records, and holds those totals whole", () => {
     const records = historyOf(
       Array.from({ length: 20 }, (_, at): Report => ({ ...parked, time: start + at * 1000, latitude: at / 1000 })),
     ).map((record, at) => (at % 7 === 3 ? { ...record, totals: { ...record.totals, movedAt: Number.NaN } } : record));
@@ -188,7 +186,7 @@ describe("a block", () => {
     assert.deepEqual(unpacked(block), packedRecords(records));
   });
 
-  it("that an earlier version packed is read as it was: blocks are kept for ever", () => {
+  it("of an earlier version is read as it was packed: blocks are kept for ever", () => {
     const data = Buffer.from(earlierBlock.join(""), "base64");
     const block = { device: 1, first: start, last: start + 190_000, count: 13, data };
     // The way that is not counted yet is measured anew when a block is read: a change of `distanceKm` needs a new kind of block, and not another hash here.
@@ -254,12 +252,12 @@ describe("a block", () => {
     assert.ok(unpacked(block).length > 0);
   });
 
-  it("is refused in the place of another device's, though that may be of the same times", () => {
+  it("is refused in the place of another device's block, even one of the same times", () => {
     const block = storedBlock(historyOf([{ type: "readings", time: start, alarms: [], readings: {}, attributes: {} }]));
     assert.throws(() => unpacked({ ...block, device: 2 }), BlockDamaged);
   });
 
-  it("takes no memory by what its header says, where that can't be right", () => {
+  it("takes no memory for numbers in its header that can't be right", () => {
     const block = storedBlock(historyOf([{ type: "readings", time: start, alarms: [], readings: {}, attributes: {} }]));
     for (const at of [8, 12]) {
       const data = block.data.slice();

@@ -3,7 +3,7 @@ import { type Increment, Increments } from "../../fold/increments.ts";
 import { contentHashOf } from "../../model/content-hash.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import { firstArrival, type LocationRecord } from "../../model/location.ts";
-import { RecordsDamaged } from "../records/damage.ts";
+import { recordsDamage } from "../records/damage.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import { ByteSink } from "../records/sink.ts";
 import { writeTotals } from "../records/state-codec.ts";
@@ -56,24 +56,22 @@ function marksOfIncrement(increment: Increment): number {
   );
 }
 
-/** Packs records of a device, at least one, into a block: as columns, or, where they would not come back byte for byte from these, as they are. */
+/** Packs one or more records of a device into a block: as columns, or as they are where columns would not give them back byte for byte. */
 export function packBlock(records: Uint8Array, device: DeviceKey): Uint8Array<ArrayBuffer> {
   const body = new ByteSink(64 * 1024);
   const row = { device, ...putBody(body, records) };
-  const data = blockOf(ofColumns, body.bytes.subarray(0, body.length), row);
+  const data = blockOf(ofColumns, body.written, row);
   return comesBack({ ...row, data }, records) ? data : blockOf(ofRecords, records, row);
 }
 
 function comesBack(block: StoredBlock, records: Uint8Array): boolean {
-  const again = new ByteSink(records.byteLength);
   try {
-    unpackBlock(block, again);
+    return unpackBlock(block, records.byteLength).equals(records);
   } catch (error) {
-    // Extras that are no JSON, such as a bare control character, may read as other columns.
-    if (error instanceof RecordsDamaged || error instanceof RangeError) return false;
+    // Extras that are no JSON, such as a bare control character, may be read as other columns than were written.
+    if (recordsDamage(error) !== undefined) return false;
     throw error;
   }
-  return again.bytes.subarray(0, again.length).equals(records);
 }
 
 function blockOf(magic: number, body: Uint8Array, { device, count, first, last }: Omit<StoredBlock, "data">) {
@@ -86,7 +84,7 @@ function blockOf(magic: number, body: Uint8Array, { device, count, first, last }
   block.float64(first);
   block.float64(last);
   block.append(packed);
-  block.view.setUint32(4, checksumFor(device, block.bytes.subarray(0, block.length)), true);
+  block.view.setUint32(4, checksumFor(device, block.written), true);
   return block.cut();
 }
 
@@ -131,17 +129,19 @@ function putBody(sink: ByteSink, bytes: Uint8Array) {
   }
   const ofMotion = [latitudes, longitudes, speeds, courses, positionTimes];
   for (const column of [marks, times, delays, ...ofMotion, counts, arrivals, hashes]) putNumbers(sink, column);
-  putSized(sink, totals.bytes.subarray(0, totals.length));
+  putSized(sink, totals.written);
   alerts.put(sink);
   extras.put(sink);
   return { count: marks.length, first: times[0] ?? 0, last: times.at(-1) ?? 0 };
 }
 
-/** Appends a block's records to `sink`, as they were packed. Throws `BlockDamaged`. */
-export function unpackBlock(block: StoredBlock, sink: ByteSink): void {
+/** A block's records, byte for byte as they were packed. `bytes`: about how many there are. Throws `BlockDamaged`. */
+export function unpackBlock(block: StoredBlock, bytes: number): Buffer {
+  const sink = new ByteSink(bytes);
   const cursor = openBlock(block);
   if (cursor instanceof RecordCursor) sink.append(cursor.bytes);
   else while (cursor.next()) cursor.write(sink);
+  return sink.written;
 }
 
 /** Walks over a block's records. Throws `BlockDamaged`. */

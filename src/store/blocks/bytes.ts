@@ -1,7 +1,7 @@
 import { RecordsDamaged } from "../records/damage.ts";
 import type { ByteSink } from "../records/sink.ts";
 
-/** The bytes of a block are not what a block's bytes are: damaged, or of no version that this program knows. */
+/** The bytes of a block are damaged, or of a version that this program does not know. */
 export class BlockDamaged extends RecordsDamaged {
   override readonly name = "BlockDamaged";
 }
@@ -26,13 +26,13 @@ export function putVarint(sink: ByteSink, value: number): void {
   sink.length = at;
 }
 
-/** Appends UTF-8 after its length. */
+/** Appends bytes after their length. */
 export function putSized(sink: ByteSink, bytes: Uint8Array): void {
   putVarint(sink, bytes.byteLength);
   sink.append(bytes);
 }
 
-/** Reads what a block's body holds, in its order. Throws `BlockDamaged` where the bytes end before that. */
+/** Reads a block's body from its beginning to its end. Throws `BlockDamaged` where the body ends too early. */
 export class BodyReader {
   readonly bytes: Buffer;
   readonly #view: DataView;
@@ -71,7 +71,7 @@ export class BodyReader {
     }
   }
 
-  /** A count of things that take a byte each at least, so that it can't be larger than what is left. */
+  /** A count of things that take at least one byte each. A count of more than the bytes that are left is damage. */
   count(): number {
     const count = this.varint();
     if (count > this.bytes.length - this.at) throw new BlockDamaged("a block counts more than it holds");

@@ -6,20 +6,20 @@ import { isConstantColumn, putNumbers, readNumbers } from "./numbers.ts";
 import { TextColumn, TextsRead } from "./texts.ts";
 
 /*
- * The extras of a block's records. A record's extras are a shape and the values in its gaps: the shape is the JSON text with a character in the place of
- * each number and of each text that is no truth value. Values of the same name make one column, whatever the shape.
- *   u-varint shapes; each: its text after its length, u-varint for each gap: its column
- *   u-varint columns; each: u8 kind, u-varint how many values
- *   the column of the records' shapes; then the columns
+ * The extras of a block's records. A record's extras are a shape and the values in the shape's gaps. The shape is the JSON text with one character, the gap, in place of
+ * each number and of each text but "true" and "false". Values of the same name make one column, whatever their shapes. In a block's body (numbers are varints):
+ *   the number of shapes; for each, its text after its length, and for each gap the index of its column
+ *   the number of columns; for each, u8 kind, and the number of its values
+ *   a column that has each record's shape; then the columns
  */
 const numberGap = "\u0001";
 const textGap = "\u0002";
 const numberKind = 1;
 const textKind = 2;
 
-/** Each member of the extras, in its order: a name, then a string, a number, or something else that has no value of its own. */
+/** A member of the extras: its name, then a string, a number, or the first character of anything else. */
 const member = /"(?:[^"\\]|\\.)*":(?:"((?:[^"\\]|\\.)*)"|(-?[\d.eE+-]+)|[^"\d-])/g;
-/** A number in such digits that its double is printed with the same digits again. */
+/** A number without an exponent, with few enough digits for a column of numbers. */
 const plainNumber = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?$/;
 
 type Column =
@@ -46,7 +46,7 @@ export class ExtrasColumns {
       const value = string ?? number;
       if (value === undefined || value === "true" || value === "false") continue;
       const isNumber = plainNumber.test(value) && String(Number(value)) === value;
-      // A number without quotes that no double gives back stays in the shape.
+      // An unquoted number that would not be printed with the same digits again stays in the shape.
       if (string === undefined && !isNumber) continue;
       const end = index + all.length - (string === undefined ? 0 : 1);
       const begin = end - value.length;
@@ -110,7 +110,7 @@ export class ExtrasColumns {
 interface ColumnRead {
   readonly numbers: Float64Array | undefined;
   readonly texts: TextsRead | undefined;
-  /** The one value of the column, as it stands in the text; undefined: there are several. */
+  /** The value that all records share, as it stands in the text. Undefined: the values differ. */
   readonly constant: Buffer | undefined;
   next: number;
 }
@@ -128,11 +128,15 @@ function textsOf(body: BodyReader, count: number): ColumnRead {
   return { numbers: undefined, texts, constant: texts.only, next: 0 };
 }
 
-/** A shape as it is read: the bytes before each gap, the gaps' columns, the bytes behind the last one, and what the fold needs of it. */
+/** A shape as it is read. */
 interface ShapeRead {
+  /** The bytes before each gap, and those behind the last one. */
   readonly pieces: readonly Buffer[];
+  /** The column of each gap. */
   readonly columns: readonly ColumnRead[];
+  /** What the fold needs of the extras. */
   readonly facts: ExtrasFacts;
+  /** Bytes of the pieces, with room for a number in each gap. */
   readonly length: number;
 }
 
@@ -149,8 +153,9 @@ export class ExtrasRead {
     }
     const kinds = Array.from({ length: body.count() }, () => ({ kind: body.byte(), count: body.varint() }));
     this.#shapeOf = readNumbers(body, records);
+    const mostValues = records * mostGaps(texts);
     const columns = kinds.map(({ kind, count }): ColumnRead => {
-      if (count > records * gapsInAll(texts)) throw new BlockDamaged("a column of a block is too long");
+      if (count > mostValues) throw new BlockDamaged("a column of a block is too long");
       return kind === numberKind ? numbersOf(body, count) : textsOf(body, count);
     });
     this.#shapes = texts.map(({ text, places }) => shapeOf(text, places, columns));
@@ -167,7 +172,7 @@ export class ExtrasRead {
     return this.#shape(record).facts;
   }
 
-  /** Goes past a record's extras. Each record's are skipped or appended, in their order. */
+  /** Skips a record's extras. Each record's extras must be skipped or appended, in the order of the records. */
   skip(record: number): void {
     const { columns } = this.#shape(record);
     for (let gap = 0; gap < columns.length; gap++) {
@@ -221,11 +226,11 @@ function gapsOf(text: string): number {
   return piecesOf(text).length - 1;
 }
 
-function gapsInAll(texts: readonly { readonly places: readonly number[] }[]): number {
+function mostGaps(texts: readonly { readonly places: readonly number[] }[]): number {
   return texts.reduce((most, { places }) => Math.max(most, places.length), 0);
 }
 
-/** What is the same in all records of the block becomes part of the pieces: most of what a tracker reports beside its position seldom changes. */
+/** Values that are the same in all records become part of the pieces: most of what a tracker reports beside its position seldom changes. */
 function shapeOf(text: string, places: readonly number[], columns: readonly ColumnRead[]): ShapeRead {
   const pieces: Buffer[] = [];
   const own: ColumnRead[] = [];

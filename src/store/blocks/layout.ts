@@ -4,19 +4,23 @@ import { BlockDamaged } from "./bytes.ts";
 
 /*
  * A block: records of one device in their order, column by column. Little endian.
- *    0 u32 "WBB1"   4 u32 CRC-32 of everything else and of whose block it is   8 u32 records   12 u32 bytes of the body before zstd
+ *    0 u32 "WBB1"   4 u32 CRC-32 of the device's key and of everything else   8 u32 records   12 u32 bytes of the body before zstd
  *   16 f64 time of the first record   24 f64 time of the last   32 the body under zstd
- * The body is a row of columns: marks, which say what each record has; times; how long after these they were received; of the records that have them latitudes, longitudes,
- * speeds, courses, position times; what increments add to the odometer; arrival numbers; content keys and totals, which stand there only where the content and the
- * increment do not give them; alert members; extras. So most records have what the tracker said and their increment, never a running sum.
- * "WBR1" instead: the body is the records as the tail has them. Records lie so that would not come back byte for byte from columns, as some of earlier versions.
+ * The body is a row of columns. Behind `delays`, a column has values only of the records that have one:
+ *   marks (what each record has), times, delays (from the time until the record was received),
+ *   latitudes, longitudes, speeds, courses, position times,
+ *   millimetres that the increment adds to the odometer, arrival numbers,
+ *   content keys that hashing the content does not give, totals that the increment does not give,
+ *   alert members, extras.
+ * So a block keeps of most records what the tracker said and the increment, and no running sum.
+ * With "WBR1" instead, the body is the records as the tail has them. It is for records that columns would not give back byte for byte, such as some of earlier versions.
  */
 export const ofColumns = 0x31424257;
 export const ofRecords = 0x31524257;
 export const headerLength = 32;
-/** A body is longer only where the header lies: records of 32 KB each, a thousand of them, and as much again. */
+/** No body is longer, bytes: a thousand records of 32 KB take half of it. A header that says more is damaged. */
 const mostBody = 64 * 1024 * 1024;
-/** So are more records: each takes some 80 bytes of columns in memory, even where the body has none for it. */
+/** No block has more records. Each takes some 80 bytes of columns in memory, even where the body has no bytes for it. */
 const mostRecords = 65_536;
 
 /** What a record has. */
@@ -26,11 +30,11 @@ export const hasCourse = 4;
 export const hasPositionTime = 8;
 export const unlocated = 16;
 export const hasAlerts = 32;
-/** Its totals stand in the block: they are not those of the record before with its increment. The first record's always do. */
+/** The block holds its totals, because its increment does not give them. The first record always has this mark. */
 export const ownTotals = 64;
-/** The content key is not the hash of the content: an earlier version of the program made it. */
+/** The block holds its content key, which is not the hash of the content: an earlier version of the program made it. */
 export const ownHash = 128;
-/** It has a number by which it arrived; otherwise its hash stands for that. */
+/** It has an arrival number. Otherwise its content key is used in place of one. */
 export const numbered = 256;
 /** Its increment, where it has no totals of its own: see `Increment`. */
 export const moved = 512;
@@ -56,12 +60,12 @@ export interface BlockHeader {
   readonly bodyLength: number;
 }
 
-/** The checksum of a block of a device: of all but the checksum itself, beginning with the device's key, so that a block in the place of another device's is found out. */
+/** The checksum of a device's block: of the device's key, and of all bytes but the checksum itself. So a block in the place of another device's block is found. */
 export function checksumFor(device: DeviceKey, block: Uint8Array): number {
   return crc32(block.subarray(8), crc32(block.subarray(0, 4), device >>> 0));
 }
 
-/** The header of a block whose bytes are as they were written, and those of its row. Throws `BlockDamaged` where they are not. */
+/** Reads a block's header. Throws `BlockDamaged` where the checksum is wrong, or where the header does not agree with the block's row. */
 export function blockHeader({ device, first, last, count, data: block }: StoredBlock): BlockHeader {
   const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
   const magic = block.byteLength < headerLength ? 0 : view.getUint32(0, true);
@@ -75,14 +79,14 @@ export function blockHeader({ device, first, last, count, data: block }: StoredB
   return { columns: magic === ofColumns, bodyLength };
 }
 
-/** The checksum that a block says it has, without a look at whether it is right. */
+/** The checksum in a block's header. It is not verified. */
 export function checksumOf(block: Uint8Array): number {
   return block.byteLength < headerLength
     ? 0
     : new DataView(block.buffer, block.byteOffset, block.byteLength).getUint32(4, true);
 }
 
-/** The body of a block, as it was before zstd. Throws `BlockDamaged`. */
+/** The decompressed body of a block. Throws `BlockDamaged`. */
 export function bodyOf(block: Uint8Array, bodyLength: number): Buffer {
   try {
     return zstdDecompressSync(block.subarray(headerLength), { maxOutputLength: Math.max(1, bodyLength) });

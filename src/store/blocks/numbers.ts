@@ -2,22 +2,22 @@ import type { ByteSink } from "../records/sink.ts";
 import { BlockDamaged, type BodyReader, putVarint } from "./bytes.ts";
 
 /*
- * A column of numbers, of which the reader knows how many there are:
- *   u8 form · u8 decimals, but for `doubles`
- *   constant:    the number
- *   steps:       each as what it is more than the one before (the first: than 0)
- *   accelerated: each as what its step is more than the step before: times at a fixed interval
+ * A column of numbers. The reader knows how many there are.
+ *   u8 form; u8 decimals, except in the form `doubles`; then by form:
+ *   constant:    the number that all are
+ *   steps:       of each number, the difference from the one before (of the first, from 0)
+ *   accelerated: of each number, the difference of its step from the step before: short for times at a fixed interval
  *   doubles:     eight bytes each
- * Numbers but doubles are whole ones of 10^-decimals, as zigzag varints: 0, -1, 1, -2 ... are 0, 1, 2, 3 ...
+ * All but doubles are whole multiples of 10^-decimals, as zigzag varints: 0, -1, 1, -2 ... are 0, 1, 2, 3 ...
  */
 const constant = 0;
 const steps = 1;
 const accelerated = 2;
 const doubles = 3;
 
-/** Beyond it a step of a step may be no exact number. */
+/** From this on, the difference of two steps may not be exact. */
 const largest = 2 ** 49;
-/** A double holds 15 decimal digits; a column of more decimals is one of doubles. */
+/** Numbers with more decimals are stored as doubles. */
 const mostDecimals = 9;
 
 const scales = Array.from({ length: mostDecimals + 1 }, (_, decimals) => 10 ** decimals);
@@ -46,14 +46,14 @@ export function putNumbers(sink: ByteSink, values: readonly number[]): void {
   }
 }
 
-/** The least decimals with which all of them are whole numbers and come back as they were. Undefined: there are none. */
+/** The fewest decimals with which all values come back exactly. Undefined: no number of decimals does that. */
 function decimalsOf(values: readonly number[]): number | undefined {
   let decimals = 0;
   for (const value of values) {
     if (Object.is(value, -0)) return undefined;
     while (!isWhole(value, scales[decimals] ?? 1)) if (++decimals > mostDecimals) return undefined;
   }
-  // More decimals make numbers larger: those that were whole with fewer are looked at again.
+  // Values that fitted with fewer decimals are checked again: with more decimals they may be too large.
   const scale = scales[decimals] ?? 1;
   return values.every((value) => isWhole(value, scale)) ? decimals : undefined;
 }
@@ -83,7 +83,7 @@ function formOf(values: readonly number[], scale: number): number {
   return ofAccelerated < ofSteps ? accelerated : steps;
 }
 
-/** Bits of a whole number without its sign; of a large one, about. */
+/** Bits of a whole number without its sign; 40 for all large ones. */
 function bitsOf(value: number): number {
   const size = Math.abs(value);
   return size < 0x7fff_ffff ? 32 - Math.clz32(size) : 40;
@@ -119,7 +119,7 @@ export function readNumbers(body: BodyReader, count: number): Float64Array {
   return values;
 }
 
-/** Reads steps and sums them up. Most take one byte or two, and this is most of what opening a block takes. */
+/** Reads steps and adds them up. Opening a block spends most of its time here. Most steps take one or two bytes, which are read without a call. */
 function readSteps(body: BodyReader, values: Float64Array, isAccelerated: boolean, scale: number): void {
   const { bytes } = body;
   let { at } = body;

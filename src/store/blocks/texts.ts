@@ -3,10 +3,10 @@ import { type BodyReader, putSized, putVarint } from "./bytes.ts";
 import { putNumbers, readNumbers } from "./numbers.ts";
 
 /*
- * A column of texts: how many different texts there are (varint), each of them after its length, then a column of numbers that says which one each record has.
+ * A column of texts: the number of different texts (varint), each text after its length, then a column of numbers that says which text each record has.
  */
 
-/** Gathers a column of texts: each different one is kept once. */
+/** Gathers a column of texts and keeps each different text once. */
 export class TextColumn {
   readonly #places = new Map<string, number>();
   readonly #values: number[] = [];
@@ -38,7 +38,7 @@ export class TextsRead {
     this.#places = readNumbers(body, count);
   }
 
-  /** The text that all of them are; undefined: there are several, or none. */
+  /** The text that all records share. Undefined: there are several texts, or none. */
   get only(): Buffer | undefined {
     return this.#texts.length === 1 ? this.#texts[0] : undefined;
   }

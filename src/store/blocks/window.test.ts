@@ -10,7 +10,7 @@ import { openBlock } from "./block.ts";
 import { BlockCursor } from "./block-cursor.ts";
 import { appendWindow, windowOf } from "./window.ts";
 
-test("a window has the last record before a moment, those of the moment, and as many behind it as are asked for", () => {
+test("a window has the last record before a moment, all of the moment, and as many later ones as are asked for", () => {
   fc.assert(
     fc.property(
       fc.array(someRecord, { minLength: 1, maxLength: 60 }),

@@ -2,14 +2,17 @@ import { RecordCursor } from "../records/record-codec.ts";
 import type { ByteSink } from "../records/sink.ts";
 import type { BlockCursor } from "./block-cursor.ts";
 
-/** A part of a block's records: the last one before a moment, those of the moment, and so many behind it, as far as they are before a bound. */
+/** Which records of a block are wanted: the last one before the moment `from`, all of that moment, and some later ones. */
 export interface Window {
+  /** Event time. */
   readonly from: number;
+  /** Event time before which the later ones must be. */
   readonly bound: number;
+  /** The most later ones. */
   readonly most: number;
 }
 
-/** Where a window begins and ends, by the times of `count` records in their order. */
+/** The index of a window's first record, and the index behind its last. `timeAt`: the times of `count` records in their order. */
 function edgesOf(count: number, timeAt: (index: number) => number, { from, bound, most }: Window): [number, number] {
   let [low, high] = [0, count];
   while (low < high) {
@@ -24,13 +27,13 @@ function edgesOf(count: number, timeAt: (index: number) => number, { from, bound
   return [Math.max(0, low - 1), end];
 }
 
-/** Appends a window of a block that has just been opened. Only its records' texts are made, which is most of what unpacking takes. */
+/** Appends a window of a newly opened block. Texts are made only for the window's records, because they take most of the time of unpacking. */
 export function appendWindow(block: BlockCursor, window: Window, sink: ByteSink): void {
   const [begin, end] = edgesOf(block.count, (index) => block.timeAt(index), window);
   for (let index = 0; index < end && block.next(); index++) if (index >= begin) block.write(sink);
 }
 
-/** A window of records that are unpacked. */
+/** A window of unpacked records: a view. */
 export function windowOf(records: Uint8Array, window: Window): Uint8Array {
   const cursor = new RecordCursor(records);
   const starts: number[] = [];

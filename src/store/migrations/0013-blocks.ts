@@ -4,11 +4,11 @@ import type { Migration } from "./migration.ts";
 const required = (column: ColumnDefinitionBuilder) => column.notNull();
 const none = (column: ColumnDefinitionBuilder) => column.notNull().defaultTo(0);
 
-/** Sealed records, and what late ones change in them. What older versions stored in the tail is sealed in the background, after this. */
+/** Sealed records, and what late records change in them. The service later seals in the background what older versions stored in the tail. */
 export const blocks: Migration = {
   name: "blocks",
   async up({ schema }, { int, bytes }) {
-    // All that the start reads; the bytes lie apart, so that it reads none of them.
+    // The start reads this table. The bytes have a table of their own, so that the start reads none of them.
     await schema
       .createTable("block")
       .addColumn("seq", int, (column) => column.primaryKey())

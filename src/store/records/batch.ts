@@ -33,7 +33,7 @@ export interface Rewrite {
   readonly patches: Uint8Array;
 }
 
-/** What a commit lays beside chunks that stay as they are: see `Patches`. */
+/** New totals of a device's records that a commit stores beside the device's chunks: see `Patches`. */
 export interface LaidPatches {
   readonly device: DeviceKey;
   /** Event times of the records concerned. */

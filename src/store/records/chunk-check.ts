@@ -1,4 +1,5 @@
 import { ContentHash } from "../../model/content-hash.ts";
+import { recordsDamage } from "./damage.ts";
 import { RecordCursor } from "./record-codec.ts";
 
 /** A row of the tail as it is stored. */
@@ -9,7 +10,7 @@ export interface StoredChunk {
   readonly data: Uint8Array;
 }
 
-/** What a look at each record of a chunk found. */
+/** What reading each record of a chunk found. */
 export interface CheckedChunk {
   readonly records: number;
   /** Records that have a number of arrival. */
@@ -17,9 +18,6 @@ export interface CheckedChunk {
   /** What is wrong with the chunk; undefined: nothing. */
   readonly problem: string | undefined;
 }
-
-/** The fixed part of a record, which each has, bytes. */
-const shortest = 48;
 
 const contentHash = new ContentHash();
 
@@ -37,7 +35,7 @@ export function checkChunk(
   let numbered = 0;
   let problem: string | undefined;
   for (let at = 0; at < data.byteLength && problem === undefined; at = cursor.end) {
-    problem = readOne(cursor, view, at);
+    problem = readOne(cursor, at);
     if (problem !== undefined) break;
     if (!(cursor.time >= first && cursor.time <= last)) problem = "the time of a record is outside the row's";
     records++;
@@ -49,17 +47,14 @@ export function checkChunk(
   return { records, numbered, problem };
 }
 
-/** Reads the record at an offset. What is wrong with its form; undefined: nothing. */
-function readOne(cursor: RecordCursor, view: DataView, at: number): string | undefined {
-  const left = view.byteLength - at;
-  const length = left < shortest ? 0 : view.getUint32(at, true);
-  if (length < shortest || length > left) return "the length of a record is wrong";
+/** Reads the record at an offset. Returns what is wrong with its form; undefined: nothing. */
+function readOne(cursor: RecordCursor, at: number): string | undefined {
   try {
     cursor.read(at);
   } catch (error) {
-    // A field that ends behind the bytes.
-    if (error instanceof RangeError) return "a record is cut short";
-    throw error;
+    const problem = recordsDamage(error);
+    if (problem === undefined) throw error;
+    return problem;
   }
   const fits = cursor.extras <= cursor.end && cursor.alerts <= cursor.extras;
   return fits ? undefined : "the parts of a record do not fit its length";

@@ -1,4 +1,11 @@
-/** Stored bytes are not what records' bytes are: damaged, or of no version that this program knows. */
+/** Stored bytes of records are damaged, or of a version that this program does not know. */
 export class RecordsDamaged extends Error {
   override readonly name: string = "RecordsDamaged";
+}
+
+/** What is wrong with the bytes of records, where reading them failed for that. Undefined: the error has another cause. */
+export function recordsDamage(error: unknown): string | undefined {
+  if (error instanceof RecordsDamaged) return error.message;
+  // A field that ends behind the bytes.
+  return error instanceof RangeError ? "a record is cut short" : undefined;
 }

@@ -14,10 +14,10 @@ interface Place {
   readonly at: number;
 }
 
-/** New totals that wait beside the chunks of one device: a commit changes nothing that is sealed. They are few, since a background task folds them in. */
+/** New totals that wait beside the chunks of one device, because a commit changes no block. They are few, because the sealer folds them in. */
 export class Patches {
   readonly #rows: readonly { readonly seq: number; readonly cursor: RecordCursor }[];
-  /** By time, then by hash: the newest for each record. */
+  /** Where each record's newest patch is, by time, then by content key. */
   readonly #places = new Map<number, Map<number, Place>>();
 
   /** `rows`: in the order in which they were written. */
@@ -31,11 +31,7 @@ export class Patches {
       }
   }
 
-  get none(): boolean {
-    return this.#rows.length === 0;
-  }
-
-  /** Whether some of them may concern records of a chunk. */
+  /** Whether a patch may concern a record of the chunk. */
   touch({ asOf, first, last }: ShiftedChunk): boolean {
     for (const [time, places] of this.#places)
       if (time >= first && time <= last)
@@ -43,7 +39,7 @@ export class Patches {
     return false;
   }
 
-  /** The newest totals of a record, and as of when they are, where that is later than its chunk. */
+  /** The newest patch of a record: its totals, and the row number that they are as of. Undefined: there is none, or the chunk has it already. */
   #newest({ time, hash }: RecordCursor, asOf: number): { readonly totals: Totals; readonly seq: number } | undefined {
     const place = this.#places.get(time)?.get(hash);
     const row = place && this.#rows[place.row];
@@ -52,7 +48,7 @@ export class Patches {
     return { totals: row.cursor.record().totals, seq: row.seq };
   }
 
-  /** Appends a chunk's records with their true totals. `until`: leaves out what later commits than this one added. */
+  /** Appends a chunk's records with their true totals. `until`: leaves out shifts of commits with a higher row number. */
   copyAll(records: Uint8Array, chunk: ShiftedChunk, shifts: Shifts, sink: ByteSink, until?: number): void {
     const cursor = new RecordCursor(records);
     const own = shifts.of(chunk, until);

@@ -212,7 +212,7 @@ export class RecordCursor implements RecordView {
     return true;
   }
 
-  /** Reads only place, content key and end. Throws `RecordsDamaged` where the length can't be right: who goes from record to record gets no further by it. */
+  /** Reads only place, content key and end. Throws `RecordsDamaged` where the length can't be right, because the next record can't be found then. */
   readKey(at: number): void {
     const view = this.#view;
     const length = view.getUint32(at, true);

@@ -5,9 +5,9 @@ import type { RecordView } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
 
 /*
- * What late records add to the totals of those after them, as doubles: five for each shift
- *   afterTime, afterArrival, seq, odometerMm, 1 where input times follow and 0 where they are all zero; then, where they follow, the four of them.
- * A shift concerns the records after its place that were stored before it: those of chunks that are as of a smaller row number than its `seq`.
+ * The shifts of a device as doubles. A shift is what a late record adds to the totals of the records after it. Each has five numbers, or nine:
+ *   afterTime, afterArrival, seq, odometerMm, 1 where the four input times follow and 0 where they are all zero.
+ * A shift concerns the records after its place (time, arrival), in chunks that are as of a smaller row number than its `seq`: later chunks were stored with it.
  */
 const short = 5;
 const long = 9;
@@ -25,30 +25,30 @@ export function writeShifts(sink: ByteSink, seq: number, shifts: readonly Totals
   }
 }
 
-/** What shifts look at in a chunk. */
+/** What says which shifts concern a chunk. */
 export interface ShiftedChunk {
-  /** Row number up to which shifts are in its records already. */
+  /** Row number up to which shifts and patches are in the chunk already. */
   readonly asOf: number;
   /** Event times of its first and its last record. */
   readonly first: number;
   readonly last: number;
-  /** What is to be added to each of its records besides; undefined: nothing. */
+  /** Lifts of the block: what is added to the totals of each of its records. Undefined: nothing. */
   readonly sums?: TotalsSums | undefined;
 }
 
-/** The shifts of one device that are not yet in all of its chunks. They are few, since a background task folds them in. */
+/** The shifts of one device that are not yet in all of its chunks. They are few, because the sealer folds them in. */
 export class Shifts {
   readonly #numbers: Float64Array;
 
   /** `bytes` as `writeShifts` made them; undefined: there are none. */
   constructor(bytes: Uint8Array | undefined) {
     const length = bytes?.byteLength ?? 0;
-    // What SQLite gives lies anywhere in its buffer; doubles need their own place.
+    // SQLite's bytes may begin anywhere in a buffer. Doubles must be aligned, so the bytes are copied.
     this.#numbers = new Float64Array(length / 8);
     if (bytes !== undefined) new Uint8Array(this.#numbers.buffer).set(bytes);
   }
 
-  /** What is to be added to the records of a chunk, by shifts up to a row number. */
+  /** What is added to the records of a chunk, by its lifts and by shifts up to a row number. */
   of({ asOf, first, last, sums }: ShiftedChunk, until = Number.POSITIVE_INFINITY): ChunkShifts {
     const numbers = this.#numbers;
     if (numbers.length === 0 && sums === undefined) return noShifts;
@@ -64,7 +64,7 @@ export class Shifts {
     return own;
   }
 
-  /** Those of later commits than the one that began with this row number: how many, the earliest time that they are after, and their bytes. */
+  /** The shifts with a higher row number: how many, the earliest time from which on they concern records, and their bytes. */
   after(seq: number): { readonly count: number; readonly since: number; readonly bytes: Uint8Array } {
     const numbers = this.#numbers;
     const left = new Float64Array(numbers.length);
@@ -87,7 +87,7 @@ export class Shifts {
 const partial = 7;
 const noSensors = [0, 0, 0, 0] as const;
 
-/** What is to be added to the totals of a chunk's records: the same to all of them, and more to those behind some places. */
+/** What is added to the totals of a chunk's records: sums for all of them, and more for those after some places. */
 export class ChunkShifts {
   #odometerMm = 0;
   readonly #sensorMs: [number, number, number, number] = [0, 0, 0, 0];
@@ -124,7 +124,7 @@ export class ChunkShifts {
     return { odometerMm: this.#odometerMm, sensorMs: this.#sensorMs };
   }
 
-  /** Adds what concerns the record that the cursor has read to the cursor's totals. */
+  /** Adds to the cursor's totals what concerns the record that the cursor has read. */
   addTo(cursor: RecordView): void {
     const own = this.#sensorMs;
     cursor.odometerMm += this.#odometerMm;
@@ -169,7 +169,7 @@ export class ChunkShifts {
       sink.view.setFloat64(sink.length - (cursor.end - at) + odometerOffset, cursor.odometerMm, true);
   }
 
-  /** What is to be stored of a record's true totals, to which shifts are added when they are read. `cursor` has read the record, or its key. */
+  /** A record's true totals without its shifts. They are stored so, because readers add the shifts. `cursor` has read the record, or its key. */
   withoutShifts(totals: Totals, cursor: RecordCursor): Totals {
     return changedBy(totals, this.#sumsFor(cursor), -1);
   }
@@ -189,7 +189,7 @@ export class ChunkShifts {
   }
 }
 
-/** Of chunks to which nothing is added. */
+/** For chunks to which nothing is added. */
 export const noShifts = new ChunkShifts();
 
 function changedBy(totals: Totals, { odometerMm, sensorMs }: TotalsSums, sign: 1 | -1): Totals {

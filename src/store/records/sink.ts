@@ -60,6 +60,11 @@ export class ByteSink {
     if (this.bytes.length > size) this.restore(new ArrayBuffer(size));
   }
 
+  /** What was written: a view, to be read before anything else is written. */
+  get written(): Buffer<ArrayBuffer> {
+    return this.bytes.subarray(0, this.length);
+  }
+
   /** What was written, in an ArrayBuffer of its own. */
   cut(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.bytes.buffer.slice(0, this.length));

@@ -94,7 +94,7 @@ async function wipe(database: Kysely<Schema>, log: Log): Promise<void> {
   if (size > wipedBytes) return log.warn({ size }, advice);
   try {
     await sql`vacuum`.execute(database);
-    // After a kill the database says that it has a log, which is empty after the next step.
+    // The next step empties the log. After a kill the database would still say that it has one, and the service would not start.
     await sql.raw(`pragma user_version = ${closedNumber(number)}`).execute(database);
     await sql`pragma wal_checkpoint(truncate)`.execute(database);
   } catch (error) {

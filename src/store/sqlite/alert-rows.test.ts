@@ -20,7 +20,7 @@ function notices(count: number, target: NoticeTarget): readonly NewNotice[] {
   }));
 }
 
-test("others get in between while hundreds of notices are sealed, and their rows keep their order", async () => {
+test("the event loop serves others while hundreds of webhooks are encrypted, and the rows keep their order", async () => {
   let turn = 0;
   let ended = false;
   const count = () => {

@@ -5,7 +5,7 @@ import { noticeRow } from "../rows/notices.ts";
 import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
 import type { Vault } from "../secrets/vault.ts";
 
-/** To seal the target of a notice takes 0.1 ms. The event loop serves others after so many. */
+/** Webhooks whose targets are encrypted in one turn of the event loop: each takes 0.1 ms. */
 export const sealedAtOnce = 32;
 
 /** The alerts of a commit and their notices as rows. */
@@ -14,7 +14,7 @@ export interface AlertRows {
   readonly notices: NewNoticeRow[];
 }
 
-/** Makes the rows of a batch's alerts and notices. Most batches have none, and nothing is made for a device without. */
+/** Makes the rows of a batch's alerts and notices. Most batches have none. Lets the event loop serve others after each `sealedAtOnce` webhooks. */
 export async function alertRows({ devices }: Pick<CommitBatch, "devices">, vault: Vault): Promise<AlertRows> {
   const rows: AlertRows = { alerts: [], notices: [] };
   let sealed = 0;

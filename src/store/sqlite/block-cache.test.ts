@@ -9,7 +9,7 @@ function blockOf(seq: number, first = seq * 100) {
   return { ...storedBlock(records), seq, bytes: packedRecords(records).length };
 }
 
-test("a block is unpacked into the cache when it is asked for again", () => {
+test("the second request for a block unpacks and keeps it", () => {
   const cache = new BlockCache(100_000);
   const block = blockOf(1);
   assert.equal(cache.ask(block), undefined);
@@ -19,7 +19,7 @@ test("a block is unpacked into the cache when it is asked for again", () => {
   assert.equal(cache.find(block), cache.ask(block));
 });
 
-test("another block of the same number is another one: it has another checksum", () => {
+test("a block with the same row number and another checksum is not found, and takes the place of the first", () => {
   const cache = new BlockCache(100_000);
   cache.unpack(blockOf(1));
   const other = blockOf(1, 5);
@@ -29,7 +29,7 @@ test("another block of the same number is another one: it has another checksum",
   assert.equal(cache.bytes, other.bytes);
 });
 
-test("the cache never has more bytes than it may, and half as many again as fit are found a third of the time at least", () => {
+test("the cache keeps to its bytes, and finds at least a third of blocks that need half as much again", () => {
   const blocks = Array.from({ length: 60 }, (_, seq) => blockOf(seq));
   const cache = new BlockCache(40 * Math.max(...blocks.map(({ bytes }) => bytes)));
   let [found, asked] = [0, 0];

@@ -1,9 +1,8 @@
 import { unpackBlock } from "../blocks/block.ts";
 import { checksumOf, type StoredBlock } from "../blocks/layout.ts";
-import { ByteSink } from "../records/sink.ts";
 import type { ChunkRow } from "./chunk-rows.ts";
 
-/** Blocks that are remembered as asked for. */
+/** The most row numbers that `#asked` holds. */
 const mostAsked = 4096;
 
 interface Unpacked {
@@ -13,14 +12,14 @@ interface Unpacked {
 }
 
 /**
- * Unpacked blocks, up to so many bytes: a thousand late reports into one day unpack that day once. What makes room for others is chosen by no order, since the
- * one that was used longest ago would be the next one needed where devices come in turn: a few more than there is room for would find nothing.
+ * Keeps unpacked blocks, up to a number of bytes: a thousand late reports into one day then unpack that day once. Random blocks make room for new ones. The least recently
+ * used block would be a bad choice: where devices report in turn and their blocks do not quite fit, it is the very block that is needed next.
  */
 export class BlockCache {
   readonly #most: number;
   readonly #places = new Map<number, number>();
   readonly #kept: Unpacked[] = [];
-  /** Blocks that were asked for once, lately. */
+  /** Row numbers of blocks that were asked for once, recently. */
   readonly #asked = new Set<number>();
   #bytes = 0;
   #next = 0;
@@ -29,23 +28,23 @@ export class BlockCache {
     this.#most = most;
   }
 
-  /** Bytes of all that is kept. */
+  /** Bytes of all records that are kept. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The records of a block, where they are kept. */
+  /** The records of a block. Undefined: they are not kept. */
   find({ seq, data }: Pick<ChunkRow, "seq" | "data">): Uint8Array | undefined {
     const place = this.#places.get(seq);
     const kept = place === undefined ? undefined : this.#kept[place];
     return kept?.checksum === checksumOf(data) ? kept.records : undefined;
   }
 
-  /** The records of a block, where they are kept, or where it was asked for before: then it is worth the room. Throws `BlockDamaged`. */
+  /** The records of a block that is kept. The second call for another block unpacks and keeps it; the first only notes it and returns undefined. Throws `BlockDamaged`. */
   ask(row: StoredBlock & Pick<ChunkRow, "seq" | "bytes">): Uint8Array | undefined {
     const kept = this.find(row);
     if (kept !== undefined || this.#most === 0) return kept;
-    if (this.#asked.delete(row.seq)) return this.unpack(row);
+    if (this.#asked.delete(row.seq)) return this.#unpack(row);
     if (this.#asked.size >= mostAsked) this.#asked.clear();
     this.#asked.add(row.seq);
     return undefined;
@@ -53,11 +52,11 @@ export class BlockCache {
 
   /** The records of a block; they are kept from now on. Throws `BlockDamaged`. */
   unpack(row: StoredBlock & Pick<ChunkRow, "seq" | "bytes">): Uint8Array {
-    const kept = this.find(row);
-    if (kept !== undefined) return kept;
-    const sink = new ByteSink(row.bytes);
-    unpackBlock(row, sink);
-    const records = sink.bytes.subarray(0, sink.length);
+    return this.find(row) ?? this.#unpack(row);
+  }
+
+  #unpack(row: StoredBlock & Pick<ChunkRow, "seq" | "bytes">): Uint8Array {
+    const records = unpackBlock(row, row.bytes);
     this.#keep({ seq: row.seq, checksum: checksumOf(row.data), records });
     return records;
   }
@@ -67,7 +66,7 @@ export class BlockCache {
     const { length } = unpacked.records;
     if (length > this.#most) return;
     while (this.#bytes + length > this.#most) {
-      // A linear congruential generator: no order is all that is asked of it.
+      // A linear congruential generator is random enough for this.
       this.#next = (Math.imul(this.#next, 1_664_525) + 1_013_904_223) >>> 0;
       this.#drop(Math.floor((this.#next / 2 ** 32) * this.#kept.length));
     }
@@ -76,7 +75,7 @@ export class BlockCache {
     this.#bytes += length;
   }
 
-  /** The last one takes the place of the one that goes. */
+  /** Drops the block at a place. The last block takes that place, so that no other moves. */
   #drop(place: number | undefined): void {
     const gone = place === undefined ? undefined : this.#kept[place];
     const last = this.#kept.at(-1);

@@ -4,7 +4,7 @@ import { isFull } from "./sizes.ts";
 /** Numbers of one entry: seq, first, last, count, bytes, and 1 for a block, 0 for a chunk of the tail. */
 const stride = 6;
 
-/** At a million rows a second it takes a hundred years. */
+/** No row number is higher: at a million rows a second that takes a hundred years. */
 const mostSeq = 2 ** 52;
 
 /** A chunk of the tail, or a block. */
@@ -12,7 +12,7 @@ export interface Chunk {
   readonly first: number;
   readonly last: number;
   readonly count: number;
-  /** Of its records, before they are packed. */
+  /** Bytes of its records before packing. */
   readonly bytes: number;
   /** It is a block. */
   readonly sealed?: boolean;
@@ -23,7 +23,7 @@ export interface PlacedChunk extends Chunk {
   readonly seq: number;
 }
 
-/** What waits beside chunks to be folded into them: how many shifts or patches, and the event time from which on they concern records. */
+/** Shifts or patches that are not yet folded into a device's chunks: how many, and the event time from which on they concern records. */
 export interface Waiting {
   readonly count: number;
   readonly since: number;
@@ -31,21 +31,21 @@ export interface Waiting {
 
 const nothingWaits: Waiting = { count: 0, since: Number.POSITIVE_INFINITY };
 
-/** How much of something there is. */
+/** How many chunks there are, and how many records and bytes these have. */
 export interface Amount {
   chunks: number;
   records: number;
   bytes: number;
 }
 
-/** Chunks that follow each other. */
+/** Successive chunks of a device. */
 export interface Slice {
   readonly seqs: readonly number[];
-  /** The beginning of each. */
+  /** Event time of each one's first record. */
   readonly firsts: readonly number[];
 }
 
-/** How much a step takes at most, but for the chunk that reaches past it. */
+/** How much one step takes. Its last chunk may reach past that. */
 export interface Most {
   readonly records: number;
   readonly bytes: number;
@@ -55,26 +55,26 @@ export interface Most {
 export class DeviceChunks {
   #numbers = new Float64Array(2 * stride);
   #length = 0;
-  /** Longest time from a chunk's first to its last record: no chunk that begins earlier than this before a moment can reach it. */
+  /** Longest time from a chunk's first to its last record: a chunk that begins earlier than that before a moment can't reach the moment. */
   #longest = 0;
   #replaced = 0;
   /** Chunks of the tail. */
   readonly tail: Amount = { chunks: 0, records: 0, bytes: 0 };
-  /** Small blocks. */
+  /** Blocks that are not full. */
   #small = 0;
-  /** Shifts that are not yet folded into all chunks that they concern, and patches that are not. */
+  /** Shifts and patches that are not yet folded into all chunks that they concern. */
   shifts = nothingWaits;
   patches = nothingWaits;
-  /** What the tail had when the device was last sealed: it is looked at again when there is more. */
+  /** The tail that the last sealing of the device left. The device is sealed again when its tail has grown by enough. */
   left: Readonly<Amount> = { chunks: 0, records: 0, bytes: 0 };
-  /** It is being sealed: what is in its chunks stays as it is until then. */
+  /** The device is being sealed. Until that ends, no commit changes its chunks. */
   sealing = false;
 
   get length(): number {
     return this.#length;
   }
 
-  /** How often chunks were put together: places in this index that were found before are of no use then. */
+  /** How often chunks were replaced. Indexes of chunks that were found before are wrong afterwards. */
   get replaced(): number {
     return this.#replaced;
   }
@@ -103,12 +103,12 @@ export class DeviceChunks {
     return this.#numbers[index * stride + 5] === 1;
   }
 
-  /** Whether a chunk is to be put together with others some time. */
+  /** Whether a chunk is to be sealed: it is of the tail, or a block that is not full. */
   #isOpen(index: number): boolean {
     return !this.isSealed(index) || !isFull(this.count(index), this.bytes(index));
   }
 
-  /** Counts a chunk that comes, or, by -1, one that goes. */
+  /** Counts a chunk that comes, or, with the sign -1, one that goes. */
   #tally(index: number, sign: 1 | -1): void {
     if (this.isSealed(index)) {
       if (this.#isOpen(index)) this.#small += sign;
@@ -162,7 +162,7 @@ export class DeviceChunks {
     return low;
   }
 
-  /** Index from which on chunks may reach a moment. */
+  /** Index of the first chunk that may reach a moment. */
   reaching(time: number): number {
     return this.position(time - this.#longest, 0);
   }
@@ -175,7 +175,7 @@ export class DeviceChunks {
     return seqs;
   }
 
-  /** Row numbers of all chunks that overlap a moment, in portions of at most so many records, but for a chunk that has more by itself. */
+  /** Row numbers of all chunks that overlap a moment, in portions of at most `records` records. A chunk that has more is a portion of its own. */
   portions(time: number, records: number): readonly (readonly number[])[] {
     const portions: number[][] = [];
     let taken = records;
@@ -191,15 +191,15 @@ export class DeviceChunks {
     return portions;
   }
 
-  /** Row numbers of the chunks of which some hold the newest record of all before a moment. */
+  /** Row numbers of all chunks that may hold the device's newest record before a moment. */
   newestBefore(time: number): number[] {
     let newest = Number.NEGATIVE_INFINITY;
-    // Going back in the order of beginnings: once a chunk's end is known, only chunks that can reach past it matter.
+    // From the last beginning backwards: once a record before the moment is known, only chunks that may hold a newer one matter.
     const seqs: { readonly seq: number; readonly last: number }[] = [];
     for (let index = this.position(time, 0) - 1; index >= 0; index--) {
       if (this.first(index) + this.#longest < newest) break;
       const last = this.last(index);
-      // A chunk that reaches the moment or passes it holds its newest record before it somewhere; its first is one at least.
+      // Of a chunk that reaches the moment, only the first record is known to be before it.
       const known = last < time ? last : this.first(index);
       if (known > newest) newest = known;
       if (last >= newest) seqs.push({ seq: this.seq(index), last });
@@ -214,7 +214,7 @@ export class DeviceChunks {
     return false;
   }
 
-  /** What the tail has that is older than a row number. */
+  /** The tail's chunks with smaller row numbers. */
   tailBefore(until: number): Amount {
     const amount = { chunks: 0, records: 0, bytes: 0 };
     for (let index = 0; index < this.#length; index++) {
@@ -226,16 +226,15 @@ export class DeviceChunks {
     return amount;
   }
 
-  /** When the first chunk begins that is to be sealed; infinite: there is none. */
+  /** Event time at which the first chunk begins that is to be sealed. Infinite: there is none. */
   firstOpen(): number {
-    if (this.tail.chunks === 0 && this.#small === 0) return Number.POSITIVE_INFINITY;
-    for (let index = 0; index < this.#length; index++) if (this.#isOpen(index)) return this.first(index);
-    return Number.POSITIVE_INFINITY;
+    const some = this.tail.chunks > 0 || this.#small > 0;
+    return some ? this.#nextOpen(0, Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
   }
 
   /**
-   * Up to so many chunks that follow each other behind a place and are older than the row number `until`: all that reach past a moment, or those from the next one on
-   * that is to be sealed, with what overlaps it.
+   * Up to `rows` successive chunks behind a place, with row numbers smaller than `until`. `from`: an event time, to leave out chunks that end before it; or "next open", for
+   * the time at which the next chunk begins that is to be sealed.
    */
   slice({ first, seq }: ChunkPlace, until: number, rows: number, from: number | "next open"): Slice {
     const begin = this.position(first, seq + 1);
@@ -250,21 +249,21 @@ export class DeviceChunks {
     return slice;
   }
 
-  /** When the next chunk from an index on begins that is to be sealed; infinite: there is none. */
+  /** Event time at which the next chunk begins that is to be sealed, from an index on. Infinite: there is none. */
   #nextOpen(from: number, until: number): number {
     for (let index = from; index < this.#length; index++)
       if (this.#isOpen(index) && this.seq(index) < until) return this.first(index);
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Row numbers of up to so many chunks at the end. */
+  /** Row numbers of the last `limit` chunks. */
   newest(limit: number): number[] {
     const seqs: number[] = [];
     for (let index = Math.max(0, this.#length - limit); index < this.#length; index++) seqs.push(this.seq(index));
     return seqs;
   }
 
-  /** Forgets so many chunks at the end. */
+  /** Forgets the last `count` chunks. */
   removeNewest(count: number): void {
     for (let left = Math.min(count, this.#length); left > 0; left--) this.#tally(--this.#length, -1);
   }
@@ -276,11 +275,11 @@ export class DeviceChunks {
     return longest;
   }
 
-  /** Puts other chunks in the place of these. */
+  /** Replaces chunks by others. */
   replace(seqs: ReadonlySet<number>, chunks: readonly PlacedChunk[]): void {
     const numbers = this.#numbers;
     let [index, to, longest] = [0, 0, 0];
-    // A device may have a hundred thousand chunks: they are moved in one go behind the last one that goes.
+    // A device may have a hundred thousand chunks: all behind the last one that goes are moved by one call.
     for (let left = seqs.size; index < this.#length && left > 0; index++) {
       if (seqs.has(this.seq(index))) {
         left--;
@@ -312,9 +311,8 @@ export interface ChunkPlace {
 export const firstPlace: ChunkPlace = { first: Number.NEGATIVE_INFINITY, seq: 0 };
 
 /**
- * Where the records of each device are: an index by device and time over blocks and over a tail that is in the order of commits. It is in memory only, built
- * again at start by one scan of narrow columns. It costs 48 to 72 bytes a chunk; the sealer puts the tail's small chunks into blocks, so that this is for 256 records
- * and more.
+ * Where the records of each device are: an index by device and time over the blocks, and over the tail, which is in the order of commits. The index is in memory only. Each
+ * start builds it anew by one scan of narrow columns. A chunk takes 48 to 72 bytes; once sealed, a chunk has 256 records or more.
  */
 export class ChunkIndex {
   readonly #devices = new Map<DeviceKey, DeviceChunks>();
@@ -359,12 +357,12 @@ export class ChunkIndex {
     this.past(seq);
   }
 
-  /** Row numbers up to this one are taken. A damaged row may name any number: one that leaves no room for more is none. */
+  /** Notes that a row number is taken, so that `next` is higher. A damaged row may have any number: one that leaves no room for more is ignored. */
   past(seq: number): void {
     if (seq >= this.next && seq < mostSeq) this.next = seq + 1;
   }
 
-  /** Puts other chunks in the place of some of a device's. Where it is gone meanwhile, they are there to be deleted. */
+  /** Replaces some chunks of a device by others. If the device was removed meanwhile, the others are added, so that the purger finds and deletes them. */
   replace(device: DeviceKey, known: DeviceChunks, seqs: ReadonlySet<number>, chunks: readonly PlacedChunk[]): void {
     if (this.#devices.get(device) !== known) {
       for (const chunk of chunks) this.add(device, chunk.seq, chunk);

@@ -23,15 +23,16 @@ import {
   type RenderRequest,
 } from "./messages.ts";
 
-/** Records in their order: offset of each, and the place of its chunk. */
+/** Records in their order: the offset of each, and the index of its chunk. */
 interface Found {
   readonly cursor: RecordCursor;
   readonly offsets: readonly number[];
   readonly chunks: readonly number[];
 }
 
-/** A walk over records: it shows one after the other. */
+/** Shows the records of a chunk one after the other. */
 interface Walk extends RecordView {
+  /** Goes to the next record. False: there is none. */
   next(): boolean;
 }
 
@@ -39,11 +40,11 @@ interface Walk extends RecordView {
 export class ChunkReader {
   readonly #rows: ChunkRows;
   readonly #cache: BlockCache;
-  /** Kept between calls, so that a long history makes no garbage but the pieces: the chunks of a step one after the other, and its JSON. */
+  /** The records of several chunks, one chunk after the other. The buffers are kept between calls, so that a long history makes no garbage but its pieces. */
   readonly #packed = new ByteSink(512 * 1024);
   readonly #window = new ByteSink(64 * 1024);
   readonly #pieces = new JsonPieces();
-  /** Of what is in `#packed`: the chunks, where each ends, and what is to be added to its records. */
+  /** The chunks in `#packed`, where each ends there, and what is added to its records. */
   #chunks: readonly ChunkRow[] = [];
   #ends: number[] = [];
   #shifts: ChunkShifts[] = [];
@@ -64,21 +65,22 @@ export class ChunkReader {
     return this.#pieces.end();
   }
 
-  /** Chunks of which each ends before the next begins need not be put together first. */
+  /** Renders chunks of which each ends before the next begins. */
   #renderInOrder(found: ChunksFound, request: RenderRequest): void {
     const { device, from, to, bound, limit, after, readings } = request;
     const pieces = this.#pieces;
     for (const row of found.rows) {
-      const shifts = found.patches.touch(row) ? undefined : found.shifts.of(row);
+      const touched = found.patches.touch(row);
+      const shifts = touched ? noShifts : found.shifts.of(row);
       const done = toldAsDamaged(device, row, () => {
-        const walk = this.#open(row, found);
+        const walk = touched ? this.#patched(row, found) : this.#open(row);
         while (pieces.count < limit && walk.next()) {
           const { time } = walk;
           if (time > to || time >= bound) return true;
           if (time < from || (after !== undefined && time < after.time)) continue;
           if (after !== undefined && time === after.time && walk.arrival <= after.arrival) continue;
           if (!readings && !walk.isShown) continue;
-          if (shifts !== undefined && !shifts.none) shifts.addTo(walk);
+          if (!shifts.none) shifts.addTo(walk);
           pieces.add(walk);
         }
         return pieces.count >= limit;
@@ -87,19 +89,21 @@ export class ChunkReader {
     }
   }
 
-  /** The records of a chunk as they are stored, or, where patches concern them, as they truly are. */
-  #open(row: ChunkRow, found: ChunksFound): Walk {
-    if (found.patches.touch(row)) {
-      this.#packed.length = 0;
-      found.patches.copyAll(this.#recordsOf(row), row, found.shifts, this.#packed);
-      return new RecordCursor(this.#packed.bytes.subarray(0, this.#packed.length));
-    }
+  /** A walk over a chunk's records with their true totals. */
+  #patched(row: ChunkRow, { shifts, patches }: ChunksFound): Walk {
+    this.#packed.length = 0;
+    patches.copyAll(this.#recordsOf(row), row, shifts, this.#packed);
+    return new RecordCursor(this.#packed.written);
+  }
+
+  /** A walk over a chunk's records as they are stored. */
+  #open(row: ChunkRow): Walk {
     if (!row.sealed) return new RecordCursor(row.data);
     const kept = this.#cache.find(row);
     return kept === undefined ? openBlock(row) : new RecordCursor(kept);
   }
 
-  /** Chunks overlap each other: their records are put in order first. */
+  /** Renders chunks that overlap each other: their records are put in order first. */
   #renderMerged(found: ChunksFound, request: RenderRequest): void {
     this.#put(found, request.device);
     this.#told(request.device, () => this.#renderFound(request));
@@ -147,7 +151,7 @@ export class ChunkReader {
     for (const at of offsets) {
       cursor.readKey(at);
       hashes.push(cursor.hash);
-      // Earlier versions made hashes in other ways; what they stored has no number, or counts the mark of the tracker's memory.
+      // Earlier versions made content keys in other ways. Their records have no arrival number, or have the mark of the tracker's memory.
       if (cursor.arrival === cursor.hash || holdsMark(cursor.bytes, at, cursor.end))
         hashes.push(contentHashOf(recordAt(cursor, at)));
     }
@@ -156,7 +160,7 @@ export class ChunkReader {
     return { hashes: Float64Array.from(hashes), newest: newest.cut() };
   }
 
-  /** What was put together may be damaged. */
+  /** Runs `read` over `#packed`. Where records are damaged, the error names the device and the times of all the chunks. */
   #told<T>(device: DeviceKey, read: () => T): T {
     try {
       return read();
@@ -183,7 +187,7 @@ export class ChunkReader {
     if (newest >= 0) this.#shifts[newestChunk]?.copy(cursor, newest, sink);
   }
 
-  /** Whether it left some out for their bytes. */
+  /** Appends the records after a place. True: some were left out, because there were too many bytes. */
   #from({ place, bound, limit, bytes }: ContextRequest, sink: ByteSink): boolean {
     const start = sink.length;
     const { cursor, offsets, chunks } = this.#find({
@@ -229,14 +233,14 @@ export class ChunkReader {
     return found;
   }
 
-  /** Finds chunks and puts them one after the other. False: one of them is not there any more. */
+  /** Finds chunks and puts their records into `#packed`. False: one of the chunks is not there any more. */
   #read(device: DeviceKey, seqs: readonly number[], window: Window): boolean {
     const found = this.#rows.find(device, seqs);
     if (found !== undefined) this.#put(found, device, window);
     return found !== undefined;
   }
 
-  /** `window`: what is needed of blocks; all, unless it is given. */
+  /** Puts the records of chunks into `#packed`. `window`: which records of blocks are wanted; all, unless it is given. */
   #put(found: ChunksFound, device: DeviceKey, window?: Window): void {
     const { rows, shifts, patches } = found;
     const packed = this.#packed;
@@ -264,7 +268,7 @@ export class ChunkReader {
     if (block instanceof RecordCursor) return windowOf(block.bytes, window);
     this.#window.length = 0;
     appendWindow(block, window, this.#window);
-    return this.#window.bytes.subarray(0, this.#window.length);
+    return this.#window.written;
   }
 
   #recordsOf(row: ChunkRow): Uint8Array {
@@ -293,7 +297,7 @@ function recordAt(cursor: RecordCursor, at: number): LocationRecord {
   return cursor.record();
 }
 
-/** Chunks overlap seldom, so that this runs seldom. */
+/** Runs seldom, because chunks seldom overlap. */
 function sortByPlace({ cursor, offsets, chunks }: { cursor: RecordCursor; offsets: number[]; chunks: number[] }): void {
   const keys = offsets.map((at, index) => {
     cursor.readKey(at);

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
-import { RecordsDamaged } from "../records/damage.ts";
+import { RecordsDamaged, recordsDamage } from "../records/damage.ts";
 import { Patches, type PatchRow } from "../records/patches.ts";
 import { type ShiftedChunk, Shifts } from "../records/shifts.ts";
 import { EngineError } from "./engine-errors.ts";
@@ -13,7 +13,7 @@ export interface ChunkHead extends ShiftedChunk {
   readonly device: DeviceKey;
   readonly seq: number;
   readonly count: number;
-  /** Of its records, before they are packed. */
+  /** Bytes of its records before packing. */
   readonly bytes: number;
   /** It is a block. */
   readonly sealed: boolean;
@@ -31,7 +31,7 @@ export interface ChunksFound<Row extends ChunkHead = ChunkRow> {
   readonly patches: Patches;
 }
 
-/** Columns as doubles: a damaged whole number may be larger than any that JavaScript takes, and would fail who reads it and not only say what it is. */
+/** Reads columns as doubles. Damage may leave a whole number that is too large for JavaScript. Read as an integer, it would make the whole query fail. */
 export function asDoubles(columns: readonly string[]): string {
   return columns.map((column) => `cast(${column} as real) as ${column}`).join(", ");
 }
@@ -57,7 +57,7 @@ export class ChunkRows {
     const arrays = { returnArrays: true };
     this.#begin = database.prepare("begin");
     this.#end = database.prepare("commit");
-    // One statement for a step's rows, whatever their number: 1.5 µs a row, a statement for each row takes 4.
+    // One statement reads all rows of a step, at 1.5 µs a row. One statement for each row would take 4 µs.
     const chosen = "seq in (select value from json_each(?))";
     this.#tail = database.prepare(`select seq, ${ofTail}, data from tail where ${chosen}`, arrays);
     this.#tailHeads = database.prepare(`select seq, ${ofTail}, length(data) from tail where ${chosen}`, arrays);
@@ -72,7 +72,7 @@ export class ChunkRows {
     this.#patchesOf = database.prepare("select seq, data from patch where device = ? and seq <= ? order by key");
   }
 
-  /** Chunks and what waits beside them must be of the same moment: a commit or a swap may change both. */
+  /** Runs `read` in one transaction, so that chunks and what waits beside them are of one moment: a commit or a swap may change both. */
   asOfNow<T>(read: () => T): T {
     this.#begin.run();
     try {
@@ -95,13 +95,13 @@ export class ChunkRows {
       for (const row of this.#blocks.all(list)) {
         if (!Array.isArray(row)) continue;
         const data: unknown = row[11];
-        // A block without its bytes is a damaged one, and its row is there.
+        // A block whose bytes are missing is damaged, but it is there.
         rows.push({ ...blockHeadOf(device, row), data: data instanceof Uint8Array ? data : noBytes });
       }
     return rows.length === seqs.length ? this.#withOthers(device, rows, Number.MAX_SAFE_INTEGER) : undefined;
   }
 
-  /** The same without bytes, with what commits up to a row number laid beside them. */
+  /** As `find`, without the bytes, and with patches only up to the row number `until`. */
   heads(device: DeviceKey, seqs: readonly number[], until: number): ChunksFound<ChunkHead> | undefined {
     const list = JSON.stringify(seqs);
     const rows: ChunkHead[] = [];
@@ -172,16 +172,13 @@ function blockHeadOf(device: DeviceKey, row: readonly unknown[]): ChunkHead {
   return { ...head, sums: { odometerMm, sensorMs: [one, two, three, four] } };
 }
 
-/** What is wrong with a chunk's bytes, where that is what failed. */
+/** What is wrong with a chunk's bytes or their page, where reading failed for that. Undefined: the error has another cause. */
 export function damageOf(error: unknown): string | undefined {
-  if (error instanceof RecordsDamaged) return error.message;
-  // A field that ends behind the bytes, or a page of the database.
-  if (error instanceof RangeError) return "a record is cut short";
   const isPage = error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === corrupt;
-  return isPage ? "a page can't be read" : undefined;
+  return isPage ? "a page can't be read" : recordsDamage(error);
 }
 
-/** A damaged chunk is told of as SQLite tells of a damaged page, with whose it is. Any other failure is itself. */
+/** The error for a damaged chunk: it has the code that SQLite gives a damaged page, and names the device and the times. Any other error stays as it is. */
 export function asDamage(error: unknown, device: DeviceKey, { seq, first, last, sealed }: ChunkHead): unknown {
   const problem = damageOf(error);
   if (problem === undefined) return error;
@@ -192,12 +189,12 @@ export function asDamage(error: unknown, device: DeviceKey, { seq, first, last, 
   );
 }
 
-/** A moment that people read; of a damaged row it may be any number. */
+/** An event time as text. A damaged row may have any number. */
 export function momentText(time: number): string {
   return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : `${time} ms`;
 }
 
-/** What `read` gives. Where the chunk is damaged, the error says whose it is. */
+/** Runs `read`. Where the chunk is damaged, the error names its device and times. */
 export function toldAsDamaged<T>(device: DeviceKey, chunk: ChunkHead, read: () => T): T {
   try {
     return read();

@@ -15,13 +15,13 @@ export interface SealingParts {
   readonly index: ChunkIndex;
   /** Brings the index up to the tail, in a turn at the writer. */
   settle(): Promise<void>;
-  /** It is not known whether these chunks were sealed. */
+  /** Called when a swap fails: these chunks may have been sealed or not. */
   doubt(device: DeviceKey, seqs: readonly number[]): void;
 }
 
 /** What became of a slice. */
 export interface SealedSlice {
-  /** Positions that blocks have now. */
+  /** Positions in the blocks that were made. */
   readonly positions: number;
   readonly damaged: readonly DamagedChunk[];
   /** Nothing is left, or the device is gone. */
@@ -31,16 +31,16 @@ export interface SealedSlice {
 const deviceGone: SealedSlice = { positions: 0, damaged: [], isLast: true };
 
 /**
- * Seals the tail of one device as it was when this began, and folds in what late reports laid beside until then. A slice is packed by a worker while commits go on, and
- * swapped by the writer in one transaction. A slice changes no record's true totals, so any of them may be the last one.
+ * Seals one device: the tail, the shifts and the patches that it has when this begins. The packer packs a slice while commits go on, and the writer swaps the slice in one
+ * transaction. A slice changes no record's true totals, so sealing may stop after any slice.
  */
 export class DeviceSealing {
   readonly #parts: SealingParts;
   readonly #device: DeviceKey;
   readonly #chunks: DeviceChunks;
-  /** Chunks with a smaller row number are sealed, with what commits before it laid beside them. */
+  /** Chunks, shifts and patches with a smaller row number are dealt with. */
   readonly #until: number;
-  /** Event time from which on everything is folded in; undefined: only what the tail gathered is sealed. */
+  /** Event time from which on shifts and patches are folded in. Undefined: there are none, so only the tail is sealed. */
   readonly #since: number | undefined;
   #place: ChunkPlace = firstPlace;
 
@@ -57,10 +57,10 @@ export class DeviceSealing {
   /** Waits for a turn at the writer. */
   static begin(parts: SealingParts, device: DeviceKey, chunks: DeviceChunks): Promise<DeviceSealing> {
     return parts.turns.run(async () => {
-      // Rows of a commit or a slice that was not answered are looked for from the next number on.
+      // Before a number is taken: rows of a commit or swap that was not answered are looked for from `index.next` on.
       await parts.settle();
       chunks.sealing = true;
-      // A row number of its own: the shifts and patches known now have a lower one, and those of all later commits a higher one.
+      // Takes a row number of its own: the shifts and patches known now have lower ones, and those of later commits higher ones.
       return new DeviceSealing(parts, device, chunks, parts.index.next++);
     });
   }
@@ -81,7 +81,7 @@ export class DeviceSealing {
     return isLast ? this.#last(positions, damaged) : { positions, damaged, isLast };
   }
 
-  /** From now on late reports may change the chunks of the tail again. */
+  /** From now on commits may change the chunks of the tail again. */
   end(): void {
     this.#chunks.sealing = false;
   }
@@ -100,7 +100,7 @@ export class DeviceSealing {
     return { positions, damaged, isLast: true };
   }
 
-  /** In a turn at the writer: puts blocks in the place of the chunks that they were made of. Gives the positions of the blocks. */
+  /** In a turn at the writer: puts blocks in the place of the chunks that they were made of. Returns how many positions the blocks have. */
   async #swap({ seqs }: Slice, answer: SealAnswer | undefined): Promise<number> {
     if (answer?.seqs.length === 0 && answer.lifts.length === 0) return 0;
     await this.#parts.settle();
@@ -128,7 +128,7 @@ export class DeviceSealing {
   }
 }
 
-/** The place of the last chunk of those that were taken. */
+/** The place of the last chunk that was dealt with. */
 function placeOf({ seqs, firsts }: Slice, taken: number): ChunkPlace {
   const last = Math.max(1, taken) - 1;
   return { first: firsts[last] ?? 0, seq: seqs[last] ?? 0 };

@@ -1,7 +1,7 @@
 import type { Metrics } from "../../ports/metrics.ts";
 import type { SqliteStore } from "./open.ts";
 
-/** Shows what only the embedded store can tell. */
+/** Registers the metrics that only the embedded store has. */
 export function measureStore(metrics: Metrics, store: SqliteStore): void {
   const dropped = metrics.counter(
     "waybeam_store_refused_dropped_total",
@@ -21,7 +21,7 @@ export function measureStore(metrics: Metrics, store: SqliteStore): void {
   );
   gauge(
     "damaged_chunks",
-    "Chunks and blocks that the sealing found damaged since the start; the log names them.",
+    "Chunks and blocks that sealing found damaged since the start; the log names them.",
     () => store.sealing.damaged,
   );
   gauge("block_cache_bytes", "Memory of unpacked blocks that are kept.", () => store.cachedBytes);

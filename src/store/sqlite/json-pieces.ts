@@ -8,7 +8,7 @@ const pieceBytes = 128 * 1024;
 /** Size of a piece's buffer: the last record of most pieces fits too. */
 const pieceBuffer = pieceBytes + 16 * 1024;
 
-/** Renders records and cuts them into pieces of about the same size. One for all calls, so that a long history makes no garbage but the pieces. */
+/** Renders records and cuts them into pieces of about the same size. One object serves all calls, so that a long history makes no garbage but its pieces. */
 export class JsonPieces {
   readonly #json = new ByteSink(pieceBuffer);
   #renderer: LocationRenderer | ReadingRenderer | undefined;
@@ -45,7 +45,7 @@ export class JsonPieces {
 
   end(): JsonPiece[] {
     const json = this.#json;
-    // Most histories are a few records, and what is left of them is a copy of its own size.
+    // Most histories are a few records and have no spare buffer: their piece is a copy of its own size.
     const spare = this.#spares.pop();
     if (this.#inPiece > 0) this.#cut(spare === undefined ? json.cut() : json.exchange(spare));
     json.shrink(2 * pieceBytes);

@@ -67,7 +67,7 @@ export class SqliteLocations implements LocationStore {
   #uncertain = false;
   /** Refused reports of commits that failed: they may be stored nevertheless. Records tell by their device's version. */
   readonly #perhapsStored = new WeakSet<RefusedReport>();
-  /** Chunks that were sealed or were not; at most one device's, since nothing is written before that is found out. */
+  /** Chunks of a swap that was not answered: they were sealed or not. There is at most one such swap, because nothing is written before `settle` finds out. */
   #doubtful: readonly { readonly device: DeviceKey; readonly seqs: readonly number[] }[] = [];
   readonly sealer: Sealer;
   /** Told of refused reports that were deleted before their age, since there were too many bytes. */
@@ -97,7 +97,7 @@ export class SqliteLocations implements LocationStore {
 
   /** Finds what is stored of each device. */
   async load(): Promise<void> {
-    // Blocks first: most of them lie before what the tail has, and what comes late into a long row moves all behind it.
+    // Blocks first: most of them are older than the tail, and a chunk that is inserted moves all chunks behind it.
     await this.#loadChunks("scanBlocks", 1);
     await this.#loadChunks("scan", 1);
     await this.#loadWaiting();
@@ -126,13 +126,13 @@ export class SqliteLocations implements LocationStore {
     }
   }
 
-  /** A swap is all or nothing: it is done where all its chunks are gone. Since nothing was written after it, the next blocks are those that took their place. */
+  /** Finds out whether a swap was done: then all its chunks are gone. Nothing was written after the swap, so all blocks from the next row number on are the swap's. */
   async #resolveDoubt(): Promise<void> {
     const { reader, index } = this.#parts;
     const [doubtful] = this.#doubtful;
     if (doubtful === undefined || doubtful.seqs.length === 0) return;
     const { device, seqs } = doubtful;
-    // Where that can't be read, nothing is known but that the device's history can't be read either; the others go on.
+    // Where this can't be read, the device's history can't be read either. Other devices go on.
     const found = await this.#orDamaged(async () => {
       const old = "seq in (select value from json_each(?))";
       const sql = `select 1 from tail where ${old} union all select 1 from block where ${old} limit 1`;
@@ -142,7 +142,7 @@ export class SqliteLocations implements LocationStore {
     if (found === false) {
       const made = await reader.call("scanBlocks", index.next);
       const chunks = index.get(device);
-      // In one step: who reads meanwhile finds the old ones or the new ones.
+      // In one step, so that readers find the old chunks or the new ones.
       if (chunks !== undefined) index.replace(device, chunks, new Set(seqs), [...chunksOf(made, true)]);
     }
     this.#doubtful = [];
@@ -159,12 +159,12 @@ export class SqliteLocations implements LocationStore {
     }
   }
 
-  /** What late reports left beside the chunks. */
+  /** Reads how many shifts and patches wait beside the chunks. */
   async #loadWaiting(): Promise<void> {
     const { reader, index } = this.#parts;
     const load = async (sql: string, put: (chunks: DeviceChunks, waiting: Waiting) => void) => {
       for (const { device, seq, since, count } of (await reader.call("sql", { sql, parameters: [] })).rows) {
-        // Rows that these do not concern must have higher numbers, whichever rows are gone.
+        // Later rows, which these do not concern, must have higher numbers, even if the rows with the highest numbers are gone.
         index.past(Number(seq));
         const chunks = index.get(Number(device));
         if (chunks !== undefined) put(chunks, { count: Number(count), since: Number(since) });
@@ -193,7 +193,7 @@ export class SqliteLocations implements LocationStore {
   }
 
   async commit(batch: CommitBatch, written?: () => void): Promise<CommitConflict | undefined> {
-    // Before its turn, since others wait for the writer meanwhile.
+    // Before the turn at the writer, so that nobody waits for the encryption.
     const rows = await alertRows(batch, this.#parts.vault);
     return this.#parts.turns.run(() => this.#commit(batch, rows, written), true);
   }
@@ -229,7 +229,7 @@ export class SqliteLocations implements LocationStore {
     chunks.forEach((chunk, offset) => {
       index.add(chunk.device, first + offset, chunk);
     });
-    // Later commits have higher numbers than this one's shifts and patches, also where it has no chunk.
+    // Later commits must have higher numbers than this commit's shifts and patches, even if it has no chunk.
     index.past(first);
     for (const { device, from, count } of laid) {
       const known = index.get(device);
@@ -257,12 +257,12 @@ export class SqliteLocations implements LocationStore {
     const { next } = this.#parts.index;
     await this.#loadChunks("scanBlocks", next);
     await this.#loadChunks("scan", next);
-    // They say what there is to fold in, which can wait for the next start.
+    // Where this is damaged, what there is to fold in waits for the next start.
     await this.#orDamaged(() => this.#loadWaiting());
     this.#loaded();
   }
 
-  /** New totals for stored records: written into the tail's chunks, or laid beside blocks and what is being sealed. */
+  /** Decides where a device's new totals go: into chunks of the tail, or beside the chunks if blocks are concerned or the device is being sealed. */
   #patch({ device, patches }: DeviceCommit, rewrites: Rewrite[], laid: LaidPatches[]): void {
     const chunks = this.#parts.index.get(device);
     if (chunks === undefined) return;
@@ -273,7 +273,7 @@ export class SqliteLocations implements LocationStore {
       if (time > to) to = time;
     }
     const packed = packPatches(patches);
-    // What lies beside already would hide what is written into a chunk now.
+    // Also if patches wait already: these would hide totals that are written into a chunk now.
     if (chunks.sealing || chunks.patches.count > 0 || chunks.hasSealed(from, to))
       laid.push({ device, from, to, count: patches.length, patches: packed });
     else rewrites.push({ device, seqs: chunks.overlapping(from, to), patches: packed });

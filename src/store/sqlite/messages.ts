@@ -59,9 +59,9 @@ export interface CommitAnswer {
 export interface SealRequest {
   readonly device: DeviceKey;
   readonly seqs: readonly number[];
-  /** What commits up to this row number laid beside them is folded in. */
+  /** Shifts and patches of commits up to this row number are folded in. */
   readonly until: number;
-  /** Folds all of it in, and takes in also late chunks that are few. */
+  /** All shifts and patches are folded in. Then full blocks take in late chunks, however few. */
   readonly everything: boolean;
 }
 
@@ -70,7 +70,7 @@ export interface PackedBlock {
   readonly first: number;
   readonly last: number;
   readonly count: number;
-  /** Of the records, before they are packed. */
+  /** Bytes of the records before packing. */
   readonly bytes: number;
   readonly data: Uint8Array<ArrayBuffer>;
 }
@@ -86,14 +86,14 @@ export interface DamagedChunk {
 
 /** What became of chunks that were to be sealed. */
 export interface SealAnswer {
-  /** How many of them, from the first one on, were dealt with. */
+  /** How many of the chunks, from the first one on, were dealt with. */
   readonly taken: number;
-  /** Those whose records the blocks have. */
+  /** The chunks whose records the blocks have. */
   readonly seqs: readonly number[];
   readonly blocks: readonly PackedBlock[];
-  /** What is added to each record of blocks that stay, `liftNumbers` for each block: its row number, mm, and ms of the four inputs. */
+  /** Lifts of blocks that stay. Each has `liftNumbers` numbers: the block's row number, and the mm and the four inputs' ms that are added to each record. */
   readonly lifts: Float64Array<ArrayBuffer>;
-  /** Stay as they are. */
+  /** Chunks that stay as they are, because they can't be read. */
   readonly damaged: readonly DamagedChunk[];
 }
 
@@ -107,7 +107,7 @@ export interface PackerCalls {
   readonly close: Call<null, null>;
 }
 
-/** Chunks to be deleted, the blocks that take their place, with row numbers from `seq` on, and what is added to others. */
+/** Chunks to be deleted, the blocks that take their place with row numbers from `seq` on, and lifts of other blocks. */
 export interface SwapRequest extends Pick<SealAnswer, "seqs" | "blocks" | "lifts"> {
   readonly device: DeviceKey;
   readonly seq: number;
@@ -136,7 +136,7 @@ export interface WriterCalls {
   readonly swap: Call<SwapRequest, boolean>;
   /** Forgets shifts and patches up to a row number. */
   readonly forget: Call<{ readonly device: DeviceKey; readonly seq: number }, WaitingLeft>;
-  /** Deletes chunks, of the tail and blocks. */
+  /** Deletes chunks: rows of the tail, or blocks. */
   readonly purge: Call<readonly number[], null>;
   /** Writes something, and looks whether positions could be. */
   readonly check: Call<null, null>;
@@ -227,7 +227,7 @@ export interface ReaderCalls {
   readonly sql: Call<SqlRequest, SqlAnswer>;
   /** Rows of the tail from a row number on: numbers for each (seq, device, first, last, count, bytes, as of); empty: no more. */
   readonly scan: Call<number, Float64Array<ArrayBuffer>>;
-  /** The same of blocks. */
+  /** As `scan`, of blocks. */
   readonly scanBlocks: Call<number, Float64Array<ArrayBuffer>>;
   readonly states: Call<readonly DeviceKey[], StatesAnswer>;
   /** Undefined: a chunk is not there any more; the index tells where its records are now. */

@@ -84,7 +84,7 @@ function hasLog(database: string): boolean {
 
 /**
  * Marks a copy that SQLite's own backup made as closed. The copy has the number of the open original: once the copy has a log, nothing would tell it from the original's.
- * Not by SQLite, which would write the number into that log. To be called before SQLite opens the file.
+ * This writes to the file itself, because SQLite would write the number into that log. Call it before SQLite opens the file.
  */
 export function closeCopy(database: string, { number, open, copy }: Mark): void {
   if (!open || !copy) return;
@@ -107,7 +107,7 @@ export function markOpen(database: DatabaseSync): void {
   // While somebody reads the database, a backup say, the log can't be moved, and the file's header keeps an older number. Only the kept numbers tell which:
   // to look into the file would take away its locks (see above).
   const { low, high } = numbersOf(file) ?? { low: hasLog(file) ? 0 : before, high: before };
-  // The last one is of the close, for which the disk may have no room then.
+  // The last number is that of the close, when the disk may have no room to write it.
   const numbers = [low, high, before, number, number + 1];
   writeDurably(markFile(file), `${Math.min(...numbers)} ${Math.max(...numbers)}`);
   database.exec(`pragma user_version = ${number}`);

@@ -123,7 +123,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   const reader = new WorkerLink<ReaderCalls>({ ...worker("reader", 256), cacheBytes }, file, log);
   const ofHistories = { ...worker("reader", 256), name: "store histories", givesWay: true };
   const historyReader = new WorkerLink<ReaderCalls>(ofHistories, file, log);
-  // It starts with the first slice that there is to seal.
+  // Its thread starts with the first slice that is to be sealed.
   const packer = new WorkerLink<PackerCalls>({ ...worker("packer", 128), givesWay: true }, file, log);
   let held: DatabaseSync | undefined;
   const close = async () => {

@@ -6,13 +6,13 @@ import { databaseFile, plain, serve } from "./serve.ts";
 /** Reading never waits for the writer (WAL); only a log that is being recovered makes it wait, ms. */
 const busyTimeoutMs = 1000;
 
-/** The worker that packs blocks, so that neither commits nor readers wait for it. It reads only; the writer puts its blocks in their place. */
+/** The worker that packs blocks, so that neither commits nor readers wait for packing. It only reads the database; the writer stores the blocks. */
 class Packer {
   readonly database = new DatabaseSync(databaseFile(), { readOnly: true, timeout: busyTimeoutMs });
   readonly packing: Packing;
 
   constructor() {
-    // What is packed is read once.
+    // Small, because each chunk is read once.
     this.database.exec("pragma cache_size = -4000");
     this.packing = new Packing(this.database);
   }

@@ -11,7 +11,7 @@ import type { DamagedChunk, PackedBlock, SealAnswer, SealRequest } from "./messa
 import { type Candidate, planSealing } from "./sealing-plan.ts";
 import { blockBytes, blockRecords } from "./sizes.ts";
 
-/** What is packed at a time: some 40 ms of this thread, for which nobody waits, and a few of the writer. */
+/** How much a slice packs. It takes some 40 ms of this thread, for which nobody waits, and a few ms of the writer. */
 const most = { records: 4 * blockRecords, bytes: 2 * 1024 * 1024 };
 
 /** A record on its way into a block. */
@@ -19,7 +19,7 @@ interface Moving extends RecordPlace {
   readonly at: number;
 }
 
-/** Reads chunks of a device and packs their records into blocks, in order and with what waits beside them folded in. Writes nothing. */
+/** Reads chunks of a device and packs their records into blocks, in order, with shifts and patches folded in. Writes nothing. */
 export class Packing {
   readonly #rows: ChunkRows;
   readonly #records = new ByteSink(256 * 1024);
@@ -31,7 +31,7 @@ export class Packing {
   /** Undefined: one of the chunks is not there. */
   seal({ device, seqs, until, everything }: SealRequest): SealAnswer | undefined {
     const damaged: DamagedChunk[] = [];
-    // Only reading is of one moment: packing takes long, and a log that is read grows.
+    // Only the reading is in the transaction: packing takes long, and the log grows while a transaction is open.
     const read = this.#rows.asOfNow(() => {
       const found = this.#rows.heads(device, seqs, until);
       if (found === undefined) return undefined;
@@ -58,7 +58,7 @@ export class Packing {
     });
   }
 
-  /** Puts the records of chunks one after the other, with their true totals. Damaged chunks are left out; gives the others. */
+  /** Puts the records of chunks into `#records`, with their true totals. Leaves out damaged chunks and returns the others. */
   #gather(run: readonly ChunkRow[], found: ChunksFound<ChunkHead>, until: number, damaged: DamagedChunk[]) {
     const { shifts, patches } = found;
     const records = this.#records;
@@ -75,9 +75,9 @@ export class Packing {
     });
   }
 
-  /** Packs the records that were put together, into blocks of nearly the same length, so that none is short. */
+  /** Packs what is in `#records` into blocks with nearly the same number of records, so that no block is small. */
   #pack(device: DeviceKey, blocks: PackedBlock[]): void {
-    const cursor = new RecordCursor(this.#records.bytes.subarray(0, this.#records.length));
+    const cursor = new RecordCursor(this.#records.written);
     const moving: Moving[] = [];
     for (let at = 0; at < this.#records.length; at = cursor.end) {
       cursor.readKey(at);
@@ -92,7 +92,7 @@ export class Packing {
         cursor.readKey(moving[end]?.at ?? 0);
         sink.copy(cursor.bytes, moving[end]?.at ?? 0, cursor.end);
       }
-      const data = packBlock(sink.bytes.subarray(0, sink.length), device);
+      const data = packBlock(sink.written, device);
       const first = moving[start]?.time ?? 0;
       blocks.push({ first, last: moving[end - 1]?.time ?? first, count: end - start, bytes: sink.length, data });
     }
@@ -101,11 +101,10 @@ export class Packing {
 
 function candidatesOf({ rows, shifts, patches }: ChunksFound<ChunkHead>, until: number): readonly Candidate[] {
   return rows.map((row) => {
-    const { device, seq, first, last, count, bytes, sealed, asOf } = row;
+    // Without the row's sums: a block that is not packed anew keeps them.
+    const { asOf, first, last } = row;
     const own = shifts.of({ asOf, first, last }, until);
-    const changes = !own.whole || patches.touch(row);
-    const head = { device, seq, first, last, count, bytes, sealed, asOf, changes, lifts: !own.none };
-    return row.sums === undefined ? head : { ...head, sums: row.sums };
+    return { ...row, changes: !own.whole || patches.touch(row), lifts: !own.none };
   });
 }
 
@@ -115,19 +114,15 @@ function liftOf({ seq, asOf, first, last }: Candidate, { shifts }: ChunksFound<C
   return [seq, odometerMm, ...sensorMs];
 }
 
-/** The records of a chunk. What is damaged is not packed, lest it look whole. */
+/** The records of a chunk. Throws where they are damaged: in a block with a right checksum they would look whole. */
 function recordsOf(row: ChunkRow): Uint8Array {
-  if (row.sealed) {
-    const records = new ByteSink(row.bytes);
-    unpackBlock(row, records);
-    return records.bytes.subarray(0, records.length);
-  }
+  if (row.sealed) return unpackBlock(row, row.bytes);
   const { problem } = checkChunk(row, "form only");
   if (problem !== undefined) throw new RecordsDamaged(problem);
   return row.data;
 }
 
-/** What was read; undefined: it is damaged. */
+/** Runs `read`. If the chunk is damaged, adds it to `damaged` and returns undefined. */
 function intact<T>({ seq, first, last, count }: ChunkHead, damaged: DamagedChunk[], read: () => T): T | undefined {
   try {
     return read();

@@ -96,14 +96,14 @@ export function makePrivate(file: string): void {
   }
 }
 
-/** Writes a new file that only its owner reads, and sees it on disk. */
+/** Writes a new file that only its owner can read. The file is on disk when this returns. */
 export function writePrivate(file: string, text: string): void {
   writeNew(file, text, undefined);
 }
 
 /**
- * Replaces a file by one that only its owner reads. Afterwards the new text is whole and on disk, or the old file is unchanged. What the superuser writes belongs to who had the
- * file, or else the folder: the service must be able to read it.
+ * Replaces a file by one that only its owner can read. Afterwards the new text is whole and on disk, or the old file is unchanged. A file that the superuser writes gets the
+ * owner of the old file, or else of the folder, so that the service can read it.
  */
 export function replacePrivate(file: string, text: string): void {
   const made = `${file}.new`;
@@ -118,7 +118,7 @@ export function replacePrivate(file: string, text: string): void {
   sync(dirname(file));
 }
 
-/** `owner`: of what the superuser writes. */
+/** `owner`: who gets the file if the superuser writes it. */
 function writeNew(file: string, text: string, owner: { readonly uid: number; readonly gid: number } | undefined): void {
   const descriptor = openSync(file, "wx", 0o600);
   try {
@@ -131,7 +131,7 @@ function writeNew(file: string, text: string, owner: { readonly uid: number; rea
   }
 }
 
-/** Sees a file, or the names in a folder, on disk. */
+/** Returns when a file, or a folder's list of names, is on disk. */
 export function sync(path: string): void {
   const descriptor = openSync(path, "r");
   try {

@@ -23,7 +23,7 @@ const packer = {
   },
 } as unknown as WorkerLink<PackerCalls>;
 
-test("a row whose commit was never answered keeps its number: the index is brought up to it first", async () => {
+test("the row of a commit that was never answered keeps its number: sealing first looks for such rows", async () => {
   const index = new ChunkIndex();
   for (let seq = 1; seq <= 256; seq++) add(index, 1, seq);
   const unanswered = index.next;
@@ -39,7 +39,7 @@ test("a row whose commit was never answered keeps its number: the index is broug
     packer,
     turns: new Mutex(),
     index,
-    // As the store does: it looks from the next number on.
+    // Looks for rows from the next number on, as the store does.
     settle: async () => {
       if (index.get(2) === undefined && index.next <= unanswered)
         index.add(2, unanswered, { first: 1, last: 1, count: 1, bytes: 100 });
@@ -54,7 +54,7 @@ test("a row whose commit was never answered keeps its number: the index is broug
   assert.ok(seq > unanswered);
 });
 
-/** A sealer whose workers do all that they are asked for at once. */
+/** A sealer whose workers answer at once. */
 function sealerOf(index: ChunkIndex, seal: WorkerLink<PackerCalls> = packer): Sealer {
   return new Sealer({
     writer: { call: async () => true } as unknown as WorkerLink<WriterCalls>,
@@ -86,7 +86,7 @@ test("devices take turns: one with a long tail is not sealed wholly before the n
   } as unknown as WorkerLink<PackerCalls>;
   const sealer = sealerOf(index, noting);
   const sealed = [1, 2, 3].map((device) => sealer.now(device));
-  // What comes while a device waits for its next turn is sealed too, after what was there.
+  // What comes while a device waits for its next turn is sealed too, after what was there before.
   await sealed[1];
   add(index, 1, index.next);
   await Promise.all([...sealed, sealer.now(1)]);
@@ -96,7 +96,7 @@ test("devices take turns: one with a long tail is not sealed wholly before the n
   await sealer.close();
 });
 
-test("the more devices there are, the fewer chunks each gathers before it is sealed, but not so few that most of the work is packing again", async (context) => {
+test("the more devices there are, the fewer chunks each gathers before it is sealed, but never fewer than 32", async (context) => {
   withoutPauses(context);
   for (const [devices, enough] of [
     [10, 256],
@@ -109,7 +109,7 @@ test("the more devices there are, the fewer chunks each gathers before it is sea
     const sealer = sealerOf(index);
     const inTail = async () => {
       sealer.look(devices);
-      // Another device's turn is after that one's.
+      // Device 1 has its turn after that device.
       await sealer.now(1);
       return index.get(devices)?.tail.chunks;
     };
@@ -121,7 +121,7 @@ test("the more devices there are, the fewer chunks each gathers before it is sea
   }
 });
 
-/** The pause after the first slice, ms, where so many chunks of another device, or blocks, are there too. */
+/** The pause after a device's first slice, ms. `others`: how many chunks another device has. `sealed`: these are blocks. */
 async function pauseBeside(context: TestContext, others: number, sealed: boolean): Promise<number> {
   const index = new ChunkIndex();
   for (let seq = 1; seq <= others; seq++) add(index, 2, seq, sealed);
@@ -136,13 +136,13 @@ async function pauseBeside(context: TestContext, others: number, sealed: boolean
   return ms;
 }
 
-test("many chunks that wait to be sealed make it urgent; blocks, which gather with the years, do not", async (context) => {
+test("many chunks that wait to be sealed shorten the pauses; many blocks, which gather over the years, do not", async (context) => {
   const usual = await pauseBeside(context, 0, false);
   assert.ok((await pauseBeside(context, 1_100_000, false)) < usual);
   assert.equal(await pauseBeside(context, 1_100_000, true), usual);
 });
 
-test("what a device reports while it is packed waits for more of its kind, and is not packed by itself at once", async (context) => {
+test("reports that come while their device is packed wait for more, and are not packed at once by themselves", async (context) => {
   withoutPauses(context);
   const index = new ChunkIndex();
   for (let at = 0; at < 3 * 256; at++) add(index, 1, index.next);
@@ -157,7 +157,7 @@ test("what a device reports while it is packed waits for more of its kind, and i
   } as unknown as WorkerLink<PackerCalls>;
   const sealer: Sealer = sealerOf(index, reporting);
   sealer.look(1);
-  // Another device's turn is after that one's.
+  // Device 2 has each turn after device 1.
   for (let turns = 0; turns < 5; turns++) await sealer.now(2);
   assert.equal(packed, 3);
   assert.equal(index.tail.chunks, 3);
@@ -165,7 +165,7 @@ test("what a device reports while it is packed waits for more of its kind, and i
   await sealer.close();
 });
 
-/** A sealer that can't read the device's chunks; how often it tried. */
+/** A sealer whose packer fails. `tried` is called at each try. */
 function failingSealer(index: ChunkIndex, tried: () => void): Sealer {
   const failing = {
     async call() {
@@ -176,7 +176,7 @@ function failingSealer(index: ChunkIndex, tried: () => void): Sealer {
   return sealerOf(index, failing);
 }
 
-test("who asks a closed sealer does not wait for ever", async () => {
+test("a call of a closed sealer returns", async () => {
   const index = new ChunkIndex();
   add(index, 1, index.next);
   const sealer = sealerOf(index);
@@ -193,7 +193,7 @@ test("a device that can't be sealed is tried again by one timer, however much it
   let tries = 0;
   const sealer: Sealer = failingSealer(index, () => {
     tries++;
-    // A commit of the device while it is packed.
+    // As if the device committed while it is packed.
     sealer.look(1);
   });
   const settled = async () => {
@@ -205,7 +205,7 @@ test("a device that can't be sealed is tried again by one timer, however much it
   mock.timers.tick(1000);
   await settled();
   assert.equal(tries, 2);
-  // Who asks is not made to wait for the timer, which begins anew.
+  // `now` does not wait for the timer. Its failure starts the timer anew.
   await sealer.now(1);
   assert.equal(tries, 3);
   mock.timers.tick(3999);

@@ -8,31 +8,32 @@ import type { DamagedChunk } from "./messages.ts";
 import { blockBytes, blockRecords } from "./sizes.ts";
 
 /**
- * What a device's tail gathers before it is sealed, beside what was left the last time: so many chunks, of which each is an entry in memory and a row to read at the start;
- * or the records of a block.
+ * A device is sealed when its tail has grown by this many chunks, or by the records or bytes of a block. Each chunk of the tail is an entry in memory and a row to read at
+ * the start.
  */
 const manyChunks = 256;
-/** So many devices may gather as many: 2.6 million chunks in all, some 150 MB in memory and three seconds of a start. Where there are more devices, they share these. */
+/** This many devices may gather `manyChunks` each: 2.6 million in all, some 150 MB in memory and three seconds of a start. More devices share that number. */
 const manyDevices = 10_000;
-/** But each device has as many as this. A small block is packed anew when it takes in more, so that each position is packed five times until its block is full. */
+/** Each device may gather this many, however many devices there are. A small block is packed anew to take in more, so each position is packed five times until its block is full. */
 const fewChunks = 32;
-/** Shifts of a device that are worth folding in: each read goes through them for every chunk, and each late commit rewrites their row, 5 KB then. */
+/** With this many shifts a device is sealed: each read goes through them for every chunk, and each late commit rewrites their row, which has 5 KB then. */
 const manyShifts = 128;
-/** So many slow down reading; then they are folded in sooner. */
+/** This many shifts slow down reading, so sealing the device is urgent. */
 const tooManyShifts = 1024;
-/** The same of patches: each read of the device goes through them. */
+/** With this many patches a device is sealed: each read of the device goes through them. */
 const manyPatches = 512;
-/** Chunks of the tail, beside those that wait for more of their device, whose entries in memory, some 50 MB, make sealing urgent. */
+/** Sealing is urgent when the tails have this many chunks more than devices usually gather: their entries take some 50 MB of memory. */
 const tooManyChunks = 1_000_000;
-/** Pauses between two slices, ms: half of a processor at most, by a thread that gives way to all others. */
+/** Pauses after a slice, ms. So packing takes half of a processor at most, in a thread that gives way to all others. */
 const pauseMs = 40;
 const urgentPauseMs = 4;
-/** After a failure: the disk or lock that caused it needs some time. */
+/** Pause after a failure, ms: the disk or lock that caused it needs some time. */
 const retryMs = 1000;
-/** A device that fails again and again is tried after twice the time each, and no less often than this: what keeps it from being sealed may be its own, and must not cost the others. */
+/** The longest pause of a device whose sealing fails, ms. Each failure doubles the pause: the cause may be the device's own and must not slow the others. */
 const mostRetryMs = 600_000;
-/** Positions in the tail at the start that take minutes to seal, which the log tells; and after how many more it tells again. */
+/** With this many positions in the tail at the start, sealing takes long, and the log says so. */
 const longWork = 250_000;
+/** The log then says how many are left each time when this many are sealed. */
 const toldEach = 1_000_000;
 
 /** What the sealer works with. */
@@ -40,7 +41,7 @@ export interface SealerParts extends SealingParts {
   readonly log: Log;
 }
 
-/** A device that is being sealed, and who waits for that. */
+/** The sealing of a device, and the calls of `now` that wait for its end. */
 interface Turn {
   /** Undefined: before the first slice. */
   sealing: DeviceSealing | undefined;
@@ -54,8 +55,8 @@ interface Retry {
 }
 
 /**
- * Seals the tails of devices into blocks in the background. Devices take turns: a slice of one, then a slice of the next. What is left to do is found again at the next
- * start, so that data of older versions are sealed, too.
+ * Seals the tails of devices into blocks in the background. Devices take turns: a slice of one, then a slice of the next. Each start finds what is left to seal, so data of
+ * older versions are sealed, too.
  */
 export class Sealer {
   readonly #parts: SealerParts;
@@ -63,13 +64,13 @@ export class Sealer {
   /** Devices that are being sealed. Few have more than one slice. */
   readonly #begun = new Map<DeviceKey, Turn>();
   readonly #background = new Background(() => this.#work());
-  /** Who waits for a sealing that is not begun yet. */
+  /** Calls of `now` that wait for a sealing that has not begun. */
   readonly #ends = new Map<DeviceKey, (() => void)[]>();
   /** Devices whose sealing failed. */
   readonly #failed = new Map<DeviceKey, Retry>();
-  /** Damaged chunks that the log has told of. */
+  /** Row numbers of damaged chunks that the log has named. */
   readonly #told = new Set<number>();
-  /** Positions that were sealed since the log told of them; undefined: there is nothing to tell. */
+  /** Positions that were sealed since the log last told how many are left. Undefined: the work is short, and the log tells nothing. */
   #progress: number | undefined;
 
   constructor(parts: SealerParts) {
@@ -86,7 +87,7 @@ export class Sealer {
     return this.#told.size;
   }
 
-  /** Looks whether there is something to do for a device. */
+  /** Queues a device if it has enough to seal. */
   look(device: DeviceKey): void {
     const chunks = this.#parts.index.get(device);
     if (chunks === undefined || !isReady(chunks, this.#enough) || this.#failed.has(device)) return;
@@ -104,13 +105,13 @@ export class Sealer {
     });
   }
 
-  /** Tells the log what there is to do, where it takes long. */
+  /** Tells the log how much there is to seal, if that takes long. */
   tellWork(): void {
     const { index, log } = this.#parts;
     const positions = index.tail.records;
     if (this.#queue.size === 0 || positions < longWork) return;
     this.#progress = 0;
-    log.info({ positions, devices: this.#queue.size }, "sealing positions into blocks; the service works meanwhile");
+    log.info({ positions, devices: this.#queue.size }, "sealing positions into blocks while the service works");
   }
 
   /** Ends after the present slice. */
@@ -124,13 +125,13 @@ export class Sealer {
   async #work(): Promise<void> {
     for (const device of this.#queue) {
       if (this.#background.closed) return;
-      // Before the work: what is committed meanwhile puts it back.
+      // Before the work, so that a commit meanwhile queues the device again.
       this.#queue.delete(device);
       await this.#slice(device);
     }
     if (this.#progress !== undefined && this.#queue.size === 0) {
       this.#progress = undefined;
-      this.#parts.log.info({ blocks: this.#parts.index.blocks }, "all positions are sealed but the newest ones");
+      this.#parts.log.info({ blocks: this.#parts.index.blocks }, "all but the newest positions are sealed");
     }
   }
 
@@ -151,7 +152,7 @@ export class Sealer {
       this.#tellProgress(positions);
       if (isLast) {
         this.#succeeded(device);
-        // What was committed meanwhile put it back, since its tail was still full.
+        // Commits during the last slice queued the device again, because its tail was still long.
         this.#queue.delete(device);
         this.#end(device, turn);
         this.look(device);
@@ -159,7 +160,7 @@ export class Sealer {
     } catch (error) {
       this.#parts.log.warn(
         { device, error: String(error) },
-        "positions of a device can't be sealed now; they stay as they are and are tried again",
+        "positions of a device can't be sealed now; they stay as they are, and sealing is tried again",
       );
       this.#tryLater(device);
       this.#end(device, turn);
@@ -180,11 +181,11 @@ export class Sealer {
     this.#begun.delete(device);
     sealing?.end();
     for (const end of ends) end();
-    // Who asked meanwhile waits for what came meanwhile, too.
+    // Calls of `now` that came meanwhile wait for what was committed meanwhile, too.
     if (this.#ends.has(device)) this.#queue.add(device);
   }
 
-  /** The device waits for its time, whatever it commits meanwhile. */
+  /** Keeps a device out of the queue until its next try, whatever the device commits meanwhile. */
   #tryLater(device: DeviceKey): void {
     const before = this.#failed.get(device);
     clearTimeout(before?.timer);
@@ -208,13 +209,13 @@ export class Sealer {
     return Math.max(fewChunks, Math.min(manyChunks, share));
   }
 
-  /** Whether chunks come in faster than they are sealed. A device that need not be looked at yet has half of `#enough` on average. */
+  /** Whether chunks come in faster than they are sealed. A device that need not be sealed yet has half of `#enough` on average. */
   get #behind(): boolean {
     const { tail, deviceCount } = this.#parts.index;
     return tail.chunks - (deviceCount * this.#enough) / 2 > tooManyChunks;
   }
 
-  /** A damaged chunk stays where it is, and costs nobody anything but its own positions. */
+  /** Tells the log of a damaged chunk, once. The chunk stays where it is, and only its own positions are lost. */
   #tellDamage(device: DeviceKey, { seq, first, last, count, problem }: DamagedChunk): void {
     if (this.#told.has(seq)) return;
     this.#told.add(seq);
@@ -232,7 +233,7 @@ export class Sealer {
   }
 }
 
-/** Whether what a device has is worth sealing. */
+/** Whether a device has enough to seal. */
 function isReady({ tail, left, shifts, patches }: DeviceChunks, enoughChunks: number): boolean {
   if (shifts.count >= manyShifts || patches.count >= manyPatches) return true;
   return (

@@ -53,7 +53,7 @@ describe("a block to whose records the same is added", () => {
     assert.deepEqual(plan(rows, true), { taken: 2, runs: [], lifts: [1, 2] });
   });
 
-  it("of which some change otherwise is packed anew", () => {
+  it("is packed anew where some of its records change otherwise", () => {
     assert.deepEqual(plan([chunk(1, 0, 9, { ...full, changes: true, lifts: true })], true).runs, [[1]]);
   });
 });

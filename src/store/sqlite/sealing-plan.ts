@@ -2,31 +2,31 @@ import type { Most } from "./chunk-index.ts";
 import type { ChunkHead } from "./chunk-rows.ts";
 import { isFull } from "./sizes.ts";
 
-/** A block is packed anew in order to take in so many late chunks, or so many late records: until then they lie beside it. */
+/** A full block is packed anew to take in this many late chunks, or this many late records. Until then they lie beside the block. */
 const worthChunks = 16;
 const worthRecords = 64;
 
-/** A chunk that is looked at. */
+/** A chunk that may be sealed. */
 export interface Candidate extends ChunkHead {
-  /** Some of its records change by what waits beside it, and others do not, or otherwise. */
+  /** Shifts or patches change some of its records, and not all in the same way. */
   readonly changes: boolean;
-  /** Something is added to the totals of each of its records. */
+  /** Shifts add to the totals of its records. Without `changes` they add the same to each record. */
   readonly lifts: boolean;
 }
 
 /** What is to be done with chunks. */
 export interface SealingPlan {
-  /** Of the chunks, the first ones that are dealt with. */
+  /** How many of the chunks, from the first one on, are dealt with. */
   readonly taken: number;
-  /** Chunks that are put together. */
+  /** Chunks whose records are packed together. */
   readonly runs: readonly (readonly Candidate[])[];
-  /** Blocks that stay as they are, but for what is added to all of their records. */
+  /** Blocks that are not packed anew: the same is added to all of their records. */
   readonly lifts: readonly Candidate[];
 }
 
 /**
- * Chooses what to seal. `rows`: chunks in the order of their beginnings. `everything`: also late chunks that are few, since all that waits is to be folded in.
- * Full blocks stay as they are where nothing in them changes: packing costs a hundred times what anything else here costs.
+ * Chooses what to seal. `rows`: chunks in the order of their beginnings. `everything`: full blocks take in late chunks, however few, because all shifts and patches are to be
+ * folded in. A full block stays where nothing in it changes: packing costs a hundred times as much as anything else here.
  */
 export function planSealing(rows: readonly Candidate[], everything: boolean, most: Most): SealingPlan {
   const kept = rows.filter((row) => isKept(row, rows, everything));
@@ -45,7 +45,7 @@ export function planSealing(rows: readonly Candidate[], everything: boolean, mos
     const row = rows[taken];
     if (row === undefined) break;
     if (kept.includes(row)) {
-      // Records from before and from behind it are not put into one block, which would overlap it.
+      // Records before it and records behind it must not share a block, which would overlap this one.
       end();
       if (row.lifts) lifts.push(row);
     } else if (everything || !kept.some((block) => overlap(block, row))) {
@@ -69,7 +69,7 @@ function isFullBlock({ sealed, count, bytes }: ChunkHead): boolean {
   return sealed && isFull(count, bytes);
 }
 
-/** Whether the records of two chunks may have to be in turn. Blocks that follow each other may share a moment, at which the records of the first come first. */
+/** Whether the records of two chunks may have to be merged. Successive blocks may share a moment: the records of the first block come first then. */
 function overlap(one: ChunkHead, other: ChunkHead): boolean {
   if (one.sealed && other.sealed) return one.first < other.last && other.first < one.last;
   return one.first <= other.last && other.first <= one.last && !(one.last === other.first && one.sealed);

@@ -1,11 +1,11 @@
 /**
- * Most records of a block. Twice as many would take 3 % less room; but who looks for what surrounds a late report opens a whole block, and what the report changes packs
- * one anew: 0.2 and 8 ms.
+ * The most records of a block. With twice as many, blocks would take 3 % less room. But to look around a late report opens a whole block (0.2 ms), and what the report
+ * changes may cause one to be packed anew (8 ms).
  */
 export const blockRecords = 512;
-/** And their bytes before they are packed, but for one record that is larger by itself: records with long texts make small blocks. */
+/** A block ends with the record that brings its records to this many bytes before packing: records with long texts make small blocks. */
 export const blockBytes = 384 * 1024;
-/** From so many records on, or so many bytes, a block is full: putting it together with others would gain little. */
+/** From this many records or bytes on, a block is full: to pack it together with others would save little. */
 export const fullRecords = blockRecords / 2;
 export const fullBytes = blockBytes / 2;
 

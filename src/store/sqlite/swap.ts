@@ -3,7 +3,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import { Shifts } from "../records/shifts.ts";
 import { liftNumbers, type SwapRequest, type WaitingLeft } from "./messages.ts";
 
-/** The writer's part of sealing: puts blocks in the place of chunks, one transaction for each time. */
+/** The writer's part of sealing: puts blocks in the place of chunks, in one transaction each time. */
 export class Swap {
   readonly #database: DatabaseSync;
   readonly #removals: readonly StatementSync[];
@@ -38,7 +38,7 @@ export class Swap {
     );
   }
 
-  /** Deletes the row of a chunk, wherever it is. False: there is none. */
+  /** Deletes a chunk: a row of the tail, or a block. False: there is none. */
   remove(seq: number): boolean {
     let changes = 0;
     for (const removal of this.#removals) changes += Number(removal.run(seq).changes);
@@ -61,7 +61,7 @@ export class Swap {
     });
   }
 
-  /** Forgets a device's shifts and patches up to a row number: they are in all chunks that they concern. What is left. */
+  /** Deletes a device's shifts and patches up to a row number, which are in all chunks that they concern. Returns what is left. */
   forget(device: DeviceKey, seq: number): WaitingLeft {
     let shifts = { count: 0, since: Number.POSITIVE_INFINITY };
     this.#transaction(() => {
@@ -77,7 +77,7 @@ export class Swap {
     return { shifts, patches: { count: Number(count), since: Number(since ?? Number.POSITIVE_INFINITY) } };
   }
 
-  /** `work` says whether what it did is to stay. */
+  /** Commits what `work` did if `work` returns true. */
   #transaction(work: () => boolean): boolean {
     this.#database.exec("begin immediate");
     try {

@@ -98,7 +98,7 @@ describe("increments", () => {
     );
   });
 
-  it("give totals that no fold made, but for the sign of a zero, or there is none", () => {
+  it("give even totals that no fold made, but for the sign of a zero, or the record has no increment", () => {
     const position = fc.record({ time: odd, latitude: odd, longitude: odd }, { noNullPrototype: true });
     const totals: fc.Arbitrary<Totals> = fc
       .record({

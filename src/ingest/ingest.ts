@@ -145,7 +145,7 @@ export class Ingest implements Intake, SetAsides {
     return this.#progress.stalledMs(this.#unreadSince) / 1000;
   }
 
-  /** When the oldest read was asked for that late reports wait for. Undefined: they wait for none. */
+  /** When the read was asked for that late reports have waited for longest. Undefined: they wait for none. */
   get #unreadSince(): number | undefined {
     let first: number | undefined;
     for (const pending of this.#pending.devices.values()) {

@@ -50,8 +50,8 @@ export class Progress {
   }
 
   /**
-   * Ms without a commit while reports wait for one, or without a read of a history while late reports wait for one, whichever is longer. `unreadSince`: when the oldest
-   * read was asked for that late reports wait for.
+   * Ms without a commit while reports wait for one, or without a read of a history while late reports wait for one, whichever is longer. `unreadSince`: when the
+   * read was asked for that late reports have waited for longest.
    */
   stalledMs(unreadSince?: number): number {
     return Math.max(this.#uncommittedMs, this.#unreadMs(unreadSince));

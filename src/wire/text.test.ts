@@ -43,7 +43,7 @@ describe("fields", () => {
     );
   });
 
-  it("read what was written: numbers with more digits than a double tells apart", () => {
+  it("read what was written: numbers with more digits than a double can hold", () => {
     const digitsOf = fc.array(fc.nat(9), { minLength: 1, maxLength: 40 }).map((some) => some.join(""));
     fc.assert(
       fc.property(fc.nat(999_999_999), digitsOf, fc.boolean(), (whole, decimals, negative) => {

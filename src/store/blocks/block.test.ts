@@ -167,7 +167,7 @@ describe("a block", () => {
     );
   });
 
-  it("gives back whatever numbers and texts a record may have, and the same ones of one moment", () => {
+  it("gives back records with any numbers and texts, and equal records of one moment", () => {
     fc.assert(
       fc.property(fc.array(oddRecord, { minLength: 1, maxLength: 30 }), fc.nat(3), (some, choice) => {
         const records = choice === 0 ? some.flatMap((one) => [one, one, one]) : some;

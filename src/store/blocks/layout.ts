@@ -60,7 +60,7 @@ export interface BlockHeader {
   readonly bodyLength: number;
 }
 
-/** The checksum of a device's block: of the device's key, and of all bytes but the checksum itself. So a block in the place of another device's block is found. */
+/** The checksum of a device's block: of the device's key, and of all bytes but the checksum itself. So a block in the place of another device's block counts as damaged. */
 export function checksumFor(device: DeviceKey, block: Uint8Array): number {
   return crc32(block.subarray(8), crc32(block.subarray(0, 4), device >>> 0));
 }

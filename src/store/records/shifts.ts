@@ -7,7 +7,7 @@ import type { ByteSink } from "./sink.ts";
 /*
  * The shifts of a device as doubles. A shift is what a late record adds to the totals of the records after it. Each has five numbers, or nine:
  *   afterTime, afterArrival, seq, odometerMm, 1 where the four input times follow and 0 where they are all zero.
- * A shift concerns the records after its place (time, arrival), in chunks that are as of a smaller row number than its `seq`: later chunks were stored with it.
+ * A shift concerns the records after its place (time, arrival), in chunks that are as of a smaller row number than its `seq`: totals of later chunks include it already.
  */
 const short = 5;
 const long = 9;

@@ -40,7 +40,7 @@ export class BlockCache {
     return kept?.checksum === checksumOf(data) ? kept.records : undefined;
   }
 
-  /** The records of a block that is kept. The second call for another block unpacks and keeps it; the first only notes it and returns undefined. Throws `BlockDamaged`. */
+  /** The records of a block. If the block is not kept, the first call remembers it and returns undefined, and the second call unpacks and keeps it. Throws `BlockDamaged`. */
   ask(row: StoredBlock & Pick<ChunkRow, "seq" | "bytes">): Uint8Array | undefined {
     const kept = this.find(row);
     if (kept !== undefined || this.#most === 0) return kept;

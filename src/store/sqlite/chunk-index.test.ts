@@ -105,7 +105,7 @@ describe("what is to be sealed next", () => {
     assert.deepEqual(index.slice(firstPlace, 3, 3, "next open").seqs, []);
   });
 
-  it("is everything that reaches past a moment where late reports have changed it", () => {
+  it("is everything that reaches past a moment if late reports changed the totals behind it", () => {
     assert.deepEqual(index.slice(firstPlace, 6, 9, 18).seqs, [2, 4, 5]);
     assert.deepEqual(index.slice({ first: 21, seq: 4 }, 9, 9, 18).seqs, [5, 6]);
   });

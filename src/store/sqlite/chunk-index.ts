@@ -312,7 +312,7 @@ export const firstPlace: ChunkPlace = { first: Number.NEGATIVE_INFINITY, seq: 0 
 
 /**
  * Where the records of each device are: an index by device and time over the blocks, and over the tail, which is in the order of commits. The index is in memory only. Each
- * start builds it anew by one scan of narrow columns. A chunk takes 48 to 72 bytes; once sealed, a chunk has 256 records or more.
+ * start builds it anew by one scan of narrow columns. A chunk takes 48 to 72 bytes: once sealed, that is for 256 records or more.
  */
 export class ChunkIndex {
   readonly #devices = new Map<DeviceKey, DeviceChunks>();

@@ -54,7 +54,7 @@ export class DeviceSealing {
     this.#since = folds ? Math.min(shifts.since, patches.since, chunks.firstOpen()) : undefined;
   }
 
-  /** Waits for a turn at the writer. */
+  /** Begins in a turn at the writer. */
   static begin(parts: SealingParts, device: DeviceKey, chunks: DeviceChunks): Promise<DeviceSealing> {
     return parts.turns.run(async () => {
       // Before a number is taken: rows of a commit or swap that was not answered are looked for from `index.next` on.

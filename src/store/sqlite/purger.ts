@@ -25,10 +25,16 @@ export interface PurgeParts {
   readonly log: Log;
 }
 
+/** A device that is removed, and its chunks that are still to be deleted. */
+interface Removed {
+  readonly device: DeviceKey;
+  readonly chunks: DeviceChunks[];
+}
+
 /** Deletes the records, commands, alerts, notices and refused reports of removed devices in the background, slice by slice. What is left to do is on disk, so a restart goes on with it. */
 export class Purger {
   readonly #parts: PurgeParts;
-  readonly #queue: { readonly device: DeviceKey; readonly chunks: DeviceChunks | undefined }[] = [];
+  readonly #queue: Removed[] = [];
   readonly #background = new Background(() => this.#work());
 
   constructor(parts: PurgeParts) {
@@ -43,7 +49,9 @@ export class Purger {
 
   /** Deletes the records of a device that is removed. From now on nobody finds them. */
   add(device: DeviceKey): void {
-    this.#queue.push({ device, chunks: this.#parts.index.remove(device) });
+    const removed: Removed = { device, chunks: [] };
+    this.#take(removed);
+    this.#queue.push(removed);
     this.#background.start();
   }
 
@@ -54,25 +62,35 @@ export class Purger {
 
   async #work(): Promise<void> {
     for (;;) {
-      const [next] = this.#queue;
-      if (next === undefined || this.#background.closed) return;
+      if (this.#background.closed) return;
+      const next = this.#queue.shift();
+      if (next === undefined) return;
       try {
-        await this.#purge(next.device, next.chunks);
-        this.#queue.shift();
+        await this.#purge(next);
       } catch (error) {
         const { device } = next;
         this.#parts.log.warn({ device, error: String(error) }, "records of a removed device can't be deleted now");
+        // Behind the others: what is damaged may be its own.
+        this.#queue.push(next);
         await this.#background.pause(retryMs);
       }
     }
   }
 
-  async #purge(device: DeviceKey, chunks: DeviceChunks | undefined): Promise<void> {
-    const { turns, index, database } = this.#parts;
-    await this.#delete(chunks);
+  /** Takes what the index has of a device out of it. */
+  #take({ device, chunks }: Removed): void {
+    const found = this.#parts.index.remove(device);
+    if (found !== undefined) chunks.push(found);
+  }
+
+  async #purge(removed: Removed): Promise<void> {
+    const { device } = removed;
+    const { turns, database } = this.#parts;
+    await this.#delete(removed);
     // A commit of unknown outcome before the removal may have left more.
     await turns.run(() => this.#parts.settle());
-    await this.#delete(index.remove(device));
+    this.#take(removed);
+    await this.#delete(removed);
     await this.#deleteCommands(device);
     await this.#deleteRows("alert", device);
     await this.#deleteRows("notice", device);
@@ -82,13 +100,14 @@ export class Purger {
     if (!this.#background.closed) await database.deleteFrom("purge").where("device", "=", device).execute();
   }
 
-  async #delete(chunks: DeviceChunks | undefined): Promise<void> {
+  async #delete({ chunks }: Removed): Promise<void> {
     const { turns, writer } = this.#parts;
-    while (chunks !== undefined && chunks.length > 0 && !this.#background.closed) {
-      const seqs = chunks.newest(sliceRows);
-      await turns.run(() => writer.call("purge", seqs));
-      chunks.removeNewest(seqs.length);
-    }
+    for (const some of chunks)
+      while (some.length > 0 && !this.#background.closed) {
+        const seqs = some.newest(sliceRows);
+        await turns.run(() => writer.call("purge", seqs));
+        some.removeNewest(seqs.length);
+      }
   }
 
   async #deleteCommands(device: DeviceKey): Promise<void> {

@@ -114,3 +114,57 @@ test("a history in any order is that of the plain fold, whichever calls of commi
     await removed(world, await world.admitted(device.id), random, delivered.slice(0, 300));
   }
 });
+
+/** Stores a device's reports, some at a time, and asks for it to be sealed now and then. */
+async function reported(world: World, admitted: Admitted, fixes: readonly Fix[], random: () => number): Promise<void> {
+  for (let at = 0; at < fixes.length; ) {
+    if (random() < 0.2) await world.store.seal(admitted.key);
+    else if (random() < 0.3) void world.store.seal(admitted.key);
+    const some = fixes.slice(at, at + Math.ceil(random() * 60));
+    at += some.length;
+    while ((await submitted(world, admitted, some)) !== "stored") await sleep(20);
+  }
+}
+
+test("devices that take turns at being sealed have the histories of the plain fold, whatever fails, also where one of them is removed meanwhile", {
+  timeout: 120_000,
+}, async (context) => {
+  const world = await worldFor(context);
+  const account = await makeAccount(world.store);
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
+  const random = chance(seed);
+  context.diagnostic(`seed ${seed}`);
+  const devices = await Promise.all(
+    (["late parts", "late parts", "newest first"] as const).map(async (way) => {
+      const admitted = await world.admitted((await makeDevice(world.store, account.key)).id);
+      return { admitted, fixes: delivery(drive(random, 4000), random, way) };
+    }),
+  );
+  // So long a tail is sealed in several slices.
+  const tail = 3500;
+  let faults = unreliable(random, { seal: 1 });
+  for (let at = 0; at < tail; at += 500)
+    await Promise.all(devices.map(({ admitted, fixes }) => world.deliver(admitted, fixes.slice(at, at + 500))));
+  faults.end();
+  faults = unreliable(random, { swap: 0.2, forget: 0.2, seal: 0.1, purge: 0.2 });
+  const [gone, ...kept] = devices;
+  try {
+    for (const { admitted } of devices) void world.store.seal(admitted.key);
+    const others = kept.map(({ admitted, fixes }) => reported(world, admitted, fixes.slice(tail), random));
+    if (gone !== undefined) {
+      await reported(world, gone.admitted, gone.fixes.slice(tail, tail + 100), random);
+      await world.store.devices.remove(gone.admitted.key);
+    }
+    await Promise.all(others);
+  } finally {
+    faults.end();
+  }
+  for (const { admitted, fixes } of kept) {
+    await world.compare(admitted.key, fixes, `seed ${seed}`);
+    await world.store.seal(admitted.key);
+    await world.compare(admitted.key, fixes, `seed ${seed}, sealed`);
+  }
+  await world.stop();
+  await world.start();
+  for (const { admitted, fixes } of kept) await world.compare(admitted.key, fixes, `seed ${seed}, after a restart`);
+});

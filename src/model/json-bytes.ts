@@ -31,10 +31,10 @@ function writeMagnitude(bytes: Uint8Array, at: number, value: number): number {
     // Two decimals of up to 15 digits are never the same double, so where this one is the value it is its shortest form. Smaller ones have an exponent.
     if (value < 200 && value >= 1e-6) {
       const scaled = Math.round(value * 1e7);
-      if (scaled / 1e7 === value) return writeDecimals(bytes, at, scaled, 7);
+      if (scaled / 1e7 === value) return writeDecimals(bytes, at, whole, scaled, 7);
     } else if (value < 2_000_000 && value >= 1) {
       const scaled = Math.round(value * 1000);
-      if (scaled / 1000 === value) return writeDecimals(bytes, at, scaled, 3);
+      if (scaled / 1000 === value) return writeDecimals(bytes, at, whole, scaled, 3);
     }
   }
   return writeAscii(bytes, at, String(value));
@@ -42,26 +42,30 @@ function writeMagnitude(bytes: Uint8Array, at: number, value: number): number {
 
 function digitsOf(value: number): number {
   let digits = 1;
-  for (let rest = value; rest >= 10; rest = (rest / 10) | 0) digits++;
+  for (let bound = 10; value >= bound; bound *= 10) digits++;
   return digits;
 }
 
 /** So many digits of a whole number, with leading zeros. */
 function writeDigits(bytes: Uint8Array, at: number, value: number, digits: number): number {
   let rest = value;
-  for (let index = at + digits - 1; index >= at; index--) {
-    const next = (rest / 10) | 0;
-    bytes[index] = zero + rest - next * 10;
+  let index = at + digits;
+  // Two at a time: each division waits for the one before it.
+  while (index > at + 1) {
+    const next = (rest / 100) | 0;
+    const two = rest - next * 100;
+    const ten = (two / 10) | 0;
+    bytes[--index] = zero + two - ten * 10;
+    bytes[--index] = zero + ten;
     rest = next;
   }
+  if (index > at) bytes[at] = zero + rest;
   return at + digits;
 }
 
-/** A whole number of 10^-`decimals`, without trailing zeros. */
-function writeDecimals(bytes: Uint8Array, at: number, scaled: number, decimals: number): number {
-  const scale = decimals === 7 ? 1e7 : 1000;
-  const whole = (scaled / scale) | 0;
-  let fraction = scaled - whole * scale;
+/** A number whose whole part is `whole`, and of which there are `scaled` units of 10^-`decimals`, without trailing zeros. */
+function writeDecimals(bytes: Uint8Array, at: number, whole: number, scaled: number, decimals: 3 | 7): number {
+  let fraction = (scaled - whole * (decimals === 7 ? 1e7 : 1000)) | 0;
   let digits = decimals;
   for (let next = (fraction / 10) | 0; next * 10 === fraction; next = (fraction / 10) | 0) {
     fraction = next;

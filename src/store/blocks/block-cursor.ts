@@ -81,11 +81,9 @@ export class BlockCursor implements RecordView, RecordFields {
   readonly #ownTotals: DataView;
   readonly #alerts: TextsRead;
   readonly #extras: ExtrasRead;
-  /** Texts of the present record. */
-  readonly #texts = new ByteSink(4096);
-  #hasTexts = true;
-  #alertsAt = -1;
-  #extrasAt = 0;
+  /** The present record's extras, once something needs their bytes. */
+  #extrasMade: ByteSink | undefined;
+  #hasExtras = false;
   /** The next record, and the next values of columns that not all records have. */
   #next = 0;
   #nextLocated = 0;
@@ -96,6 +94,8 @@ export class BlockCursor implements RecordView, RecordFields {
   #nextArrival = 0;
   #nextHash = 0;
   #totalsAt = 0;
+  /** The present record's alerts, where it has some; otherwise the next ones. */
+  #nextAlerts = 0;
   readonly #totals = new RunningTotals();
   #mark = 0;
   #number: number | undefined;
@@ -141,24 +141,12 @@ export class BlockCursor implements RecordView, RecordFields {
     this.#extras = new ExtrasRead(body, count);
   }
 
-  get bytes(): Buffer {
-    this.#makeTexts();
-    return this.#texts.bytes;
+  get hasAlerts(): boolean {
+    return (this.#mark & hasAlerts) !== 0;
   }
 
-  get end(): number {
-    this.#makeTexts();
-    return this.#texts.length;
-  }
-
-  get alerts(): number {
-    this.#makeTexts();
-    return this.#alertsAt;
-  }
-
-  get extras(): number {
-    this.#makeTexts();
-    return this.#extrasAt;
+  get hasNotFinite(): boolean {
+    return this.#extras.hasNotFinite;
   }
 
   get hasOwnPosition(): boolean {
@@ -180,8 +168,8 @@ export class BlockCursor implements RecordView, RecordFields {
 
   get hash(): number {
     if (this.#ownHash !== undefined) return this.#ownHash;
-    this.#makeTexts();
-    return contentHash.of(this.unlocated ? undefined : this, this.#texts, this.#extrasAt, this.#texts.length);
+    const extras = this.#makeExtras();
+    return contentHash.of(this.unlocated ? undefined : this, extras, 0, extras.length);
   }
 
   /** Event time of a record. */
@@ -193,8 +181,9 @@ export class BlockCursor implements RecordView, RecordFields {
   next(): boolean {
     const index = this.#next;
     if (index >= this.count) return false;
-    if (!this.#hasTexts) this.#skipTexts();
-    this.#hasTexts = false;
+    if (this.hasAlerts) this.#nextAlerts++;
+    this.#extras.next();
+    this.#hasExtras = false;
     this.#next++;
     const marks = this.#marks[index] ?? 0;
     this.#mark = marks;
@@ -220,15 +209,22 @@ export class BlockCursor implements RecordView, RecordFields {
   /** Appends the present record as `writeRecord` writes it. */
   write(sink: ByteSink): void {
     const start = sink.length;
-    this.#makeTexts();
-    const isAlert = this.#alertsAt >= 0;
-    beginRecord(sink, this, isAlert);
-    if (isAlert) {
-      sink.uint32(this.#extrasAt - this.#alertsAt);
-      sink.copy(this.#texts.bytes, this.#alertsAt, this.#extrasAt);
+    beginRecord(sink, this, this.hasAlerts);
+    if (this.hasAlerts) {
+      sink.uint32(this.#alerts.at(this.#nextAlerts).length);
+      this.appendAlerts(sink);
     }
-    sink.copy(this.#texts.bytes, this.#extrasAt, this.#texts.length);
+    const extras = this.#makeExtras();
+    sink.copy(extras.bytes, 0, extras.length);
     endRecord(sink, start);
+  }
+
+  appendAlerts(sink: ByteSink): void {
+    sink.append(this.#alerts.at(this.#nextAlerts));
+  }
+
+  appendExtras(sink: ByteSink): void {
+    this.#extras.append(sink);
   }
 
   /** A record without a position is shown at the last one. */
@@ -244,20 +240,14 @@ export class BlockCursor implements RecordView, RecordFields {
     this.positionTime = totals.anchorTime;
   }
 
-  #makeTexts(): void {
-    if (this.#hasTexts) return;
-    this.#hasTexts = true;
-    const texts = this.#texts;
-    texts.length = 0;
-    this.#alertsAt = this.#mark & hasAlerts ? 0 : -1;
-    if (this.#mark & hasAlerts) texts.append(this.#alerts.next());
-    this.#extrasAt = texts.length;
-    this.#extras.append(this.#next - 1, texts);
-  }
-
-  #skipTexts(): void {
-    if (this.#mark & hasAlerts) this.#alerts.next();
-    this.#extras.skip(this.#next - 1);
+  #makeExtras(): ByteSink {
+    this.#extrasMade ??= new ByteSink(4096);
+    const made = this.#extrasMade;
+    if (this.#hasExtras) return made;
+    this.#hasExtras = true;
+    made.length = 0;
+    this.#extras.append(made);
+    return made;
   }
 
   /** The record's totals: its own, or those of the record before with its increment. */
@@ -269,7 +259,7 @@ export class BlockCursor implements RecordView, RecordFields {
       totals.set(own);
     } else if (this.#next === 1) throw new BlockDamaged("a block's first record has no totals");
     else {
-      const facts = this.#extras.factsOf(this.#next - 1);
+      const { facts } = this.#extras;
       increment.time = this.time;
       increment.positioned = (marks & (valid | hasPositionTime | unlocated)) === valid;
       increment.latitude = this.latitude;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { someRecord } from "../../../test/contract/store/records.ts";
+import { record, someRecord } from "../../../test/contract/store/records.ts";
 import { packedRecords, storedBlock } from "../../../test/support/blocks.ts";
 import { draftOf } from "../../ingest/draft.ts";
 import { ordered } from "../../ingest/pending.ts";
@@ -10,6 +10,8 @@ import { planAppend } from "../../ingest/plan.ts";
 import { contentHashOf } from "../../model/content-hash.ts";
 import type { Fix, Report } from "../../model/effects.ts";
 import { firstArrival, type LocationRecord, neverReported } from "../../model/location.ts";
+import { locationJson, noAlertMembers } from "../../model/location-json.ts";
+import { LocationRenderer } from "../records/location-bytes.ts";
 import { ByteSink } from "../records/sink.ts";
 import { openBlock, unpackBlock } from "./block.ts";
 import { BlockCursor } from "./block-cursor.ts";
@@ -136,6 +138,10 @@ const oddRecord: fc.Arbitrary<LocationRecord> = fc
     return { ...record, hash: own, arrival: isNumbered ? record.arrival : own };
   });
 
+function alertsOf(at: number): string {
+  return noAlertMembers.replace("false", String(at % 2 === 0));
+}
+
 const parked = { type: "fix", valid: true, longitude: 11, alarms: [], readings: {}, attributes: {} } as const;
 
 /** A block of 13 records with counted and uncounted ways, inputs, a pause, texts and one moment twice, and SHA-256 of the records. */
@@ -184,6 +190,47 @@ describe("a block", () => {
     const block = storedBlock(records);
     assert.ok(openBlock(block) instanceof BlockCursor);
     assert.deepEqual(unpacked(block), packedRecords(records));
+  });
+
+  it("is rendered as its records are, whatever else is asked of them meanwhile", () => {
+    fc.assert(
+      fc.property(reports, fc.nat(3), (some, choice) => {
+        const records = historyOf(some).map((one, at) => (at % 3 === 2 ? { ...one, alerts: alertsOf(at) } : one));
+        const block = openBlock(storedBlock(records));
+        const renderer = new LocationRenderer(7);
+        const json = new ByteSink(16);
+        for (const one of records) {
+          assert.ok(block.next());
+          if (choice & 1) assert.equal(block.hash, one.hash);
+          json.length = 0;
+          renderer.render(block, json);
+          if (block.isShown) assert.equal(Buffer.from(json.cut()).toString(), locationJson(one, 7));
+          if (choice & 2) assert.equal(block.hash, one.hash);
+        }
+        assert.ok(!block.next());
+      }),
+    );
+  });
+
+  it("gives back values whose name stands twice in a record", () => {
+    const records = Array.from({ length: 9 }, (_, at) => ({
+      ...record(at),
+      extras: `,"attributes":{"a":"${at}","b":"x${at % 4}","a":"${at * at}","b":"y${at % 3}"${at % 2 ? `,"a":"${-at}"` : ""}`,
+    }));
+    const block = storedBlock(records);
+    assert.ok(openBlock(block) instanceof BlockCursor);
+    assert.deepEqual(unpacked(block), packedRecords(records));
+  });
+
+  it("leaves out of the JSON what is no JSON, as the model does", () => {
+    const extras = (at: number) =>
+      `,"battery":Infinity,"fuel":${at},"rpm":NaN,"attributes":{"note":"a\\",\\"fuel\\":NaN${at}"`;
+    const records = Array.from({ length: 5 }, (_, at) => ({ ...record(at), extras: extras(at) }));
+    const block = openBlock(storedBlock(records));
+    assert.ok(block instanceof BlockCursor);
+    const json = new ByteSink(16);
+    while (block.next()) new LocationRenderer(0).render(block, json);
+    assert.equal(Buffer.from(json.cut()).toString(), records.map((one) => locationJson(one, 0)).join(""));
   });
 
   it("of an earlier version is read as it was packed: blocks are kept for ever", () => {

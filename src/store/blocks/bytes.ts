@@ -7,6 +7,8 @@ export class BlockDamaged extends RecordsDamaged {
 }
 
 const two28 = 0x1000_0000;
+/** Bytes of the buffers that columns of numbers share: to make an array with a buffer of its own takes as long as to read 300 numbers into it. */
+const roomBytes = 32 * 1024;
 
 /** Appends a whole number from 0 to 2^53 - 1: seven bits a byte, the lowest first (LEB128). */
 export function putVarint(sink: ByteSink, value: number): void {
@@ -36,6 +38,8 @@ export function putSized(sink: ByteSink, bytes: Uint8Array): void {
 export class BodyReader {
   readonly bytes: Buffer;
   readonly #view: DataView;
+  #room = new ArrayBuffer(0);
+  #roomAt = 0;
   at = 0;
 
   constructor(bytes: Uint8Array) {
@@ -76,6 +80,18 @@ export class BodyReader {
     const count = this.varint();
     if (count > this.bytes.length - this.at) throw new BlockDamaged("a block counts more than it holds");
     return count;
+  }
+
+  /** Room for a column of so many numbers; they are zeros. */
+  numbers(count: number): Float64Array {
+    const length = count * Float64Array.BYTES_PER_ELEMENT;
+    if (this.#roomAt + length > this.#room.byteLength) {
+      this.#room = new ArrayBuffer(Math.max(length, roomBytes));
+      this.#roomAt = 0;
+    }
+    const numbers = new Float64Array(this.#room, this.#roomAt, count);
+    this.#roomAt += length;
+    return numbers;
   }
 
   /** Bytes after their length; a view. */

@@ -1,8 +1,10 @@
 import { type ExtrasFacts, factsOf } from "../../fold/step.ts";
 import { longestNumber, writeNumber } from "../../model/json-bytes.ts";
+import { readableExtras } from "../../model/location-json.ts";
+import { Piece, shortPiece } from "../records/piece.ts";
 import type { ByteSink } from "../records/sink.ts";
 import { BlockDamaged, type BodyReader, putSized, putVarint } from "./bytes.ts";
-import { isConstantColumn, putNumbers, readNumbers } from "./numbers.ts";
+import { putNumbers, readConstant, readNumbers } from "./numbers.ts";
 import { TextColumn, TextsRead } from "./texts.ts";
 
 /*
@@ -112,15 +114,15 @@ interface ColumnRead {
   readonly texts: TextsRead | undefined;
   /** The value that all records share, as it stands in the text. Undefined: the values differ. */
   readonly constant: Buffer | undefined;
+  /** The value of the present record, where its shape has this column; otherwise the next value. */
   next: number;
 }
 
 function numbersOf(body: BodyReader, count: number): ColumnRead {
-  const isConstant = isConstantColumn(body);
-  const numbers = readNumbers(body, count);
-  if (!isConstant || count === 0) return { numbers, texts: undefined, constant: undefined, next: 0 };
-  const text = Buffer.alloc(longestNumber);
-  return { numbers, texts: undefined, constant: text.subarray(0, writeNumber(text, 0, numbers[0] ?? 0)), next: 0 };
+  const constant = readConstant(body, count);
+  if (constant !== undefined)
+    return { numbers: undefined, texts: undefined, constant: Buffer.from(String(constant)), next: 0 };
+  return { numbers: readNumbers(body, count), texts: undefined, constant: undefined, next: 0 };
 }
 
 function textsOf(body: BodyReader, count: number): ColumnRead {
@@ -128,22 +130,38 @@ function textsOf(body: BodyReader, count: number): ColumnRead {
   return { numbers: undefined, texts, constant: texts.only, next: 0 };
 }
 
+/** A gap of a shape, where the values differ. */
+interface GapRead {
+  /** The bytes before it, from the last gap on. */
+  readonly before: Piece;
+  readonly column: ColumnRead;
+  /** Earlier gaps of the same column: a name may stand twice in a shape. */
+  readonly ahead: number;
+}
+
 /** A shape as it is read. */
 interface ShapeRead {
-  /** The bytes before each gap, and those behind the last one. */
-  readonly pieces: readonly Buffer[];
-  /** The column of each gap. */
-  readonly columns: readonly ColumnRead[];
+  readonly gaps: readonly GapRead[];
+  /** The bytes behind the last gap. */
+  readonly end: Piece;
   /** What the fold needs of the extras. */
   readonly facts: ExtrasFacts;
-  /** Bytes of the pieces, with room for a number in each gap. */
-  readonly length: number;
+  /** A number of the extras is not finite. Such numbers stand in the shape itself. */
+  readonly hasNotFinite: boolean;
+  /** Room for a record's extras but for their texts. */
+  readonly room: number;
 }
+
+/** Before the first record. */
+const noShape: ShapeRead = { gaps: [], end: new Piece(""), facts: factsOf(""), hasNotFinite: false, room: 0 };
 
 /** Gives the extras of a block's records, one after the other. */
 export class ExtrasRead {
   readonly #shapes: readonly ShapeRead[];
   readonly #shapeOf: Float64Array;
+  /** The next record, and the shape of the present one. */
+  #next = 0;
+  #shape = noShape;
 
   constructor(body: BodyReader, records: number) {
     const texts: { readonly text: string; readonly places: readonly number[] }[] = [];
@@ -161,60 +179,42 @@ export class ExtrasRead {
     this.#shapes = texts.map(({ text, places }) => shapeOf(text, places, columns));
   }
 
-  #shape(record: number): ShapeRead {
-    const shape = this.#shapes[this.#shapeOf[record] ?? -1];
+  /** What the fold needs of the present record's extras. */
+  get facts(): ExtrasFacts {
+    return this.#shape.facts;
+  }
+
+  /** Whether a number of the present record's extras is not finite. */
+  get hasNotFinite(): boolean {
+    return this.#shape.hasNotFinite;
+  }
+
+  /** Goes to the next record. */
+  next(): void {
+    for (const { column } of this.#shape.gaps) column.next++;
+    const shape = this.#shapes[this.#shapeOf[this.#next++] ?? -1];
     if (shape === undefined) throw new BlockDamaged("a record's extras have no shape");
-    return shape;
+    this.#shape = shape;
   }
 
-  /** What the fold needs of a record's extras. */
-  factsOf(record: number): ExtrasFacts {
-    return this.#shape(record).facts;
-  }
-
-  /** Skips a record's extras. Each record's extras must be skipped or appended, in the order of the records. */
-  skip(record: number): void {
-    const { columns } = this.#shape(record);
-    for (let gap = 0; gap < columns.length; gap++) {
-      const column = columns[gap];
-      if (column?.texts !== undefined) column.texts.next();
-      else if (column !== undefined) column.next++;
-    }
-  }
-
-  /** Appends a record's extras. */
-  append(record: number, sink: ByteSink): void {
-    const { pieces, columns, length } = this.#shape(record);
-    // Room for all but the texts.
-    sink.reserve(length);
-    for (let gap = 0; gap < columns.length; gap++) {
-      sink.length = put(sink.bytes, sink.length, pieces[gap] ?? nothing);
-      const column = columns[gap];
-      if (column?.numbers !== undefined)
-        sink.length = writeNumber(sink.bytes, sink.length, column.numbers[column.next++] ?? 0);
-      else if (column?.texts !== undefined) {
-        sink.append(column.texts.next());
-        sink.reserve(length);
+  /** Appends the present record's extras. */
+  append(sink: ByteSink): void {
+    const { gaps, end, room } = this.#shape;
+    sink.reserve(room);
+    let at = sink.length;
+    for (const { before, column, ahead } of gaps) {
+      const { numbers, texts, next } = column;
+      at = before.write(sink, at);
+      if (numbers !== undefined) at = writeNumber(sink.bytes, at, numbers[next + ahead] ?? 0);
+      else if (texts !== undefined) {
+        sink.length = at;
+        sink.append(texts.at(next + ahead));
+        sink.reserve(room);
+        at = sink.length;
       }
     }
-    sink.length = put(sink.bytes, sink.length, pieces[columns.length] ?? nothing);
+    sink.length = end.write(sink, at);
   }
-}
-
-const nothing = Buffer.alloc(0);
-
-/** For fewer bytes than this, a call into the engine takes longer than a loop. */
-const fewBytes = 24;
-
-/** Copies a piece and returns where it ends. */
-function put(bytes: Uint8Array, start: number, piece: Uint8Array): number {
-  if (piece.length >= fewBytes) {
-    bytes.set(piece, start);
-    return start + piece.length;
-  }
-  let at = start;
-  for (let index = 0; index < piece.length; index++) bytes[at++] = piece[index] ?? 0;
-  return at;
 }
 
 /** The texts before, between and behind a shape's gaps. */
@@ -232,23 +232,24 @@ function mostGaps(texts: readonly { readonly places: readonly number[] }[]): num
 
 /** Values that are the same in all records become part of the pieces: most of what a tracker reports beside its position seldom changes. */
 function shapeOf(text: string, places: readonly number[], columns: readonly ColumnRead[]): ShapeRead {
-  const pieces: Buffer[] = [];
-  const own: ColumnRead[] = [];
-  let piece: Buffer[] = [];
-  for (const [gap, before] of piecesOf(text).entries()) {
-    piece.push(Buffer.from(before));
+  const gaps: GapRead[] = [];
+  const seen = new Map<ColumnRead, number>();
+  let parts: Buffer[] = [];
+  for (const [gap, part] of piecesOf(text).entries()) {
+    parts.push(Buffer.from(part));
     const place = places[gap];
     if (place === undefined) break;
     const column = columns[place];
     if (column === undefined) throw new BlockDamaged("a gap of a block has no column");
-    if (column.constant !== undefined) piece.push(column.constant);
+    if (column.constant !== undefined) parts.push(column.constant);
     else {
-      pieces.push(Buffer.concat(piece));
-      own.push(column);
-      piece = [];
+      const ahead = seen.get(column) ?? 0;
+      seen.set(column, ahead + 1);
+      gaps.push({ before: new Piece(Buffer.concat(parts)), column, ahead });
+      parts = [];
     }
   }
-  pieces.push(Buffer.concat(piece));
-  const length = pieces.reduce((sum, one) => sum + one.length, own.length * longestNumber);
-  return { pieces, columns: own, facts: factsOf(text), length };
+  const end = new Piece(Buffer.concat(parts));
+  const room = gaps.reduce((sum, { before }) => sum + before.length + longestNumber, end.length + shortPiece);
+  return { gaps, end, facts: factsOf(text), hasNotFinite: readableExtras(text) !== text, room };
 }

@@ -98,16 +98,16 @@ function unzigzag(value: number): number {
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }
 
-/** Whether all numbers of the column that begins here are the same. */
-export function isConstantColumn({ bytes, at }: BodyReader): boolean {
-  return bytes[at] === constant;
+/** Reads a column of so many numbers where all of them are the same, and returns that one. Undefined: they differ, or there are none, and nothing is read. */
+export function readConstant(body: BodyReader, count: number): number | undefined {
+  return count > 0 && body.bytes[body.at] === constant ? readNumbers(body, 1)[0] : undefined;
 }
 
 /** Reads a column of so many numbers. */
 export function readNumbers(body: BodyReader, count: number): Float64Array {
   const form = body.byte();
   if (form > doubles) throw new BlockDamaged("a column has no known form");
-  const values = new Float64Array(count);
+  const values = body.numbers(count);
   if (form === doubles) {
     for (let index = 0; index < count; index++) values[index] = body.float64();
     return values;

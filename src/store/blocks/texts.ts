@@ -1,6 +1,6 @@
 import type { ByteSink } from "../records/sink.ts";
-import { type BodyReader, putSized, putVarint } from "./bytes.ts";
-import { putNumbers, readNumbers } from "./numbers.ts";
+import { BlockDamaged, type BodyReader, putSized, putVarint } from "./bytes.ts";
+import { putNumbers, readConstant, readNumbers } from "./numbers.ts";
 
 /*
  * A column of texts: the number of different texts (varint), each text after its length, then a column of numbers that says which text each record has.
@@ -31,21 +31,22 @@ export class TextColumn {
 export class TextsRead {
   readonly #texts: readonly Buffer[];
   readonly #places: Float64Array;
-  #next = 0;
+  /** The text that all records share. Undefined: there are several texts, or none. */
+  readonly only: Buffer | undefined;
 
   constructor(body: BodyReader, count: number) {
     this.#texts = Array.from({ length: body.count() }, () => body.sized());
-    this.#places = readNumbers(body, count);
+    const place = readConstant(body, count);
+    this.only = place === undefined ? undefined : this.#texts[place];
+    if (place !== undefined && this.only === undefined) throw new BlockDamaged("a text of a block is missing");
+    this.#places = place === undefined ? readNumbers(body, count) : noPlaces;
   }
 
-  /** The text that all records share. Undefined: there are several texts, or none. */
-  get only(): Buffer | undefined {
-    return this.#texts.length === 1 ? this.#texts[0] : undefined;
-  }
-
-  next(): Buffer {
-    return this.#texts[this.#places[this.#next++] ?? 0] ?? nothing;
+  /** The text of a record, by its index among the records that have one. */
+  at(index: number): Buffer {
+    return this.only ?? this.#texts[this.#places[index] ?? 0] ?? nothing;
   }
 }
 
 const nothing = Buffer.alloc(0);
+const noPlaces = new Float64Array(0);

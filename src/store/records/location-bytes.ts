@@ -1,11 +1,11 @@
-import { longestNumber, pieceOf, writeNumber } from "../../model/json-bytes.ts";
+import { longestNumber, writeNumber } from "../../model/json-bytes.ts";
 import { lateAfterMs, noAlertMembers, readableExtras } from "../../model/location-json.ts";
+import { Piece } from "./piece.ts";
 import type { RecordView } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
 
 const dayMs = 86_400_000;
 const openBrace = 0x7b;
-const openBracket = 0x5b;
 const comma = 0x2c;
 const closeBrace = 0x7d;
 const quote = 0x22;
@@ -13,26 +13,25 @@ const colon = 0x3a;
 const point = 0x2e;
 const zero = 0x30;
 const utc = 0x5a;
-const minus = 0x2d;
-const letterI = 0x49;
-const letterN = 0x4e;
 
-const begin = pieceOf('{"dateTime":"');
-const latitudeKey = pieceOf('","latitude":');
-const longitudeKey = pieceOf(',"longitude":');
-const speedKey = pieceOf(',"speed":');
-const courseKey = pieceOf(',"course":');
-const mileageKey = pieceOf(',"milleage":');
-const inactiveKey = pieceOf(',"inactiveSeconds":');
-const sensorKeys = [1, 2, 3, 4].map((input) => pieceOf(`,"sensorTime${input}":`));
-const noAlerts = pieceOf(noAlertMembers);
-const noKey = pieceOf("");
-const positionTimeKey = pieceOf('"positionTime":"');
-const receivedAtKey = pieceOf('"receivedAt":"');
+const begin = new Piece('{"dateTime":"');
+const latitudeKey = new Piece('","latitude":');
+const longitudeKey = new Piece(',"longitude":');
+const speedKey = new Piece(',"speed":');
+const courseKey = new Piece(',"course":');
+const mileageKey = new Piece(',"milleage":');
+const inactiveKey = new Piece(',"inactiveSeconds":');
+const sensor1Key = new Piece(',"sensorTime1":');
+const sensor2Key = new Piece(',"sensorTime2":');
+const sensor3Key = new Piece(',"sensorTime3":');
+const sensor4Key = new Piece(',"sensorTime4":');
+const positionTimeKey = new Piece('"positionTime":"');
+const receivedAtKey = new Piece('"receivedAt":"');
+const noAlerts = new Piece(noAlertMembers);
 
 /** Longest of what `toISOString` gives: years of six digits with their sign. */
 const longestTime = 27;
-/** Room for all of a Location but its extras and alerts: keys, ten numbers, three times. */
+/** Room for all of a Location before its extras and alerts, or behind them: keys, ten numbers, three times. */
 const mostAround = 512 + 10 * longestNumber + 3 * longestTime;
 
 /**
@@ -51,45 +50,34 @@ export class LocationRenderer {
 
   /** Appends the record that the cursor has read. */
   render(cursor: RecordView, sink: ByteSink): void {
-    const { alerts, extras, end } = cursor;
-    // The alert members end where the extras begin, so one copy takes both.
-    const from = alerts < 0 ? extras : alerts;
-    sink.reserve(mostAround + end - from);
-    const { bytes } = sink;
-    let at = this.#head(cursor, bytes, sink.length);
-    if (alerts < 0) at = put(bytes, at, noAlerts);
-    at = putExtras(cursor, from, bytes, at);
-    sink.length = this.#tail(cursor, bytes, at);
+    sink.reserve(mostAround);
+    sink.length = this.#head(cursor, sink, sink.length);
+    if (cursor.hasAlerts) cursor.appendAlerts(sink);
+    else sink.length = noAlerts.write(sink, sink.length);
+    putExtras(cursor, sink);
+    sink.reserve(mostAround);
+    sink.length = this.#tail(cursor, sink, sink.length);
   }
 
-  #head(cursor: RecordView, bytes: Uint8Array, start: number): number {
-    const { speed, course, inputsKnown } = cursor;
-    let at = this.#events.write(bytes, put(bytes, start, begin), cursor.time);
-    at = writeNumber(bytes, put(bytes, at, latitudeKey), cursor.latitude);
-    at = writeNumber(bytes, put(bytes, at, longitudeKey), cursor.longitude);
-    if (speed !== undefined && Number.isFinite(speed)) at = writeNumber(bytes, put(bytes, at, speedKey), speed);
-    if (course !== undefined) at = writeNumber(bytes, put(bytes, at, courseKey), course);
+  /** Writes what comes before the alerts. */
+  #head(cursor: RecordView, sink: ByteSink, start: number): number {
+    const { inputsKnown } = cursor;
+    let at = putMotion(cursor, sink, this.#events.write(sink, begin.write(sink, start), cursor.time));
     const mileage = Math.round(this.#odometerStart * 1000 + cursor.odometerMm / 1000) / 1000;
-    at = writeNumber(bytes, put(bytes, at, mileageKey), mileage);
-    const inactive = Math.max(0, Math.round((cursor.time - cursor.movedAt) / 1000));
-    at = writeNumber(bytes, put(bytes, at, inactiveKey), inactive);
-    if (inputsKnown & 1) at = putSensor(bytes, at, 0, cursor.sensor1);
-    if (inputsKnown & 2) at = putSensor(bytes, at, 1, cursor.sensor2);
-    if (inputsKnown & 4) at = putSensor(bytes, at, 2, cursor.sensor3);
-    if (inputsKnown & 8) at = putSensor(bytes, at, 3, cursor.sensor4);
+    at = putNumber(sink, at, mileageKey, mileage);
+    at = putNumber(sink, at, inactiveKey, Math.max(0, Math.round((cursor.time - cursor.movedAt) / 1000)));
+    if (inputsKnown & 1) at = putNumber(sink, at, sensor1Key, Math.round(cursor.sensor1 / 1000));
+    if (inputsKnown & 2) at = putNumber(sink, at, sensor2Key, Math.round(cursor.sensor2 / 1000));
+    if (inputsKnown & 4) at = putNumber(sink, at, sensor3Key, Math.round(cursor.sensor3 / 1000));
+    if (inputsKnown & 8) at = putNumber(sink, at, sensor4Key, Math.round(cursor.sensor4 / 1000));
     return at;
   }
 
   /** Attributes that depend on where it is shown and on how it came, and the closing braces. */
-  #tail(cursor: RecordView, bytes: Uint8Array, start: number): number {
+  #tail(cursor: RecordView, sink: ByteSink, start: number): number {
     const { positionTime } = cursor;
-    let at = start;
-    if (positionTime !== undefined) {
-      at = putComma(bytes, at);
-      at = this.#events.write(bytes, put(bytes, at, positionTimeKey), positionTime);
-      bytes[at++] = quote;
-    }
-    return putTail(this.#arrivals, cursor, bytes, at);
+    const at = positionTime === undefined ? start : putTime(sink, start, positionTimeKey, this.#events, positionTime);
+    return putTail(this.#arrivals, cursor, sink, at);
   }
 }
 
@@ -100,64 +88,54 @@ export class ReadingRenderer {
 
   /** Appends the record that the cursor has read. */
   render(cursor: RecordView, sink: ByteSink): void {
-    const { extras, end, speed, course } = cursor;
-    sink.reserve(mostAround + end - extras);
-    const { bytes } = sink;
-    let at = this.#events.write(bytes, put(bytes, sink.length, begin), cursor.time);
-    if (cursor.hasOwnPosition) {
-      at = writeNumber(bytes, put(bytes, at, latitudeKey), cursor.latitude);
-      at = writeNumber(bytes, put(bytes, at, longitudeKey), cursor.longitude);
-      if (speed !== undefined && Number.isFinite(speed)) at = writeNumber(bytes, put(bytes, at, speedKey), speed);
-      if (course !== undefined) at = writeNumber(bytes, put(bytes, at, courseKey), course);
-    } else bytes[at++] = quote;
-    sink.length = putTail(this.#arrivals, cursor, bytes, putExtras(cursor, extras, bytes, at));
+    sink.reserve(mostAround);
+    const at = this.#events.write(sink, begin.write(sink, sink.length), cursor.time);
+    if (cursor.hasOwnPosition) sink.length = putMotion(cursor, sink, at);
+    else {
+      sink.length = at;
+      sink.byte(quote);
+    }
+    putExtras(cursor, sink);
+    sink.reserve(mostAround);
+    sink.length = putTail(this.#arrivals, cursor, sink, sink.length);
   }
 }
 
-/** Copies a record's bytes from there up to its end: its extras, with the alert members before them or without. */
-function putExtras(cursor: RecordView, from: number, bytes: Buffer, start: number): number {
-  const { extras, end } = cursor;
-  cursor.bytes.copy(bytes, start, from, end);
-  const at = start + end - from;
-  if (!hasNotFinite(cursor.bytes, extras, end)) return at;
-  // What is left out makes the text shorter, so there is room.
-  const readable = readableExtras(cursor.bytes.toString("utf8", extras, end));
-  const place = at - (end - extras);
-  return place + bytes.write(readable, place, "utf8");
+/** Writes position, speed and course, with the quote that ends the time before them. */
+function putMotion({ latitude, longitude, speed, course }: RecordView, sink: ByteSink, start: number): number {
+  let at = putNumber(sink, start, latitudeKey, latitude);
+  at = putNumber(sink, at, longitudeKey, longitude);
+  if (speed !== undefined && Number.isFinite(speed)) at = putNumber(sink, at, speedKey, speed);
+  return course === undefined ? at : putNumber(sink, at, courseKey, course);
+}
+
+function putNumber(sink: ByteSink, at: number, key: Piece, value: number): number {
+  return writeNumber(sink.bytes, key.write(sink, at), value);
+}
+
+/** Appends a record's extras as JSON that can be read. */
+function putExtras(record: RecordView, sink: ByteSink): void {
+  const start = sink.length;
+  record.appendExtras(sink);
+  if (!record.hasNotFinite) return;
+  const readable = readableExtras(sink.bytes.toString("utf8", start, sink.length));
+  sink.length = start;
+  sink.text(readable);
 }
 
 /** When it came, where it came late, and the closing braces. */
-function putTail(arrivals: DateTimes, { receivedAt, time }: RecordView, bytes: Uint8Array, start: number): number {
-  let at = start;
-  if (receivedAt - time > lateAfterMs) {
-    at = putComma(bytes, at);
-    at = arrivals.write(bytes, put(bytes, at, receivedAtKey), receivedAt);
-    bytes[at++] = quote;
-  }
-  bytes[at] = closeBrace;
-  bytes[at + 1] = closeBrace;
+function putTail(arrivals: DateTimes, { receivedAt, time }: RecordView, sink: ByteSink, start: number): number {
+  const at = receivedAt - time > lateAfterMs ? putTime(sink, start, receivedAtKey, arrivals, receivedAt) : start;
+  sink.bytes[at] = closeBrace;
+  sink.bytes[at + 1] = closeBrace;
   return at + 2;
 }
 
-/** Whether a number that is no JSON stands among the extras' own fields, which end where a list or the attributes begin. */
-function hasNotFinite(bytes: Uint8Array, from: number, end: number): boolean {
-  for (let at = from; at < end; at++) {
-    const byte = bytes[at];
-    if (byte === openBrace || byte === openBracket) return false;
-    if (byte !== colon) continue;
-    const first = bytes[at + 1];
-    if (first === letterI || first === letterN || (first === minus && bytes[at + 2] === letterI)) return true;
-  }
-  return false;
-}
-
-function put(bytes: Uint8Array, at: number, piece: Uint8Array): number {
-  bytes.set(piece, at);
-  return at + piece.length;
-}
-
-function putSensor(bytes: Uint8Array, at: number, input: number, ms: number): number {
-  return writeNumber(bytes, put(bytes, at, sensorKeys[input] ?? noKey), Math.round(ms / 1000));
+/** Writes a time as one of the attributes. */
+function putTime(sink: ByteSink, start: number, key: Piece, times: DateTimes, time: number): number {
+  const at = times.write(sink, key.write(sink, putComma(sink.bytes, start)), time);
+  sink.bytes[at] = quote;
+  return at + 1;
 }
 
 /** Between members of the attributes; the first one has none before it. */
@@ -170,22 +148,23 @@ function putComma(bytes: Uint8Array, at: number): number {
 /** Writes times that mostly lie on the same day as the one before. */
 class DateTimes {
   #day = Number.NaN;
-  #date = pieceOf("");
+  #date = new Piece("");
 
   /** `new Date(time).toISOString()`; gives where it ends. */
-  write(bytes: Uint8Array, start: number, time: number): number {
+  write(sink: ByteSink, start: number, time: number): number {
+    const { bytes } = sink;
     const day = Math.floor(time / dayMs);
     const ms = time - day * dayMs;
-    if (time < 0 || !Number.isInteger(ms)) return put(bytes, start, pieceOf(new Date(time).toISOString()));
+    if (time < 0 || !Number.isInteger(ms)) return start + bytes.write(new Date(time).toISOString(), start, "latin1");
     if (day !== this.#day) {
-      this.#date = pieceOf(new Date(time).toISOString().slice(0, -13));
+      this.#date = new Piece(new Date(time).toISOString().slice(0, -13));
       this.#day = day;
     }
     const seconds = (ms / 1000) | 0;
     const minutes = (seconds / 60) | 0;
     const hours = (minutes / 60) | 0;
     const rest = ms - seconds * 1000;
-    let at = putTwo(bytes, put(bytes, start, this.#date), hours);
+    let at = putTwo(bytes, this.#date.write(sink, start), hours);
     bytes[at++] = colon;
     at = putTwo(bytes, at, minutes - hours * 60);
     bytes[at++] = colon;

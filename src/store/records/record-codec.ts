@@ -1,5 +1,6 @@
 import type { Anchor, LocationRecord, RecordPlace, Totals, Uncounted } from "../../model/location.ts";
 import { RecordsDamaged } from "./damage.ts";
+import { hasNotFinite } from "./not-finite.ts";
 import type { RecordView } from "./record-view.ts";
 import type { ByteSink } from "./sink.ts";
 
@@ -203,6 +204,22 @@ export class RecordCursor implements RecordView {
   /** Whether the record that was read has a position, its own or the one before. */
   get isShown(): boolean {
     return !this.unlocated || this.hasAnchor;
+  }
+
+  get hasAlerts(): boolean {
+    return this.alerts >= 0;
+  }
+
+  get hasNotFinite(): boolean {
+    return hasNotFinite(this.bytes, this.extras, this.end);
+  }
+
+  appendAlerts(sink: ByteSink): void {
+    sink.copy(this.bytes, this.alerts, this.extras);
+  }
+
+  appendExtras(sink: ByteSink): void {
+    sink.copy(this.bytes, this.extras, this.end);
   }
 
   /** Reads the record behind the one that was read. False: there is none. */

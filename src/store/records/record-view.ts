@@ -1,4 +1,5 @@
 import type { RecordPlace } from "../../model/location.ts";
+import type { ByteSink } from "./sink.ts";
 
 /** A stored record as it is walked over, from wherever it is stored. */
 export interface RecordView extends RecordPlace {
@@ -21,11 +22,11 @@ export interface RecordView extends RecordPlace {
   readonly hasOwnPosition: boolean;
   /** It has a position, its own or the one before. */
   readonly isShown: boolean;
-  /** Where its texts are. */
-  readonly bytes: Buffer;
-  /** Where the alert members begin, which end where the extras begin; no alerts: -1. */
-  readonly alerts: number;
-  /** Where the extras begin, and where they end. */
-  readonly extras: number;
-  readonly end: number;
+  readonly hasAlerts: boolean;
+  /** A number of its extras is not finite, so that they are no JSON: earlier versions stored such. */
+  readonly hasNotFinite: boolean;
+  /** Appends its alert members, where it has alerts. */
+  appendAlerts(sink: ByteSink): void;
+  /** Appends its extras as they are stored. */
+  appendExtras(sink: ByteSink): void;
 }

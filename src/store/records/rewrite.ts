@@ -61,7 +61,7 @@ export class Rewriter {
       cursor.readKey(at);
       const key = `${cursor.time}/${cursor.hash}`;
       const patch = this.#patches.get(key);
-      if (patch === undefined) sink.copy(chunk, at, cursor.end);
+      if (patch === undefined) sink.copy(cursor.bytes, at, cursor.end);
       else {
         this.#found.add(key);
         changed = true;

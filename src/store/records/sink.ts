@@ -43,10 +43,9 @@ export class ByteSink {
     this.length += this.bytes.write(value, this.length, "utf8");
   }
 
-  copy(source: Uint8Array, start: number, end: number): void {
+  copy(source: Buffer, start: number, end: number): void {
     this.reserve(end - start);
-    this.bytes.set(source.subarray(start, end), this.length);
-    this.length += end - start;
+    this.length += source.copy(this.bytes, this.length, start, end);
   }
 
   append(bytes: Uint8Array): void {

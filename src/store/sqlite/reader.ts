@@ -54,7 +54,7 @@ class Reader {
       if (!Array.isArray(row)) continue;
       const data: unknown = row[1];
       table.push(devices[answered] ?? 0, Number(row[0]), sink.length);
-      if (data instanceof Uint8Array) sink.copy(data, 0, data.byteLength);
+      if (data instanceof Uint8Array) sink.append(data);
       table.push(sink.length);
     }
     return { answered, table: Float64Array.from(table), bytes: sink.cut() };

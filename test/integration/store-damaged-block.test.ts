@@ -136,7 +136,7 @@ const damages: Readonly<Record<string, (damaged: number, other: number) => strin
   "sums of late reports that are no numbers": (damaged) =>
     `insert into shifts values (${damaged}, 9000000, 0, 1, x'010203')`,
   "totals of late reports that are no records": (damaged) =>
-    `insert into patch (device, seq, first, last, count, data) values (${damaged}, 9000000, 0, 1, 1, x'ffffffffffffffff')`,
+    `insert into patch (device, seq, first, last, count, data) values (${damaged}, 9000000, 0, 9e15, 1, x'ffffffffffffffff')`,
 };
 
 for (const [name, sql] of Object.entries(damages))

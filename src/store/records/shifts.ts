@@ -96,7 +96,10 @@ export class ChunkShifts {
 
   /** Adds a shift. `first`: event time of the chunk's first record. */
   add(afterTime: number, afterArrival: number, odometerMm: number, sensorMs: ArrayLike<number>, first: number): void {
-    const [one = 0, two = 0, three = 0, four = 0] = Array.from(sensorMs);
+    const one = sensorMs[0] ?? 0;
+    const two = sensorMs[1] ?? 0;
+    const three = sensorMs[2] ?? 0;
+    const four = sensorMs[3] ?? 0;
     if (afterTime >= first) {
       this.#partial.push(afterTime, afterArrival, odometerMm, one, two, three, four);
       return;

@@ -9,6 +9,6 @@ export const store = Type.Object({
     maximum: 17_179_869_184,
     unit: "bytes",
     description:
-      "Memory for unpacked blocks of positions, 25 to 180 KB each. A block that is kept is unpacked only once for many late reports. If late reports reach more blocks than fit, each report takes 0.2 ms longer. 0 keeps none.",
+      "Memory for decompressed blocks of positions, some 4 to 15 KB each. A block that is kept is decompressed only once for many late reports. If late reports reach more blocks than fit, each report takes 0.05 ms longer. 0 keeps none.",
   }),
 });

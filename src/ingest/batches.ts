@@ -65,7 +65,8 @@ export class Batches {
     let bytes = 0;
     let reports = 0;
     let bulk = 0;
-    for (const [key, pending] of all.devices) {
+    for (const pending of all.devices.values()) {
+      const { key } = pending.device;
       // Nobody waits for the history around another device's late report.
       const held = rules.heldBack(key) || rules.isUnread(pending);
       const ofDevice = rules.isLate(pending) ? pending.drafts.length : 0;

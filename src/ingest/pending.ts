@@ -3,7 +3,7 @@ import type { DeviceKey } from "../model/device.ts";
 import { effectJson, isTime } from "../model/effect-json.ts";
 import type { Report } from "../model/effects.ts";
 import type { Admitted, Outcome } from "../ports/intake.ts";
-import type { HistoryContext } from "../ports/store.ts";
+import type { PackedContext } from "../ports/store.ts";
 import { type Draft, draftOf, onEarth, worthKeeping } from "./draft.ts";
 import { eventTime } from "./event-time.ts";
 import { soundReport } from "./sound.ts";
@@ -15,7 +15,7 @@ export interface Ahead {
   readonly time: number;
   readonly limit: number;
   /** Undefined: it could not be read. */
-  readonly context: Promise<HistoryContext | undefined>;
+  readonly context: Promise<PackedContext | undefined>;
   /** When it was asked for, by the clock that never goes back. */
   readonly askedAt: number;
   /** The read has ended or failed. */

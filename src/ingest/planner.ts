@@ -253,7 +253,7 @@ export class Planner {
     const { time } = first;
     let known = this.#moments.get(key, state, time);
     if (known === undefined) {
-      const ahead = isAtHand(late, limit) ? await pending.ahead?.context : undefined;
+      const ahead = isAtHand(late, limit) ? (await pending.ahead?.context)?.unpack() : undefined;
       const context = ahead ?? (await this.#store.context(key, placeBefore(time), limit));
       if (!context.more || context.from.at(-1)?.time !== time) return { context, drafts };
       known = await this.#moments.load(key, state, time);

@@ -1,7 +1,7 @@
 import type { DeviceKey } from "../model/device.ts";
 import { type DeviceState, placeBefore } from "../model/location.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { HistoryContext, LocationStore } from "../ports/store.ts";
+import type { LocationStore } from "../ports/store.ts";
 import type { Moments } from "./moments.ts";
 import type { Ahead, PendingDevice } from "./pending.ts";
 
@@ -16,7 +16,7 @@ const recordBytes = 1024;
 
 /** Reads the history around late reports before a batch plans them, and bounds how much of it is held. */
 export class ReadAhead {
-  readonly #store: Pick<LocationStore, "context">;
+  readonly #store: Pick<LocationStore, "packedContext">;
   readonly #moments: Moments;
   readonly #clock: Clock;
   readonly #arrived: () => void;
@@ -28,7 +28,7 @@ export class ReadAhead {
   #asked = 0;
 
   /** `arrived` is called when a read ends or fails. */
-  constructor(store: Pick<LocationStore, "context">, moments: Moments, clock: Clock, arrived: () => void) {
+  constructor(store: Pick<LocationStore, "packedContext">, moments: Moments, clock: Clock, arrived: () => void) {
     this.#store = store;
     this.#moments = moments;
     this.#clock = clock;
@@ -57,8 +57,8 @@ export class ReadAhead {
     if (limit > mostReadAhead || this.#held + this.#asked + limit > mostHeld) return undefined;
     if (this.#moments.get(device, state, time) !== undefined) return undefined;
     // After a failure the planner asks again when it needs the context. A context with long texts is dropped, because thousands of contexts wait at a time: the planner asks again for it, too.
-    const context = this.#store.context(device, placeBefore(time), limit).then(
-      (found) => (textsOf(found) > (limit + 1) * recordBytes ? undefined : found),
+    const context = this.#store.packedContext(device, placeBefore(time), limit).then(
+      (found) => (found.bytes > (limit + 1) * recordBytes ? undefined : found),
       () => undefined,
     );
     const askedAt = this.#clock.monotonic();
@@ -82,11 +82,4 @@ export class ReadAhead {
     });
     return ahead;
   }
-}
-
-/** Length of the texts of a context. */
-function textsOf({ before, from }: HistoryContext): number {
-  let length = before?.extras.length ?? 0;
-  for (const { extras } of from) length += extras.length;
-  return length;
 }

@@ -108,6 +108,13 @@ export interface HistoryContext {
   readonly more: boolean;
 }
 
+/** A context that is kept for a while. Hundreds wait for their turn in a batch; as objects they would be most of what the garbage collector copies. */
+export interface PackedContext {
+  /** Bytes of its records. */
+  readonly bytes: number;
+  unpack(): HistoryContext;
+}
+
 /** What is stored of one moment of a device. */
 export interface Moment {
   /** Content hashes of its records, as this version makes them; of a record that an earlier version stored, that version's too. */
@@ -127,6 +134,9 @@ export interface LocationStore {
   commit(batch: CommitBatch, written?: () => void): Promise<CommitConflict | undefined>;
   /** `before` left out: it is not asked for, which is cheaper among thousands of records of one moment. */
   context(device: DeviceKey, place: RecordPlace, limit: number, before?: "without before"): Promise<HistoryContext>;
+
+  /** As `context`, packed. */
+  packedContext(device: DeviceKey, place: RecordPlace, limit: number): Promise<PackedContext>;
   /** Costs by the number of records of the moment. */
   moment(device: DeviceKey, time: number): Promise<Moment>;
   /** Reads in chunks of bounded size, so that a long history costs no memory. Records committed meanwhile may or may not appear. */

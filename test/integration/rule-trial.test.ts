@@ -57,6 +57,7 @@ before(async () => {
         commit: (batch) => store.locations.commit(batch),
         history: (device, asked) => store.locations.history(device, asked),
         moment: (device, time) => store.locations.moment(device, time),
+        packedContext: (...asked) => store.locations.packedContext(...asked),
         async context(...asked) {
           if (reads++ >= allowed) throw new StoreUnavailable("down");
           if (reads === 2) await gate;

@@ -81,6 +81,10 @@ export class TroubledStore {
       states: (keys: readonly DeviceKey[]) => this.readStates(keys),
       commit: (batch: CommitBatch, written?: () => void) => this.commit(batch, written),
       context: (_key: DeviceKey, place: RecordPlace, limit: number) => this.readContext(limit, place.time),
+      packedContext: async (_key: DeviceKey, place: RecordPlace, limit: number) => {
+        const context = await this.readContext(limit, place.time);
+        return { bytes: 0, unpack: () => context };
+      },
       moment: () => this.readMoment(),
     };
     const devices = { identify: (ids: readonly string[]) => this.identify(ids) };

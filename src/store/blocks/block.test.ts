@@ -13,7 +13,7 @@ import { firstArrival, type LocationRecord, neverReported } from "../../model/lo
 import { locationJson, noAlertMembers } from "../../model/location-json.ts";
 import { LocationRenderer } from "../records/location-bytes.ts";
 import { ByteSink } from "../records/sink.ts";
-import { openBlock, unpackBlock } from "./block.ts";
+import { decompressBlock, openBody, unpackBlock } from "./block.ts";
 import { BlockCursor } from "./block-cursor.ts";
 import { BlockDamaged, BodyReader } from "./bytes.ts";
 import { checksumFor, type StoredBlock } from "./layout.ts";
@@ -188,7 +188,7 @@ describe("a block", () => {
       Array.from({ length: 20 }, (_, at): Report => ({ ...parked, time: start + at * 1000, latitude: at / 1000 })),
     ).map((record, at) => (at % 7 === 3 ? { ...record, totals: { ...record.totals, movedAt: Number.NaN } } : record));
     const block = storedBlock(records);
-    assert.ok(openBlock(block) instanceof BlockCursor);
+    assert.ok(openBody(decompressBlock(block)) instanceof BlockCursor);
     assert.deepEqual(unpacked(block), packedRecords(records));
   });
 
@@ -196,7 +196,7 @@ describe("a block", () => {
     fc.assert(
       fc.property(reports, fc.nat(3), (some, choice) => {
         const records = historyOf(some).map((one, at) => (at % 3 === 2 ? { ...one, alerts: alertsOf(at) } : one));
-        const block = openBlock(storedBlock(records));
+        const block = openBody(decompressBlock(storedBlock(records)));
         const renderer = new LocationRenderer(7);
         const json = new ByteSink(16);
         for (const one of records) {
@@ -218,7 +218,7 @@ describe("a block", () => {
       extras: `,"attributes":{"a":"${at}","b":"x${at % 4}","a":"${at * at}","b":"y${at % 3}"${at % 2 ? `,"a":"${-at}"` : ""}`,
     }));
     const block = storedBlock(records);
-    assert.ok(openBlock(block) instanceof BlockCursor);
+    assert.ok(openBody(decompressBlock(block)) instanceof BlockCursor);
     assert.deepEqual(unpacked(block), packedRecords(records));
   });
 
@@ -226,7 +226,7 @@ describe("a block", () => {
     const extras = (at: number) =>
       `,"battery":Infinity,"fuel":${at},"rpm":NaN,"attributes":{"note":"a\\",\\"fuel\\":NaN${at}"`;
     const records = Array.from({ length: 5 }, (_, at) => ({ ...record(at), extras: extras(at) }));
-    const block = openBlock(storedBlock(records));
+    const block = openBody(decompressBlock(storedBlock(records)));
     assert.ok(block instanceof BlockCursor);
     const json = new ByteSink(16);
     while (block.next()) new LocationRenderer(0).render(block, json);

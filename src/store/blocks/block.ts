@@ -137,16 +137,33 @@ function putBody(sink: ByteSink, bytes: Uint8Array) {
 
 /** A block's records, byte for byte as they were packed. `bytes`: about how many there are. Throws `BlockDamaged`. */
 export function unpackBlock(block: StoredBlock, bytes: number): Buffer {
+  return unpackBody(decompressBlock(block), bytes);
+}
+
+/** What a block says, decompressed. */
+export interface BlockBody {
+  readonly count: number;
+  /** Columns; otherwise records as they are. */
+  readonly columns: boolean;
+  readonly bytes: Uint8Array;
+}
+
+/** Throws `BlockDamaged`. */
+export function decompressBlock(block: StoredBlock): BlockBody {
+  const { columns, bodyLength } = blockHeader(block);
+  return { count: block.count, columns, bytes: bodyOf(block.data, bodyLength) };
+}
+
+/** The records of a body. `bytes`: about how many there are. Throws `BlockDamaged`. */
+export function unpackBody(body: BlockBody, bytes: number): Buffer {
   const sink = new ByteSink(bytes);
-  const cursor = openBlock(block);
+  const cursor = openBody(body);
   if (cursor instanceof RecordCursor) sink.append(cursor.bytes);
   else while (cursor.next()) cursor.write(sink);
   return sink.written;
 }
 
-/** Walks over a block's records. Throws `BlockDamaged`. */
-export function openBlock(block: StoredBlock): BlockCursor | RecordCursor {
-  const { columns, bodyLength } = blockHeader(block);
-  const body = bodyOf(block.data, bodyLength);
-  return columns ? new BlockCursor(block.count, body) : new RecordCursor(body);
+/** Walks over a body's records. Throws `BlockDamaged`. */
+export function openBody({ count, columns, bytes }: BlockBody): BlockCursor | RecordCursor {
+  return columns ? new BlockCursor(count, bytes) : new RecordCursor(bytes);
 }

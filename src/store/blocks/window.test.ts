@@ -6,7 +6,7 @@ import { packedRecords, storedBlock } from "../../../test/support/blocks.ts";
 import { byPlace } from "../../model/location.ts";
 import { readRecords } from "../records/record-codec.ts";
 import { ByteSink } from "../records/sink.ts";
-import { openBlock } from "./block.ts";
+import { decompressBlock, openBody } from "./block.ts";
 import { BlockCursor } from "./block-cursor.ts";
 import { appendWindow, windowOf } from "./window.ts";
 
@@ -25,7 +25,7 @@ test("a window has the last record before a moment, all of the moment, and as ma
         const expected = [...(before ? [before] : []), ...records.filter(({ time }) => time === from), ...behind];
         const window = { from, bound: Number.POSITIVE_INFINITY, most };
         assert.deepEqual(readRecords(windowOf(bytes, window)), expected);
-        const block = openBlock(storedBlock(records));
+        const block = openBody(decompressBlock(storedBlock(records)));
         if (!(block instanceof BlockCursor)) return;
         const sink = new ByteSink(1024);
         appendWindow(block, window, sink);

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { contentHashOf, holdsMark } from "../../model/content-hash.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import { byPlace, type LocationRecord, placeBefore, placeBehind, type RecordPlace } from "../../model/location.ts";
-import { openBlock } from "../blocks/block.ts";
+import { decompressBlock, openBody, unpackBody } from "../blocks/block.ts";
 import { appendWindow, type Window, windowOf } from "../blocks/window.ts";
 import { LocationRenderer, ReadingRenderer } from "../records/location-bytes.ts";
 import { RecordCursor } from "../records/record-codec.ts";
@@ -99,8 +99,8 @@ export class ChunkReader {
   /** A walk over a chunk's records as they are stored. */
   #open(row: ChunkRow): Walk {
     if (!row.sealed) return new RecordCursor(row.data);
-    const kept = this.#cache.find(row);
-    return kept === undefined ? openBlock(row) : new RecordCursor(kept);
+    // A long history would only make others' blocks go.
+    return openBody(this.#cache.find(row) ?? decompressBlock(row));
   }
 
   /** Renders chunks that overlap each other: their records are put in order first. */
@@ -121,17 +121,18 @@ export class ChunkReader {
 
   contexts(requests: readonly ContextRequest[]): ContextsAnswer {
     const sink = new ByteSink(requests.length * 2048);
-    const table = new Float64Array(requests.length * 3);
+    const table = new Float64Array(requests.length * 4);
     let at = 0;
     this.#rows.asOfNow(() => {
       for (const request of requests) {
         const { place, bound, limit } = request;
         const complete = this.#read(request.device, request.seqs, { from: place.time, bound, most: limit });
-        let cut = false;
+        let [count, cut] = [0, false];
         if (complete) this.#told(request.device, () => this.#before(request.place, sink));
         table[at++] = sink.length;
-        if (complete) cut = this.#told(request.device, () => this.#from(request, sink));
+        if (complete) ({ count, cut } = this.#told(request.device, () => this.#from(request, sink)));
         table[at++] = sink.length;
+        table[at++] = count;
         table[at++] = complete ? (cut ? contextOutcome.cut : contextOutcome.all) : contextOutcome.missing;
       }
     });
@@ -187,8 +188,11 @@ export class ChunkReader {
     if (newest >= 0) this.#shifts[newestChunk]?.copy(cursor, newest, sink);
   }
 
-  /** Appends the records after a place. True: some were left out, because there were too many bytes. */
-  #from({ place, bound, limit, bytes }: ContextRequest, sink: ByteSink): boolean {
+  /** Appends the records after a place. `cut`: some were left out, because there were too many bytes. */
+  #from(
+    { place, bound, limit, bytes }: ContextRequest,
+    sink: ByteSink,
+  ): { readonly count: number; readonly cut: boolean } {
     const start = sink.length;
     const { cursor, offsets, chunks } = this.#find({
       from: place.time,
@@ -198,10 +202,10 @@ export class ChunkReader {
       limit,
     });
     for (const [index, at] of offsets.entries()) {
-      if (sink.length - start > bytes) return true;
+      if (sink.length - start > bytes) return { count: index, cut: true };
       this.#shifts[chunks[index] ?? 0]?.copy(cursor, at, sink);
     }
-    return false;
+    return { count: offsets.length, cut: false };
   }
 
   /** `located`: only records with a position. */
@@ -262,9 +266,7 @@ export class ChunkReader {
   }
 
   #windowOf(row: ChunkRow, window: Window): Uint8Array {
-    const kept = this.#cache.ask(row);
-    if (kept !== undefined) return windowOf(kept, window);
-    const block = openBlock(row);
+    const block = openBody(this.#cache.body(row));
     if (block instanceof RecordCursor) return windowOf(block.bytes, window);
     this.#window.length = 0;
     appendWindow(block, window, this.#window);
@@ -272,7 +274,7 @@ export class ChunkReader {
   }
 
   #recordsOf(row: ChunkRow): Uint8Array {
-    return row.sealed ? this.#cache.unpack(row) : row.data;
+    return row.sealed ? unpackBody(this.#cache.body(row), row.bytes) : row.data;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { DeviceKey } from "../../model/device.ts";
-import { type LocationRecord, placeBefore, type RecordPlace } from "../../model/location.ts";
-import type { HistoryContext } from "../../ports/store.ts";
+import { placeBefore, type RecordPlace } from "../../model/location.ts";
+import type { HistoryContext, PackedContext } from "../../ports/store.ts";
 import { readRecords } from "../records/record-codec.ts";
 import type { DeviceChunks } from "./chunk-index.ts";
 import { mostLooks, type ReadParts, stepBytes } from "./history.ts";
@@ -10,14 +10,40 @@ import { Sweep } from "./sweep.ts";
 /** What one request found; undefined: a chunk was not there any more. */
 type Found =
   | {
-      readonly before: LocationRecord | undefined;
-      readonly from: readonly LocationRecord[];
-      /** Of these records. */
-      readonly bytes: number;
+      /** The record at or before the place, packed; or nothing. */
+      readonly before: Uint8Array;
+      /** The records behind the place, packed, and how many they are. */
+      readonly from: Uint8Array;
+      readonly count: number;
       /** There was more than the request's bytes. */
       readonly cut: boolean;
     }
   | undefined;
+
+/** What was found, as the reader answered. */
+class Packed implements PackedContext {
+  readonly bytes: number;
+  readonly #before: Uint8Array;
+  readonly #from: readonly Uint8Array[];
+  readonly #limit: number;
+  readonly #more: boolean;
+
+  /** `from` has one record more than `limit` where there are more. */
+  constructor(before: Uint8Array, from: readonly Uint8Array[], limit: number, more: boolean) {
+    this.bytes = from.reduce((sum, { byteLength }) => sum + byteLength, before.byteLength);
+    this.#before = before;
+    this.#from = from;
+    this.#limit = limit;
+    this.#more = more;
+  }
+
+  unpack(): HistoryContext {
+    const [before] = readRecords(this.#before);
+    const from = this.#from.flatMap(readRecords);
+    if (from.length > this.#limit) from.length = this.#limit;
+    return { ...(before && { before }), from, more: this.#more };
+  }
+}
 
 /** Bytes that one call to the reader asks for at most, those of the largest request: its answer crosses the threads in one piece. */
 const mostAsked = 8 * 1024 * 1024;
@@ -36,15 +62,15 @@ interface Waiting {
 export class Contexts {
   readonly #parts: ReadParts;
   #waiting: Waiting[] = [];
-  /** Memory of the unpacked blocks that the reader kept at its last answer. */
+  /** Memory of the decompressed blocks that the reader kept at its last answer. */
   cachedBytes = 0;
 
   constructor(parts: ReadParts) {
     this.#parts = parts;
   }
 
-  /** See `LocationStore.context`. */
-  async find(device: DeviceKey, place: RecordPlace, limit: number, before: boolean): Promise<HistoryContext> {
+  /** See `LocationStore.context`. `before`: whether the record at or before the place is asked for. */
+  async find(device: DeviceKey, place: RecordPlace, limit: number, before: boolean): Promise<PackedContext> {
     for (let looks = 1; ; looks++) {
       const context = await this.#try(device, place, limit, before);
       if (context !== undefined) return context;
@@ -58,9 +84,9 @@ export class Contexts {
     place: RecordPlace,
     limit: number,
     before: boolean,
-  ): Promise<HistoryContext | undefined> {
+  ): Promise<PackedContext | undefined> {
     const chunks = this.#parts.index.get(device);
-    if (chunks === undefined) return { from: [], more: false };
+    if (chunks === undefined) return emptyContext;
     // One more than asked for tells whether there are more.
     const wanted = limit + 1;
     const begin = place.arrival === Number.POSITIVE_INFINITY ? justAfter(place.time) : place.time;
@@ -71,21 +97,21 @@ export class Contexts {
     let bytes = Math.max(leastBytes, limit * recordBytes);
     const first = await this.#ask({ device, seqs, place, bound, limit: wanted, bytes });
     if (first === undefined) return undefined;
-    const from = [...first.from];
-    let { cut } = first;
-    bytes -= first.bytes;
-    for (let past = bound; from.length < wanted && !cut && step !== undefined; past = step.bound) {
-      step = sweep.next({ records: wanted - from.length, bytes: stepBytes });
+    const from = [first.from];
+    let { count, cut } = first;
+    bytes -= first.from.byteLength;
+    for (let past = bound; count < wanted && !cut && step !== undefined; past = step.bound) {
+      step = sweep.next({ records: wanted - count, bytes: stepBytes });
       if (step === undefined) break;
       const behind = past > begin ? placeBefore(past) : place;
-      const next = await this.#ask({ device, ...step, place: behind, limit: wanted - from.length, bytes });
+      const next = await this.#ask({ device, ...step, place: behind, limit: wanted - count, bytes });
       if (next === undefined) return undefined;
-      for (const record of next.from) from.push(record);
+      from.push(next.from);
+      count += next.count;
       cut = next.cut;
-      bytes -= next.bytes;
+      bytes -= next.from.byteLength;
     }
-    const found = before ? first.before : undefined;
-    return { ...(found && { before: found }), from: from.slice(0, limit), more: cut || from.length > limit };
+    return new Packed(before ? first.before : nothing, from, limit, cut || count > limit);
   }
 
   #ask(request: ContextRequest): Promise<Found> {
@@ -134,12 +160,19 @@ function justAfter(time: number): number {
   return time * (1 + Number.EPSILON);
 }
 
+const nothing = new Uint8Array(0);
+const emptyContext = new Packed(nothing, [], 0, false);
+
+/** The answer to a request. Its bytes are copied, since the whole answer of a call may be a thousand times as large. */
 function foundOf({ table, bytes }: ContextsAnswer, index: number): Found {
-  const start = index === 0 ? 0 : table[index * 3 - 2];
-  const middle = table[index * 3];
-  const outcome = table[index * 3 + 2];
+  const start = index === 0 ? 0 : table[index * 4 - 3];
+  const middle = table[index * 4];
+  const outcome = table[index * 4 + 3];
   if (outcome === contextOutcome.missing) return undefined;
-  const [before] = readRecords(bytes.subarray(start, middle));
-  const from = bytes.subarray(middle, table[index * 3 + 1]);
-  return { before, from: readRecords(from), bytes: from.byteLength, cut: outcome === contextOutcome.cut };
+  return {
+    before: Buffer.from(bytes.subarray(start, middle)),
+    from: Buffer.from(bytes.subarray(middle, table[index * 4 + 1])),
+    count: table[index * 4 + 2] ?? 0,
+    cut: outcome === contextOutcome.cut,
+  };
 }

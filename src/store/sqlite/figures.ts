@@ -24,5 +24,5 @@ export function measureStore(metrics: Metrics, store: SqliteStore): void {
     "Chunks and blocks that sealing found damaged since the start; the log names them.",
     () => store.sealing.damaged,
   );
-  gauge("block_cache_bytes", "Memory of unpacked blocks that are kept.", () => store.cachedBytes);
+  gauge("block_cache_bytes", "Memory of decompressed blocks that are kept.", () => store.cachedBytes);
 }

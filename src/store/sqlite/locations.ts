@@ -9,6 +9,7 @@ import {
   type HistoryRange,
   type LocationStore,
   type Moment,
+  type PackedContext,
   StoreUnavailable,
 } from "../../ports/store.ts";
 import { type LaidPatches, packBatch, type Rewrite } from "../records/batch.ts";
@@ -90,7 +91,7 @@ export class SqliteLocations implements LocationStore {
     });
   }
 
-  /** Memory of unpacked blocks that are kept. */
+  /** Memory of decompressed blocks that are kept. */
   get cachedBytes(): number {
     return this.#contexts.cachedBytes;
   }
@@ -285,8 +286,16 @@ export class SqliteLocations implements LocationStore {
     limit: number,
     before?: "without before",
   ): Promise<HistoryContext> {
+    return (await this.#context(device, place, limit, before === undefined)).unpack();
+  }
+
+  packedContext(device: DeviceKey, place: RecordPlace, limit: number): Promise<PackedContext> {
+    return this.#context(device, place, limit, true);
+  }
+
+  async #context(device: DeviceKey, place: RecordPlace, limit: number, before: boolean): Promise<PackedContext> {
     if (this.#uncertain) await this.#reading.settled();
-    return this.#contexts.find(device, place, limit, before === undefined);
+    return this.#contexts.find(device, place, limit, before);
   }
 
   async moment(device: DeviceKey, time: number): Promise<Moment> {

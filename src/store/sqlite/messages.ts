@@ -185,11 +185,11 @@ export interface ContextRequest {
 export const contextOutcome = { missing: 0, all: 1, cut: 2 } as const;
 
 /**
- * Answers to context requests, packed: for each three numbers (the end of the record at or before the place, the end of the records behind it, and
- * one of `contextOutcome`), and all records' bytes one after the other.
+ * Answers to context requests, packed: for each four numbers (the end of the record at or before the place, the end of the records behind it,
+ * how many these are, and one of `contextOutcome`), and all records' bytes one after the other.
  */
 export interface ContextsAnswer {
-  /** Memory of the unpacked blocks that the reader keeps. */
+  /** Memory of the decompressed blocks that the reader keeps. */
   readonly cached: number;
   readonly table: Float64Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;

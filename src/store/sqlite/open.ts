@@ -46,7 +46,7 @@ export interface SqliteStoreOptions {
   readonly commandsPerDevice?: number;
   /** Notices that each device may have. Unset: 10,000. */
   readonly noticesPerDevice?: number;
-  /** Memory for unpacked blocks, bytes. Unset: 32 MiB. */
+  /** Memory for decompressed blocks, bytes. Unset: 32 MiB. */
   readonly cacheBytes?: number;
   readonly log: Log;
   /** Number of this process, told to another one that wants the same folder. */
@@ -77,7 +77,7 @@ export interface SqliteStore extends Store {
   readonly chunks: number;
   /** How far positions are sealed. */
   readonly sealing: SealingFigures;
-  /** Memory of unpacked blocks that are kept. */
+  /** Memory of decompressed blocks that are kept. */
   readonly cachedBytes: number;
   /** Seals what there is of a device, however little. Resolves when that is done. */
   seal(device: DeviceKey): Promise<void>;

@@ -28,7 +28,7 @@ export function databaseFile(): string {
   return order.database;
 }
 
-/** Bytes of unpacked blocks that this worker may keep. */
+/** Bytes of decompressed blocks that this worker may keep. */
 export function cacheBytes(): number {
   return order.cacheBytes;
 }

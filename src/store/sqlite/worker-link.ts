@@ -18,7 +18,7 @@ export interface WorkerKind {
   readonly heapMb: number;
   /** Whether its thread gives way to all others. */
   readonly givesWay?: boolean;
-  /** Bytes of unpacked blocks that it may keep. */
+  /** Bytes of decompressed blocks that it may keep. */
   readonly cacheBytes?: number;
 }
 

@@ -3,6 +3,7 @@ import { placeBefore, type RecordPlace } from "../../model/location.ts";
 import type { HistoryContext, PackedContext } from "../../ports/store.ts";
 import { readRecords } from "../records/record-codec.ts";
 import type { DeviceChunks } from "./chunk-index.ts";
+import { packRequests } from "./context-requests.ts";
 import { mostLooks, type ReadParts, stepBytes } from "./history.ts";
 import { type ContextRequest, type ContextsAnswer, contextOutcome } from "./messages.ts";
 import { Sweep } from "./sweep.ts";
@@ -136,8 +137,8 @@ export class Contexts {
 
   async #sendSome(waiting: readonly Waiting[]): Promise<void> {
     try {
-      const requests = waiting.map(({ request }) => request);
-      const answer = await this.#parts.reader.call("contexts", requests);
+      const requests = packRequests(waiting.map(({ request }) => request));
+      const answer = await this.#parts.reader.call("contexts", requests, [requests.buffer]);
       this.cachedBytes = answer.cached;
       waiting.forEach(({ resolve }, index) => {
         resolve(foundOf(answer, index));

@@ -232,7 +232,8 @@ export interface ReaderCalls {
   readonly states: Call<readonly DeviceKey[], StatesAnswer>;
   /** Undefined: a chunk is not there any more; the index tells where its records are now. */
   readonly history: Call<RenderRequest, readonly JsonPiece[] | undefined>;
-  readonly contexts: Call<readonly ContextRequest[], ContextsAnswer>;
+  /** As `packRequests` packs them. */
+  readonly contexts: Call<Float64Array<ArrayBuffer>, ContextsAnswer>;
   /** Undefined: a chunk is not there any more. */
   readonly moment: Call<MomentRequest, MomentAnswer | undefined>;
   /** Reads something. */

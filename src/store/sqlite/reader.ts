@@ -4,6 +4,7 @@ import { ByteSink } from "../records/sink.ts";
 import { BlockCache } from "./block-cache.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import { asDoubles } from "./chunk-rows.ts";
+import { unpackRequests } from "./context-requests.ts";
 import { type ReaderCalls, type StatesAnswer, scanColumns } from "./messages.ts";
 import { cacheBytes, databaseFile, plain, serve } from "./serve.ts";
 import { Statements } from "./statements.ts";
@@ -98,7 +99,7 @@ serve<ReaderCalls>({
     return { answer, transfer: answer?.map(({ json }) => json.buffer) ?? [] };
   },
   contexts: (requests) => {
-    const answer = reader().chunks.contexts(requests);
+    const answer = reader().chunks.contexts(unpackRequests(requests));
     return { answer, transfer: [answer.table.buffer, answer.bytes.buffer] };
   },
   moment: (request) => {

@@ -21,8 +21,8 @@ interface Load {
 }
 
 /** One run of the load, on a day of its own. `lateEvery`: every so many packets one is late; 0: none. */
-async function load(service: Service, daysAgo: number, lateEvery: number, records = 1): Promise<Load> {
-  const args = [service.devicePort, connections, records, warmupSeconds, seconds, 0, daysAgo, lateEvery, firstDay];
+async function load(service: Service, now: number, daysAgo: number, lateEvery: number, records = 1): Promise<Load> {
+  const args = [service.devicePort, connections, records, warmupSeconds, seconds, 0, daysAgo, lateEvery, firstDay, now];
   const { child, first } = await program<Load>("avl-load", args);
   await end(child);
   return first;
@@ -42,6 +42,8 @@ function figure(name: string, inOrder: readonly Load[], measured: readonly Load[
 
 /** Positions acknowledged while some lie anywhere before a tracker's newest one, beside those all in order, in turn on the same service. */
 export async function late(): Promise<readonly Figure[]> {
+  // One for all runs: a late position lies beside the position of an earlier run only where both count their days from the same moment.
+  const now = Date.now();
   const directory = dataFolder();
   const service = await startService(directory);
   try {
@@ -49,14 +51,14 @@ export async function late(): Promise<readonly Figure[]> {
       service,
       Array.from({ length: connections }, (_, index) => avlImei(index)),
     );
-    await load(service, firstDay, 0, 20);
+    await load(service, now, firstDay, 0, 20);
     const inOrder: Load[] = [];
     const tenth: Load[] = [];
     const half: Load[] = [];
     for (let day = firstDay - 1; inOrder.length < rounds; day -= 3) {
-      inOrder.push(await load(service, day, 0));
-      tenth.push(await load(service, day - 1, 10));
-      half.push(await load(service, day - 2, 2));
+      inOrder.push(await load(service, now, day, 0));
+      tenth.push(await load(service, now, day - 1, 10));
+      half.push(await load(service, now, day - 2, 2));
     }
     return [figure("every 10th", inOrder, tenth), figure("half", inOrder, half)];
   } finally {

@@ -23,6 +23,7 @@ import type { ChunkIndex, DeviceChunks, PlacedChunk, Waiting } from "./chunk-ind
 import { Contexts } from "./contexts.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import { HistorySteps } from "./history-steps.ts";
+import { loopLoad } from "./loop-load.ts";
 import { type PackerCalls, type ReaderCalls, scanColumns, type WriterCalls } from "./messages.ts";
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
@@ -83,6 +84,7 @@ export class SqliteLocations implements LocationStore {
     this.#moments = new Moments(this.#reading);
     this.sealer = new Sealer({
       ...parts,
+      isBusy: loopLoad(),
       settle: () => this.settle(),
       doubt: (device, seqs) => {
         this.#uncertain = true;

@@ -46,6 +46,7 @@ test("the row of a commit that was never answered keeps its number: sealing firs
     },
     doubt: () => assert.fail("the writer answers"),
     log: silentLog,
+    isBusy: () => false,
   });
   sealer.look(1);
   const seq = await written.promise;
@@ -55,7 +56,7 @@ test("the row of a commit that was never answered keeps its number: sealing firs
 });
 
 /** A sealer whose workers answer at once. */
-function sealerOf(index: ChunkIndex, seal: WorkerLink<PackerCalls> = packer): Sealer {
+function sealerOf(index: ChunkIndex, seal: WorkerLink<PackerCalls> = packer, isBusy = false): Sealer {
   return new Sealer({
     writer: { call: async () => true } as unknown as WorkerLink<WriterCalls>,
     packer: seal,
@@ -64,6 +65,7 @@ function sealerOf(index: ChunkIndex, seal: WorkerLink<PackerCalls> = packer): Se
     settle: async () => {},
     doubt: () => assert.fail("the writer answers"),
     log: silentLog,
+    isBusy: () => isBusy,
   });
 }
 
@@ -121,15 +123,28 @@ test("the more devices there are, the fewer chunks each gathers before it is sea
   }
 });
 
-/** The pause after a device's first slice, ms. `others`: how many chunks another device has. `sealed`: these are blocks. */
-async function pauseBeside(context: TestContext, others: number, sealed: boolean): Promise<number> {
+/** What there is beside a device that is sealed. */
+interface Beside {
+  /** How many chunks another device has, and whether these are blocks. */
+  readonly others?: number;
+  readonly sealed?: boolean;
+  readonly isBusy?: boolean;
+  /** Somebody waits for the device. */
+  readonly asked?: boolean;
+}
+
+/** The pause after a device's first slice, ms. */
+async function pauseBeside(context: TestContext, beside: Beside): Promise<number> {
+  const { others = 0, sealed = false, isBusy = false, asked = false } = beside;
   const index = new ChunkIndex();
   for (let seq = 1; seq <= others; seq++) add(index, 2, seq, sealed);
-  for (let at = 1; at <= 256; at++) add(index, 1, others + at);
+  // Two slices.
+  for (let at = 1; at <= 512; at++) add(index, 1, others + at);
   const paused = Promise.withResolvers<number>();
   const { mock } = context.mock.method(globalThis, "setTimeout", (_done: () => void, ms: number) => paused.resolve(ms));
-  const sealer = sealerOf(index);
-  sealer.look(1);
+  const sealer = sealerOf(index, packer, isBusy);
+  if (asked) void sealer.now(1);
+  else sealer.look(1);
   const ms = await paused.promise;
   mock.restore();
   await sealer.close();
@@ -137,9 +152,17 @@ async function pauseBeside(context: TestContext, others: number, sealed: boolean
 }
 
 test("many chunks that wait to be sealed shorten the pauses; many blocks, which gather over the years, do not", async (context) => {
-  const usual = await pauseBeside(context, 0, false);
-  assert.ok((await pauseBeside(context, 1_100_000, false)) < usual);
-  assert.equal(await pauseBeside(context, 1_100_000, true), usual);
+  const usual = await pauseBeside(context, {});
+  assert.ok((await pauseBeside(context, { others: 1_100_000 })) < usual);
+  assert.equal(await pauseBeside(context, { others: 1_100_000, sealed: true }), usual);
+});
+
+test("a busy service is sealed in longer pauses, unless many chunks wait or somebody asks for it", async (context) => {
+  const isBusy = true;
+  const usual = await pauseBeside(context, {});
+  assert.ok((await pauseBeside(context, { isBusy })) > usual);
+  assert.ok((await pauseBeside(context, { isBusy, others: 1_100_000 })) < usual);
+  assert.equal(await pauseBeside(context, { isBusy, asked: true }), usual);
 });
 
 test("reports that come while their device is packed wait for more, and are not packed at once by themselves", async (context) => {

@@ -27,6 +27,8 @@ const tooManyChunks = 1_000_000;
 /** Pauses after a slice, ms. So packing takes half of a processor at most, in a thread that gives way to all others. */
 const pauseMs = 40;
 const urgentPauseMs = 4;
+/** The same while the service is busy: what comes in a burst is sealed after it. */
+const busyPauseMs = 200;
 /** Pause after a failure, ms: the disk or lock that caused it needs some time. */
 const retryMs = 1000;
 /** The longest pause of a device whose sealing fails, ms. Each failure doubles the pause: the cause may be the device's own and must not slow the others. */
@@ -38,6 +40,8 @@ const toldEach = 1_000_000;
 
 /** What the sealer works with. */
 export interface SealerParts extends SealingParts {
+  /** Whether the service had much else to do since this was last asked. */
+  readonly isBusy: () => boolean;
   readonly log: Log;
 }
 
@@ -70,6 +74,8 @@ export class Sealer {
   readonly #failed = new Map<DeviceKey, Retry>();
   /** Row numbers of damaged chunks that the log has named. */
   readonly #told = new Set<number>();
+  /** How many wait for a device to be sealed. They do not wait for calm, too. */
+  #asking = 0;
   /** Positions that were sealed since the log last told how many are left. Undefined: the work is short, and the log tells nothing. */
   #progress: number | undefined;
 
@@ -98,8 +104,13 @@ export class Sealer {
   /** Seals what there is of a device, however little. Resolves when that is done, has failed, or is left to the next start. */
   now(device: DeviceKey): Promise<void> {
     if (this.#background.closed) return Promise.resolve();
+    this.#asking++;
     return new Promise((resolve) => {
-      this.#ends.set(device, [...(this.#ends.get(device) ?? []), resolve]);
+      const end = () => {
+        this.#asking--;
+        resolve();
+      };
+      this.#ends.set(device, [...(this.#ends.get(device) ?? []), end]);
       this.#queue.add(device);
       this.#background.start();
     });
@@ -144,7 +155,7 @@ export class Sealer {
       this.#end(device, turn);
       return;
     }
-    const urgent = chunks.shifts.count > tooManyShifts || this.#behind;
+    const pause = this.#pauseFor(chunks);
     try {
       turn.sealing ??= await DeviceSealing.begin(this.#parts, device, chunks);
       const { positions, damaged, isLast } = await turn.sealing.next();
@@ -167,7 +178,13 @@ export class Sealer {
       await this.#background.pause(retryMs);
       return;
     }
-    await this.#background.pause(urgent ? urgentPauseMs : pauseMs);
+    await this.#background.pause(pause);
+  }
+
+  #pauseFor({ shifts }: DeviceChunks): number {
+    const isBusy = this.#parts.isBusy();
+    if (shifts.count > tooManyShifts || this.#behind) return urgentPauseMs;
+    return isBusy && this.#asking === 0 ? busyPauseMs : pauseMs;
   }
 
   #begin(device: DeviceKey): Turn {

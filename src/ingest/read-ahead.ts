@@ -9,9 +9,9 @@ import type { Ahead, PendingDevice } from "./pending.ts";
 export const mostReadAhead = 256;
 /** The most records that may be read at a time for postponed reports: other requests wait for the same reader. */
 const mostReading = 1024;
-/** The most records of history that may be held for late reports until their commit: some 20 MB. */
+/** The most records of history that may be held for late reports until their commit: mostly some 10 MB, and 64 MB at most. */
 const mostHeld = 32_768;
-/** The most bytes of text that these records may have on average. Most have fewer. */
+/** The most bytes that these records may take on average. Most take fewer. */
 const recordBytes = 1024;
 
 /** Reads the history around late reports before a batch plans them, and bounds how much of it is held. */
@@ -56,7 +56,7 @@ export class ReadAhead {
   read(device: DeviceKey, state: DeviceState, time: number, limit: number): Ahead | undefined {
     if (limit > mostReadAhead || this.#held + this.#asked + limit > mostHeld) return undefined;
     if (this.#moments.get(device, state, time) !== undefined) return undefined;
-    // After a failure the planner asks again when it needs the context. A context with long texts is dropped, because thousands of contexts wait at a time: the planner asks again for it, too.
+    // After a failure the planner asks again when it needs the context. A context with long texts is dropped, because thousands of contexts wait at a time: the planner asks for it again, too.
     const context = this.#store.packedContext(device, placeBefore(time), limit).then(
       (found) => (found.bytes > (limit + 1) * recordBytes ? undefined : found),
       () => undefined,

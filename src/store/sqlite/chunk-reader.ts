@@ -10,9 +10,19 @@ import type { RecordView } from "../records/record-view.ts";
 import { type ChunkShifts, noShifts } from "../records/shifts.ts";
 import { ByteSink } from "../records/sink.ts";
 import type { BlockCache } from "./block-cache.ts";
-import { asDamage, type ChunkHead, type ChunkRow, ChunkRows, type ChunksFound, toldAsDamaged } from "./chunk-rows.ts";
+import {
+  asDamage,
+  type ChunkHead,
+  type ChunkRow,
+  ChunkRows,
+  type ChunksFound,
+  isDamage,
+  toldAsDamaged,
+} from "./chunk-rows.ts";
+import { failureOf } from "./engine-errors.ts";
 import { JsonPieces } from "./json-pieces.ts";
 import {
+  type ContextFailure,
   type ContextRequest,
   type ContextsAnswer,
   contextOutcome,
@@ -122,21 +132,34 @@ export class ChunkReader {
   contexts(requests: readonly ContextRequest[]): ContextsAnswer {
     const sink = new ByteSink(requests.length * 2048);
     const table = new Float64Array(requests.length * 4);
-    let at = 0;
+    const failures: ContextFailure[] = [];
     this.#rows.asOfNow(() => {
-      for (const request of requests) {
-        const { place, bound, limit } = request;
-        const complete = this.#read(request.device, request.seqs, { from: place.time, bound, most: limit });
-        let [count, cut] = [0, false];
-        if (complete) this.#told(request.device, () => this.#before(request.place, sink));
-        table[at++] = sink.length;
-        if (complete) ({ count, cut } = this.#told(request.device, () => this.#from(request, sink)));
-        table[at++] = sink.length;
-        table[at++] = count;
-        table[at++] = complete ? (cut ? contextOutcome.cut : contextOutcome.all) : contextOutcome.missing;
+      for (const [index, request] of requests.entries()) {
+        const start = sink.length;
+        try {
+          table.set(this.#context(request, sink), index * 4);
+        } catch (error) {
+          if (!isDamage(error)) throw error;
+          failures.push({ index, ...failureOf(error) });
+          sink.length = start;
+          table.fill(start, index * 4, index * 4 + 2);
+        }
       }
     });
-    return { table, bytes: sink.cut(), cached: this.#cache.bytes };
+    return { failures, table, bytes: sink.cut(), cached: this.#cache.bytes };
+  }
+
+  /** Appends what surrounds a place. Returns the numbers that `ContextsAnswer` has of it. */
+  #context(request: ContextRequest, sink: ByteSink): readonly [number, number, number, number] {
+    const { device, seqs, place, bound, limit } = request;
+    if (!this.#read(device, seqs, { from: place.time, bound, most: limit }))
+      return [sink.length, sink.length, 0, contextOutcome.missing];
+    return this.#told(device, () => {
+      this.#before(place, sink);
+      const middle = sink.length;
+      const { count, cut } = this.#from(request, sink);
+      return [middle, sink.length, count, cut ? contextOutcome.cut : contextOutcome.all];
+    });
   }
 
   /** Undefined: one of the chunks is not there any more. */

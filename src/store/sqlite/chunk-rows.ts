@@ -3,10 +3,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import { RecordsDamaged, recordsDamage } from "../records/damage.ts";
 import { Patches, type PatchRow } from "../records/patches.ts";
 import { type ShiftedChunk, Shifts } from "../records/shifts.ts";
-import { EngineError } from "./engine-errors.ts";
-
-/** SQLITE_CORRUPT: what is stored of one device can't be read. */
-const corrupt = 11;
+import { corrupt, EngineError } from "./engine-errors.ts";
 
 /** What is known of a chunk without its bytes. */
 export interface ChunkHead extends ShiftedChunk {
@@ -214,6 +211,11 @@ function blockHeadOf(device: DeviceKey, row: readonly unknown[]): ChunkHead {
 export function damageOf(error: unknown): string | undefined {
   const isPage = error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === corrupt;
   return isPage ? "a page can't be read" : recordsDamage(error);
+}
+
+/** Whether reading failed because something is damaged. */
+export function isDamage(error: unknown): boolean {
+  return (error instanceof EngineError && error.code === corrupt) || damageOf(error) !== undefined;
 }
 
 /** The error for a damaged chunk: it has the code that SQLite gives a damaged page, and names the device and the times. Any other error stays as it is. */

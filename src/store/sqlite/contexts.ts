@@ -1,9 +1,10 @@
 import type { DeviceKey } from "../../model/device.ts";
 import { placeBefore, type RecordPlace } from "../../model/location.ts";
 import type { HistoryContext, PackedContext } from "../../ports/store.ts";
-import { readRecords } from "../records/record-codec.ts";
+import { answeredRecords } from "./answered.ts";
 import type { DeviceChunks } from "./chunk-index.ts";
 import { packRequests } from "./context-requests.ts";
+import { storeError } from "./engine-errors.ts";
 import { mostLooks, type ReadParts, stepBytes } from "./history.ts";
 import { type ContextRequest, type ContextsAnswer, contextOutcome } from "./messages.ts";
 import { Sweep } from "./sweep.ts";
@@ -24,14 +25,24 @@ type Found =
 /** What was found, as the reader answered. */
 class Packed implements PackedContext {
   readonly bytes: number;
+  readonly #device: DeviceKey;
+  readonly #time: number;
   readonly #before: Uint8Array;
   readonly #from: readonly Uint8Array[];
   readonly #limit: number;
   readonly #more: boolean;
 
-  /** `from` has one record more than `limit` where there are more. */
-  constructor(before: Uint8Array, from: readonly Uint8Array[], limit: number, more: boolean) {
+  /** What surrounds `time`. `from` has one record more than `limit` where there are more. */
+  constructor(
+    { device, time }: { readonly device: DeviceKey; readonly time: number },
+    before: Uint8Array,
+    from: readonly Uint8Array[],
+    limit: number,
+    more: boolean,
+  ) {
     this.bytes = from.reduce((sum, { byteLength }) => sum + byteLength, before.byteLength);
+    this.#device = device;
+    this.#time = time;
     this.#before = before;
     this.#from = from;
     this.#limit = limit;
@@ -39,8 +50,9 @@ class Packed implements PackedContext {
   }
 
   unpack(): HistoryContext {
-    const [before] = readRecords(this.#before);
-    const from = this.#from.flatMap(readRecords);
+    const read = (bytes: Uint8Array) => answeredRecords(bytes, this.#device, this.#time);
+    const [before] = read(this.#before);
+    const from = this.#from.flatMap(read);
     if (from.length > this.#limit) from.length = this.#limit;
     return { ...(before && { before }), from, more: this.#more };
   }
@@ -112,7 +124,8 @@ export class Contexts {
       cut = next.cut;
       bytes -= next.from.byteLength;
     }
-    return new Packed(before ? first.before : nothing, from, limit, cut || count > limit);
+    const about = { device, time: place.time };
+    return new Packed(about, before ? first.before : nothing, from, limit, cut || count > limit);
   }
 
   #ask(request: ContextRequest): Promise<Found> {
@@ -140,6 +153,8 @@ export class Contexts {
       const requests = packRequests(waiting.map(({ request }) => request));
       const answer = await this.#parts.reader.call("contexts", requests, [requests.buffer]);
       this.cachedBytes = answer.cached;
+      // Rejected first: the answer that each of these gets below then changes nothing.
+      for (const { index, message, code } of answer.failures) waiting[index]?.reject(storeError(message, code));
       waiting.forEach(({ resolve }, index) => {
         resolve(foundOf(answer, index));
       });
@@ -162,17 +177,21 @@ function justAfter(time: number): number {
 }
 
 const nothing = new Uint8Array(0);
-const emptyContext = new Packed(nothing, [], 0, false);
+const emptyContext = new Packed({ device: 0, time: 0 }, nothing, [], 0, false);
 
-/** The answer to a request. Its bytes are copied, since the whole answer of a call may be a thousand times as large. */
+/**
+ * The answer to a request. Its bytes are copied into a buffer of their own, because contexts wait: a view would keep the whole answer, which may be a thousand times as large,
+ * and a small `Buffer` the 64 KB that Node shares among many.
+ */
 function foundOf({ table, bytes }: ContextsAnswer, index: number): Found {
-  const start = index === 0 ? 0 : table[index * 4 - 3];
-  const middle = table[index * 4];
+  const start = index === 0 ? 0 : (table[index * 4 - 3] ?? 0);
   const outcome = table[index * 4 + 3];
   if (outcome === contextOutcome.missing) return undefined;
+  const own = bytes.slice(start, table[index * 4 + 1]);
+  const length = (table[index * 4] ?? 0) - start;
   return {
-    before: Buffer.from(bytes.subarray(start, middle)),
-    from: Buffer.from(bytes.subarray(middle, table[index * 4 + 1])),
+    before: own.subarray(0, length),
+    from: own.subarray(length),
     count: table[index * 4 + 2] ?? 0,
     cut: outcome === contextOutcome.cut,
   };

@@ -1,5 +1,9 @@
 import { quotaNames } from "../../model/quotas.ts";
 import { QuotaReached, type StoreTrouble, StoreUnavailable } from "../../ports/store.ts";
+import type { CallFailure } from "./messages.ts";
+
+/** SQLITE_CORRUPT: what is stored of one device can't be read. */
+export const corrupt = 11;
 
 /** A failure inside SQLite as it crosses from a worker. */
 export class EngineError extends Error {
@@ -25,7 +29,7 @@ const troubles: ReadonlyMap<number, StoreTrouble> = new Map([
   [8, "down"], // READONLY
   [9, "down"], // INTERRUPT
   [10, "damaged"], // IOERR
-  [11, "damaged"], // CORRUPT
+  [corrupt, "damaged"],
   [13, "down"], // FULL
   [14, "down"], // CANTOPEN
   [15, "down"], // PROTOCOL
@@ -44,7 +48,7 @@ export function storeError(message: string, code: number | undefined): Error {
 }
 
 /** What to send across about a failure. */
-export function failureOf(error: unknown): { message: string; code: number | undefined } {
+export function failureOf(error: unknown): CallFailure {
   if (!(error instanceof Error)) return { message: String(error), code: undefined };
   if (error instanceof EngineError) return { message: error.message, code: error.code };
   const code = "errcode" in error && typeof error.errcode === "number" ? error.errcode : undefined;

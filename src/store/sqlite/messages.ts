@@ -181,14 +181,21 @@ export interface ContextRequest {
   readonly bytes: number;
 }
 
-/** What became of a context request: a chunk is not there, all was found, or there was more than its bytes. */
+/** What became of a context request: a chunk is not there, all was found, or there was more than its bytes. Of a request that failed it says nothing. */
 export const contextOutcome = { missing: 0, all: 1, cut: 2 } as const;
+
+/** Why a context request failed. */
+export interface ContextFailure extends CallFailure {
+  readonly index: number;
+}
 
 /**
  * Answers to context requests, packed: for each four numbers (the end of the record at or before the place, the end of the records behind it,
  * how many these are, and one of `contextOutcome`), and all records' bytes one after the other.
  */
 export interface ContextsAnswer {
+  /** Requests whose records are damaged. They keep no other request from its answer. */
+  readonly failures: readonly ContextFailure[];
   /** Memory of the decompressed blocks that the reader keeps. */
   readonly cached: number;
   readonly table: Float64Array<ArrayBuffer>;
@@ -251,7 +258,13 @@ export interface RequestMessage {
   readonly request: unknown;
 }
 
-/** What comes back: an answer or a failure. `code`: SQLite's extended result code, where the engine failed. */
+/** Why a call failed. `code`: SQLite's extended result code, where the engine failed. */
+export interface CallFailure {
+  readonly message: string;
+  readonly code: number | undefined;
+}
+
+/** What comes back: an answer or a failure. */
 export type AnswerMessage =
   | { readonly id: number; readonly answer: unknown }
-  | { readonly id: number; readonly failure: { readonly message: string; readonly code: number | undefined } };
+  | { readonly id: number; readonly failure: CallFailure };

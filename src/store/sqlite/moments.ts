@@ -1,7 +1,7 @@
 import type { DeviceKey } from "../../model/device.ts";
 import { byPlace, type LocationRecord } from "../../model/location.ts";
 import type { Moment } from "../../ports/store.ts";
-import { readRecords } from "../records/record-codec.ts";
+import { answeredRecords } from "./answered.ts";
 import { mostLooks, type ReadParts } from "./history.ts";
 
 /** Records that one call to the reader looks at: some milliseconds, so that others get in between. */
@@ -35,7 +35,7 @@ export class Moments {
       const answer = await reader.call("moment", { device, seqs, time });
       if (answer === undefined) return undefined;
       for (const hash of answer.hashes) hashes.add(hash);
-      const [last] = readRecords(answer.newest);
+      const [last] = answeredRecords(answer.newest, device, time);
       if (last !== undefined && (newest === undefined || byPlace(last, newest) > 0)) newest = last;
     }
     return { hashes, ...(newest && { newest }) };

@@ -1,0 +1,17 @@
+import type { DeviceKey } from "../../model/device.ts";
+import type { LocationRecord } from "../../model/location.ts";
+import { recordsDamage } from "../records/damage.ts";
+import { readRecords } from "../records/record-codec.ts";
+import { momentText } from "./chunk-rows.ts";
+import { corrupt, storeError } from "./engine-errors.ts";
+
+/** Unpacks records of a device, of about an event time, from a reader's answer. The reader looks only at their lengths and times: that a record is damaged may show only here. */
+export function answeredRecords(bytes: Uint8Array, device: DeviceKey, time: number): LocationRecord[] {
+  try {
+    return readRecords(bytes);
+  } catch (error) {
+    const problem = recordsDamage(error);
+    if (problem === undefined) throw error;
+    throw storeError(`a record of device ${device} at about ${momentText(time)} is damaged: ${problem}`, corrupt);
+  }
+}

@@ -4,7 +4,6 @@ import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreUnavailable } from "../../src/ports/store.ts";
-import { Background } from "../../src/store/sqlite/background.ts";
 import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { append, batchOf, record } from "../contract/store/records.ts";
@@ -29,8 +28,6 @@ async function storeWith(context: TestContext, count: number) {
     await store.locations.commit(batchOf(append(key, 1, [record(1)])));
     devices.push(key);
   }
-  // What failed is tried again after a second; here the faults are the work.
-  context.mock.method(Background.prototype, "pause", () => sleep(1));
   const rows = (table: "tail" | "purge", device: number) =>
     database
       .prepare(`select rowid as seq from ${table} where device = ?`)

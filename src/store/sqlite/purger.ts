@@ -11,8 +11,10 @@ import type { WorkerLink } from "./worker-link.ts";
 
 /** Rows of one slice: a few milliseconds of the writer, so that commits go on in between. */
 const sliceRows = 1000;
-/** After a failure: the disk or lock that caused it needs some time. */
+/** Pause after a failure, ms: the disk or lock that caused it needs some time. */
 const retryMs = 1000;
+/** The longest pause of a device that can't be deleted, ms. Each failure doubles the pause, because each is a line of the log. */
+const mostRetryMs = 600_000;
 
 /** What the purger works with. */
 export interface PurgeParts {
@@ -29,6 +31,8 @@ export interface PurgeParts {
 interface Removed {
   readonly device: DeviceKey;
   readonly chunks: DeviceChunks[];
+  /** Pause after its next failure, ms. */
+  retryMs: number;
 }
 
 /** Deletes the records, commands, alerts, notices and refused reports of removed devices in the background, slice by slice. What is left to do is on disk, so a restart goes on with it. */
@@ -36,6 +40,8 @@ export class Purger {
   readonly #parts: PurgeParts;
   readonly #queue: Removed[] = [];
   readonly #background = new Background(() => this.#work());
+  /** One for each device that waits for its next try. */
+  readonly #timers = new Set<NodeJS.Timeout>();
 
   constructor(parts: PurgeParts) {
     this.#parts = parts;
@@ -49,15 +55,16 @@ export class Purger {
 
   /** Deletes the records of a device that is removed. From now on nobody finds them. */
   add(device: DeviceKey): void {
-    const removed: Removed = { device, chunks: [] };
+    const removed: Removed = { device, chunks: [], retryMs };
     this.#take(removed);
     this.#queue.push(removed);
     this.#background.start();
   }
 
   /** Ends after the present slice. */
-  close(): Promise<void> {
-    return this.#background.close();
+  async close(): Promise<void> {
+    await this.#background.close();
+    for (const timer of this.#timers) clearTimeout(timer);
   }
 
   async #work(): Promise<void> {
@@ -70,11 +77,21 @@ export class Purger {
       } catch (error) {
         const { device } = next;
         this.#parts.log.warn({ device, error: String(error) }, "records of a removed device can't be deleted now");
-        // Behind the others: what is damaged may be its own.
-        this.#queue.push(next);
-        await this.#background.pause(retryMs);
+        // The others go on meanwhile: what is damaged may be its own.
+        this.#tryLater(next);
       }
     }
+  }
+
+  #tryLater(removed: Removed): void {
+    const again = () => {
+      this.#timers.delete(timer);
+      this.#queue.push(removed);
+      this.#background.start();
+    };
+    const timer = setTimeout(again, removed.retryMs).unref();
+    this.#timers.add(timer);
+    removed.retryMs = Math.min(2 * removed.retryMs, mostRetryMs);
   }
 
   /** Takes what the index has of a device out of it. */

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { contentHashOf, holdsMark } from "../../model/content-hash.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import { byPlace, type LocationRecord, placeBefore, placeBehind, type RecordPlace } from "../../model/location.ts";
-import { decompressBlock, openBody, unpackBody } from "../blocks/block.ts";
+import { type BlockBody, decompressBlock, openBody, unpackBody } from "../blocks/block.ts";
 import { appendWindow, type Window, windowOf } from "../blocks/window.ts";
 import { LocationRenderer, ReadingRenderer } from "../records/location-bytes.ts";
 import { RecordCursor } from "../records/record-codec.ts";
@@ -109,8 +109,7 @@ export class ChunkReader {
   /** A walk over a chunk's records as they are stored. */
   #open(row: ChunkRow): Walk {
     if (!row.sealed) return new RecordCursor(row.data);
-    // A long history would only make others' blocks go.
-    return openBody(this.#cache.find(row) ?? decompressBlock(row));
+    return openBody(this.#passing(row));
   }
 
   /** Renders chunks that overlap each other: their records are put in order first. */
@@ -297,7 +296,12 @@ export class ChunkReader {
   }
 
   #recordsOf(row: ChunkRow): Uint8Array {
-    return row.sealed ? unpackBody(this.#cache.body(row), row.bytes) : row.data;
+    return row.sealed ? unpackBody(this.#passing(row), row.bytes) : row.data;
+  }
+
+  /** A block's body for a history. The body is not kept: a long history would only make others' blocks go. */
+  #passing(row: ChunkRow): BlockBody {
+    return this.#cache.find(row) ?? decompressBlock(row);
   }
 }
 

@@ -222,6 +222,11 @@ describe("a block", () => {
     assert.deepEqual(unpacked(block), packedRecords(records));
   });
 
+  it("makes no room for as many bytes as a damaged row names", () => {
+    const block = storedBlock([record(1)]);
+    assert.deepEqual(Uint8Array.from(unpackBlock(block, 1e15)), packedRecords([record(1)]));
+  });
+
   it("leaves out of the JSON what is no JSON, as the model does", () => {
     const extras = (at: number) =>
       `,"battery":Infinity,"fuel":${at},"rpm":NaN,"attributes":{"note":"a\\",\\"fuel\\":NaN${at}"`;

@@ -49,18 +49,20 @@ export const capsOfTests = {
   identifiersPerLicense: 4,
 };
 
+/**
+ * How far all clocks of a file are ahead, ms: the way to the next day where that begins within some minutes, because what a test counts by the day must not be of two. One for
+ * all: a service that starts anew must not find itself in the past.
+ */
+const pastMidnight = ((left: number) => (left < 600_000 ? left + 1000 : 0))(
+  86_400_000 - (systemClock.now() % 86_400_000),
+);
+
 /** A clock that a test sets forward. */
 export class TestClock {
   #ahead = 0;
-  #wall = TestClock.#pastMidnight();
+  #wall = pastMidnight;
   now = () => systemClock.now() + this.#ahead + this.#wall;
   monotonic = () => systemClock.monotonic() + this.#ahead;
-
-  /** The way to the next day where it begins within some minutes: what a test counts by the day must not be of two. */
-  static #pastMidnight(): number {
-    const left = 86_400_000 - (systemClock.now() % 86_400_000);
-    return left < 600_000 ? left + 1000 : 0;
-  }
 
   pass(ms: number): void {
     this.#ahead += ms;

@@ -56,6 +56,8 @@ function webhook(name: string, tries: string, answer: (response: ServerResponse)
         },
       );
       while (goesOn()) await wait(50);
+      const patience = performance.now() + patienceMs;
+      while (peer.seen.length === 0 && performance.now() < patience) await wait(50);
       must(answered === sent, `the device is acknowledged: ${answered} of ${sent}`);
       must(peer.seen.length > 0, "the webhook is called");
       must(

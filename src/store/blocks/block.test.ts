@@ -222,9 +222,10 @@ describe("a block", () => {
     assert.deepEqual(unpacked(block), packedRecords(records));
   });
 
-  it("makes no room for as many bytes as a damaged row names", () => {
+  it("is read whatever number of bytes a damaged row names, and no room is made for so many", () => {
     const block = storedBlock([record(1)]);
-    assert.deepEqual(Uint8Array.from(unpackBlock(block, 1e15)), packedRecords([record(1)]));
+    for (const bytes of [1e15, Number.POSITIVE_INFINITY, -1])
+      assert.deepEqual(Uint8Array.from(unpackBlock(block, bytes)), packedRecords([record(1)]));
   });
 
   it("leaves out of the JSON what is no JSON, as the model does", () => {

@@ -154,12 +154,12 @@ export function decompressBlock(block: StoredBlock): BlockBody {
   return { count: block.count, columns, bytes: bodyOf(block.data, bodyLength) };
 }
 
-/** Room that is made at once for a block's records: all but a few have less. A damaged row may say any number of bytes. */
+/** Room that is made at once for a block's records: all but a few have less. A damaged row may say any number of bytes, also one below zero. */
 const mostRoom = 1024 * 1024;
 
 /** The records of a body. `bytes`: about how many there are. Throws `BlockDamaged`. */
 export function unpackBody(body: BlockBody, bytes: number): Buffer {
-  const sink = new ByteSink(Math.min(bytes, mostRoom));
+  const sink = new ByteSink(Math.max(0, Math.min(bytes, mostRoom)));
   const cursor = openBody(body);
   if (cursor instanceof RecordCursor) sink.append(cursor.bytes);
   else while (cursor.next()) cursor.write(sink);

@@ -1,21 +1,28 @@
 import assert from "node:assert/strict";
+import { readFileSync, truncateSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { everything, record } from "../../../test/contract/store/records.ts";
 import { packedRecords, storedBlock } from "../../../test/support/blocks.ts";
+import { dataFolder, removeFolder } from "../../../test/support/service.ts";
+import { placeBefore } from "../../model/location.ts";
 import { BlockCache } from "./block-cache.ts";
 import { ChunkReader } from "./chunk-reader.ts";
+import { contextOutcome } from "./messages.ts";
+
+const tables = `
+  create table tail (seq integer primary key, device, first, last, count, data);
+  create table block (seq integer primary key, device, first, last, count, bytes, as_of, odometer_mm default 0,
+    sensor1_ms default 0, sensor2_ms default 0, sensor3_ms default 0, sensor4_ms default 0);
+  create table block_data (seq integer primary key, data);
+  create table shifts (device, data);
+  create table patch (key integer primary key, device, seq, first, last, data);
+`;
 
 test("a history makes no block go that late reports need, also where late chunks lie beside its blocks", () => {
   const database = new DatabaseSync(":memory:");
-  database.exec(`
-    create table tail (seq integer primary key, device, first, last, count, data);
-    create table block (seq integer primary key, device, first, last, count, bytes, as_of, odometer_mm default 0,
-      sensor1_ms default 0, sensor2_ms default 0, sensor3_ms default 0, sensor4_ms default 0);
-    create table block_data (seq integer primary key, data);
-    create table shifts (device, data);
-    create table patch (key integer primary key, device, seq, first, last, data);
-  `);
+  database.exec(tables);
   const sealed = [record(1), record(2), record(4)];
   const { first, last, count, data } = storedBlock(sealed);
   const bytes = packedRecords(sealed).length;
@@ -37,4 +44,57 @@ test("a history makes no block go that late reports need, also where late chunks
     assert.equal(cache.bytes, 0);
   }
   database.close();
+});
+
+/** A database with the tail of three devices. The log of changes ends before the last bytes of the second device's row, as if a part of the disk could not be read. */
+function unreadable(context: TestContext): ChunkReader {
+  const directory = dataFolder();
+  const file = join(directory, "positions.db");
+  const database = new DatabaseSync(file);
+  context.after(() => {
+    database.close();
+    removeFolder(directory);
+  });
+  database.exec(`pragma journal_mode = wal; pragma wal_autocheckpoint = 0; ${tables}`);
+  const insert = database.prepare("insert into tail values (?, ?, ?, ?, 1, ?)");
+  const put = (device: number, extras: string) => {
+    const one = record(1, { extras });
+    insert.run(device, device, one.time, one.time, packedRecords([one]));
+  };
+  for (const device of [1, 3]) put(device, "");
+  // Too long for the page of the others: its own pages are the last ones of the log.
+  put(2, `,"attributes":{"note":"${"x".repeat(100_000)}"`);
+  truncateSync(`${file}-wal`, readFileSync(`${file}-wal`).length - 10_000);
+  const reading = new DatabaseSync(file, { readOnly: true });
+  context.after(() => reading.close());
+  return new ChunkReader(reading, new BlockCache(0));
+}
+
+const ofDevice = (device: number) => ({
+  device,
+  seqs: [device],
+  place: placeBefore(record(1).time),
+  bound: Number.POSITIVE_INFINITY,
+  limit: 1,
+  bytes: 1_000_000,
+});
+
+test("a part of the disk that can't be read fails what asks for it, and nothing that is asked for together with it", (context) => {
+  const reader = unreadable(context);
+  const answer = reader.contexts([1, 2, 3].map(ofDevice));
+  assert.deepEqual(
+    answer.failures.map(({ index, code }) => [index, (code ?? 0) & 0xff]),
+    [[1, 10]],
+  );
+  const outcomes = [0, 1, 2].map((index) => answer.table.subarray(index * 4 + 2, index * 4 + 4));
+  const found = Float64Array.of(1, contextOutcome.all);
+  assert.deepEqual(outcomes, [found, Float64Array.of(0, 0), found]);
+});
+
+test("a part of the disk that can't be read is told as what it is, and the next question is answered", (context) => {
+  const reader = unreadable(context);
+  const range = { ...everything, bound: Number.POSITIVE_INFINITY, after: undefined, readings: false, spares: [] };
+  const history = (device: number) => reader.history({ ...range, device, seqs: [device] })?.length;
+  assert.throws(() => history(2), /disk I\/O error/);
+  assert.equal(history(1), 1);
 });

@@ -142,6 +142,7 @@ export class ChunkReader {
           failures.push({ index, ...failureOf(error) });
           sink.length = start;
           table.fill(start, index * 4, index * 4 + 2);
+          this.#rows.goOn();
         }
       }
     });

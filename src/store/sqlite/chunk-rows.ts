@@ -3,7 +3,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import { RecordsDamaged, recordsDamage } from "../records/damage.ts";
 import { Patches, type PatchRow } from "../records/patches.ts";
 import { type ShiftedChunk, Shifts } from "../records/shifts.ts";
-import { corrupt, EngineError } from "./engine-errors.ts";
+import { corrupt, EngineError, failureOf, troubleOf } from "./engine-errors.ts";
 
 /** What is known of a chunk without its bytes. */
 export interface ChunkHead extends ShiftedChunk {
@@ -42,6 +42,7 @@ const fewRows = 8;
 
 /** Reads chunks by their row numbers, from the tail and from blocks. */
 export class ChunkRows {
+  readonly #database: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #end: StatementSync;
   readonly #tail: StatementSync;
@@ -57,6 +58,7 @@ export class ChunkRows {
 
   constructor(database: DatabaseSync) {
     const arrays = { returnArrays: true };
+    this.#database = database;
     this.#begin = database.prepare("begin");
     this.#end = database.prepare("commit");
     const chosen = "seq in (select value from json_each(?))";
@@ -86,8 +88,14 @@ export class ChunkRows {
     try {
       return read();
     } finally {
-      this.#end.run();
+      // SQLite ends the transaction by itself where the disk can't be read or memory runs out. That failure is the one to tell.
+      if (this.#database.isTransaction) this.#end.run();
     }
+  }
+
+  /** Goes on inside `asOfNow` after a failure, which may have ended the transaction. */
+  goOn(): void {
+    if (!this.#database.isTransaction) this.#begin.run();
   }
 
   /** Undefined: one of the chunks is not there. */
@@ -213,9 +221,9 @@ export function damageOf(error: unknown): string | undefined {
   return isPage ? "a page can't be read" : recordsDamage(error);
 }
 
-/** Whether reading failed because something is damaged. */
+/** Whether reading failed because something is damaged, or because a part of the disk can't be read. */
 export function isDamage(error: unknown): boolean {
-  return (error instanceof EngineError && error.code === corrupt) || damageOf(error) !== undefined;
+  return troubleOf(failureOf(error).code) === "damaged" || damageOf(error) !== undefined;
 }
 
 /** The error for a damaged chunk: it has the code that SQLite gives a damaged page, and names the device and the times. Any other error stays as it is. */

@@ -37,10 +37,15 @@ const troubles: ReadonlyMap<number, StoreTrouble> = new Map([
   [26, "damaged"], // NOTADB
 ]);
 
+/** What stands behind a result code. Undefined: the database can be used, or the failure is not the engine's. */
+export function troubleOf(code: number | undefined): StoreTrouble | undefined {
+  return code === undefined ? undefined : troubles.get(code & 0xff);
+}
+
 /** The error that a caller of the store sees. */
 export function storeError(message: string, code: number | undefined): Error {
   const cause = new EngineError(message, code);
-  const trouble = code === undefined ? undefined : troubles.get(code & 0xff);
+  const trouble = troubleOf(code);
   if (trouble !== undefined) return new StoreUnavailable(`store unavailable: ${message}`, { cause }, trouble);
   // What a trigger of the quotas says.
   const quota = quotaNames.find((name) => message === `quota ${name}`);

@@ -194,7 +194,7 @@ export interface ContextFailure extends CallFailure {
  * how many these are, and one of `contextOutcome`), and all records' bytes one after the other.
  */
 export interface ContextsAnswer {
-  /** Requests whose records are damaged. They keep no other request from its answer. */
+  /** Requests whose records are damaged or can't be read. They keep no other request from its answer. */
   readonly failures: readonly ContextFailure[];
   /** Memory of the decompressed blocks that the reader keeps. */
   readonly cached: number;

@@ -1,7 +1,8 @@
 // Trackers with one packet in flight each, as a process of its own. Arguments: port, connections, records a packet, warm-up and measured seconds, and
 // ms from one packet of a tracker to its next (0: as soon as the one before is acknowledged), how many days ago the first position was, and which packets
-// are late (0: none; 10: every tenth). Of those one half lie anywhere between this run's first position and the newest, the other half in the first minutes
-// of an earlier run, that many days ago; and the moment from which all runs count their days (0: now). Each run against the same service needs days of its own: positions between stored ones are late.
+// are late (0: none; 10: every tenth), how many days ago the first position of an earlier run was, and the moment from which all runs count their days
+// (0: now). One half of the late positions lie anywhere between this run's first position and the newest, the other half in the first minutes of the earlier
+// run. Each run against the same service needs days of its own: positions between stored ones are late.
 import { connect, type Socket } from "node:net";
 import { AvlPacket, avlImei, avlLogin } from "./avl.ts";
 import { percentile } from "./percentile.ts";

@@ -14,7 +14,7 @@ export interface Ahead {
   readonly version: number;
   readonly time: number;
   readonly limit: number;
-  /** Undefined: it could not be read. */
+  /** Resolves with undefined when it could not be read. */
   readonly context: Promise<PackedContext | undefined>;
   /** When it was asked for, by the clock that never goes back. */
   readonly askedAt: number;

@@ -52,7 +52,10 @@ export class ReadAhead {
     if (this.#held > 0) for (const { ahead } of devices) this.#held -= ahead?.limit ?? 0;
   }
 
-  /** Asks for a part of a device's history: `limit` records from a time on, and the record before. Undefined: the part is too large, the moment is in memory, or too much is held. */
+  /**
+   * Asks for a part of a device's history: `limit` records from a time on, and the record before. Returns undefined when the part is too large, the moment is in memory, or
+   * too much is held.
+   */
   read(device: DeviceKey, state: DeviceState, time: number, limit: number): Ahead | undefined {
     if (limit > mostReadAhead || this.#held + this.#asked + limit > mostHeld) return undefined;
     if (this.#moments.get(device, state, time) !== undefined) return undefined;
@@ -70,7 +73,7 @@ export class ReadAhead {
     return ahead;
   }
 
-  /** As `read`, for postponed reports. Undefined also while too many records are being read for other postponed reports: then the batch reads this part itself. */
+  /** As `read`, for postponed reports. Also returns undefined while too many records are being read for other postponed reports: then the batch reads this part itself. */
   readFurther(device: DeviceKey, state: DeviceState, time: number, limit: number): Ahead | undefined {
     if (this.#reading + limit > mostReading) return undefined;
     const ahead = this.read(device, state, time, limit);

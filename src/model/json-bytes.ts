@@ -46,11 +46,11 @@ function digitsOf(value: number): number {
   return digits;
 }
 
-/** So many digits of a whole number, with leading zeros. */
+/** Writes a whole number with this many digits, with leading zeros. Returns where it ends. */
 function writeDigits(bytes: Uint8Array, at: number, value: number, digits: number): number {
   let rest = value;
   let index = at + digits;
-  // Two at a time: each division waits for the one before it.
+  // Two digits for each division, because a division waits for the one before.
   while (index > at + 1) {
     const next = (rest / 100) | 0;
     const two = rest - next * 100;
@@ -63,7 +63,7 @@ function writeDigits(bytes: Uint8Array, at: number, value: number, digits: numbe
   return at + digits;
 }
 
-/** A number whose whole part is `whole`, and of which there are `scaled` units of 10^-`decimals`, without trailing zeros. */
+/** Writes the number `scaled` / 10^`decimals` without trailing zeros. `whole`: the number's whole part. */
 function writeDecimals(bytes: Uint8Array, at: number, whole: number, scaled: number, decimals: 3 | 7): number {
   let fraction = (scaled - whole * (decimals === 7 ? 1e7 : 1000)) | 0;
   let digits = decimals;

@@ -108,9 +108,9 @@ export interface HistoryContext {
   readonly more: boolean;
 }
 
-/** A context that is kept for a while. Hundreds wait for their turn in a batch; as objects they would be most of what the garbage collector copies. */
+/** A context whose records are still packed. Hundreds of contexts wait for their batch: as objects, their records would be most of what the garbage collector copies. */
 export interface PackedContext {
-  /** Bytes of its records. */
+  /** Bytes of the records. */
   readonly bytes: number;
   unpack(): HistoryContext;
 }

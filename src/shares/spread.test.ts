@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { collectGarbage } from "../../test/support/garbage.ts";
 import { Spread } from "./spread.ts";
 
 test("a few at once, thousands over many turns of the event loop, all in their order, also where more come meanwhile", async () => {
@@ -56,8 +55,6 @@ test("work that fails keeps no other from being done, and what comes from within
 });
 
 test("what was worked off is kept no longer, also where something waits all the time", async () => {
-  setFlagsFromString("--expose-gc");
-  const collectGarbage: () => void = runInNewContext("gc");
   const made: WeakRef<object>[] = [];
   const next = () => {
     const item = {};

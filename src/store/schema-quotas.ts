@@ -9,7 +9,7 @@ export interface AccountUseTable {
   bytes: number;
 }
 
-/** What an account may have; null: what account 0 may, which are the settings. */
+/** What an account may have. Null stands for the limit of account 0, which is the setting. */
 export interface AccountQuotaTable {
   account: number;
   users: number | null;

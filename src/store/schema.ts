@@ -76,7 +76,7 @@ export interface DeviceTable {
   daily_email_limit: number;
   daily_sms_limit: number;
   odometer_start: number;
-  /** Lists of what its identity is bound to; empty: to nothing. */
+  /** Lists of what the device's identity is bound to. Empty when it is bound to nothing. */
   protocols: Generated<string>;
   networks: Generated<string>;
   secret_hash: string | null;
@@ -201,7 +201,7 @@ export interface CommandPartTable {
   part: number;
   /** What the gateway calls it; null where it said nothing. */
   sms_id: string | null;
-  /** 1: it was delivered, 0: it will not be; null: nothing is known. */
+  /** 1 when it was delivered, 0 when it never will be, null when nothing is known. */
   delivered: number | null;
 }
 
@@ -230,7 +230,7 @@ export interface RecipientTable {
   /** In the form in which addresses are compared. */
   address: string;
   state: RecipientState;
-  /** The code that was sent last, hashed with a key of the service; null: none is good any longer. */
+  /** The code that was sent last, hashed with a key of the service. Null when no code is valid any longer. */
   code_hash: string | null;
   code_expires: number | null;
   /** Wrong codes since it was sent. */

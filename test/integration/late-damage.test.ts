@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { placeBefore } from "../../src/model/location.ts";
 import { type PackedContext, StoreUnavailable } from "../../src/ports/store.ts";
 import type { SqliteStore } from "../../src/store/sqlite/open.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { append, batchOf, record } from "../contract/store/records.ts";
+import { collectGarbage } from "../support/garbage.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { openStore } from "../support/store.ts";
 
@@ -79,17 +78,15 @@ test("a damaged record that shows only where it is unpacked is told as damage of
 test("a context that waits for its batch holds no memory but its own", async (context) => {
   const { store, keys } = await storeWith(context, 1, true);
   const [device = 0] = keys;
-  setFlagsFromString("--expose-gc");
-  const collect: () => void = runInNewContext("gc");
   const held: PackedContext[] = [];
-  collect();
+  collectGarbage();
   const before = process.memoryUsage().arrayBuffers;
   for (let asked = 0; asked < 200; asked++) {
     held.push(await store.locations.packedContext(device, place, 2));
     // What sockets and texts take meanwhile from the buffers that Node shares among all.
     for (let times = 0; times < 3; times++) Buffer.from("x".repeat(30_000));
   }
-  collect();
+  collectGarbage();
   const bytes = process.memoryUsage().arrayBuffers - before;
   const own = held.reduce((sum, one) => sum + one.bytes, 0);
   // 13 MB where each context keeps a shared buffer; the rest is what the messages of the store leave.

@@ -50,17 +50,20 @@ export const capsOfTests = {
 };
 
 /**
- * How far all clocks of a file are ahead, ms: the way to the next day where that begins within some minutes, because what a test counts by the day must not be of two. One for
- * all: a service that starts anew must not find itself in the past.
+ * How far all clocks of a test file are ahead, ms. If the next day begins within ten minutes, they begin in that day, because what a test counts by the day must not fall into two
+ * days. All clocks share the number, so that a service that starts again does not find itself in the past.
  */
-const pastMidnight = ((left: number) => (left < 600_000 ? left + 1000 : 0))(
-  86_400_000 - (systemClock.now() % 86_400_000),
-);
+const ahead = aheadOf(systemClock.now());
+
+function aheadOf(now: number): number {
+  const left = 86_400_000 - (now % 86_400_000);
+  return left < 600_000 ? left + 1000 : 0;
+}
 
 /** A clock that a test sets forward. */
 export class TestClock {
   #ahead = 0;
-  #wall = pastMidnight;
+  #wall = ahead;
   now = () => systemClock.now() + this.#ahead + this.#wall;
   monotonic = () => systemClock.monotonic() + this.#ahead;
 

@@ -13,7 +13,7 @@ import { checkVersion, keyIdsOf } from "./version.ts";
 export interface CheckOptions {
   /** The service's data folder, or one that is named to be read, which may be a backup. */
   readonly directory: string;
-  /** The file of the service's secret key; undefined for a folder that is named, which may be without one. */
+  /** The file of the service's secret key. Undefined for a folder that the operator names, which may have no key. */
   readonly secretFile: string | undefined;
   /** Number of this process. */
   readonly pid: number;

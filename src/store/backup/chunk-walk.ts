@@ -52,12 +52,12 @@ export class ChunkWalk {
     this.#after = Math.min(this.#low, this.#high) - 1;
   }
 
-  /** How far it is, of 100. */
+  /** Progress in percent. */
   get percent(): number {
     return Math.min(100, Math.floor((100 * (this.#after - this.#low + 1)) / (this.#high - this.#low + 1)));
   }
 
-  /** Reads the next rows. False: there are none. */
+  /** Reads the next rows. Returns false when there are none. */
   step(): boolean {
     let rows: ReturnType<StatementSync["all"]>;
     try {
@@ -96,7 +96,7 @@ export class ChunkWalk {
     }
   }
 
-  /** Skips damaged rows up to the next readable one. False: none is left. */
+  /** Skips damaged rows up to the next readable one. Returns false when none is left. */
   #skip(): boolean {
     const from = this.#after;
     for (let distance = 1; from + distance <= this.#high; distance += distance < nearby ? 1 : distance) {
@@ -142,7 +142,7 @@ export class ChunkWalk {
   }
 }
 
-/** The first or the last row number. Undefined: there is none, or it can't be read. */
+/** Returns the first or the last row number, or undefined when there is none or it can't be read. */
 function edge(database: DatabaseSync, table: Row["table"], order: "asc" | "desc"): number | undefined {
   try {
     const seq = database.prepare(`select seq from ${table} order by seq ${order} limit 1`).get()?.seq;

@@ -10,7 +10,7 @@ import type { LongWork } from "./refused.ts";
 
 /** Something that is wrong with a database. */
 export interface Finding {
-  /** Public id of the device that it belongs to; undefined: it belongs to none alone. */
+  /** Public id of the device that it belongs to. Undefined when it belongs to no single device. */
   readonly device: string | undefined;
   /** Event times of the positions that it concerns, epoch ms. */
   readonly range?: { readonly from: number; readonly to: number };

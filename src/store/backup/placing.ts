@@ -43,7 +43,7 @@ export function dropRestore(directory: string): void {
   rmSync(join(directory, partName), { recursive: true, force: true });
 }
 
-/** Says that the files are whole, and puts them into their places. Gives the folder in which the old ones are now, if there were any. */
+/** Marks the new files as whole and puts them into their places. Returns the folder in which the old files are now, if there were any. */
 export function placeRestore(directory: string): string | undefined {
   const part = join(directory, partName);
   sync(join(part, newName));

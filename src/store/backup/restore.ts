@@ -30,7 +30,7 @@ export interface RestoreOptions {
 /** What was restored. */
 export interface Restored {
   readonly manifest: Manifest;
-  /** The folder of the files that were there before; undefined: there were none. */
+  /** The folder of the files that were there before. Undefined when there were none. */
   readonly replaced: string | undefined;
 }
 

@@ -25,7 +25,7 @@ import {
 import { readNumbers } from "./numbers.ts";
 import { TextsRead } from "./texts.ts";
 
-/** One for all: it holds nothing between two records. */
+/** All cursors share it: it holds nothing between two records. */
 const contentHash = new ContentHash();
 
 /** Counts the records that have a mark. The marks of a block have few different values, so that each of these is counted once. */
@@ -49,7 +49,7 @@ function counterOf(marks: Float64Array): (mark: number) => number {
   };
 }
 
-/** A record's increment; one for all, since nothing is kept of it. */
+/** The present record's increment. All cursors share this object, because nobody keeps it. */
 const increment = {
   time: 0,
   positioned: false,
@@ -63,7 +63,7 @@ const increment = {
   uncounted: false,
 };
 
-/** Walks over the records of a block, in their order, and makes their totals and content keys again; their texts only where somebody asks for them. Throws `BlockDamaged`. */
+/** Walks over the records of a block in their order and computes their totals again. Makes content keys and texts only when asked for them. Throws `BlockDamaged`. */
 export class BlockCursor implements RecordView, RecordFields {
   /** Records of the block. */
   readonly count: number;
@@ -81,10 +81,10 @@ export class BlockCursor implements RecordView, RecordFields {
   readonly #ownTotals: DataView;
   readonly #alerts: TextsRead;
   readonly #extras: ExtrasRead;
-  /** The present record's extras, once something needs their bytes. */
+  /** The present record's extras. They are made when something first needs their bytes. */
   #extrasMade: ByteSink | undefined;
   #hasExtras = false;
-  /** The next record, and the next values of columns that not all records have. */
+  /** Indexes of the next record, and of the next values of columns that not all records have. */
   #next = 0;
   #nextLocated = 0;
   #nextSpeed = 0;
@@ -94,7 +94,7 @@ export class BlockCursor implements RecordView, RecordFields {
   #nextArrival = 0;
   #nextHash = 0;
   #totalsAt = 0;
-  /** The present record's alerts, where it has some; otherwise the next ones. */
+  /** Index of the present record's alerts where the record has alerts. Otherwise the index of the next alerts. */
   #nextAlerts = 0;
   readonly #totals = new RunningTotals();
   #mark = 0;
@@ -157,7 +157,7 @@ export class BlockCursor implements RecordView, RecordFields {
     return !this.unlocated || this.#totals.hasAnchor;
   }
 
-  /** The totals as they were packed, without what is added to them since. */
+  /** The totals as they were packed, without the shifts since. */
   get totals(): Totals {
     return this.#totals.totals;
   }
@@ -177,7 +177,7 @@ export class BlockCursor implements RecordView, RecordFields {
     return this.#times[index] ?? 0;
   }
 
-  /** Goes to the next record. False: there is none. */
+  /** Goes to the next record. Returns false when there is none. */
   next(): boolean {
     const index = this.#next;
     if (index >= this.count) return false;

@@ -135,29 +135,29 @@ function putBody(sink: ByteSink, bytes: Uint8Array) {
   return { count: marks.length, first: times[0] ?? 0, last: times.at(-1) ?? 0 };
 }
 
-/** A block's records, byte for byte as they were packed. `bytes`: about how many there are. Throws `BlockDamaged`. */
+/** Unpacks a block's records, byte for byte as they were packed. `bytes`: about how many bytes they have. Throws `BlockDamaged`. */
 export function unpackBlock(block: StoredBlock, bytes: number): Buffer {
   return unpackBody(decompressBlock(block), bytes);
 }
 
-/** What a block says, decompressed. */
+/** The decompressed body of a block. */
 export interface BlockBody {
   readonly count: number;
-  /** Columns; otherwise records as they are. */
+  /** Whether the body is columns. Otherwise it is records as they are. */
   readonly columns: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** Throws `BlockDamaged`. */
+/** Decompresses a block's body. Throws `BlockDamaged`. */
 export function decompressBlock(block: StoredBlock): BlockBody {
   const { columns, bodyLength } = blockHeader(block);
   return { count: block.count, columns, bytes: bodyOf(block.data, bodyLength) };
 }
 
-/** Room that is made at once for a block's records: all but a few have less. A damaged row may say any number of bytes, also one below zero. */
+/** The most bytes that are reserved at once for a block's records. Few blocks have more, and a damaged row may name any number, even one below zero. */
 const mostRoom = 1024 * 1024;
 
-/** The records of a body. `bytes`: about how many there are. Throws `BlockDamaged`. */
+/** Unpacks the records of a body. `bytes`: about how many bytes they have. Throws `BlockDamaged`. */
 export function unpackBody(body: BlockBody, bytes: number): Buffer {
   const sink = new ByteSink(Math.max(0, Math.min(bytes, mostRoom)));
   const cursor = openBody(body);

@@ -7,7 +7,7 @@ export class BlockDamaged extends RecordsDamaged {
 }
 
 const two28 = 0x1000_0000;
-/** Bytes of the buffers that columns of numbers share: to make an array with a buffer of its own takes as long as to read 300 numbers into it. */
+/** Bytes of the buffers that columns of numbers share: an array with a buffer of its own takes as long to make as 300 numbers take to read. */
 const roomBytes = 32 * 1024;
 
 /** Appends a whole number from 0 to 2^53 - 1: seven bits a byte, the lowest first (LEB128). */
@@ -82,7 +82,7 @@ export class BodyReader {
     return count;
   }
 
-  /** Room for a column of so many numbers; they are zeros. */
+  /** Makes an array of `count` zeros. Small arrays share a buffer. */
   numbers(count: number): Float64Array {
     const length = count * Float64Array.BYTES_PER_ELEMENT;
     if (this.#roomAt + length > this.#room.byteLength) {
@@ -94,7 +94,7 @@ export class BodyReader {
     return numbers;
   }
 
-  /** Bytes after their length; a view. */
+  /** Reads bytes after their length. Returns a view. */
   sized(): Buffer {
     const length = this.count();
     this.at += length;

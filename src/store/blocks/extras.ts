@@ -112,9 +112,9 @@ export class ExtrasColumns {
 interface ColumnRead {
   readonly numbers: Float64Array | undefined;
   readonly texts: TextsRead | undefined;
-  /** The value that all records share, as it stands in the text. Undefined: the values differ. */
+  /** The value that all records share, as the JSON text has it. Undefined when the values differ. */
   readonly constant: Buffer | undefined;
-  /** The value of the present record, where its shape has this column; otherwise the next value. */
+  /** Index of the present record's value where the record's shape has this column. Otherwise the index of the next value. */
   next: number;
 }
 
@@ -130,12 +130,12 @@ function textsOf(body: BodyReader, count: number): ColumnRead {
   return { numbers: undefined, texts, constant: texts.only, next: 0 };
 }
 
-/** A gap of a shape, where the values differ. */
+/** A gap of a shape whose values differ between records. */
 interface GapRead {
-  /** The bytes before it, from the last gap on. */
+  /** The bytes between the gap before and this one. */
   readonly before: Piece;
   readonly column: ColumnRead;
-  /** Earlier gaps of the same column: a name may stand twice in a shape. */
+  /** How many earlier gaps of the shape have the same column: a name may stand twice. */
   readonly ahead: number;
 }
 
@@ -146,20 +146,20 @@ interface ShapeRead {
   readonly end: Piece;
   /** What the fold needs of the extras. */
   readonly facts: ExtrasFacts;
-  /** A number of the extras is not finite. Such numbers stand in the shape itself. */
+  /** Whether a number of the extras is not finite. Such numbers are a part of the shape's text. */
   readonly hasNotFinite: boolean;
-  /** Room for a record's extras but for their texts. */
+  /** Bytes to reserve for a record's extras without their texts. */
   readonly room: number;
 }
 
-/** Before the first record. */
+/** The shape before the first record. */
 const noShape: ShapeRead = { gaps: [], end: new Piece(""), facts: factsOf(""), hasNotFinite: false, room: 0 };
 
 /** Gives the extras of a block's records, one after the other. */
 export class ExtrasRead {
   readonly #shapes: readonly ShapeRead[];
   readonly #shapeOf: Float64Array;
-  /** The next record, and the shape of the present one. */
+  /** Index of the next record, and the shape of the present one. */
   #next = 0;
   #shape = noShape;
 

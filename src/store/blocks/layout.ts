@@ -12,7 +12,7 @@ import { BlockDamaged } from "./bytes.ts";
  *   millimetres that the increment adds to the odometer, arrival numbers,
  *   content keys that hashing the content does not give, totals that the increment does not give,
  *   alert members, extras.
- * So a block keeps of most records what the tracker said and the increment, and no running sum.
+ * So of most records a block keeps what the tracker said and the increment, and no running sums.
  * With "WBR1" instead, the body is the records as the tail has them. It is for records that columns would not give back byte for byte, such as some of earlier versions.
  */
 export const ofColumns = 0x31424257;
@@ -55,7 +55,7 @@ export interface StoredBlock {
 
 /** What a reader needs of a block's header. */
 export interface BlockHeader {
-  /** The body is columns; otherwise records. */
+  /** Whether the body is columns. Otherwise it is records as they are. */
   readonly columns: boolean;
   readonly bodyLength: number;
 }

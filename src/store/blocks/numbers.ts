@@ -4,7 +4,7 @@ import { BlockDamaged, type BodyReader, putVarint } from "./bytes.ts";
 /*
  * A column of numbers. The reader knows how many there are.
  *   u8 form; u8 decimals, except in the form `doubles`; then by form:
- *   constant:    the number that all are
+ *   constant:    the number, once
  *   steps:       of each number, the difference from the one before (of the first, from 0)
  *   accelerated: of each number, the difference of its step from the step before: short for times at a fixed interval
  *   doubles:     eight bytes each
@@ -46,7 +46,7 @@ export function putNumbers(sink: ByteSink, values: readonly number[]): void {
   }
 }
 
-/** The fewest decimals with which all values come back exactly. Undefined: no number of decimals does that. */
+/** Returns the fewest decimals with which all values come back exactly, or undefined when no number of decimals does that. */
 function decimalsOf(values: readonly number[]): number | undefined {
   let decimals = 0;
   for (const value of values) {
@@ -98,12 +98,12 @@ function unzigzag(value: number): number {
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }
 
-/** Reads a column of so many numbers where all of them are the same, and returns that one. Undefined: they differ, or there are none, and nothing is read. */
+/** Reads a column of `count` equal numbers and returns that number. Reads nothing and returns undefined when the column has another form or is empty. */
 export function readConstant(body: BodyReader, count: number): number | undefined {
   return count > 0 && body.bytes[body.at] === constant ? readNumbers(body, 1)[0] : undefined;
 }
 
-/** Reads a column of so many numbers. */
+/** Reads a column of `count` numbers. */
 export function readNumbers(body: BodyReader, count: number): Float64Array {
   const form = body.byte();
   if (form > doubles) throw new BlockDamaged("a column has no known form");

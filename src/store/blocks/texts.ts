@@ -31,7 +31,7 @@ export class TextColumn {
 export class TextsRead {
   readonly #texts: readonly Buffer[];
   readonly #places: Float64Array;
-  /** The text that all records share. Undefined: there are several texts, or none. */
+  /** The text that all records share. Undefined when there are several texts, or none. */
   readonly only: Buffer | undefined;
 
   constructor(body: BodyReader, count: number) {

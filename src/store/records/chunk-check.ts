@@ -13,17 +13,17 @@ export interface StoredChunk {
 /** What reading each record of a chunk found. */
 export interface CheckedChunk {
   readonly records: number;
-  /** Records that have a number of arrival. */
+  /** Records that have an arrival number. */
   readonly numbered: number;
-  /** What is wrong with the chunk; undefined: nothing. */
+  /** What is wrong with the chunk. Undefined when nothing is. */
   readonly problem: string | undefined;
 }
 
 const contentHash = new ContentHash();
 
 /**
- * Reads every record of a chunk and trusts none of its bytes. Records with a number of arrival carry a hash of their content, so a changed value shows;
- * of records that older versions wrote only the form can be checked.
+ * Reads every record of a chunk and trusts none of its bytes. Records with an arrival number carry a hash of their content, so a changed value shows.
+ * Of records that older versions wrote, only the form can be checked.
  */
 export function checkChunk(
   { first, last, count, data }: StoredChunk,
@@ -47,7 +47,7 @@ export function checkChunk(
   return { records, numbered, problem };
 }
 
-/** Reads the record at an offset. Returns what is wrong with its form; undefined: nothing. */
+/** Reads the record at an offset. Returns what is wrong with its form, or undefined when nothing is. */
 function readOne(cursor: RecordCursor, at: number): string | undefined {
   try {
     cursor.read(at);

@@ -3,9 +3,9 @@ export class RecordsDamaged extends Error {
   override readonly name: string = "RecordsDamaged";
 }
 
-/** What is wrong with the bytes of records, where reading them failed for that. Undefined: the error has another cause. */
+/** Returns what is wrong with the bytes of records that could not be read, or undefined when the error has another cause. */
 export function recordsDamage(error: unknown): string | undefined {
   if (error instanceof RecordsDamaged) return error.message;
-  // A field that ends behind the bytes.
+  // A field ends behind the bytes.
   return error instanceof RangeError ? "a record is cut short" : undefined;
 }

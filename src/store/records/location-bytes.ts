@@ -29,9 +29,9 @@ const positionTimeKey = new Piece('"positionTime":"');
 const receivedAtKey = new Piece('"receivedAt":"');
 const noAlerts = new Piece(noAlertMembers);
 
-/** Longest of what `toISOString` gives: years of six digits with their sign. */
+/** Length of the longest text of `toISOString`: years of six digits with their sign. */
 const longestTime = 27;
-/** Room for all of a Location before its extras and alerts, or behind them: keys, ten numbers, three times. */
+/** Bytes to reserve for what a Location has before its alerts and extras, or behind them: keys, ten numbers, three times. */
 const mostAround = 512 + 10 * longestNumber + 3 * longestTime;
 
 /**
@@ -73,7 +73,7 @@ export class LocationRenderer {
     return at;
   }
 
-  /** Attributes that depend on where it is shown and on how it came, and the closing braces. */
+  /** Writes `positionTime` and `receivedAt`, where the Location has them, and the closing braces. */
   #tail(cursor: RecordView, sink: ByteSink, start: number): number {
     const { positionTime } = cursor;
     const at = positionTime === undefined ? start : putTime(sink, start, positionTimeKey, this.#events, positionTime);
@@ -123,7 +123,7 @@ function putExtras(record: RecordView, sink: ByteSink): void {
   sink.text(readable);
 }
 
-/** When it came, where it came late, and the closing braces. */
+/** Writes `receivedAt` of a late record, and the closing braces. */
 function putTail(arrivals: DateTimes, { receivedAt, time }: RecordView, sink: ByteSink, start: number): number {
   const at = receivedAt - time > lateAfterMs ? putTime(sink, start, receivedAtKey, arrivals, receivedAt) : start;
   sink.bytes[at] = closeBrace;
@@ -138,7 +138,7 @@ function putTime(sink: ByteSink, start: number, key: Piece, times: DateTimes, ti
   return at + 1;
 }
 
-/** Between members of the attributes; the first one has none before it. */
+/** Writes the comma before a member of the attributes, unless the member is the first one. */
 function putComma(bytes: Uint8Array, at: number): number {
   if (bytes[at - 1] === openBrace) return at;
   bytes[at] = comma;
@@ -150,7 +150,7 @@ class DateTimes {
   #day = Number.NaN;
   #date = new Piece("");
 
-  /** `new Date(time).toISOString()`; gives where it ends. */
+  /** Writes `new Date(time).toISOString()` and returns where it ends. */
   write(sink: ByteSink, start: number, time: number): number {
     const { bytes } = sink;
     const day = Math.floor(time / dayMs);

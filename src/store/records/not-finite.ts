@@ -5,7 +5,7 @@ const minus = 0x2d;
 const letterI = 0x49;
 const letterN = 0x4e;
 
-/** Whether a number that is no JSON stands among the extras' own fields, which end where a list or the attributes begin. */
+/** Whether a field of the extras has a number that is not finite, and so no JSON. Fields end where a list or the attributes begin. */
 export function hasNotFinite(bytes: Uint8Array, from: number, end: number): boolean {
   for (let at = from; at < end; at++) {
     const byte = bytes[at];

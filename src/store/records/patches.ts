@@ -3,7 +3,7 @@ import { RecordCursor, writeRecord } from "./record-codec.ts";
 import type { ShiftedChunk, Shifts } from "./shifts.ts";
 import type { ByteSink } from "./sink.ts";
 
-/** New totals of some records, as of a row number; `data` as `packPatches` made them. */
+/** New totals of some records, as of a row number. `data`: as `packPatches` made them. */
 export interface PatchRow {
   readonly seq: number;
   readonly data: Uint8Array;
@@ -39,7 +39,7 @@ export class Patches {
     return false;
   }
 
-  /** The newest patch of a record: its totals, and the row number that they are as of. Undefined: there is none, or the chunk has it already. */
+  /** Returns the totals of a record's newest patch and the patch's row number, or undefined when no patch is newer than the chunk. */
   #newest({ time, hash }: RecordCursor, asOf: number): { readonly totals: Totals; readonly seq: number } | undefined {
     const place = this.#places.get(time)?.get(hash);
     const row = place && this.#rows[place.row];
@@ -48,7 +48,7 @@ export class Patches {
     return { totals: row.cursor.record().totals, seq: row.seq };
   }
 
-  /** Appends a chunk's records with their true totals. `until`: leaves out shifts of commits with a higher row number. */
+  /** Appends a chunk's records with their true totals. `until`: shifts of commits with a higher row number are left out. */
   copyAll(records: Uint8Array, chunk: ShiftedChunk, shifts: Shifts, sink: ByteSink, until?: number): void {
     const cursor = new RecordCursor(records);
     const own = shifts.of(chunk, until);

@@ -1,11 +1,11 @@
 import type { ByteSink } from "./sink.ts";
 
-/** Bytes of a short piece. Behind where any piece is written there must be room for as many. */
+/** The most bytes of a short piece. Wherever a piece is written, the buffer must have room for this many bytes. */
 export const shortPiece = 24;
 
 /**
- * Bytes that are written again and again, such as the keys of JSON. Few bytes are written as numbers of four bytes, in a fifth of the time that a copy takes;
- * what stands behind them, up to `shortPiece` bytes from their first one, is overwritten.
+ * Bytes that are written again and again, such as the keys of JSON. A short piece is written as six numbers of four bytes, in a fifth of the time of a copy.
+ * That overwrites the bytes behind a shorter piece, up to `shortPiece` bytes from the piece's beginning.
  */
 export class Piece {
   readonly length: number;

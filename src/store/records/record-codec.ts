@@ -183,9 +183,9 @@ export class RecordCursor implements RecordView {
   anchorLatitude = 0;
   anchorLongitude = 0;
   underway = false;
-  /** Where the way that is not counted yet is; none: -1. */
+  /** Where the way that is not counted yet is. -1 when there is none. */
   uncounted = -1;
-  /** Where the alert members begin, which end where the extras begin; no alerts: -1. */
+  /** Where the alert members begin, which end where the extras begin. -1 when there are none. */
   alerts = -1;
   /** Where the extras begin, and where the record ends. */
   extras = 0;
@@ -222,7 +222,7 @@ export class RecordCursor implements RecordView {
     sink.copy(this.bytes, this.extras, this.end);
   }
 
-  /** Reads the record behind the one that was read. False: there is none. */
+  /** Reads the record behind the one that was read. Returns false when there is none. */
   next(): boolean {
     if (this.end >= this.bytes.length) return false;
     this.read(this.end);

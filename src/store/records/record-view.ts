@@ -1,7 +1,7 @@
 import type { RecordPlace } from "../../model/location.ts";
 import type { ByteSink } from "./sink.ts";
 
-/** A stored record as it is walked over, from wherever it is stored. */
+/** The present record of a walk over a chunk, whether the chunk is a block or of the tail. */
 export interface RecordView extends RecordPlace {
   readonly hash: number;
   readonly receivedAt: number;
@@ -18,15 +18,15 @@ export interface RecordView extends RecordPlace {
   sensor2: number;
   sensor3: number;
   sensor4: number;
-  /** It came with its position. */
+  /** Whether the record came with its position. */
   readonly hasOwnPosition: boolean;
-  /** It has a position, its own or the one before. */
+  /** Whether the record has a position: its own, or the one before. */
   readonly isShown: boolean;
   readonly hasAlerts: boolean;
-  /** A number of its extras is not finite, so that they are no JSON: earlier versions stored such. */
+  /** Whether a number of the extras is not finite, so that the extras are no JSON. Earlier versions stored such numbers. */
   readonly hasNotFinite: boolean;
-  /** Appends its alert members, where it has alerts. */
+  /** Appends the alert members of a record that has alerts. */
   appendAlerts(sink: ByteSink): void;
-  /** Appends its extras as they are stored. */
+  /** Appends the extras as they are stored. */
   appendExtras(sink: ByteSink): void;
 }

@@ -25,7 +25,7 @@ export function packPatches(patches: readonly TotalsPatch[]): Uint8Array<ArrayBu
   return sink.cut();
 }
 
-/** Gives stored records new totals. What shifts will add to them when they are read is taken off before. */
+/** Gives stored records new totals, without the shifts that readers add. */
 export class Rewriter {
   /** Where each record's new totals are. */
   readonly #patches = new Map<string, number>();
@@ -50,7 +50,7 @@ export class Rewriter {
     return this.#patches.size - this.#found.size;
   }
 
-  /** New bytes of the chunk with this row number; undefined where nothing in it changes. */
+  /** Returns the new bytes of a chunk, or undefined when nothing in it changes. */
   rewrite(chunk: Uint8Array, seq: number): Uint8Array | undefined {
     const cursor = new RecordCursor(chunk);
     const shifts = this.#shifts.of({ asOf: seq, first: Number.NEGATIVE_INFINITY, last: Number.POSITIVE_INFINITY });

@@ -12,7 +12,7 @@ import type { ByteSink } from "./sink.ts";
 const short = 5;
 const long = 9;
 
-/** Appends a commit's shifts. `seq`: the row number of its first chunk. */
+/** Appends a commit's shifts. `seq`: row number of the commit's first chunk. */
 export function writeShifts(sink: ByteSink, seq: number, shifts: readonly TotalsShift[]): void {
   for (const { afterTime, afterArrival, odometerMm, sensorMs } of shifts) {
     sink.float64(afterTime);
@@ -32,7 +32,7 @@ export interface ShiftedChunk {
   /** Event times of its first and its last record. */
   readonly first: number;
   readonly last: number;
-  /** Lifts of the block: what is added to the totals of each of its records. Undefined: nothing. */
+  /** Lifts of the block: what is added to the totals of each record. Undefined when nothing is. */
   readonly sums?: TotalsSums | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface ShiftedChunk {
 export class Shifts {
   readonly #numbers: Float64Array;
 
-  /** `bytes` as `writeShifts` made them; undefined: there are none. */
+  /** `bytes`: as `writeShifts` made them. Undefined when there are none. */
   constructor(bytes: Uint8Array | undefined) {
     const length = bytes?.byteLength ?? 0;
     // SQLite's bytes may begin anywhere in a buffer. Doubles must be aligned, so the bytes are copied.
@@ -172,12 +172,12 @@ export class ChunkShifts {
       sink.view.setFloat64(sink.length - (cursor.end - at) + odometerOffset, cursor.odometerMm, true);
   }
 
-  /** A record's true totals without its shifts. They are stored so, because readers add the shifts. `cursor` has read the record, or its key. */
+  /** Takes the shifts of a record from its true totals: stored totals have no shifts, because readers add them. `cursor` has read the record, or its key. */
   withoutShifts(totals: Totals, cursor: RecordCursor): Totals {
     return changedBy(totals, this.#sumsFor(cursor), -1);
   }
 
-  /** Totals with the shifts of a record. `cursor` has read the record, or its key. */
+  /** Adds the shifts of a record to its totals. `cursor` has read the record, or its key. */
   withShifts(totals: Totals, cursor: RecordCursor): Totals {
     return changedBy(totals, this.#sumsFor(cursor), 1);
   }

@@ -9,7 +9,7 @@ export class ByteSink {
     this.view = new DataView(this.bytes.buffer);
   }
 
-  /** Makes room for so many more bytes; `bytes` and `view` may be others afterwards. */
+  /** Makes room for `more` bytes. `bytes` and `view` may be other objects afterwards. */
   reserve(more: number): void {
     const needed = this.length + more;
     if (needed <= this.bytes.length) return;
@@ -54,36 +54,36 @@ export class ByteSink {
     this.length += bytes.byteLength;
   }
 
-  /** Gives memory back where the buffer has grown over a size; what was written is gone then. */
+  /** Replaces a buffer that has grown over `size` by a smaller one. What was written is gone then. */
   shrink(size: number): void {
     if (this.bytes.length > size) this.restore(new ArrayBuffer(size));
   }
 
-  /** What was written: a view, to be read before anything else is written. */
+  /** A view of what was written. Read it before anything else is written. */
   get written(): Buffer<ArrayBuffer> {
     return this.bytes.subarray(0, this.length);
   }
 
-  /** What was written, in an ArrayBuffer of its own. */
+  /** Copies what was written into an ArrayBuffer of its own. */
   cut(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.bytes.buffer.slice(0, this.length));
   }
 
-  /** What was written, in the buffer that it was written to; the sink goes on with another one. */
+  /** Returns what was written, in the sink's own buffer. The sink continues with another buffer. */
   exchange(buffer: ArrayBuffer): Uint8Array<ArrayBuffer> {
     const written = new Uint8Array(this.bytes.buffer, 0, this.length);
     this.restore(buffer);
     return written;
   }
 
-  /** Takes the buffer away, to be transferred; the sink is empty afterwards and needs `restore`. */
+  /** Takes the buffer away, to be transferred. The sink is empty afterwards and needs `restore`. */
   take(): ArrayBuffer {
     const { buffer } = this.bytes;
     this.restore(new ArrayBuffer(0));
     return buffer;
   }
 
-  /** Goes on with a buffer that came back from another thread. */
+  /** Continues with a buffer that came back from another thread. */
   restore(buffer: ArrayBuffer): void {
     this.bytes = Buffer.from(buffer);
     this.view = new DataView(buffer);

@@ -61,7 +61,7 @@ function columnsOf({ sentAt, finishedAt, reply, failure }: CommandChange): Parti
   };
 }
 
-/** Whether so many commands wait for the device. Looks at no more of the index than these. */
+/** Whether at least this many commands wait for the device. Reads no more of the index than that. */
 async function isFull(database: Kysely<Schema>, device: DeviceKey, most: number): Promise<boolean> {
   const waiting = database.selectFrom("command").select("key").where("device", "=", device).where(waits);
   const last = waiting

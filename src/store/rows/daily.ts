@@ -138,7 +138,7 @@ export async function takeOfAccount(
   return true;
 }
 
-/** Gives back places that were taken, in a transaction of the caller's. */
+/** Gives back places that were taken. Runs in the caller's transaction. */
 export async function giveBackPlace(
   database: Kysely<Schema>,
   device: DeviceKey,

@@ -283,7 +283,7 @@ async function identifiersUsed(database: Kysely<Schema>, accountKey: number): Pr
   return Number(row.count);
 }
 
-/** Whether an account may hold so many identifiers more. */
+/** Whether an account may hold this many more identifiers. */
 async function mayHold(
   transaction: Transaction<Schema>,
   accountKey: number,
@@ -302,7 +302,7 @@ async function mayHold(
     .select((select) => select.fn.countAll<number>().as("count"))
     .where("account", "=", accountKey)
     .executeTakeFirstOrThrow();
-  // Each device has 17 identifiers at most: where even so many are fewer, the identifiers need not be counted, which takes longer.
+  // A device has at most 17 identifiers. If 17 for each device are within the limit, nobody needs to count them, which takes longer.
   if ((Number(devices.count) + 1) * mostOfDevice <= most) return true;
   return (await identifiersUsed(transaction, accountKey)) + added <= most;
 }

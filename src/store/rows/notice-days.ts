@@ -5,7 +5,7 @@ import type { DailyKind, DailyTaken } from "../../ports/store.ts";
 import type { NoticeRow, Schema } from "../schema.ts";
 import { giveBackPlace, takePlace } from "./daily.ts";
 
-/** The daily counter of a channel; undefined: it has none. */
+/** The daily counter of a channel. Undefined when the channel has none. */
 function kindOf(channel: NoticeChannel): DailyKind | undefined {
   return channel === "email" || channel === "sms" ? channel : undefined;
 }
@@ -26,7 +26,7 @@ export async function takeDay(
   return "taken";
 }
 
-/** Gives back the places of its day that a notice holds, if it does, in a transaction of the caller's. */
+/** Gives back the places of a day that a notice holds, if it holds any. Runs in the caller's transaction. */
 export async function giveBackDay(
   transaction: Transaction<Schema>,
   {

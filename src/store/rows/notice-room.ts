@@ -34,7 +34,7 @@ export class CrowdedNotices {
     this.#lookAfter = Math.max(1, Math.floor(most / lookEvery));
   }
 
-  /** A commit stored so many notices of the device. */
+  /** Notes how many notices of the device a commit stored. */
   made(device: DeviceKey, notices: number): void {
     const made = (this.#made.get(device) ?? this.#lookAfter) + notices;
     const looked = made >= this.#lookAfter;

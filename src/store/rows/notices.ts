@@ -36,7 +36,7 @@ const openedAtOnce = 32;
 /** In place of a target that can't be read. */
 const noTarget = { channel: "webhook", url: "", secret: "" } satisfies NoticeTarget;
 
-/** A notice's row with the account of its device; null: the device is gone. */
+/** A notice's row with the account of its device. The account is null when the device is gone. */
 type RowOfAccount = NoticeRow & { readonly account: number | null };
 
 function noticeOf(row: RowOfAccount, vault: Vault): Notice {
@@ -60,7 +60,7 @@ function noticeOf(row: RowOfAccount, vault: Vault): Notice {
   };
 }
 
-/** Undefined: it is damaged, or sealed by a key that is lost. */
+/** Returns undefined when the target is damaged, or was encrypted with a key that is lost. */
 function targetOf({ id, channel, target }: NoticeRow, vault: Vault): NoticeTarget | undefined {
   try {
     const opened = openTarget(target, id, vault);
@@ -331,7 +331,7 @@ export class NoticeRows implements NoticeStore {
   }
 }
 
-/** Claims a notice that waits. Undefined: it does not. */
+/** Claims a notice that waits. Returns undefined when it does not wait. */
 function claimed(database: Kysely<Schema>, key: number): Promise<NoticeRow | undefined> {
   return database
     .updateTable("notice")
@@ -343,7 +343,7 @@ function claimed(database: Kysely<Schema>, key: number): Promise<NoticeRow | und
     .executeTakeFirst();
 }
 
-/** Records what became of a claimed notice. Undefined: it was recorded before. */
+/** Records what became of a claimed notice. Returns undefined when that was recorded before. */
 function finished(
   database: Kysely<Schema>,
   key: number,

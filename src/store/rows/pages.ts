@@ -5,7 +5,7 @@ import type { Schema } from "../schema.ts";
 /** Rows of one question of a long list: what the engine's thread holds at once, and how long other questions wait. */
 export const pageRows = 1000;
 
-/** All rows of a list, asked for page by page; `page` gives at most so many rows that follow the last one known. */
+/** Returns all rows of a list, page by page. `page` returns up to a number of rows that follow the last one known. */
 export async function allPages<R>(
   page: (last: R | undefined, limit: number) => Promise<readonly R[]>,
   limit = pageRows,
@@ -88,7 +88,7 @@ export function bytesOf(...columns: readonly string[]): RawBuilder<number> {
   return sql<number>`${sql.join(parts, sql` + `)} + 200`;
 }
 
-/** Rows with these ids in the order of their keys, asked for so many at a time. */
+/** Returns the rows with these ids in the order of their keys, some ids at a time. */
 export async function someByKey<R extends { readonly key: number }>(
   ids: readonly string[],
   atOnce: number,

@@ -140,7 +140,7 @@ function rowOf(
     .executeTakeFirst();
 }
 
-/** Why a code may not be sent; undefined: it may, and its place in the account's day is taken. */
+/** Returns why a code may not be sent. Returns undefined when it may: then its place in the account's day is taken. */
 async function refusalOf(
   transaction: Transaction<Schema>,
   { accountKey, channel, address }: RecipientName,

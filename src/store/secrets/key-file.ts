@@ -18,7 +18,7 @@ const about = `# Keys of the secrets in waybeam.db, the newest first. Back this 
 
 /**
  * The keys in a file, the newest first: each a line of base64 that stands for 32 bytes (`openssl rand -base64 32` makes one); lines that begin with # are passed over.
- * Undefined: there is no such file. Throws `SecretKeyUnusable`.
+ * Returns undefined when there is no such file. Throws `SecretKeyUnusable`.
  */
 export function readKeys(file: string): readonly [SecretKey, ...SecretKey[]] | undefined {
   let text: string;

@@ -82,7 +82,7 @@ export async function sealAll(database: Kysely<Schema>, vault: Vault): Promise<S
   };
 }
 
-/** What a step sealed, and the key of its last row; undefined: there was none. */
+/** What a step encrypted, and the key of its last row. Undefined when there was no row. */
 interface Step extends Sealed {
   readonly last: number | undefined;
 }

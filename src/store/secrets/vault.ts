@@ -3,7 +3,7 @@ import type { Ids } from "../../ports/ids.ts";
 
 /** Seals what is secret before it is stored. `place` names the row and its purpose: a sealed text opens there and nowhere else. */
 export interface Vault {
-  /** What the key is called under which new texts are sealed; empty: they are not. */
+  /** Name of the key that encrypts new texts. Empty when they are not encrypted. */
   readonly current: string;
   seal(text: string, place: string): string;
   /** The text again; one that was never sealed is given back as it is. Throws where its key is not known, or it was sealed for another place or changed. */

@@ -5,7 +5,10 @@ import { readRecords } from "../records/record-codec.ts";
 import { momentText } from "./chunk-rows.ts";
 import { corrupt, storeError } from "./engine-errors.ts";
 
-/** Unpacks records of a device, of about an event time, from a reader's answer. The reader looks only at their lengths and times: that a record is damaged may show only here. */
+/**
+ * Unpacks the records of a reader's answer. The reader looks only at their lengths and times, so other damage shows here. An error names the device and `time`, an event time
+ * near the records.
+ */
 export function answeredRecords(bytes: Uint8Array, device: DeviceKey, time: number): LocationRecord[] {
   try {
     return readRecords(bytes);

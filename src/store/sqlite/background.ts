@@ -2,12 +2,12 @@
 export class Background {
   readonly #work: () => Promise<void>;
   #working: Promise<void> | undefined;
-  /** Asked to start since the work last began: what was added as it ended is not left. */
+  /** Whether `start` was called since the work last began, so that what was added while it ended is done too. */
   #asked = false;
   #closed = false;
   #wake: (() => void) | undefined;
 
-  /** `work` does what there is to do, looks at `closed` in between, and does not throw. */
+  /** `work` does what there is to do, checks `closed` in between, and does not throw. */
   constructor(work: () => Promise<void>) {
     this.#work = work;
   }
@@ -16,13 +16,13 @@ export class Background {
     return this.#closed;
   }
 
-  /** There is something to do. */
+  /** Starts the work, or lets it run once more. */
   start(): void {
     this.#asked = true;
     this.#working ??= this.#run();
   }
 
-  /** Waits so many ms, or until it is closed. */
+  /** Waits for `ms`, or until it is closed. */
   pause(ms: number): Promise<void> {
     if (this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
@@ -34,7 +34,7 @@ export class Background {
     });
   }
 
-  /** Ends once the work has seen it. */
+  /** Resolves when the work has ended. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#wake?.();

@@ -10,7 +10,7 @@ function blockOf(seq: number, first = seq * 100) {
   return { ...storedBlock(records), seq, bytes: packedRecords(records).length };
 }
 
-test("a block's body is kept when it is asked for, and found after that", () => {
+test("the cache keeps the body of a block that was asked for, and finds it again", () => {
   const cache = new BlockCache(100_000);
   const block = blockOf(1);
   assert.equal(cache.find(block), undefined);
@@ -21,7 +21,7 @@ test("a block's body is kept when it is asked for, and found after that", () => 
   assert.equal(cache.bytes, body.bytes.length);
 });
 
-test("a block with the same row number and another checksum is not found, and takes the place of the first", () => {
+test("a block with the same row number and another checksum is another block, and replaces the first one", () => {
   const cache = new BlockCache(100_000);
   cache.body(blockOf(1));
   const other = blockOf(1, 5);
@@ -31,7 +31,7 @@ test("a block with the same row number and another checksum is not found, and ta
   assert.equal(cache.bytes, body.bytes.length);
 });
 
-test("the cache keeps to its bytes, and finds at least a third of blocks that need half as much again", () => {
+test("the cache never exceeds its bytes, and still finds a third of the blocks when they need half as much again", () => {
   const blocks = Array.from({ length: 60 }, (_, seq) => blockOf(seq));
   const most = 40 * Math.max(...blocks.map((block) => decompressBlock(block).bytes.length));
   const cache = new BlockCache(most);

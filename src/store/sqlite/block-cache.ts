@@ -9,9 +9,9 @@ interface Kept {
 }
 
 /**
- * Keeps the bodies of blocks, up to a number of bytes: a thousand late reports into one day then decompress that day once. A body takes a thirtieth of its records, and some
- * records of it are found in 50 µs. Random bodies make room for new ones. The least recently used body would be a bad choice: where devices report in turn and their
- * blocks do not quite fit, it is the very body that is needed next.
+ * Keeps the bodies of blocks, up to a number of bytes, so that a thousand late reports into one day decompress that day once. A body takes a thirtieth of the memory of its
+ * records, and records are found in it in 50 µs. Random bodies make room for new ones. The least recently used body would be a bad choice: where devices report in turn and
+ * their blocks do not quite fit, it is the body that is needed next.
  */
 export class BlockCache {
   readonly #most: number;
@@ -29,14 +29,14 @@ export class BlockCache {
     return this.#bytes;
   }
 
-  /** The body of a block. Undefined: it is not kept. */
+  /** Returns the body of a block, or undefined when the cache does not have it. */
   find({ seq, data }: Pick<ChunkRow, "seq" | "data">): BlockBody | undefined {
     const place = this.#places.get(seq);
     const kept = place === undefined ? undefined : this.#kept[place];
     return kept?.checksum === checksumOf(data) ? kept.body : undefined;
   }
 
-  /** The body of a block, which is kept from now on. Throws `BlockDamaged`. */
+  /** Returns the body of a block, which the cache keeps from now on. Throws `BlockDamaged`. */
   body(row: StoredBlock & Pick<ChunkRow, "seq">): BlockBody {
     const known = this.find(row);
     if (known !== undefined) return known;
@@ -59,7 +59,7 @@ export class BlockCache {
     this.#bytes += length;
   }
 
-  /** Drops the body at a place. The last body takes that place, so that no other moves. */
+  /** Drops the body at a place. The last body moves to that place, so that all others stay where they are. */
   #drop(place: number | undefined): void {
     const gone = place === undefined ? undefined : this.#kept[place];
     const last = this.#kept.at(-1);
@@ -72,7 +72,7 @@ export class BlockCache {
   }
 }
 
-/** The body in a buffer of its own size: what zlib gives is a part of a buffer of 64 KB. */
+/** Copies the body into a buffer of its own size: the decompressor's result may be a part of a buffer of 64 KB. */
 function exactly(body: BlockBody): BlockBody {
   return { ...body, bytes: new Uint8Array(body.bytes) };
 }

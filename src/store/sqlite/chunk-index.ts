@@ -41,7 +41,7 @@ export interface Amount {
 /** Successive chunks of a device. */
 export interface Slice {
   readonly seqs: readonly number[];
-  /** Event time of each one's first record. */
+  /** Event time of each chunk's first record. */
   readonly firsts: readonly number[];
 }
 
@@ -108,7 +108,7 @@ export class DeviceChunks {
     return !this.isSealed(index) || !isFull(this.count(index), this.bytes(index));
   }
 
-  /** Counts a chunk that comes, or, with the sign -1, one that goes. */
+  /** Adds a chunk to the counts, or with the sign -1 takes it from them. */
   #tally(index: number, sign: 1 | -1): void {
     if (this.isSealed(index)) {
       if (this.#isOpen(index)) this.#small += sign;
@@ -194,7 +194,7 @@ export class DeviceChunks {
   /** Row numbers of all chunks that may hold the device's newest record before a moment. */
   newestBefore(time: number): number[] {
     let newest = Number.NEGATIVE_INFINITY;
-    // From the last beginning backwards: once a record before the moment is known, only chunks that may hold a newer one matter.
+    // From the last chunk backwards: once a record before the moment is known, only chunks that may hold a newer record matter.
     const seqs: { readonly seq: number; readonly last: number }[] = [];
     for (let index = this.position(time, 0) - 1; index >= 0; index--) {
       if (this.first(index) + this.#longest < newest) break;
@@ -214,7 +214,7 @@ export class DeviceChunks {
     return false;
   }
 
-  /** The tail's chunks with smaller row numbers. */
+  /** Counts the tail's chunks with row numbers smaller than `until`. */
   tailBefore(until: number): Amount {
     const amount = { chunks: 0, records: 0, bytes: 0 };
     for (let index = 0; index < this.#length; index++) {
@@ -226,15 +226,15 @@ export class DeviceChunks {
     return amount;
   }
 
-  /** Event time at which the first chunk begins that is to be sealed. Infinite: there is none. */
+  /** Returns the event time at which the first chunk to be sealed begins, or infinity when there is none. */
   firstOpen(): number {
     const some = this.tail.chunks > 0 || this.#small > 0;
     return some ? this.#nextOpen(0, Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
   }
 
   /**
-   * Up to `rows` successive chunks behind a place, with row numbers smaller than `until`. `from`: an event time, to leave out chunks that end before it; or "next open", for
-   * the time at which the next chunk begins that is to be sealed.
+   * Returns up to `rows` successive chunks behind a place, with row numbers smaller than `until`. `from`: chunks that end before this event time are left out. "next open" stands
+   * for the time at which the next chunk to be sealed begins.
    */
   slice({ first, seq }: ChunkPlace, until: number, rows: number, from: number | "next open"): Slice {
     const begin = this.position(first, seq + 1);
@@ -249,7 +249,7 @@ export class DeviceChunks {
     return slice;
   }
 
-  /** Event time at which the next chunk begins that is to be sealed, from an index on. Infinite: there is none. */
+  /** Returns the event time at which the first chunk to be sealed from an index on begins, or infinity when there is none. `until`: as in `slice`. */
   #nextOpen(from: number, until: number): number {
     for (let index = from; index < this.#length; index++)
       if (this.#isOpen(index) && this.seq(index) < until) return this.first(index);
@@ -279,7 +279,7 @@ export class DeviceChunks {
   replace(seqs: ReadonlySet<number>, chunks: readonly PlacedChunk[]): void {
     const numbers = this.#numbers;
     let [index, to, longest] = [0, 0, 0];
-    // A device may have a hundred thousand chunks: all behind the last one that goes are moved by one call.
+    // A device may have a hundred thousand chunks, so one call moves all chunks behind the last one that goes.
     for (let left = seqs.size; index < this.#length && left > 0; index++) {
       if (seqs.has(this.seq(index))) {
         left--;
@@ -301,7 +301,7 @@ export class DeviceChunks {
   }
 }
 
-/** Where a chunk stands among those of its device. */
+/** A chunk's place among the chunks of its device. */
 export interface ChunkPlace {
   readonly first: number;
   readonly seq: number;

@@ -20,7 +20,7 @@ const tables = `
   create table patch (key integer primary key, device, seq, first, last, data);
 `;
 
-test("a history makes no block go that late reports need, also where late chunks lie beside its blocks", () => {
+test("a history takes no room in the cache of blocks, even where late chunks lie beside its blocks", () => {
   const database = new DatabaseSync(":memory:");
   database.exec(tables);
   const sealed = [record(1), record(2), record(4)];
@@ -46,7 +46,7 @@ test("a history makes no block go that late reports need, also where late chunks
   database.close();
 });
 
-/** A database with the tail of three devices. The log of changes ends before the last bytes of the second device's row, as if a part of the disk could not be read. */
+/** A reader of a database whose tail has a row of each of three devices. SQLite's log lacks the last bytes of the second row, as if a part of the disk could not be read. */
 function unreadable(context: TestContext): ChunkReader {
   const directory = dataFolder();
   const file = join(directory, "positions.db");
@@ -62,7 +62,7 @@ function unreadable(context: TestContext): ChunkReader {
     insert.run(device, device, one.time, one.time, packedRecords([one]));
   };
   for (const device of [1, 3]) put(device, "");
-  // Too long for the page of the others: its own pages are the last ones of the log.
+  // Too long for the page of the other rows, so the last pages of the log are its own.
   put(2, `,"attributes":{"note":"${"x".repeat(100_000)}"`);
   truncateSync(`${file}-wal`, readFileSync(`${file}-wal`).length - 10_000);
   const reading = new DatabaseSync(file, { readOnly: true });
@@ -79,7 +79,7 @@ const ofDevice = (device: number) => ({
   bytes: 1_000_000,
 });
 
-test("a part of the disk that can't be read fails what asks for it, and nothing that is asked for together with it", (context) => {
+test("a part of the disk that can't be read fails the request that needs it, and no other request of the same call", (context) => {
   const reader = unreadable(context);
   const answer = reader.contexts([1, 2, 3].map(ofDevice));
   assert.deepEqual(
@@ -91,7 +91,7 @@ test("a part of the disk that can't be read fails what asks for it, and nothing 
   assert.deepEqual(outcomes, [found, Float64Array.of(0, 0), found]);
 });
 
-test("a part of the disk that can't be read is told as what it is, and the next question is answered", (context) => {
+test("a history that needs a part of the disk that can't be read fails with the cause, and the next one is read", (context) => {
   const reader = unreadable(context);
   const range = { ...everything, bound: Number.POSITIVE_INFINITY, after: undefined, readings: false, spares: [] };
   const history = (device: number) => reader.history({ ...range, device, seqs: [device] })?.length;

@@ -42,7 +42,7 @@ interface Found {
 
 /** Shows the records of a chunk one after the other. */
 interface Walk extends RecordView {
-  /** Goes to the next record. False: there is none. */
+  /** Goes to the next record. Returns false when there is none. */
   next(): boolean;
 }
 
@@ -64,7 +64,7 @@ export class ChunkReader {
     this.#cache = cache;
   }
 
-  /** Undefined: one of the chunks is not there any more. */
+  /** Renders a part of a history. Returns undefined when one of the chunks is gone. */
   history(request: RenderRequest): JsonPiece[] | undefined {
     const { device, seqs, odometerStart, readings, spares } = request;
     const found = this.#rows.asOfNow(() => this.#rows.find(device, seqs));
@@ -77,12 +77,12 @@ export class ChunkReader {
 
   /** Renders chunks of which each ends before the next begins. */
   #renderInOrder(found: ChunksFound, request: RenderRequest): void {
-    const { device, from, to, bound, limit, after, readings } = request;
+    const { from, to, bound, limit, after, readings } = request;
     const pieces = this.#pieces;
     for (const row of found.rows) {
       const touched = found.patches.touch(row);
       const shifts = touched ? noShifts : found.shifts.of(row);
-      const done = toldAsDamaged(device, row, () => {
+      const done = toldAsDamaged(row, () => {
         const walk = touched ? this.#patched(row, found) : this.#open(row);
         while (pieces.count < limit && walk.next()) {
           const { time } = walk;
@@ -114,8 +114,8 @@ export class ChunkReader {
 
   /** Renders chunks that overlap each other: their records are put in order first. */
   #renderMerged(found: ChunksFound, request: RenderRequest): void {
-    this.#put(found, request.device);
-    this.#told(request.device, () => this.#renderFound(request));
+    this.#put(found);
+    this.#told(() => this.#renderFound(request));
   }
 
   #renderFound(request: RenderRequest): void {
@@ -149,12 +149,12 @@ export class ChunkReader {
     return { failures, table, bytes: sink.cut(), cached: this.#cache.bytes };
   }
 
-  /** Appends what surrounds a place. Returns the numbers that `ContextsAnswer` has of it. */
+  /** Appends what surrounds a place. Returns its four numbers in the table of `ContextsAnswer`. */
   #context(request: ContextRequest, sink: ByteSink): readonly [number, number, number, number] {
     const { device, seqs, place, bound, limit } = request;
     if (!this.#read(device, seqs, { from: place.time, bound, most: limit }))
       return [sink.length, sink.length, 0, contextOutcome.missing];
-    return this.#told(device, () => {
+    return this.#told(() => {
       this.#before(place, sink);
       const middle = sink.length;
       const { count, cut } = this.#from(request, sink);
@@ -162,10 +162,10 @@ export class ChunkReader {
     });
   }
 
-  /** Undefined: one of the chunks is not there any more. */
+  /** Finds what is stored of a moment. Returns undefined when one of the chunks is gone. */
   moment({ device, seqs, time }: MomentRequest): MomentAnswer | undefined {
     if (!this.#rows.asOfNow(() => this.#read(device, seqs, ofMoment(time)))) return undefined;
-    return this.#told(device, () => this.#hashesOf(time));
+    return this.#told(() => this.#hashesOf(time));
   }
 
   #hashesOf(time: number): MomentAnswer {
@@ -185,11 +185,11 @@ export class ChunkReader {
   }
 
   /** Runs `read` over `#packed`. Where records are damaged, the error names the device and the times of all the chunks. */
-  #told<T>(device: DeviceKey, read: () => T): T {
+  #told<T>(read: () => T): T {
     try {
       return read();
     } catch (error) {
-      throw asDamage(error, device, spanOf(this.#chunks));
+      throw asDamage(error, spanOf(this.#chunks));
     }
   }
 
@@ -211,7 +211,7 @@ export class ChunkReader {
     if (newest >= 0) this.#shifts[newestChunk]?.copy(cursor, newest, sink);
   }
 
-  /** Appends the records after a place. `cut`: some were left out, because there were too many bytes. */
+  /** Appends the records after a place and returns how many there are. `cut`: more were left out, because they had too many bytes. */
   #from(
     { place, bound, limit, bytes }: ContextRequest,
     sink: ByteSink,
@@ -260,15 +260,15 @@ export class ChunkReader {
     return found;
   }
 
-  /** Finds chunks and puts their records into `#packed`. False: one of the chunks is not there any more. */
+  /** Finds chunks and puts their records into `#packed`. Returns false when one of the chunks is gone. */
   #read(device: DeviceKey, seqs: readonly number[], window: Window): boolean {
     const found = this.#rows.find(device, seqs);
-    if (found !== undefined) this.#put(found, device, window);
+    if (found !== undefined) this.#put(found, window);
     return found !== undefined;
   }
 
-  /** Puts the records of chunks into `#packed`. `window`: which records of blocks are wanted; all, unless it is given. */
-  #put(found: ChunksFound, device: DeviceKey, window?: Window): void {
+  /** Puts the records of chunks into `#packed`. `window`: which records of blocks are wanted. Without a window, all are. */
+  #put(found: ChunksFound, window?: Window): void {
     const { rows, shifts, patches } = found;
     const packed = this.#packed;
     packed.shrink(4 * 1024 * 1024);
@@ -278,7 +278,7 @@ export class ChunkReader {
     this.#shifts = [];
     for (const row of rows) {
       const touched = patches.touch(row);
-      toldAsDamaged(device, row, () => {
+      toldAsDamaged(row, () => {
         const records = row.sealed && window !== undefined ? this.#windowOf(row, window) : this.#recordsOf(row);
         if (touched) patches.copyAll(records, row, shifts, packed);
         else packed.append(records);
@@ -300,7 +300,7 @@ export class ChunkReader {
     return row.sealed ? unpackBody(this.#passing(row), row.bytes) : row.data;
   }
 
-  /** A block's body for a history. The body is not kept: a long history would only make others' blocks go. */
+  /** Returns a block's body for a history. The cache does not keep it: a long history would take the room of blocks that late reports need. */
   #passing(row: ChunkRow): BlockBody {
     return this.#cache.find(row) ?? decompressBlock(row);
   }
@@ -310,7 +310,7 @@ function ofMoment(time: number): Window {
   return { from: time, bound: Number.POSITIVE_INFINITY, most: 0 };
 }
 
-/** All of some chunks as if they were one row. */
+/** Returns one head that has the times of all these chunks. */
 function spanOf(rows: readonly ChunkRow[]): ChunkHead {
   const [{ device, seq, first, asOf } = { device: 0, seq: 0, first: 0, asOf: 0 }] = rows;
   const last = rows.reduce((latest, row) => Math.max(latest, row.last), first);
@@ -327,7 +327,7 @@ function recordAt(cursor: RecordCursor, at: number): LocationRecord {
   return cursor.record();
 }
 
-/** Runs seldom, because chunks seldom overlap. */
+/** Need not be fast: chunks seldom overlap. */
 function sortByPlace({ cursor, offsets, chunks }: { cursor: RecordCursor; offsets: number[]; chunks: number[] }): void {
   const keys = offsets.map((at, index) => {
     cursor.readKey(at);

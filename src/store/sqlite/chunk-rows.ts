@@ -37,7 +37,7 @@ const ofTail = asDoubles(["first", "last", "count"]);
 const sums = ["odometer_mm", "sensor1_ms", "sensor2_ms", "sensor3_ms", "sensor4_ms"];
 const blockHead = `seq, ${asDoubles(["first", "last", "count", "bytes", "as_of", ...sums])}`;
 
-/** Up to so many rows are found one by one, at 4 µs a row. One statement for all takes 1.5 µs a row, and 20 µs to begin with. */
+/** The most rows that are found one by one, which takes 4 µs a row. One statement for all rows takes 20 µs, and 1.5 µs a row. */
 const fewRows = 8;
 
 /** Reads chunks by their row numbers, from the tail and from blocks. */
@@ -62,17 +62,13 @@ export class ChunkRows {
     this.#begin = database.prepare("begin");
     this.#end = database.prepare("commit");
     const chosen = "seq in (select value from json_each(?))";
-    this.#tail = database.prepare(`select seq, ${ofTail}, data from tail where ${chosen}`, arrays);
-    this.#tailRow = database.prepare(`select seq, ${ofTail}, data from tail where seq = ?`, arrays);
-    this.#blockRow = database.prepare(
-      `select ${blockHead}, data from block left join block_data using (seq) where seq = ?`,
-      arrays,
-    );
+    const tail = `select seq, ${ofTail}, data from tail`;
+    const blocks = `select ${blockHead}, data from block left join block_data using (seq)`;
+    this.#tail = database.prepare(`${tail} where ${chosen}`, arrays);
+    this.#tailRow = database.prepare(`${tail} where seq = ?`, arrays);
+    this.#blocks = database.prepare(`${blocks} where ${chosen}`, arrays);
+    this.#blockRow = database.prepare(`${blocks} where seq = ?`, arrays);
     this.#tailHeads = database.prepare(`select seq, ${ofTail}, length(data) from tail where ${chosen}`, arrays);
-    this.#blocks = database.prepare(
-      `select ${blockHead}, data from block left join block_data using (seq) where ${chosen}`,
-      arrays,
-    );
     this.#blockHeads = database.prepare(`select ${blockHead} from block where ${chosen}`, arrays);
     this.#tailData = database.prepare("select data from tail where seq = ?");
     this.#blockData = database.prepare("select data from block_data where seq = ?");
@@ -93,12 +89,12 @@ export class ChunkRows {
     }
   }
 
-  /** Goes on inside `asOfNow` after a failure, which may have ended the transaction. */
+  /** Continues inside `asOfNow` after a failure, which may have ended the transaction. */
   goOn(): void {
     if (!this.#database.isTransaction) this.#begin.run();
   }
 
-  /** Undefined: one of the chunks is not there. */
+  /** Finds chunks of a device. Returns undefined when one of them is not there. */
   find(device: DeviceKey, seqs: readonly number[]): ChunksFound | undefined {
     const rows = seqs.length > fewRows ? this.#many(device, seqs) : this.#few(device, seqs);
     return rows.length === seqs.length ? this.#withOthers(device, rows, Number.MAX_SAFE_INTEGER) : undefined;
@@ -138,7 +134,7 @@ export class ChunkRows {
     return rows.length === seqs.length ? this.#withOthers(device, rows, until) : undefined;
   }
 
-  /** The bytes of a chunk. */
+  /** Reads the bytes of a chunk. */
   data({ seq, sealed }: ChunkHead): Uint8Array {
     const data = (sealed ? this.#blockData : this.#tailData).get(seq)?.data;
     if (data instanceof Uint8Array) return data;
@@ -164,7 +160,7 @@ export class ChunkRows {
     return new Shifts(data instanceof Uint8Array ? data : undefined);
   }
 
-  /** Patches of the time of some chunks, in their order. */
+  /** Reads the patches that may concern these chunks. `rows`: in the order of their beginnings. */
   #patches(device: DeviceKey, rows: readonly ChunkHead[], until: number): Patches {
     let last = Number.NEGATIVE_INFINITY;
     for (const row of rows) if (row.last > last) last = row.last;
@@ -215,7 +211,7 @@ function blockHeadOf(device: DeviceKey, row: readonly unknown[]): ChunkHead {
   return { ...head, sums: { odometerMm, sensorMs: [one, two, three, four] } };
 }
 
-/** What is wrong with a chunk's bytes or their page, where reading failed for that. Undefined: the error has another cause. */
+/** Returns what is wrong with a chunk's bytes, or with their page, or undefined when the error has another cause. */
 export function damageOf(error: unknown): string | undefined {
   const isPage = error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === corrupt;
   return isPage ? "a page can't be read" : recordsDamage(error);
@@ -226,8 +222,8 @@ export function isDamage(error: unknown): boolean {
   return troubleOf(failureOf(error).code) === "damaged" || damageOf(error) !== undefined;
 }
 
-/** The error for a damaged chunk: it has the code that SQLite gives a damaged page, and names the device and the times. Any other error stays as it is. */
-export function asDamage(error: unknown, device: DeviceKey, { seq, first, last, sealed }: ChunkHead): unknown {
+/** Returns the error for a damaged chunk, which has SQLite's code for a damaged page and names the device and the times. Returns any other error as it is. */
+export function asDamage(error: unknown, { device, seq, first, last, sealed }: ChunkHead): unknown {
   const problem = damageOf(error);
   if (problem === undefined) return error;
   const range = `from ${momentText(first)} to ${momentText(last)}`;
@@ -242,11 +238,11 @@ export function momentText(time: number): string {
   return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : `${time} ms`;
 }
 
-/** Runs `read`. Where the chunk is damaged, the error names its device and times. */
-export function toldAsDamaged<T>(device: DeviceKey, chunk: ChunkHead, read: () => T): T {
+/** Runs `read`. If the chunk is damaged, the error names the device and the times. */
+export function toldAsDamaged<T>(chunk: ChunkHead, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw asDamage(error, device, chunk);
+    throw asDamage(error, chunk);
   }
 }

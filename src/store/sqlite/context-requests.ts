@@ -3,7 +3,7 @@ import type { ContextRequest } from "./messages.ts";
 /** Numbers of a request beside its row numbers: device, time and arrival of the place, bound, limit, bytes, and how many row numbers follow. */
 const fixed = 7;
 
-/** Requests as numbers: to copy hundreds of small objects between threads would cost more than all else in asking. */
+/** Packs requests as numbers: hundreds of small objects would cost more to copy between threads than everything else in asking. */
 export function packRequests(requests: readonly ContextRequest[]): Float64Array<ArrayBuffer> {
   const length = requests.reduce((sum, { seqs }) => sum + fixed + seqs.length, 0);
   const numbers = new Float64Array(length);
@@ -22,7 +22,7 @@ export function packRequests(requests: readonly ContextRequest[]): Float64Array<
   return numbers;
 }
 
-/** The requests that `packRequests` packed. */
+/** Returns the requests that `packRequests` packed. */
 export function unpackRequests(numbers: Float64Array): readonly ContextRequest[] {
   const requests: ContextRequest[] = [];
   for (let at = 0; at < numbers.length; ) {

@@ -9,20 +9,20 @@ import { mostLooks, type ReadParts, stepBytes } from "./history.ts";
 import { type ContextRequest, type ContextsAnswer, contextOutcome } from "./messages.ts";
 import { Sweep } from "./sweep.ts";
 
-/** What one request found; undefined: a chunk was not there any more. */
+/** What one request found. Undefined when one of the chunks is gone. */
 type Found =
   | {
-      /** The record at or before the place, packed; or nothing. */
+      /** The record at or before the place, packed. Empty when there is none. */
       readonly before: Uint8Array;
-      /** The records behind the place, packed, and how many they are. */
+      /** The records behind the place, packed. `count`: how many there are. */
       readonly from: Uint8Array;
       readonly count: number;
-      /** There was more than the request's bytes. */
+      /** Whether there are more, which would exceed the request's bytes. */
       readonly cut: boolean;
     }
   | undefined;
 
-/** What was found, as the reader answered. */
+/** A context whose records stay as the reader answered them. */
 class Packed implements PackedContext {
   readonly bytes: number;
   readonly #device: DeviceKey;
@@ -32,7 +32,7 @@ class Packed implements PackedContext {
   readonly #limit: number;
   readonly #more: boolean;
 
-  /** What surrounds `time`. `from` has one record more than `limit` where there are more. */
+  /** `time`: of the place. `from` has one record more than `limit` when there are more. */
   constructor(
     { device, time }: { readonly device: DeviceKey; readonly time: number },
     before: Uint8Array,
@@ -58,10 +58,13 @@ class Packed implements PackedContext {
   }
 }
 
-/** Bytes that one call to the reader asks for at most, those of the largest request: its answer crosses the threads in one piece. */
+/** The most bytes that one call to the reader asks for: those of the largest request. The answer crosses the threads in one piece. */
 const mostAsked = 8 * 1024 * 1024;
 
-/** Bytes of a context for each record that is asked for, more than most records have; and of any. Thousands of contexts with long texts are held at a time. */
+/**
+ * A context has at most `recordBytes` for each record that is asked for, or `leastBytes` if that is more. Most records have fewer. Thousands of contexts are held at a time, so
+ * long texts must not fill the memory.
+ */
 const recordBytes = 512;
 const leastBytes = 64 * 1024;
 
@@ -71,7 +74,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Finds what surrounds late records. All that is asked for in one turn of the event loop crosses to the reader as one call: a batch may have hundreds. */
+/** Finds what surrounds late records. All requests of one turn of the event loop go to the reader in one call: a batch may have hundreds. */
 export class Contexts {
   readonly #parts: ReadParts;
   #waiting: Waiting[] = [];
@@ -100,7 +103,7 @@ export class Contexts {
   ): Promise<PackedContext | undefined> {
     const chunks = this.#parts.index.get(device);
     if (chunks === undefined) return emptyContext;
-    // One more than asked for tells whether there are more.
+    // One record more than asked for tells whether there are more.
     const wanted = limit + 1;
     const begin = place.arrival === Number.POSITIVE_INFINITY ? justAfter(place.time) : place.time;
     const sweep = new Sweep(chunks, begin, Number.POSITIVE_INFINITY);
@@ -153,7 +156,7 @@ export class Contexts {
       const requests = packRequests(waiting.map(({ request }) => request));
       const answer = await this.#parts.reader.call("contexts", requests, [requests.buffer]);
       this.cachedBytes = answer.cached;
-      // Rejected first: the answer that each of these gets below then changes nothing.
+      // Rejected first. Below, these requests are resolved too, which then has no effect.
       for (const { index, message, code } of answer.failures) waiting[index]?.reject(storeError(message, code));
       waiting.forEach(({ resolve }, index) => {
         resolve(foundOf(answer, index));
@@ -164,14 +167,14 @@ export class Contexts {
   }
 }
 
-/** Row numbers of the chunks of which some hold the last record at or before a place. */
+/** Row numbers of all chunks that may hold the last record at or before a place. */
 function seqsBefore(chunks: DeviceChunks, { time, arrival }: RecordPlace): readonly number[] {
   if (arrival === Number.POSITIVE_INFINITY) return chunks.newestBefore(justAfter(time));
   const earlier = chunks.newestBefore(time);
   return arrival === Number.NEGATIVE_INFINITY ? earlier : [...earlier, ...chunks.newestBefore(justAfter(time))];
 }
 
-/** The next moment that a double can tell from a positive one. */
+/** A double just above a positive time. */
 function justAfter(time: number): number {
   return time * (1 + Number.EPSILON);
 }
@@ -180,8 +183,8 @@ const nothing = new Uint8Array(0);
 const emptyContext = new Packed({ device: 0, time: 0 }, nothing, [], 0, false);
 
 /**
- * The answer to a request. Its bytes are copied into a buffer of their own, because contexts wait: a view would keep the whole answer, which may be a thousand times as large,
- * and a small `Buffer` the 64 KB that Node shares among many.
+ * Takes the answer to one request. Copies the bytes into a buffer of their own, because contexts wait: a view would keep the whole answer in memory, which may be a thousand
+ * times as large, and a small `Buffer` would keep the 64 KB that Node shares among many.
  */
 function foundOf({ table, bytes }: ContextsAnswer, index: number): Found {
   const start = index === 0 ? 0 : (table[index * 4 - 3] ?? 0);

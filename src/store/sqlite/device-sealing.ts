@@ -4,7 +4,7 @@ import type { DamagedChunk, PackerCalls, SealAnswer, WriterCalls } from "./messa
 import type { Mutex } from "./mutex.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
-/** Chunks that are looked at in one slice. */
+/** The most chunks of one slice. */
 const sliceRows = 256;
 
 /** What sealing works with. */
@@ -40,7 +40,7 @@ export class DeviceSealing {
   readonly #chunks: DeviceChunks;
   /** Chunks, shifts and patches with a smaller row number are dealt with. */
   readonly #until: number;
-  /** Event time from which on shifts and patches are folded in. Undefined: there are none, so only the tail is sealed. */
+  /** Event time from which on shifts and patches are folded in. Undefined when there are none, so that only the tail is sealed. */
   readonly #since: number | undefined;
   #place: ChunkPlace = firstPlace;
 

@@ -2,13 +2,13 @@ import { quotaNames } from "../../model/quotas.ts";
 import { QuotaReached, type StoreTrouble, StoreUnavailable } from "../../ports/store.ts";
 import type { CallFailure } from "./messages.ts";
 
-/** SQLITE_CORRUPT: what is stored of one device can't be read. */
+/** SQLITE_CORRUPT: a page of the database can't be read. The store gives damaged chunks the same code. */
 export const corrupt = 11;
 
 /** A failure inside SQLite as it crosses from a worker. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
-  /** SQLite's extended result code; undefined where the failure is not the engine's. */
+  /** SQLite's extended result code. Undefined when the failure is not the engine's. */
   readonly code: number | undefined;
 
   constructor(message: string, code: number | undefined) {
@@ -37,7 +37,7 @@ const troubles: ReadonlyMap<number, StoreTrouble> = new Map([
   [26, "damaged"], // NOTADB
 ]);
 
-/** What stands behind a result code. Undefined: the database can be used, or the failure is not the engine's. */
+/** Returns what stands behind a result code, or undefined when the database can be used or the failure is not the engine's. */
 export function troubleOf(code: number | undefined): StoreTrouble | undefined {
   return code === undefined ? undefined : troubles.get(code & 0xff);
 }

@@ -49,7 +49,7 @@ export function databaseOf(directory: string): string {
   }
 }
 
-/** The path that a link names. Undefined: the file is no link. */
+/** Returns the path that a link names, or undefined when the file is no link. */
 function linkTarget(file: string): string | undefined {
   try {
     return resolve(dirname(file), readlinkSync(file));

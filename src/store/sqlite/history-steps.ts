@@ -2,7 +2,7 @@ import { Turns } from "../../shares/turns.ts";
 import type { JsonPiece, ReaderCalls, RenderRequest } from "./messages.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
-/** The reader needs a millisecond or two for so many bytes of chunks, if all their records are asked for, or for so many records of a few chunks. */
+/** A step is short if its chunks have up to `shortBytes`, or if it asks for up to `shortRecords` of chunks with up to `fewBytes`: the reader takes a millisecond or two. */
 const shortBytes = 64 * 1024;
 const shortRecords = 256;
 const fewBytes = 1024 * 1024;
@@ -26,7 +26,7 @@ export class HistorySteps {
     this.#long = long;
   }
 
-  /** The records of a step. `bytes`: of its chunks; undefined: a chunk is not there any more. */
+  /** Reads the records of a step. `bytes`: of the step's chunks. Resolves with undefined when one of the chunks is gone. */
   read(account: number, bytes: number, request: RenderRequest): Promise<readonly JsonPiece[] | undefined> {
     const isLong = bytes > (request.limit <= shortRecords ? fewBytes : shortBytes);
     if (isLong && !this.#longStands) this.start();

@@ -45,7 +45,7 @@ export class JsonPieces {
 
   end(): JsonPiece[] {
     const json = this.#json;
-    // Most histories are a few records and have no spare buffer: their piece is a copy of its own size.
+    // Most histories are a few records and have no spare buffer. Their piece is copied into a buffer of its size.
     const spare = this.#spares.pop();
     if (this.#inPiece > 0) this.#cut(spare === undefined ? json.cut() : json.exchange(spare));
     json.shrink(2 * pieceBytes);

@@ -151,7 +151,7 @@ export class SqliteLocations implements LocationStore {
     this.#doubtful = [];
   }
 
-  /** Undefined: a damaged page. It belongs to some device, and must not keep all others from being written. */
+  /** Runs `read`. Returns undefined when it fails because a page is damaged: the page belongs to some device, and must not keep other devices from being written. */
   async #orDamaged<T>(read: () => Promise<T>): Promise<T | undefined> {
     try {
       return await read();
@@ -253,7 +253,7 @@ export class SqliteLocations implements LocationStore {
     chunks.shifts = more(chunks.shifts, shifts.length, since);
   }
 
-  /** Brings the index up to the tail after a commit of unknown outcome. To be called in a turn of one's own. */
+  /** Brings the index up to the tail after a commit of unknown outcome. Call it in a turn at the writer. */
   async settle(): Promise<void> {
     if (!this.#uncertain) return;
     await this.#resolveDoubt();

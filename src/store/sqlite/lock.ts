@@ -9,7 +9,7 @@ import { makePrivate } from "./private-files.ts";
 export class DataFolderInUse extends Error {
   override readonly name = "DataFolderInUse";
   readonly directory: string;
-  /** Process id of the holder; undefined where it could not be read. */
+  /** Process id of the holder. Undefined when it could not be read. */
   readonly pid: number | undefined;
 
   constructor(directory: string, pid: number | undefined) {

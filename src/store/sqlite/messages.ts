@@ -46,7 +46,7 @@ export interface CommitRequest {
 
 /** What became of a batch. */
 export interface CommitAnswer {
-  /** Not empty: nothing was written. */
+  /** When there are any, nothing was written. */
   readonly conflicts: readonly DeviceKey[];
   /** Patches whose record was not found. */
   readonly missing: number;
@@ -55,7 +55,7 @@ export interface CommitAnswer {
   readonly buffer: ArrayBuffer;
 }
 
-/** Chunks of one device that follow each other, of which some are to be sealed. */
+/** Successive chunks of one device, of which some are to be sealed. */
 export interface SealRequest {
   readonly device: DeviceKey;
   readonly seqs: readonly number[];
@@ -102,7 +102,7 @@ export const liftNumbers = 6;
 
 /** What the packer does. */
 export interface PackerCalls {
-  /** Undefined: one of the chunks is not there. */
+  /** Answers undefined when one of the chunks is gone. */
   readonly seal: Call<SealRequest, SealAnswer | undefined>;
   readonly close: Call<null, null>;
 }
@@ -132,7 +132,7 @@ export interface WriterCalls {
   /** Ends a transaction if one is open: the engine may have ended it itself. */
   readonly rollback: Call<null, null>;
   readonly append: Call<CommitRequest, CommitAnswer>;
-  /** False: a chunk was not there, nothing was done. */
+  /** Does nothing and answers false when one of the chunks is gone. */
   readonly swap: Call<SwapRequest, boolean>;
   /** Forgets shifts and patches up to a row number. */
   readonly forget: Call<{ readonly device: DeviceKey; readonly seq: number }, WaitingLeft>;
@@ -159,7 +159,7 @@ export interface ReadRequest {
   readonly limit: number;
 }
 
-/** The same as JSON. */
+/** A part of a history to be rendered as JSON. */
 export interface RenderRequest extends ReadRequest {
   readonly odometerStart: number;
   /** See `HistoryRange`. */
@@ -175,13 +175,13 @@ export interface ContextRequest {
   readonly place: RecordPlace;
   /** Records of this time or later may be missing from these chunks. */
   readonly bound: number;
-  /** At most so many records behind the place. */
+  /** The most records behind the place. */
   readonly limit: number;
-  /** And, after the first of them, at most so many bytes. */
+  /** Once the records have more bytes than this, the rest is left out. */
   readonly bytes: number;
 }
 
-/** What became of a context request: a chunk is not there, all was found, or there was more than its bytes. Of a request that failed it says nothing. */
+/** What became of a context request: one of the chunks is gone, all was found, or records were left out for their bytes. Requests that failed have none of these. */
 export const contextOutcome = { missing: 0, all: 1, cut: 2 } as const;
 
 /** Why a context request failed. */
@@ -190,11 +190,11 @@ export interface ContextFailure extends CallFailure {
 }
 
 /**
- * Answers to context requests, packed: for each four numbers (the end of the record at or before the place, the end of the records behind it,
- * how many these are, and one of `contextOutcome`), and all records' bytes one after the other.
+ * Answers to context requests. `table` has four numbers for each request: the end of the record at or before the place, the end of the records behind the place, the number of
+ * these, and one of `contextOutcome`. `bytes` has all records one after the other.
  */
 export interface ContextsAnswer {
-  /** Requests whose records are damaged or can't be read. They keep no other request from its answer. */
+  /** Requests whose records are damaged or can't be read. All others are answered. */
   readonly failures: readonly ContextFailure[];
   /** Memory of the decompressed blocks that the reader keeps. */
   readonly cached: number;
@@ -209,7 +209,7 @@ export interface MomentRequest {
   readonly time: number;
 }
 
-/** Content hashes of the records of a moment, and the newest of them as bytes; none: there is no record. */
+/** Content keys of the records of a moment, and the bytes of the newest record. Both are empty when there is no record. */
 export interface MomentAnswer {
   readonly hashes: Float64Array<ArrayBuffer>;
   readonly newest: Uint8Array<ArrayBuffer>;
@@ -232,16 +232,16 @@ export interface JsonPiece {
 /** What the reader does. */
 export interface ReaderCalls {
   readonly sql: Call<SqlRequest, SqlAnswer>;
-  /** Rows of the tail from a row number on: numbers for each (seq, device, first, last, count, bytes, as of); empty: no more. */
+  /** Rows of the tail from a row number on, `scanColumns` numbers each: seq, device, first, last, count, bytes, as of. Empty when there are no more. */
   readonly scan: Call<number, Float64Array<ArrayBuffer>>;
   /** As `scan`, of blocks. */
   readonly scanBlocks: Call<number, Float64Array<ArrayBuffer>>;
   readonly states: Call<readonly DeviceKey[], StatesAnswer>;
-  /** Undefined: a chunk is not there any more; the index tells where its records are now. */
+  /** Answers undefined when one of the chunks is gone. The index tells where its records are now. */
   readonly history: Call<RenderRequest, readonly JsonPiece[] | undefined>;
-  /** As `packRequests` packs them. */
+  /** The request: as `packRequests` packs it. */
   readonly contexts: Call<Float64Array<ArrayBuffer>, ContextsAnswer>;
-  /** Undefined: a chunk is not there any more. */
+  /** Answers undefined when one of the chunks is gone. */
   readonly moment: Call<MomentRequest, MomentAnswer | undefined>;
   /** Reads something. */
   readonly check: Call<null, null>;

@@ -7,7 +7,7 @@ import { mostLooks, type ReadParts } from "./history.ts";
 /** Records that one call to the reader looks at: some milliseconds, so that others get in between. */
 const atOnce = 8192;
 
-/** Finds what is stored of one moment: of a clock that stands still, that may be a month of reports. */
+/** Finds what is stored of one moment. A tracker whose clock stands still may have a month of reports there. */
 export class Moments {
   readonly #parts: ReadParts;
 
@@ -25,7 +25,7 @@ export class Moments {
     }
   }
 
-  /** Undefined: a chunk was not there any more. */
+  /** Resolves with undefined when one of the chunks is gone. */
   async #try(device: DeviceKey, time: number): Promise<Moment | undefined> {
     const { index, reader } = this.#parts;
     const chunks = index.get(device);

@@ -1,13 +1,16 @@
 /**
- * Lets one at a time use the writer: a commit never lands inside another's open transaction. In the order of asking, but those that are urgent go before all that
- * are not: trackers wait for their fixes' commit, and many notices that are sent at once would each take a turn before it.
+ * Lets one caller at a time use the writer, so that a commit never lands inside another's open transaction. Callers have their turns in the order in which they ask, urgent
+ * ones first: trackers wait for the commit of their fixes, and many notices that are sent at once would each take a turn before it.
  */
 export class Mutex {
   readonly #urgent: (() => void)[] = [];
   readonly #waiting: (() => void)[] = [];
   #taken = false;
 
-  /** Resolves when it is one's turn; the result ends the turn. Nobody asks urgently again and again without doing something else between. */
+  /**
+   * Resolves when the caller's turn comes. Call the result to end the turn. No caller may ask urgently again and again without other work in between: the others would wait for
+   * ever.
+   */
   async acquire(urgent = false): Promise<() => void> {
     if (this.#taken)
       await new Promise<void>((resolve) => {
@@ -31,7 +34,7 @@ export class Mutex {
     }
   }
 
-  /** The turn is handed over without being free between. */
+  /** Hands the turn over to the next caller, or frees the writer. */
   #next(): void {
     const next = this.#urgent.shift() ?? this.#waiting.shift();
     if (next === undefined) this.#taken = false;

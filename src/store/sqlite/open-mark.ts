@@ -58,7 +58,7 @@ interface Numbers {
   readonly high: number;
 }
 
-/** Undefined: no file tells. */
+/** Returns undefined when no file tells. */
 function numbersOf(database: string): Numbers | undefined {
   try {
     return spanOf(readFileSync(markFile(database), "latin1").match(/\d+/g)?.map(Number) ?? []);

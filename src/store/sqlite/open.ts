@@ -169,7 +169,7 @@ function readMark(database: DatabaseSync): void {
   database.prepare("pragma user_version").get();
 }
 
-/** Marks the database as closed. False: that failed, so its log must stay. */
+/** Marks the database as closed. Returns false when that fails: then the log must stay. */
 async function release(writer: WorkerLink<WriterCalls>, log: Log): Promise<boolean> {
   try {
     await writer.call("unmark", null);

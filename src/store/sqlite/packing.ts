@@ -28,7 +28,7 @@ export class Packing {
     this.#rows = new ChunkRows(database);
   }
 
-  /** Undefined: one of the chunks is not there. */
+  /** Packs what is to be sealed of some chunks. Returns undefined when one of the chunks is gone. */
   seal({ device, seqs, until, everything }: SealRequest): SealAnswer | undefined {
     const damaged: DamagedChunk[] = [];
     // Only the reading is in the transaction: packing takes long, and the log grows while a transaction is open.
@@ -101,7 +101,7 @@ export class Packing {
 
 function candidatesOf({ rows, shifts, patches }: ChunksFound<ChunkHead>, until: number): readonly Candidate[] {
   return rows.map((row) => {
-    // Without the row's sums: a block that is not packed anew keeps them.
+    // Without the row's own sums, because a block that is not packed anew keeps them.
     const { asOf, first, last } = row;
     const own = shifts.of({ asOf, first, last }, until);
     return { ...row, changes: !own.whole || patches.touch(row), lifts: !own.none };

@@ -32,9 +32,9 @@ const openAdvice =
   "Take the rights of others away (chmod go-rwx), or choose a folder of the service's own by WAYBEAM_DATA.";
 
 /**
- * Sees that nobody but their owner reads the data folder and the service's files in it, whoever made them: what is open wider is mended, and that is said.
- * What can't be mended is said with advice and does not stop the start: volumes of containers belong to somebody else as a rule, and their files are closed all the same.
- * `uid`: of the user that runs the service; undefined where the system has no such thing, nor these modes.
+ * Makes sure that only their owner can read the data folder and the service's files in it, whoever made them. The log says what was mended.
+ * What can't be mended is logged with advice and does not stop the start: volumes of containers often belong to another user, and the files in them are closed all the same.
+ * `uid`: of the user that runs the service. Undefined on systems without user ids and these modes.
  */
 export function closeToOthers(directory: string, uid: number | undefined, log: Log): void {
   if (uid === undefined) return;
@@ -68,7 +68,7 @@ export function tellOpen(file: string, log: Log): void {
     log.warn({ file }, "others can read the secret key. Take their rights away (chmod go-rwx)");
 }
 
-/** Takes the rights of others away where they have any. False: it can't be done. */
+/** Takes away the rights of others. Returns false when that fails. */
 function closed(path: string, { mode }: { readonly mode: number }, mended: string[]): boolean {
   if ((mode & others) === 0) return true;
   try {

@@ -35,7 +35,7 @@ interface Removed {
   retryMs: number;
 }
 
-/** Deletes the records, commands, alerts, notices and refused reports of removed devices in the background, slice by slice. What is left to do is on disk, so a restart goes on with it. */
+/** Deletes the records, commands, alerts, notices and refused reports of removed devices in the background, slice by slice. The next start continues. */
 export class Purger {
   readonly #parts: PurgeParts;
   readonly #queue: Removed[] = [];
@@ -47,7 +47,7 @@ export class Purger {
     this.#parts = parts;
   }
 
-  /** Goes on with what an earlier run left. */
+  /** Continues with what an earlier run left. */
   async resume(): Promise<void> {
     const rows = await this.#parts.database.selectFrom("purge").select("device").execute();
     for (const { device } of rows) this.add(device);
@@ -94,7 +94,7 @@ export class Purger {
     removed.retryMs = Math.min(2 * removed.retryMs, mostRetryMs);
   }
 
-  /** Takes what the index has of a device out of it. */
+  /** Takes a removed device's chunks out of the index. */
   #take({ device, chunks }: Removed): void {
     const found = this.#parts.index.remove(device);
     if (found !== undefined) chunks.push(found);

@@ -47,7 +47,7 @@ export interface SealerParts extends SealingParts {
 
 /** The sealing of a device, and the calls of `now` that wait for its end. */
 interface Turn {
-  /** Undefined: before the first slice. */
+  /** Undefined before the first slice. */
   sealing: DeviceSealing | undefined;
   readonly ends: readonly (() => void)[];
 }
@@ -74,9 +74,9 @@ export class Sealer {
   readonly #failed = new Map<DeviceKey, Retry>();
   /** Row numbers of damaged chunks that the log has named. */
   readonly #told = new Set<number>();
-  /** How many wait for a device to be sealed. They do not wait for calm, too. */
+  /** How many calls of `now` wait. For them, devices are sealed without the longer pauses of a busy service. */
   #asking = 0;
-  /** Positions that were sealed since the log last told how many are left. Undefined: the work is short, and the log tells nothing. */
+  /** Positions that were sealed since the log last told how many are left. Undefined when the work is short, so that the log tells nothing. */
   #progress: number | undefined;
 
   constructor(parts: SealerParts) {

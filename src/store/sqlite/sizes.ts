@@ -9,7 +9,7 @@ export const blockBytes = 384 * 1024;
 export const fullRecords = blockRecords / 2;
 export const fullBytes = blockBytes / 2;
 
-/** Whether a block of so many records and bytes is full. */
+/** Whether a block with this many records and bytes is full. */
 export function isFull(records: number, bytes: number): boolean {
   return records >= fullRecords || bytes >= fullBytes;
 }

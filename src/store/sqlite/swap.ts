@@ -38,14 +38,14 @@ export class Swap {
     );
   }
 
-  /** Deletes a chunk: a row of the tail, or a block. False: there is none. */
+  /** Deletes a chunk: a row of the tail, or a block. Returns false when there is none. */
   remove(seq: number): boolean {
     let changes = 0;
     for (const removal of this.#removals) changes += Number(removal.run(seq).changes);
     return changes > 0;
   }
 
-  /** False, and nothing is done: one of the chunks is not there. */
+  /** Puts blocks in the place of chunks. Does nothing and returns false when one of the chunks is gone. */
   swap({ device, seqs, seq, blocks, lifts, until }: SwapRequest): boolean {
     return this.#transaction(() => {
       for (const old of seqs) if (!this.remove(old)) return false;

@@ -1,33 +1,32 @@
 import type { DeviceChunks, Most } from "./chunk-index.ts";
 
-/** What to read next: these rows, of which only records before the bound are in their final order yet. */
+/** The chunks to read next. Only their records before the bound are complete: later chunks have more records from the bound on. */
 export interface SweepStep {
   readonly seqs: readonly number[];
-  /** Event time before which no other chunk has a record; infinite at the end. */
+  /** Event time before which no later chunk has a record. Infinite at the end. */
   readonly bound: number;
-  /** Of these rows, also of those that the step before had, too: they are read again. */
+  /** Bytes of all these chunks, those included that the last step had too and that are read again. */
   readonly bytes: number;
 }
 
 /**
- * Goes over a device's chunks in the order of event time, some records at a time. Chunks mostly follow each other; one that reaches past the bound
- * is read again in the next step. What is held is bounded by the step and by how many chunks overlap each other at one moment.
- * It goes on by (first, seq), so chunks that are added meanwhile do no harm: those before the place reached are not seen. Where chunks were put together
- * meanwhile, it looks again for all that reach past the last bound.
+ * Goes over a device's chunks in the order of event time, some records at a time. Chunks seldom overlap. A chunk that reaches past the bound is read again in the next step.
+ * The step, and the number of chunks that overlap at one moment, bound what is held. The sweep continues by (first, seq), so chunks that are added meanwhile do no harm: those
+ * before the place reached are not seen. After chunks were replaced, it looks again for all that reach past the last bound.
  */
 export class Sweep {
   readonly #chunks: DeviceChunks;
   #from: number;
   readonly #to: number;
-  /** The place: the last chunk taken. */
+  /** The place of the last chunk that was taken. */
   #first = Number.NEGATIVE_INFINITY;
   #seq = 0;
-  /** Chunks taken whose last records are still to come. */
+  /** Chunks that were taken and have records at or after the bound. */
   #open: { readonly seq: number; readonly last: number; readonly bytes: number }[] = [];
   #ended = false;
-  /** How often the index's chunks had been put together when it was last looked at. */
+  /** `DeviceChunks.replaced` when the index was last looked at. */
   #replaced: number;
-  /** All before it has been given. */
+  /** Event time before which all has been given. */
   #bound: number;
 
   constructor(chunks: DeviceChunks, from: number, to: number) {
@@ -38,7 +37,7 @@ export class Sweep {
     this.#replaced = chunks.replaced;
   }
 
-  /** Begins again at an event time: what was read was not there any more. */
+  /** Begins again at an event time, because a chunk of the last step was gone. */
   again(from: number): void {
     this.#from = from;
     this.#bound = from;
@@ -49,7 +48,7 @@ export class Sweep {
     this.#replaced = this.#chunks.replaced;
   }
 
-  /** The next step, of about so much; undefined: there are no more. */
+  /** Returns the next step, of about `most`, or undefined when there are no more. */
   next(most: Most): SweepStep | undefined {
     if (this.#ended) return undefined;
     const chunks = this.#chunks;

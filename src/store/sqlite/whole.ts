@@ -26,8 +26,8 @@ const damaged = (number: number) =>
 const ownTable = "migration";
 
 /**
- * Sees that the files of a data folder belong together, before anything is opened or made: SQLite says nothing of a log that is gone, makes a new database beside
- * an old log, and drops a log that does not fit. Gives the database's mark; undefined: there is no database. Throws `DataFolderUnusable`.
+ * Checks that the files of a data folder belong together, before anything is opened or made: SQLite says nothing of a log that is gone, makes a new database beside
+ * an old log, and drops a log that does not fit. Returns the database's mark, or undefined when there is no database. Throws `DataFolderUnusable`.
  */
 export function checkWhole(directory: string): Mark | undefined {
   const file = databaseOf(directory);

@@ -52,6 +52,11 @@ export function storeError(message: string, code: number | undefined): Error {
   return quota === undefined ? cause : new QuotaReached(quota);
 }
 
+/** Whether the store as a whole can't be used at present: whatever else is asked of it fails, too. */
+export function isDown(error: unknown): boolean {
+  return error instanceof StoreUnavailable && error.trouble === "down";
+}
+
 /** What to send across about a failure. */
 export function failureOf(error: unknown): CallFailure {
   if (!(error instanceof Error)) return { message: String(error), code: undefined };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import type { Kysely } from "kysely";
 import { silentLog } from "../../../test/support/silent-log.ts";
 import { StoreUnavailable } from "../../ports/store.ts";
@@ -10,40 +10,69 @@ import { Mutex } from "./mutex.ts";
 import { Purger } from "./purger.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
-test("a removed device that can't be deleted is tried again after longer and longer pauses, and by nobody once the store closes", async (context) => {
-  const { mock } = context;
-  mock.timers.enable({ apis: ["setTimeout"] });
-  const settled = async () => {
-    for (let at = 0; at < 100; at++) await Promise.resolve();
-  };
+const settled = async () => {
+  for (let at = 0; at < 1000; at++) await Promise.resolve();
+};
+
+/** A purger of removed devices whose writer fails. `warnings`: how often the log was told. */
+function failingPurger(devices: number, error: StoreUnavailable) {
   const index = new ChunkIndex();
-  index.add(1, index.next, { first: 1, last: 1, count: 1, bytes: 1 });
-  let warnings = 0;
-  const failing = { call: () => Promise.reject(new StoreUnavailable("no")) } as unknown as WorkerLink<WriterCalls>;
+  const told = { warnings: 0 };
   const purger = new Purger({
-    writer: failing,
+    writer: { call: () => Promise.reject(error) } as unknown as WorkerLink<WriterCalls>,
     turns: new Mutex(),
     index,
     // Never reached: the rows come first.
     database: {} as Kysely<Schema>,
     settle: async () => {},
-    log: { ...silentLog, warn: () => void warnings++ },
+    log: { ...silentLog, warn: () => void told.warnings++ },
   });
-  purger.add(1);
+  for (let device = 1; device <= devices; device++) {
+    index.add(device, index.next, { first: 1, last: 1, count: 1, bytes: 1 });
+    purger.add(device);
+  }
+  return { purger, told };
+}
+
+async function passed({ mock }: TestContext, ms: number, step = 1000): Promise<void> {
+  for (let left = ms; left > 0; left -= step) {
+    mock.timers.tick(step);
+    await settled();
+  }
+}
+
+test("a removed device that can't be deleted is tried again after longer and longer pauses, and by nobody once the store closes", async (context) => {
+  for (const trouble of ["down", "damaged"] as const) {
+    context.mock.timers.enable({ apis: ["setTimeout"] });
+    const { purger, told } = failingPurger(1, new StoreUnavailable("no", undefined, trouble));
+    await settled();
+    assert.equal(told.warnings, 1);
+    await passed(context, 7000);
+    assert.equal(told.warnings, 4);
+    await passed(context, 3_600_000, 60_000);
+    assert.ok(told.warnings < 18, `${told.warnings} lines of the log in an hour`);
+    await purger.close();
+    const before = told.warnings;
+    await passed(context, 600_000, 60_000);
+    assert.equal(told.warnings, before);
+    context.mock.timers.reset();
+  }
+});
+
+test("while the store can't be written, a thousand removed devices make no more lines of the log than one", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { purger, told } = failingPurger(1000, new StoreUnavailable("the disk is full"));
   await settled();
-  assert.equal(warnings, 1);
-  const passed = async (ms: number) => {
-    for (let left = ms; left > 0; left -= 1000) {
-      mock.timers.tick(1000);
-      await settled();
-    }
-  };
-  await passed(7000);
-  assert.equal(warnings, 4);
-  await passed(3_600_000);
-  assert.ok(warnings < 18, `${warnings} lines of the log in an hour`);
+  await passed(context, 7000);
+  assert.equal(told.warnings, 4);
   await purger.close();
-  const before = warnings;
-  await passed(600_000);
-  assert.equal(warnings, before);
+});
+
+test("a thousand removed devices that are all damaged are not tried all at once", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { purger, told } = failingPurger(1000, new StoreUnavailable("no", undefined, "damaged"));
+  await settled();
+  await passed(context, 7000, 50);
+  assert.ok(told.warnings > 4 && told.warnings < 100, `${told.warnings} lines of the log in seven seconds`);
+  await purger.close();
 });

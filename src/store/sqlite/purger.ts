@@ -5,6 +5,7 @@ import { deleteCommands } from "../rows/commands.ts";
 import type { Schema } from "../schema.ts";
 import { Background } from "./background.ts";
 import type { ChunkIndex, DeviceChunks } from "./chunk-index.ts";
+import { isDown } from "./engine-errors.ts";
 import type { WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
 import type { WorkerLink } from "./worker-link.ts";
@@ -13,8 +14,10 @@ import type { WorkerLink } from "./worker-link.ts";
 const sliceRows = 1000;
 /** Pause after a failure, ms: the disk or lock that caused it needs some time. */
 const retryMs = 1000;
-/** The longest pause of a device that can't be deleted, ms. Each failure doubles the pause, because each is a line of the log. */
+/** The longest such pause, ms. Each failure doubles the pause, because each is a line of the log. */
 const mostRetryMs = 600_000;
+/** Pause of all other devices after the failure of one, ms. If thousands are damaged, the log has ten lines a second at most. */
+const othersMs = 100;
 
 /** What the purger works with. */
 export interface PurgeParts {
@@ -31,7 +34,7 @@ export interface PurgeParts {
 interface Removed {
   readonly device: DeviceKey;
   readonly chunks: DeviceChunks[];
-  /** Pause after its next failure, ms. */
+  /** Pause after its next failure that is its own, ms. */
   retryMs: number;
 }
 
@@ -40,8 +43,10 @@ export class Purger {
   readonly #parts: PurgeParts;
   readonly #queue: Removed[] = [];
   readonly #background = new Background(() => this.#work());
-  /** One for each device that waits for its next try. */
+  /** One for each device that waits for its next try, or for all devices that wait together. */
   readonly #timers = new Set<NodeJS.Timeout>();
+  /** Pause of all after the next failure of the whole store, ms. */
+  #downMs = retryMs;
 
   constructor(parts: PurgeParts) {
     this.#parts = parts;
@@ -74,24 +79,32 @@ export class Purger {
       if (next === undefined) return;
       try {
         await this.#purge(next);
+        this.#downMs = retryMs;
       } catch (error) {
         const { device } = next;
         this.#parts.log.warn({ device, error: String(error) }, "records of a removed device can't be deleted now");
-        // The others go on meanwhile: what is damaged may be its own.
-        this.#tryLater(next);
+        if (isDown(error)) {
+          // The others would fail, too. This one goes behind them, so that it never keeps them waiting if it fails alone.
+          this.#tryLater([...this.#queue.splice(0), next], this.#downMs);
+          this.#downMs = longer(this.#downMs);
+          continue;
+        }
+        // The others go on meanwhile: what is damaged is its own.
+        this.#tryLater([next], next.retryMs);
+        next.retryMs = longer(next.retryMs);
+        await this.#background.pause(othersMs);
       }
     }
   }
 
-  #tryLater(removed: Removed): void {
+  #tryLater(removed: readonly Removed[], ms: number): void {
     const again = () => {
       this.#timers.delete(timer);
-      this.#queue.push(removed);
+      for (const one of removed) this.#queue.push(one);
       this.#background.start();
     };
-    const timer = setTimeout(again, removed.retryMs).unref();
+    const timer = setTimeout(again, ms).unref();
     this.#timers.add(timer);
-    removed.retryMs = Math.min(2 * removed.retryMs, mostRetryMs);
   }
 
   /** Takes a removed device's chunks out of the index. */
@@ -154,4 +167,8 @@ export class Purger {
       deleted = Number(result?.numDeletedRows ?? 0n);
     }
   }
+}
+
+function longer(ms: number): number {
+  return Math.min(2 * ms, mostRetryMs);
 }

@@ -4,14 +4,14 @@ import { silentLog } from "../../../test/support/silent-log.ts";
 import { StoreUnavailable } from "../../ports/store.ts";
 import { Background } from "./background.ts";
 import { ChunkIndex } from "./chunk-index.ts";
-import type { PackerCalls, SealAnswer, SealRequest, SwapRequest, WriterCalls } from "./messages.ts";
+import type { PackerCalls, SealAnswer, SealRequest, SwapRequest, WaitingLeft, WriterCalls } from "./messages.ts";
 import { Mutex } from "./mutex.ts";
 import { Sealer } from "./sealer.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
-function add(index: ChunkIndex, device: number, seq: number, sealed = false): void {
+function add(index: ChunkIndex, device: number, seq: number, sealed = false, bytes = 100): void {
   const count = sealed ? 1024 : 1;
-  index.add(device, seq, { first: seq, last: seq, count, bytes: 100 * count, sealed });
+  index.add(device, seq, { first: seq, last: seq, count, bytes: bytes * count, sealed });
 }
 
 /** A packer that makes one block of all that it is given. */
@@ -55,10 +55,15 @@ test("the row of a commit that was never answered keeps its number: sealing firs
   assert.ok(seq > unanswered);
 });
 
+const none = { count: 0, since: Number.POSITIVE_INFINITY };
+const nothingLeft: WaitingLeft = { shifts: none, patches: none };
+
 /** A sealer whose workers answer at once. */
 function sealerOf(index: ChunkIndex, seal: WorkerLink<PackerCalls> = packer, isBusy = false): Sealer {
   return new Sealer({
-    writer: { call: async () => true } as unknown as WorkerLink<WriterCalls>,
+    writer: {
+      call: async (name: string) => (name === "forget" ? nothingLeft : true),
+    } as unknown as WorkerLink<WriterCalls>,
     packer: seal,
     turns: new Mutex(),
     index,
@@ -125,8 +130,9 @@ test("the more devices there are, the fewer chunks each gathers before it is sea
 
 /** What there is beside a device that is sealed. */
 interface Beside {
-  /** How many chunks another device has, and whether these are blocks. */
+  /** How many chunks another device has, their bytes, and whether these are blocks. */
   readonly others?: number;
+  readonly bytes?: number;
   readonly sealed?: boolean;
   readonly isBusy?: boolean;
   /** Somebody waits for the device. */
@@ -135,9 +141,9 @@ interface Beside {
 
 /** The pause after a device's first slice, ms. */
 async function pauseBeside(context: TestContext, beside: Beside): Promise<number> {
-  const { others = 0, sealed = false, isBusy = false, asked = false } = beside;
+  const { others = 0, bytes = 100, sealed = false, isBusy = false, asked = false } = beside;
   const index = new ChunkIndex();
-  for (let seq = 1; seq <= others; seq++) add(index, 2, seq, sealed);
+  for (let seq = 1; seq <= others; seq++) add(index, 2, seq, sealed, bytes);
   // Two slices.
   for (let at = 1; at <= 512; at++) add(index, 1, others + at);
   const paused = Promise.withResolvers<number>();
@@ -150,6 +156,13 @@ async function pauseBeside(context: TestContext, beside: Beside): Promise<number
   await sealer.close();
   return ms;
 }
+
+test("few chunks of many bytes that wait to be sealed shorten the pauses, too", async (context) => {
+  const usual = await pauseBeside(context, {});
+  const bytes = 1024 * 1024;
+  assert.ok((await pauseBeside(context, { others: 1100, bytes })) < usual);
+  assert.ok((await pauseBeside(context, { others: 1100, bytes, isBusy: true })) < usual);
+});
 
 test("many chunks that wait to be sealed shorten the pauses; many blocks, which gather over the years, do not", async (context) => {
   const usual = await pauseBeside(context, {});
@@ -242,4 +255,50 @@ test("a device that can't be sealed is tried again by one timer, however much it
   mock.timers.tick(600_000);
   await settled();
   assert.equal(sealer.waiting, 0);
+});
+
+test("devices that can't be sealed because they are damaged make no other device wait", async (context) => {
+  const index = new ChunkIndex();
+  for (let device = 1; device <= 10; device++) for (let at = 0; at < 256; at++) add(index, device, index.next);
+  const pauses: number[] = [];
+  context.mock.method(Background.prototype, "pause", (ms: number) => {
+    pauses.push(ms);
+    return Promise.resolve();
+  });
+  const damaged = {
+    call(name: string, request: SealRequest) {
+      if (request.device < 10) return Promise.reject(new StoreUnavailable("no", undefined, "damaged"));
+      return Reflect.apply(packer.call, packer, [name, request]);
+    },
+  } as unknown as WorkerLink<PackerCalls>;
+  const sealer = sealerOf(index, damaged);
+  for (let device = 1; device < 10; device++) sealer.look(device);
+  await sealer.now(10);
+  assert.equal(index.get(10)?.tail.chunks, 0);
+  assert.ok(pauses.length >= 9);
+  assert.ok(Math.max(...pauses) < 1000, String(pauses));
+  await sealer.close();
+});
+
+test("a device whose many shifts slow down reading is sealed before hundreds of others, and takes every other turn at most", async (context) => {
+  withoutPauses(context);
+  const index = new ChunkIndex();
+  for (let device = 1; device <= 300; device++) for (let at = 0; at < 256; at++) add(index, device, index.next);
+  const order: number[] = [];
+  const noting = {
+    call(name: string, request: SealRequest) {
+      order.push(request.device);
+      return Reflect.apply(packer.call, packer, [name, request]);
+    },
+  } as unknown as WorkerLink<PackerCalls>;
+  const sealer = sealerOf(index, noting, true);
+  for (let device = 1; device <= 300; device++) sealer.look(device);
+  // Three slices, while the others wait already.
+  for (let at = 0; at < 512; at++) add(index, 300, index.next);
+  const chunks = index.get(300) ?? assert.fail();
+  chunks.shifts = { count: 2000, since: 0 };
+  sealer.look(300);
+  await sealer.now(5);
+  assert.deepEqual(order.slice(0, 8), [1, 300, 2, 300, 3, 300, 4, 5]);
+  await sealer.close();
 });

@@ -4,6 +4,7 @@ import { Background } from "./background.ts";
 import type { DeviceChunks } from "./chunk-index.ts";
 import { momentText } from "./chunk-rows.ts";
 import { DeviceSealing, type SealingParts } from "./device-sealing.ts";
+import { isDown } from "./engine-errors.ts";
 import type { DamagedChunk } from "./messages.ts";
 import { blockBytes, blockRecords } from "./sizes.ts";
 
@@ -24,12 +25,14 @@ const tooManyShifts = 1024;
 const manyPatches = 512;
 /** Sealing is urgent when the tails have this many chunks more than devices usually gather: their entries take some 50 MB of memory. */
 const tooManyChunks = 1_000_000;
+/** The same in bytes: the file never gets smaller again. */
+const tooManyBytes = 1024 * 1024 * 1024;
 /** Pauses after a slice, ms. So packing takes half of a processor at most, in a thread that gives way to all others. */
 const pauseMs = 40;
 const urgentPauseMs = 4;
 /** The same while the service is busy: what comes in a burst is sealed after it. */
 const busyPauseMs = 200;
-/** Pause after a failure, ms: the disk or lock that caused it needs some time. */
+/** Pause of a device after a failure, and of all devices where the whole store fails, ms: the disk or lock that caused it needs some time. */
 const retryMs = 1000;
 /** The longest pause of a device whose sealing fails, ms. Each failure doubles the pause: the cause may be the device's own and must not slow the others. */
 const mostRetryMs = 600_000;
@@ -65,6 +68,8 @@ interface Retry {
 export class Sealer {
   readonly #parts: SealerParts;
   readonly #queue = new Set<DeviceKey>();
+  /** Devices that wait, too, and whose many shifts slow down reading. */
+  readonly #pressing = new Set<DeviceKey>();
   /** Devices that are being sealed. Few have more than one slice. */
   readonly #begun = new Map<DeviceKey, Turn>();
   readonly #background = new Background(() => this.#work());
@@ -85,7 +90,7 @@ export class Sealer {
 
   /** Devices that have something to seal and wait for their turn. */
   get waiting(): number {
-    return this.#queue.size;
+    return this.#queue.size + this.#pressing.size;
   }
 
   /** Damaged chunks that were found since the start. */
@@ -97,7 +102,7 @@ export class Sealer {
   look(device: DeviceKey): void {
     const chunks = this.#parts.index.get(device);
     if (chunks === undefined || !isReady(chunks, this.#enough) || this.#failed.has(device)) return;
-    this.#queue.add(device);
+    this.#enqueue(device);
     this.#background.start();
   }
 
@@ -111,7 +116,7 @@ export class Sealer {
         resolve();
       };
       this.#ends.set(device, [...(this.#ends.get(device) ?? []), end]);
-      this.#queue.add(device);
+      this.#enqueue(device);
       this.#background.start();
     });
   }
@@ -120,9 +125,9 @@ export class Sealer {
   tellWork(): void {
     const { index, log } = this.#parts;
     const positions = index.tail.records;
-    if (this.#queue.size === 0 || positions < longWork) return;
+    if (this.waiting === 0 || positions < longWork) return;
     this.#progress = 0;
-    log.info({ positions, devices: this.#queue.size }, "sealing positions into blocks while the service works");
+    log.info({ positions, devices: this.waiting }, "sealing positions into blocks while the service works");
   }
 
   /** Ends after the present slice. */
@@ -134,16 +139,41 @@ export class Sealer {
   }
 
   async #work(): Promise<void> {
-    for (const device of this.#queue) {
-      if (this.#background.closed) return;
-      // Before the work, so that a commit meanwhile queues the device again.
-      this.#queue.delete(device);
-      await this.#slice(device);
-    }
-    if (this.#progress !== undefined && this.#queue.size === 0) {
+    do {
+      await this.#slicePressing();
+      for (const device of this.#queue) {
+        if (this.#background.closed) return;
+        // Before the work, so that a commit meanwhile queues the device again.
+        this.#queue.delete(device);
+        await this.#slice(device);
+        // Every other turn at most, however fast shifts are added.
+        await this.#slicePressing();
+      }
+    } while (this.waiting > 0 && !this.#background.closed);
+    if (this.#progress !== undefined && this.waiting === 0) {
       this.#progress = undefined;
       this.#parts.log.info({ blocks: this.#parts.index.blocks }, "all but the newest positions are sealed");
     }
+  }
+
+  async #slicePressing(): Promise<void> {
+    const [device] = this.#pressing;
+    if (device === undefined || this.#background.closed) return;
+    this.#pressing.delete(device);
+    await this.#slice(device);
+  }
+
+  #enqueue(device: DeviceKey): void {
+    const shifts = this.#parts.index.get(device)?.shifts.count ?? 0;
+    if (shifts > tooManyShifts) {
+      this.#queue.delete(device);
+      this.#pressing.add(device);
+    } else if (!this.#pressing.has(device)) this.#queue.add(device);
+  }
+
+  #dequeue(device: DeviceKey): void {
+    this.#queue.delete(device);
+    this.#pressing.delete(device);
   }
 
   /** Seals a slice of a device. Where more is left, the device waits behind all others. */
@@ -164,10 +194,10 @@ export class Sealer {
       if (isLast) {
         this.#succeeded(device);
         // Commits during the last slice queued the device again, because its tail was still long.
-        this.#queue.delete(device);
+        this.#dequeue(device);
         this.#end(device, turn);
         this.look(device);
-      } else this.#queue.add(device);
+      } else this.#enqueue(device);
     } catch (error) {
       this.#parts.log.warn(
         { device, error: String(error) },
@@ -175,7 +205,8 @@ export class Sealer {
       );
       this.#tryLater(device);
       this.#end(device, turn);
-      await this.#background.pause(retryMs);
+      // Where the device itself is damaged, no other one waits for that.
+      await this.#background.pause(isDown(error) ? retryMs : pause);
       return;
     }
     await this.#background.pause(pause);
@@ -199,7 +230,7 @@ export class Sealer {
     sealing?.end();
     for (const end of ends) end();
     // Calls of `now` that came meanwhile wait for what was committed meanwhile, too.
-    if (this.#ends.has(device)) this.#queue.add(device);
+    if (this.#ends.has(device)) this.#enqueue(device);
   }
 
   /** Keeps a device out of the queue until its next try, whatever the device commits meanwhile. */
@@ -208,11 +239,11 @@ export class Sealer {
     clearTimeout(before?.timer);
     const ms = before === undefined ? retryMs : Math.min(2 * before.ms, mostRetryMs);
     const again = () => {
-      this.#queue.add(device);
+      this.#enqueue(device);
       this.#background.start();
     };
     this.#failed.set(device, { ms, timer: setTimeout(again, ms).unref() });
-    this.#queue.delete(device);
+    this.#dequeue(device);
   }
 
   #succeeded(device: DeviceKey): void {
@@ -226,10 +257,11 @@ export class Sealer {
     return Math.max(fewChunks, Math.min(manyChunks, share));
   }
 
-  /** Whether chunks come in faster than they are sealed. A device that need not be sealed yet has half of `#enough` on average. */
+  /** Whether chunks come in faster than they are sealed. A device that need not be sealed yet has half of `#enough` on average, and half of a block's bytes at most. */
   get #behind(): boolean {
     const { tail, deviceCount } = this.#parts.index;
-    return tail.chunks - (deviceCount * this.#enough) / 2 > tooManyChunks;
+    if (tail.chunks - (deviceCount * this.#enough) / 2 > tooManyChunks) return true;
+    return tail.bytes - (deviceCount * blockBytes) / 2 > tooManyBytes;
   }
 
   /** Tells the log of a damaged chunk, once. The chunk stays where it is, and only its own positions are lost. */

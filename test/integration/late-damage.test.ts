@@ -45,7 +45,7 @@ const tellsDamageOf = (device: number) => (error: unknown) => {
   return true;
 };
 
-test("a damaged block keeps nobody else from what surrounds a late report, though all of them ask together", async (context) => {
+test("a damaged block fails only its own device's request for the history around a late report, though all requests share one call", async (context) => {
   const { store, keys, change } = await storeWith(context, 3, true);
   const [first = 0, damaged = 0, last = 0] = keys;
   change(
@@ -60,10 +60,10 @@ test("a damaged block keeps nobody else from what surrounds a late report, thoug
   await assert.rejects(other ?? assert.fail(), tellsDamageOf(damaged));
 });
 
-test("a damaged record that shows only where it is unpacked is told as damage of its device", async (context) => {
+test("a record whose damage shows only when it is unpacked fails with an error that names its device", async (context) => {
   const { store, keys, change } = await storeWith(context, 1, false);
   const [damaged = 0] = keys;
-  // Its length is right, but it has flags of more than fits into that.
+  // The length is right, but the flags name more fields than fit into it.
   const bytes = new Uint8Array(60);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, bytes.length, true);
@@ -83,12 +83,12 @@ test("a context that waits for its batch holds no memory but its own", async (co
   const before = process.memoryUsage().arrayBuffers;
   for (let asked = 0; asked < 200; asked++) {
     held.push(await store.locations.packedContext(device, place, 2));
-    // What sockets and texts take meanwhile from the buffers that Node shares among all.
+    // Takes from the buffers that Node shares, as sockets and texts do meanwhile.
     for (let times = 0; times < 3; times++) Buffer.from("x".repeat(30_000));
   }
   collectGarbage();
   const bytes = process.memoryUsage().arrayBuffers - before;
   const own = held.reduce((sum, one) => sum + one.bytes, 0);
-  // 13 MB where each context keeps a shared buffer; the rest is what the messages of the store leave.
+  // It would be 13 MB if each context kept a shared buffer. The 5 MB are for what the store's messages leave.
   assert.ok(bytes < own + 5 * 1024 * 1024, `${bytes} bytes for ${own}`);
 });

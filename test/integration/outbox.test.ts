@@ -361,7 +361,7 @@ describe("the outbox", () => {
   it("counts what it did and what waits", async () => {
     await start();
     await bench.ended(await bench.commit([email, sms]));
-    // A try is counted once the store has answered for it: a little after others read that it ended.
+    // A try is counted when the store has answered, a little after readers see that it ended.
     const counted = async (series: string) => {
       for (;;) {
         const text = await bench.metrics.text();

@@ -36,7 +36,7 @@ async function storeWith(context: TestContext, count: number) {
   return { store, devices, rows };
 }
 
-/** From now on `fails` says which calls to workers fail: some are done, and their answer is lost. */
+/** Lets calls to workers fail as `fails` says. A call whose answer is lost is done. */
 function faults(
   context: TestContext,
   fails: (name: string, request: unknown) => "answer lost" | "not asked" | undefined,
@@ -51,7 +51,7 @@ function faults(
   context.mock.method(WorkerLink.prototype, "call", faulty as typeof call);
 }
 
-test("a removed device whose records can't be deleted keeps nobody else's from being deleted", async (context) => {
+test("a removed device whose records can't be deleted does not keep those of another removed device", async (context) => {
   const { store, devices, rows } = await storeWith(context, 2);
   const [first = 0, second = 0] = devices;
   const [damaged] = rows("tail", first);
@@ -69,13 +69,13 @@ test("a removed device whose records can't be deleted keeps nobody else's from b
   assert.equal(rows("tail", first).length, 0);
 });
 
-test("what a commit of unknown outcome left of a removed device is deleted, also where that fails at first", async (context) => {
+test("what a commit of unknown outcome left of a removed device is deleted, even if the first try fails", async (context) => {
   const { store, devices, rows } = await storeWith(context, 1);
   const [device = 0] = devices;
   let purges = 0;
   faults(context, (name) => {
     if (name === "append") return "answer lost";
-    // The second one is of what the commit left.
+    // The second purge is for what the commit left.
     return name === "purge" && ++purges === 2 ? "not asked" : undefined;
   });
   await assert.rejects(store.locations.commit(batchOf(append(device, 2, [record(2)]))), StoreUnavailable);

@@ -16,11 +16,11 @@ import { worldFor } from "../support/world-for.ts";
 type Way = "not asked" | "answer lost" | "worker dies";
 const ways: readonly Way[] = ["not asked", "answer lost", "worker dies"];
 
-/** Lets calls to the store's workers fail by chance; gives how to end that, and how often each call failed. */
+/** Lets calls to the store's workers fail by chance. Call `end` to stop that. `failed`: how often each call failed. */
 function unreliable(random: () => number, chances: Readonly<Record<string, number>>) {
   const { call } = WorkerLink.prototype;
   const { pause } = Background.prototype;
-  // What failed is tried again after a second; here the faults are the work.
+  // The service tries again after a second. Here that would be most of the test's time.
   Background.prototype.pause = function (this: Background, ms) {
     return Reflect.apply(pause, this, [ms / 100]);
   };
@@ -126,7 +126,7 @@ async function reported(world: World, admitted: Admitted, fixes: readonly Fix[],
   }
 }
 
-test("devices that take turns at being sealed have the histories of the plain fold, whatever fails, also where one of them is removed meanwhile", {
+test("devices that are sealed in turns keep the histories of the plain fold, whatever fails, even while one of them is removed", {
   timeout: 120_000,
 }, async (context) => {
   const world = await worldFor(context);
@@ -140,7 +140,7 @@ test("devices that take turns at being sealed have the histories of the plain fo
       return { admitted, fixes: delivery(drive(random, 4000), random, way) };
     }),
   );
-  // So long a tail is sealed in several slices.
+  // A tail of this length is sealed in several slices.
   const tail = 3500;
   let faults = unreliable(random, { seal: 1 });
   for (let at = 0; at < tail; at += 500)

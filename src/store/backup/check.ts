@@ -11,7 +11,7 @@ import { checkVersion, keyIdsOf } from "./version.ts";
 
 /** What to read. */
 export interface CheckOptions {
-  /** The service's data folder, or one that is named to be read, which may be a backup. */
+  /** The service's data folder, or a folder that the operator names, which may be a backup. */
   readonly directory: string;
   /** The file of the service's secret key. Undefined for a folder that the operator names, which may have no key. */
   readonly secretFile: string | undefined;

@@ -1,7 +1,7 @@
 import { lchownSync, lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** What the superuser makes in a data folder belongs to the folder's owner, as what SQLite makes does: the service must be able to use it. */
+/** Gives files that the superuser made in a data folder to the folder's owner, as SQLite does with its files, so that the service can use them. */
 export function giveToOwner(directory: string, paths: readonly string[]): void {
   const { uid, gid } = statSync(directory);
   if (uid === 0) return;
@@ -13,7 +13,7 @@ export function giveToOwner(directory: string, paths: readonly string[]): void {
   }
 }
 
-/** The same for the files of the folder's lock. */
+/** As `giveToOwner`, for the files of the folder's lock. */
 export function giveLockToOwner(directory: string): void {
   giveToOwner(
     directory,

@@ -29,7 +29,7 @@ const ofDatabase = [
   names.database,
 ];
 
-/** Makes the folder for the files that are to be restored, without what one that was cut short left. */
+/** Makes the folder for the restored files, and deletes what a restore that was cut short left there. */
 export function beginRestore(directory: string): string {
   dropRestore(directory);
   const folder = join(directory, partName, newName);
@@ -38,7 +38,7 @@ export function beginRestore(directory: string): string {
   return folder;
 }
 
-/** Deletes what was written; nothing of the data folder was changed. */
+/** Deletes the restored files. Nothing else in the data folder has changed. */
 export function dropRestore(directory: string): void {
   rmSync(join(directory, partName), { recursive: true, force: true });
 }
@@ -96,7 +96,7 @@ function moveAway(directory: string, name: string): void {
   }
 }
 
-/** Gives the folder of the old files its name, or deletes it where there were none. */
+/** Renames the folder of the old files to `replaced-N`, or deletes it if it is empty. */
 function keepOld(directory: string, placing: string): string | undefined {
   const isEmpty = readdirSync(placing).length === 0;
   let number = 1;

@@ -11,8 +11,8 @@ import { BackupRefused } from "./refused.ts";
 const notOurs = "Name the data folder of the service by WAYBEAM_DATA or --config.";
 
 /**
- * Sees that a folder is a data folder with its files together. While a service uses it, the service has seen to that. Its lock is tried and given back at once,
- * so that a service can start while the folder is read. Throws `BackupRefused` or `DataFolderUnusable`.
+ * Checks that a folder is a data folder and has all its files. If a service uses the folder, the service has checked that. The lock is given back at once, so that a service can
+ * start while the folder is read. Throws `BackupRefused` or `DataFolderUnusable`.
  */
 export function checkSource(directory: string, pid: number): void {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())

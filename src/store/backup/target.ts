@@ -72,13 +72,13 @@ const oldName = "old";
 export interface Part {
   /** The folder to write it into. */
   readonly folder: string;
-  /** Deletes it. */
+  /** Deletes the part. */
   drop(): void;
-  /** Gives it its name, in place of the backup that had the name. */
+  /** Gives the backup its name, in place of an older backup of that name. */
   place(): void;
 }
 
-/** Makes `TARGET.part`, without what a backup that was cut short left there. Throws `BackupRefused` where another process writes it. */
+/** Makes `TARGET.part`, and deletes what a backup that was cut short left there. Throws `BackupRefused` where another process writes it. */
 export function beginPart(target: string, pid: number): Part {
   const part = `${target}.part`;
   const fresh = join(part, newName);

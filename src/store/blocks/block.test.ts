@@ -212,7 +212,7 @@ describe("a block", () => {
     );
   });
 
-  it("gives back values whose name stands twice in a record", () => {
+  it("gives back values of a name that stands twice in a record", () => {
     const records = Array.from({ length: 9 }, (_, at) => ({
       ...record(at),
       extras: `,"attributes":{"a":"${at}","b":"x${at % 4}","a":"${at * at}","b":"y${at % 3}"${at % 2 ? `,"a":"${-at}"` : ""}`,
@@ -222,13 +222,13 @@ describe("a block", () => {
     assert.deepEqual(unpacked(block), packedRecords(records));
   });
 
-  it("is read whatever number of bytes a damaged row names, and no room is made for so many", () => {
+  it("is read even if a damaged row names a wrong number of bytes, and room is not made for that many", () => {
     const block = storedBlock([record(1)]);
     for (const bytes of [1e15, Number.POSITIVE_INFINITY, -1])
       assert.deepEqual(Uint8Array.from(unpackBlock(block, bytes)), packedRecords([record(1)]));
   });
 
-  it("leaves out of the JSON what is no JSON, as the model does", () => {
+  it("is rendered without numbers that are not finite, as the model does", () => {
     const extras = (at: number) =>
       `,"battery":Infinity,"fuel":${at},"rpm":NaN,"attributes":{"note":"a\\",\\"fuel\\":NaN${at}"`;
     const records = Array.from({ length: 5 }, (_, at) => ({ ...record(at), extras: extras(at) }));

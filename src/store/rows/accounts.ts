@@ -135,7 +135,7 @@ export class AccountRows implements AccountStore {
       .values({ name, value: secretSettings.has(name) ? this.#vault.seal(make(), settingPlace(name)) : make() })
       .onConflict((conflict) => conflict.column("name").doNothing())
       .execute();
-    // Whoever was first has decided.
+    // The first of several callers sets the value.
     return (await this.findSetting(name)) ?? "";
   }
 

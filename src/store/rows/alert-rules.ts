@@ -134,7 +134,7 @@ export class AlertRuleRows implements AlertRuleStore {
     };
   }
 
-  /** Webhooks whose sealed text is damaged are told nothing; the rule judges on, and its account's positions are stored. */
+  /** Opens a rule. If the encrypted text of its webhooks is damaged, the rule works on without webhooks, so that its account's positions are stored. */
   #opened({ definition, id }: AlertRuleRow): AlertRuleFields {
     try {
       return openRule(definition, id, this.#vault);

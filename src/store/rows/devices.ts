@@ -76,7 +76,7 @@ function isActive(now: number) {
   return ({ eb, or }: ExpressionBuilder<Schema, "device">) => or([eb("expires", "is", null), eb("expires", ">", now)]);
 }
 
-/** Registered devices. `removed` is told of each removal once it is on disk, so that the engine deletes what may be much: records, commands, alerts, notices, refused reports. */
+/** Registered devices. `removed` is called when a removal is on disk, so that the engine deletes the rest, which may be much: records, commands, alerts, notices, refused reports. */
 export class DeviceRows implements DeviceStore {
   readonly #database: Kysely<Schema>;
   readonly #removed: (key: DeviceKey) => void;

@@ -12,7 +12,7 @@ export async function licensesUsed(database: Kysely<Schema>, accountKey: number,
   return Number(row.count);
 }
 
-/** The same of every account in one question; one without such devices is not in it. */
+/** As `licensesUsed`, for every account in one query. Accounts without such devices are left out. */
 export async function licensesUsedByAccount(
   database: Kysely<Schema>,
   now: number,

@@ -10,7 +10,7 @@ function kindOf(channel: NoticeChannel): DailyKind | undefined {
   return channel === "email" || channel === "sms" ? channel : undefined;
 }
 
-/** Sees that a notice that is claimed holds its places of this day, where its channel counts. */
+/** Takes the places of this day for a claimed notice, unless it holds them already or its channel is not counted. */
 export async function takeDay(
   transaction: Transaction<Schema>,
   row: NoticeRow,

@@ -8,24 +8,24 @@ import { giveBackDay } from "./notice-days.ts";
 /** Rows that one step reads, deletes or ends: a millisecond or two of an engine's thread. */
 const stepRows = 500;
 
-/** Part of the bound that a device makes between two looks at how many there are: a look at a device that has too many reads them all. */
+/** A device is checked each time it has made this part of the bound: checking a device that has too many notices reads all of them. */
 const lookEvery = 20;
 
-/** Devices whose notices are counted, some 100 bytes each; those that made none for longest are looked at when they make the next one. */
+/** The most devices whose notices are counted, some 100 bytes each. The devices beyond, which made no notice for longest, are checked at their next one. */
 const mostDevices = 50_000;
 
 const crowded = "too many notices of the device wait";
 
 /**
- * Keeps the notices of each device to a number. Commits only say how many they made; a device is looked at with its first notice since the start, and then each time that it made
- * a twentieth of the bound. So a commit costs nothing more, and a device may have some more than the bound for a while.
+ * Bounds the number of notices of each device. A commit only says how many it made. A device is checked at its first notice since the start, and then each time it has made a
+ * twentieth of the bound. So a commit costs nothing more, and a device may have some notices above the bound for a while.
  */
 export class CrowdedNotices {
   readonly #most: number;
   readonly #lookAfter: number;
-  /** Notices of each device since it was looked at. */
+  /** Notices of each device since it was last checked. */
   readonly #made = new RecentMap<DeviceKey, number>(mostDevices);
-  /** Devices to be looked at, with the key of the last row that was. */
+  /** Devices to be checked, with the key of the last row that was read. */
   readonly #due = new Map<DeviceKey, number>();
 
   /** `most`: notices that each device may have. */
@@ -42,7 +42,7 @@ export class CrowdedNotices {
     this.#made.set(device, looked ? 0 : made);
   }
 
-  /** One step for one of the devices, which take turns. One whose rows can't be read is looked at again with its next notice. */
+  /** Takes one step for one device. Devices take turns. A device whose rows can't be read is checked again at its next notice. */
   async makeRoom(database: Kysely<Schema>, now: number): Promise<NoticeRoom> {
     const [next] = this.#due;
     if (next === undefined) return { givenUp: [], more: false };

@@ -17,7 +17,7 @@ export function settingPlace(name: string): string {
 }
 
 /**
- * The text of a rule with this id. In place of its webhooks stands one sealed text of them all, addresses too, since an address may be as good as a key.
+ * Returns the text of the rule with this id. One sealed text takes the place of all its webhooks with their addresses, because an address may be as good as a key.
  */
 export function sealRule(fields: AlertRuleFields, id: string, vault: Vault): string {
   const { webhook } = fields.channels;
@@ -26,7 +26,7 @@ export function sealRule(fields: AlertRuleFields, id: string, vault: Vault): str
   return JSON.stringify({ ...fields, channels: { ...fields.channels, webhook: sealed } });
 }
 
-/** The rule in such a text. */
+/** Returns the rule of such a text. */
 export function openRule(text: string, id: string, vault: Vault): AlertRuleFields {
   const fields = written<AlertRuleFields>(text);
   const stored: unknown = fields.channels.webhook;
@@ -35,7 +35,7 @@ export function openRule(text: string, id: string, vault: Vault): AlertRuleField
   return Object.assign(fields, { channels: { ...fields.channels, webhook } });
 }
 
-/** The same but for its webhooks. */
+/** As `openRule`, without the webhooks. */
 export function ruleWithoutWebhooks(text: string): AlertRuleFields {
   const fields = written<AlertRuleFields>(text);
   return Object.assign(fields, { channels: { ...fields.channels, webhook: [] } });
@@ -71,7 +71,7 @@ export interface Sealed {
   readonly damaged: readonly string[];
 }
 
-/** Seals every secret by the vault's present key that is not yet: step by step, so that it may be cut at any moment and goes on with the next call. */
+/** Seals every secret that the vault's present key has not sealed yet. It works in steps, so it may be cut short at any moment, and the next call continues. */
 export async function sealAll(database: Kysely<Schema>, vault: Vault): Promise<Sealed> {
   const settings = await sealSettings(database, vault);
   const rules = await inSteps((after) => sealRules(database, vault, after));
@@ -100,13 +100,13 @@ async function inSteps(step: (after: number) => Promise<Step>): Promise<Sealed> 
   return { sealed: sum, damaged: all };
 }
 
-/** A row with a secret, sealed anew. */
+/** A row whose secret is sealed with the present key now. */
 interface Resealed {
   readonly key: number;
   readonly text: string;
 }
 
-/** Seals the rows of a step anew, all but those that can't be read: one such row kept the service from starting. Undefined of `reseal`: there is nothing to do. */
+/** Seals the rows of a step with the present key. Leaves out rows that can't be read: one such row kept the service from starting. `reseal` returns undefined when there is nothing to do. */
 function resealed<R extends { readonly key: number; readonly id: string }>(
   rows: readonly R[],
   reseal: (row: R) => string | undefined,

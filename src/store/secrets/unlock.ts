@@ -9,18 +9,18 @@ import { createVault, keyBytes, type SecretKey, secretKey, type Vault } from "./
 
 /** Where the keys of the secrets are, and whether a new one is to be made. */
 export interface SecretOptions {
-  /** The file of the keys, outside the database; made where neither it nor a sealed database is there. */
+  /** The file of the keys, outside the database. It is made when there is neither the file nor a sealed database. */
   readonly file: string;
   readonly ids: Pick<Ids, "secret">;
-  /** Makes a new key and seals all by it. One that was cut short before is finished instead. */
+  /** Makes a new key and seals everything with it. A rotation that was cut short is finished instead. */
   readonly rotate?: boolean;
 }
 
-/** Setting that names the key by which all is sealed, and the one by which it is being sealed anew. */
+/** Settings that name the key that seals everything, and during a rotation the key that will. */
 const sealedBy = "sealedBy";
 const sealingBy = "sealingBy";
 
-/** Makes the keys ready, once the tables are up to date: seals what is not sealed by the present key yet, and lets go of the older ones. */
+/** Makes the keys ready when the tables are up to date: seals what the present key has not sealed yet, and drops older keys. */
 export type Settle = () => Promise<Vault>;
 
 type Keys = readonly [SecretKey, ...SecretKey[]];
@@ -80,10 +80,10 @@ function tellDamaged(ids: readonly string[], log: Log): void {
   );
 }
 
-/** Size up to which a database is written anew at once, octets: some ten seconds. */
+/** The largest database, octets, that is rewritten at once, which takes some ten seconds. */
 const wipedBytes = 1_073_741_824;
 
-/** Writes the database anew, without what was let go of: the gaps of its pages and its log still hold the secrets as they were. */
+/** Rewrites the database, because the gaps of its pages and its log still hold the secrets as they were. */
 async function wipe(database: Kysely<Schema>, log: Log): Promise<void> {
   const { rows } = await sql<{ size: number; number: number }>`
     select page_count * page_size as size, user_version as number

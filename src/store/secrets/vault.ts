@@ -23,7 +23,7 @@ export const openVault: Vault = {
 /** Octets of a key: AES-256. */
 export const keyBytes = 32;
 
-/** A key and what it is called: the beginning of a hash of it, so that a wrong key is told from a damaged text. */
+/** A key and its name, which is the beginning of the key's hash. The name tells a wrong key from a damaged text. */
 export interface SecretKey {
   readonly id: string;
   readonly bytes: Buffer;

@@ -280,8 +280,8 @@ test("devices that can't be sealed because they are damaged make no other device
   await sealer.close();
 });
 
-test("a device whose many shifts slow down reading is sealed before hundreds of others, and takes every other turn at most", async (context) => {
-  withoutPauses(context);
+/** The first turns of three hundred devices, of which the last one has this waiting. */
+async function turnsWith(waiting: Partial<WaitingLeft>): Promise<readonly number[]> {
   const index = new ChunkIndex();
   for (let device = 1; device <= 300; device++) for (let at = 0; at < 256; at++) add(index, device, index.next);
   const order: number[] = [];
@@ -295,10 +295,17 @@ test("a device whose many shifts slow down reading is sealed before hundreds of 
   for (let device = 1; device <= 300; device++) sealer.look(device);
   // Three slices, while the others wait already.
   for (let at = 0; at < 512; at++) add(index, 300, index.next);
-  const chunks = index.get(300) ?? assert.fail();
-  chunks.shifts = { count: 2000, since: 0 };
+  Object.assign(index.get(300) ?? assert.fail(), waiting);
   sealer.look(300);
   await sealer.now(5);
-  assert.deepEqual(order.slice(0, 8), [1, 300, 2, 300, 3, 300, 4, 5]);
   await sealer.close();
+  return order;
+}
+
+test("a device whose many shifts or patches slow down reading is sealed before hundreds of others, and takes every other turn at most", async (context) => {
+  withoutPauses(context);
+  const first = [1, 300, 2, 300, 3, 300, 4, 5];
+  assert.deepEqual((await turnsWith({ shifts: { count: 2000, since: 0 } })).slice(0, 8), first);
+  assert.deepEqual((await turnsWith({ patches: { count: 5000, since: 0 } })).slice(0, 8), first);
+  assert.deepEqual((await turnsWith({ shifts: { count: 500, since: 0 } })).slice(0, 5), [1, 2, 3, 4, 5]);
 });

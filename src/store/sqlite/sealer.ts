@@ -23,6 +23,8 @@ const manyShifts = 128;
 const tooManyShifts = 1024;
 /** With this many patches a device is sealed: each read of the device goes through them. */
 const manyPatches = 512;
+/** This many patches make a read take 20 ms, for which all other reads wait, so sealing the device is urgent. */
+const tooManyPatches = 4096;
 /** Sealing is urgent when the tails have this many chunks more than devices usually gather: their entries take some 50 MB of memory. */
 const tooManyChunks = 1_000_000;
 /** The same in bytes: the file never gets smaller again. */
@@ -68,7 +70,7 @@ interface Retry {
 export class Sealer {
   readonly #parts: SealerParts;
   readonly #queue = new Set<DeviceKey>();
-  /** Devices that wait, too, and whose many shifts slow down reading. */
+  /** Devices that wait, too, and whose many shifts or patches slow down reading. */
   readonly #pressing = new Set<DeviceKey>();
   /** Devices that are being sealed. Few have more than one slice. */
   readonly #begun = new Map<DeviceKey, Turn>();
@@ -146,7 +148,7 @@ export class Sealer {
         // Before the work, so that a commit meanwhile queues the device again.
         this.#queue.delete(device);
         await this.#slice(device);
-        // Every other turn at most, however fast shifts are added.
+        // Every other turn at most, however fast shifts and patches are added.
         await this.#slicePressing();
       }
     } while (this.waiting > 0 && !this.#background.closed);
@@ -164,8 +166,8 @@ export class Sealer {
   }
 
   #enqueue(device: DeviceKey): void {
-    const shifts = this.#parts.index.get(device)?.shifts.count ?? 0;
-    if (shifts > tooManyShifts) {
+    const chunks = this.#parts.index.get(device);
+    if (chunks !== undefined && slowsReading(chunks)) {
       this.#queue.delete(device);
       this.#pressing.add(device);
     } else if (!this.#pressing.has(device)) this.#queue.add(device);
@@ -212,9 +214,9 @@ export class Sealer {
     await this.#background.pause(pause);
   }
 
-  #pauseFor({ shifts }: DeviceChunks): number {
+  #pauseFor(chunks: DeviceChunks): number {
     const isBusy = this.#parts.isBusy();
-    if (shifts.count > tooManyShifts || this.#behind) return urgentPauseMs;
+    if (slowsReading(chunks) || this.#behind) return urgentPauseMs;
     return isBusy && this.#asking === 0 ? busyPauseMs : pauseMs;
   }
 
@@ -290,4 +292,9 @@ function isReady({ tail, left, shifts, patches }: DeviceChunks, enoughChunks: nu
     tail.records - left.records >= blockRecords ||
     tail.bytes - left.bytes >= blockBytes
   );
+}
+
+/** Whether so many shifts or patches wait that reading the device is slow. */
+function slowsReading({ shifts, patches }: DeviceChunks): boolean {
+  return shifts.count > tooManyShifts || patches.count > tooManyPatches;
 }

@@ -108,7 +108,7 @@ function observed(state: DeviceState, context: HistoryContext, fold: Fold, watch
 }
 
 /** Drafts that are not stored already. What an earlier version of the program stored under another hash is known by what it says. */
-function withoutRepeats(drafts: readonly Draft[], stored: readonly LocationRecord[]): readonly Draft[] {
+export function withoutRepeats(drafts: readonly Draft[], stored: readonly LocationRecord[]): readonly Draft[] {
   const moments = new Set(drafts.map(({ time }) => time));
   const keys = new Set<string>();
   for (const record of stored) {

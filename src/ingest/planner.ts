@@ -10,7 +10,7 @@ import type { IngestMetrics } from "./metrics.ts";
 import { type KnownMoment, Moments } from "./moments.ts";
 import { Pace } from "./pace.ts";
 import { type Ahead, ordered, type PendingDevice } from "./pending.ts";
-import { type Plan, planAppend, planLate } from "./plan.ts";
+import { type Plan, planAppend, planLate, withoutRepeats } from "./plan.ts";
 import { mostReadAhead, ReadAhead } from "./read-ahead.ts";
 import type { States } from "./states.ts";
 import { weightOf } from "./weight.ts";
@@ -256,6 +256,9 @@ export class Planner {
       const ahead = isAtHand(late, limit) ? (await pending.ahead?.context)?.unpack() : undefined;
       const context = ahead ?? (await this.#store.context(key, placeBefore(time), limit));
       if (!context.more || context.from.at(-1)?.time !== time) return { context, drafts };
+      // All these records are of this moment. Mostly the reports are among them, because they were sent again: then the whole moment need not be read.
+      const others = withoutRepeats(drafts, context.from);
+      if (others[0]?.time !== time) return { context: undefined, drafts: others };
       known = await this.#moments.load(key, state, time);
     }
     const left = fresh(drafts, known);

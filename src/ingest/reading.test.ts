@@ -156,3 +156,26 @@ test("while it stops, nothing is left over for a later batch", async (context) =
   assert.deepEqual(asked, [1, 4, 16, 64]);
   assert.equal(store.commits.length, 2);
 });
+
+test("a report that is sent again costs one look at the history: its moment is not read as well", async (context) => {
+  const { store, ingest } = setUp();
+  context.after(() => ingest.stop());
+  const device = await admitted(ingest, "a");
+  for (const second of [100, 200, 300]) await submit(ingest, device, second, []);
+  const records = store.commits.flatMap(({ devices }) => devices.flatMap((one) => one.records));
+  const asked: number[] = [];
+  store.readContext = async (limit, time) => {
+    asked.push(limit);
+    const from = records.filter((one) => one.time >= time);
+    return { from: from.slice(0, limit), more: from.length > limit };
+  };
+  let moments = 0;
+  store.readMoment = async () => {
+    moments++;
+    return { hashes: [] };
+  };
+  const outcomes: string[] = [];
+  await submit(ingest, device, 100, outcomes);
+  assert.deepEqual({ outcomes, asked, moments }, { outcomes: ["stored"], asked: [1], moments: 0 });
+  assert.equal(store.commits.flatMap(({ devices }) => devices.flatMap((one) => one.records)).length, 3);
+});

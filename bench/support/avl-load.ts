@@ -32,7 +32,7 @@ function tracker(index: number): void {
   const packet = new AvlPacket(records);
   let sent = 0;
   let packets = 0;
-  let random = index + 1;
+  let random = index + 1 + daysAgo * 7919;
   let sentAt = 0;
   let loggedIn = false;
   /** When the next packet is due: a late acknowledgement does not slow the tracker down. */

@@ -6,8 +6,10 @@ import type { Pending, PendingDevice } from "./pending.ts";
 const mostBatchBytes = 8 * 1024 * 1024;
 /** A device of which no more waits is in the next batch, before those that send a backlog: some fifty reports. Such devices make a batch no more than twice as large. */
 const fewBytes = 32 * 1024;
-/** After a batch that took longer, ms, the few reports in order that came meanwhile have a batch to themselves. */
+/** After a batch that took this much longer than one without expensive reports, ms, the few reports in order that came meanwhile have a batch to themselves. */
 const longBatchMs = 10;
+/** So much may a batch without expensive reports add to what such batches are known to take, ms: a disk that stalls once tells nothing of the next batch. */
+const mostSlower = 1;
 
 /** What one batch commits. */
 export interface Batch {
@@ -31,6 +33,8 @@ export class Batches {
   readonly #lateShare = BatchShare.ofLateReports();
   readonly #bulkShare = BatchShare.ofBytes(mostBatchBytes);
   #afterLong = false;
+  /** The time that batches without expensive reports take now, ms: the disk and a busy processor need it for any batch. */
+  #plainMs = 0;
 
   /**
    * Takes what waits, up to a commit's size and the shares of late reports and of backlogs. Devices that are held back stay, and devices whose history is being read.
@@ -52,9 +56,12 @@ export class Batches {
   took({ devices, late }: Batch, ms: number): void {
     const reports = weigh(late, ({ drafts }) => drafts.length);
     const bytes = weigh(devices, (pending) => (isFew(pending) ? 0 : pending.bytes));
-    this.#lateShare.took(reports.all, ms, reports.counted);
-    this.#bulkShare.took(bytes.all, ms, bytes.counted);
-    this.#afterLong = reports.all + bytes.all > 0 && ms > longBatchMs;
+    const isPlain = reports.all + bytes.all === 0;
+    if (isPlain) this.#plainMs = Math.min((this.#plainMs + ms) / 2, this.#plainMs + mostSlower);
+    const own = Math.max(0, ms - this.#plainMs);
+    this.#lateShare.took(reports.all, own, reports.counted);
+    this.#bulkShare.took(bytes.all, own, bytes.counted);
+    this.#afterLong = !isPlain && own > longBatchMs;
   }
 
   /** `quick`: takes only devices with few reports, all of them in order. */

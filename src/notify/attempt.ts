@@ -50,8 +50,8 @@ export class Attempt {
 
   /** Tries it once. */
   async run(notice: Notice): Promise<Attempted> {
-    const { store, clock, ways } = this.#deps;
-    const found = await findSubject(store, notice, clock.now());
+    const { store, clock, ways, log } = this.#deps;
+    const found = await findSubject(store, notice, clock.now(), log);
     if (found === "gone") return nothing;
     const closed = closedWay(notice.target.channel, ways);
     if (closed !== undefined) return this.#suppress(notice, closed);

@@ -4,7 +4,8 @@ import type { AlertRule, Recipient } from "../model/alert-rule.ts";
 import type { Device } from "../model/device.ts";
 import { placeBehind } from "../model/location.ts";
 import type { Notice } from "../model/notice.ts";
-import type { Store } from "../ports/store.ts";
+import type { Log } from "../ports/log.ts";
+import { type Store, StoreUnavailable } from "../ports/store.ts";
 import type { Reader, Told } from "../wording/index.ts";
 
 /** A notice with everything that it tells of, as it is now. */
@@ -31,7 +32,7 @@ export type Found =
  * Reads what a notice tells of. A rule that was deleted tells nobody any more, and one that was disabled sends no commands. An expired device is silent, but
  * for the notice that says so.
  */
-export async function findSubject(store: SubjectStore, notice: Notice, now: number): Promise<Found> {
+export async function findSubject(store: SubjectStore, notice: Notice, now: number, log: Log): Promise<Found> {
   const [alert, device] = await Promise.all([
     store.alerts.find(notice.alertId),
     store.devices.findByKey(notice.device),
@@ -45,13 +46,20 @@ export async function findSubject(store: SubjectStore, notice: Notice, now: numb
   if (notice.target.channel === "command" && !rule.enabled) return suppressed("the rule was disabled");
   if (device.expires !== null && now >= device.expires && alert.type !== "expired")
     return suppressed("the device has expired");
-  return { subject: { notice, alert, device, account, rule, mileage: await mileageAt(store, alert, device) } };
+  return { subject: { notice, alert, device, account, rule, mileage: await mileageAt(store, alert, device, log) } };
 }
 
-/** As of the last record at or before the alert. */
-async function mileageAt(store: SubjectStore, { time }: Alert, device: Device): Promise<number | undefined> {
-  const { before } = await store.locations.context(device.key, placeBehind(time), 0);
-  return before && before.totals.odometerMm / 1e6 + device.odometerStart;
+/** The mileage of the last record at or before the alert. Undefined when there is none, or when it can't be read. */
+async function mileageAt(store: SubjectStore, { time }: Alert, device: Device, log: Log): Promise<number | undefined> {
+  try {
+    const { before } = await store.locations.context(device.key, placeBehind(time), 0);
+    return before && before.totals.odometerMm / 1e6 + device.odometerStart;
+  } catch (error) {
+    if (error instanceof StoreUnavailable && error.trouble !== "damaged") throw error;
+    // What is damaged stays so: a notice that waited for it would be tried each second for ever.
+    log.warn({ error, device: device.id }, "the mileage at an alert can't be read; the notice goes out without it");
+    return undefined;
+  }
 }
 
 /** What its wording is made of. */

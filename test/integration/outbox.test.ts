@@ -347,6 +347,16 @@ describe("the outbox", () => {
     assert.deepEqual([state, attempts, peer.taken.length], ["sent", 1, 1]);
   });
 
+  it("sends what tells of a device whose history is damaged, without the mileage", async (context) => {
+    await start();
+    const damaged = () => Promise.reject(new StoreUnavailable("a block is damaged", undefined, "damaged"));
+    const { mock } = context.mock.method(bench.store.locations, "context", damaged);
+    const [id] = await bench.commit([email]);
+    while (mock.callCount() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const { state, attempts } = await bench.until(id, ({ finishedAt }) => finishedAt !== null);
+    assert.deepEqual([state, attempts, mock.callCount()], ["sent", 1, 1]);
+  });
+
   it("waits for what is under way when it stops, and begins nothing more", async () => {
     await start();
     peer.delayMs = () => 200;

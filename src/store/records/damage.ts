@@ -7,5 +7,10 @@ export class RecordsDamaged extends Error {
 export function recordsDamage(error: unknown): string | undefined {
   if (error instanceof RecordsDamaged) return error.message;
   // A field ends behind the bytes.
-  return error instanceof RangeError ? "a record is cut short" : undefined;
+  return error instanceof RangeError && !isOutOfMemory(error) ? "a record is cut short" : undefined;
+}
+
+/** Whether there was no memory for a buffer. V8 throws a `RangeError` for that, too, and only its message tells. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof RangeError && error.message === "Array buffer allocation failed";
 }

@@ -1,9 +1,13 @@
 import { quotaNames } from "../../model/quotas.ts";
 import { QuotaReached, type StoreTrouble, StoreUnavailable } from "../../ports/store.ts";
+import { isOutOfMemory } from "../records/damage.ts";
 import type { CallFailure } from "./messages.ts";
 
 /** SQLITE_CORRUPT: a page of the database can't be read. The store gives damaged chunks the same code. */
 export const corrupt = 11;
+
+/** SQLITE_NOMEM: memory ran out. */
+const noMemory = 7;
 
 /** A failure inside SQLite as it crosses from a worker. */
 export class EngineError extends Error {
@@ -25,7 +29,7 @@ const troubles: ReadonlyMap<number, StoreTrouble> = new Map([
   [3, "down"], // PERM
   [5, "down"], // BUSY
   [6, "down"], // LOCKED
-  [7, "exhausted"], // NOMEM
+  [noMemory, "exhausted"],
   [8, "down"], // READONLY
   [9, "down"], // INTERRUPT
   [10, "damaged"], // IOERR
@@ -61,6 +65,7 @@ export function isDown(error: unknown): boolean {
 export function failureOf(error: unknown): CallFailure {
   if (!(error instanceof Error)) return { message: String(error), code: undefined };
   if (error instanceof EngineError) return { message: error.message, code: error.code };
+  if (isOutOfMemory(error)) return { message: error.message, code: noMemory };
   const code = "errcode" in error && typeof error.errcode === "number" ? error.errcode : undefined;
   // Failures of the engine say all there is in a line; any other one is a fault of ours, and its stack tells where.
   return { message: code === undefined ? (error.stack ?? error.message) : error.message, code };

@@ -3,7 +3,7 @@ import type { DeviceState } from "../model/location.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertRuleStore } from "../ports/alert-store.ts";
 import type { Log } from "../ports/log.ts";
-import type { DeviceStore, LocationStore } from "../ports/store.ts";
+import { type DeviceStore, type LocationStore, StoreUnavailable } from "../ports/store.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import type { AccountRules } from "./rule-book.ts";
 
@@ -105,7 +105,7 @@ export class Rebuild {
     const devices = all.filter(({ id }) => account.rulesOf(id).some(mayWait));
     for (let at = 0; at < devices.length && this.#started; at += statesAtOnce) {
       const some = devices.slice(at, at + statesAtOnce);
-      const states = await this.#sources.locations.states(some.map(({ key }) => key));
+      const states = await this.#statesOf(some.map(({ key }) => key));
       some.forEach(({ key, id, name, expires, odometerStart }, index) => {
         const state = states[index];
         if (state !== undefined)
@@ -113,6 +113,23 @@ export class Rebuild {
       });
     }
     this.#target.keepOnly(accountKey, new Set(devices.map(({ key }) => key)));
+  }
+
+  /** Reads states of devices. A state that can't be read is undefined: that device has no timers until it reports, and all others have theirs. */
+  async #statesOf(devices: readonly DeviceKey[]): Promise<readonly (DeviceState | undefined)[]> {
+    const { locations, log } = this.#sources;
+    try {
+      return await locations.states(devices);
+    } catch (error) {
+      if (error instanceof StoreUnavailable && error.trouble !== "damaged") throw error;
+      const [device] = devices;
+      if (devices.length <= 1) {
+        log.error({ error, device }, "the state of a device can't be read: its alert rules wait until it reports");
+        return [undefined];
+      }
+      const middle = devices.length >> 1;
+      return [...(await this.#statesOf(devices.slice(0, middle))), ...(await this.#statesOf(devices.slice(middle)))];
+    }
   }
 }
 

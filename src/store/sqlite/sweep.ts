@@ -3,7 +3,7 @@ import type { DeviceChunks, Most } from "./chunk-index.ts";
 /** The chunks to read next. Only their records before the bound are complete: later chunks have more records from the bound on. */
 export interface SweepStep {
   readonly seqs: readonly number[];
-  /** Event time before which no later chunk has a record. Infinite at the end. */
+  /** Event time before which no later chunk has a record that was not given. Infinite at the end. It never goes back. */
   readonly bound: number;
   /** Bytes of all these chunks, those included that the last step had too and that are read again. */
   readonly bytes: number;
@@ -70,9 +70,10 @@ export class Sweep {
     this.#ended = !more();
     const seqs = this.#open.map(({ seq }) => seq);
     const read = this.#open.reduce((sum, open) => sum + open.bytes, 0);
-    const bound = this.#ended ? Number.POSITIVE_INFINITY : chunks.first(index);
+    // After chunks were put together, the next one may begin before the bound of the step before: nothing of what was given may come again.
+    const bound = this.#ended ? Number.POSITIVE_INFINITY : Math.max(this.#bound, chunks.first(index));
     this.#open = this.#open.filter(({ last }) => last >= bound);
-    this.#bound = Math.max(this.#bound, bound);
+    this.#bound = bound;
     return seqs.length === 0 ? undefined : { seqs, bound, bytes: read };
   }
 }

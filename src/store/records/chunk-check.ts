@@ -1,5 +1,5 @@
 import { ContentHash } from "../../model/content-hash.ts";
-import { recordsDamage } from "./damage.ts";
+import { RecordsDamaged, recordsDamage } from "./damage.ts";
 import { RecordCursor } from "./record-codec.ts";
 
 /** A row of the tail as it is stored. */
@@ -20,15 +20,27 @@ export interface CheckedChunk {
 }
 
 const contentHash = new ContentHash();
+const noMatch = "a record does not match its checksum";
+
+/** The records of a row of the tail. Throws `RecordsDamaged` where the row or one of its records is damaged. */
+export function wholeRecords(chunk: StoredChunk): Uint8Array {
+  const { problem } = checkChunk(chunk);
+  if (problem !== undefined) throw new RecordsDamaged(problem);
+  return chunk.data;
+}
+
+/** Throws `RecordsDamaged` where the content of a record of the tail was changed. `view`: of the bytes that the cursor reads. */
+export function checkRecord(cursor: RecordCursor, view: DataView, at: number): void {
+  const problem = readOne(cursor, at);
+  if (problem !== undefined) throw new RecordsDamaged(problem);
+  if (cursor.arrival !== cursor.hash && !hasItsHash(cursor, view)) throw new RecordsDamaged(noMatch);
+}
 
 /**
  * Reads every record of a chunk and trusts none of its bytes. Records with an arrival number carry a hash of their content, so a changed value shows.
  * Of records that older versions wrote, only the form can be checked.
  */
-export function checkChunk(
-  { first, last, count, data }: StoredChunk,
-  depth: "with hashes" | "form only" = "with hashes",
-): CheckedChunk {
+export function checkChunk({ first, last, count, data }: StoredChunk): CheckedChunk {
   const cursor = new RecordCursor(data);
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   let records = 0;
@@ -41,7 +53,7 @@ export function checkChunk(
     records++;
     if (cursor.arrival === cursor.hash) continue;
     numbered++;
-    if (depth === "with hashes" && !hasItsHash(cursor, view)) problem = "a record does not match its checksum";
+    if (!hasItsHash(cursor, view)) problem = noMatch;
   }
   if (problem === undefined && records !== count) problem = `it holds ${records} records and should hold ${count}`;
   return { records, numbered, problem };

@@ -31,8 +31,8 @@ const oldState = `07000000${oldRecord.slice(16, 32)}${oldRecord}${Buffer.from(',
 
 describe("packed records", () => {
   it("are read as older versions wrote them", () => {
-    assert.deepEqual(readRecords(Buffer.from(oldRecord, "hex")), [record(1, { arrival: 8 })]);
-    const last = record(1, { arrival: 8 });
+    assert.deepEqual(readRecords(Buffer.from(oldRecord, "hex")), [record(1, { arrival: 8, hash: 8 })]);
+    const last = record(1, { arrival: 8, hash: 8 });
     const state = { version: 3, time: last.time, arrivals: 0, totals: last.totals, last };
     assert.deepEqual(readState(Buffer.from(oldState, "hex"), 3), state);
   });

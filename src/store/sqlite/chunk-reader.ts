@@ -4,6 +4,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import { byPlace, type LocationRecord, placeBefore, placeBehind, type RecordPlace } from "../../model/location.ts";
 import { type BlockBody, decompressBlock, openBody, unpackBody } from "../blocks/block.ts";
 import { appendWindow, type Window, windowOf } from "../blocks/window.ts";
+import { checkRecord, wholeRecords } from "../records/chunk-check.ts";
 import { LocationRenderer, ReadingRenderer } from "../records/location-bytes.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import type { RecordView } from "../records/record-view.ts";
@@ -108,7 +109,7 @@ export class ChunkReader {
 
   /** A walk over a chunk's records as they are stored. */
   #open(row: ChunkRow): Walk {
-    if (!row.sealed) return new RecordCursor(row.data);
+    if (!row.sealed) return new RecordCursor(wholeRecords(row));
     return openBody(this.#passing(row));
   }
 
@@ -208,7 +209,13 @@ export class ChunkReader {
       newestChunk = chunk;
       newestPlace = { time: cursor.time, arrival: cursor.arrival };
     }
-    if (newest >= 0) this.#shifts[newestChunk]?.copy(cursor, newest, sink);
+    if (newest >= 0) this.#copy(cursor, newest, newestChunk, sink);
+  }
+
+  /** Appends a record with its true totals. The checksum of a block was checked for all of its records; a record of the tail has its own. */
+  #copy(cursor: RecordCursor, at: number, chunk: number, sink: ByteSink): void {
+    if (!this.#chunks[chunk]?.sealed) checkRecord(cursor, this.#packed.view, at);
+    this.#shifts[chunk]?.copy(cursor, at, sink);
   }
 
   /** Appends the records after a place and returns how many there are. `cut`: more were left out, because they had too many bytes. */
@@ -226,7 +233,7 @@ export class ChunkReader {
     });
     for (const [index, at] of offsets.entries()) {
       if (sink.length - start > bytes) return { count: index, cut: true };
-      this.#shifts[chunks[index] ?? 0]?.copy(cursor, at, sink);
+      this.#copy(cursor, at, chunks[index] ?? 0, sink);
     }
     return { count: offsets.length, cut: false };
   }
@@ -279,7 +286,7 @@ export class ChunkReader {
     for (const row of rows) {
       const touched = patches.touch(row);
       toldAsDamaged(row, () => {
-        const records = row.sealed && window !== undefined ? this.#windowOf(row, window) : this.#recordsOf(row);
+        const records = window === undefined ? this.#recordsOf(row) : this.#windowOf(row, window);
         if (touched) patches.copyAll(records, row, shifts, packed);
         else packed.append(records);
       });
@@ -288,7 +295,9 @@ export class ChunkReader {
     }
   }
 
+  /** The records of a chunk that a window needs, at least. Those of the tail are all there, and are checked one by one where they are handed on: most are not. */
   #windowOf(row: ChunkRow, window: Window): Uint8Array {
+    if (!row.sealed) return row.data;
     const block = openBody(this.#cache.body(row));
     if (block instanceof RecordCursor) return windowOf(block.bytes, window);
     this.#window.length = 0;
@@ -297,7 +306,7 @@ export class ChunkReader {
   }
 
   #recordsOf(row: ChunkRow): Uint8Array {
-    return row.sealed ? unpackBody(this.#passing(row), row.bytes) : row.data;
+    return row.sealed ? unpackBody(this.#passing(row), row.bytes) : wholeRecords(row);
   }
 
   /** Returns a block's body for a history. The cache does not keep it: a long history would take the room of blocks that late reports need. */

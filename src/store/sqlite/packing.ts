@@ -2,8 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import { byPlace, type RecordPlace } from "../../model/location.ts";
 import { packBlock, unpackBlock } from "../blocks/block.ts";
-import { checkChunk } from "../records/chunk-check.ts";
-import { RecordsDamaged } from "../records/damage.ts";
+import { wholeRecords } from "../records/chunk-check.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import { ByteSink } from "../records/sink.ts";
 import { type ChunkHead, type ChunkRow, ChunkRows, type ChunksFound, damageOf } from "./chunk-rows.ts";
@@ -116,10 +115,7 @@ function liftOf({ seq, asOf, first, last }: Candidate, { shifts }: ChunksFound<C
 
 /** The records of a chunk. Throws where they are damaged: in a block with a right checksum they would look whole. */
 function recordsOf(row: ChunkRow): Uint8Array {
-  if (row.sealed) return unpackBlock(row, row.bytes);
-  const { problem } = checkChunk(row, "form only");
-  if (problem !== undefined) throw new RecordsDamaged(problem);
-  return row.data;
+  return row.sealed ? unpackBlock(row, row.bytes) : wholeRecords(row);
 }
 
 /** Runs `read`. If the chunk is damaged, adds it to `damaged` and returns undefined. */

@@ -211,7 +211,7 @@ export function historyContract(store: () => Store): void {
     it("goes on after a cursor, also between records of the same time", async () => {
       const { store: open, key } = await fresh(store);
       const records = [8, 6, 7, 5]
-        .map((hash, index) => record(1, { hash, arrival: firstArrival + index }))
+        .map((course, index) => record(1, { course, arrival: firstArrival + index }))
         .concat(record(2), record(3));
       await open.locations.commit(batchOf(append(key, 1, records.slice(0, 2))));
       await open.locations.commit(batchOf(append(key, 2, records.slice(2))));

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { DeviceCommit, TotalsPatch, TotalsShift } from "../../../src/model/commit.ts";
+import { contentHashOf } from "../../../src/model/content-hash.ts";
 import type { DeviceKey } from "../../../src/model/device.ts";
 import {
   byPlace,
@@ -62,7 +63,7 @@ function spread([record, count]: readonly [LocationRecord, number]): readonly Lo
     ...record,
     time: record.time + index * 250,
     arrival: firstArrival + index,
-    hash: index,
+    hash: contentHashOf(record),
   }));
 }
 

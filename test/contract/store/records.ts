@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { CommitBatch, DeviceCommit } from "../../../src/model/commit.ts";
+import { contentHashOf } from "../../../src/model/content-hash.ts";
 import type { DeviceKey } from "../../../src/model/device.ts";
 import {
   type DeviceState,
@@ -18,10 +19,10 @@ export const everything: HistoryRange = { from: 0, to: 8e15, limit: 1_000_000, a
 /** A record at so many seconds, as a tracker in motion reports. */
 export function record(seconds: number, changes: Partial<LocationRecord> = {}): LocationRecord {
   const time = now + seconds * 1000;
-  return {
+  const made: LocationRecord = {
     time,
     arrival: firstArrival + seconds,
-    hash: seconds * 7 + 1,
+    hash: 0,
     receivedAt: time + 800,
     valid: true,
     latitude: 4.5 + seconds / 1000,
@@ -39,6 +40,7 @@ export function record(seconds: number, changes: Partial<LocationRecord> = {}): 
     },
     ...changes,
   };
+  return { ...made, hash: changes.hash ?? contentHashOf(made) };
 }
 
 /** A commit of new records at the end. */
@@ -172,7 +174,8 @@ export const someRecord: fc.Arbitrary<LocationRecord> = fc
       extras: note === undefined ? ',"attributes":{' : `,"attributes":{"note":${JSON.stringify(note)}`,
       totals: ownAnchor ? { ...fields.totals, movedAt: time, anchor: { time, latitude, longitude } } : fields.totals,
     };
-    if (!unlocated) return record;
+    const keyed = (made: LocationRecord) => (number === undefined ? made : { ...made, hash: contentHashOf(made) });
+    if (!unlocated) return keyed(record);
     const { positionTime: _own, ...rest } = record;
-    return withTotals({ ...rest, valid: false, latitude: 0, longitude: 0, unlocated: true }, record.totals);
+    return keyed(withTotals({ ...rest, valid: false, latitude: 0, longitude: 0, unlocated: true }, record.totals));
   });

@@ -159,7 +159,9 @@ export class Attempt {
         count(notice.target.channel, outcome.state === "queued" ? "retried" : outcome.state);
         return;
       } catch (error) {
-        log.warn({ error, notice: notice.id, state: outcome.state }, "what became of a notice can't be recorded");
+        // The store of a service that stops may be closed by now: the next start sends the notice again, and the outbox has said so.
+        const level = stopping.aborted ? "debug" : "warn";
+        log[level]({ error, notice: notice.id, state: outcome.state }, "what became of a notice can't be recorded");
         if (stopping.aborted) return;
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs));

@@ -77,6 +77,11 @@ export class Lane {
     });
   }
 
+  /** Notices that are being tried. */
+  get underWay(): number {
+    return this.#running.size;
+  }
+
   /** Begins nothing more; resolves when what is under way has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -248,7 +253,7 @@ export class Lane {
     try {
       await this.#deps.notices.postpone(keys, until);
     } catch (error) {
-      this.#deps.log.warn({ error, channel: this.#channel }, "notices can't be postponed");
+      this.#deps.log[this.#stopped ? "debug" : "warn"]({ error, channel: this.#channel }, "notices can't be postponed");
     }
   }
 }

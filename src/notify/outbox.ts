@@ -116,6 +116,8 @@ class Worker implements Outbox {
     });
     await Promise.race([Promise.all(this.#lanes.map((lane) => lane.stop())), tooLong]);
     clearTimeout(timer);
+    const notices = this.#lanes.reduce((sum, { underWay }) => sum + underWay, 0);
+    if (notices > 0) this.#deps.log.info({ notices }, "notices without an answer are sent again after the next start");
   }
 
   #lane(channel: NoticeChannel, options: TargetOptions): Lane {

@@ -12,6 +12,7 @@ import { createWebhookSender } from "../../src/notify/webhook.ts";
 import { createMetrics, systemIds } from "../../src/observe/index.ts";
 import type { Bus } from "../../src/ports/bus.ts";
 import type { CommandRunner } from "../../src/ports/command-runner.ts";
+import type { Log } from "../../src/ports/log.ts";
 import type { SmsSender } from "../../src/ports/sms.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { commitAlerts, newAlert, newNotice, ruleFields } from "../contract/store/alert-values.ts";
@@ -29,6 +30,7 @@ export interface BenchWays {
   readonly allowPrivate?: boolean;
   readonly smsParts?: number;
   readonly webhookMs?: number;
+  readonly log?: Log;
   /** False: the account is not the one that runs the service. */
   readonly firstAccount?: boolean;
 }
@@ -59,7 +61,7 @@ export class OutboxBench {
       ...mail,
     };
     this.outbox = createOutbox({
-      ...{ store, bus, clock, ids: systemIds, log: silentLog, metrics },
+      ...{ store, bus, clock, ids: systemIds, log: ways.log ?? silentLog, metrics },
       capsOf: capsBy(capsOfTests, ways.firstAccount === false ? 0 : this.device.accountKey),
       mailsAtOnce: settings.connections,
       ways: {

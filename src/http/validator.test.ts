@@ -54,3 +54,38 @@ test("what one validation finds wrong the other does too: there is always a firs
     }),
   );
 });
+
+test("of variants the one counts that a property names, wherever they stand; its problems say where they are", () => {
+  const variant = (name: string, parameters: SchemaObject) => ({
+    type: "object",
+    properties: { type: { type: "string", enum: [name] }, parameters },
+    required: ["parameters"],
+  });
+  const speed = { type: "object", properties: { kmh: { type: "number" } }, required: ["kmh"] };
+  const rule = {
+    type: "object",
+    properties: { type: { type: "string", enum: ["speed", "zone"] } },
+    required: ["type"],
+    discriminator: { propertyName: "type" },
+    oneOf: [variant("speed", speed), variant("zone", { type: "object" })],
+  };
+  const rules = { type: "object", properties: { rules: { type: "array", items: rule } } };
+  assert.deepEqual(saidOf(rule, { type: "speed", parameters: { kmh: 1 } }), []);
+  assert.deepEqual(saidOf(rule, { type: "zone", parameters: {} }), []);
+  assert.deepEqual(saidOf(rule, { type: "speed" }), ["body/parameters: is required"]);
+  assert.deepEqual(saidOf(rule, { type: "other" }), ["body/type: must be one of speed, zone"]);
+  for (const nothing of [null, [], "speed", 5]) assert.deepEqual(saidOf(rule, nothing), ["body: must be object"]);
+  assert.deepEqual(
+    saidOf(rules, {
+      rules: [
+        { type: "zone", parameters: {} },
+        { type: "speed", parameters: {} },
+      ],
+    }),
+    ["body/rules/1/parameters/kmh: is required"],
+  );
+  assert.deepEqual(saidOf(rules, { rules: [{ type: "speed", parameters: { kmh: "1" } }, {}] }), [
+    "body/rules/0/parameters/kmh: must be number",
+    "body/rules/1/type: is required",
+  ]);
+});

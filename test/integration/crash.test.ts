@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CountedCalls } from "../support/counted-calls.ts";
 import { crashFleet, type FleetTracker } from "../support/crash-fleet.ts";
-import { expectedLast, foldedTotals, type Location, totalsOf, withoutTotals } from "../support/location-content.ts";
-import { call, dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
+import { compareTracker } from "../support/ledger.ts";
+import { dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
 import { commandLine } from "../support/waybeam.ts";
 
 /** How each round ends the service (SIGKILL as a crash does, SIGTERM as Ctrl-C does), and how long it lives at least, ms. */
@@ -27,55 +27,6 @@ const callsOfRound = 10;
 const options = { timeout: 90_000 };
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function history(service: Service, { device }: FleetTracker): Promise<readonly Location[]> {
-  const body = { from: "2000-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" };
-  const path = `/api/devices/${device}/locations`;
-  const answer = await call<{ locations: Location[]; nextCursor?: string | null }>(service, "POST", path, body);
-  assert.equal(answer.nextCursor ?? null, null, "the whole history came in one answer");
-  return answer.locations;
-}
-
-/** A record's content as text, its members in an order of their own. */
-function key(content: object): string {
-  return JSON.stringify(content, (_, value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : value,
-  );
-}
-
-/** Every record that was acknowledged is stored as it was sent, once; what else is stored was sent too, in whole messages. */
-function compareRecords(tracker: FleetTracker, stored: readonly Location[], began: number): void {
-  const left = new Set<string>();
-  for (const location of stored) {
-    const { content, receivedAt } = withoutTotals(location);
-    const text = key(content);
-    assert.ok(!left.has(text), `${tracker.device}: stored twice: ${text}`);
-    assert.ok(Date.parse(receivedAt) >= began && Date.parse(receivedAt) <= Date.now(), `arrived at ${receivedAt}`);
-    left.add(text);
-  }
-  const acknowledged = new Set<string>();
-  for (let message = 0; message < tracker.acked; message++)
-    for (const content of tracker.expected(message)) acknowledged.add(key(content));
-  for (const text of acknowledged)
-    assert.ok(left.delete(text), `${tracker.device}: acknowledged and not stored: ${text}`);
-  const inFlight = tracker.sent > tracker.acked ? tracker.expected(tracker.acked).map(key) : [];
-  const fresh = inFlight.filter((text) => !acknowledged.has(text));
-  const landed = fresh.filter((text) => left.delete(text));
-  assert.deepEqual([...left], [], `${tracker.device}: stored and never sent`);
-  assert.ok(landed.length === 0 || landed.length === fresh.length, `${tracker.device}: half of a message is stored`);
-}
-
-/** Totals and last location are those of the stored records in the order of time, whatever order they came in. */
-async function compareTotals(service: Service, tracker: FleetTracker, stored: readonly Location[]): Promise<void> {
-  const times = stored.map(({ dateTime }) => dateTime);
-  assert.deepEqual(times, times.toSorted(), `${tracker.device}: by time`);
-  assert.deepEqual(stored.map(totalsOf), foldedTotals(stored), `${tracker.device}: totals`);
-  const path = `/api/devices/${tracker.device}/lastLocation`;
-  const { lastLocation } = await call<{ lastLocation: Location }>(service, "GET", path);
-  assert.deepEqual(lastLocation, expectedLast(stored), `${tracker.device}: last location`);
-}
 
 async function round(
   service: Service,
@@ -129,12 +80,10 @@ for (const [how, rounds] of Object.entries(endings))
       await calls.compare(service, "/api/account");
       let records = 0;
       for (const tracker of trackers) {
-        const stored = await history(service, tracker);
-        compareRecords(tracker, stored, began);
-        await compareTotals(service, tracker, stored);
+        const stored = await compareTracker(service, tracker, began);
         // Each kind gets through: none waits for ever behind the others.
         assert.ok(tracker.acked > 0, `${tracker.device}: nothing was acknowledged`);
-        records += stored.length;
+        records += stored;
       }
       context.diagnostic(`${records} stored records compared with what was acknowledged`);
       assert.equal(await service.stop(), 0);

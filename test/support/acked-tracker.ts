@@ -61,10 +61,10 @@ export class AckedTracker {
     this.#speech = speech;
   }
 
-  /** Connects and reports without a pause until the connection ends. */
-  run(port: number): void {
+  /** Connects and reports without a pause until the connection ends, which `ended` is told. Without `ended`, a refused message is an error; else it ends the connection. */
+  run(port: number, ended?: () => void): void {
     if (this.#speech.transport === "udp") this.#runUdp(port);
-    else this.#runTcp(port);
+    else this.#runTcp(port, ended);
   }
 
   /** Drops the connection without a word. */
@@ -77,7 +77,7 @@ export class AckedTracker {
     return this.#speech.message(this.device, this.acked, serial);
   }
 
-  #runTcp(port: number): void {
+  #runTcp(port: number, ended: (() => void) | undefined): void {
     const { login, answer } = this.#speech;
     const socket = connect({ port, host: "127.0.0.1", noDelay: true });
     this.#drop = () => socket.destroy();
@@ -85,6 +85,7 @@ export class AckedTracker {
     let loggedIn = login === undefined;
     let buffered = Buffer.alloc(0);
     socket.on("error", () => socket.destroy());
+    if (ended !== undefined) socket.on("close", ended);
     socket.on("connect", () => socket.write(login?.(this.device, serial++) ?? this.#next(serial++)));
     socket.on("data", (chunk: Buffer) => {
       buffered = Buffer.concat([buffered, chunk]);
@@ -92,7 +93,11 @@ export class AckedTracker {
         const read = answer(buffered);
         if (read === "more") return;
         buffered = buffered.subarray(read.length);
-        if (!read.accepted) throw new Error(`${this.device} was refused`);
+        if (!read.accepted && ended === undefined) throw new Error(`${this.device} was refused`);
+        if (!read.accepted) {
+          socket.destroy();
+          return;
+        }
         if (loggedIn) this.acked++;
         loggedIn = true;
         socket.write(this.#next(serial++));

@@ -15,6 +15,17 @@ export interface FleetTracker extends AckedTracker {
   expected(message: number): readonly Content[];
 }
 
+/** In which order a tracker tells the reports of its history, and what its clock says of each. */
+export interface Telling {
+  /** Where a message lies on the line of the tracker's history. */
+  readonly slot: (message: number) => number;
+  /** The time of a report, ms. */
+  readonly time: (number: number) => number;
+}
+
+/** A kind of trackers: its protocol, the way of its messages, and how many reports each has. */
+export type Kind = readonly [id: string, transport: Transport, perMessage: number];
+
 /** Slots of the messages of a block: 5 comes early and is told again after 1 to 4, which are late for it. */
 const order = [0, 1, 5, 2, 3, 4, 5, 8, 6, 7] as const;
 const slots = 9;
@@ -29,20 +40,20 @@ function slotOf(message: number): number {
   return block * slots + (order[place] ?? 0);
 }
 
-function numbersOf(message: number, perMessage: number): readonly number[] {
-  const first = slotOf(message) * perMessage;
+function numbersOf({ slot }: Telling, message: number, perMessage: number): readonly number[] {
+  const first = slot(message) * perMessage;
   return Array.from({ length: perMessage }, (_, index) => first + index);
 }
 
 const modulo = (value: number, by: number) => ((value % by) + by) % by;
 
-/** A drive of stops and goes, in 20 seconds each; every tenth report is of the same second as the one before; some have no satellites. */
-function drive(start: number, number: number): SimulatedReport {
+/** A drive of stops and goes, in 20 reports each; some have no satellites. */
+function drive({ time }: Telling, number: number): SimulatedReport {
   const phase = modulo(number, 20);
   const steps = Math.floor(number / 20) * 12 + Math.min(phase, 12);
   const blind = modulo(number, 17) === 0;
   return {
-    time: start + (number - (modulo(number, 10) === 9 ? 1 : 0)) * 1000,
+    time: time(number),
     latitude: 40 + steps / 10_000,
     longitude: 10 + steps / 10_000,
     altitude: 100 + modulo(number, 50),
@@ -55,8 +66,8 @@ function drive(start: number, number: number): SimulatedReport {
 }
 
 /** An FMB record with three inputs, the third one only now and then reported. */
-function avlRecord(start: number, number: number): AvlRecord {
-  const report = drive(start, number);
+function avlRecord(telling: Telling, number: number): AvlRecord {
+  const report = drive(telling, number);
   return {
     time: report.time,
     longitude: Math.round(report.longitude * 1e7),
@@ -81,8 +92,8 @@ function avlRecord(start: number, number: number): AvlRecord {
   };
 }
 
-const packet = (start: number, numbers: readonly number[]) =>
-  codec8Packet(numbers.map((number) => avlRecord(start, number)));
+const packet = (telling: Telling, numbers: readonly number[]) =>
+  codec8Packet(numbers.map((number) => avlRecord(telling, number)));
 
 /** "UDP channel protocol": length, packet id, a byte that is not used, number of the AVL packet, the IMEI after its length, and the data field of TCP. */
 function datagram(device: string, data: Uint8Array, serial: number): Uint8Array {
@@ -108,7 +119,8 @@ function simulatorOf(id: string): SimulatedDevice & Required<Pick<SimulatedDevic
   return { ...simulate, answer: simulate.answer };
 }
 
-function speech(id: string, transport: Transport, start: number, perMessage: number): Speech {
+function speech([id, transport, perMessage]: Kind, telling: Telling): Speech {
+  const numbers = (message: number) => numbersOf(telling, message, perMessage);
   const { answer, login: greet, report } = simulatorOf(id);
   if (id !== "teltonika")
     return {
@@ -118,7 +130,7 @@ function speech(id: string, transport: Transport, start: number, perMessage: num
       message: (device, index, serial) =>
         report(
           device,
-          numbersOf(index, perMessage).map((number) => drive(start, number)),
+          numbers(index).map((number) => drive(telling, number)),
           serial,
         ),
     };
@@ -126,13 +138,13 @@ function speech(id: string, transport: Transport, start: number, perMessage: num
     return {
       transport,
       answer: datagramAnswer,
-      message: (device, index, serial) => datagram(device, packet(start, numbersOf(index, perMessage)), serial),
+      message: (device, index, serial) => datagram(device, packet(telling, numbers(index)), serial),
     };
   return {
     transport: "tcp",
     login,
     answer,
-    message: (_device, index) => packet(start, numbersOf(index, perMessage)),
+    message: (_device, index) => packet(telling, numbers(index)),
   };
 }
 
@@ -143,26 +155,37 @@ function decoded(id: string, transport: Transport, bytes: Uint8Array): readonly 
   return effects.flatMap((effect) => (effect.type === "fix" ? [contentOf(effect)] : []));
 }
 
-/** Kinds of trackers: protocol, way of the messages, how many trackers, reports in a message. */
-const kinds = [
-  ["teltonika", "tcp", 12, 1],
-  ["teltonika", "tcp", 6, 15],
-  ["teltonika", "udp", 6, 5],
-  ["gt06", "tcp", 8, 1],
-  ["h02", "tcp", 8, 1],
-  ["osmand", "http", 6, 1],
-] as const;
+/** A tracker of a kind that tells its history so. */
+export function fleetTracker(device: string, kind: Kind, telling: Telling): FleetTracker {
+  const [id, transport] = kind;
+  const spoken = speech(kind, telling);
+  return Object.assign(new AckedTracker(device, spoken), {
+    expected: (message: number) => decoded(id, transport, spoken.message(device, message, 1)),
+  });
+}
 
-/** The whole fleet; its histories begin so long ago that all of it counts as late by arrival. */
+/** Kinds of trackers, and how many there are of each. */
+const kinds: readonly (readonly [kind: Kind, count: number])[] = [
+  [["teltonika", "tcp", 1], 12],
+  [["teltonika", "tcp", 15], 6],
+  [["teltonika", "udp", 5], 6],
+  [["gt06", "tcp", 1], 8],
+  [["h02", "tcp", 1], 8],
+  [["osmand", "http", 1], 6],
+];
+
+/** When the histories begin: so long ago that all of them count as late by arrival, ms. */
+export function historyStart(): number {
+  return Math.floor(Date.now() / 1000) * 1000 - 20 * 86_400_000;
+}
+
+/** The whole fleet. Each tracker reports once a second; every tenth report is of the same second as the one before. */
 export function crashFleet(): readonly FleetTracker[] {
-  const start = Math.floor(Date.now() / 1000) * 1000 - 20 * 86_400_000;
-  return kinds.flatMap(([id, transport, count, perMessage], kind) =>
-    Array.from({ length: count }, (_, index): FleetTracker => {
-      const device = `35299000${kind}${String(index).padStart(6, "0")}`;
-      const spoken = speech(id, transport, start, perMessage);
-      return Object.assign(new AckedTracker(device, spoken), {
-        expected: (message: number) => decoded(id, transport, spoken.message(device, message, 1)),
-      });
-    }),
+  const start = historyStart();
+  const time = (number: number) => start + (number - (modulo(number, 10) === 9 ? 1 : 0)) * 1000;
+  return kinds.flatMap(([kind, count], place) =>
+    Array.from({ length: count }, (_, index) =>
+      fleetTracker(`35299000${place}${String(index).padStart(6, "0")}`, kind, { slot: slotOf, time }),
+    ),
   );
 }

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import type { FleetTracker } from "./crash-fleet.ts";
+import { expectedLast, foldedTotals, type Location, totalsOf, withoutTotals } from "./location-content.ts";
+import { call, type Service } from "./service.ts";
+
+/*
+ * What trackers sent and what the service acknowledged, compared with what the API answers: record by record.
+ */
+
+/** Reads the whole history of a device, page after page. */
+async function history(service: Service, device: string): Promise<readonly Location[]> {
+  const range = { from: "2000-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" };
+  const all: Location[] = [];
+  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+    const body = { ...range, ...(cursor !== undefined && { cursor }) };
+    type Page = { locations: Location[]; nextCursor?: string | null };
+    const page = await call<Page>(service, "POST", `/api/devices/${device}/locations`, body);
+    for (const location of page.locations) all.push(location);
+    cursor = page.nextCursor ?? undefined;
+  }
+  return all;
+}
+
+/** A record's content as text, its members in an order of their own. */
+function key(content: object): string {
+  return JSON.stringify(content, (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  );
+}
+
+/** Each record that was sent, with its number in the order of sending, and what was in flight at the end. */
+function sentBy(tracker: FleetTracker) {
+  const acknowledged = new Map<string, number>();
+  for (let message = 0; message < tracker.acked; message++)
+    for (const content of tracker.expected(message)) {
+      const text = key(content);
+      if (!acknowledged.has(text)) acknowledged.set(text, acknowledged.size);
+    }
+  const inFlight = tracker.sent > tracker.acked ? tracker.expected(tracker.acked).map(key) : [];
+  return { acknowledged, fresh: inFlight.filter((text) => !acknowledged.has(text)) };
+}
+
+/**
+ * Every record that was acknowledged is stored as it was sent, once; what else is stored was sent too, in whole messages. Records of one moment stand as
+ * they were sent: there is one message in flight at a time. `began`: when the first may have arrived; absent where the service's clock was changed.
+ */
+function compareRecords(tracker: FleetTracker, stored: readonly Location[], began: number | undefined): void {
+  const { device } = tracker;
+  const { acknowledged, fresh } = sentBy(tracker);
+  const numbers = new Map([...acknowledged.keys(), ...fresh].map((text, number) => [text, number]));
+  const left = new Set<string>();
+  let before = { dateTime: "", number: -1 };
+  for (const location of stored) {
+    const { content, receivedAt } = withoutTotals(location);
+    const text = key(content);
+    assert.ok(!left.has(text), `${device}: stored twice: ${text}`);
+    const arrived = Date.parse(receivedAt);
+    assert.ok(began === undefined || (arrived >= began && arrived <= Date.now()), `arrived at ${receivedAt}`);
+    left.add(text);
+    const number = numbers.get(text) ?? assert.fail(`${device}: stored and never sent: ${text}`);
+    const { dateTime } = content;
+    assert.ok(dateTime !== before.dateTime || number > before.number, `${device}: moment in another order: ${text}`);
+    before = { dateTime, number };
+  }
+  for (const text of acknowledged.keys()) assert.ok(left.has(text), `${device}: acknowledged and not stored: ${text}`);
+  const landed = fresh.filter((text) => left.has(text));
+  assert.ok(landed.length === 0 || landed.length === fresh.length, `${device}: half of a message is stored`);
+}
+
+/** Totals and last location are those of the stored records in the order of time, whatever order they came in. */
+async function compareTotals(service: Service, device: string, stored: readonly Location[]): Promise<void> {
+  const times = stored.map(({ dateTime }) => dateTime);
+  assert.deepEqual(times, times.toSorted(), `${device}: by time`);
+  const folded = foldedTotals(stored);
+  // One by one: of two long lists that differ, the message would hold the whole.
+  for (const [index, location] of stored.entries())
+    assert.deepEqual(totalsOf(location), folded[index], `${device}: totals of record ${index}, ${location.dateTime}`);
+  const path = `/api/devices/${device}/lastLocation`;
+  const { lastLocation } = await call<{ lastLocation: Location }>(service, "GET", path);
+  assert.deepEqual(lastLocation, expectedLast(stored), `${device}: last location`);
+}
+
+/** Compares what a tracker sent and what was acknowledged with what is stored, and all that is derived with the plain fold. Gives the number of stored records. */
+export async function compareTracker(service: Service, tracker: FleetTracker, began?: number): Promise<number> {
+  const stored = await history(service, tracker.device);
+  compareRecords(tracker, stored, began);
+  await compareTotals(service, tracker.device, stored);
+  return stored.length;
+}

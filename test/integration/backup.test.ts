@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chownSync,
@@ -23,26 +23,9 @@ import { until } from "../support/gateway.ts";
 import { expectedLast, type Location, withoutTotals } from "../support/location-content.ts";
 import { call, folderOf, register, type Service, startService } from "../support/service.ts";
 import { openStore } from "../support/store.ts";
-import { commandLine } from "../support/waybeam.ts";
+import { commandLine, killedAfter } from "../support/waybeam.ts";
 
 const options = { timeout: 100_000 };
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Kills a command so many ms after it has locked the folder: most of its time goes into starting. */
-async function killedAfter(child: ChildProcess, folder: string, ms: number): Promise<void> {
-  const locked = () => {
-    try {
-      return readFileSync(join(folder, "lock.pid"), "utf8") === `${child.pid}\n`;
-    } catch {
-      return false;
-    }
-  };
-  const exit = once(child, "exit");
-  while (child.exitCode === null && !locked()) await wait(1);
-  const timer = setTimeout(() => child.kill("SIGKILL"), ms);
-  await exit;
-  clearTimeout(timer);
-}
 
 async function history(service: Service, device: string): Promise<readonly Location[]> {
   const body = { from: "2000-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" };

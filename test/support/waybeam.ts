@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const program = join(import.meta.dirname, "../../src/main.ts");
 
@@ -35,6 +38,22 @@ export async function ended(child: ChildProcess): Promise<Ended> {
   const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const [code, out, err] = await Promise.all([exit, collect(child.stdout), collect(child.stderr)]);
   return { code, out, err };
+}
+
+/** Kills a command so many ms after it has locked the folder: most of its time goes into starting. */
+export async function killedAfter(child: ChildProcess, folder: string, ms: number): Promise<void> {
+  const locked = () => {
+    try {
+      return readFileSync(join(folder, "lock.pid"), "utf8") === `${child.pid}\n`;
+    } catch {
+      return false;
+    }
+  };
+  const exit = once(child, "exit");
+  while (child.exitCode === null && !locked()) await sleep(1);
+  const timer = setTimeout(() => child.kill("SIGKILL"), ms);
+  await exit;
+  clearTimeout(timer);
 }
 
 /** The objects of JSON Lines. */

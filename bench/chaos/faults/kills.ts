@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { anyPorts } from "../../../test/support/service.ts";
+import { commandLine, killedAfter } from "../../../test/support/waybeam.ts";
+import type { Fault, Scene } from "../fault.ts";
+
+/** Devices whose tail is being sealed or waits for it. */
+async function sealing({ service }: Scene): Promise<number> {
+  return Number(/^waybeam_store_sealing_waiting_devices (\d+)/m.exec(await service.metrics())?.[1] ?? 0);
+}
+
+const ingest: Fault = {
+  name: "kill-ingest",
+  does: "SIGKILL while trackers report",
+  run: async ({ rounds, start, report, kill, count }) => {
+    for (let round = 0; round < rounds; round++) {
+      await start();
+      await report();
+      await kill();
+      count("kills");
+    }
+  },
+};
+
+/** Trackers rest until the sealer works, then the kill comes in between. */
+const sealed: Fault = {
+  name: "kill-sealing",
+  does: "SIGKILL while records are sealed",
+  run: async (scene) => {
+    const { rounds, start, report, rest, kill, wait, count } = scene;
+    for (let round = 0; round < rounds; round++) {
+      await start();
+      await report();
+      rest();
+      for (let tries = 0; tries < 20 && (await sealing(scene)) === 0; tries++) await sleep(10);
+      await wait(300);
+      if ((await sealing(scene)) > 0) count("sealing under way at the kill");
+      await kill();
+      count("kills");
+    }
+  },
+};
+
+const stopping: Fault = {
+  name: "kill-stop",
+  does: "SIGTERM while trackers report, and SIGKILL before the service has stopped",
+  run: async (scene) => {
+    const { rounds, start, report, kill, wait, count } = scene;
+    for (let round = 0; round < rounds; round++) {
+      await start();
+      await report();
+      const { child } = scene.service;
+      child.kill("SIGTERM");
+      await wait(150);
+      count(child.exitCode === null ? "kills" : "stops that were quicker");
+      await kill();
+    }
+  },
+};
+
+/** What the start may take before it is killed, ms: longer than it takes on a machine that has nothing else to do. */
+const startMs = 400;
+const startsInARow = 3;
+
+const starting: Fault = {
+  name: "kill-start",
+  does: "SIGKILL while the service starts on what a kill left, several times in a row",
+  run: async ({ directory, rounds, start, report, kill, random, count }) => {
+    for (let round = 0; round < rounds; round++) {
+      await start();
+      await report();
+      await kill();
+      for (let times = 0; times < startsInARow; times++) {
+        const child = commandLine(directory).start(["serve"], { ...anyPorts, WAYBEAM_LOG_LEVEL: "silent" });
+        await killedAfter(child, directory, random() * startMs);
+        count("kills");
+      }
+    }
+  },
+};
+
+/** The service is killed at random moments of what it does. */
+export const kills: readonly Fault[] = [ingest, sealed, stopping, starting];

@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { chance } from "../../test/support/any-order.ts";
+import { atEnd } from "../../test/support/at-end.ts";
+import { compareTracker } from "../../test/support/ledger.ts";
+import { dataFolder, register, removeFolder, type Service, startService } from "../../test/support/service.ts";
+import { commandLine } from "../../test/support/waybeam.ts";
+import type { Fault, Scene, Start } from "./fault.ts";
+import { Fleet } from "./fleet.ts";
+
+/** How long a fault is played, and by whom. */
+export interface Pace {
+  /** Every kind of tracker with every way of telling its history; else a third of them. */
+  readonly whole: boolean;
+  /** How often each fault is injected. */
+  readonly rounds: number;
+  /** How long trackers report between two faults at most, ms. */
+  readonly reportMs: number;
+}
+
+/** What became of a fault. */
+export interface Result {
+  readonly fault: Fault;
+  readonly seed: number;
+  /** Messages that were acknowledged, and records that were compared. */
+  readonly messages: number;
+  readonly records: number;
+  readonly blocks: number;
+  readonly counted: ReadonlyMap<string, number>;
+  /** What must hold and does not. */
+  readonly broken: readonly string[];
+}
+
+/** A tracker that is not acknowledged for so long waits for ever, ms. */
+const foreverMs = 60_000;
+
+/** A service on a fresh folder, its trackers, and what happened to both. */
+export class Stage {
+  readonly directory = dataFolder();
+  /** Of all that is left to chance. */
+  readonly seed: number;
+  readonly #pace: Pace;
+  readonly #random: () => number;
+  readonly #fleet: Fleet;
+  #counted = new Map<string, number>();
+  #broken = new Set<string>();
+  readonly #began = Date.now();
+  #service: Service | undefined;
+  #registered = false;
+  /** The service's clock was changed by one of the faults. */
+  #clock = false;
+  /** Records that were compared last. */
+  #records = 0;
+
+  constructor(pace: Pace, seed: number) {
+    this.seed = seed;
+    this.#pace = pace;
+    this.#random = chance(seed);
+    this.#fleet = new Fleet(this.#random, pace.whole);
+  }
+
+  get #running(): Service {
+    if (this.#service === undefined) throw new Error("the service is not started");
+    return this.#service;
+  }
+
+  /** Plays a fault and compares what is stored then. */
+  async play(fault: Fault): Promise<Result> {
+    this.#counted = new Map();
+    this.#broken = new Set();
+    const before = this.#fleet.acked;
+    let stored = { records: 0, blocks: 0 };
+    try {
+      await fault.run(this.#scene());
+      stored = await this.#compare(fault);
+    } catch (error) {
+      this.#broken.add(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    }
+    const { seed } = this;
+    const messages = this.#fleet.acked - before;
+    return { fault, seed, messages, ...stored, counted: this.#counted, broken: [...this.#broken] };
+  }
+
+  /** Stops the service and reads everything with `waybeam check`. Gives what does not hold. */
+  async finish(): Promise<readonly string[]> {
+    this.#broken = new Set();
+    await this.#stop();
+    const { code, err } = await commandLine(this.directory).waybeam(["check"]);
+    const whole = ` ${this.#records} positions of ${this.#fleet.trackers.length} devices read; everything is whole`;
+    this.#must(code === 0 && err.includes(whole), `waybeam check reads "${whole}": ${err}`);
+    return [...this.#broken];
+  }
+
+  async close(): Promise<void> {
+    await this.#end((service) => service.kill());
+    removeFolder(this.directory);
+  }
+
+  #scene(): Scene {
+    // For the getter below.
+    const stage = this;
+    return {
+      directory: this.directory,
+      get service() {
+        return stage.#running;
+      },
+      random: this.#random,
+      rounds: this.#pace.rounds,
+      wait: (ms) => sleep(Math.ceil((ms * (1 + 2 * this.#random())) / 3)),
+      start: (how) => this.#start(how),
+      report: () => this.#report(),
+      rest: () => this.#fleet.rest(),
+      drive: () => this.#fleet.drive(this.#running.devicePort),
+      allAcknowledged: () => this.#allAcknowledged(),
+      kill: () => this.#end((service) => service.kill()),
+      stop: () => this.#stop(),
+      count: (what, times = 1) => void this.#counted.set(what, (this.#counted.get(what) ?? 0) + times),
+      must: (holds, what) => this.#must(holds, what),
+    };
+  }
+
+  #stop(): Promise<void> {
+    return this.#end(async (service) => {
+      const code = await service.stop();
+      this.#must(code === 0, `a clean stop ends with exit code 0, not ${code}`);
+    });
+  }
+
+  #must(holds: boolean, what: string): void {
+    if (!holds) this.#broken.add(what);
+  }
+
+  async #start(how?: Start): Promise<void> {
+    if (how !== undefined || this.#service === undefined) await this.#startAnew(how ?? {});
+    this.#fleet.drive(this.#running.devicePort);
+  }
+
+  async #startAnew({ environment = {}, directory = this.directory }: Start): Promise<void> {
+    await this.#stop();
+    // What a fault does to the service is told in the table, not in its log.
+    const service = await startService(directory, { WAYBEAM_LOG_LEVEL: "silent", ...environment });
+    this.#service = service;
+    if (!this.#registered) await register(service, this.#fleet.ids);
+    this.#registered = true;
+  }
+
+  async #end(how: (service: Service) => Promise<unknown>): Promise<void> {
+    const service = this.#service;
+    this.#service = undefined;
+    if (service !== undefined) await how(service);
+    // What the kernel still holds of an acknowledgement may arrive now; the service sent it, so it counts.
+    await sleep(50);
+    this.#fleet.rest();
+  }
+
+  async #report(): Promise<void> {
+    const before = this.#fleet.acked;
+    await sleep(this.#pace.reportMs * (0.5 + this.#random() / 2));
+    await this.#until(
+      () => this.#fleet.acked > before,
+      () => "a tracker is acknowledged",
+    );
+  }
+
+  #allAcknowledged(): Promise<void> {
+    const before = this.#fleet.trackers.map(({ acked }) => acked);
+    const waiting = () => this.#fleet.trackers.filter(({ acked }, index) => acked === before[index]);
+    return this.#until(
+      () => waiting().length === 0,
+      () =>
+        `all trackers are acknowledged again; waiting: ${waiting()
+          .map(({ device }) => device)
+          .join(", ")}`,
+    );
+  }
+
+  async #until(holds: () => boolean, what: () => string): Promise<void> {
+    for (const end = performance.now() + foreverMs; !holds(); await sleep(20))
+      if (performance.now() > end)
+        throw new Error(`not within ${foreverMs / 1000} s: ${typeof what === "string" ? what : what()}`);
+  }
+
+  /** Kills the service, starts it as usual, and compares what the trackers know with what the API answers. */
+  async #compare({ clock }: Fault): Promise<{ records: number; blocks: number }> {
+    await this.#end((service) => service.kill());
+    await this.#start();
+    await this.#allAcknowledged();
+    this.#fleet.rest();
+    // A message that is on its way is stored or not when it is compared.
+    await sleep(200);
+    this.#clock ||= clock ?? false;
+    const began = this.#clock ? undefined : this.#began;
+    let records = 0;
+    for (const tracker of this.#fleet.trackers) records += await compareTracker(this.#running, tracker, began);
+    this.#records = records;
+    const blocks = Number(/^waybeam_store_blocks (\d+)/m.exec(await this.#running.metrics())?.[1] ?? 0);
+    return { records, blocks };
+  }
+}
+
+/** Plays a fault on a service and folder of its own. */
+export async function play(fault: Fault, pace: Pace, seed: number): Promise<Result> {
+  const stage = new Stage(pace, seed);
+  const forget = atEnd(() => stage.close());
+  const result = await stage.play(fault);
+  const broken = result.broken.length > 0 ? result.broken : await stage.finish();
+  await stage.close();
+  forget();
+  return { ...result, broken };
+}

@@ -11,6 +11,7 @@ import { contentHashOf } from "../../model/content-hash.ts";
 import type { Fix, Report } from "../../model/effects.ts";
 import { firstArrival, type LocationRecord, neverReported } from "../../model/location.ts";
 import { locationJson, noAlertMembers } from "../../model/location-json.ts";
+import { isOutOfMemory } from "../records/damage.ts";
 import { LocationRenderer } from "../records/location-bytes.ts";
 import { ByteSink } from "../records/sink.ts";
 import { decompressBlock, openBody, unpackBlock } from "./block.ts";
@@ -226,6 +227,13 @@ describe("a block", () => {
     const block = storedBlock([record(1)]);
     for (const bytes of [1e15, Number.POSITIVE_INFINITY, -1])
       assert.deepEqual(Uint8Array.from(unpackBlock(block, bytes)), packedRecords([record(1)]));
+  });
+
+  it("is not damaged where memory runs out while it is decompressed", (context) => {
+    const block = storedBlock([record(1)]);
+    // More than any machine has, so that Node says what it says where memory runs out.
+    context.mock.method(Buffer, "allocUnsafe", () => Buffer.allocUnsafeSlow(Number.MAX_SAFE_INTEGER - 1));
+    assert.throws(() => decompressBlock(block), isOutOfMemory);
   });
 
   it("is rendered without numbers that are not finite, as the model does", () => {

@@ -1,5 +1,6 @@
 import { crc32, zstdDecompressSync } from "node:zlib";
 import type { DeviceKey } from "../../model/device.ts";
+import { isOutOfMemory } from "../records/damage.ts";
 import { BlockDamaged } from "./bytes.ts";
 
 /*
@@ -91,6 +92,7 @@ export function bodyOf(block: Uint8Array, bodyLength: number): Buffer {
   try {
     return zstdDecompressSync(block.subarray(headerLength), { maxOutputLength: Math.max(1, bodyLength) });
   } catch (error) {
+    if (isOutOfMemory(error)) throw error;
     throw new BlockDamaged("a block can't be decompressed", { cause: error });
   }
 }

@@ -10,7 +10,9 @@ export function recordsDamage(error: unknown): string | undefined {
   return error instanceof RangeError && !isOutOfMemory(error) ? "a record is cut short" : undefined;
 }
 
-/** Whether there was no memory for a buffer. V8 throws a `RangeError` for that, too, and only its message tells. */
+/** Whether there was no memory for a buffer. Both V8 and Node throw a `RangeError` for that, too. V8's has no code, and only its message tells. */
 export function isOutOfMemory(error: unknown): boolean {
-  return error instanceof RangeError && error.message === "Array buffer allocation failed";
+  if (!(error instanceof RangeError)) return false;
+  const isOfNode = "code" in error && error.code === "ERR_MEMORY_ALLOCATION_FAILED";
+  return isOfNode || error.message === "Array buffer allocation failed";
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { silentLog } from "../../test/support/silent-log.ts";
 import type { DeviceKey } from "../model/device.ts";
 import { neverReported } from "../model/location.ts";
@@ -7,15 +7,17 @@ import { type DeviceStore, StoreUnavailable } from "../ports/store.ts";
 import { Rebuild } from "./rebuild.ts";
 import type { AccountRules } from "./rule-book.ts";
 
-test("a device whose state is damaged keeps no other device of its account from having timers, and is not asked for again and again", async (context) => {
+const settled = async () => {
+  for (let at = 0; at < 20_000; at++) await Promise.resolve();
+};
+
+/** Makes the timers of an account with five hundred devices, of which some are damaged. `asked`: how often states were read. `errors`: lines of the log. */
+async function rebuilt(context: TestContext, isDamaged: (device: DeviceKey) => boolean) {
   context.mock.timers.enable({ apis: ["setTimeout"] });
-  const settled = async () => {
-    for (let at = 0; at < 5000; at++) await Promise.resolve();
-  };
-  let asked = 0;
+  const told = { asked: 0, errors: 0, made: new Set<DeviceKey>() };
   const states = async (devices: readonly DeviceKey[]) => {
-    asked++;
-    if (devices.includes(250)) throw new StoreUnavailable("a page can't be read", undefined, "damaged");
+    told.asked++;
+    if (devices.some(isDamaged)) throw new StoreUnavailable("a page can't be read", undefined, "damaged");
     return devices.map(() => neverReported);
   };
   const devices = Array.from({ length: 500 }, (_, at) => ({ key: at + 1, id: `device-${at + 1}` }));
@@ -23,22 +25,32 @@ test("a device whose state is damaged keeps no other device of its account from 
     alertRules: { accounts: async () => [1] },
     devices: { list: async () => devices } as unknown as Pick<DeviceStore, "list">,
     locations: { states },
-    log: silentLog,
+    log: { ...silentLog, error: () => void told.errors++ },
   };
   const rules = [{ timed: true }];
   const account = { rules, rulesOf: () => rules } as unknown as AccountRules;
-  const made = new Set<DeviceKey>();
   const rebuild = new Rebuild(sources, {
     prepare: async () => account,
-    set: ({ key }) => void made.add(key),
+    set: ({ key }) => void told.made.add(key),
     keepOnly: () => undefined,
   });
   rebuild.start();
+  context.after(() => rebuild.stop());
   await settled();
-  assert.deepEqual([made.size, made.has(250)], [499, false]);
-  const before = asked;
+  return told;
+}
+
+test("a device whose state is damaged keeps no other device of its account from having timers, and is not asked for again and again", async (context) => {
+  const told = await rebuilt(context, (device) => device === 250);
+  assert.deepEqual([told.made.size, told.made.has(250)], [499, false]);
+  const before = told.asked;
   context.mock.timers.tick(60_000);
   await settled();
-  assert.equal(asked, before);
-  await rebuild.stop();
+  assert.equal(told.asked, before);
+});
+
+test("hundreds of devices whose states are damaged make one line of the log", async (context) => {
+  const told = await rebuilt(context, (device) => device > 100);
+  assert.equal(told.made.size, 100);
+  assert.equal(told.errors, 1);
 });

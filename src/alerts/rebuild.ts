@@ -29,6 +29,12 @@ export interface RebuildTarget {
   keepOnly(accountKey: number, devices: ReadonlySet<DeviceKey>): void;
 }
 
+/** A device whose state can't be read, and why. */
+interface Unread {
+  readonly device: DeviceKey;
+  readonly error: unknown;
+}
+
 /** Makes the timers of accounts in the background: of all at the start, of one when its rules, groups or devices change. */
 export class Rebuild {
   readonly #sources: RebuildSources;
@@ -103,9 +109,13 @@ export class Rebuild {
     if (account === undefined) return;
     const all = account.rules.some(mayWait) ? await this.#sources.devices.list(accountKey) : [];
     const devices = all.filter(({ id }) => account.rulesOf(id).some(mayWait));
+    const unread: Unread[] = [];
     for (let at = 0; at < devices.length && this.#started; at += statesAtOnce) {
       const some = devices.slice(at, at + statesAtOnce);
-      const states = await this.#statesOf(some.map(({ key }) => key));
+      const states = await this.#statesOf(
+        some.map(({ key }) => key),
+        unread,
+      );
       some.forEach(({ key, id, name, expires, odometerStart }, index) => {
         const state = states[index];
         if (state !== undefined)
@@ -113,22 +123,29 @@ export class Rebuild {
       });
     }
     this.#target.keepOnly(accountKey, new Set(devices.map(({ key }) => key)));
+    const [first] = unread;
+    if (first !== undefined)
+      this.#sources.log.error(
+        { ...first, account: accountKey, devices: unread.length },
+        "states of devices can't be read: the alert rules of these devices wait until they report",
+      );
   }
 
-  /** Reads states of devices. A state that can't be read is undefined: that device has no timers until it reports, and all others have theirs. */
-  async #statesOf(devices: readonly DeviceKey[]): Promise<readonly (DeviceState | undefined)[]> {
-    const { locations, log } = this.#sources;
+  /** Reads states of devices. A state that can't be read is undefined and is added to `unread`: that device has no timers until it reports, and all others have theirs. */
+  async #statesOf(devices: readonly DeviceKey[], unread: Unread[]): Promise<readonly (DeviceState | undefined)[]> {
     try {
-      return await locations.states(devices);
+      return await this.#sources.locations.states(devices);
     } catch (error) {
       if (error instanceof StoreUnavailable && error.trouble !== "damaged") throw error;
       const [device] = devices;
-      if (devices.length <= 1) {
-        log.error({ error, device }, "the state of a device can't be read: its alert rules wait until it reports");
+      if (device === undefined) return [];
+      if (devices.length === 1) {
+        unread.push({ device, error });
         return [undefined];
       }
       const middle = devices.length >> 1;
-      return [...(await this.#statesOf(devices.slice(0, middle))), ...(await this.#statesOf(devices.slice(middle)))];
+      const before = await this.#statesOf(devices.slice(0, middle), unread);
+      return [...before, ...(await this.#statesOf(devices.slice(middle), unread))];
     }
   }
 }

@@ -31,7 +31,7 @@ function failingPurger(devices: number, error: StoreUnavailable) {
     index.add(device, index.next, { first: 1, last: 1, count: 1, bytes: 1 });
     purger.add(device);
   }
-  return { purger, told };
+  return { purger, index, told };
 }
 
 async function passed({ mock }: TestContext, ms: number, step = 1000): Promise<void> {
@@ -64,6 +64,20 @@ test("while the store can't be written, a thousand removed devices make no more 
   const { purger, told } = failingPurger(1000, new StoreUnavailable("the disk is full"));
   await settled();
   await passed(context, 7000);
+  assert.equal(told.warnings, 4);
+  await purger.close();
+});
+
+test("devices that are removed one after the other while the store can't be written make no lines of their own, and no longer pauses", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { purger, index, told } = failingPurger(1, new StoreUnavailable("the disk is full"));
+  await settled();
+  for (let device = 2; device <= 60; device++) {
+    await passed(context, 100, 100);
+    index.add(device, index.next, { first: 1, last: 1, count: 1, bytes: 1 });
+    purger.add(device);
+  }
+  await passed(context, 1100, 100);
   assert.equal(told.warnings, 4);
   await purger.close();
 });

@@ -43,7 +43,7 @@ export class Purger {
   readonly #parts: PurgeParts;
   readonly #queue: Removed[] = [];
   readonly #background = new Background(() => this.#work());
-  /** One for each device that waits for its next try, or for all devices that wait together. */
+  /** One for each device that waits for its next try. */
   readonly #timers = new Set<NodeJS.Timeout>();
   /** Pause of all after the next failure of the whole store, ms. */
   #downMs = retryMs;
@@ -84,27 +84,28 @@ export class Purger {
         const { device } = next;
         this.#parts.log.warn({ device, error: String(error) }, "records of a removed device can't be deleted now");
         if (isDown(error)) {
-          // The others would fail, too. This one goes behind them, so that it never keeps them waiting if it fails alone.
-          this.#tryLater([...this.#queue.splice(0), next], this.#downMs);
+          // The others would fail, too, and wait as well. This one goes behind them, so that the next try is another one's if this one fails alone.
+          this.#queue.push(next);
+          await this.#background.pause(this.#downMs);
           this.#downMs = longer(this.#downMs);
           continue;
         }
         // The others go on meanwhile: what is damaged is its own.
-        this.#tryLater([next], next.retryMs);
-        next.retryMs = longer(next.retryMs);
+        this.#tryLater(next);
         await this.#background.pause(othersMs);
       }
     }
   }
 
-  #tryLater(removed: readonly Removed[], ms: number): void {
+  #tryLater(removed: Removed): void {
     const again = () => {
       this.#timers.delete(timer);
-      for (const one of removed) this.#queue.push(one);
+      this.#queue.push(removed);
       this.#background.start();
     };
-    const timer = setTimeout(again, ms).unref();
+    const timer = setTimeout(again, removed.retryMs).unref();
     this.#timers.add(timer);
+    removed.retryMs = longer(removed.retryMs);
   }
 
   /** Takes a removed device's chunks out of the index. */

@@ -70,7 +70,8 @@ function chooseVariants(ajv: Ajv): void {
         compiled.set(value, finds);
         if (finds(input)) return true;
         const at = context?.instancePath ?? "";
-        validate.errors = finds.errors?.map((error) => ({ ...error, instancePath: at + error.instancePath })) ?? [];
+        const kept = finds.errors?.slice(0, keptErrors) ?? [];
+        validate.errors = kept.map((error) => ({ ...error, instancePath: at + error.instancePath }));
         finds.errors = null;
         return false;
       };

@@ -36,6 +36,8 @@ const urgentPauseMs = 4;
 const busyPauseMs = 200;
 /** Pause of a device after a failure, and of all devices where the whole store fails, ms: the disk or lock that caused it needs some time. */
 const retryMs = 1000;
+/** Pause of all other devices after the failure of one, ms. If thousands are damaged, the log has ten lines a second at most. */
+const othersMs = 100;
 /** The longest pause of a device whose sealing fails, ms. Each failure doubles the pause: the cause may be the device's own and must not slow the others. */
 const mostRetryMs = 600_000;
 /** With this many positions in the tail at the start, sealing takes long, and the log says so. */
@@ -207,8 +209,7 @@ export class Sealer {
       );
       this.#tryLater(device);
       this.#end(device, turn);
-      // Where the device itself is damaged, no other one waits for that.
-      await this.#background.pause(isDown(error) ? retryMs : pause);
+      await this.#background.pause(isDown(error) ? retryMs : Math.max(pause, othersMs));
       return;
     }
     await this.#background.pause(pause);

@@ -45,6 +45,11 @@ export class BatchShare {
     return this.#amount;
   }
 
+  /** Learns from a batch that held nothing of this and took `ms`: the disk needs no more for any batch. Without this, a share that is always used up hides that a slow disk is fast again. */
+  othersTook(ms: number): void {
+    this.#diskMs = Math.min(this.#diskMs, ms);
+  }
+
   /** Learns from a batch that held this amount and took `ms`. `counted`: the part of the amount that was committed in that time. The rest was postponed. */
   took(amount: number, ms: number, counted = amount): void {
     if (counted === 0) return;

@@ -51,6 +51,43 @@ test("where nothing can be committed quickly, the batch behind a long one takes 
   assert.deepEqual(keysOf(batches.take(second, new Pending(), rules()).devices), [4]);
 });
 
+/**
+ * Takes batches in turn, each `diskMs` long and longer by 0.3 ms for each late report, while one report in order and this many late ones always wait. Gives the last ten
+ * batches: what each took, ms, and whether it had late reports.
+ */
+function inTurn(batches: Batches, turns: number, late: number, diskMs: number) {
+  let pending = new Pending();
+  add(pending, 1);
+  for (let at = 1; at <= late; at++) add(pending, -2 * at);
+  const taken: { readonly ms: number; readonly late: boolean }[] = [];
+  for (let turn = 0; turn < turns; turn++) {
+    const rest = new Pending();
+    const batch = batches.take(pending, rest, rules());
+    pending = rest;
+    const ms = diskMs + 0.3 * batch.late.length;
+    batches.took(batch, ms);
+    taken.push({ ms, late: batch.late.length > 0 });
+    for (const key of keysOf(batch.devices)) add(pending, key);
+  }
+  return taken.slice(-10);
+}
+
+test("where any batch takes long, none leaves out the late reports for that", () => {
+  const batches = new Batches();
+  inTurn(batches, 100, 10, 30);
+  assert.ok(inTurn(batches, 10, 10, 30).every(({ late }) => late));
+});
+
+test("a slow disk that is fast again is known to be, though late reports never end", () => {
+  const batches = new Batches();
+  inTurn(batches, 100, 2000, 150);
+  const taken = inTurn(batches, 100, 2000, 2);
+  assert.ok(
+    taken.every(({ ms }) => ms < 40),
+    JSON.stringify(taken),
+  );
+});
+
 test("a device whose history is being read stays", () => {
   const pending = new Pending();
   for (const key of [2, 4, 6, 8]) add(pending, key);

@@ -57,7 +57,11 @@ export class Batches {
     const reports = weigh(late, ({ drafts }) => drafts.length);
     const bytes = weigh(devices, (pending) => (isFew(pending) ? 0 : pending.bytes));
     const isPlain = reports.all + bytes.all === 0;
-    if (isPlain) this.#plainMs = Math.min((this.#plainMs + ms) / 2, this.#plainMs + mostSlower);
+    if (isPlain) {
+      this.#plainMs = Math.min((this.#plainMs + ms) / 2, this.#plainMs + mostSlower);
+      this.#lateShare.othersTook(ms);
+      this.#bulkShare.othersTook(ms);
+    }
     const own = Math.max(0, ms - this.#plainMs);
     this.#lateShare.took(reports.all, own, reports.counted);
     this.#bulkShare.took(bytes.all, own, bytes.counted);

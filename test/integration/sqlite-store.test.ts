@@ -172,7 +172,7 @@ describe("SQLite store", () => {
     await assert.rejects(store.locations.commit(lost), unavailable);
     // As if it had reached the disk before the failure.
     const sink = new ByteSink(1000);
-    packBatch(sink, lost, 2);
+    packBatch(sink, lost, 2, () => false);
     unpackBatch(sink.take(), {
       device: (key, version, state) =>
         other.prepare("update device_state set version = ?, data = ? where device = ?").run(version, state, key),

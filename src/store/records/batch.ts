@@ -53,8 +53,14 @@ export interface LaidPatches {
  */
 const chunkHeader = 24;
 
-/** Packs states, shifts and new records. Returns the chunks in the order in which the writer numbers them, from `seq` on. */
-export function packBatch(sink: ByteSink, batch: CommitBatch, seq: number): readonly Chunk[] {
+/** Whether a device has stored records between two event times, as far as its index tells. */
+export type Separates = (device: DeviceKey, from: number, to: number) => boolean;
+
+/**
+ * Packs states, shifts and new records. Returns the chunks in the order in which the writer numbers them, from `seq` on. Records between which others are stored are in chunks of
+ * their own: a chunk that reaches over many others would be read with each of these.
+ */
+export function packBatch(sink: ByteSink, batch: CommitBatch, seq: number, separates: Separates): readonly Chunk[] {
   const chunks: Chunk[] = [];
   sink.length = 0;
   sink.uint32(batch.devices.length);
@@ -70,7 +76,7 @@ export function packBatch(sink: ByteSink, batch: CommitBatch, seq: number): read
     sink.uint32(0);
     let count = 0;
     for (let start = 0; start < records.length; count++) {
-      const chunk = packChunk(sink, device, records, start);
+      const chunk = packChunk(sink, device, records, start, separates);
       chunks.push(chunk);
       start += chunk.count;
     }
@@ -91,7 +97,13 @@ function packShifts(sink: ByteSink, seq: number, shifts: NonNullable<DeviceCommi
   sink.view.setUint32(start - 4, sink.length - start, true);
 }
 
-function packChunk(sink: ByteSink, device: DeviceKey, records: readonly LocationRecord[], start: number): Chunk {
+function packChunk(
+  sink: ByteSink,
+  device: DeviceKey,
+  records: readonly LocationRecord[],
+  start: number,
+  separates: Separates,
+): Chunk {
   const header = sink.length;
   sink.reserve(chunkHeader);
   sink.length += chunkHeader;
@@ -99,7 +111,10 @@ function packChunk(sink: ByteSink, device: DeviceKey, records: readonly Location
   let end = start;
   for (; end < most && (end === start || sink.length - header < chunkBytes); end++) {
     const record = records[end];
-    if (record !== undefined) writeRecord(sink, record);
+    if (record === undefined) break;
+    const before = end === start ? undefined : records[end - 1];
+    if (before !== undefined && separates(device, before.time, record.time)) break;
+    writeRecord(sink, record);
   }
   const first = records[start]?.time ?? 0;
   const last = records[end - 1]?.time ?? first;

@@ -140,7 +140,7 @@ describe("packed states", () => {
 });
 
 describe("packed batches", () => {
-  it("give each device's state and chunks in order, no chunk longer than it may be", () => {
+  it("give each device's state and chunks in order, no chunk longer than it may be, or with records that others separate", () => {
     const lists = fc.array(
       fc.oneof(
         fc.array(someRecord, { maxLength: 3 }),
@@ -148,10 +148,11 @@ describe("packed batches", () => {
       ),
     );
     fc.assert(
-      fc.property(lists, (devices) => {
+      fc.property(lists, fc.integer({ min: 1, max: 5 }), (devices, every) => {
+        const separates = (device: number, from: number, to: number) => Math.trunc(device + from + to) % every === 1;
         const sink = new ByteSink(8);
         const commits = devices.map((records, index) => append(index + 1, index + 7, records));
-        const chunks = packBatch(sink, { devices: commits, refused: [] }, 1);
+        const chunks = packBatch(sink, { devices: commits, refused: [] }, 1, separates);
         const states: DeviceState[] = [];
         const found: unknown[] = [];
         const records = new Map<number, unknown[]>(commits.map(({ device }) => [device, []]));
@@ -163,6 +164,10 @@ describe("packed batches", () => {
             assert.ok(count > 0 && count <= chunkRecords);
             const read = readRecords(bytes);
             assert.equal(read.length, count);
+            read.forEach(({ time }, at) => {
+              const before = read[at - 1];
+              assert.ok(before === undefined || !separates(device, before.time, time));
+            });
             records.get(device)?.push(...read);
           },
         });

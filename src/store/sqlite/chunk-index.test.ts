@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { ChunkIndex, DeviceChunks, firstPlace } from "./chunk-index.ts";
+import { ChunkIndex } from "./chunk-index.ts";
+import { DeviceChunks, firstPlace } from "./device-chunks.ts";
 import { fullBytes, fullRecords } from "./sizes.ts";
 import { Sweep } from "./sweep.ts";
 
@@ -64,6 +65,16 @@ describe("DeviceChunks", () => {
         const newest = Math.max(...ends.map(({ end }) => end));
         for (const { seq, end } of ends) if (end === newest) assert.ok(found.has(seq));
         assert.equal(found.size === 0, ends.length === 0);
+      }),
+    );
+  });
+
+  it("tells whether others lie between two records", () => {
+    fc.assert(
+      fc.property(someChunks, moment, fc.nat(20), (chunks, from, span) => {
+        const to = from + span;
+        const between = chunks.some(({ first, last }) => last > from && first < to);
+        assert.equal(indexOf(chunks).separates(from, to), between);
       }),
     );
   });
@@ -135,11 +146,12 @@ describe("Sweep", () => {
           let begin = from;
           for (let step = sweep.next(most); step !== undefined; step = sweep.next(most)) {
             const { bound } = step;
-            assert.ok(bound >= begin || bound < from);
+            assert.ok(bound >= begin);
             const read = new Set(step.seqs);
             // All that has records from where the last step ended to this one's bound is read in this step.
             for (const { seq, first, last } of overlapping)
-              if (first < bound && first <= to && last >= begin) assert.ok(read.has(seq), `chunk ${seq} is read`);
+              if (begin < bound && first < bound && first <= to && last >= begin)
+                assert.ok(read.has(seq), `chunk ${seq} is read`);
             begin = Math.max(begin, bound);
           }
           assert.ok(overlapping.length === 0 || begin === Number.POSITIVE_INFINITY);

@@ -1,5 +1,6 @@
 import type { DeviceKey } from "../../model/device.ts";
-import { type ChunkIndex, type ChunkPlace, type DeviceChunks, firstPlace, type Slice } from "./chunk-index.ts";
+import type { ChunkIndex } from "./chunk-index.ts";
+import { type ChunkPlace, type DeviceChunks, firstPlace, type Slice } from "./device-chunks.ts";
 import type { DamagedChunk, PackerCalls, SealAnswer, WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
 import type { WorkerLink } from "./worker-link.ts";

@@ -1,4 +1,4 @@
-import type { CommitBatch, DeviceCommit, RefusedReport, TotalsShift } from "../../model/commit.ts";
+import type { CommitBatch, DeviceCommit, RefusedReport, TotalsPatch, TotalsShift } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { DeviceState, RecordPlace } from "../../model/location.ts";
 import type { Log } from "../../ports/log.ts";
@@ -19,8 +19,9 @@ import { readState } from "../records/state-codec.ts";
 import type { CrowdedNotices } from "../rows/notice-room.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { type AlertRows, alertRows } from "./alert-rows.ts";
-import type { ChunkIndex, DeviceChunks, PlacedChunk, Waiting } from "./chunk-index.ts";
+import type { ChunkIndex } from "./chunk-index.ts";
 import { Contexts } from "./contexts.ts";
+import type { DeviceChunks, PlacedChunk, Waiting } from "./device-chunks.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import { HistorySteps } from "./history-steps.ts";
 import { loopLoad } from "./loop-load.ts";
@@ -208,7 +209,12 @@ export class SqliteLocations implements LocationStore {
   ): Promise<CommitConflict | undefined> {
     await this.settle();
     const { writer, index, refusedBytes, log } = this.#parts;
-    const chunks = packBatch(this.#batch, batch, index.next);
+    const chunks = packBatch(
+      this.#batch,
+      batch,
+      index.next,
+      (device, from, to) => index.get(device)?.separates(from, to) ?? false,
+    );
     written?.();
     const rewrites: Rewrite[] = [];
     const laid: LaidPatches[] = [];
@@ -269,17 +275,16 @@ export class SqliteLocations implements LocationStore {
   #patch({ device, patches }: DeviceCommit, rewrites: Rewrite[], laid: LaidPatches[]): void {
     const chunks = this.#parts.index.get(device);
     if (chunks === undefined) return;
-    let from = Number.POSITIVE_INFINITY;
-    let to = Number.NEGATIVE_INFINITY;
-    for (const { time } of patches) {
-      if (time < from) from = time;
-      if (time > to) to = time;
-    }
-    const packed = packPatches(patches);
+    const groups = groupsOf(patches, chunks);
+    const concernsBlocks = groups.some(({ from, to }) => chunks.hasSealed(from, to));
     // Also if patches wait already: these would hide totals that are written into a chunk now.
-    if (chunks.sealing || chunks.patches.count > 0 || chunks.hasSealed(from, to))
-      laid.push({ device, from, to, count: patches.length, patches: packed });
-    else rewrites.push({ device, seqs: chunks.overlapping(from, to), patches: packed });
+    if (!chunks.sealing && chunks.patches.count === 0 && !concernsBlocks) {
+      const seqs = new Set(groups.flatMap(({ from, to }) => chunks.overlapping(from, to)));
+      rewrites.push({ device, seqs: [...seqs], patches: packPatches(patches) });
+      return;
+    }
+    for (const { from, to, patches } of groups)
+      laid.push({ device, from, to, count: patches.length, patches: packPatches(patches) });
   }
 
   async context(
@@ -334,4 +339,34 @@ function* chunksOf(rows: Float64Array, sealed: boolean): Generator<ScannedChunk>
       sealed,
     };
   }
+}
+
+/** Patches that lie near each other. */
+interface PatchGroup {
+  from: number;
+  to: number;
+  readonly patches: TotalsPatch[];
+}
+
+/** The most chunks that begin within the time of one group: who reads one of the chunks reads the group's patches. */
+const chunksOfGroup = 8;
+
+/** Patches in groups: those of late records that lie far apart in a device's history concern different readers. */
+function groupsOf(patches: readonly TotalsPatch[], chunks: DeviceChunks): readonly PatchGroup[] {
+  const groups: PatchGroup[] = [];
+  let begin = 0;
+  for (const patch of patches) {
+    const { time } = patch;
+    const at = chunks.position(time, 0);
+    const last = groups.at(-1);
+    if (last === undefined || Math.abs(at - begin) > chunksOfGroup) {
+      groups.push({ from: time, to: time, patches: [patch] });
+      begin = at;
+      continue;
+    }
+    last.from = Math.min(last.from, time);
+    last.to = Math.max(last.to, time);
+    last.patches.push(patch);
+  }
+  return groups;
 }

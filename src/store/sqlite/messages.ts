@@ -3,7 +3,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { RecordPlace } from "../../model/location.ts";
 import type { LaidPatches, Rewrite } from "../records/batch.ts";
 import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
-import type { Waiting } from "./chunk-index.ts";
+import type { Waiting } from "./device-chunks.ts";
 
 /** A value that a statement takes or gives. */
 export type SqlValue = null | number | bigint | string | Uint8Array;

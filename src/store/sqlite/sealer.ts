@@ -1,8 +1,8 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import { Background } from "./background.ts";
-import type { DeviceChunks } from "./chunk-index.ts";
 import { momentText } from "./chunk-rows.ts";
+import type { DeviceChunks } from "./device-chunks.ts";
 import { DeviceSealing, type SealingParts } from "./device-sealing.ts";
 import { isDown } from "./engine-errors.ts";
 import type { DamagedChunk } from "./messages.ts";

@@ -1,5 +1,5 @@
-import type { Most } from "./chunk-index.ts";
 import type { ChunkHead } from "./chunk-rows.ts";
+import type { Most } from "./device-chunks.ts";
 import { isFull } from "./sizes.ts";
 
 /** A full block is packed anew to take in this many late chunks, or this many late records. Until then they lie beside the block. */

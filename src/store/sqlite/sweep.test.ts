@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { DeviceChunks } from "./chunk-index.ts";
+import { DeviceChunks } from "./device-chunks.ts";
 import { Sweep } from "./sweep.ts";
 
 const most = { records: 1, bytes: 1e9 };

@@ -1,4 +1,4 @@
-import type { DeviceChunks, Most } from "./chunk-index.ts";
+import type { DeviceChunks, Most } from "./device-chunks.ts";
 
 /** The chunks to read next. Only their records before the bound are complete: later chunks have more records from the bound on. */
 export interface SweepStep {

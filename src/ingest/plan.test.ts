@@ -19,7 +19,7 @@ import {
 import type { HistoryContext } from "../ports/store.ts";
 import { type Draft, draftOf } from "./draft.ts";
 import { ordered } from "./pending.ts";
-import { type Plan, planAppend, planLate } from "./plan.ts";
+import { type Plan, planAppend, planLate, type Stretch } from "./plan.ts";
 
 /** The simplest store that keeps what the port says: one device, an array in order. */
 class History {
@@ -53,8 +53,17 @@ class History {
     this.state = plan.state;
   }
 
+  /** What surrounds some of the drafts. `stretches`: which ones, and how many records each shows. */
+  #further(drafts: readonly Draft[], stretches: readonly number[]): readonly Stretch[] {
+    const times = new Set(stretches.map((at) => drafts[at % drafts.length]?.time ?? 0));
+    const limit = (stretches[0] ?? 0) % 5;
+    return [...times]
+      .sort((one, other) => one - other)
+      .map((time) => ({ time, context: this.context(placeBefore(time), limit + 1) }));
+  }
+
   /** As the planner does: append where nothing is older, otherwise fold again with a growing context. */
-  take(batch: readonly Draft[], firstLimit: number): void {
+  take(batch: readonly Draft[], firstLimit: number, stretches: readonly number[] = []): void {
     let drafts = ordered(batch);
     while (drafts[0] !== undefined) {
       if (drafts[0].time >= this.state.time) {
@@ -66,7 +75,8 @@ class History {
         return;
       }
       for (let limit = firstLimit; ; limit *= 2) {
-        const late = planLate(this.state, this.context(placeBefore(drafts[0].time), limit), drafts, false);
+        const context = this.context(placeBefore(drafts[0].time), limit);
+        const late = planLate(this.state, context, drafts, false, undefined, this.#further(drafts, stretches));
         if (late === "more context") continue;
         if (late.plan !== undefined) this.apply(late.plan);
         drafts = late.leftover;
@@ -143,18 +153,19 @@ function withoutNumbers({ last, version: _version, ...state }: DeviceState) {
 }
 
 const deliveries = fc
-  .tuple(drafts, fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 4 }))
-  .chain(([all, batchSize, limit]) =>
+  .tuple(drafts, fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 4 }), fc.array(fc.nat(20), { maxLength: 5 }))
+  .chain(([all, batchSize, limit, stretches]) =>
     fc
       .shuffledSubarray([...all, ...all], { minLength: all.length * 2, maxLength: all.length * 2 })
-      .map((order) => ({ order, batchSize, limit })),
+      .map((order) => ({ order, batchSize, limit, stretches })),
   );
 
 test("records delivered late, repeated and in any batches give the totals of their order in time", () => {
   fc.assert(
-    fc.property(deliveries, ({ order, batchSize, limit }) => {
+    fc.property(deliveries, ({ order, batchSize, limit, stretches }) => {
       const history = new History();
-      for (let at = 0; at < order.length; at += batchSize) history.take(order.slice(at, at + batchSize), limit);
+      for (let at = 0; at < order.length; at += batchSize)
+        history.take(order.slice(at, at + batchSize), limit, stretches);
       // Of one moment, as they came first.
       const inOrder = ordered(order);
       const expected = folded(inOrder);

@@ -66,9 +66,17 @@ function watched(plan: Plan, watch: Watch | undefined): Plan {
 /** What `planLate` answers: the plan (none where all were repeats) and what is left over, or that it must see more of the history. */
 export type LatePlan = { readonly plan: Plan | undefined; readonly leftover: readonly Draft[] } | "more context";
 
+/** What surrounds a moment further on in a device's history. */
+export interface Stretch {
+  /** Event time of the moment. */
+  readonly time: number;
+  readonly context: HistoryContext;
+}
+
 /**
  * Folds drafts into the history that they came too late for. `context` is what surrounds the first of them: from its moment on, or behind that where repeats of its
- * moment were dropped before. Exact repeats are dropped. Drafts that belong after the last record of the context, while the history goes on behind it, are left over for a later plan.
+ * moment were dropped before. Exact repeats are dropped. Drafts that belong after the last record of the context, while the history goes on behind it, are folded into the
+ * stretches `further`, in the order of time. Those that belong into none are left over for a later plan.
  * `final`: the context is as large as it may be; where the fold still has not met the stored totals, the rest is shifted by the sums as they are.
  */
 export function planLate(
@@ -77,23 +85,54 @@ export function planLate(
   drafts: readonly Draft[],
   final: boolean,
   watch?: Watch,
+  further: readonly Stretch[] = [],
 ): LatePlan {
-  const horizon = context.more ? context.from.at(-1) : undefined;
+  const horizon = horizonOf(context);
   const some = watch === undefined || drafts.length <= watch.mostLate ? drafts : drafts.slice(0, watch.mostLate);
-  const within = horizon === undefined ? some : some.filter(({ time }) => time < horizon.time);
+  const within = some.filter(({ time }) => time < horizon);
   if (within.length === 0) return "more context";
-  const leftover = drafts.slice(within.length);
-  const fold = foldAgain(context, withoutRepeats(within, context.from), state);
+  const fold = new Fold(state);
+  fold.insert(context, withoutRepeats(within, context.from));
   if (context.more && !fold.met && !final) return "more context";
+  const rest = drafts.slice(within.length);
+  const { reached, leftover } =
+    further.length === 0 ? { reached: context, leftover: rest } : foldFurther(fold, context, rest, further);
   if (fold.records.length === 0) return { plan: undefined, leftover };
-  return { plan: watched(latePlan(state, context, observed(state, context, fold, watch)), watch), leftover };
+  return { plan: watched(latePlan(state, reached, observed(state, context, fold, watch)), watch), leftover };
+}
+
+/** Event time of a context's last record, before which drafts surely belong into the context. */
+function horizonOf({ more, from }: HistoryContext): number {
+  return more ? (from.at(-1)?.time ?? Number.NEGATIVE_INFINITY) : Number.POSITIVE_INFINITY;
+}
+
+/** Folds drafts into stretches behind the first context. Returns the last context that was folded again, and the drafts that belong into no stretch. */
+function foldFurther(fold: Fold, first: HistoryContext, drafts: readonly Draft[], further: readonly Stretch[]) {
+  const leftover: Draft[] = [];
+  let reached = first;
+  let at = 0;
+  const takeUntil = (bound: number): readonly Draft[] => {
+    const begin = at;
+    while ((drafts[at]?.time ?? Number.POSITIVE_INFINITY) < bound) at++;
+    return drafts.slice(begin, at);
+  };
+  for (const { time, context } of further) {
+    leftover.push(...takeUntil(time));
+    // The totals before a stretch are the stored ones and the sums so far, if all that was folded again lies before the stretch.
+    if (!fold.met || (fold.newest?.time ?? Number.NEGATIVE_INFINITY) >= time) continue;
+    const own = takeUntil(horizonOf(context));
+    if (fold.tryInsert(context, withoutRepeats(own, context.from))) reached = context;
+    else leftover.push(...own);
+  }
+  leftover.push(...drafts.slice(at));
+  return { reached, leftover };
 }
 
 /**
  * The fold with what rules found in its new records: those older than the newest stored one are late, the others are as ever. One of the same moment is not late:
  * trackers send an alarm with the time of the fix that they have just sent.
  */
-function observed(state: DeviceState, context: HistoryContext, fold: Fold, watch: Watch | undefined): Fold {
+function observed(state: DeviceState, context: HistoryContext, fold: Fold, watch: Watch | undefined): Folded {
   if (watch === undefined) return fold;
   const late = fold.inserted.filter(({ observation }) => observation.time < state.time);
   const ofLate = late.length === 0 ? [] : watch.observeLate(late, { before: context.before, after: context.from });
@@ -104,7 +143,8 @@ function observed(state: DeviceState, context: HistoryContext, fold: Fold, watch
     return found === undefined ? record : recordOf(one.observation, record.arrival, one.totals, found);
   });
   const newest = fold.newest === fold.records.at(-1) ? records.at(-1) : fold.newest;
-  return { ...fold, records, newest };
+  const { patches, shifts, totals, sums } = fold;
+  return { records, patches, shifts, totals, sums, newest };
 }
 
 /** Drafts that are not stored already. What an earlier version of the program stored under another hash is known by what it says. */
@@ -119,62 +159,98 @@ export function withoutRepeats(drafts: readonly Draft[], stored: readonly Locati
   return drafts.filter((draft) => !keys.has(`${draft.time}/${draft.hash}`));
 }
 
-/** A fold over a stretch of history with drafts inserted. */
-interface Fold {
-  readonly records: LocationRecord[];
-  /** What each of the records was made of. */
-  readonly inserted: readonly { readonly observation: Draft; readonly totals: Totals }[];
-  readonly patches: readonly TotalsPatch[];
-  readonly shifts: readonly TotalsShift[];
-  /** Totals after the last step. */
+/** A draft that is a new record, with the totals after it. */
+interface Inserted {
+  readonly observation: Draft;
   readonly totals: Totals;
-  /** What the totals of all that is stored after the last step change by. */
-  readonly sums: TotalsSums;
-  readonly newest: LocationRecord | undefined;
-  /** The new totals and the stored ones differ only by constant sums from here on. */
-  readonly met: boolean;
 }
 
-function foldAgain(context: HistoryContext, drafts: readonly Draft[], { arrivals }: DeviceState): Fold {
-  const records: LocationRecord[] = [];
-  const inserted: { observation: Draft; totals: Totals }[] = [];
-  const patches: TotalsPatch[] = [];
-  const shifts: TotalsShift[] = [];
-  let totals = context.before?.totals ?? noTotals;
-  let sums: TotalsSums = noTotals;
-  let newest = context.before;
-  let met = true;
-  let nextStored = 0;
-  let nextDraft = 0;
-  for (;;) {
-    const stored = context.from[nextStored];
-    const draft = drafts[nextDraft];
-    if (draft === undefined && (stored === undefined || met)) break;
-    if (draft !== undefined && (stored === undefined || draft.time < stored.time)) {
-      const arrival = firstArrival + arrivals + nextDraft++;
-      const next = advance(totals, newest?.time, draft);
-      const record = recordOf(draft, arrival, next);
-      records.push(record);
-      inserted.push({ observation: draft, totals: next });
-      totals = next;
-      newest = record;
-      met = false;
-    } else if (stored !== undefined) {
-      nextStored++;
-      totals = advance(totals, newest?.time, stepOf(stored));
-      const change = sumsBetween(stored.totals, totals);
-      const more = sumsBetween(sums, change);
-      if (!isNothing(more)) shifts.push({ afterTime: newest?.time ?? 0, afterArrival: newest?.arrival ?? 0, ...more });
-      sums = change;
-      met = differOnlyInSums(totals, stored.totals);
-      if (!met) patches.push({ time: stored.time, hash: stored.hash, totals });
-      newest = stored;
+/** What a fold came to. */
+type Folded = Pick<Fold, "records" | "patches" | "shifts" | "totals" | "sums" | "newest">;
+
+/** A fold over stretches of a device's history, in the order of time, with drafts inserted. */
+class Fold {
+  readonly #arrivals: number;
+  /** The new records, and what each was made of. */
+  readonly records: LocationRecord[] = [];
+  readonly inserted: Inserted[] = [];
+  readonly patches: TotalsPatch[] = [];
+  readonly shifts: TotalsShift[] = [];
+  /** Totals after the last step. */
+  totals: Totals = noTotals;
+  /** What the totals of all that is stored after the last step change by. */
+  sums: TotalsSums = noTotals;
+  newest: LocationRecord | undefined;
+  /** The new totals and the stored ones differ only by constant sums from here on. */
+  met = true;
+
+  constructor({ arrivals }: DeviceState) {
+    this.#arrivals = arrivals;
+  }
+
+  /** Inserts drafts into a stretch, and goes on until the totals meet or the stretch ends. */
+  insert({ before, from }: HistoryContext, drafts: readonly Draft[]): void {
+    const stored = before?.totals ?? noTotals;
+    this.totals = isNothing(this.sums) ? stored : shiftedTotals(stored, this.sums);
+    this.newest = before;
+    let nextStored = 0;
+    let nextDraft = 0;
+    for (;;) {
+      const record = from[nextStored];
+      const draft = drafts[nextDraft];
+      if (draft === undefined && (record === undefined || this.met)) break;
+      if (draft !== undefined && (record === undefined || draft.time < record.time)) {
+        nextDraft++;
+        this.#add(draft);
+      } else if (record !== undefined) {
+        nextStored++;
+        this.#pass(record);
+      }
     }
   }
-  return { records, inserted, patches, shifts, totals, sums, newest, met };
+
+  /** Inserts drafts into a stretch if the totals meet within the stretch. Returns false when they do not: then nothing was done. */
+  tryInsert(context: HistoryContext, drafts: readonly Draft[]): boolean {
+    const { totals, sums, newest } = this;
+    const lengths = [this.records, this.inserted, this.patches, this.shifts].map((list) => ({
+      list,
+      length: list.length,
+    }));
+    this.insert(context, drafts);
+    if (this.met || !context.more) return true;
+    for (const { list, length } of lengths) list.length = length;
+    Object.assign(this, { totals, sums, newest, met: true });
+    return false;
+  }
+
+  /** Folds a draft, which becomes a record. */
+  #add(draft: Draft): void {
+    const totals = advance(this.totals, this.newest?.time, draft);
+    const record = recordOf(draft, firstArrival + this.#arrivals + this.records.length, totals);
+    this.records.push(record);
+    this.inserted.push({ observation: draft, totals });
+    this.totals = totals;
+    this.newest = record;
+    this.met = false;
+  }
+
+  /** Folds a stored record again. */
+  #pass(record: LocationRecord): void {
+    const { newest } = this;
+    const totals = advance(this.totals, newest?.time, stepOf(record));
+    const change = sumsBetween(record.totals, totals);
+    const more = sumsBetween(this.sums, change);
+    if (!isNothing(more))
+      this.shifts.push({ afterTime: newest?.time ?? 0, afterArrival: newest?.arrival ?? 0, ...more });
+    this.sums = change;
+    this.met = differOnlyInSums(totals, record.totals);
+    if (!this.met) this.patches.push({ time: record.time, hash: record.hash, totals });
+    this.totals = totals;
+    this.newest = record;
+  }
 }
 
-function latePlan(state: DeviceState, context: HistoryContext, fold: Fold): Plan {
+function latePlan(state: DeviceState, context: HistoryContext, fold: Folded): Plan {
   const { records, patches, shifts } = fold;
   const changes = { records, patches, ...(shifts.length > 0 && { shifts }) };
   const totals = totalsAfter(state, context, fold);
@@ -187,13 +263,13 @@ function latePlan(state: DeviceState, context: HistoryContext, fold: Fold): Plan
 }
 
 /** Whether nothing is stored behind the fold. */
-function reachesEnd(context: HistoryContext, { newest }: Fold): boolean {
+function reachesEnd(context: HistoryContext, { newest }: Folded): boolean {
   const last = context.from.at(-1);
   return !context.more && (last === undefined || newest === undefined || byPlace(newest, last) >= 0);
 }
 
 /** The device's totals after a fold. */
-function totalsAfter(state: DeviceState, context: HistoryContext, fold: Fold): Totals {
+function totalsAfter(state: DeviceState, context: HistoryContext, fold: Folded): Totals {
   if (reachesEnd(context, fold)) return fold.totals;
   const { anchor } = fold.totals;
   // The stretch was too long to be folded again up to its end: the first position of all is the last one nevertheless.

@@ -13,6 +13,7 @@ import { type Ahead, ordered, type PendingDevice } from "./pending.ts";
 import { type Plan, planAppend, planLate, withoutRepeats } from "./plan.ts";
 import { mostReadAhead, ReadAhead } from "./read-ahead.ts";
 import type { States } from "./states.ts";
+import { readStretches, startsOf } from "./stretches.ts";
 import { weightOf } from "./weight.ts";
 
 /**
@@ -317,17 +318,39 @@ export class Planner {
   /** Looks at more and more of the history. Undefined: more than `most` would be needed; there is always a plan with the largest context. */
   async #planLate(late: Late, least: number, most: number): Promise<Planned | undefined> {
     const { pending, state } = late;
-    for (let limit = Math.min(least, most); ; limit = Math.min(limit * contextGrowth, most)) {
+    const begin = isAtHand(late, least) ? least : Math.min(least, leastFurther);
+    for (let limit = Math.min(begin, most); ; limit = Math.min(Math.max(limit * contextGrowth, least), most)) {
       const { context, drafts } = await this.#surroundings(late, limit);
       if (context === undefined) return { pending, plan: undefined, leftover: drafts, bytes: 0 };
       while (this.#pace.isOver) await this.#pace.nextTurn();
       const watch = this.#watch(pending, state);
       const enough = limit >= smallContext || watch === undefined || reachesPast(context, drafts);
       const made = enough ? planLate(state, context, drafts, limit >= largestContext, watch) : "more context";
-      if (made !== "more context" && (made.leftover.length === 0 || limit >= smallContext))
-        return this.#planned(pending, state, made);
+      if (made !== "more context") {
+        if (made.leftover.length === 0 || limit >= smallContext) return this.#planned(pending, state, made);
+        const spread = watch === undefined ? await this.#planSpread(late, context, drafts, made.leftover) : undefined;
+        if (spread !== undefined) return spread;
+      }
       if (limit === most) return undefined;
     }
+  }
+
+  /**
+   * Plans reports that lie far apart, with what surrounds many of them. Undefined: they lie close to each other, or the totals meet too late. `leftover`: those that do not
+   * belong into the context.
+   */
+  async #planSpread(
+    { pending, state }: Late,
+    context: HistoryContext,
+    drafts: readonly Draft[],
+    leftover: readonly Draft[],
+  ): Promise<Planned | undefined> {
+    const starts = startsOf(context, leftover);
+    if (starts.length === 0) return undefined;
+    const further = await readStretches(this.#store, pending.device.key, starts);
+    const made = planLate(state, context, drafts, false, undefined, further);
+    if (made === "more context" || leftover.length - made.leftover.length < starts.length / 2) return undefined;
+    return this.#planned(pending, state, made);
   }
 }
 

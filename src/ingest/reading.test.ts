@@ -179,3 +179,24 @@ test("a report that is sent again costs one look at the history: its moment is n
   assert.deepEqual({ outcomes, asked, moments }, { outcomes: ["stored"], asked: [1], moments: 0 });
   assert.equal(store.commits.flatMap(({ devices }) => devices.flatMap((one) => one.records)).length, 3);
 });
+
+test("late reports that lie far apart are planned together: one commit stores them, and their surroundings are read in few calls", async (context) => {
+  const { store, ingest } = setUp();
+  context.after(() => ingest.stop());
+  const device = await admitted(ingest, "a");
+  for (let second = 0; second < 2000; second += 2) await submit(ingest, device, second, []);
+  const records = store.commits.flatMap(({ devices }) => devices.flatMap((one) => one.records));
+  let read = 0;
+  store.readContext = async (limit, time) => {
+    read += limit;
+    const from = records.filter((one) => one.time >= time);
+    const before = records.findLast((one) => one.time < time);
+    return { ...(before && { before }), from: from.slice(0, limit), more: from.length > limit };
+  };
+  const before = store.commits.length;
+  const late = Array.from({ length: 20 }, (_, index) => fix(index * 90 + 1));
+  const outcome = await new Promise((resolve) => ingest.submit(device, late, start + 3_000_000, resolve));
+  assert.equal(outcome, "stored");
+  assert.equal(store.commits.length, before + 1);
+  assert.ok(read < 300, `${read} records were read`);
+});

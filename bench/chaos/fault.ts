@@ -27,6 +27,8 @@ export interface Scene {
   /** Trackers drop their connections and do not come back before the next `drive` or start. */
   readonly rest: () => void;
   readonly drive: () => void;
+  /** Records that were acknowledged. */
+  readonly promised: () => number;
   /** Waits until each tracker was acknowledged once more: nothing of a fault that is over keeps one of them waiting. */
   readonly allAcknowledged: () => Promise<void>;
   /** Ends the service: as a crash does, or as Ctrl-C does, which must end with exit code 0. */

@@ -67,11 +67,17 @@ const kinds: readonly Kind[] = [
 /** Before a tracker connects again, ms. */
 const againMs = 50;
 
+/** A tracker that waits so long for an acknowledgement connects anew and sends the message again, ms. Real ones wait longer. */
+const patienceMs = 2000;
+
 /** Trackers that come back whenever their connection ends, until they are told to rest. */
 export class Fleet {
   readonly trackers: readonly FleetTracker[];
   /** Distinguishes the present drive from what earlier ones left behind. */
   #drive = 0;
+  #watch: NodeJS.Timeout | undefined;
+  /** Messages that were acknowledged, by tracker, when somebody looked last. */
+  #seen: readonly number[] = [];
 
   /** Each way of telling with the first kind and one other; `whole`: with every kind. */
   constructor(random: () => number, whole: boolean) {
@@ -95,8 +101,9 @@ export class Fleet {
     return this.trackers.reduce((sum, { acked }) => sum + acked, 0);
   }
 
-  /** Lets all report to a port. */
+  /** Lets all report to a port: on one connection each, so that an acknowledgement is that of the message in flight. */
   drive(port: number): void {
+    this.rest();
     const drive = ++this.#drive;
     for (const tracker of this.trackers) {
       const again = () => {
@@ -104,11 +111,26 @@ export class Fleet {
       };
       again();
     }
+    this.#watch = setInterval(() => this.#dropSilent(), patienceMs).unref();
+  }
+
+  #dropSilent(): void {
+    for (const [index, tracker] of this.trackers.entries())
+      if (!tracker.repeats && tracker.acked === this.#seen[index]) tracker.drop();
+    this.#seen = this.trackers.map(({ acked }) => acked);
+  }
+
+  /** Lets each finish the message in flight, and rest then. */
+  async finish(): Promise<void> {
+    await Promise.all(this.trackers.map((tracker) => tracker.finish()));
+    this.rest();
   }
 
   /** Drops all connections without a word. */
   rest(): void {
     this.#drive++;
+    clearInterval(this.#watch);
+    this.#seen = [];
     for (const tracker of this.trackers) tracker.drop();
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { chance } from "../../test/support/any-order.ts";
 import { atEnd } from "../../test/support/at-end.ts";
-import { compareTracker } from "../../test/support/ledger.ts";
+import { compareTracker, promisedOf } from "../../test/support/ledger.ts";
 import { dataFolder, register, removeFolder, type Service, startService } from "../../test/support/service.ts";
 import { commandLine } from "../../test/support/waybeam.ts";
 import type { Fault, Scene, Start } from "./fault.ts";
@@ -42,14 +42,14 @@ export class Stage {
   readonly #random: () => number;
   readonly #fleet: Fleet;
   #counted = new Map<string, number>();
-  #broken = new Set<string>();
+  #missed = new Set<string>();
   readonly #began = Date.now();
   #service: Service | undefined;
   #registered = false;
   /** The service's clock was changed by one of the faults. */
   #clock = false;
-  /** Records that were compared last. */
-  #records = 0;
+  /** What was found when it was compared last. */
+  #stored = { records: 0, blocks: 0 };
 
   constructor(pace: Pace, seed: number) {
     this.seed = seed;
@@ -63,31 +63,30 @@ export class Stage {
     return this.#service;
   }
 
-  /** Plays a fault and compares what is stored then. */
+  /** Plays a fault, and compares what is stored then with what was acknowledged. */
   async play(fault: Fault): Promise<Result> {
     this.#counted = new Map();
-    this.#broken = new Set();
     const before = this.#fleet.acked;
-    let stored = { records: 0, blocks: 0 };
-    try {
+    const broken = await this.#broken(async () => {
+      this.#clock ||= fault.clock ?? false;
       await fault.run(this.#scene());
-      stored = await this.#compare(fault);
-    } catch (error) {
-      this.#broken.add(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    }
+      await this.#compare();
+    });
     const { seed } = this;
     const messages = this.#fleet.acked - before;
-    return { fault, seed, messages, ...stored, counted: this.#counted, broken: [...this.#broken] };
+    return { fault, seed, messages, ...this.#stored, counted: this.#counted, broken };
   }
 
-  /** Stops the service and reads everything with `waybeam check`. Gives what does not hold. */
-  async finish(): Promise<readonly string[]> {
-    this.#broken = new Set();
-    await this.#stop();
-    const { code, err } = await commandLine(this.directory).waybeam(["check"]);
-    const whole = ` ${this.#records} positions of ${this.#fleet.trackers.length} devices read; everything is whole`;
-    this.#must(code === 0 && err.includes(whole), `waybeam check reads "${whole}": ${err}`);
-    return [...this.#broken];
+  /** Kills the service once more, compares again, stops it, and reads everything with `waybeam check`. Gives what does not hold. */
+  finish(): Promise<readonly string[]> {
+    return this.#broken(async () => {
+      await this.#end((service) => service.kill());
+      await this.#compare();
+      await this.#stop();
+      const { code, err } = await commandLine(this.directory).waybeam(["check"]);
+      const whole = ` ${this.#stored.records} positions of ${this.#fleet.trackers.length} devices read; everything is whole`;
+      this.#must(code === 0 && err.includes(whole), `waybeam check reads "${whole}": ${err}`);
+    });
   }
 
   async close(): Promise<void> {
@@ -110,6 +109,7 @@ export class Stage {
       report: () => this.#report(),
       rest: () => this.#fleet.rest(),
       drive: () => this.#fleet.drive(this.#running.devicePort),
+      promised: () => this.#fleet.trackers.reduce((sum, tracker) => sum + promisedOf(tracker), 0),
       allAcknowledged: () => this.#allAcknowledged(),
       kill: () => this.#end((service) => service.kill()),
       stop: () => this.#stop(),
@@ -126,7 +126,18 @@ export class Stage {
   }
 
   #must(holds: boolean, what: string): void {
-    if (!holds) this.#broken.add(what);
+    if (!holds) this.#missed.add(what);
+  }
+
+  /** What does not hold of some work. */
+  async #broken(work: () => Promise<void>): Promise<readonly string[]> {
+    this.#missed = new Set();
+    try {
+      await work();
+    } catch (error) {
+      this.#missed.add(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    }
+    return [...this.#missed];
   }
 
   async #start(how?: Start): Promise<void> {
@@ -179,21 +190,28 @@ export class Stage {
         throw new Error(`not within ${foreverMs / 1000} s: ${typeof what === "string" ? what : what()}`);
   }
 
-  /** Kills the service, starts it as usual, and compares what the trackers know with what the API answers. */
-  async #compare({ clock }: Fault): Promise<{ records: number; blocks: number }> {
-    await this.#end((service) => service.kill());
+  /** Compares what the trackers know with what the API answers, once all are acknowledged again. */
+  async #compare(): Promise<void> {
     await this.#start();
     await this.#allAcknowledged();
-    this.#fleet.rest();
-    // A message that is on its way is stored or not when it is compared.
-    await sleep(200);
-    this.#clock ||= clock ?? false;
-    const began = this.#clock ? undefined : this.#began;
+    await this.#within("the messages in flight are acknowledged", this.#fleet.finish());
     let records = 0;
-    for (const tracker of this.#fleet.trackers) records += await compareTracker(this.#running, tracker, began);
-    this.#records = records;
+    for (const tracker of this.#fleet.trackers)
+      records += await compareTracker(this.#running, tracker, this.#clock ? undefined : this.#began);
     const blocks = Number(/^waybeam_store_blocks (\d+)/m.exec(await this.#running.metrics())?.[1] ?? 0);
-    return { records, blocks };
+    this.#stored = { records, blocks };
+  }
+
+  async #within(what: string, work: Promise<void>): Promise<void> {
+    let done = false;
+    const marked = work.then(() => {
+      done = true;
+    });
+    await this.#until(
+      () => done,
+      () => what,
+    );
+    await marked;
   }
 }
 
@@ -202,7 +220,7 @@ export async function play(fault: Fault, pace: Pace, seed: number): Promise<Resu
   const stage = new Stage(pace, seed);
   const forget = atEnd(() => stage.close());
   const result = await stage.play(fault);
-  const broken = result.broken.length > 0 ? result.broken : await stage.finish();
+  const broken = [...result.broken, ...(await stage.finish())];
   await stage.close();
   forget();
   return { ...result, broken };

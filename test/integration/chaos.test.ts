@@ -10,7 +10,7 @@ import { atEnd } from "../support/at-end.ts";
  */
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-const stage = new Stage({ whole: false, rounds: 1, reportMs: 600 }, seed);
+const stage = new Stage({ whole: false, rounds: 1, reportMs: 400 }, seed);
 atEnd(() => stage.close());
 const results: Result[] = [];
 const options = { timeout: 120_000 };
@@ -24,12 +24,13 @@ for (const fault of faults) {
   test(`${fault.name}: ${held}`, { ...options, skip: fault.impossible?.() ?? false }, async () => {
     const result = await stage.play(fault);
     results.push(result);
-    assert.deepEqual(result.broken, [], rows(result));
+    assert.ok(result.broken.length === 0, rows(result));
   });
 }
 
 test("everything is whole after all faults", options, async () => {
-  assert.deepEqual(await stage.finish(), []);
+  const broken = await stage.finish();
+  assert.ok(broken.length === 0, broken.join("\n"));
 });
 
 after(() => process.stderr.write(`seed ${seed}\n${table(results)}\n`));

@@ -55,10 +55,16 @@ export class AckedTracker {
   sent = 0;
   readonly #speech: Speech;
   #drop: () => void = () => undefined;
+  #finish: (() => void) | undefined;
 
   constructor(device: string, speech: Speech) {
     this.device = device;
     this.#speech = speech;
+  }
+
+  /** Whether it sends again by itself what is not acknowledged; else it does on its next connection. */
+  get repeats(): boolean {
+    return this.#speech.transport === "udp";
   }
 
   /** Connects and reports without a pause until the connection ends, which `ended` is told. Without `ended`, a refused message is an error; else it ends the connection. */
@@ -67,9 +73,25 @@ export class AckedTracker {
     else this.#runTcp(port, ended);
   }
 
+  /** Resolves when the message in flight is acknowledged; no other one is sent after it on this connection. */
+  finish(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+  }
+
   /** Drops the connection without a word. */
   drop(): void {
     this.#drop();
+  }
+
+  /** Counts the message in flight. True: it was the last one. */
+  #acknowledged(): boolean {
+    this.acked++;
+    const finish = this.#finish;
+    this.#finish = undefined;
+    finish?.();
+    return finish !== undefined;
   }
 
   #next(serial: number): Uint8Array {
@@ -98,7 +120,7 @@ export class AckedTracker {
           socket.destroy();
           return;
         }
-        if (loggedIn) this.acked++;
+        if (loggedIn && this.#acknowledged()) return;
         loggedIn = true;
         socket.write(this.#next(serial++));
       }
@@ -124,8 +146,9 @@ export class AckedTracker {
       const read = this.#speech.answer(bytes);
       // An answer to what was sent twice, or before: nothing is promised by it.
       if (read === "more" || !read.accepted || bytes[5] !== (serial & 0xff)) return;
-      this.acked++;
-      send(this.#next(++serial & 0xff));
+      // Answers to what was sent twice may follow.
+      if (this.#acknowledged()) this.#drop();
+      else send(this.#next(++serial & 0xff));
     });
     send(this.#next(serial));
   }

@@ -7,6 +7,9 @@ import { call, type Service } from "./service.ts";
  * What trackers sent and what the service acknowledged, compared with what the API answers: record by record.
  */
 
+/** How many of the missing records a message numbers. */
+const shown = 20;
+
 /** Reads the whole history of a device, page after page. */
 async function history(service: Service, device: string): Promise<readonly Location[]> {
   const range = { from: "2000-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" };
@@ -42,6 +45,11 @@ function sentBy(tracker: FleetTracker) {
   return { acknowledged, fresh: inFlight.filter((text) => !acknowledged.has(text)) };
 }
 
+/** How many records of a tracker were acknowledged. */
+export function promisedOf(tracker: FleetTracker): number {
+  return sentBy(tracker).acknowledged.size;
+}
+
 /**
  * Every record that was acknowledged is stored as it was sent, once; what else is stored was sent too, in whole messages. Records of one moment stand as
  * they were sent: there is one message in flight at a time. `began`: when the first may have arrived; absent where the service's clock was changed.
@@ -64,7 +72,13 @@ function compareRecords(tracker: FleetTracker, stored: readonly Location[], bega
     assert.ok(dateTime !== before.dateTime || number > before.number, `${device}: moment in another order: ${text}`);
     before = { dateTime, number };
   }
-  for (const text of acknowledged.keys()) assert.ok(left.has(text), `${device}: acknowledged and not stored: ${text}`);
+  const missing = [...acknowledged].filter(([text]) => !left.has(text));
+  const numbered = missing.map(([, number]) => number).slice(0, shown);
+  assert.equal(
+    missing.length,
+    0,
+    `${device}: acknowledged and not stored: ${missing.length} of ${acknowledged.size}, numbers ${numbered} ...: ${missing[0]?.[0]}`,
+  );
   const landed = fresh.filter((text) => left.has(text));
   assert.ok(landed.length === 0 || landed.length === fresh.length, `${device}: half of a message is stored`);
 }

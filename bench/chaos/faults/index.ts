@@ -1,5 +1,8 @@
 import type { Fault } from "../fault.ts";
+import { backups } from "./backups.ts";
+import { fullDisks } from "./full-disk.ts";
 import { kills } from "./kills.ts";
+import { pause } from "./pauses.ts";
 
 /** All faults. */
-export const faults: readonly Fault[] = [...kills];
+export const faults: readonly Fault[] = [...kills, backups, pause, ...fullDisks];

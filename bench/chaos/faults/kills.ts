@@ -59,7 +59,7 @@ const stopping: Fault = {
 
 /** What the start may take before it is killed, ms: longer than it takes on a machine that has nothing else to do. */
 const startMs = 400;
-const startsInARow = 3;
+const startsInARow = 2;
 
 const starting: Fault = {
   name: "kill-start",

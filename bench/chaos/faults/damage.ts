@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { commandLine } from "../../../test/support/waybeam.ts";
+import type { Fault, Scene } from "../fault.ts";
+
+/** Changes one bit of a sealed block, of those that there are one by chance. Gives whose it is, and how the bit is changed back; undefined: there is no block. */
+function flip({ directory, random }: Scene): { device: string; back: () => void } | undefined {
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  const blocks = database
+    .prepare("select block.seq, device.id from block join device on device.key = block.device order by block.seq")
+    .all();
+  const block = blocks[Math.floor(random() * blocks.length)];
+  database.close();
+  if (block === undefined) return undefined;
+  const [seq, place, bit] = [Number(block.seq), random(), 1 << Math.floor(random() * 8)];
+  const change = () => {
+    const opened = new DatabaseSync(join(directory, "waybeam.db"));
+    const data = opened.prepare("select data from block_data where seq = ?").get(seq)?.data;
+    if (!(data instanceof Uint8Array)) throw new Error(`block ${seq} has no data`);
+    const at = Math.floor(place * data.length);
+    data[at] = (data[at] ?? 0) ^ bit;
+    opened.prepare("update block_data set data = ? where seq = ?").run(data, seq);
+    opened.close();
+  };
+  change();
+  return { device: String(block.id), back: change };
+}
+
+/** The bit is changed back in the end, so that the ledger holds again. */
+export const damage: Fault = {
+  name: "damaged-block",
+  does: "one bit of a sealed block changes while the service is stopped",
+  holds: "`waybeam check` names that device and a range of time, and no other device",
+  run: async (scene) => {
+    for (let round = 0; round < scene.rounds; round++) {
+      await scene.start();
+      await scene.report();
+      await scene.stop();
+      const damaged = flip(scene);
+      if (damaged === undefined) continue;
+      const { code, out, err } = await commandLine(scene.directory).waybeam(["check"]);
+      damaged.back();
+      const named = new Set(`${out}${err}`.match(/35298\d{10}/g));
+      scene.must(code === 1, `check ends with 1 where a block is damaged, not ${code}`);
+      scene.must(named.size === 1 && named.has(damaged.device), `check names ${damaged.device}: ${out}${err}`);
+      scene.must(
+        /\d{4}-\d\d-\d\dT\S+ to \d{4}-\d\d-\d\dT/.test(`${out}${err}`),
+        `check names a range of time: ${out}${err}`,
+      );
+      scene.count("damaged blocks");
+    }
+  },
+};

@@ -25,6 +25,9 @@ export interface Waiting {
   readonly since: number;
 }
 
+/** Late records go into one chunk although so many others may lie between them: a chunk for each would cost more than reading these together. */
+const fewOthers = 2;
+
 const nothingWaits: Waiting = { count: 0, since: Number.POSITIVE_INFINITY };
 
 /** How many chunks there are, and how many records and bytes these have. */
@@ -211,9 +214,22 @@ export class DeviceChunks {
     return this.#some(from, to, (index) => this.isSealed(index));
   }
 
-  /** Whether some chunk may have a record between two moments. */
+  /**
+   * Whether others lie between two moments: a chunk begins or ends there, or chunks that reach over both have `fewOthers` records there, if their records are evenly spread. Late
+   * reports that fill a gap within a chunk are not separated, nor are those of one moment, which may be thousands.
+   */
   separates(from: number, to: number): boolean {
-    return this.#latest > from && this.#some(from, to, (index) => this.last(index) > from && this.first(index) < to);
+    let others = 0;
+    return (
+      this.#latest > from &&
+      this.#some(from, to, (index) => {
+        const [first, last] = [this.first(index), this.last(index)];
+        if (last <= from || first >= to) return false;
+        if (first > from || last < to) return true;
+        others += (this.count(index) * (to - from)) / (last - first);
+        return others >= fewOthers;
+      })
+    );
   }
 
   #some(from: number, to: number, holds: (index: number) => boolean): boolean {

@@ -188,3 +188,21 @@ test("a row that is gone does not take those with it that were to be sealed toge
     tail.filter(({ time }) => time > (tail[1]?.time ?? 0)).length,
   );
 });
+
+test("blocks whose rows name impossible times are told at the start: their positions are found no more", async (context) => {
+  const { world, damaged, other } = await sealedWorld();
+  context.after(() => removeFolder(world.directory));
+  const database = new DatabaseSync(join(world.directory, "waybeam.db"));
+  const rows = database.prepare("select seq from block where device = ? order by first").all(damaged.key);
+  const changes = ["first = 9e18", "last = first - 1", "first = -9e18, last = -8e18", "count = 0"];
+  for (const [at, change] of changes.entries())
+    database.prepare(`update block set ${change} where seq = ?`).run(rows[at + 1]?.seq ?? 0);
+  database.close();
+  const told: unknown[] = [];
+  const error = (fields: object) => void told.push("device" in fields && fields.device);
+  await world.start({ ...silentLog, error });
+  context.after(() => world.stop());
+  assert.deepEqual(told, Array(changes.length).fill(damaged.key));
+  assert.equal(world.store.sealing.damaged, changes.length);
+  assert.equal((await world.history(other.key)).length, positions);
+});

@@ -126,6 +126,8 @@ export class SqliteLocations implements LocationStore {
       for (const chunk of chunksOf(rows, call === "scanBlocks")) {
         index.add(chunk.device, chunk.seq, chunk);
         index.past(chunk.asOf);
+        // Who asks for a range of time does not find it.
+        if (!isPossible(chunk)) this.sealer.tellDamage(chunk.device, { ...chunk, problem: impossible });
       }
     }
   }
@@ -339,6 +341,13 @@ function* chunksOf(rows: Float64Array, sealed: boolean): Generator<ScannedChunk>
       sealed,
     };
   }
+}
+
+const impossible = "its row says that it has no positions, or gives them times that are impossible";
+
+/** Whether a row's count and times can be those of stored records: a date has a time of 8.64e15 ms at most. */
+function isPossible({ first, last, count }: PlacedChunk): boolean {
+  return count > 0 && first <= last && first >= -8.64e15 && last <= 8.64e15;
 }
 
 /** Patches that lie near each other. */

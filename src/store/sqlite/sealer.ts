@@ -193,7 +193,7 @@ export class Sealer {
     try {
       turn.sealing ??= await DeviceSealing.begin(this.#parts, device, chunks);
       const { positions, damaged, isLast } = await turn.sealing.next();
-      for (const chunk of damaged) this.#tellDamage(device, chunk);
+      for (const chunk of damaged) this.tellDamage(device, chunk);
       this.#tellProgress(positions);
       if (isLast) {
         this.#succeeded(device);
@@ -268,7 +268,7 @@ export class Sealer {
   }
 
   /** Tells the log of a damaged chunk, once. The chunk stays where it is, and only its own positions are lost. */
-  #tellDamage(device: DeviceKey, { seq, first, last, count, problem }: DamagedChunk): void {
+  tellDamage(device: DeviceKey, { seq, first, last, count, problem }: DamagedChunk): void {
     if (this.#told.has(seq)) return;
     this.#told.add(seq);
     const [from, to] = [momentText(first), momentText(last)];

@@ -54,11 +54,17 @@ export function closeUnread(server: Server, unreadMs: number): void {
   server.on("listening", () => {
     const looking = setInterval(() => {
       for (const [socket, seen] of sockets)
-        if (socket.writableLength > 0 && looksAt(socket, seen) > most) socket.destroy();
+        if (socket.writableLength > 0 && looksAt(socket, seen) > most) reset(socket);
     }, lookMs);
     looking.unref();
     server.once("close", () => clearInterval(looking));
   });
+}
+
+/** Ends a connection without its unread bytes: after a usual end the system would keep them, some megabytes a connection, for minutes. Over TLS Node can't do that. */
+function reset(socket: Socket): void {
+  if ("encrypted" in socket) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 /** How many looks in a row have found bytes waiting and none more gone. */

@@ -1,6 +1,6 @@
 import type { DeviceKey } from "../model/device.ts";
 import { placeBefore } from "../model/location.ts";
-import type { HistoryContext, LocationStore } from "../ports/store.ts";
+import type { HistoryContext, LocationStore, PackedContext } from "../ports/store.ts";
 import type { Draft } from "./draft.ts";
 import type { Stretch } from "./plan.ts";
 
@@ -37,14 +37,17 @@ export async function readStretches(
   device: DeviceKey,
   starts: readonly number[],
 ): Promise<readonly Stretch[]> {
-  const read = async (time: number): Promise<Stretch | undefined> => {
-    try {
-      const packed = await store.packedContext(device, placeBefore(time), stretchRecords);
-      return packed.bytes > (stretchRecords + 1) * recordBytes ? undefined : { time, context: packed.unpack() };
-    } catch {
-      return undefined;
-    }
-  };
-  const found = await Promise.all(starts.map(read));
-  return found.filter((stretch) => stretch !== undefined);
+  const read = (time: number) => store.packedContext(device, placeBefore(time), stretchRecords).catch(() => undefined);
+  const packed = await Promise.all(starts.map(read));
+  // Only now, when the plan is made: unpacked records take several times as much memory, and those of many devices wait at a time.
+  return starts.flatMap((time, index) => stretchesOf(time, packed[index]));
+}
+
+function stretchesOf(time: number, packed: PackedContext | undefined): readonly Stretch[] {
+  if (packed === undefined || packed.bytes > (stretchRecords + 1) * recordBytes) return [];
+  try {
+    return [{ time, context: packed.unpack() }];
+  } catch {
+    return [];
+  }
 }

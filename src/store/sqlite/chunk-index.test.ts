@@ -69,29 +69,6 @@ describe("DeviceChunks", () => {
     );
   });
 
-  it("tells whether others lie between two records: chunks that begin or end there, or many records of those that reach over both", () => {
-    fc.assert(
-      fc.property(someChunks, moment, fc.nat(20), (chunks, from, span) => {
-        const to = from + span;
-        const between = chunks.filter(({ first, last }) => last > from && first < to);
-        const over = between.filter(({ first, last }) => first <= from && last >= to);
-        const records = over.reduce((sum, { first, last, count }) => sum + (count * span) / (last - first), 0);
-        // Sums of fractions may differ a little.
-        fc.pre(Math.abs(records - 2) > 1e-9 || over.length < 2);
-        assert.equal(indexOf(chunks).separates(from, to), over.length < between.length || records >= 2);
-      }),
-    );
-  });
-
-  it("does not separate late records that fill a gap within a chunk, nor those of one moment", () => {
-    const chunks = new DeviceChunks();
-    chunks.insert(1, 0, 1000, 512, 50_000, true);
-    assert.deepEqual(
-      [0, 1, 3, 4, 500].map((span) => chunks.separates(400, 400 + span)),
-      [false, false, false, true, true],
-    );
-  });
-
   it("gives up its chunks from the end", () => {
     fc.assert(
       fc.property(someChunks, fc.integer({ min: 1, max: 7 }), (chunks, slice) => {
@@ -171,6 +148,41 @@ describe("Sweep", () => {
         },
       ),
     );
+  });
+});
+
+describe("what separates the records of a commit", () => {
+  it("is chunks that begin or end between two of them, or many records of chunks that reach over both", () => {
+    const spans = fc.array(fc.oneof(fc.constant(0), fc.nat(20)), { maxLength: 30 });
+    fc.assert(
+      fc.property(someChunks, moment, spans, (chunks, begin, spans) => {
+        const index = new ChunkIndex();
+        for (const { seq, ...chunk } of chunks) index.add(1, seq, chunk);
+        const separates = index.separator();
+        let from = begin;
+        for (const span of spans) {
+          const to = from + span;
+          const between = chunks.filter(({ first, last }) => last > from && first < to);
+          const over = between.filter(({ first, last }) => first <= from && last >= to);
+          const records = over.reduce((sum, { first, last, count }) => sum + (count * span) / (last - first), 0);
+          const expected = over.length < between.length || records >= 2;
+          // Sums of fractions may differ a little.
+          if (Math.abs(records - 2) > 1e-9) assert.equal(separates(1, from, to), expected, `${from} to ${to}`);
+          from = to;
+        }
+      }),
+    );
+  });
+
+  it("is nothing within a gap of a chunk, or within one moment", () => {
+    const index = new ChunkIndex();
+    index.add(1, 1, { first: 0, last: 1000, count: 512, bytes: 50_000, sealed: true });
+    const separates = index.separator();
+    assert.deepEqual(
+      [0, 1, 3, 4, 500].map((span) => separates(1, 400, 400 + span)),
+      [false, false, false, true, true],
+    );
+    assert.equal(separates(2, 400, 900), false, "of another device");
   });
 });
 

@@ -1,8 +1,14 @@
 import type { DeviceKey } from "../../model/device.ts";
-import { type Amount, type Chunk, DeviceChunks, type PlacedChunk } from "./device-chunks.ts";
+import type { Separates } from "../records/batch.ts";
+import { type Amount, type Chunk, DeviceChunks, type Gap, type PlacedChunk } from "./device-chunks.ts";
 
 /** No row number is higher: at a million rows a second that takes a hundred years. */
 const mostSeq = 2 ** 52;
+
+/** Late records go into one chunk although about so many others lie between two of them: to read these together costs less than a chunk for each. */
+const fewOthers = 2;
+
+const noGap: Gap = { from: 0, until: 0, density: 0 };
 
 /**
  * Where the records of each device are: an index by device and time over the blocks, and over the tail, which is in the order of commits. The index is in memory only. Each
@@ -66,6 +72,22 @@ export class ChunkIndex {
     known.replace(seqs, chunks);
     this.#count(known, 1);
     for (const { seq } of chunks) this.past(seq);
+  }
+
+  /**
+   * Tells of a commit's records whether others lie between two of them: a chunk begins or ends there, or those that reach over both have some records there, if their records are
+   * evenly spread. Late reports that fill a gap within a chunk are not separated, nor are those of one moment, which may be thousands. Most of them lie in the gap that was found last.
+   */
+  separator(): Separates {
+    let known: DeviceChunks | undefined;
+    let gap = noGap;
+    return (device, from, to) => {
+      const chunks = this.#devices.get(device);
+      if (chunks === undefined) return false;
+      if (chunks !== known || from < gap.from || from >= gap.until) gap = chunks.gapAfter(from);
+      known = chunks;
+      return gap.until < to || gap.density * (to - from) >= fewOthers;
+    };
   }
 
   #count({ length, tail }: DeviceChunks, sign: 1 | -1): void {

@@ -25,8 +25,13 @@ export interface Waiting {
   readonly since: number;
 }
 
-/** Late records go into one chunk although so many others may lie between them: a chunk for each would cost more than reading these together. */
-const fewOthers = 2;
+/** The time from a moment until the next chunk begins or ends. */
+export interface Gap {
+  readonly from: number;
+  readonly until: number;
+  /** About how many records the chunks that reach over it have there, each ms. */
+  readonly density: number;
+}
 
 const nothingWaits: Waiting = { count: 0, since: Number.POSITIVE_INFINITY };
 
@@ -211,31 +216,24 @@ export class DeviceChunks {
 
   /** Whether some chunk that overlaps the range (inclusive) is a block. */
   hasSealed(from: number, to: number): boolean {
-    return this.#some(from, to, (index) => this.isSealed(index));
-  }
-
-  /**
-   * Whether others lie between two moments: a chunk begins or ends there, or chunks that reach over both have `fewOthers` records there, if their records are evenly spread. Late
-   * reports that fill a gap within a chunk are not separated, nor are those of one moment, which may be thousands.
-   */
-  separates(from: number, to: number): boolean {
-    let others = 0;
-    return (
-      this.#latest > from &&
-      this.#some(from, to, (index) => {
-        const [first, last] = [this.first(index), this.last(index)];
-        if (last <= from || first >= to) return false;
-        if (first > from || last < to) return true;
-        others += (this.count(index) * (to - from)) / (last - first);
-        return others >= fewOthers;
-      })
-    );
-  }
-
-  #some(from: number, to: number, holds: (index: number) => boolean): boolean {
     for (let index = this.reaching(from); index < this.#length && this.first(index) <= to; index++)
-      if (this.last(index) >= from && holds(index)) return true;
+      if (this.last(index) >= from && this.isSealed(index)) return true;
     return false;
+  }
+
+  /** What lies behind a moment. */
+  gapAfter(time: number): Gap {
+    let [until, density] = [Number.POSITIVE_INFINITY, 0];
+    if (this.#latest <= time) return { from: time, until, density };
+    let index = this.reaching(time);
+    for (; index < this.#length && this.first(index) <= time; index++) {
+      const last = this.last(index);
+      if (last <= time) continue;
+      until = Math.min(until, last);
+      density += this.count(index) / (last - this.first(index));
+    }
+    if (index < this.#length) until = Math.min(until, this.first(index));
+    return { from: time, until, density };
   }
 
   /** Counts the tail's chunks with row numbers smaller than `until`. */

@@ -211,12 +211,7 @@ export class SqliteLocations implements LocationStore {
   ): Promise<CommitConflict | undefined> {
     await this.settle();
     const { writer, index, refusedBytes, log } = this.#parts;
-    const chunks = packBatch(
-      this.#batch,
-      batch,
-      index.next,
-      (device, from, to) => index.get(device)?.separates(from, to) ?? false,
-    );
+    const chunks = packBatch(this.#batch, batch, index.next, index.separator());
     written?.();
     const rewrites: Rewrite[] = [];
     const laid: LaidPatches[] = [];

@@ -1,42 +1,43 @@
 import type { Service } from "../../test/support/service.ts";
 
-/** How a service is started other than usual. */
+/** How a start differs from the usual one. */
 export interface Start {
-  /** Settings and variables of its environment. */
+  /** Additional settings and environment variables. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** The data lies there instead. */
+  /** Another data folder. */
   readonly directory?: string;
 }
 
 /** What a fault works with. */
 export interface Scene {
-  /** The folder of the data. */
+  /** The data folder. */
   readonly directory: string;
   /** The service of the latest start. */
   readonly service: Service;
-  /** Numbers from 0 to 1 of the run's seed. */
+  /** Random numbers from 0 to 1, made from the run's seed. */
   readonly random: () => number;
   /** How often the fault is injected. */
   readonly rounds: number;
-  /** Lets time go by: from a third of so many ms up to all of them. */
+  /** Waits for a random time: a third of `ms` at least, `ms` at most. */
   readonly wait: (ms: number) => Promise<void>;
-  /** Lets trackers report to the service, which is started where it does not run. `how`: it is started anew, other than usual. */
+  /** Starts the service unless it runs, and lets the trackers report to it. With `how`, the service starts anew. */
   readonly start: (how?: Start) => Promise<void>;
-  /** Lets trackers report for a while, until some were acknowledged at least. */
+  /** Lets the trackers report for a while, at least until some of them are acknowledged. */
   readonly report: () => Promise<void>;
-  /** Trackers drop their connections and do not come back before the next `drive` or start. */
+  /** Drops the trackers' connections. The trackers connect again at the next `drive` or start. */
   readonly rest: () => void;
   readonly drive: () => void;
-  /** Records that were acknowledged. */
+  /** The number of acknowledged records. */
   readonly promised: () => number;
-  /** Waits until each tracker was acknowledged once more: nothing of a fault that is over keeps one of them waiting. */
+  /** Waits until each tracker is acknowledged once more. A fault that is over must keep no tracker waiting. */
   readonly allAcknowledged: () => Promise<void>;
-  /** Ends the service: as a crash does, or as Ctrl-C does, which must end with exit code 0. */
+  /** Ends the service as a crash does. */
   readonly kill: () => Promise<void>;
+  /** Ends the service as Ctrl-C does. The exit code must be 0. */
   readonly stop: () => Promise<void>;
   /** Counts what happened, for the table. */
   readonly count: (what: string, times?: number) => void;
-  /** Notes that something which must hold does not. */
+  /** Records a violation unless `holds`. `what`: what must hold. */
   readonly must: (holds: boolean, what: string) => void;
 }
 
@@ -45,11 +46,11 @@ export interface Fault {
   readonly name: string;
   /** What happens, for the table. */
   readonly does: string;
-  /** What must hold beside what always must: nothing acknowledged is gone, nothing is there twice, and all that is derived is that of the plain fold. */
+  /** What must hold of this fault alone. After every fault, no acknowledged record is missing, none is stored twice, and derived values are those of the plain fold. */
   readonly holds?: string;
-  /** Why this machine can't have this fault. Absent, or undefined as its answer: it can. */
+  /** Says why this machine can't play the fault. Absent, or returns undefined: the machine can. */
   readonly impossible?: () => string | undefined;
-  /** The service's clock is changed, so the times of arrival are not looked at. */
+  /** The fault changes the service's clock, so times of arrival are not compared. */
   readonly clock?: true;
   readonly run: (scene: Scene) => Promise<void>;
 }

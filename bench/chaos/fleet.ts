@@ -12,19 +12,20 @@ import {
  * moment, or with a clock that stands still.
  */
 
-/** Messages that are shuffled among each other. */
+/** The number of messages that are shuffled together. */
 const shuffledTogether = 50;
-/** Every so many messages a tracker repeats an earlier one, which lies so far back at most. */
+/** A tracker repeats an earlier message after each two new ones. */
 const repeatEach = 3;
+/** The repeated message is at most this many messages older. */
 const repeatBack = 40;
-/** Reports of one moment. */
+/** The number of reports that have the same time. */
 const sameMoment = 8;
 
 type Way = (start: number, random: number) => Telling;
 
 const inOrder = (start: number) => (number: number) => start + number * 1000;
 
-/** The same for the same message, so that a message can be sent again exactly as it was. */
+/** Returns the same order for the same block, so that a tracker can send a message again unchanged. */
 function shuffled(seed: number, block: number): readonly number[] {
   const random = chance(seed + block);
   const places = Array.from({ length: shuffledTogether }, (_, place) => [random(), place] as const);
@@ -55,7 +56,7 @@ const ways: readonly Way[] = [
 ];
 
 const kinds: readonly Kind[] = [
-  // The one that fills blocks.
+  // Only trackers of this kind send enough records to fill blocks.
   ["teltonika", "tcp", 15],
   ["teltonika", "tcp", 1],
   ["teltonika", "udp", 5],
@@ -64,22 +65,22 @@ const kinds: readonly Kind[] = [
   ["osmand", "http", 1],
 ];
 
-/** Before a tracker connects again, ms. */
+/** The time before a tracker connects again, ms. */
 const againMs = 50;
 
-/** A tracker that waits so long for an acknowledgement connects anew and sends the message again, ms. Real ones wait longer. */
+/** After this time without an acknowledgement, a tracker connects anew and sends the message again, ms. Real trackers wait longer. */
 const patienceMs = 2000;
 
-/** Trackers that come back whenever their connection ends, until they are told to rest. */
+/** Trackers that connect again whenever their connection ends, until `rest`. */
 export class Fleet {
   readonly trackers: readonly FleetTracker[];
-  /** Distinguishes the present drive from what earlier ones left behind. */
+  /** Number of the present drive. Timers of earlier drives do nothing. */
   #drive = 0;
   #watch: NodeJS.Timeout | undefined;
-  /** Messages that were acknowledged, by tracker, when somebody looked last. */
+  /** Acknowledged messages of each tracker at the last check. */
   #seen: readonly number[] = [];
 
-  /** Each way of telling with the first kind and one other; `whole`: with every kind. */
+  /** Makes a tracker of the first kind and one of another kind for each way. With `whole`, makes one of every kind. */
   constructor(random: () => number, whole: boolean) {
     const start = historyStart();
     const pairs = ways.flatMap((way, at) =>
@@ -96,12 +97,12 @@ export class Fleet {
     return this.trackers.map(({ device }) => device);
   }
 
-  /** Messages that were acknowledged. */
+  /** The number of acknowledged messages. */
   get acked(): number {
     return this.trackers.reduce((sum, { acked }) => sum + acked, 0);
   }
 
-  /** Lets all report to a port: on one connection each, so that an acknowledgement is that of the message in flight. */
+  /** Lets each tracker report to a port on a single connection, so that an acknowledgement is that of the message in flight. */
   drive(port: number): void {
     this.rest();
     const drive = ++this.#drive;
@@ -120,13 +121,13 @@ export class Fleet {
     this.#seen = this.trackers.map(({ acked }) => acked);
   }
 
-  /** Lets each finish the message in flight, and rest then. */
+  /** Lets each tracker finish the message in flight, then rest. */
   async finish(): Promise<void> {
     await Promise.all(this.trackers.map((tracker) => tracker.finish()));
     this.rest();
   }
 
-  /** Drops all connections without a word. */
+  /** Drops all connections. */
   rest(): void {
     this.#drive++;
     clearInterval(this.#watch);

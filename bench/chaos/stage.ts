@@ -7,13 +7,13 @@ import { commandLine } from "../../test/support/waybeam.ts";
 import type { Fault, Scene, Start } from "./fault.ts";
 import { Fleet } from "./fleet.ts";
 
-/** How long a fault is played, and by whom. */
+/** How long a fault is played, and with how many trackers. */
 export interface Pace {
-  /** Every kind of tracker with every way of telling its history; else a third of them. */
+  /** Trackers of every kind report in every way. Otherwise, a third of them do. */
   readonly whole: boolean;
   /** How often each fault is injected. */
   readonly rounds: number;
-  /** How long trackers report between two faults at most, ms. */
+  /** The longest time that trackers report between two faults, ms. */
   readonly reportMs: number;
 }
 
@@ -21,22 +21,22 @@ export interface Pace {
 export interface Result {
   readonly fault: Fault;
   readonly seed: number;
-  /** Messages that were acknowledged, and records that were compared. */
+  /** The number of acknowledged messages, and of compared records. */
   readonly messages: number;
   readonly records: number;
   readonly blocks: number;
   readonly counted: ReadonlyMap<string, number>;
-  /** What must hold and does not. */
+  /** What must hold but does not. */
   readonly broken: readonly string[];
 }
 
-/** A tracker that is not acknowledged for so long waits for ever, ms. */
+/** A tracker that is not acknowledged within this time counts as waiting for ever, ms. */
 const foreverMs = 60_000;
 
 /** A service on a fresh folder, its trackers, and what happened to both. */
 export class Stage {
   readonly directory = dataFolder();
-  /** Of all that is left to chance. */
+  /** The seed of all random numbers. */
   readonly seed: number;
   readonly #pace: Pace;
   readonly #random: () => number;
@@ -46,9 +46,9 @@ export class Stage {
   readonly #began = Date.now();
   #service: Service | undefined;
   #registered = false;
-  /** The service's clock was changed by one of the faults. */
+  /** One of the faults has changed the service's clock. */
   #clock = false;
-  /** What was found when it was compared last. */
+  /** What the last comparison found. */
   #stored = { records: 0, blocks: 0 };
 
   constructor(pace: Pace, seed: number) {
@@ -63,7 +63,7 @@ export class Stage {
     return this.#service;
   }
 
-  /** Plays a fault, and compares what is stored then with what was acknowledged. */
+  /** Plays a fault, then compares the stored records with the acknowledged ones. */
   async play(fault: Fault): Promise<Result> {
     this.#counted = new Map();
     const before = this.#fleet.acked;
@@ -77,7 +77,7 @@ export class Stage {
     return { fault, seed, messages, ...this.#stored, counted: this.#counted, broken };
   }
 
-  /** Kills the service once more, compares again, stops it, and reads everything with `waybeam check`. Gives what does not hold. */
+  /** Kills the service once more, compares again, stops it, and reads everything with `waybeam check`. Returns what does not hold. */
   finish(): Promise<readonly string[]> {
     return this.#broken(async () => {
       await this.#end((service) => service.kill());
@@ -95,7 +95,7 @@ export class Stage {
   }
 
   #scene(): Scene {
-    // For the getter below.
+    // The getter below has a `this` of its own.
     const stage = this;
     return {
       directory: this.directory,
@@ -129,7 +129,7 @@ export class Stage {
     if (!holds) this.#missed.add(what);
   }
 
-  /** What does not hold of some work. */
+  /** Does some work and returns what does not hold. */
   async #broken(work: () => Promise<void>): Promise<readonly string[]> {
     this.#missed = new Set();
     try {

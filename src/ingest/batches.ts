@@ -8,7 +8,7 @@ const mostBatchBytes = 8 * 1024 * 1024;
 const fewBytes = 32 * 1024;
 /** After a batch that took this much longer than one without expensive reports, ms, the few reports in order that came meanwhile have a batch to themselves. */
 const longBatchMs = 10;
-/** So much may a batch without expensive reports add to what such batches are known to take, ms: a disk that stalls once tells nothing of the next batch. */
+/** The most that one batch adds to the estimate of what a batch without expensive reports takes, ms. A disk that stalls once tells nothing of the next batch. */
 const mostSlower = 1;
 
 /** What one batch commits. */

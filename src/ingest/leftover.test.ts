@@ -5,7 +5,7 @@ import { stepOf } from "../fold/step.ts";
 import { advance } from "../fold/totals.ts";
 import { noTotals } from "../model/location.ts";
 
-/** Reports that lie so far apart in a history of one record a second, and are so many, that they need several commits. */
+/** Reports that need several commits: they are many, and lie far apart in a history of one record a second. */
 const spread = (from: number) =>
   Array.from({ length: 100 }, (_, index) => ({ ...fix(from + index * 19.5), valid: false }));
 

@@ -94,9 +94,7 @@ export function planLate(
   const fold = new Fold(state);
   fold.insert(context, withoutRepeats(within, context.from));
   if (context.more && !fold.met && !final) return "more context";
-  const rest = drafts.slice(within.length);
-  const { reached, leftover } =
-    further.length === 0 ? { reached: context, leftover: rest } : foldFurther(fold, context, rest, further);
+  const { reached, leftover } = foldFurther(fold, context, drafts.slice(within.length), further);
   if (fold.records.length === 0) return { plan: undefined, leftover };
   return { plan: watched(latePlan(state, reached, observed(state, context, fold, watch)), watch), leftover };
 }
@@ -212,14 +210,17 @@ class Fold {
   /** Inserts drafts into a stretch if the totals meet within the stretch. Returns false when they do not: then nothing was done. */
   tryInsert(context: HistoryContext, drafts: readonly Draft[]): boolean {
     const { totals, sums, newest } = this;
-    const lengths = [this.records, this.inserted, this.patches, this.shifts].map((list) => ({
-      list,
-      length: list.length,
-    }));
+    const [records, patches, shifts] = [this.records.length, this.patches.length, this.shifts.length];
     this.insert(context, drafts);
     if (this.met || !context.more) return true;
-    for (const { list, length } of lengths) list.length = length;
-    Object.assign(this, { totals, sums, newest, met: true });
+    this.records.length = records;
+    this.inserted.length = records;
+    this.patches.length = patches;
+    this.shifts.length = shifts;
+    this.totals = totals;
+    this.sums = sums;
+    this.newest = newest;
+    this.met = true;
     return false;
   }
 

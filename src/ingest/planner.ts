@@ -318,7 +318,9 @@ export class Planner {
   /** Looks at more and more of the history. Undefined: more than `most` would be needed; there is always a plan with the largest context. */
   async #planLate(late: Late, least: number, most: number): Promise<Planned | undefined> {
     const { pending, state } = late;
-    const begin = isAtHand(late, least) ? least : Math.min(least, leastFurther);
+    // Reports that lie far apart need little of the history around each. The second phase comes here after that was tried.
+    const maySpread = most === smallContext && !isAtHand(late, least) && !this.#engine.watches(pending.device);
+    const begin = maySpread ? Math.min(least, leastFurther) : least;
     for (let limit = Math.min(begin, most); ; limit = Math.min(Math.max(limit * contextGrowth, least), most)) {
       const { context, drafts } = await this.#surroundings(late, limit);
       if (context === undefined) return { pending, plan: undefined, leftover: drafts, bytes: 0 };

@@ -56,7 +56,7 @@ async function mileageAt(store: SubjectStore, { time }: Alert, device: Device, l
     return before && before.totals.odometerMm / 1e6 + device.odometerStart;
   } catch (error) {
     if (error instanceof StoreUnavailable && error.trouble !== "damaged") throw error;
-    // What is damaged stays so: a notice that waited for it would be tried each second for ever.
+    // Damage does not go away. A notice that waited for the mileage would be tried each second for ever.
     log.warn({ error, device: device.id }, "the mileage at an alert can't be read; the notice goes out without it");
     return undefined;
   }

@@ -4,10 +4,10 @@ import { dataFolder, removeFolder } from "../../../test/support/service.ts";
 import { commandLine, ended, killedAfter } from "../../../test/support/waybeam.ts";
 import type { Fault, Scene } from "../fault.ts";
 
-/** After so much of its work a backup is killed at most, ms. */
+/** The latest time after which a backup is killed, ms. */
 const workMs = 1500;
 
-/** What is left under the name of a backup is whole, and holds what was acknowledged before it began. Gives whether there is one. */
+/** Checks a backup: it must be whole and hold all that was acknowledged before it began. Returns whether there is a backup. */
 async function judge(target: string, promised: number, { must }: Scene): Promise<boolean> {
   if (!existsSync(target)) return false;
   const { code, err } = await commandLine(target).waybeam(["check", target]);
@@ -28,7 +28,7 @@ async function round(scene: Scene, folder: string, number: number): Promise<void
   const target = join(folder, `backup${number}`);
   const { start: run, waybeam } = commandLine(directory);
   const child = run(["backup", target]);
-  // In turn: the backup is killed, the service is killed under it, both run on.
+  // In turn, the backup is killed, the service is killed, or both go on.
   const kinds = ["backup", "service", "nothing"] as const;
   const killed = kinds[(number + Math.floor(random() * kinds.length)) % kinds.length];
   const finished = ended(child);
@@ -45,7 +45,7 @@ async function round(scene: Scene, folder: string, number: number): Promise<void
   if (await judge(target, promised, scene)) count("whole backups");
   else must(killed === "backup", "a backup that nobody kills has its name");
   if (code === 0) return;
-  // What a kill left is in nobody's way.
+  // The remains of a killed backup must not stop the next one.
   const again = await waybeam(["backup", target]);
   must(again.code === 0, `a backup is made after one that was killed: ${again.err}`);
   if (await judge(target, promised, scene)) count("whole backups");

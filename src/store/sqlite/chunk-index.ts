@@ -5,7 +5,7 @@ import { type Amount, type Chunk, DeviceChunks, type Gap, type PlacedChunk } fro
 /** No row number is higher: at a million rows a second that takes a hundred years. */
 const mostSeq = 2 ** 52;
 
-/** Late records go into one chunk although about so many others lie between two of them: to read these together costs less than a chunk for each. */
+/** Two late records share a chunk when fewer than about this many others lie between them: reading some others costs less than another chunk. */
 const fewOthers = 2;
 
 const noGap: Gap = { from: 0, until: 0, density: 0 };
@@ -75,8 +75,9 @@ export class ChunkIndex {
   }
 
   /**
-   * Tells of a commit's records whether others lie between two of them: a chunk begins or ends there, or those that reach over both have some records there, if their records are
-   * evenly spread. Late reports that fill a gap within a chunk are not separated, nor are those of one moment, which may be thousands. Most of them lie in the gap that was found last.
+   * Returns a function that tells whether stored records lie between two records of a commit. They do when a chunk begins or ends between the two, and are taken to do so when the
+   * chunks that reach over both have some records there on average. So records that fill a gap within a chunk are not separated. Nor are records of one moment, which may be
+   * thousands. The function keeps the last gap that it found, because most records lie in the same gap as the record before.
    */
   separator(): Separates {
     let known: DeviceChunks | undefined;

@@ -183,14 +183,11 @@ test("reports that come while their device is packed wait for more, and are not 
   const index = new ChunkIndex();
   for (let at = 0; at < 3 * 256; at++) add(index, 1, index.next);
   let packed = 0;
-  const reporting = {
-    call(name: string, request: SealRequest) {
-      packed++;
-      add(index, 1, index.next);
-      sealer.look(1);
-      return Reflect.apply(packer.call, packer, [name, request]);
-    },
-  } as unknown as WorkerLink<PackerCalls>;
+  const reporting = notingPacker(() => {
+    packed++;
+    add(index, 1, index.next);
+    sealer.look(1);
+  });
   const sealer: Sealer = sealerOf(index, reporting);
   sealer.look(1);
   // Device 2 has each turn after device 1.
@@ -200,6 +197,16 @@ test("reports that come while their device is packed wait for more, and are not 
   assert.equal(index.get(1)?.sealing, false);
   await sealer.close();
 });
+
+/** A packer that first tells `note` what it is given. */
+function notingPacker(note: (request: SealRequest) => void): WorkerLink<PackerCalls> {
+  return {
+    call(name: string, request: SealRequest) {
+      note(request);
+      return Reflect.apply(packer.call, packer, [name, request]);
+    },
+  } as unknown as WorkerLink<PackerCalls>;
+}
 
 /** A sealer whose packer fails. `tried` is called at each try. */
 function failingSealer(index: ChunkIndex, tried: () => void): Sealer {
@@ -287,13 +294,11 @@ async function turnsWith(waiting: Partial<WaitingLeft>): Promise<readonly number
   const index = new ChunkIndex();
   for (let device = 1; device <= 300; device++) for (let at = 0; at < 256; at++) add(index, device, index.next);
   const order: number[] = [];
-  const noting = {
-    call(name: string, request: SealRequest) {
-      order.push(request.device);
-      return Reflect.apply(packer.call, packer, [name, request]);
-    },
-  } as unknown as WorkerLink<PackerCalls>;
-  const sealer = sealerOf(index, noting, true);
+  const sealer = sealerOf(
+    index,
+    notingPacker(({ device }) => order.push(device)),
+    true,
+  );
   for (let device = 1; device <= 300; device++) sealer.look(device);
   // Three slices, while the others wait already.
   for (let at = 0; at < 512; at++) add(index, 300, index.next);

@@ -85,12 +85,7 @@ test("devices take turns: one with a long tail is not sealed wholly before the n
   for (let at = 0; at < 5 * 256; at++) add(index, 1, index.next);
   for (const device of [2, 3]) for (let at = 0; at < 300; at++) add(index, device, index.next);
   const order: number[] = [];
-  const noting = {
-    call(name: string, request: SealRequest) {
-      order.push(request.device);
-      return Reflect.apply(packer.call, packer, [name, request]);
-    },
-  } as unknown as WorkerLink<PackerCalls>;
+  const noting = notingPacker(({ device }) => order.push(device));
   const sealer = sealerOf(index, noting);
   const sealed = [1, 2, 3].map((device) => sealer.now(device));
   // What comes while a device waits for its next turn is sealed too, after what was there before.

@@ -61,10 +61,12 @@ export function closeUnread(server: Server, unreadMs: number): void {
   });
 }
 
-/** Ends a connection without its unread bytes: after a usual end the system would keep them, some megabytes a connection, for minutes. Over TLS Node can't do that. */
-function reset(socket: Socket): void {
-  if ("encrypted" in socket) socket.destroy();
-  else socket.resetAndDestroy();
+/** Ends a connection without its unread bytes: after a usual end the system would keep them, some megabytes a connection, for minutes. */
+function reset(socket: Socket & { readonly _parent?: Socket | null }): void {
+  // Node resets no TLS socket, but the connection below.
+  const below = socket._parent ?? socket;
+  below.resetAndDestroy();
+  if (below !== socket) socket.destroy();
 }
 
 /** How many looks in a row have found bytes waiting and none more gone. */

@@ -50,15 +50,18 @@ export class BatchShare {
     this.#diskMs = Math.min(this.#diskMs, ms);
   }
 
-  /** Learns from a batch that held this amount and took `ms`. `counted`: the part of the amount that was committed in that time. The rest was postponed. */
-  took(amount: number, ms: number, counted = amount): void {
+  /**
+   * Learns from a batch that held this amount and took `ms`. `counted`: the part of the amount that was committed in that time. The rest was postponed. `wrote`: something was
+   * written; a batch of repeats tells nothing of the disk.
+   */
+  took(amount: number, ms: number, counted = amount, wrote = true): void {
     if (counted === 0) return;
     const { longMs, least, leastMs, most } = this.#bounds;
-    this.#diskMs = Math.min(this.#diskMs, ms);
+    if (wrote) this.#diskMs = Math.min(this.#diskMs, ms);
     // A share grows only if the whole amount would have fitted into the time.
     const scale = amount / counted;
     // The least share rarely takes this long by itself, so the disk or other reports took the time. If the share is the cause after all, batches take at most twice as long.
-    if (this.#amount === least && (ms - this.#diskMs) * scale >= leastMs) this.#diskMs = ms;
+    if (wrote && this.#amount === least && (ms - this.#diskMs) * scale >= leastMs) this.#diskMs = ms;
     const own = ms - this.#diskMs;
     const long = Math.max(longMs, this.#diskMs);
     if (own >= long) this.#amount = Math.max(least, Math.floor(Math.min(this.#amount, amount) / 2));

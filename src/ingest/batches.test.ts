@@ -32,12 +32,12 @@ test("after a long batch the few reports in order have one to themselves, and th
   const second = new Pending();
   const long = batches.take(first, second, rules());
   assert.deepEqual(keysOf(long.devices), [1, 2, 101]);
-  batches.took(long, 30);
+  batches.took(long, 30, true);
   for (const key of [2, 101, 3, 4, 5]) add(second, key);
   const third = new Pending();
   const quick = batches.take(second, third, rules());
   assert.deepEqual(keysOf(quick.devices), [3, 5]);
-  batches.took(quick, 30);
+  batches.took(quick, 30, true);
   assert.deepEqual(keysOf(batches.take(third, new Pending(), rules()).devices), [2, 4, 101]);
 });
 
@@ -45,7 +45,7 @@ test("where nothing can be committed quickly, the batch behind a long one takes 
   const batches = new Batches();
   const first = new Pending();
   add(first, 2);
-  batches.took(batches.take(first, new Pending(), rules()), 30);
+  batches.took(batches.take(first, new Pending(), rules()), 30, true);
   const second = new Pending();
   add(second, 4);
   assert.deepEqual(keysOf(batches.take(second, new Pending(), rules()).devices), [4]);
@@ -65,7 +65,7 @@ function inTurn(batches: Batches, turns: number, late: number, diskMs: number) {
     const batch = batches.take(pending, rest, rules());
     pending = rest;
     const ms = diskMs + 0.3 * batch.late.length;
-    batches.took(batch, ms);
+    batches.took(batch, ms, true);
     taken.push({ ms, late: batch.late.length > 0 });
     for (const key of keysOf(batch.devices)) add(pending, key);
   }
@@ -88,6 +88,31 @@ test("a slow disk that is fast again is known to be, though late reports never e
   );
 });
 
+/** Takes late reports, as many as a batch may have, each time after a batch that stored nothing. Gives how many late reports each batch had. */
+function withRepeatsBetween(batches: Batches, turns: number, diskMs: number, repeat: number): readonly number[] {
+  return Array.from({ length: turns }, () => {
+    const [repeats, pending] = [new Pending(), new Pending()];
+    add(repeats, repeat);
+    batches.took(batches.take(repeats, new Pending(), rules()), 1, false);
+    for (let at = 1; at <= 2000; at++) add(pending, -2 * at);
+    const batch = batches.take(pending, new Pending(), rules());
+    batches.took(batch, diskMs + 0.3 * batch.late.length, true);
+    return batch.late.length;
+  });
+}
+
+for (const { what, repeat } of [
+  { what: "repeats in order", repeat: 1 },
+  { what: "late repeats", repeat: 2 },
+])
+  test(`a batch of nothing but ${what} tells nothing of the disk: late reports keep their share on a slow one`, () => {
+    const late = withRepeatsBetween(new Batches(), 60, 150, repeat);
+    assert.ok(
+      late.slice(-20).every((reports) => reports >= 128),
+      String(late),
+    );
+  });
+
 test("a device whose history is being read stays", () => {
   const pending = new Pending();
   for (const key of [2, 4, 6, 8]) add(pending, key);
@@ -106,7 +131,7 @@ test("postponed reports tell nothing of what late reports cost", () => {
     assert.ok(late <= 256 && late >= 200, `${late}`);
     // One of them was stored. The whole batch would have taken long at that pace.
     for (const one of taken.devices.slice(1)) one.postponed = true;
-    batches.took(taken, 0.2);
+    batches.took(taken, 0.2, true);
   }
 });
 
@@ -129,7 +154,7 @@ test("every device that waits is taken once, whatever batches take and whoever i
         for (const { device } of one.devices) assert.ok(!held.includes(device.key) && !unread.includes(device.key));
         taken += one.devices.reduce((sum, { reports }) => sum + reports, 0);
         waiting = rest;
-        batches.took(one, ms);
+        batches.took(one, ms, ms > 0);
         return one;
       };
       for (const { come, held, ms, unread } of rounds) {

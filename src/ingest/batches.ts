@@ -52,19 +52,19 @@ export class Batches {
     return batch;
   }
 
-  /** Learns from a batch that took `ms`. Devices that the batch postponed took none of that time. */
-  took({ devices, late }: Batch, ms: number): void {
+  /** Learns from a batch that took `ms`. Devices that the batch postponed took none of that time. `wrote`: something of it was written, so that the time tells of the disk. */
+  took({ devices, late }: Batch, ms: number, wrote: boolean): void {
     const reports = weigh(late, ({ drafts }) => drafts.length);
     const bytes = weigh(devices, (pending) => (isFew(pending) ? 0 : pending.bytes));
     const isPlain = reports.all + bytes.all === 0;
-    if (isPlain) {
+    if (isPlain && wrote) {
       this.#plainMs = Math.min((this.#plainMs + ms) / 2, this.#plainMs + mostSlower);
       this.#lateShare.othersTook(ms);
       this.#bulkShare.othersTook(ms);
     }
     const own = Math.max(0, ms - this.#plainMs);
-    this.#lateShare.took(reports.all, own, reports.counted);
-    this.#bulkShare.took(bytes.all, own, bytes.counted);
+    this.#lateShare.took(reports.all, own, reports.counted, wrote);
+    this.#bulkShare.took(bytes.all, own, bytes.counted, wrote);
     this.#afterLong = !isPlain && own > longBatchMs;
   }
 

@@ -74,6 +74,8 @@ export class Ingest implements Intake, SetAsides {
   #pending = new Pending();
   readonly #dropped: (values: number) => void;
   #running: Promise<void> | undefined;
+  /** The present batch has written something. */
+  #wrote = false;
   /** Ends the wait for a held device. */
   #wake: (() => void) | undefined;
   #congested = false;
@@ -100,6 +102,7 @@ export class Ingest implements Intake, SetAsides {
       stored: (planned) => this.#settle(planned),
       refused: (pending) => this.#answer(pending, "refused"),
       took: (commits, ms) => {
+        this.#wrote = true;
         this.#progress.committed();
         this.#holds.committed(commits, ms);
       },
@@ -291,8 +294,9 @@ export class Ingest implements Intake, SetAsides {
     metrics.batchReports.observe(reports);
     this.#progress.begun();
     const began = clock.monotonic();
+    this.#wrote = false;
     await this.#culprits.commit(batch.devices);
-    this.#batches.took(batch, clock.monotonic() - began);
+    this.#batches.took(batch, clock.monotonic() - began, this.#wrote);
     this.#relieve();
     // Where the run ends now, it tells them before.
     setImmediate(() => this.#tellStored());

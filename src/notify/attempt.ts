@@ -22,6 +22,8 @@ export interface AttemptDeps {
   readonly capsOf: CapsOf;
   readonly count: (channel: NoticeChannel, outcome: TryOutcome) => void;
   readonly stopping: AbortSignal;
+  /** The outbox has stopped, and its store may be closed. */
+  readonly stopped: AbortSignal;
 }
 
 /** What a try showed of its target, and whether there will be another one. */
@@ -152,15 +154,15 @@ export class Attempt {
 
   /** Records what became of it; while the store is down that is tried again. Where the service ends before, the notice is sent again under its id. */
   async #record(notice: Notice, outcome: NoticeOutcome): Promise<void> {
-    const { store, clock, log, stopping, count } = this.#deps;
+    const { store, clock, log, stopping, stopped, count } = this.#deps;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, mostPauseMs)) {
       try {
         await store.notices.finish(notice.key, outcome, clock.now());
         count(notice.target.channel, outcome.state === "queued" ? "retried" : outcome.state);
         return;
       } catch (error) {
-        // The store of a service that stops may be closed by now: the next start sends the notice again, and the outbox has said so.
-        const level = stopping.aborted ? "debug" : "warn";
+        // The store may be closed by now: the next start sends the notice again, and the outbox has said so.
+        const level = stopped.aborted ? "debug" : "warn";
         log[level]({ error, notice: notice.id, state: outcome.state }, "what became of a notice can't be recorded");
         if (stopping.aborted) return;
       }

@@ -68,6 +68,7 @@ class Worker implements Outbox {
   readonly #attempt: Attempt;
   readonly #lanes: readonly Lane[];
   readonly #stopping = new AbortController();
+  readonly #stopped = new AbortController();
   #unsubscribe: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
@@ -82,7 +83,8 @@ class Worker implements Outbox {
   constructor(deps: OutboxDeps) {
     this.#deps = deps;
     this.#metrics = outboxMetrics(deps.metrics, deps.clock);
-    this.#attempt = new Attempt({ ...deps, count: this.#metrics.count, stopping: this.#stopping.signal });
+    const [stopping, stopped] = [this.#stopping.signal, this.#stopped.signal];
+    this.#attempt = new Attempt({ ...deps, count: this.#metrics.count, stopping, stopped });
     const mails = deps.mailsAtOnce;
     this.#lanes = [
       this.#lane("email", { parallel: mails, perTarget: mails, perFailing: mails }),
@@ -116,6 +118,7 @@ class Worker implements Outbox {
     });
     await Promise.race([Promise.all(this.#lanes.map((lane) => lane.stop())), tooLong]);
     clearTimeout(timer);
+    this.#stopped.abort();
     const notices = this.#lanes.reduce((sum, { underWay }) => sum + underWay, 0);
     if (notices > 0) this.#deps.log.info({ notices }, "notices without an answer are sent again after the next start");
   }

@@ -25,3 +25,22 @@ test("a stop that a silent webhook outlasts is told in one line, and warns of no
   await new Promise((resolve) => setTimeout(resolve, 300));
   assert.deepEqual(warned, []);
 });
+
+test("a notice that was sent while the service stopped, and could not be recorded, is warned of: it is sent again", async (context) => {
+  const peer = new HttpPeer();
+  await peer.listen();
+  context.after(() => peer.close());
+  peer.answer = () => {};
+  const warned: string[] = [];
+  const warn = (_: object, message: string) => void warned.push(message);
+  const bench = await OutboxBench.make({ webhookMs: 60_000, log: { ...silentLog, warn } });
+  bench.store.notices.finish = () => Promise.reject(new Error("the disk is full"));
+  bench.outbox.start();
+  const target = { channel: "webhook" as const, url: `http://127.0.0.1:${peer.port}/`, secret: "0123456789abcdef" };
+  await bench.commit([target]);
+  while (peer.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const closed = bench.close();
+  peer.drop();
+  await closed;
+  assert.deepEqual(warned, ["what became of a notice can't be recorded"]);
+});

@@ -135,6 +135,23 @@ test("postponed reports tell nothing of what late reports cost", () => {
   }
 });
 
+test("what is left over of a long backlog tells nothing of what late reports cost: the others' share stays", () => {
+  const batches = new Batches();
+  for (let batch = 0; batch < 20; batch++) {
+    const pending = new Pending();
+    for (let message = 0; message < 50; message++) add(pending, 100);
+    const taken = batches.take(pending, new Pending(), rules());
+    // Of five thousand reports fifty were stored.
+    for (const one of taken.devices) one.left = one.drafts.length - 50;
+    batches.took(taken, 8, true);
+  }
+  const others = new Pending();
+  for (let key = 2; key < 4000; key += 2) add(others, key);
+  const { late } = batches.take(others, new Pending(), rules());
+  const reports = late.reduce((sum, { drafts }) => sum + drafts.length, 0);
+  assert.ok(reports <= 256, `${reports}`);
+});
+
 test("every device that waits is taken once, whatever batches take and whoever is held back", () => {
   const batch = fc.record({
     come: fc.array(fc.integer({ min: 1, max: 130 }), { maxLength: 20 }),

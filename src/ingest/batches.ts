@@ -107,13 +107,18 @@ function isFew({ bytes }: PendingDevice): boolean {
   return bytes <= fewBytes;
 }
 
-/** The size of these devices' reports: of all devices, and of those that were not postponed. */
+/**
+ * The size of these devices' reports: of all devices, and of those that were not postponed. What else was left over does not count: no more of it would have been planned,
+ * however much time there was.
+ */
 function weigh(devices: readonly PendingDevice[], sizeOf: (pending: PendingDevice) => number) {
   const sizes = { all: 0, counted: 0 };
   for (const pending of devices) {
+    const { drafts, left, postponed } = pending;
     const size = sizeOf(pending);
-    sizes.all += size;
-    if (!pending.postponed) sizes.counted += size;
+    const planned = postponed || left === 0 ? size : size * (1 - left / drafts.length);
+    sizes.all += planned;
+    if (!postponed) sizes.counted += planned;
   }
   return sizes;
 }

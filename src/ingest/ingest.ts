@@ -368,6 +368,7 @@ export class Ingest implements Intake, SetAsides {
       this.#stored.push(pending);
       return;
     }
+    pending.left = leftover.length;
     const { rest, bytes } = this.#pending.putBack(pending, leftover);
     this.#waiting.add(pending.device.accountKey, bytes, leftover.length);
     if (further === undefined) return;

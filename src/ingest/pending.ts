@@ -47,7 +47,9 @@ export class PendingDevice {
   isRest = false;
   /** Its late reports may be postponed, so that more of their history is read first. */
   mayBePostponed = true;
-  /** Its batch postponed all its reports, so that more of their history is read first. They wait in another `PendingDevice` from then on. */
+  /** How many of its drafts its batch left over. These wait in another `PendingDevice` from then on. */
+  left = 0;
+  /** Its batch left all its drafts over, so that more of their history is read first. */
   postponed = false;
   /** Newest event time against its arrival, ms; none: no report was believed. */
   newest = Number.NEGATIVE_INFINITY;

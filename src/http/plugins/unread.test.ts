@@ -12,11 +12,16 @@ import { closeUnread } from "./unread.ts";
 /** Far more than the buffers of both ends hold. */
 const answer = Buffer.alloc(32 * 1024 * 1024);
 
-/** A client of a server that closes an unread answer after a second. The client reads only when the test tells it to. */
-async function setUp(context: TestContext, listener: RequestListener, secure = false): Promise<Socket> {
+/** A client of a server that closes an unread answer after a second, or after `unreadMs`. The client reads only when the test tells it to. */
+async function setUp(
+  context: TestContext,
+  listener: RequestListener,
+  secure = false,
+  unreadMs = 1000,
+): Promise<Socket> {
   const pair = selfSigned();
   const server = secure ? createSecureServer(pair, listener) : createServer(listener);
-  closeUnread(server, 1000);
+  closeUnread(server, unreadMs);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -30,6 +35,15 @@ async function setUp(context: TestContext, listener: RequestListener, secure = f
   });
   client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   return client;
+}
+
+/** Reads so many bytes, or all that come before the connection ends. */
+async function take(client: Socket, bytes: number): Promise<void> {
+  for (let taken = 0; taken < bytes && !client.destroyed; ) {
+    const piece: Buffer | null = client.read();
+    taken += piece?.length ?? 0;
+    if (piece === null) await wait(5);
+  }
 }
 
 for (const secure of [false, true]) {
@@ -92,6 +106,19 @@ for (const secure of [false, true]) {
     client.resume();
     while (bytes >= 0 && bytes < 16 * 1024 * 1024) await wait(20);
     assert.ok(bytes > 0, "the connection was closed");
+  });
+
+  test(`an answer that is read so slowly that the system takes no more of it for seconds stays${over}`, {
+    skip: process.platform !== "linux",
+  }, async (context) => {
+    const client = await setUp(context, (_request, made) => void made.end(answer), secure, 2000);
+    for (let round = 0; round < 25; round++) {
+      await take(client, 64 * 1024);
+      await wait(200);
+    }
+    // A client hears of a reset only behind what came before it.
+    await take(client, 8 * 1024 * 1024);
+    assert.equal(client.destroyed, false, "the connection was closed");
   });
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { FastifyInstance } from "fastify";
 import type { Answers } from "../answers.ts";
+import { queuedInSystem } from "./system-queue.ts";
 
 type Socket = IncomingMessage["socket"];
 
@@ -32,33 +33,64 @@ interface Seen {
   left: number;
   /** Looks since more had left at which bytes waited. */
   looks: number;
+  /** Bytes that had left and were in the system still, when it was last asked since more had left. */
+  queued: number | undefined;
 }
 
 /**
  * Closes connections that take nothing of an answer that waits for them for `unreadMs`; a write of which a part has left meanwhile counts as taken. What a
  * client sends meanwhile does not: a timeout of the socket would begin anew with each line break, and setting one costs a fiftieth of a short request.
+ * The system takes nothing more from this process before a third of some megabytes has gone to the client. So it is asked, too, what it holds of a
+ * connection from which nothing leaves: a client that reads a few KB a second is slow, not gone.
  */
 export function closeUnread(server: Server, unreadMs: number): void {
   const sockets = new Map<Socket, Seen>();
   const most = Math.ceil(unreadMs / lookMs);
+  let asking = false;
   const closed = function closed(this: Socket) {
     sockets.delete(this);
   };
   const opened = (socket: Socket) => {
-    sockets.set(socket, { left: -1, looks: 0 });
+    sockets.set(socket, { left: -1, looks: 0, queued: undefined });
     socket.on("close", closed);
+  };
+  const look = async () => {
+    const still: [Socket, Seen][] = [];
+    for (const [socket, seen] of sockets)
+      if (socket.writableLength > 0 && needsAnswer(looksAt(socket, seen), seen, most)) still.push([socket, seen]);
+    if (asking || still.length === 0) return;
+    asking = true;
+    const queued = await queuedInSystem(still.map(([socket]) => descriptorOf(socket)));
+    asking = false;
+    for (const [socket, seen] of still) {
+      // More may have left while the system was asked.
+      if (!sockets.has(socket) || leftOf(socket) !== seen.left) continue;
+      if (!takes(seen, queued.get(descriptorOf(socket)), most)) reset(socket);
+    }
   };
   server.on("connection", opened);
   // Over TLS answers wait in another socket than the one that was accepted.
   server.on("secureConnection", opened);
   server.on("listening", () => {
-    const looking = setInterval(() => {
-      for (const [socket, seen] of sockets)
-        if (socket.writableLength > 0 && looksAt(socket, seen) > most) reset(socket);
-    }, lookMs);
+    const looking = setInterval(look, lookMs);
     looking.unref();
     server.once("close", () => clearInterval(looking));
   });
+}
+
+/** Whether the system is to be asked about a connection: for the first time since nothing leaves, and when its time is over. */
+function needsAnswer(looks: number, { queued }: Seen, most: number): boolean {
+  return looks > most || (looks > 1 && queued === undefined);
+}
+
+/** Whether a connection may stay: its time is not over, or the system holds less of it than before, and then its time begins anew. */
+function takes(seen: Seen, queued: number | undefined, most: number): boolean {
+  const before = seen.queued;
+  seen.queued = queued;
+  if (seen.looks <= most) return true;
+  if (before === undefined || queued === undefined || queued >= before) return false;
+  seen.looks = 1;
+  return true;
 }
 
 /** Ends a connection without its unread bytes: after a usual end the system would keep them, some megabytes a connection, for minutes. */
@@ -72,13 +104,17 @@ function reset(socket: Socket & { readonly _parent?: Socket | null }): void {
 /** How many looks in a row have found bytes waiting and none more gone. */
 function looksAt(socket: Socket, seen: Seen): number {
   const left = leftOf(socket);
-  seen.looks = left === seen.left ? seen.looks + 1 : 1;
+  if (left === seen.left) return ++seen.looks;
   seen.left = left;
+  seen.looks = 1;
+  seen.queued = undefined;
   return seen.looks;
 }
 
 /** What Node counts of a connection: all bytes that it was given, and those of them that have not left. Its types do not know of it. */
 interface Handle {
+  /** File descriptor. */
+  readonly fd?: number;
   readonly bytesWritten?: number;
   readonly writeQueueSize?: number;
   /** Over TLS: the connection below. */
@@ -89,7 +125,17 @@ interface Handle {
  * Bytes that have left. They are counted at the connection below TLS, which counts a write until the whole of it has left, and to which a client can have bytes added
  * that it does not read either (it asks for new keys). What waits in the socket above is no part of it: more may come to wait.
  */
-function leftOf({ _handle }: Socket & { readonly _handle?: Handle | null }): number {
-  const below = _handle?._parent ?? _handle;
-  return (below?.bytesWritten ?? 0) - (below?.writeQueueSize ?? 0);
+function leftOf(socket: Socket): number {
+  const handle = handleOf(socket);
+  return (handle?.bytesWritten ?? 0) - (handle?.writeQueueSize ?? 0);
+}
+
+/** -1 where there is none. */
+function descriptorOf(socket: Socket): number {
+  return handleOf(socket)?.fd ?? -1;
+}
+
+/** Of a connection below TLS, where there is TLS. */
+function handleOf({ _handle }: Socket & { readonly _handle?: Handle | null }): Handle | undefined {
+  return _handle?._parent ?? _handle ?? undefined;
 }

@@ -13,6 +13,7 @@ import { DeviceRows } from "../../src/store/rows/devices.ts";
 import { GeofenceRows } from "../../src/store/rows/geofences.ts";
 import { CrowdedNotices } from "../../src/store/rows/notice-room.ts";
 import { NoticeRows, noticeRow } from "../../src/store/rows/notices.ts";
+import type { RunTogether } from "../../src/store/rows/statement-groups.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { engine } from "../../src/store/sqlite/engine.ts";
 import { commitAlerts, geofenceFields, newAlert, newNotice, ruleFields, sms } from "../contract/store/alert-values.ts";
@@ -68,7 +69,13 @@ describe("alerts, rules and notices in SQLite", () => {
     await rows.insertInto("notice").values(both).execute();
     statements.clear();
     await askRules(new AlertRuleRows(rows, openVault, silentLog), new GeofenceRows(rows));
-    await askAlerts(new AlertRows(rows), new NoticeRows(rows, openVault, new CrowdedNotices(10)), device.key);
+    const together: RunTogether = async (steps) => {
+      const changed: number[] = [];
+      for (const step of steps) changed.push(Number((await rows.executeQuery(step)).numAffectedRows ?? 0n));
+      return changed;
+    };
+    const notices = new NoticeRows(rows, openVault, new CrowdedNotices(10), together);
+    await askAlerts(new AlertRows(rows), notices, device.key);
     const crowded = new CrowdedNotices(0);
     crowded.made(others, 2);
     const [queued] = (await crowded.makeRoom(rows, now)).givenUp;
@@ -142,6 +149,7 @@ async function askAlerts(alerts: AlertRows, notices: NoticeRows, device: number)
   await notices.backlog();
   await notices.postpone([notice.key], now);
   const key = notice.key;
+  await notices.claim(0, now, undefined);
   const places = { day: "2026-11-21", limit: 1 };
   assert.equal(await notices.claim(key, now, places), "claimed");
   assert.equal(await notices.recover(), 1);

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Kysely, Transaction } from "kysely";
+import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
 import type { Alert } from "../../model/alert.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { NoticeChannel } from "../../model/notice.ts";
@@ -108,15 +108,20 @@ export class AlertRows implements AlertStore {
   }
 }
 
-/** Notes that somebody was told of an alert by this channel. */
-export async function noteChannel(
-  transaction: Transaction<Schema>,
-  alertId: string,
-  channel: NoticeChannel,
-): Promise<void> {
-  await transaction
+/** The bit of a notice's channel. */
+const bitOfNotice = sql<number>`case notice.channel ${sql.join(
+  channels.map((channel) => sql`when ${sql.lit(channel)} then ${sql.lit(channelBits[channel])}`),
+  sql` `,
+)} end`;
+
+/** The statement that notes at its alert that somebody is told by the channel of a notice, which is being sent. A rule's 20 webhooks write the alert once. */
+export function noteChannel(database: Kysely<Schema>, notice: number) {
+  return database
     .updateTable("alert")
-    .set((set) => ({ channels: set("channels", "|", channelBits[channel]) }))
-    .where("id", "=", alertId)
-    .execute();
+    .from("notice")
+    .set((set) => ({ channels: set("alert.channels", "|", bitOfNotice) }))
+    .where("notice.key", "=", notice)
+    .where("notice.state", "=", "sending")
+    .whereRef("alert.id", "=", "notice.alert")
+    .where(sql<SqlBool>`(alert.channels & ${bitOfNotice}) = 0`);
 }

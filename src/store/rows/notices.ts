@@ -17,14 +17,12 @@ import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { NewNoticeRow, NoticeRow, Schema } from "../schema.ts";
 import { openTarget, sealTarget } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
-import { noteChannel } from "./alerts.ts";
-import { giveBackDay, takeDay } from "./notice-days.ts";
 import type { CrowdedNotices } from "./notice-room.ts";
+import { isSending, NoticeSteps, ofDevice, waits } from "./notice-steps.ts";
 import { bytesOf, pageByKey } from "./pages.ts";
+import type { RunTogether } from "./statement-groups.ts";
 
-/** In the words of the indexes of open notices: an engine takes them only for a condition that says the same without a parameter. */
-const waits = sql<SqlBool>`notice.state = 'queued'`;
-const isSending = sql<SqlBool>`notice.state = 'sending'`;
+/** In the words of its index, as `waits`. */
 const hasFinished = sql<SqlBool>`notice.finished_at is not null`;
 
 /** Places of due notices that one question looks at, unless more notices are asked for: a millisecond of the engine's thread. */
@@ -91,11 +89,6 @@ export function noticeRow(notice: NewNotice, vault: Vault): NewNoticeRow {
   };
 }
 
-/** Notices of a removed device are gone at once, though their rows are deleted later. */
-function ofDevice(where: ExpressionBuilder<Schema, "notice">) {
-  return where.exists(where.selectFrom("device").select("device.key").whereRef("device.key", "=", "notice.device"));
-}
-
 /** The account of a notice's device. */
 function accountOf(from: ExpressionBuilder<Schema, "notice">) {
   const device = from.selectFrom("device").whereRef("device.key", "=", "notice.device");
@@ -107,11 +100,13 @@ export class NoticeRows implements NoticeStore {
   readonly #database: Kysely<Schema>;
   readonly #vault: Vault;
   readonly #crowded: CrowdedNotices;
+  readonly #steps: NoticeSteps;
 
-  constructor(database: Kysely<Schema>, vault: Vault, crowded: CrowdedNotices) {
+  constructor(database: Kysely<Schema>, vault: Vault, crowded: CrowdedNotices, together: RunTogether) {
     this.#database = database;
     this.#vault = vault;
     this.#crowded = crowded;
+    this.#steps = new NoticeSteps(database, together);
   }
 
   async due(channel: NoticeChannel, now: number, ask: DueAsk): Promise<Due> {
@@ -183,46 +178,12 @@ export class NoticeRows implements NoticeStore {
     return row?.due_at;
   }
 
-  async claim(key: number, now: number, places: DayPlaces | undefined): Promise<"claimed" | "limit" | "gone"> {
-    // A transaction is three messages to the writer. Most notices go to webhooks, which have no limit, so that one statement is enough.
-    if (places === undefined) return (await claimed(this.#database, key)) === undefined ? "gone" : "claimed";
-    return this.#database.transaction().execute(async (transaction) => {
-      // First of all, so that of two who claim it one waits for the other.
-      const row = await claimed(transaction, key);
-      if (row === undefined) return "gone";
-      const taken = await takeDay(transaction, row, places);
-      if (taken === "taken") return "claimed";
-      await transaction
-        .updateTable("notice")
-        .set({
-          state: "suppressed",
-          reason: `daily ${row.channel === "sms" ? "SMS" : "e-mail"} limit ${taken === "account" ? "of the account " : ""}reached`,
-          finished_at: now,
-          attempts: row.attempts - 1,
-          counted_day: null,
-        })
-        .where("key", "=", key)
-        .execute();
-      return "limit";
-    });
+  claim(key: number, now: number, places: DayPlaces | undefined): Promise<"claimed" | "limit" | "gone"> {
+    return this.#steps.claim(key, now, places);
   }
 
-  async finish(key: number, outcome: NoticeOutcome, now: number): Promise<void> {
-    const { state } = outcome;
-    // One that is tried again changes nothing else: one statement, as above.
-    if (state === "queued") {
-      await finished(this.#database, key, outcome, now);
-      return;
-    }
-    await this.#database.transaction().execute(async (transaction) => {
-      const row = await finished(transaction, key, outcome, now);
-      if (row === undefined) return;
-      if (state === "sent") await noteChannel(transaction, row.alert, row.channel);
-      if (state === "failed" || state === "suppressed") {
-        await giveBackDay(transaction, row);
-        await transaction.updateTable("notice").set({ counted_day: null }).where("key", "=", key).execute();
-      }
-    });
+  finish(key: number, outcome: NoticeOutcome, now: number): Promise<void> {
+    return this.#steps.finish(key, outcome, now);
   }
 
   async postpone(keys: readonly number[], dueAt: number): Promise<void> {
@@ -329,38 +290,4 @@ export class NoticeRows implements NoticeStore {
   #kept() {
     return this.#database.selectFrom("notice").selectAll("notice").select(accountOf).where(ofDevice);
   }
-}
-
-/** Claims a notice that waits. Returns undefined when it does not wait. */
-function claimed(database: Kysely<Schema>, key: number): Promise<NoticeRow | undefined> {
-  return database
-    .updateTable("notice")
-    .set((set) => ({ state: "sending", attempts: set("attempts", "+", 1) }))
-    .where("key", "=", key)
-    .where(waits)
-    .where(ofDevice)
-    .returningAll()
-    .executeTakeFirst();
-}
-
-/** Records what became of a claimed notice. Returns undefined when that was recorded before. */
-function finished(
-  database: Kysely<Schema>,
-  key: number,
-  { state, reason, peerId, dueAt, untried }: NoticeOutcome,
-  now: number,
-): Promise<NoticeRow | undefined> {
-  return database
-    .updateTable("notice")
-    .set({
-      state,
-      reason,
-      peer_id: peerId,
-      ...(state === "queued" ? { due_at: dueAt } : { finished_at: now }),
-    })
-    .$if(untried === true, (update) => update.set((set) => ({ attempts: set("attempts", "-", 1) })))
-    .where("key", "=", key)
-    .where(isSending)
-    .returningAll()
-    .executeTakeFirst();
 }

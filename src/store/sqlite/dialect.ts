@@ -14,6 +14,7 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import { StoreUnavailable } from "../../ports/store.ts";
+import type { RunTogether } from "../rows/statement-groups.ts";
 import type { ReaderCalls, SqlRequest, SqlValue, WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
 import type { WorkerLink } from "./worker-link.ts";
@@ -126,7 +127,7 @@ class WorkerConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const request: SqlRequest = { sql: query.sql, parameters: query.parameters.map(sqlValue) };
+    const request = requestOf(query);
     const { writer, reader, turns } = this.#parts;
     if (this.#end !== undefined) this.whole();
     const { rows, changes } = await (this.#end !== undefined
@@ -142,6 +143,18 @@ class WorkerConnection implements DatabaseConnection {
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new TypeError("row tables are not streamed");
   }
+}
+
+/** Runs statements in one transaction by one message to the writer, whose turn is no longer than its own work. */
+export function runTogether({ writer, turns }: Pick<DialectParts, "writer" | "turns">): RunTogether {
+  return async (statements) => {
+    const requests = statements.map(requestOf);
+    return turns.run(() => writer.call("together", requests));
+  };
+}
+
+function requestOf({ sql, parameters }: CompiledQuery): SqlRequest {
+  return { sql, parameters: parameters.map(sqlValue) };
 }
 
 function sqlValue(value: unknown): SqlValue {

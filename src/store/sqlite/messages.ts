@@ -127,6 +127,8 @@ export interface WaitingLeft {
 /** What the writer does. */
 export interface WriterCalls {
   readonly sql: Call<SqlRequest, SqlAnswer>;
+  /** Runs statements in one transaction; how many rows each changed. */
+  readonly together: Call<readonly SqlRequest[], readonly number[]>;
   readonly begin: Call<null, null>;
   readonly commit: Call<null, null>;
   /** Ends a transaction if one is open: the engine may have ended it itself. */

@@ -23,7 +23,7 @@ import type { Schema } from "../schema.ts";
 import { type SecretOptions, unlock } from "../secrets/unlock.ts";
 import { openVault } from "../secrets/vault.ts";
 import { ChunkIndex } from "./chunk-index.ts";
-import { WorkerDialect } from "./dialect.ts";
+import { runTogether, WorkerDialect } from "./dialect.ts";
 import { engine } from "./engine.ts";
 import { databaseOf, makeFolder, openFailure } from "./folder.ts";
 import { type LocationParts, SqliteLocations } from "./locations.ts";
@@ -217,7 +217,7 @@ async function assemble(
     geofences: new GeofenceRows(database),
     alertRules: new AlertRuleRows(database, vault, log),
     alerts: new AlertRows(database),
-    notices: new NoticeRows(database, vault, crowded),
+    notices: new NoticeRows(database, vault, crowded, runTogether({ ...workers, turns })),
     refused: new RefusedRows(database),
     recipients: new RecipientRows(database),
     get chunks() {

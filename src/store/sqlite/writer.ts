@@ -96,6 +96,16 @@ serve<WriterCalls>({
     writer().inPlace();
     return plain(answer);
   },
+  together: (requests) => {
+    const { statements } = writer();
+    const changes: number[] = [];
+    writer().inPlace();
+    writer().transaction(() => {
+      for (const request of requests) changes.push(statements.run(request).changes);
+    });
+    writer().inPlace();
+    return plain(changes);
+  },
   begin: () => {
     writer().database.exec("begin immediate");
     return plain(null);

@@ -158,6 +158,34 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
       assert.equal(await store().notices.claim(999_999_999, now, undefined), "gone");
     });
 
+    it("of webhooks are claimed by one and end once, many at a time too", async () => {
+      const key = await device();
+      const alert = newAlert(key, 1);
+      const wishes = Array.from({ length: 12 }, () => newNotice(alert, { target: webhook }));
+      await commitAlerts(store(), key, [alert], wishes);
+      const notices = await store().notices.list(key, { limit: 12 });
+      const twice = notices.flatMap((notice) => [notice.key, 999_999_999, notice.key]);
+      const answers = await Promise.all(twice.map((one) => store().notices.claim(one, now, undefined)));
+      assert.deepEqual(
+        answers,
+        notices.flatMap(() => ["claimed", "gone", "gone"]),
+      );
+      const outcomes = [failed, again, sent, { ...failed, state: "suppressed" as const, untried: true as const }];
+      const ends = notices.flatMap((notice, index) =>
+        outcomes.map((_, at) => store().notices.finish(notice.key, outcomes[(index + at) % 4] ?? sent, now + at)),
+      );
+      await Promise.all(ends);
+      assert.deepEqual(
+        await store().notices.list(key, { limit: 12 }),
+        notices.map((notice, index) => {
+          const { state, reason, peerId, dueAt, untried } = { untried: false, ...(outcomes[index % 4] ?? sent) };
+          const ended = state === "queued" ? { dueAt } : { finishedAt: now };
+          return { ...notice, state, reason, peerId, attempts: untried ? 0 : 1, ...ended };
+        }),
+      );
+      assert.deepEqual((await store().alerts.find(alert.id))?.channels, ["webhook"]);
+    });
+
     it("of 50 that are claimed at once as many are sent as the day has places, and no more", async () => {
       const key = await device();
       const alert = newAlert(key, 1);

@@ -8,7 +8,7 @@ import type { Log } from "../ports/log.ts";
 import { type ConsentStore, withoutConsent } from "./consent.ts";
 import { closedWay, deliver, type Handed, partsOf, type Ways } from "./deliver.ts";
 import type { TryOutcome } from "./outbox-metrics.ts";
-import { findSubject, type Subject, type SubjectStore } from "./subject.ts";
+import { type Subject, type SubjectStore, Subjects } from "./subject.ts";
 import type { Showed } from "./targets.ts";
 import { mostRetryAfterMs, mostTries, pauseAfter, spread } from "./tries.ts";
 
@@ -45,15 +45,17 @@ const nothing: Attempted = { showed: {}, again: false };
 /** One try of a notice: look what it tells of, claim it with a place of its device's day, hand it over, record the answer. */
 export class Attempt {
   readonly #deps: AttemptDeps;
+  readonly #subjects: Subjects;
 
   constructor(deps: AttemptDeps) {
     this.#deps = deps;
+    this.#subjects = new Subjects(deps.store, deps.log);
   }
 
   /** Tries it once. */
   async run(notice: Notice): Promise<Attempted> {
-    const { store, clock, ways, log } = this.#deps;
-    const found = await findSubject(store, notice, clock.now(), log);
+    const { store, clock, ways } = this.#deps;
+    const found = await this.#subjects.find(notice, clock.now());
     if (found === "gone") return nothing;
     const closed = closedWay(notice.target.channel, ways);
     if (closed !== undefined) return this.#suppress(notice, closed);

@@ -28,37 +28,79 @@ export type Found =
   | { readonly suppressed: string; readonly device: Device; readonly account: Account }
   | "gone";
 
-/**
- * Reads what a notice tells of. A rule that was deleted tells nobody any more, and one that was disabled sends no commands. An expired device is silent, but
- * for the notice that says so.
- */
-export async function findSubject(store: SubjectStore, notice: Notice, now: number, log: Log): Promise<Found> {
-  const [alert, device] = await Promise.all([
-    store.alerts.find(notice.alertId),
-    store.devices.findByKey(notice.device),
-  ]);
-  const account = device && (await store.accounts.find(device.accountKey));
-  if (device === undefined || account === undefined) return "gone";
-  const suppressed = (reason: string) => ({ suppressed: reason, device, account });
-  if (alert === undefined) return suppressed("the alert was deleted");
-  const rule = await store.alertRules.find(alert.ruleId);
-  if (rule === undefined) return suppressed("the rule was deleted");
-  if (notice.target.channel === "command" && !rule.enabled) return suppressed("the rule was disabled");
-  if (device.expires !== null && now >= device.expires && alert.type !== "expired")
-    return suppressed("the device has expired");
-  return { subject: { notice, alert, device, account, rule, mileage: await mileageAt(store, alert, device, log) } };
+/** What is read for all notices of an alert. */
+interface Facts {
+  readonly alert: Alert | undefined;
+  readonly device: Device;
+  readonly account: Account;
+  readonly rule: AlertRule | undefined;
+  readonly mileage: number | undefined;
 }
 
-/** The mileage of the last record at or before the alert. Undefined when there is none, or when it can't be read. */
-async function mileageAt(store: SubjectStore, { time }: Alert, device: Device, log: Log): Promise<number | undefined> {
-  try {
-    const { before } = await store.locations.context(device.key, placeBehind(time), 0);
-    return before && before.totals.odometerMm / 1e6 + device.odometerStart;
-  } catch (error) {
-    if (error instanceof StoreUnavailable && error.trouble !== "damaged") throw error;
-    // Damage does not go away. A notice that waited for the mileage would be tried each second for ever.
-    log.warn({ error, device: device.id }, "the mileage at an alert can't be read; the notice goes out without it");
-    return undefined;
+/** Reads what notices tell of. Those of one alert that are tried at the same time share the questions: a rule's 20 webhooks would ask a hundred. */
+export class Subjects {
+  readonly #store: SubjectStore;
+  readonly #log: Log;
+  /** Of alerts, by device and id, while they are read. What changes meanwhile is missed by a notice as it would be had it asked itself a moment before. */
+  readonly #underWay = new Map<string, Promise<Facts | undefined>>();
+
+  constructor(store: SubjectStore, log: Log) {
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /**
+   * Reads what a notice tells of. A rule that was deleted tells nobody any more, and one that was disabled sends no commands. An expired device is silent, but
+   * for the notice that says so.
+   */
+  async find(notice: Notice, now: number): Promise<Found> {
+    const facts = await this.#shared(notice);
+    if (facts === undefined) return "gone";
+    const { alert, device, account, rule, mileage } = facts;
+    const suppressed = (reason: string) => ({ suppressed: reason, device, account });
+    if (alert === undefined) return suppressed("the alert was deleted");
+    if (rule === undefined) return suppressed("the rule was deleted");
+    if (notice.target.channel === "command" && !rule.enabled) return suppressed("the rule was disabled");
+    if (device.expires !== null && now >= device.expires && alert.type !== "expired")
+      return suppressed("the device has expired");
+    return { subject: { notice, alert, device, account, rule, mileage } };
+  }
+
+  #shared(notice: Notice): Promise<Facts | undefined> {
+    const key = `${notice.device} ${notice.alertId}`;
+    let reading = this.#underWay.get(key);
+    if (reading === undefined) {
+      reading = this.#read(notice).finally(() => this.#underWay.delete(key));
+      this.#underWay.set(key, reading);
+    }
+    return reading;
+  }
+
+  /** Undefined: the device is gone. */
+  async #read(notice: Notice): Promise<Facts | undefined> {
+    const { alerts, devices, accounts, alertRules } = this.#store;
+    const [alert, device] = await Promise.all([alerts.find(notice.alertId), devices.findByKey(notice.device)]);
+    const account = device && (await accounts.find(device.accountKey));
+    if (device === undefined || account === undefined) return undefined;
+    const rule = alert && (await alertRules.find(alert.ruleId));
+    const mileage = alert && rule && (await this.#mileageAt(alert, device));
+    return { alert, device, account, rule, mileage };
+  }
+
+  /** The mileage of the last record at or before the alert. Undefined when there is none, or when it can't be read. */
+  async #mileageAt({ time }: Alert, device: Device): Promise<number | undefined> {
+    try {
+      const { before } = await this.#store.locations.context(device.key, placeBehind(time), 0);
+      return before && before.totals.odometerMm / 1e6 + device.odometerStart;
+    } catch (error) {
+      if (error instanceof StoreUnavailable && error.trouble !== "damaged") throw error;
+      // Damage does not go away. A notice that waited for the mileage would be tried each second for ever.
+      this.#log.warn(
+        { error, device: device.id },
+        "the mileage at an alert can't be read; the notice goes out without it",
+      );
+      return undefined;
+    }
   }
 }
 

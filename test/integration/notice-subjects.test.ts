@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Subjects } from "../../src/notify/subject.ts";
+import { command, webhook } from "../contract/store/alert-values.ts";
+import { OutboxBench } from "../support/outbox.ts";
+import { silentLog } from "../support/silent-log.ts";
+
+test("notices of one alert that are tried at once share what is read, and each is judged by itself; the next ones read anew", async (context) => {
+  const bench = await OutboxBench.make();
+  context.after(() => bench.close());
+  const { store, device, rule, clock } = bench;
+  const targets = [...Array(10).fill(webhook), command];
+  const made = [await bench.commit(targets), await bench.commit([webhook])].flat();
+  const notices = await Promise.all(made.map((id) => bench.notice(id)));
+  let questions = 0;
+  const { find } = store.alerts;
+  context.mock.method(store.alerts, "find", (id: string) => {
+    questions++;
+    return find.call(store.alerts, id);
+  });
+  const subjects = new Subjects(store, silentLog);
+  const all = () => Promise.all(notices.map((notice) => subjects.find(notice, clock.now())));
+  const founds = await all();
+  assert.equal(questions, 2);
+  for (const [index, found] of founds.entries()) {
+    assert.ok(found !== "gone" && "subject" in found);
+    const { subject } = found;
+    assert.deepEqual([subject.notice, subject.alert.id], [notices[index], notices[index]?.alertId]);
+    assert.deepEqual([subject.rule, subject.device], [rule, device]);
+  }
+  const reasons = async () =>
+    (await all()).map((found) => (found === "gone" ? found : "suppressed" in found ? found.suppressed : "told"));
+  await store.alertRules.replace(rule.key, 1, { ...rule, enabled: false }, clock.now());
+  assert.deepEqual(await reasons(), [...Array(10).fill("told"), "the rule was disabled", "told"]);
+  await store.alertRules.remove(rule.key);
+  assert.deepEqual(await reasons(), Array(12).fill("the rule was deleted"));
+  await store.devices.remove(device.key);
+  assert.deepEqual(await reasons(), Array(12).fill("gone"));
+});

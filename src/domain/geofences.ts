@@ -5,7 +5,7 @@ import { ApiError } from "../errors/catalogue.ts";
 import { geoJsonOfZone, zoneOfGeoJson } from "../geo/geojson.ts";
 import type { User } from "../model/account.ts";
 import { zonesOf } from "../model/alert-rule.ts";
-import type { Geofence, Zone } from "../model/geofence.ts";
+import { type Geofence, positionsOf, type Zone } from "../model/geofence.ts";
 import type { GeofenceFields, GeofenceStore } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -146,27 +146,18 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
 
 /** Fails where the account would have too many positions. `kept`: the geofence that makes room for the new one. */
 async function checkRoom(
-  geofences: Pick<GeofenceStore, "page">,
+  geofences: Pick<GeofenceStore, "positions">,
   accountKey: number,
   zone: Zone,
   kept?: Geofence,
 ): Promise<void> {
   const positions = positionsOf(zone);
   if (positions <= fewPositions || (kept !== undefined && positions <= positionsOf(kept.zone))) return;
-  let sum = positions;
-  for await (const other of eachOf((ask) => geofences.page(accountKey, ask, fewPositions))) {
-    const count = other.key === kept?.key ? 0 : positionsOf(other.zone);
-    if (count > fewPositions) sum += count;
-  }
-  if (sum > mostPositions)
+  const others = await geofences.positions(accountKey, fewPositions, kept?.key);
+  if (positions + others > mostPositions)
     throw new ApiError("geofenceLimit", [
       `the account's geofences of more than ${fewPositions} positions have ${mostPositions} together at most`,
     ]);
-}
-
-function positionsOf(zone: Zone): number {
-  if (zone.kind === "circle") return 1;
-  return zone.kind === "route" ? zone.line.length : zone.rings.reduce((sum, ring) => sum + ring.length, 0);
 }
 
 /** @throws ApiError `invalidInput` with all that is wrong */

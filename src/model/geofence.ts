@@ -29,6 +29,12 @@ export interface Route {
 /** What a geofence covers. */
 export type Zone = Circle | Polygon | Route;
 
+/** How many positions a zone has. */
+export function positionsOf(zone: Zone): number {
+  if (zone.kind === "circle") return 1;
+  return zone.kind === "route" ? zone.line.length : zone.rings.reduce((sum, ring) => sum + ring.length, 0);
+}
+
 /** A named zone of an account. */
 export interface Geofence {
   readonly key: number;

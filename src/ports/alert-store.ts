@@ -14,8 +14,10 @@ export interface GeofenceStore {
   find(id: string): Promise<Geofence | undefined>;
   /** All of an account, in the order of their making. */
   list(accountKey: number): Promise<readonly Geofence[]>;
-  /** Of an account, in the order of their making. `leastPositions`: only those whose zone may have more than so many. */
-  page(accountKey: number, ask: PageAsk, leastPositions?: number): Promise<Page<Geofence>>;
+  /** Of an account, in the order of their making. */
+  page(accountKey: number, ask: PageAsk): Promise<Page<Geofence>>;
+  /** Positions of the account's zones that have more than `few`, all together. `besides`: the key of a geofence that does not count. */
+  positions(accountKey: number, few: number, besides?: number): Promise<number>;
   /** Those of the ids, in the order of their making. */
   some(accountKey: number, ids: readonly string[]): Promise<readonly Geofence[]>;
   /** Those of the ids that are a geofence's of the account. */

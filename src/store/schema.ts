@@ -250,6 +250,8 @@ export interface GeofenceTable {
   name: string;
   description: string | null;
   zone: string;
+  /** How many the zone has. */
+  positions: number;
   creation: number;
   modification: number;
 }

@@ -132,6 +132,8 @@ async function askRules(rules: AlertRuleRows, geofences: GeofenceRows): Promise<
   const geofence = await geofences.create(1, "z", geofenceFields(), now);
   await geofences.find("z");
   await geofences.list(1);
+  await geofences.page(1, { limit: 5, bytes: 5 });
+  await geofences.positions(1, 50, geofence.key);
   await geofences.replace(geofence.key, geofence, now);
   await geofences.remove(geofence.key);
 }

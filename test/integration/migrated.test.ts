@@ -17,6 +17,12 @@ import { openStore } from "../support/store.ts";
 
 /** Rules of an account as the first released version allowed them: 100 MB of webhooks together. */
 const rules = 2000;
+const corners = [
+  [0, 0],
+  [1, 0],
+  [1, 1],
+  [0, 0],
+];
 
 test("a folder of the first released version with more rules than the writer's memory holds is brought up to date", async () => {
   const directory = await mkdtemp(join(tmpdir(), "waybeam-migrated-"));
@@ -43,6 +49,15 @@ test("a folder of the first released version with more rules than the writer's m
   file.exec("begin");
   for (let index = 0; index < rules; index++) insert.run(`rule-${index}`, definition);
   file.exec("commit");
+  const zones = [
+    { kind: "circle", center: [0, 0], radius: 1 },
+    { kind: "route", line: [...corners, [2, 2]], width: 1 },
+    { kind: "polygon", rings: [corners, corners] },
+  ];
+  for (const [index, zone] of zones.entries())
+    file
+      .prepare("insert into geofence (id, account, name, zone, creation, modification) values (?, 1, 'Z', ?, 1, 1)")
+      .run(`zone-${index}`, JSON.stringify(zone));
   file.close();
 
   const store = await openStore(directory);
@@ -50,6 +65,8 @@ test("a folder of the first released version with more rules than the writer's m
   assert.deepEqual([use.rules, use.webhooks], [rules, 20 * rules]);
   const found = await store.alertRules.find("rule-1999");
   assert.equal(found?.channels.webhook.length, 20);
+  const positions = await Promise.all([0, 1, 4, 5, 8].map((few) => store.geofences.positions(1, few)));
+  assert.deepEqual(positions, [1 + 5 + 8, 5 + 8, 5 + 8, 8, 0]);
   await store.close();
   const kept = new DatabaseSync(join(directory, "waybeam.db"), { readOnly: true });
   assert.deepEqual(

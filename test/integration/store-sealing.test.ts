@@ -179,7 +179,8 @@ test("data of the version before blocks open as they are and are sealed meanwhil
       for (const one of some) writeRecord(sink, one);
       insert.run(key, some[0]?.time ?? 0, some.at(-1)?.time ?? 0, some.length, sink.cut());
     }
-  database.exec("drop table block; drop table block_data; drop table patch; delete from migration where number = 13");
+  database.exec(`drop index geofence_positions; alter table geofence drop column positions;
+    drop table block; drop table block_data; drop table patch; delete from migration where number >= 13`);
   database.close();
   const expected = records.map((one) => locationJson(one, 0)).join(",");
   for (let start = 0; start < 3; start++) {

@@ -13,6 +13,7 @@ import { caps } from "./0010-caps.ts";
 import { secrets } from "./0011-secrets.ts";
 import { arrival } from "./0012-arrival.ts";
 import { blocks } from "./0013-blocks.ts";
+import { positions } from "./0014-positions.ts";
 import type { Engine, Migration } from "./migration.ts";
 
 /** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
@@ -30,6 +31,7 @@ const migrations: readonly Migration[] = [
   secrets,
   arrival,
   blocks,
+  positions,
 ];
 
 /** The version of the data that this program writes: the number of the newest migration. */

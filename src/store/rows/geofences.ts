@@ -1,5 +1,5 @@
-import { type Kysely, sql } from "kysely";
-import type { Geofence } from "../../model/geofence.ts";
+import type { Kysely } from "kysely";
+import { type Geofence, positionsOf } from "../../model/geofence.ts";
 import type { GeofenceFields, GeofenceStore } from "../../ports/alert-store.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { GeofenceRow, Schema } from "../schema.ts";
@@ -8,8 +8,6 @@ import { allByKey, bytesOf, existingIds, pageByKey, someByKey } from "./pages.ts
 
 /** Zones of one question of a list: each may have 10,000 corners, some 400 KB. */
 const listRows = 25;
-/** Least bytes of a position in a stored zone: `[1,2]`. */
-const positionBytes = 5;
 
 function geofenceOf(row: GeofenceRow): Geofence {
   return {
@@ -24,8 +22,10 @@ function geofenceOf(row: GeofenceRow): Geofence {
   };
 }
 
-function columnsOf({ name, description, zone }: GeofenceFields): Pick<GeofenceRow, "name" | "description" | "zone"> {
-  return { name, description, zone: JSON.stringify(zone) };
+type Columns = Pick<GeofenceRow, "name" | "description" | "zone" | "positions">;
+
+function columnsOf({ name, description, zone }: GeofenceFields): Columns {
+  return { name, description, zone: JSON.stringify(zone), positions: positionsOf(zone) };
 }
 
 /** Zones of accounts. */
@@ -55,16 +55,25 @@ export class GeofenceRows implements GeofenceStore {
     return (await allByKey(own, listRows)).map(geofenceOf);
   }
 
-  async page(accountKey: number, ask: PageAsk, leastPositions = 0): Promise<Page<Geofence>> {
-    const large = sql<boolean>`octet_length(${sql.ref("zone")}) > ${leastPositions * positionBytes}`;
+  async page(accountKey: number, ask: PageAsk): Promise<Page<Geofence>> {
     const sizes = this.#database
       .selectFrom("geofence")
       .select(["key", bytesOf("name", "description", "zone").as("bytes")])
-      .where("account", "=", accountKey)
-      .where(large);
-    const rows = this.#database.selectFrom("geofence").selectAll().where("account", "=", accountKey).where(large);
+      .where("account", "=", accountKey);
+    const rows = this.#database.selectFrom("geofence").selectAll().where("account", "=", accountKey);
     const page = await pageByKey(sizes, rows, ask);
     return { rows: page.rows.map(geofenceOf), more: page.more };
+  }
+
+  async positions(accountKey: number, few: number, besides = 0): Promise<number> {
+    const { sum } = await this.#database
+      .selectFrom("geofence")
+      .select((select) => select.fn.sum<number | null>("positions").as("sum"))
+      .where("account", "=", accountKey)
+      .where("positions", ">", few)
+      .where("key", "!=", besides)
+      .executeTakeFirstOrThrow();
+    return sum ?? 0;
   }
 
   async some(accountKey: number, ids: readonly string[]): Promise<readonly Geofence[]> {

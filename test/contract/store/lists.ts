@@ -53,19 +53,6 @@ export function listContract(store: () => Store): void {
       assert.deepEqual((await store().groups.page(key, plain, "nobody's")).rows, []);
       assert.deepEqual(await all((ask) => store().groups.page(key, ask)), [named, other]);
     });
-
-    it("of geofences can be of those alone that may have many positions", async () => {
-      const { key } = await makeAccount(store());
-      const create = async (corners: number) => {
-        const ring = Array.from({ length: corners }, (_, index): [number, number] => [index, 0]);
-        const zone = { kind: "polygon" as const, rings: [ring] };
-        const made = await store().geofences.create(key, unique("zone-"), { name: "Z", description: null, zone }, now);
-        return made;
-      };
-      const [small, large] = [await create(3), await create(60)];
-      assert.deepEqual((await store().geofences.page(key, plain)).rows, [small, large]);
-      assert.deepEqual((await store().geofences.page(key, plain, 50)).rows, [large]);
-    });
   });
 
   describe("some of an account", () => {

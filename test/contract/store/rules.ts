@@ -173,6 +173,25 @@ function geofenceContract(store: () => Store, reopen: () => Promise<void>): void
       assert.deepEqual((await store().geofences.find(geofence.id))?.zone, zone);
     });
 
+    it("know the positions of the large ones of an account together", async () => {
+      const [key, other] = [await account(), await account()];
+      const corners = (count: number) => Array.from({ length: count }, (_, index): [number, number] => [index, 0]);
+      const route = (count: number) => geofenceFields({ zone: { kind: "route", line: corners(count), width: 1 } });
+      const rings = geofenceFields({ zone: { kind: "polygon", rings: [corners(40), corners(20)] } });
+      const circle = geofenceFields({ zone: { kind: "circle", center: [0, 0], radius: 1 } });
+      assert.equal(await store().geofences.positions(key, 0), 0);
+      const [large, , polygon] = [await make(key, route(51)), await make(key, route(50)), await make(key, rings)];
+      await make(key, circle);
+      await make(other, route(70));
+      assert.equal(await store().geofences.positions(key, 50), 111);
+      assert.equal(await store().geofences.positions(key, 0), 162);
+      assert.equal(await store().geofences.positions(key, 50, polygon.key), 51);
+      await store().geofences.replace(large.key, circle, now);
+      assert.equal(await store().geofences.positions(key, 50), 60);
+      await store().geofences.remove(polygon.key);
+      assert.equal(await store().geofences.positions(key, 50), 0);
+    });
+
     it("are replaced and removed", async () => {
       const [key, other] = [await account(), await account()];
       const create = () => store().geofences.create(key, unique("zone-"), geofenceFields(), now);

@@ -2,14 +2,15 @@ import { ApiError } from "../errors/catalogue.ts";
 import { holds, type User } from "../model/account.ts";
 import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
 import { mayCommand } from "../model/command.ts";
+import type { NamedByRule, Watched } from "../ports/alert-store.ts";
 import { eachOf } from "../ports/pages.ts";
-import type { GroupStore, Store } from "../ports/store.ts";
+import type { Store } from "../ports/store.ts";
 import type { Visibility } from "./visibility.ts";
 
 /** Who may see and set which rules. */
 export interface RuleRights {
-  /** Whether the user sees a rule, for many of them: what the user sees is looked up once. */
-  sight(user: User): Promise<(rule: AlertRule) => boolean>;
+  /** How many rules name it: of those that the user sees, and of the others. */
+  naming(user: User, named: NamedByRule): Promise<{ readonly seen: number; readonly unseen: number }>;
   /** Those that the user sees: with `admin` all of the account, else those of which it sees every device and group. */
   visible(user: User, rules: readonly AlertRule[]): Promise<readonly AlertRule[]>;
   /** @throws ApiError `permissionDenied`, with all that the user may not set of the first rule that has something */
@@ -26,27 +27,25 @@ export interface WishedRule {
  * The warning for a user who is about to delete what rules watch: how many name it, of those that the user sees; none where it is named by none.
  * It is asked before the deletion, which may take the sight of them.
  */
-export type WatchWarnings = (user: User, watched: { device: string } | { group: string }) => Promise<readonly string[]>;
+export type WatchWarnings = (user: User, watched: Watched) => Promise<readonly string[]>;
 
 /** The warnings over the rules of the store. */
 export function createWatchWarnings(
-  { alertRules, groups }: Pick<Store, "alertRules" | "groups">,
+  store: Pick<Store, "alertRules" | "groups">,
   visibility: Visibility,
 ): WatchWarnings {
-  const rights = createRuleRights(groups, visibility);
+  const rights = createRuleRights(store, visibility);
   return async (user, watched) => {
-    const sees = await rights.sight(user);
-    let count = 0;
-    for await (const rule of eachOf((ask) => alertRules.page(user.accountKey, ask))) {
-      const named = "device" in watched ? rule.devices.includes(watched.device) : rule.groups.includes(watched.group);
-      if (named && sees(rule)) count++;
-    }
-    return count === 0 ? [] : [`alert rules that name it and can't watch it any more: ${count}`];
+    const { seen } = await rights.naming(user, { watched: [watched] });
+    return seen === 0 ? [] : [`alert rules that name it and can't watch it any more: ${seen}`];
   };
 }
 
 /** The rights by what the user sees and holds. */
-export function createRuleRights(groups: Pick<GroupStore, "page">, visibility: Visibility): RuleRights {
+export function createRuleRights(
+  { alertRules, groups }: Pick<Store, "alertRules" | "groups">,
+  visibility: Visibility,
+): RuleRights {
   async function ownGroups({ accountKey, group }: User): Promise<ReadonlySet<string>> {
     const own = new Set<string>();
     if (group !== null) for await (const { id } of eachOf((ask) => groups.page(accountKey, ask, group))) own.add(id);
@@ -70,7 +69,18 @@ export function createRuleRights(groups: Pick<GroupStore, "page">, visibility: V
   }
 
   return {
-    sight: sightOfRules,
+    async naming(user, named) {
+      const { accountKey } = user;
+      // Of rules that all are seen only the number matters.
+      if ((await visibility.scope(user)).all) return { seen: await alertRules.count(accountKey, named), unseen: 0 };
+      const sees = await sightOfRules(user);
+      let [seen, unseen] = [0, 0];
+      for await (const rule of eachOf((ask) => alertRules.page(accountKey, ask, named))) {
+        if (sees(rule)) seen++;
+        else unseen++;
+      }
+      return { seen, unseen };
+    },
     visible: async (user, rules) => rules.filter(await sightOfRules(user)),
     async checkMay(user, wishes) {
       const sees = await sight(user);

@@ -10,12 +10,12 @@ import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
 import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
 import type { AlertRuleCheck, WebhookCheck } from "../ports/alert-rule-check.ts";
-import type { RuleExchange } from "../ports/alert-store.ts";
+import type { NamedByRule, RuleExchange } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import { eachOf, type PageAsk } from "../ports/pages.ts";
-import type { GroupStore, Store } from "../ports/store.ts";
+import type { Store } from "../ports/store.ts";
 import { readRule, ruleView } from "./alert-rule-fields.ts";
 import type { RuleReferences } from "./alert-rule-references.ts";
 import { createRuleRights, type RuleRights } from "./alert-rule-rights.ts";
@@ -110,13 +110,13 @@ class StoredRules implements AlertRules {
 
   constructor(context: AlertRulesContext) {
     this.#context = context;
-    this.#rights = createRuleRights(context.store.groups, context.visibility);
+    this.#rights = createRuleRights(context.store, context.visibility);
     const { clock, bus, store } = context;
     this.#groupsOf = createCache<string, ReadonlySet<string>>({
       clock,
       load: (key) => {
         const at = key.indexOf(" ");
-        return groupsWith(store.groups, Number(key.slice(0, at)), key.slice(at + 1));
+        return store.groups.holding(Number(key.slice(0, at)), key.slice(at + 1));
       },
       maxAgeMs: groupsAgeMs,
       capacity: keptDevices,
@@ -128,7 +128,7 @@ class StoredRules implements AlertRules {
   }
 
   page(caller: User, ask: PageAsk): Promise<Listed<AlertRuleView>> {
-    return this.#page(caller, ask, () => true);
+    return this.#page(caller, ask);
   }
 
   async find(caller: User, id: string): Promise<AlertRuleView> {
@@ -182,7 +182,7 @@ class StoredRules implements AlertRules {
     const { devices } = this.#context;
     const { id } = await devices.find(caller, deviceId);
     const by = (await this.#groupsOf.get(`${caller.accountKey} ${id}`)) ?? new Set();
-    return this.#page(caller, ask, (rule) => rule.devices.includes(id) || rule.groups.some((group) => by.has(group)));
+    return this.#page(caller, ask, { watched: [{ device: id }, ...[...by].map((group) => ({ group }))] });
   }
 
   replaceOfDevice(caller: User, deviceId: string, body: DeviceRulesBody): ReturnType<AlertRules["replaceOfDevice"]> {
@@ -190,7 +190,9 @@ class StoredRules implements AlertRules {
       const { store, devices, clock, ids, askRecipients } = this.#context;
       const { id: device } = await devices.find(caller, deviceId);
       const own: AlertRule[] = [];
-      for await (const rule of eachOf((ask) => store.alertRules.page(caller.accountKey, ask)))
+      for await (const rule of eachOf((ask) =>
+        store.alertRules.page(caller.accountKey, ask, { watched: [{ device }] }),
+      ))
         if (watchesAlone(rule, device)) own.push(rule);
       const { wishes, problems } = wishesOf(body, device, own);
       const read = await Promise.all(
@@ -272,12 +274,12 @@ class StoredRules implements AlertRules {
     return { rule: await this.#view(replaced), warnings: [...warningsOf(body, "body"), ...asked] };
   }
 
-  async #page(caller: User, ask: PageAsk, wanted: (rule: AlertRule) => boolean): Promise<Listed<AlertRuleView>> {
+  async #page(caller: User, ask: PageAsk, named?: NamedByRule): Promise<Listed<AlertRuleView>> {
     const { alertRules } = this.#context.store;
     const found = await firstSeen(
       ask,
-      (part) => alertRules.page(caller.accountKey, part),
-      (rules) => this.#rights.visible(caller, rules.filter(wanted)),
+      (part) => alertRules.page(caller.accountKey, part, named),
+      (rules) => this.#rights.visible(caller, rules),
     );
     return { ...found, items: await this.#views(caller.accountKey, found.items) };
   }
@@ -295,14 +297,6 @@ class StoredRules implements AlertRules {
   #changed(accountKey: number): void {
     this.#context.bus.publish({ type: "rulesChanged", accountKey });
   }
-}
-
-/** Ids of the groups that name a device. */
-async function groupsWith(groups: Pick<GroupStore, "page">, account: number, device: string): Promise<Set<string>> {
-  const found = new Set<string>();
-  for await (const group of eachOf((ask) => groups.page(account, ask)))
-    if (group.devices?.includes(device) === true) found.add(group.id);
-  return found;
 }
 
 /** Problems that one answer names. */

@@ -4,13 +4,12 @@ import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import { geoJsonOfZone, zoneOfGeoJson } from "../geo/geojson.ts";
 import type { User } from "../model/account.ts";
-import { zonesOf } from "../model/alert-rule.ts";
 import { type Geofence, positionsOf, type Zone } from "../model/geofence.ts";
 import type { GeofenceFields, GeofenceStore } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
-import { eachOf, type PageAsk } from "../ports/pages.ts";
+import type { PageAsk } from "../ports/pages.ts";
 import type { Store } from "../ports/store.ts";
 import { createRuleRights } from "./alert-rule-rights.ts";
 import { unknownFields, unknownParts } from "./bodies.ts";
@@ -77,8 +76,8 @@ export function geofenceView({ id, name, description, zone, creation, modificati
 
 /** The geofences over their store. */
 export function createGeofences({ store, bus, clock, ids, visibility }: GeofencesContext): Geofences {
-  const { geofences, alertRules } = store;
-  const rights = createRuleRights(store.groups, visibility);
+  const { geofences } = store;
+  const rights = createRuleRights(store, visibility);
   // A change is made from what was read before it, so the changes of an account's geofences follow each other.
   const alone = createLocks<number>();
 
@@ -90,15 +89,9 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
 
   /** How many rules name it. Fails where the caller does not see them all. */
   async function usesOf(caller: User, { id }: Geofence): Promise<number> {
-    const sees = await rights.sight(caller);
-    let uses = 0;
-    for await (const rule of eachOf((ask) => alertRules.page(caller.accountKey, ask))) {
-      if (!zonesOf(rule).includes(id)) continue;
-      if (!sees(rule))
-        throw new ApiError("permissionDenied", ["a rule that the user does not see names this geofence"]);
-      uses++;
-    }
-    return uses;
+    const { seen, unseen } = await rights.naming(caller, { zone: id });
+    if (unseen > 0) throw new ApiError("permissionDenied", ["a rule that the user does not see names this geofence"]);
+    return seen;
   }
 
   function changed(accountKey: number): void {

@@ -51,7 +51,7 @@ const damagedTarget = "its target is damaged in the database";
 /** The notices over their store. */
 export function createNotices({ store, devices, visibility, bus, clock, resends }: NoticesContext): Notices {
   const { notices, alerts, alertRules } = store;
-  const rights = createRuleRights(store.groups, visibility);
+  const rights = createRuleRights(store, visibility);
   const countResend = createResendCount(clock, resends.perMinute);
 
   /** Whether the user sees the rule that a notice is of; of a deleted rule `admin` alone is told. */

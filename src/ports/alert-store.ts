@@ -34,6 +34,12 @@ export interface RuleExchange {
   readonly create: readonly { readonly id: string; readonly fields: AlertRuleFields }[];
 }
 
+/** What a rule watches. */
+export type Watched = { readonly device: string } | { readonly group: string };
+
+/** What is looked for in rules: that they watch one of these, or name a zone. */
+export type NamedByRule = { readonly watched: readonly Watched[] } | { readonly zone: string };
+
 /** Rules of accounts. */
 export interface AlertRuleStore {
   create(accountKey: number, userKey: number, id: string, fields: AlertRuleFields, now: number): Promise<AlertRule>;
@@ -42,8 +48,10 @@ export interface AlertRuleStore {
   some(accountKey: number, ids: readonly string[]): Promise<readonly AlertRule[]>;
   /** All of an account, in the order of their making. */
   list(accountKey: number): Promise<readonly AlertRule[]>;
-  /** Of an account, in the order of their making. */
-  page(accountKey: number, ask: PageAsk): Promise<Page<AlertRule>>;
+  /** Of an account, in the order of their making. `named`: only those that name it; no others are read. */
+  page(accountKey: number, ask: PageAsk, named?: NamedByRule): Promise<Page<AlertRule>>;
+  /** How many of an account name it; none is read. */
+  count(accountKey: number, named: NamedByRule): Promise<number>;
   /** Accounts that have a rule at all. */
   accounts(): Promise<readonly number[]>;
   /** The revision grows by one. */

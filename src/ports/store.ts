@@ -318,6 +318,8 @@ export interface GroupStore {
   some(accountKey: number, ids: readonly string[]): Promise<readonly Group[]>;
   /** Those of the ids that are a group's of the account. */
   existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Ids of the account's groups that have this device. */
+  holding(accountKey: number, deviceId: string): Promise<ReadonlySet<string>>;
   replace(key: number, fields: GroupFields, now: number): Promise<Group | undefined>;
   /** False: there was none. */
   remove(key: number): Promise<boolean>;

@@ -28,3 +28,10 @@ export interface RuleTargetTable {
   target: string;
   rule: number;
 }
+
+/** Zones that rules name: triggers keep it. */
+export interface RuleZoneTable {
+  account: number;
+  zone: string;
+  rule: number;
+}

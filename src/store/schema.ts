@@ -6,7 +6,7 @@ import type { Language } from "../model/language.ts";
 import type { NoticeChannel, NoticeState } from "../model/notice.ts";
 import type { RecipientChannel, RecipientState } from "../model/recipient.ts";
 import type { BlockDataTable, BlockTable, PatchTable } from "./schema-blocks.ts";
-import type { AccountQuotaTable, AccountUseTable, RuleTargetTable } from "./schema-quotas.ts";
+import type { AccountQuotaTable, AccountUseTable, RuleTargetTable, RuleZoneTable } from "./schema-quotas.ts";
 
 /*
  * The tables of both engines, as Kysely sees them. Times are epoch ms and keys are numbers in 64-bit columns; truth values are 0 and 1;
@@ -361,6 +361,7 @@ export interface Schema {
   account_use: AccountUseTable;
   account_quota: AccountQuotaTable;
   rule_target: RuleTargetTable;
+  rule_zone: RuleZoneTable;
   setting: SettingTable;
   migration: MigrationTable;
 }

@@ -125,6 +125,10 @@ async function askRules(rules: AlertRuleRows, geofences: GeofenceRows): Promise<
   const rule = await rules.create(1, 1, "r", ruleFields(), now);
   await rules.find("r");
   await rules.list(1);
+  for (const named of [undefined, { zone: "z" }, { watched: [{ device: "d" }, { group: "g" }] }])
+    await rules.page(1, { limit: 5, bytes: 5 }, named);
+  await rules.count(1, { zone: "z" });
+  await rules.count(1, { watched: [{ device: "d" }] });
   await rules.replace(rule.key, 1, rule, now);
   const change = { remove: [rule.key], replace: [], create: [{ id: "s", fields: ruleFields() }] };
   await rules.exchange(1, 1, change, now);

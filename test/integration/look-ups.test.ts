@@ -6,6 +6,8 @@ import { endRest, type Rest, startRest } from "../support/rest.ts";
 
 /** Questions of the store, counted. */
 let asked = 0;
+/** Rows of the pages that it answered. */
+let read = 0;
 
 /** A part of a store whose questions are counted. */
 function counted<T extends object>(part: T): T {
@@ -15,10 +17,16 @@ function counted<T extends object>(part: T): T {
       if (typeof value !== "function") return value;
       return (...values: unknown[]) => {
         asked++;
-        return Reflect.apply(value, target, values);
+        const answer: unknown = Reflect.apply(value, target, values);
+        return answer instanceof Promise && name === "page" ? answer.then(counting) : answer;
       };
     },
   });
+}
+
+function counting(page: { readonly rows: readonly unknown[] }) {
+  read += page.rows.length;
+  return page;
 }
 
 const spoil = (store: Store): Store =>
@@ -69,3 +77,27 @@ for (const [what, method, url] of [
     assert.equal(status, 200, body);
     assert.ok(asked < rules / 2, `${asked} questions of the store for ${rules} rules`);
   });
+
+test("what no rule names is changed and deleted without the reading of rules, and rules of a device without that of others", async () => {
+  const post = async (path: string, body: unknown) => (await rest.call("POST", path, { token: owner, body })).json.id;
+  const zone = { name: "other", geometry: { type: "Point", coordinates: [1, 2], radius: 1 } };
+  const zonePath = `/api/geofences/${await post("/api/geofences", zone)}`;
+  const groupPath = `/api/groups/${await post("/api/groups", { name: "other", devices: ["lone"] })}`;
+  const rule = { name: "other", type: "sos", devices: ["lone"] };
+  await post("/api/devices", { id: "lone" });
+  for (const [method, path, body, rows] of [
+    ["PUT", zonePath, zone, 0],
+    ["DELETE", zonePath, undefined, 0],
+    ["GET", "/api/devices/lone/alertRules", undefined, 0],
+    ["PUT", "/api/devices/lone/alertRules", { rules: [rule] }, 0],
+    ["PUT", "/api/devices/lone/alertRules", { rules: [rule, rule] }, 1],
+    ["DELETE", groupPath, undefined, 0],
+    ["GET", "/api/devices/lone/alertRules", undefined, 2],
+    ["DELETE", "/api/devices/lone", undefined, 0],
+  ] as const) {
+    read = 0;
+    const { status, body: text } = await rest.call(method, path, { token: owner, body });
+    assert.equal(status, 200, text);
+    assert.equal(read, rows, `${method} ${path}`);
+  }
+});

@@ -42,7 +42,11 @@ test("a folder of the first released version with more rules than the writer's m
     secret: "s".repeat(200),
   }));
   const email = [{ to: "Ana@Example.com", language: null, timeZone: null, units: "metric" as const }];
-  const definition = JSON.stringify(ruleFields({ channels: { email, sms: [], webhook } }));
+  const conditions = [{ zone: "zone-1", operator: "inside" as const }];
+  const definition = JSON.stringify({
+    ...ruleFields({ conditions, channels: { email, sms: [], webhook } }),
+    ...{ type: "route", parameters: { zones: ["zone-1", "zone-2"] } },
+  });
   const insert = file.prepare(
     `insert into alert_rule (id, account, "user", revision, definition, creation, modification) values (?, 1, 1, 1, ?, 1, 1)`,
   );
@@ -65,6 +69,7 @@ test("a folder of the first released version with more rules than the writer's m
   assert.deepEqual([use.rules, use.webhooks], [rules, 20 * rules]);
   const found = await store.alertRules.find("rule-1999");
   assert.equal(found?.channels.webhook.length, 20);
+  for (const zone of ["zone-1", "zone-2"]) assert.equal(await store.alertRules.count(1, { zone }), rules);
   const positions = await Promise.all([0, 1, 4, 5, 8].map((few) => store.geofences.positions(1, few)));
   assert.deepEqual(positions, [1 + 5 + 8, 5 + 8, 5 + 8, 8, 0]);
   await store.close();

@@ -190,6 +190,7 @@ async function askEverything(rows: ReturnType<typeof plainSqlite>["rows"]): Prom
   const group = await groups.create(account.key, "g", { name: "G", description: null, devices: [] }, now);
   await groups.find(group.id);
   await groups.list(account.key);
+  await groups.holding(account.key, device.id);
   await groups.replace(group.key, group, now);
   await groups.remove(group.key);
   const fields = newCommand(device.key, { idempotencyKey: "k" });

@@ -180,6 +180,7 @@ test("data of the version before blocks open as they are and are sealed meanwhil
       insert.run(key, some[0]?.time ?? 0, some.at(-1)?.time ?? 0, some.length, sink.cut());
     }
   database.exec(`drop index geofence_positions; alter table geofence drop column positions;
+    drop table rule_zone; drop trigger rule_zone_made; drop trigger rule_zone_changed; drop trigger rule_zone_removed;
     drop table block; drop table block_data; drop table patch; delete from migration where number >= 13`);
   database.close();
   const expected = records.map((one) => locationJson(one, 0)).join(",");

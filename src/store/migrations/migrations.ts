@@ -14,6 +14,7 @@ import { secrets } from "./0011-secrets.ts";
 import { arrival } from "./0012-arrival.ts";
 import { blocks } from "./0013-blocks.ts";
 import { positions } from "./0014-positions.ts";
+import { ruleZones } from "./0015-rule-zones.ts";
 import type { Engine, Migration } from "./migration.ts";
 
 /** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
@@ -32,6 +33,7 @@ const migrations: readonly Migration[] = [
   arrival,
   blocks,
   positions,
+  ruleZones,
 ];
 
 /** The version of the data that this program writes: the number of the newest migration. */

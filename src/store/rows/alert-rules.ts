@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { AlertRule, AlertRuleFields } from "../../model/alert-rule.ts";
-import type { AlertRuleStore, RuleExchange } from "../../ports/alert-store.ts";
+import type { AlertRuleStore, NamedByRule, RuleExchange } from "../../ports/alert-store.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { AlertRuleRow, Schema } from "../schema.ts";
@@ -49,14 +49,38 @@ export class AlertRuleRows implements AlertRuleStore {
     return rows.map((row) => this.#ruleOf(row));
   }
 
-  async page(accountKey: number, ask: PageAsk): Promise<Page<AlertRule>> {
-    const sizes = this.#database
-      .selectFrom("alert_rule")
-      .select(["key", bytesOf("definition").as("bytes")])
-      .where("account", "=", accountKey);
-    const rows = this.#database.selectFrom("alert_rule").selectAll().where("account", "=", accountKey);
-    const page = await pageByKey(sizes, rows, ask);
+  async page(accountKey: number, ask: PageAsk, named?: NamedByRule): Promise<Page<AlertRule>> {
+    const own = this.#database.selectFrom("alert_rule").where("account", "=", accountKey);
+    const asked = named === undefined ? own : own.where("key", "in", this.#naming(accountKey, named));
+    const sizes = asked.select(["key", bytesOf("definition").as("bytes")]);
+    const page = await pageByKey(sizes, asked.selectAll(), ask);
     return { rows: page.rows.map((row) => this.#ruleOf(row)), more: page.more };
+  }
+
+  async count(accountKey: number, named: NamedByRule): Promise<number> {
+    const { count } = await this.#database
+      .selectFrom("alert_rule")
+      .select((select) => select.fn.countAll<number>().as("count"))
+      .where("account", "=", accountKey)
+      .where("key", "in", this.#naming(accountKey, named))
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /** The keys of the rules that name it. */
+  #naming(accountKey: number, named: NamedByRule) {
+    if ("zone" in named)
+      return this.#database
+        .selectFrom("rule_zone")
+        .select("rule")
+        .where("account", "=", accountKey)
+        .where("zone", "=", named.zone);
+    const targets = named.watched.map((one) => ("device" in one ? `d${one.device}` : `g${one.group}`));
+    return this.#database
+      .selectFrom("rule_target")
+      .select("rule")
+      .where("account", "=", accountKey)
+      .where("target", "in", targets);
   }
 
   async accounts(): Promise<readonly number[]> {

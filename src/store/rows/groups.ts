@@ -1,10 +1,10 @@
-import type { ExpressionBuilder, Kysely } from "kysely";
+import { type ExpressionBuilder, type Kysely, sql } from "kysely";
 import type { Group } from "../../model/group.ts";
-import type { Page, PageAsk } from "../../ports/pages.ts";
+import { type Page, type PageAsk, workBytes } from "../../ports/pages.ts";
 import type { GroupFields, GroupStore } from "../../ports/store.ts";
 import type { GroupRow, Schema } from "../schema.ts";
 import { optionalList } from "./json-columns.ts";
-import { allByKey, bytesOf, existingIds, pageByKey, someByKey } from "./pages.ts";
+import { allByKey, bytesOf, existingIds, fitting, pageByKey, pageRows, someByKey } from "./pages.ts";
 
 /** Groups of one question of a list: each may name every device of its account, some 200 KB at 10,000. */
 const listRows = 100;
@@ -30,6 +30,12 @@ function columnsOf(fields: GroupFields): Pick<GroupRow, "name" | "description" |
 function isNamed(reference: string) {
   return ({ eb, or }: ExpressionBuilder<Schema, "device_group">) =>
     or([eb("id", "=", reference), eb("name", "=", reference)]);
+}
+
+/** Whether the list has the device. Most lists have not even its text, and are not parsed. */
+function holds(deviceId: string) {
+  return sql<boolean>`instr(devices, ${JSON.stringify(deviceId)}) > 0
+    and exists (select 1 from json_each(devices) where json_each.value = ${deviceId})`;
 }
 
 function pageOf({ rows, more }: Page<GroupRow>): Page<Group> {
@@ -88,6 +94,30 @@ export class GroupRows implements GroupStore {
         .where("id", "in", some)
         .execute(),
     );
+  }
+
+  async holding(accountKey: number, deviceId: string): Promise<ReadonlySet<string>> {
+    const own = this.#database.selectFrom("device_group").where("account", "=", accountKey);
+    const found = new Set<string>();
+    // The lists of all groups may be many megabytes: each question looks at some, so that other questions don't wait for long.
+    for (let after = 0; ; ) {
+      const sizes = await own
+        .select(["key", bytesOf("devices").as("bytes")])
+        .where("key", ">", after)
+        .orderBy("key")
+        .limit(pageRows)
+        .execute();
+      const last = sizes[fitting(sizes, pageRows, workBytes) - 1]?.key;
+      if (last === undefined) return found;
+      const holding = await own
+        .select("id")
+        .where("key", ">", after)
+        .where("key", "<=", last)
+        .where(holds(deviceId))
+        .execute();
+      for (const { id } of holding) found.add(id);
+      after = last;
+    }
   }
 
   async replace(key: number, fields: GroupFields, now: number): Promise<Group | undefined> {

@@ -43,6 +43,23 @@ export function groupContract(store: () => Store): void {
       assert.equal(await store().groups.replace(999_999_999, fields, now), undefined);
     });
 
+    it("that have a device are known, whatever their lists hold", async () => {
+      const [{ key }, other] = [await makeAccount(store()), await makeAccount(store())];
+      const make = async (devices: readonly string[] | null, account = key) =>
+        (await store().groups.create(account, unique("group-"), groupFields({ devices }), now)).id;
+      const long = Array.from({ length: 40_000 }, (_, index) => `${index}-${"x".repeat(20)}`);
+      await make([...long]);
+      const [one, two] = [await make(["a", "b", "a"]), await make([...long, "a"])];
+      await make(null);
+      await make([]);
+      await make(["ab", 'x"a', "A", '"a"', ","]);
+      await make(["a"], other.key);
+      assert.deepEqual(await store().groups.holding(key, "a"), new Set([one, two]));
+      assert.deepEqual(await store().groups.holding(key, "b"), new Set([one]));
+      assert.deepEqual(await store().groups.holding(key, "c"), new Set());
+      assert.deepEqual(await store().groups.holding(999_999_999, "a"), new Set());
+    });
+
     it("are removed, and their keys never come back", async () => {
       const account = await makeAccount(store());
       const group = await store().groups.create(account.key, unique("group-"), groupFields(), now);

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { AlertRuleFields } from "../../../src/model/alert-rule.ts";
 import type { Zone } from "../../../src/model/geofence.ts";
+import type { NamedByRule } from "../../../src/ports/alert-store.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { geofenceFields, order, person, ruleFields, target } from "./alert-values.ts";
 import { makeAccount, now, unique } from "./harness.ts";
@@ -93,6 +94,50 @@ export function ruleContract(store: () => Store, reopen: () => Promise<void>): v
       assert.deepEqual(await store().alertRules.some(key, ids), [first, third]);
       assert.deepEqual(await store().alertRules.some(key, []), []);
       assert.deepEqual(await store().alertRules.some(other, [second.id]), []);
+    });
+
+    it("are found and counted by a device or group that they watch, and by a zone that they name", async () => {
+      const [key, other] = [await account(), await account()];
+      const zones = (...ids: string[]): AlertRuleFields => ({
+        ...ruleFields(),
+        type: "forbiddenZone",
+        parameters: { zones: ids },
+      });
+      const conditions = [
+        { zone: "z1", operator: "inside" as const },
+        { zone: "z1", operator: "outside" as const },
+        { attribute: "zone", operator: "equal" as const, value: "z2" },
+      ];
+      const [one, two] = [await make(key), await make(key, ruleFields({ devices: ["d", "e"], groups: ["d"] }))];
+      const [zoned, both] = [await make(key, zones("z1", "z2")), await make(key, { ...zones("z1"), conditions })];
+      await make(other, { ...zones("z1"), conditions, groups: ["d"] });
+      const plain = { limit: 10, bytes: 1_000_000 };
+      const found = async (named: NamedByRule) => {
+        const { rows, more } = await store().alertRules.page(key, plain, named);
+        assert.equal(more, false);
+        assert.equal(await store().alertRules.count(key, named), rows.length);
+        return rows;
+      };
+      assert.deepEqual(await found({ watched: [{ device: "d" }] }), [one, two, zoned, both]);
+      assert.deepEqual(await found({ watched: [{ device: "e" }] }), [two]);
+      assert.deepEqual(await found({ watched: [{ group: "d" }] }), [two]);
+      assert.deepEqual(await found({ watched: [{ device: "e" }, { group: "d" }, { device: "x" }] }), [two]);
+      assert.deepEqual(await found({ watched: [] }), []);
+      assert.deepEqual(await found({ watched: [{ group: "e" }] }), []);
+      assert.deepEqual(await found({ zone: "z1" }), [zoned, both]);
+      assert.deepEqual(await found({ zone: "z2" }), [zoned]);
+      assert.deepEqual(await found({ zone: "d" }), []);
+      // A part of them, and the next one.
+      const first = await store().alertRules.page(key, { ...plain, limit: 1 }, { zone: "z1" });
+      assert.deepEqual(first, { rows: [zoned], more: true });
+      const next = await store().alertRules.page(key, { ...plain, after: zoned.key }, { zone: "z1" });
+      assert.deepEqual(next, { rows: [both], more: false });
+      const replaced = await store().alertRules.replace(zoned.key, 8, zones("z3"), now);
+      assert.deepEqual(await found({ zone: "z3" }), [replaced]);
+      assert.deepEqual(await found({ zone: "z2" }), []);
+      await store().alertRules.remove(both.key);
+      assert.deepEqual(await found({ zone: "z1" }), []);
+      assert.deepEqual(await found({ watched: [{ device: "d" }] }), [one, two, replaced]);
     });
 
     it("are exchanged together or not at all", async () => {

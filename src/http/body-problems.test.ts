@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { atOnce } from "../../test/support/at-once.ts";
 import { bodyProblems } from "./body-problems.ts";
 
-const of = (text: string) => bodyProblems(JSON.parse(text), text);
+const of = (text: string) => atOnce(bodyProblems(JSON.parse(text), text));
 
 test("names that reach for prototypes are refused, and it is said which and where", () => {
   assert.deepEqual(of('{"a":[{"__proto__":1}]}'), ["body/a/0/__proto__: no field may have this name"]);

@@ -1,4 +1,5 @@
 import { fixedLimits } from "./limits.ts";
+import { type Steps, stepValues } from "./steps.ts";
 
 /** An object or array of a body, and where it stands: as member `name` of another one. */
 interface Place {
@@ -16,7 +17,7 @@ const suspicious = /\\u(?:00|[dD][89a-fA-F])|__proto__|constructor/;
  * texts with half of a surrogate pair, which a store or another program would change in silence. (NUL is the schemas' matter: what nobody keeps may hold it.)
  * `text` is what the body was parsed from; most bodies pass by it alone.
  */
-export function bodyProblems(body: unknown, text: string): readonly string[] {
+export function* bodyProblems(body: unknown, text: string): Steps<readonly string[]> {
   if (!suspicious.test(text)) return [];
   const problems: string[] = [];
   const places: Place[] = [];
@@ -31,13 +32,19 @@ export function bodyProblems(body: unknown, text: string): readonly string[] {
 
   look(body, undefined, 0);
   // Not recursive, for a body may be nested deeper than the stack: what is found is appended to what is gone through.
+  let seen = 0;
   for (const place of places) {
-    const { value } = place;
-    if (Array.isArray(value)) for (let index = 0; index < value.length; index++) look(value[index], place, index);
-    else for (const [name, item] of Object.entries(value)) look(item, place, name);
+    for (const [name, item] of membersOf(place.value)) {
+      look(item, place, name);
+      if (++seen % stepValues === 0) yield;
+    }
     if (problems.length === fixedLimits.details) break;
   }
   return problems;
+}
+
+function membersOf(value: object): Iterable<[string | number, unknown]> {
+  return Array.isArray(value) ? value.entries() : Object.entries(value);
 }
 
 /** The JSON Pointer of a member; of its steps only so many as can be shown. */

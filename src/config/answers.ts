@@ -47,6 +47,6 @@ export const answers = Type.Object({
     maximum: 60,
     unit: "s",
     description:
-      "Time in which a connection must take some of an answer that waits for it; else it is closed. Long enough for a mobile client in a tunnel, short enough that what waits is soon free again.",
+      "Time in which a connection must take some of an answer that waits for it; else it is closed. Where several connections take nothing, some stay up to twice as long. Long enough for a mobile client in a tunnel, short enough that what waits is soon free again.",
   }),
 });

@@ -11,7 +11,7 @@ const safe: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 /** Counts answers that are sent in one piece until they have left, unless they count themselves. */
 export function countUnread(app: FastifyInstance, answers: Answers): void {
   app.addHook("onSend", (request, reply, payload, done) => {
-    const bytes = typeof payload === "string" ? payload.length : Buffer.isBuffer(payload) ? payload.length : 0;
+    const bytes = typeof payload === "string" || Buffer.isBuffer(payload) ? payload.length : 0;
     if (bytes === 0 || answers.counts(reply)) return done(null, payload);
     try {
       // A refusal would be no smaller than another failure.
@@ -31,22 +31,33 @@ const lookMs = 500;
 interface Seen {
   /** Bytes that had left. */
   left: number;
-  /** Looks since more had left at which bytes waited. */
+  /** Looks at which bytes waited, since more had left or the system first told what it holds. */
   looks: number;
-  /** Bytes that had left and were in the system still, when it was last asked since more had left. */
+  /** Bytes that the system held when it last told, since more had left. */
   queued: number | undefined;
 }
 
+/** A connection that the system is asked about. */
+interface Asked {
+  readonly socket: Socket;
+  readonly seen: Seen;
+  /** Bytes that had left when it was asked. */
+  readonly left: number;
+}
+
 /**
- * Closes connections that take nothing of an answer that waits for them for `unreadMs`; a write of which a part has left meanwhile counts as taken. What a
- * client sends meanwhile does not: a timeout of the socket would begin anew with each line break, and setting one costs a fiftieth of a short request.
- * The system takes nothing more from this process before a third of some megabytes has gone to the client. So it is asked, too, what it holds of a
- * connection from which nothing leaves: a client that reads a few KB a second is slow, not gone.
+ * Closes connections that take nothing of an answer that waits for them for `unreadMs`. A write of which a part has left counts as taken.
+ * What a client sends counts as nothing: a timeout of the socket would begin anew with each line break, and setting one costs a fiftieth of a short request.
+ * The system holds some megabytes of an answer, and takes more from this process only when a third of them has gone to the client.
+ * So `ask` tells what the system holds of connections from which nothing leaves: a client that reads a few KB a second is slow, not gone.
+ * The system lists all connections of the machine, which takes long where there are many. So it is asked once at a time, and then not for a third of `unreadMs`;
+ * a connection may be closed that much later.
  */
-export function closeUnread(server: Server, unreadMs: number): void {
+export function closeUnread(server: Server, unreadMs: number, ask = queuedInSystem): void {
   const sockets = new Map<Socket, Seen>();
   const most = Math.ceil(unreadMs / lookMs);
-  let asking = false;
+  /** Looks before the system may be asked again. */
+  let pause = 0;
   const closed = function closed(this: Socket) {
     sockets.delete(this);
   };
@@ -54,19 +65,26 @@ export function closeUnread(server: Server, unreadMs: number): void {
     sockets.set(socket, { left: -1, looks: 0, queued: undefined });
     socket.on("close", closed);
   };
-  const look = async () => {
-    const still: [Socket, Seen][] = [];
-    for (const [socket, seen] of sockets)
-      if (socket.writableLength > 0 && needsAnswer(looksAt(socket, seen), seen, most)) still.push([socket, seen]);
-    if (asking || still.length === 0) return;
-    asking = true;
-    const queued = await queuedInSystem(still.map(([socket]) => descriptorOf(socket)));
-    asking = false;
-    for (const [socket, seen] of still) {
-      // More may have left while the system was asked.
-      if (!sockets.has(socket) || leftOf(socket) !== seen.left) continue;
+  const judge = (still: readonly Asked[], queued: ReadonlyMap<number, number>) => {
+    for (const { socket, seen, left } of still) {
+      // While the system was asked, more may have left, or the connection has ended and its descriptor is another's.
+      if (socket.destroyed || leftOf(socket) !== left) continue;
       if (!takes(seen, queued.get(descriptorOf(socket)), most)) reset(socket);
     }
+  };
+  const look = () => {
+    const still: Asked[] = [];
+    for (const [socket, seen] of sockets)
+      if (socket.writableLength > 0 && needsAnswer(looksAt(socket, seen), seen, most))
+        still.push({ socket, seen, left: seen.left });
+    if (pause-- > 0 || still.length === 0) return;
+    pause = Number.POSITIVE_INFINITY;
+    ask(still.map(({ socket }) => descriptorOf(socket)))
+      .catch(() => new Map<number, number>())
+      .then((queued) => judge(still, queued))
+      .finally(() => {
+        pause = Math.ceil(most / 3);
+      });
   };
   server.on("connection", opened);
   // Over TLS answers wait in another socket than the one that was accepted.
@@ -83,21 +101,30 @@ function needsAnswer(looks: number, { queued }: Seen, most: number): boolean {
   return looks > most || (looks > 1 && queued === undefined);
 }
 
-/** Whether a connection may stay: its time is not over, or the system holds less of it than before, and then its time begins anew. */
+/**
+ * Whether a connection may stay: its time is not over, or the system holds less of it than before. Then its time begins anew.
+ * It begins anew with the first that the system tells, too: a client's system tells only every 100 KB what the client has read, and that may take most of the time.
+ */
 function takes(seen: Seen, queued: number | undefined, most: number): boolean {
   const before = seen.queued;
   seen.queued = queued;
-  if (seen.looks <= most) return true;
-  if (before === undefined || queued === undefined || queued >= before) return false;
-  seen.looks = 1;
-  return true;
+  if (queued !== undefined && (before === undefined || queued < before)) {
+    seen.looks = 1;
+    return true;
+  }
+  return seen.looks <= most;
 }
 
 /** Ends a connection without its unread bytes: after a usual end the system would keep them, some megabytes a connection, for minutes. */
 function reset(socket: Socket & { readonly _parent?: Socket | null }): void {
   // Node resets no TLS socket, but the connection below.
   const below = socket._parent ?? socket;
-  below.resetAndDestroy();
+  try {
+    below.resetAndDestroy();
+  } catch {
+    // Only TCP knows a reset.
+    below.destroy();
+  }
   if (below !== socket) socket.destroy();
 }
 

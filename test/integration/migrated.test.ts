@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
+import type { AlertRuleFields } from "../../src/model/alert-rule.ts";
 import { first } from "../../src/store/migrations/0001-first.ts";
 import { tenants } from "../../src/store/migrations/0002-tenants.ts";
 import { alerts } from "../../src/store/migrations/0003-alerts.ts";
@@ -11,7 +12,8 @@ import { commandParts } from "../../src/store/migrations/0004-command-parts.ts";
 import { shifts } from "../../src/store/migrations/0005-shifts.ts";
 import { noticePlaces } from "../../src/store/migrations/0006-notice-places.ts";
 import { engine } from "../../src/store/sqlite/engine.ts";
-import { ruleFields } from "../contract/store/alert-values.ts";
+import { geofenceFields, ruleFields } from "../contract/store/alert-values.ts";
+import { makeAccount, now } from "../contract/store/harness.ts";
 import { plainSqlite } from "../support/plain-sqlite.ts";
 import { openStore } from "../support/store.ts";
 
@@ -82,4 +84,28 @@ test("a folder of the first released version with more rules than the writer's m
     [{ channel: "email", address: "ana@example.com", state: "confirmed" }],
   );
   kept.close();
+});
+
+test("a zone and a rule whose text is damaged keep no folder from being brought up to date", async (context) => {
+  const directory = await mkdtemp(join(tmpdir(), "waybeam-migrated-"));
+  context.after(() => rm(directory, { recursive: true }));
+  let store = await openStore(directory);
+  const { key } = await makeAccount(store);
+  const route = geofenceFields({ zone: { kind: "route", line: [[0, 0]], width: 1 } });
+  const named: AlertRuleFields = { ...ruleFields(), type: "route", parameters: { zones: ["whole"] } };
+  for (const id of ["damaged", "whole"]) {
+    await store.geofences.create(key, id, route, now);
+    await store.alertRules.create(key, 1, id, named, now);
+  }
+  await store.close();
+  const file = new DatabaseSync(join(directory, "waybeam.db"));
+  file.exec(`drop index geofence_positions; alter table geofence drop column positions;
+    drop table rule_zone; drop trigger rule_zone_made; drop trigger rule_zone_changed; drop trigger rule_zone_removed;
+    delete from migration where number >= 14; drop trigger rule_target_changed;
+    update geofence set zone = 'x' where id = 'damaged'; update alert_rule set definition = 'x' where id = 'damaged'`);
+  file.close();
+  store = await openStore(directory);
+  assert.equal(await store.geofences.positions(key, 0), 1);
+  assert.equal(await store.alertRules.count(key, { zone: "whole" }), 1);
+  await store.close();
 });

@@ -10,10 +10,12 @@ export const positions: Migration = {
       .alterTable("geofence")
       .addColumn("positions", int, (column) => column.notNull().defaultTo(0))
       .execute();
+    // One zone whose text is damaged must not keep the service of all from starting.
     await sql`update geofence set positions = case json_extract(zone, '$.kind')
       when 'circle' then 1
-      when 'route' then json_array_length(zone, '$.line')
-      else (select coalesce(sum(json_array_length(value)), 0) from json_each(zone, '$.rings')) end`.execute(database);
+      when 'route' then coalesce(json_array_length(zone, '$.line'), 0)
+      else (select coalesce(sum(json_array_length(value)), 0) from json_each(zone, '$.rings')) end
+      where json_valid(zone)`.execute(database);
     await schema.createIndex("geofence_positions").on("geofence").columns(["account", "positions"]).execute();
   },
 };

@@ -23,14 +23,16 @@ export const ruleZones: Migration = {
       `create trigger rule_zone_changed after update of definition on alert_rule begin ${gone} ${made} end`,
     );
     await run(database, `create trigger rule_zone_removed after delete on alert_rule begin ${gone} end`);
-    await run(database, `insert into rule_zone ${zonesOf("own", "from alert_rule as own,")}`);
+    // A rule whose text is damaged names none, so that it keeps no service from starting.
+    const readable = "case when json_valid(own.definition) then own.definition end";
+    await run(database, `insert into rule_zone ${zonesOf("own", "from alert_rule as own,", readable)}`);
   },
 };
 
 /** The rows of the zones that a rule names, in its parameters and its conditions; one that it names twice has one. */
-function zonesOf(row: string, from: string): string {
+function zonesOf(row: string, from: string, definition = `${row}.definition`): string {
   const part = (list: string, zone: string) =>
-    `select ${row}.account, ${zone}, ${row}."key" ${from} json_each(${row}.definition, '$.${list}') where ${zone} is not null`;
+    `select ${row}.account, ${zone}, ${row}."key" ${from} json_each(${definition}, '$.${list}') where ${zone} is not null`;
   return `${part("parameters.zones", "json_each.value")} union ${part("conditions", "json_extract(json_each.value, '$.zone')")}`;
 }
 

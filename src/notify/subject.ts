@@ -80,10 +80,14 @@ export class Subjects {
   async #read(notice: Notice): Promise<Facts | undefined> {
     const { alerts, devices, accounts, alertRules } = this.#store;
     const [alert, device] = await Promise.all([alerts.find(notice.alertId), devices.findByKey(notice.device)]);
-    const account = device && (await accounts.find(device.accountKey));
-    if (device === undefined || account === undefined) return undefined;
-    const rule = alert && (await alertRules.find(alert.ruleId));
-    const mileage = alert && rule && (await this.#mileageAt(alert, device));
+    if (device === undefined) return undefined;
+    // Before the rule: reading it may take long, and a rule that is disabled meanwhile sends no command.
+    const mileage = alert && (await this.#mileageAt(alert, device));
+    const [account, rule] = await Promise.all([
+      accounts.find(device.accountKey),
+      alert && alertRules.find(alert.ruleId),
+    ]);
+    if (account === undefined) return undefined;
     return { alert, device, account, rule, mileage };
   }
 

@@ -37,3 +37,28 @@ test("notices of one alert that are tried at once share what is read, and each i
   await store.devices.remove(device.key);
   assert.deepEqual(await reasons(), Array(12).fill("gone"));
 });
+
+test("a rule that is disabled while a mileage is read for long sends no command, also of a notice that joins", async (context) => {
+  const bench = await OutboxBench.make();
+  context.after(() => bench.close());
+  const { store, rule, clock } = bench;
+  const [first, second] = await Promise.all((await bench.commit([webhook, command])).map((id) => bench.notice(id)));
+  assert.ok(first !== undefined && second !== undefined);
+  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const read = store.locations.context;
+  context.mock.method(store.locations, "context", async (...given: Parameters<typeof read>) => {
+    asked.resolve();
+    await held.promise;
+    return read.apply(store.locations, given);
+  });
+  const subjects = new Subjects(store, silentLog);
+  const told = subjects.find(first, clock.now());
+  await asked.promise;
+  await store.alertRules.replace(rule.key, 1, { ...rule, enabled: false }, clock.now());
+  const ordered = subjects.find(second, clock.now());
+  held.resolve();
+  const found = await ordered;
+  assert.ok(found !== "gone" && "suppressed" in found);
+  assert.equal(found.suppressed, "the rule was disabled");
+  await told;
+});

@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { AlertRule, AlertRuleFields } from "../../model/alert-rule.ts";
 import type { AlertRuleStore, NamedByRule, RuleExchange } from "../../ports/alert-store.ts";
 import type { Log } from "../../ports/log.ts";
@@ -76,11 +76,9 @@ export class AlertRuleRows implements AlertRuleStore {
         .where("account", "=", accountKey)
         .where("zone", "=", named.zone);
     const targets = named.watched.map((one) => ("device" in one ? `d${one.device}` : `g${one.group}`));
-    return this.#database
-      .selectFrom("rule_target")
-      .select("rule")
-      .where("account", "=", accountKey)
-      .where("target", "in", targets);
+    // One parameter, for a device may be in more groups than a statement takes parameters.
+    const isWatched = sql<boolean>`target in (select value from json_each(${JSON.stringify(targets)}))`;
+    return this.#database.selectFrom("rule_target").select("rule").where("account", "=", accountKey).where(isWatched);
   }
 
   async accounts(): Promise<readonly number[]> {

@@ -123,6 +123,8 @@ export function ruleContract(store: () => Store, reopen: () => Promise<void>): v
       assert.deepEqual(await found({ watched: [{ group: "d" }] }), [two]);
       assert.deepEqual(await found({ watched: [{ device: "e" }, { group: "d" }, { device: "x" }] }), [two]);
       assert.deepEqual(await found({ watched: [] }), []);
+      const many = Array.from({ length: 40_000 }, (_, index) => ({ group: `g${index}` }));
+      assert.deepEqual(await found({ watched: [...many, { device: "e" }] }), [two]);
       assert.deepEqual(await found({ watched: [{ group: "e" }] }), []);
       assert.deepEqual(await found({ zone: "z1" }), [zoned, both]);
       assert.deepEqual(await found({ zone: "z2" }), [zoned]);

@@ -1,9 +1,9 @@
+import { changedState, followedState } from "../fold/state.ts";
 import { stepOf } from "../fold/step.ts";
 import { advance, differOnlyInSums } from "../fold/totals.ts";
 import type { DeviceCommit, TotalsPatch, TotalsShift } from "../model/commit.ts";
 import { contentHashOf, mayHaveOldHash } from "../model/content-hash.ts";
 import {
-  arrivalOf,
   byPlace,
   type DeviceState,
   firstArrival,
@@ -12,7 +12,6 @@ import {
   shiftedTotals,
   type Totals,
   type TotalsSums,
-  withTotals,
 } from "../model/location.ts";
 import type { Watch } from "../ports/alert-engine.ts";
 import type { HistoryContext } from "../ports/store.ts";
@@ -33,8 +32,6 @@ export function planAppend(
   const records: LocationRecord[] = [];
   const arrival = firstArrival + state.arrivals;
   let { time, totals } = state;
-  let last: LocationRecord | undefined;
-  let located: LocationRecord | undefined;
   let taken = 0;
   for (const draft of drafts) {
     if (watch?.full === true) break;
@@ -44,13 +41,10 @@ export function planAppend(
     records.push(record);
     totals = next;
     time = draft.time;
-    last = record;
-    if (draft.located) located = record;
   }
-  const plan = watched(
-    { records, patches: [], state: stateOf(state, records.length, time, totals, last, located) },
-    watch,
-  );
+  const unwatched: Plan = { records, patches: [], state: followedState(state, records) };
+  const found = watched(unwatched, watch);
+  const plan: Plan = found === unwatched ? { ...unwatched, follows: true } : found;
   return { plan, leftover: taken === drafts.length ? [] : drafts.slice(taken) };
 }
 
@@ -260,7 +254,8 @@ function latePlan(state: DeviceState, context: HistoryContext, fold: Folded): Pl
   const time = toEnd ? (fold.newest?.time ?? state.time) : state.time;
   const isFirstPosition = state.totals.anchor === undefined && totals.anchor !== undefined;
   const newest = toEnd || isFirstPosition ? fold.newest : undefined;
-  return { ...changes, state: stateOf(state, records.length, time, totals, newest, located) };
+  const change = { records: records.length, time, totals, newest, located };
+  return { ...changes, state: changedState(state, change) };
 }
 
 /** Whether nothing is stored behind the fold. */
@@ -291,50 +286,4 @@ function sumsBetween(one: TotalsSums, other: TotalsSums): TotalsSums {
 
 function isNothing({ odometerMm, sensorMs }: TotalsSums): boolean {
   return odometerMm === 0 && sensorMs.every((ms) => ms === 0);
-}
-
-/**
- * The state after `before`. `records`: the number of new records; `newest`: the newest record, if a new one is; `located`: the newest of the new records that has its own position.
- * Its `last` is at the last valid position: a newest record that has none keeps its time and readings.
- */
-function stateOf(
-  before: DeviceState,
-  records: number,
-  time: number,
-  totals: Totals,
-  newest: LocationRecord | undefined,
-  located: LocationRecord | undefined,
-): DeviceState {
-  const last = totals.anchor === undefined ? newestOf(before.last, located) : (newest ?? before.last);
-  const receivedAt = newest === undefined || newest.time < time ? arrivalOf(before) : newest.receivedAt;
-  return {
-    version: before.version + 1,
-    time,
-    arrivals: before.arrivals + records,
-    totals,
-    ...(before.rules !== undefined && { rules: before.rules }),
-    ...(last && { last: atLastPosition(last, totals) }),
-    ...(receivedAt !== undefined && receivedAt !== last?.receivedAt && { receivedAt }),
-  };
-}
-
-/** The newest position, where none was ever valid. */
-function newestOf(one: LocationRecord | undefined, other: LocationRecord | undefined): LocationRecord | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return byPlace(one, other) > 0 ? one : other;
-}
-
-function atLastPosition(record: LocationRecord, totals: Totals): LocationRecord {
-  const { anchor } = totals;
-  if (anchor === undefined || record.unlocated || (record.valid && anchor.time === record.time))
-    return withTotals(record, totals);
-  // The speed and course of a position that is not the one shown would mislead.
-  const { speed: _speed, course: _course, ...rest } = record;
-  return {
-    ...rest,
-    latitude: anchor.latitude,
-    longitude: anchor.longitude,
-    positionTime: anchor.time,
-    totals,
-  };
 }

@@ -43,6 +43,8 @@ export interface DeviceCommit {
   readonly shifts?: readonly TotalsShift[];
   /** The state after this commit; its version is the one before plus one. */
   readonly state: DeviceState;
+  /** The state follows from the one before and the records: see `followedState`. A store need not write such a state at once. */
+  readonly follows?: true;
   /** What the device's rules found in these records, and who is to be told. */
   readonly alerts?: readonly Alert[];
   readonly notices?: readonly NewNotice[];

@@ -96,6 +96,8 @@ export interface DeviceIdentifierTable {
 export interface DeviceStateTable {
   device: number;
   version: number;
+  /** The state includes the device's chunks up to this row number, and all up to that of the setting `states`. */
+  as_of: Generated<number>;
   data: Uint8Array;
 }
 

@@ -172,10 +172,12 @@ describe("SQLite store", () => {
     await assert.rejects(store.locations.commit(lost), unavailable);
     // As if it had reached the disk before the failure.
     const sink = new ByteSink(1000);
-    packBatch(sink, lost, 2, () => false);
+    packBatch(sink, lost.devices, 2, () => false);
     unpackBatch(sink.take(), {
-      device: (key, version, state) =>
-        other.prepare("update device_state set version = ?, data = ? where device = ?").run(version, state, key),
+      device(key, { version, asOf, bytes }) {
+        const update = other.prepare("update device_state set version = ?, as_of = ?, data = ? where device = ?");
+        update.run(version, asOf, bytes ?? assert.fail(), key);
+      },
       shifts: () => assert.fail("there are none"),
       chunk: (key, first, last, count, bytes) =>
         other.prepare("insert into tail values (2, ?, ?, ?, ?, ?)").run(key, first, last, count, bytes),

@@ -181,7 +181,8 @@ test("data of the version before blocks open as they are and are sealed meanwhil
     }
   database.exec(`drop index geofence_positions; alter table geofence drop column positions;
     drop table rule_zone; drop trigger rule_zone_made; drop trigger rule_zone_changed; drop trigger rule_zone_removed;
-    drop table block; drop table block_data; drop table patch; delete from migration where number >= 13`);
+    drop table block; drop table block_data; drop table patch; alter table device_state drop column as_of;
+    delete from setting where name = 'states'; delete from migration where number >= 13`);
   database.close();
   const expected = records.map((one) => locationJson(one, 0)).join(",");
   for (let start = 0; start < 3; start++) {

@@ -36,6 +36,8 @@ const statesAtOnce = 256;
 
 interface Found extends Counted {
   numbered: number;
+  /** Of the numbered ones, those that the device's state does not include yet. */
+  newer: number;
   /** A finding tells of its positions already. */
   told: boolean;
 }
@@ -52,6 +54,8 @@ class Inspector {
   readonly #findings: Finding[] = [];
   #more = 0;
   #positions = 0;
+  /** Rows of the tail after this one may be newer than the states of their devices. Earlier versions had no such rows. */
+  #statesAsOf = Number.POSITIVE_INFINITY;
 
   constructor(database: DatabaseSync, work: LongWork) {
     this.#database = database;
@@ -62,6 +66,10 @@ class Inspector {
     // Data of earlier versions have no blocks.
     const hasBlocks = this.#database.prepare("select 1 from sqlite_master where name = 'block'").get() !== undefined;
     if (hasBlocks) await this.#part("sealed positions", () => this.#chunks("block"));
+    await this.#part("settings", async () => {
+      const asOf = this.#database.prepare("select value from setting where name = 'states'").get()?.value;
+      if (asOf !== undefined) this.#statesAsOf = Number(asOf);
+    });
     await this.#part("positions", () => this.#chunks("tail"));
     await this.#part("states of devices", () => this.#states());
     await this.#part("late positions' sums", () => this.#shifts());
@@ -125,17 +133,24 @@ class Inspector {
   }
 
   #row({ table, seq, device, first, last, count, checked }: Row): void {
-    const found = this.#byDevice.get(device) ?? { rows: 0, records: 0, numbered: 0, told: false };
+    const found = this.#byDevice.get(device) ?? { rows: 0, records: 0, numbered: 0, newer: 0, told: false };
     this.#byDevice.set(device, found);
     found.rows++;
     found.records += checked.records;
     found.numbered += checked.numbered;
+    if (table === "tail" && seq > this.#statesAsOf && seq > this.#asOf(device)) found.newer += checked.numbered;
     this.#positions += checked.records;
     if (checked.problem === undefined) return;
     found.told = true;
     const what = table === "tail" ? "row" : "block";
     const text = `${what} ${seq} with ${count} positions is damaged: ${checked.problem}`;
     this.#tell(device, text, { from: first, to: last });
+  }
+
+  /** The row number up to which a device's state includes the tail. */
+  #asOf(device: number): number {
+    const row = this.#database.prepare("select as_of from device_state where device = ?").get(device);
+    return Number(row?.as_of ?? Number.POSITIVE_INFINITY);
   }
 
   /** The state of a device knows how many positions it has numbered, so missing ones show whatever became of their rows. */
@@ -156,21 +171,21 @@ class Inspector {
 
   #state(device: number, version: number, data: Uint8Array): void {
     const found = this.#byDevice.get(device);
-    let arrivals: number;
+    let known: number;
     try {
-      arrivals = readState(data, version).arrivals;
+      known = readState(data, version).arrivals + (found?.newer ?? 0);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       this.#tell(device, "its state (the last position and the totals) is damaged");
       return;
     }
     const numbered = found?.numbered ?? 0;
-    if (numbered === arrivals || found?.told) return;
+    if (numbered === known || found?.told) return;
     this.#tell(
       device,
-      numbered < arrivals
-        ? `${arrivals - numbered} of its ${arrivals} positions are missing`
-        : `its state is older than its positions: it knows ${arrivals} of ${numbered}`,
+      numbered < known
+        ? `${known - numbered} of its ${known} positions are missing`
+        : `its state is older than its positions: it knows ${known} of ${numbered}`,
     );
   }
 

@@ -15,6 +15,7 @@ import { arrival } from "./0012-arrival.ts";
 import { blocks } from "./0013-blocks.ts";
 import { positions } from "./0014-positions.ts";
 import { ruleZones } from "./0015-rule-zones.ts";
+import { keptStates } from "./0016-kept-states.ts";
 import type { Engine, Migration } from "./migration.ts";
 
 /** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
@@ -34,6 +35,7 @@ const migrations: readonly Migration[] = [
   blocks,
   positions,
   ruleZones,
+  keptStates,
 ];
 
 /** The version of the data that this program writes: the number of the newest migration. */

@@ -47,30 +47,53 @@ export interface LaidPatches {
 /*
  * The batch as bytes, little endian; the writer copies record bytes from here into rows without looking at them.
  *   batch:  u32 devices, then each device
- *   device: f64 key, f64 version, u32 length of its state, the state, u32 shifts and, where there are some, f64 earliest time, u32 length, the shifts;
- *           u32 chunks, then each chunk
+ *   device: f64 key, f64 version, f64 version before, f64 as of, u32 length of its state (0: the state is not written), the state, u32 shifts and, where there are some,
+ *           f64 earliest time, u32 length, the shifts; u32 chunks, then each chunk
  *   chunk:  f64 first, f64 last, u32 count, u32 length, the records
  */
+const deviceHeader = 36;
 const chunkHeader = 24;
 
 /** Whether a device has stored records between two event times, as far as its index tells. */
 export type Separates = (device: DeviceKey, from: number, to: number) => boolean;
 
+/** Decides which states a batch writes. */
+export interface StatesOfBatch {
+  /** The version that the stored state of a device must have. */
+  versionBefore(commit: DeviceCommit): number;
+  /** Whether the state is written. One that is not can be made again from the stored state and the chunks that are newer. */
+  writes(commit: DeviceCommit): boolean;
+}
+
+/** Writes every state. */
+export const allStates: StatesOfBatch = { versionBefore: ({ state }) => state.version - 1, writes: () => true };
+
 /**
  * Packs states, shifts and new records. Returns the chunks in the order in which the writer numbers them, from `seq` on. Records between which others are stored are in chunks of
  * their own: a chunk that reaches over many others would be read with each of these.
  */
-export function packBatch(sink: ByteSink, batch: CommitBatch, seq: number, separates: Separates): readonly Chunk[] {
+export function packBatch(
+  sink: ByteSink,
+  devices: CommitBatch["devices"],
+  seq: number,
+  separates: Separates,
+  states: StatesOfBatch = allStates,
+): readonly Chunk[] {
   const chunks: Chunk[] = [];
   sink.length = 0;
-  sink.uint32(batch.devices.length);
-  for (const { device, state, records, shifts } of batch.devices) {
+  sink.uint32(devices.length);
+  for (const commit of devices) {
+    const { device, state, records, shifts } = commit;
+    const header = sink.length;
     sink.float64(device);
     sink.float64(state.version);
-    const stateStart = sink.length + 4;
+    sink.float64(states.versionBefore(commit));
+    sink.float64(0);
     sink.uint32(0);
-    writeState(sink, state);
-    sink.view.setUint32(stateStart - 4, sink.length - stateStart, true);
+    if (states.writes(commit)) {
+      writeState(sink, state);
+      sink.view.setUint32(header + deviceHeader - 4, sink.length - header - deviceHeader, true);
+    }
     packShifts(sink, seq, shifts ?? []);
     const counted = sink.length;
     sink.uint32(0);
@@ -81,6 +104,7 @@ export function packBatch(sink: ByteSink, batch: CommitBatch, seq: number, separ
       start += chunk.count;
     }
     sink.view.setUint32(counted, count, true);
+    sink.view.setFloat64(header + 24, seq + chunks.length - 1, true);
   }
   return chunks;
 }
@@ -128,9 +152,20 @@ function packChunk(
   return { device, first, last, count, bytes };
 }
 
+/** A device's state in a batch. */
+export interface PackedState {
+  readonly version: number;
+  /** The version that the stored state must have. */
+  readonly versionBefore: number;
+  /** The state includes the chunks up to this row number. */
+  readonly asOf: number;
+  /** Undefined: the state is not written. */
+  readonly bytes: Uint8Array | undefined;
+}
+
 /** What the writer does with a batch, in order. Byte arrays are views of the batch. */
 export interface BatchVisitor {
-  device(key: DeviceKey, version: number, state: Uint8Array): void;
+  device(key: DeviceKey, state: PackedState): void;
   /** `since`: the earliest time that they are after. */
   shifts(device: DeviceKey, count: number, since: number, bytes: Uint8Array): void;
   chunk(device: DeviceKey, first: number, last: number, count: number, records: Uint8Array): void;
@@ -143,9 +178,14 @@ export function unpackBatch(buffer: ArrayBuffer, visitor: BatchVisitor): void {
   let at = 4;
   for (let index = 0; index < devices; index++) {
     const device = view.getFloat64(at, true);
-    const stateLength = view.getUint32(at + 16, true);
-    visitor.device(device, view.getFloat64(at + 8, true), new Uint8Array(buffer, at + 20, stateLength));
-    at = unpackShifts(view, at + 20 + stateLength, device, visitor);
+    const length = view.getUint32(at + 32, true);
+    visitor.device(device, {
+      version: view.getFloat64(at + 8, true),
+      versionBefore: view.getFloat64(at + 16, true),
+      asOf: view.getFloat64(at + 24, true),
+      bytes: length === 0 ? undefined : new Uint8Array(buffer, at + deviceHeader, length),
+    });
+    at = unpackShifts(view, at + deviceHeader + length, device, visitor);
     const chunks = view.getUint32(at, true);
     at += 4;
     for (let chunk = 0; chunk < chunks; chunk++) {

@@ -152,12 +152,15 @@ describe("packed batches", () => {
         const separates = (device: number, from: number, to: number) => Math.trunc(device + from + to) % every === 1;
         const sink = new ByteSink(8);
         const commits = devices.map((records, index) => append(index + 1, index + 7, records));
-        const chunks = packBatch(sink, { devices: commits, refused: [] }, 1, separates);
+        const chunks = packBatch(sink, commits, 1, separates);
         const states: DeviceState[] = [];
         const found: unknown[] = [];
         const records = new Map<number, unknown[]>(commits.map(({ device }) => [device, []]));
         unpackBatch(sink.take(), {
-          device: (_, version, state) => states.push(readState(state, version)),
+          device(_, { version, versionBefore, asOf, bytes }) {
+            assert.deepEqual([versionBefore, asOf <= chunks.length], [version - 1, true]);
+            states.push(readState(bytes ?? assert.fail(), version));
+          },
           shifts: () => assert.fail("there are none"),
           chunk(device, first, last, count, bytes) {
             found.push({ device, first, last, count, bytes: bytes.byteLength });

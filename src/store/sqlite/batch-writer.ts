@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
-import { type BatchVisitor, type Rewrite, unpackBatch } from "../records/batch.ts";
+import { type BatchVisitor, type PackedState, type Rewrite, unpackBatch } from "../records/batch.ts";
 import { Rewriter } from "../records/rewrite.ts";
 import { Shifts } from "../records/shifts.ts";
 import type { CommitAnswer, CommitRequest } from "./messages.ts";
@@ -13,6 +13,8 @@ export class BatchWriter implements BatchVisitor {
   readonly #end: StatementSync;
   readonly #append: StatementSync;
   readonly #state: StatementSync;
+  readonly #version: StatementSync;
+  readonly #asOf: StatementSync;
   readonly #shift: StatementSync;
   readonly #shifts: StatementSync;
   readonly #chunk: StatementSync;
@@ -32,7 +34,13 @@ export class BatchWriter implements BatchVisitor {
       "insert into tail (seq, device, first, last, count, data) values (?, ?, ?, ?, ?, ?)",
     );
     // A device's state row is made with the device and goes with it, so this finds a stale version and a deleted device alike.
-    this.#state = database.prepare("update device_state set version = ?, data = ? where device = ? and version = ?");
+    this.#state = database.prepare(
+      "update device_state set version = ?, as_of = ?, data = ? where device = ? and version = ?",
+    );
+    this.#version = database.prepare("select 1 from device_state where device = ? and version = ?");
+    this.#asOf = database.prepare(
+      "insert into setting (name, value) values ('states', ?) on conflict (name) do update set value = excluded.value",
+    );
     // What `||` makes of blobs is text of the same bytes.
     this.#shift = database.prepare(
       `insert into shifts (device, seq, since, count, data) values (?, ?, ?, ?, ?) on conflict (device) do update set
@@ -47,7 +55,7 @@ export class BatchWriter implements BatchVisitor {
   }
 
   write(request: CommitRequest): CommitAnswer {
-    const { buffer, seq, rewrites, laid, refused, refusedBefore, refusedBytes, alerts, notices } = request;
+    const { buffer, seq, rewrites, laid, refused, refusedBefore, refusedBytes, alerts, notices, asOf } = request;
     this.#seq = seq;
     this.#conflicts = [];
     this.#begin.run();
@@ -57,6 +65,7 @@ export class BatchWriter implements BatchVisitor {
       // After the shifts of this commit, which patched records are to be without.
       for (const rewrite of rewrites) missing += this.#rewriteChunks(rewrite);
       for (const { device, from, to, count, patches } of laid) this.#lay.run(device, seq, from, to, count, patches);
+      if (asOf !== undefined) this.#asOf.run(String(asOf));
       const madeRoom = refused.length === 0 ? 0 : this.#refused.write(refused, refusedBytes, refusedBefore);
       if (this.#conflicts.length > 0) this.#database.exec("rollback");
       else {
@@ -73,8 +82,12 @@ export class BatchWriter implements BatchVisitor {
     }
   }
 
-  device(key: DeviceKey, version: number, state: Uint8Array): void {
-    if (this.#state.run(version, state, key, version - 1).changes !== 1) this.#conflicts.push(key);
+  device(key: DeviceKey, { version, versionBefore, asOf, bytes }: PackedState): void {
+    const found =
+      bytes === undefined
+        ? this.#version.get(key, versionBefore) !== undefined
+        : this.#state.run(version, asOf, bytes, key, versionBefore).changes === 1;
+    if (!found) this.#conflicts.push(key);
   }
 
   shifts(device: DeviceKey, count: number, since: number, bytes: Uint8Array): void {

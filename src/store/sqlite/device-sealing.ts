@@ -16,6 +16,8 @@ export interface SealingParts {
   readonly index: ChunkIndex;
   /** Brings the index up to the tail, in a turn at the writer. */
   settle(): Promise<void>;
+  /** Writes what is kept of a device's state, in a turn at the writer. */
+  writeState(device: DeviceKey): Promise<void>;
   /** Called when a swap fails: these chunks may have been sealed or not. */
   doubt(device: DeviceKey, seqs: readonly number[]): void;
 }
@@ -106,6 +108,7 @@ export class DeviceSealing {
     if (answer?.seqs.length === 0 && answer.lifts.length === 0) return 0;
     await this.#parts.settle();
     if (this.#isGone) return 0;
+    await this.#parts.writeState(this.#device);
     const { index, writer } = this.#parts;
     const seq = index.next;
     const { blocks, lifts, seqs: replaced } = answer ?? { blocks: [], lifts: new Float64Array(0), seqs };

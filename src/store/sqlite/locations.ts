@@ -1,6 +1,6 @@
-import type { CommitBatch, DeviceCommit, RefusedReport, TotalsPatch, TotalsShift } from "../../model/commit.ts";
+import type { CommitBatch, DeviceCommit, RefusedReport, TotalsShift } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
-import type { DeviceState, RecordPlace } from "../../model/location.ts";
+import { type DeviceState, neverReported, type RecordPlace } from "../../model/location.ts";
 import type { Log } from "../../ports/log.ts";
 import {
   type CommitConflict,
@@ -15,7 +15,6 @@ import {
 import { type LaidPatches, packBatch, type Rewrite } from "../records/batch.ts";
 import { packPatches } from "../records/rewrite.ts";
 import { ByteSink } from "../records/sink.ts";
-import { readState } from "../records/state-codec.ts";
 import type { CrowdedNotices } from "../rows/notice-room.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { type AlertRows, alertRows } from "./alert-rows.ts";
@@ -24,10 +23,12 @@ import { Contexts } from "./contexts.ts";
 import type { DeviceChunks, PlacedChunk, Waiting } from "./device-chunks.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import { HistorySteps } from "./history-steps.ts";
+import { KeptStates, type NewRow, readStored } from "./kept-states.ts";
 import { loopLoad } from "./loop-load.ts";
 import { type PackerCalls, type ReaderCalls, scanColumns, type WriterCalls } from "./messages.ts";
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
+import { groupsOf } from "./patch-groups.ts";
 import { Sealer } from "./sealer.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
@@ -63,11 +64,14 @@ export class SqliteLocations implements LocationStore {
   readonly #contexts: Contexts;
   readonly #moments: Moments;
   readonly #batch = new ByteSink(batchBytes);
+  readonly #kept: KeptStates;
   /**
-   * After a commit that failed, whether the tail has rows that the index does not know is found out before the next one, and before repeats are looked for: states tell of
-   * these rows already, and what is in them would be stored once more.
+   * After a commit that failed, whether the tail has rows that the index does not know is found out before the next one, before states are told, and before repeats are looked
+   * for: what is in these rows would be stored once more.
    */
   #uncertain = false;
+  /** Devices of commits that failed: what is known of their states may be wrong. */
+  readonly #uncertainDevices = new Set<DeviceKey>();
   /** Refused reports of commits that failed: they may be stored nevertheless. Records tell by their device's version. */
   readonly #perhapsStored = new WeakSet<RefusedReport>();
   /** Chunks of a swap that was not answered: they were sealed or not. There is at most one such swap, because nothing is written before `settle` finds out. */
@@ -81,12 +85,14 @@ export class SqliteLocations implements LocationStore {
     this.#parts = parts;
     this.steps = new HistorySteps(reader, historyReader);
     this.#reading = { reader, steps: this.steps, index, settled: () => turns.run(() => this.settle()) };
+    this.#kept = new KeptStates({ ...parts, settle: () => this.settle() });
     this.#contexts = new Contexts(this.#reading);
     this.#moments = new Moments(this.#reading);
     this.sealer = new Sealer({
       ...parts,
       isBusy: loopLoad(),
       settle: () => this.settle(),
+      writeState: (device) => this.#kept.write(device),
       doubt: (device, seqs) => {
         this.#uncertain = true;
         this.#doubtful = [{ device, seqs }];
@@ -103,19 +109,34 @@ export class SqliteLocations implements LocationStore {
   async load(): Promise<void> {
     // Blocks first: most of them are older than the tail, and a chunk that is inserted moves all chunks behind it.
     await this.#loadChunks("scanBlocks", 1);
-    await this.#loadChunks("scan", 1);
+    await this.#loadTail(1, await this.#kept.open());
     await this.#loadWaiting();
     this.#loaded();
     this.sealer.tellWork();
   }
 
+  /** Writes what is kept in memory. */
+  async close(): Promise<void> {
+    await this.#kept.close();
+  }
+
   #loaded(): void {
     this.#uncertain = false;
+    this.#uncertainDevices.clear();
     for (const device of this.#parts.index.devices()) this.sealer.look(device);
   }
 
+  /** Reads the tail from a row number on into the index. Rows from `newFrom` on may be newer than the states of their devices. */
+  async #loadTail(from: number, newFrom: number): Promise<void> {
+    const rows: NewRow[] = [];
+    await this.#loadChunks("scan", from, (row) => {
+      if (row.seq >= newFrom) rows.push(row);
+    });
+    await this.#kept.recover(this.#uncertainDevices, rows);
+  }
+
   /** Reads chunks from a row number on into the index. */
-  async #loadChunks(call: "scan" | "scanBlocks", from: number): Promise<void> {
+  async #loadChunks(call: "scan" | "scanBlocks", from: number, found?: (chunk: ScannedChunk) => void): Promise<void> {
     const { reader, index } = this.#parts;
     let pending = reader.call(call, from);
     for (;;) {
@@ -126,6 +147,7 @@ export class SqliteLocations implements LocationStore {
       for (const chunk of chunksOf(rows, call === "scanBlocks")) {
         index.add(chunk.device, chunk.seq, chunk);
         index.past(chunk.asOf);
+        found?.(chunk);
         // Who asks for a range of time does not find it.
         if (!isPossible(chunk)) this.sealer.tellDamage(chunk.device, { ...chunk, problem: impossible });
       }
@@ -187,15 +209,15 @@ export class SqliteLocations implements LocationStore {
   }
 
   async states(devices: readonly DeviceKey[]): Promise<readonly DeviceState[]> {
-    const found = new Map<DeviceKey, DeviceState>();
-    for (let from = 0; from < devices.length; ) {
-      const { answered, table, bytes } = await this.#parts.reader.call("states", devices.slice(from));
-      for (let at = 0; at < table.length; at += 4)
-        found.set(table[at] ?? 0, readState(bytes.subarray(table[at + 2], table[at + 3]), table[at + 1] ?? 0));
-      from += answered;
+    if (this.#uncertain) await this.#reading.settled();
+    const kept = new Map<DeviceKey, DeviceState>();
+    for (const device of devices) {
+      const state = this.#kept.get(device);
+      if (state !== undefined) kept.set(device, state);
     }
-    const never = readState(new Uint8Array(0), 0);
-    return devices.map((device) => found.get(device) ?? never);
+    const others = kept.size === 0 ? devices : devices.filter((device) => !kept.has(device));
+    const stored = await readStored(this.#parts.reader, others);
+    return devices.map((device) => kept.get(device) ?? stored.get(device)?.state ?? neverReported);
   }
 
   async commit(batch: CommitBatch, written?: () => void): Promise<CommitConflict | undefined> {
@@ -211,7 +233,8 @@ export class SqliteLocations implements LocationStore {
   ): Promise<CommitConflict | undefined> {
     await this.settle();
     const { writer, index, refusedBytes, log } = this.#parts;
-    const chunks = packBatch(this.#batch, batch, index.next, index.separator());
+    const choice = this.#kept.choose(batch.devices);
+    const chunks = packBatch(this.#batch, batch.devices, index.next, index.separator(), choice);
     written?.();
     const rewrites: Rewrite[] = [];
     const laid: LaidPatches[] = [];
@@ -225,10 +248,14 @@ export class SqliteLocations implements LocationStore {
       const answer = await writer.call("append", request, [buffer]);
       if (answer.buffer.byteLength <= keptBatchBytes) this.#batch.restore(answer.buffer);
       if (answer.missing > 0) log.warn({ records: answer.missing }, "patches for records that are not stored");
-      if (answer.conflicts.length > 0) return { conflicts: answer.conflicts };
+      if (answer.conflicts.length > 0) {
+        await this.#kept.recover(answer.conflicts, []);
+        return { conflicts: answer.conflicts };
+      }
       this.onRefusedDropped(answer.madeRoom);
     } catch (error) {
       this.#uncertain = true;
+      for (const { device } of batch.devices) this.#uncertainDevices.add(device);
       for (const report of batch.refused) this.#perhapsStored.add(report);
       throw error;
     }
@@ -237,6 +264,7 @@ export class SqliteLocations implements LocationStore {
     });
     // Later commits must have higher numbers than this commit's shifts and patches, even if it has no chunk.
     index.past(first);
+    this.#kept.committed(batch.devices, choice);
     for (const { device, from, count } of laid) {
       const known = index.get(device);
       if (known !== undefined) known.patches = more(known.patches, count, from);
@@ -262,7 +290,7 @@ export class SqliteLocations implements LocationStore {
     await this.#resolveDoubt();
     const { next } = this.#parts.index;
     await this.#loadChunks("scanBlocks", next);
-    await this.#loadChunks("scan", next);
+    await this.#loadTail(next, next);
     // Where this is damaged, what there is to fold in waits for the next start.
     await this.#orDamaged(() => this.#loadWaiting());
     this.#loaded();
@@ -343,34 +371,4 @@ const impossible = "its row says that it has no positions, or gives them times t
 /** Whether a row's count and times can be those of stored records: a date has a time of 8.64e15 ms at most. */
 function isPossible({ first, last, count }: PlacedChunk): boolean {
   return count > 0 && first <= last && first >= -8.64e15 && last <= 8.64e15;
-}
-
-/** Patches that lie near each other. */
-interface PatchGroup {
-  from: number;
-  to: number;
-  readonly patches: TotalsPatch[];
-}
-
-/** The most chunks that begin within the time of one group: who reads one of the chunks reads the group's patches. */
-const chunksOfGroup = 8;
-
-/** Patches in groups: those of late records that lie far apart in a device's history concern different readers. */
-function groupsOf(patches: readonly TotalsPatch[], chunks: DeviceChunks): readonly PatchGroup[] {
-  const groups: PatchGroup[] = [];
-  let begin = 0;
-  for (const patch of patches) {
-    const { time } = patch;
-    const at = chunks.position(time, 0);
-    const last = groups.at(-1);
-    if (last === undefined || Math.abs(at - begin) > chunksOfGroup) {
-      groups.push({ from: time, to: time, patches: [patch] });
-      begin = at;
-      continue;
-    }
-    last.from = Math.min(last.from, time);
-    last.to = Math.max(last.to, time);
-    last.patches.push(patch);
-  }
-  return groups;
 }

@@ -42,6 +42,8 @@ export interface CommitRequest {
   /** Rare, so they cross threads as plain values. */
   readonly alerts: readonly NewAlertRow[];
   readonly notices: readonly NewNoticeRow[];
+  /** From now on each state includes the chunks up to this row number, at least. */
+  readonly asOf?: number | undefined;
 }
 
 /** What became of a batch. */
@@ -217,10 +219,19 @@ export interface MomentAnswer {
   readonly newest: Uint8Array<ArrayBuffer>;
 }
 
-/** States of the first `answered` of the devices, packed: four numbers for each that is there (device, version, start, end), and all their bytes. */
+/** Numbers of a state in the answer: device, version, as of, start and end of the state's bytes. */
+export const stateNumbers = 5;
+
+/** States of the first `answered` of the devices, packed: `stateNumbers` for each that is there, and all their bytes. */
 export interface StatesAnswer {
   readonly answered: number;
   readonly table: Float64Array<ArrayBuffer>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Bytes of the first rows of those that were asked for. `ends`: where the bytes of each row end. A row that can't be read has none. */
+export interface RowsAnswer {
+  readonly ends: Float64Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -239,6 +250,7 @@ export interface ReaderCalls {
   /** As `scan`, of blocks. */
   readonly scanBlocks: Call<number, Float64Array<ArrayBuffer>>;
   readonly states: Call<readonly DeviceKey[], StatesAnswer>;
+  readonly rows: Call<readonly number[], RowsAnswer>;
   /** Answers undefined when one of the chunks is gone. The index tells where its records are now. */
   readonly history: Call<RenderRequest, readonly JsonPiece[] | undefined>;
   /** The request: as `packRequests` packs it. */

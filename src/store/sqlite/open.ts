@@ -240,6 +240,7 @@ async function assemble(
     async close() {
       clearTimeout(starting);
       await Promise.all([locations.sealer.close(), purger.close()]);
+      await locations.close();
       await turns.run(close);
     },
   };

@@ -3,9 +3,9 @@ import type { DeviceKey } from "../../model/device.ts";
 import { ByteSink } from "../records/sink.ts";
 import { BlockCache } from "./block-cache.ts";
 import { ChunkReader } from "./chunk-reader.ts";
-import { asDoubles } from "./chunk-rows.ts";
+import { asDoubles, damageOf } from "./chunk-rows.ts";
 import { unpackRequests } from "./context-requests.ts";
-import { type ReaderCalls, type StatesAnswer, scanColumns } from "./messages.ts";
+import { type ReaderCalls, type RowsAnswer, type StatesAnswer, scanColumns } from "./messages.ts";
 import { cacheBytes, databaseFile, plain, serve } from "./serve.ts";
 import { Statements } from "./statements.ts";
 
@@ -15,6 +15,8 @@ const busyTimeoutMs = 1000;
 const scanRows = 20_000;
 /** Bytes of states in one answer; with many rules a state has a hundred kilobytes. */
 const statesBytes = 4 * 1024 * 1024;
+/** And of rows of the tail. */
+const rowsBytes = 4 * 1024 * 1024;
 
 class Reader {
   readonly database = new DatabaseSync(databaseFile(), { readOnly: true, timeout: busyTimeoutMs });
@@ -28,9 +30,11 @@ class Reader {
     `select seq, ${asDoubles(["device", "first", "last", "count", "bytes", "as_of"])} from block where seq >= ? order by seq limit ?`,
     { returnArrays: true },
   );
-  readonly #state = this.database.prepare("select version, data from device_state where device = ?", {
+  readonly #state = this.database.prepare("select version, as_of, data from device_state where device = ?", {
     returnArrays: true,
   });
+
+  readonly #data = this.database.prepare("select data from tail where seq = ?");
 
   constructor() {
     // 8 MB: a history's pages are read once, and the system's own cache has them; this is for the inner pages and the row tables.
@@ -53,12 +57,35 @@ class Reader {
     for (; answered < devices.length && (answered === 0 || sink.length < statesBytes); answered++) {
       const row: unknown = this.#state.get(devices[answered] ?? 0);
       if (!Array.isArray(row)) continue;
-      const data: unknown = row[1];
-      table.push(devices[answered] ?? 0, Number(row[0]), sink.length);
+      const data: unknown = row[2];
+      table.push(devices[answered] ?? 0, Number(row[0]), Number(row[1]), sink.length);
       if (data instanceof Uint8Array) sink.append(data);
       table.push(sink.length);
     }
     return { answered, table: Float64Array.from(table), bytes: sink.cut() };
+  }
+
+  rows(seqs: readonly number[]): RowsAnswer {
+    const ends: number[] = [];
+    const sink = new ByteSink(64 * 1024);
+    for (const seq of seqs) {
+      if (ends.length > 0 && sink.length >= rowsBytes) break;
+      const data = this.#dataOf(seq);
+      if (data !== undefined) sink.append(data);
+      ends.push(sink.length);
+    }
+    return { ends: Float64Array.from(ends), bytes: sink.cut() };
+  }
+
+  /** The bytes of a row of the tail. Undefined where the row is gone or can't be read. */
+  #dataOf(seq: number): Uint8Array | undefined {
+    try {
+      const data = this.#data.get(seq)?.data;
+      return data instanceof Uint8Array ? data : undefined;
+    } catch (error) {
+      if (damageOf(error) === undefined) throw error;
+      return undefined;
+    }
   }
 }
 
@@ -93,6 +120,10 @@ serve<ReaderCalls>({
   states: (devices) => {
     const answer = reader().states(devices);
     return { answer, transfer: [answer.table.buffer, answer.bytes.buffer] };
+  },
+  rows: (seqs) => {
+    const answer = reader().rows(seqs);
+    return { answer, transfer: [answer.ends.buffer, answer.bytes.buffer] };
   },
   history: (request) => {
     const answer = reader().chunks.history(request);

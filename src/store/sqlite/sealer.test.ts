@@ -40,6 +40,7 @@ test("the row of a commit that was never answered keeps its number: sealing firs
     turns: new Mutex(),
     index,
     // Looks for rows from the next number on, as the store does.
+    writeState: async () => {},
     settle: async () => {
       if (index.get(2) === undefined && index.next <= unanswered)
         index.add(2, unanswered, { first: 1, last: 1, count: 1, bytes: 100 });
@@ -68,6 +69,7 @@ function sealerOf(index: ChunkIndex, seal: WorkerLink<PackerCalls> = packer, isB
     turns: new Mutex(),
     index,
     settle: async () => {},
+    writeState: async () => {},
     doubt: () => assert.fail("the writer answers"),
     log: silentLog,
     isBusy: () => isBusy,

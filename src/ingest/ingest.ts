@@ -13,6 +13,7 @@ import { type Batch, Batches } from "./batches.ts";
 import { Committer } from "./committer.ts";
 import { Culprits } from "./culprits.ts";
 import { Directory } from "./directory.ts";
+import { Gather } from "./gather.ts";
 import { Holds } from "./holds.ts";
 import type { IngestMetrics } from "./metrics.ts";
 import { OwnClock } from "./own-clock.ts";
@@ -49,7 +50,8 @@ export interface IngestDeps {
 
 /**
  * Takes the reports of many connections, and commits them as one batch: while one commit is in flight the next batch gathers, so batches grow
- * with the load and no timer delays a lone message. A message's `done` is called only when all that it reported is on disk.
+ * with the load. No timer delays the messages of a few trackers; those of a fleet gather for some milliseconds. A message's `done` is called only when all that it reported
+ * is on disk.
  */
 export class Ingest implements Intake, SetAsides {
   readonly states: States;
@@ -65,6 +67,7 @@ export class Ingest implements Intake, SetAsides {
   readonly #culprits: Culprits;
   readonly #progress: Progress;
   readonly #batches = new Batches();
+  readonly #gather: Gather;
   readonly #waiting = new Waiting(mostWaitingBytes);
   readonly #unsubscribe: () => void;
   readonly #drainListeners: (() => void)[] = [];
@@ -90,6 +93,7 @@ export class Ingest implements Intake, SetAsides {
     this.states = new States(deps.store.locations);
     this.#dropped = (values) => deps.metrics.droppedValues.add(values);
     this.#progress = new Progress(deps.clock);
+    this.#gather = new Gather(deps.clock);
     this.#holds = new Holds(deps.clock);
     this.ticks = new Ticks({ ...deps, locations: deps.store.locations, states: this.states });
     const { bus, clock, store } = deps;
@@ -214,6 +218,7 @@ export class Ingest implements Intake, SetAsides {
       this.#culprits.putAside(pending);
       return;
     }
+    this.#gather.reports(device.key);
     // A rest of this device goes first and changes the history, so reading ahead for these reports would be for nothing.
     const first = this.#pending.devices.get(device.key) ?? pending;
     if (first === pending) this.#committer.planner.lookAhead(pending);
@@ -275,6 +280,11 @@ export class Ingest implements Intake, SetAsides {
       // Who waits to be told waits for no trial, which may take long.
       const tried = await this.#culprits.next(this.#stopping, () => this.#tellStored());
       if (tried) this.#relieve();
+      if (!this.#pending.empty)
+        await this.#gather.wait(
+          () => this.#pending.devices.size,
+          () => this.#stopping || this.#hurries,
+        );
       const taken = this.#takeBatch();
       if (taken.devices.length > 0) await this.#commitBatch(taken);
       else if (this.#pending.empty && !tried) return;

@@ -154,7 +154,8 @@ test("a damaged row of the tail costs its own records: the state after a crash i
   for (const commit of [first, second]) await store.locations.commit(batchOf(commit));
   for (const [row, expected] of [
     [1, second.state],
-    [2, second.state],
+    // No record tells its totals. Its numbers are not given again.
+    [2, { ...first.state, arrivals: second.state.arrivals }],
   ] as const) {
     const copy = await crashed(context, directory);
     const database = new DatabaseSync(join(copy, "waybeam.db"));
@@ -164,8 +165,7 @@ test("a damaged row of the tail costs its own records: the state after a crash i
     database.close();
     const again = await openStore(copy);
     const [found = assert.fail()] = await again.locations.states([device.key]);
-    assert.deepEqual([found.arrivals, found.time], [expected.arrivals, expected.time]);
-    if (row === 1) assert.deepEqual(withoutVersion(found), withoutVersion(expected));
+    assert.deepEqual(withoutVersion(found), withoutVersion(expected));
     await again.close();
   }
 });

@@ -36,8 +36,8 @@ const statesAtOnce = 256;
 
 interface Found extends Counted {
   numbered: number;
-  /** Of the numbered ones, those that the device's state does not include yet. */
-  newer: number;
+  /** Rows that the device's state may not include yet, and how many numbered records each has. */
+  readonly newer: { readonly seq: number; readonly numbered: number }[];
   /** A finding tells of its positions already. */
   told: boolean;
 }
@@ -133,12 +133,12 @@ class Inspector {
   }
 
   #row({ table, seq, device, first, last, count, checked }: Row): void {
-    const found = this.#byDevice.get(device) ?? { rows: 0, records: 0, numbered: 0, newer: 0, told: false };
+    const found = this.#byDevice.get(device) ?? { rows: 0, records: 0, numbered: 0, newer: [], told: false };
     this.#byDevice.set(device, found);
     found.rows++;
     found.records += checked.records;
     found.numbered += checked.numbered;
-    if (table === "tail" && seq > this.#statesAsOf && seq > this.#asOf(device)) found.newer += checked.numbered;
+    if (table === "tail" && seq > this.#statesAsOf) found.newer.push({ seq, numbered: checked.numbered });
     this.#positions += checked.records;
     if (checked.problem === undefined) return;
     found.told = true;
@@ -147,38 +147,34 @@ class Inspector {
     this.#tell(device, text, { from: first, to: last });
   }
 
-  /** The row number up to which a device's state includes the tail. */
-  #asOf(device: number): number {
-    const row = this.#database.prepare("select as_of from device_state where device = ?").get(device);
-    return Number(row?.as_of ?? Number.POSITIVE_INFINITY);
-  }
-
   /** The state of a device knows how many positions it has numbered, so missing ones show whatever became of their rows. */
   async #states(): Promise<void> {
     const rows = this.#database.prepare(
-      `select device, version, data from device_state where device > ? order by device limit ${statesAtOnce}`,
+      `select * from device_state where device > ? order by device limit ${statesAtOnce}`,
     );
     for (let after = Number.NEGATIVE_INFINITY, more = true; more; await nextTurn()) {
       this.#work.signal.throwIfAborted();
       const some = rows.all(after === Number.NEGATIVE_INFINITY ? -(2 ** 53) : after);
       more = some.length === statesAtOnce;
-      for (const { device, version, data } of some) {
+      for (const { device, version, as_of: asOf, data } of some) {
         after = Number(device);
-        if (data instanceof Uint8Array) this.#state(after, Number(version), data);
+        // Data of earlier versions have no `as_of`.
+        if (data instanceof Uint8Array) this.#state(after, Number(version), Number(asOf ?? 0), data);
       }
     }
   }
 
-  #state(device: number, version: number, data: Uint8Array): void {
+  #state(device: number, version: number, asOf: number, data: Uint8Array): void {
     const found = this.#byDevice.get(device);
     let known: number;
     try {
-      known = readState(data, version).arrivals + (found?.newer ?? 0);
+      known = readState(data, version).arrivals;
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       this.#tell(device, "its state (the last position and the totals) is damaged");
       return;
     }
+    for (const { seq, numbered } of found?.newer ?? []) if (seq > asOf) known += numbered;
     const numbered = found?.numbered ?? 0;
     if (numbered === known || found?.told) return;
     this.#tell(

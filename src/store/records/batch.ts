@@ -63,10 +63,16 @@ export interface StatesOfBatch {
   versionBefore(commit: DeviceCommit): number;
   /** Whether the state is written. One that is not can be made again from the stored state and the chunks that are newer. */
   writes(commit: DeviceCommit): boolean;
+  /** The row number up to which the state includes the device's chunks, where the commit has no chunk of its own. */
+  asOf(commit: DeviceCommit): number;
 }
 
-/** Writes every state. */
-export const allStates: StatesOfBatch = { versionBefore: ({ state }) => state.version - 1, writes: () => true };
+/** Writes every state, of devices that have no chunks yet. */
+const allStates: StatesOfBatch = {
+  versionBefore: ({ state }) => state.version - 1,
+  writes: () => true,
+  asOf: () => 0,
+};
 
 /**
  * Packs states, shifts and new records. Returns the chunks in the order in which the writer numbers them, from `seq` on. Records between which others are stored are in chunks of
@@ -104,7 +110,7 @@ export function packBatch(
       start += chunk.count;
     }
     sink.view.setUint32(counted, count, true);
-    sink.view.setFloat64(header + 24, seq + chunks.length - 1, true);
+    sink.view.setFloat64(header + 24, count > 0 ? seq + chunks.length - 1 : states.asOf(commit), true);
   }
   return chunks;
 }

@@ -57,6 +57,11 @@ export class ChunkIndex {
     this.past(seq);
   }
 
+  /** The highest row number of a device's chunks. Chunks that are sealed give way to a block with a higher one, so a later start finds it or a higher one. */
+  newest(device: DeviceKey): number {
+    return Math.min(this.#devices.get(device)?.highest ?? 0, this.next - 1);
+  }
+
   /** Notes that a row number is taken, so that `next` is higher. A damaged row may have any number: one that leaves no room for more is ignored. */
   past(seq: number): void {
     if (seq >= this.next && seq < mostSeq) this.next = seq + 1;

@@ -61,6 +61,8 @@ export class DeviceChunks {
   #length = 0;
   /** Longest time from a chunk's first to its last record: a chunk that begins earlier than that before a moment can't reach the moment. */
   #longest = 0;
+  /** The highest row number that a chunk ever had here. */
+  highest = 0;
   /** No chunk ends later. */
   #latest = Number.NEGATIVE_INFINITY;
   #replaced = 0;
@@ -139,6 +141,7 @@ export class DeviceChunks {
     numbers[at + 5] = sealed ? 1 : 0;
     this.#length++;
     this.#tally(at / stride, 1);
+    if (seq > this.highest) this.highest = seq;
     if (last - first > this.#longest) this.#longest = last - first;
     if (last > this.#latest) this.#latest = last;
   }

@@ -1,20 +1,16 @@
-import { followedState } from "../../fold/state.ts";
 import type { DeviceCommit } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { DeviceState } from "../../model/location.ts";
 import type { Log } from "../../ports/log.ts";
+import { StoreUnavailable } from "../../ports/store.ts";
 import { packBatch, type StatesOfBatch } from "../records/batch.ts";
-import { wholeRecords } from "../records/chunk-check.ts";
-import { recordsDamage } from "../records/damage.ts";
-import { readRecords } from "../records/record-codec.ts";
+import { isOutOfMemory } from "../records/damage.ts";
 import { ByteSink } from "../records/sink.ts";
-import { readState } from "../records/state-codec.ts";
 import { Background } from "./background.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
-import type { PlacedChunk } from "./device-chunks.ts";
-import { isDown } from "./engine-errors.ts";
-import { type CommitRequest, type ReaderCalls, stateNumbers, type WriterCalls } from "./messages.ts";
+import type { CommitRequest, ReaderCalls, WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
+import { followRows, type NewRow, readStored, type StoredState } from "./stored-states.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
 /** After so many row numbers all kept states are written. A start after a crash reads the rows of the tail that came since: some tenths of a second. */
@@ -27,10 +23,6 @@ const largeBytes = 64 * 1024;
 const stateBytes = 1000;
 /** States that are written at a time: some milliseconds of the writer. */
 const sliceStates = 256;
-/** Rows that are read at a time, at most. */
-const sliceRows = 1024;
-/** States that are asked for at a time. */
-const statesAtOnce = 4096;
 /** No stored state has this version, so that the commit is a conflict. */
 const noVersion = -1;
 /** Pause after a failure, ms. */
@@ -48,29 +40,16 @@ export interface KeptStatesParts {
 }
 
 /** A state that is newer than its row. */
-interface Kept {
-  readonly state: DeviceState;
+interface Kept extends StoredState {
   /** The version of the row. */
   readonly stored: number;
   readonly bytes: number;
 }
 
-/** A row of the tail that a stored state may not include. */
-export interface NewRow extends Pick<PlacedChunk, "seq" | "first" | "last" | "count"> {
-  readonly device: DeviceKey;
-}
-
-/** A state as it is stored. */
-export interface StoredState {
-  readonly state: DeviceState;
-  /** The state includes the device's chunks up to this row number. */
-  readonly asOf: number;
-}
-
 /** What a commit does to states. */
 export interface Choice extends StatesOfBatch {
   /** States that the commit does not write. */
-  readonly kept: ReadonlyMap<DeviceKey, Kept>;
+  readonly kept: ReadonlyMap<DeviceKey, Omit<Kept, "asOf">>;
 }
 
 /**
@@ -82,17 +61,17 @@ export class KeptStates {
   readonly #states = new Map<DeviceKey, Kept>();
   readonly #sink = new ByteSink(sliceStates * 512);
   readonly #background = new Background(() => this.#work());
+  /**
+   * Rows that are not in the states of their devices yet, because these states can't be read. Such a device can neither commit nor be sealed until its state is read and has the
+   * rows: else their records would be missing from the state for good.
+   */
+  readonly #unread = new Map<DeviceKey, readonly NewRow[]>();
   #bytes = 0;
-  /** The first row number that stored states may not include. */
+  /** The row number after the highest one when all states were last to be written. */
   #since = 1;
 
   constructor(parts: KeptStatesParts) {
     this.#parts = parts;
-  }
-
-  /** Kept states. */
-  get size(): number {
-    return this.#states.size;
   }
 
   /** The state of a device. Undefined: its row has it. */
@@ -104,13 +83,16 @@ export class KeptStates {
   async open(): Promise<number> {
     const sql = "select value from setting where name = 'states'";
     const { rows } = await this.#parts.reader.call("sql", { sql, parameters: [] });
-    this.#since = Number(rows[0]?.value ?? 0) + 1;
+    const asOf = Number(rows[0]?.value ?? 0);
+    // The rows with the highest numbers may be gone. New rows that had their numbers would seem to be in the stored states.
+    this.#parts.index.past(asOf);
+    this.#since = asOf + 1;
     return this.#since;
   }
 
   /** Decides which states a commit writes. */
   choose(devices: readonly DeviceCommit[]): Choice {
-    const kept = new Map<DeviceKey, Kept>();
+    const kept = new Map<DeviceKey, Omit<Kept, "asOf">>();
     let bytes = this.#bytes;
     for (const commit of devices) {
       const { device, state } = commit;
@@ -125,6 +107,7 @@ export class KeptStates {
       kept,
       versionBefore: (commit) => this.#versionBefore(commit),
       writes: ({ device }) => !kept.has(device),
+      asOf: ({ device }) => this.#parts.index.newest(device),
     };
   }
 
@@ -134,62 +117,113 @@ export class KeptStates {
     return kept.state.version === state.version - 1 ? kept.stored : noVersion;
   }
 
-  /** Takes up what a commit did. */
+  /** Takes up what a commit did, whose chunks are in the index. */
   committed(devices: readonly DeviceCommit[], { kept }: Choice): void {
-    for (const { device } of devices) this.#put(device, kept.get(device));
-    if (this.#parts.index.next - this.#since > mostRows || this.#bytes > mostBytes / 2) this.#background.start();
+    for (const { device } of devices) {
+      const one = kept.get(device);
+      this.#put(device, one && { ...one, asOf: this.#parts.index.newest(device) });
+    }
+    if (this.#isDue) this.#background.start();
+  }
+
+  get #isDue(): boolean {
+    return this.#parts.index.next - this.#since > mostRows || this.#bytes > mostBytes / 2;
   }
 
   /** Writes the state of a device before rows of the tail go that the state was to be made of. Call it in a turn at the writer. */
   async write(device: DeviceKey): Promise<void> {
+    await this.complete([device]);
     if (this.#states.has(device)) await this.#write([device]);
+  }
+
+  /** Forgets a device that was removed. */
+  forget(device: DeviceKey): void {
+    this.#put(device, undefined);
+    this.#unread.delete(device);
+  }
+
+  /** Whether the state of one of these devices could not be made. */
+  lacks(devices: readonly DeviceKey[]): boolean {
+    return this.#unread.size > 0 && devices.some((device) => this.#unread.has(device));
+  }
+
+  /** Tries again to make the states that could not be made. Rejects where one still can't be. Call it in a turn at the writer. */
+  async complete(devices: readonly DeviceKey[]): Promise<void> {
+    const lacking = devices.filter((device) => this.#unread.has(device));
+    if (lacking.length > 0) await this.#remake(this.#rowsOf(lacking, []));
   }
 
   /**
    * Makes states again where commits may have written something else than what is known here. `rows` are newer than all that is known here. A state is made from the stored state,
-   * or from the kept one where the stored one is older, and from the rows that are newer.
+   * or from the kept one where the stored one is older, and from the rows that are newer. A device whose state can't be read does not keep others from having theirs.
    */
   async recover(devices: Iterable<DeviceKey>, rows: readonly NewRow[]): Promise<void> {
-    const all = new Set(devices);
-    for (const { device } of rows) all.add(device);
-    const stored = await readStored(this.#parts.reader, [...all]);
-    const states = new Map<DeviceKey, DeviceState>();
-    for (const device of all) {
-      const row = stored.get(device);
-      const known = this.#states.get(device);
-      if (row !== undefined && known?.stored === row.state.version) states.set(device, known.state);
-      else {
-        // The device is gone, or its state was written.
-        this.#put(device, undefined);
-        if (row !== undefined) states.set(device, row.state);
-      }
+    await this.#remakeEach(this.#rowsOf(devices, rows));
+  }
+
+  /** These devices and those of the rows, each with its rows, and with those that it still lacks. */
+  #rowsOf(devices: Iterable<DeviceKey>, rows: readonly NewRow[]): Map<DeviceKey, NewRow[]> {
+    const all = new Map<DeviceKey, NewRow[]>();
+    const of = (device: DeviceKey) => {
+      const known = all.get(device) ?? [...(this.#unread.get(device) ?? [])];
+      all.set(device, known);
+      return known;
+    };
+    for (const device of devices) of(device);
+    for (const row of rows) {
+      const known = of(row.device);
+      if (row.seq > (known.at(-1)?.seq ?? 0)) known.push(row);
     }
-    const newer = rows.filter(({ device, seq }) => {
-      const row = stored.get(device);
-      return row !== undefined && (this.#states.has(device) || seq > row.asOf);
-    });
-    await this.#follow(newer, states);
-    for (const { device } of newer) {
-      const [row, state] = [stored.get(device), states.get(device)];
-      if (row !== undefined && state !== undefined)
-        this.#put(device, { state, stored: row.state.version, bytes: bytesOf(state) });
+    return all;
+  }
+
+  /** Makes states together, or each by itself where one of them can't be made. */
+  async #remakeEach(devices: ReadonlyMap<DeviceKey, readonly NewRow[]>): Promise<void> {
+    try {
+      await this.#remake(devices);
+    } catch (error) {
+      if (!isOfDevice(error)) throw error;
+      const all = [...devices];
+      if (all.length > 1) {
+        const half = all.length >> 1;
+        await this.#remakeEach(new Map(all.slice(0, half)));
+        await this.#remakeEach(new Map(all.slice(half)));
+        return;
+      }
+      for (const [device, rows] of all) {
+        this.#unread.set(device, rows);
+        this.#parts.log.error(
+          { device, error: String(error) },
+          "the state of a device can't be read; it is tried again",
+        );
+      }
     }
   }
 
-  /** Adds the records of rows to states. */
-  async #follow(rows: readonly NewRow[], states: Map<DeviceKey, DeviceState>): Promise<void> {
-    for (let from = 0; from < rows.length; ) {
-      const seqs = rows.slice(from, from + sliceRows).map(({ seq }) => seq);
-      const { ends, bytes } = await this.#parts.reader.call("rows", seqs);
-      let begin = 0;
-      ends.forEach((end, index) => {
-        const row = rows[from + index];
-        const before = row && states.get(row.device);
-        if (row !== undefined && before !== undefined)
-          states.set(row.device, stateAfter(before, row, bytes.subarray(begin, end)));
-        begin = end;
-      });
-      from += ends.length;
+  async #remake(devices: ReadonlyMap<DeviceKey, readonly NewRow[]>): Promise<void> {
+    const { reader } = this.#parts;
+    const stored = await readStored(reader, [...devices.keys()]);
+    const made = new Map<DeviceKey, StoredState>();
+    const newer: NewRow[] = [];
+    for (const [device, rows] of devices) {
+      const row = stored.get(device);
+      // The device is gone.
+      if (row === undefined) continue;
+      const known = this.#states.get(device);
+      const isKept = known?.stored === row.state.version;
+      const base = isKept ? known : row;
+      const missing = rows.filter(({ seq }) => seq > base.asOf);
+      for (const one of missing) newer.push(one);
+      if (isKept || missing.length > 0) made.set(device, base);
+    }
+    newer.sort((one, other) => one.seq - other.seq);
+    await followRows(reader, newer, made);
+    // In one step: who asks meanwhile finds the state with all of its rows or with none, and a try that fails changes nothing.
+    for (const device of devices.keys()) {
+      const [row, after] = [stored.get(device), made.get(device)];
+      const kept = row && after && { ...after, stored: row.state.version, bytes: bytesOf(after.state) };
+      this.#put(device, kept);
+      this.#unread.delete(device);
     }
   }
 
@@ -204,6 +238,7 @@ export class KeptStates {
   }
 
   async #work(): Promise<void> {
+    if (!this.#isDue) return;
     try {
       await this.#writeAll(() => this.#background.closed);
     } catch (error) {
@@ -219,55 +254,73 @@ export class KeptStates {
     const until = index.next - 1;
     // In the order of their rows, so that a page is written once for all states that it has.
     const devices = [...this.#states.keys()].sort((one, other) => one - other);
+    let all = true;
     for (let from = 0; from < devices.length; from += sliceStates) {
       if (ends()) return;
-      await turns.run(() => this.#writeEach(devices.slice(from, from + sliceStates)));
+      const slice = devices.slice(from, from + sliceStates);
+      all = (await turns.run(() => this.#writeEach(slice))) && all;
     }
-    await turns.run(() => this.#write([], until));
+    // Where a state is not written, the next start must find its rows.
+    if (all) await turns.run(() => this.#writeAsOf(until));
     this.#since = until + 1;
   }
 
-  /** Writes states together, or each by itself when one of them can't be written. */
-  async #writeEach(devices: readonly DeviceKey[]): Promise<void> {
+  /** Writes states together, or each by itself where one of them can't be written. Returns whether all are written. */
+  async #writeEach(devices: readonly DeviceKey[]): Promise<boolean> {
     try {
       await this.#write(devices);
+      return true;
     } catch (error) {
-      if (isDown(error) || devices.length === 0) throw error;
+      if (!isOfDevice(error)) throw error;
       if (devices.length === 1) {
-        // Its row is damaged: the device's own commits fail, too.
         this.#parts.log.error({ device: devices[0], error: String(error) }, "the state of a device can't be written");
-        return;
+        return false;
       }
       const half = devices.length >> 1;
-      await this.#writeEach(devices.slice(0, half));
-      await this.#writeEach(devices.slice(half));
+      const first = await this.#writeEach(devices.slice(0, half));
+      return (await this.#writeEach(devices.slice(half))) && first;
     }
   }
 
-  /** In a turn at the writer: writes kept states. `asOf`: from now on each stored state includes the chunks up to this row number. */
-  async #write(devices: readonly DeviceKey[], asOf?: number): Promise<void> {
-    const { index, writer } = this.#parts;
+  /** In a turn at the writer: notes that each stored state includes the chunks up to this row number. */
+  async #writeAsOf(asOf: number): Promise<void> {
     await this.#parts.settle();
-    const commits = devices.flatMap((device) => {
-      const state = this.#states.get(device)?.state;
-      return state === undefined ? [] : [{ device, state, records: [], patches: [] }];
-    });
-    if (commits.length === 0 && asOf === undefined) return;
-    packBatch(this.#sink, commits, index.next, () => false, {
-      versionBefore: ({ device }) => this.#states.get(device)?.stored ?? noVersion,
-      writes: () => true,
-    });
-    const buffer = this.#sink.take();
-    const answer = await writer.call("append", { ...nothingElse, buffer, seq: index.next, asOf }, [buffer]);
-    this.#sink.restore(answer.buffer);
-    const { conflicts } = answer;
+    if (this.#unread.size > 0) return;
+    await this.#append([], asOf);
+  }
+
+  /** In a turn at the writer: writes kept states. */
+  async #write(devices: readonly DeviceKey[]): Promise<void> {
+    await this.#parts.settle();
+    const kept = devices.filter((device) => this.#states.has(device));
+    if (kept.length === 0) return;
+    const conflicts = await this.#append(kept);
     if (conflicts.length === 0) {
-      for (const device of devices) this.#put(device, undefined);
+      for (const device of kept) this.#put(device, undefined);
       return;
     }
     // These devices are gone, or an earlier try has written their states.
     await this.recover(conflicts, []);
-    await this.#write(devices, asOf);
+    if (conflicts.some((device) => this.#states.has(device))) throw new Error("reader and writer differ");
+    await this.#write(kept);
+  }
+
+  /** Returns the devices whose stored states are not those that are known here. When there are any, nothing was written. */
+  async #append(devices: readonly DeviceKey[], asOf?: number): Promise<readonly DeviceKey[]> {
+    const { index, writer } = this.#parts;
+    const commits = devices.flatMap((device) => {
+      const state = this.#states.get(device)?.state;
+      return state === undefined ? [] : [{ device, state, records: [], patches: [] }];
+    });
+    packBatch(this.#sink, commits, index.next, () => false, {
+      versionBefore: ({ device }) => this.#states.get(device)?.stored ?? noVersion,
+      writes: () => true,
+      asOf: ({ device }) => this.#states.get(device)?.asOf ?? 0,
+    });
+    const buffer = this.#sink.take();
+    const answer = await writer.call("append", { ...nothingElse, buffer, seq: index.next, asOf }, [buffer]);
+    this.#sink.restore(answer.buffer);
+    return answer.conflicts;
   }
 
   #put(device: DeviceKey, kept: Kept | undefined): void {
@@ -287,35 +340,12 @@ const nothingElse = {
   notices: [],
 } satisfies Omit<CommitRequest, "buffer" | "seq">;
 
+/** Whether the failure may be that of one device's row, so that others can be read or written without it. */
+function isOfDevice(error: unknown): boolean {
+  return error instanceof StoreUnavailable ? error.trouble !== "down" : !isOutOfMemory(error);
+}
+
 /** Memory that a state takes (an estimate). */
 function bytesOf({ last, rules }: DeviceState): number {
   return stateBytes + 2 * ((last?.extras.length ?? 0) + (last?.alerts?.length ?? 0)) + (rules?.length ?? 0);
-}
-
-/** The state after a row of the tail. Where the row is damaged, its records are lost, but what its columns say is known. */
-function stateAfter(before: DeviceState, row: NewRow, data: Uint8Array): DeviceState {
-  try {
-    return followedState(before, readRecords(wholeRecords({ ...row, data })));
-  } catch (error) {
-    if (recordsDamage(error) === undefined) throw error;
-    const { version, arrivals, time } = before;
-    return { ...before, version: version + 1, arrivals: arrivals + row.count, time: Math.max(time, row.last) };
-  }
-}
-
-/** Reads stored states. Devices that have none are left out. */
-export async function readStored(
-  reader: WorkerLink<ReaderCalls>,
-  devices: readonly DeviceKey[],
-): Promise<ReadonlyMap<DeviceKey, StoredState>> {
-  const found = new Map<DeviceKey, StoredState>();
-  for (let from = 0; from < devices.length; ) {
-    const { answered, table, bytes } = await reader.call("states", devices.slice(from, from + statesAtOnce));
-    for (let at = 0; at < table.length; at += stateNumbers) {
-      const [device = 0, version = 0, asOf = 0, begin = 0, end = 0] = table.subarray(at, at + stateNumbers);
-      found.set(device, { state: readState(bytes.subarray(begin, end), version), asOf });
-    }
-    from += answered;
-  }
-  return found;
 }

@@ -23,13 +23,14 @@ import { Contexts } from "./contexts.ts";
 import type { DeviceChunks, PlacedChunk, Waiting } from "./device-chunks.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import { HistorySteps } from "./history-steps.ts";
-import { KeptStates, type NewRow, readStored } from "./kept-states.ts";
+import { KeptStates } from "./kept-states.ts";
 import { loopLoad } from "./loop-load.ts";
 import { type PackerCalls, type ReaderCalls, scanColumns, type WriterCalls } from "./messages.ts";
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
 import { groupsOf } from "./patch-groups.ts";
 import { Sealer } from "./sealer.ts";
+import { type NewRow, readStored } from "./stored-states.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
 /** First size of the batch buffer: a batch of some hundred one-record commits fits without growing. */
@@ -72,6 +73,8 @@ export class SqliteLocations implements LocationStore {
   #uncertain = false;
   /** Devices of commits that failed: what is known of their states may be wrong. */
   readonly #uncertainDevices = new Set<DeviceKey>();
+  /** Rows of the tail that are in the index and perhaps not in states yet, because the look for them failed midway. */
+  #newRows: NewRow[] = [];
   /** Refused reports of commits that failed: they may be stored nevertheless. Records tell by their device's version. */
   readonly #perhapsStored = new WeakSet<RefusedReport>();
   /** Chunks of a swap that was not answered: they were sealed or not. There is at most one such swap, because nothing is written before `settle` finds out. */
@@ -115,6 +118,11 @@ export class SqliteLocations implements LocationStore {
     this.sealer.tellWork();
   }
 
+  /** Forgets the state of a device that was removed. */
+  forget(device: DeviceKey): void {
+    this.#kept.forget(device);
+  }
+
   /** Writes what is kept in memory. */
   async close(): Promise<void> {
     await this.#kept.close();
@@ -123,16 +131,17 @@ export class SqliteLocations implements LocationStore {
   #loaded(): void {
     this.#uncertain = false;
     this.#uncertainDevices.clear();
+    this.#newRows = [];
     for (const device of this.#parts.index.devices()) this.sealer.look(device);
   }
 
   /** Reads the tail from a row number on into the index. Rows from `newFrom` on may be newer than the states of their devices. */
   async #loadTail(from: number, newFrom: number): Promise<void> {
-    const rows: NewRow[] = [];
     await this.#loadChunks("scan", from, (row) => {
-      if (row.seq >= newFrom) rows.push(row);
+      // A damaged row may have any number: see `ChunkIndex.past`.
+      if (row.seq >= newFrom && row.seq < this.#parts.index.next) this.#newRows.push(row);
     });
-    await this.#kept.recover(this.#uncertainDevices, rows);
+    await this.#kept.recover(this.#uncertainDevices, this.#newRows);
   }
 
   /** Reads chunks from a row number on into the index. */
@@ -210,6 +219,7 @@ export class SqliteLocations implements LocationStore {
 
   async states(devices: readonly DeviceKey[]): Promise<readonly DeviceState[]> {
     if (this.#uncertain) await this.#reading.settled();
+    if (this.#kept.lacks(devices)) await this.#parts.turns.run(() => this.#kept.complete(devices));
     const kept = new Map<DeviceKey, DeviceState>();
     for (const device of devices) {
       const state = this.#kept.get(device);
@@ -232,6 +242,7 @@ export class SqliteLocations implements LocationStore {
     written: (() => void) | undefined,
   ): Promise<CommitConflict | undefined> {
     await this.settle();
+    await this.#kept.complete(batch.devices.map(({ device }) => device));
     const { writer, index, refusedBytes, log } = this.#parts;
     const choice = this.#kept.choose(batch.devices);
     const chunks = packBatch(this.#batch, batch.devices, index.next, index.separator(), choice);

@@ -203,12 +203,16 @@ async function assemble(
   const vault = (await settle?.()) ?? openVault;
   const locations = new SqliteLocations({ ...workers, turns, index, refusedBytes, crowded, log, vault });
   const purger = new Purger({ writer: workers.writer, turns, index, database, settle: () => locations.settle(), log });
+  const removed = (device: DeviceKey) => {
+    locations.forget(device);
+    purger.add(device);
+  };
   await locations.load();
   await purger.resume();
   const starting = setTimeout(() => locations.steps.start(), historyReaderMs).unref();
   return {
     locations,
-    devices: new DeviceRows(database, (device) => purger.add(device)),
+    devices: new DeviceRows(database, removed),
     users: new UserRows(database),
     accounts: new AccountRows(database, vault),
     groups: new GroupRows(database),

@@ -1,0 +1,77 @@
+import { followedState } from "../../fold/state.ts";
+import type { DeviceKey } from "../../model/device.ts";
+import type { DeviceState } from "../../model/location.ts";
+import { chunkRecords } from "../records/batch.ts";
+import { wholeRecords } from "../records/chunk-check.ts";
+import { recordsDamage } from "../records/damage.ts";
+import { readRecords } from "../records/record-codec.ts";
+import { readState } from "../records/state-codec.ts";
+import type { PlacedChunk } from "./device-chunks.ts";
+import { type ReaderCalls, stateNumbers } from "./messages.ts";
+import type { WorkerLink } from "./worker-link.ts";
+
+/** Rows that are read at a time, at most. */
+const sliceRows = 1024;
+/** States that are asked for at a time. */
+const statesAtOnce = 4096;
+
+/** A state, and what it includes. */
+export interface StoredState {
+  readonly state: DeviceState;
+  /** The state includes the device's chunks up to this row number. */
+  readonly asOf: number;
+}
+
+/** A row of the tail that a stored state may not include. */
+export interface NewRow extends Pick<PlacedChunk, "seq" | "first" | "last" | "count"> {
+  readonly device: DeviceKey;
+}
+
+/** Reads stored states. Devices that have none are left out. */
+export async function readStored(
+  reader: WorkerLink<ReaderCalls>,
+  devices: readonly DeviceKey[],
+): Promise<ReadonlyMap<DeviceKey, StoredState>> {
+  const found = new Map<DeviceKey, StoredState>();
+  for (let from = 0; from < devices.length; ) {
+    const { answered, table, bytes } = await reader.call("states", devices.slice(from, from + statesAtOnce));
+    for (let at = 0; at < table.length; at += stateNumbers) {
+      const [device = 0, version = 0, asOf = 0, begin = 0, end = 0] = table.subarray(at, at + stateNumbers);
+      found.set(device, { state: readState(bytes.subarray(begin, end), version), asOf });
+    }
+    from += answered;
+  }
+  return found;
+}
+
+/** Adds the records of rows to the states of their devices. */
+export async function followRows(
+  reader: WorkerLink<ReaderCalls>,
+  rows: readonly NewRow[],
+  states: Map<DeviceKey, StoredState>,
+): Promise<void> {
+  for (let from = 0; from < rows.length; ) {
+    const seqs = rows.slice(from, from + sliceRows).map(({ seq }) => seq);
+    const { ends, bytes } = await reader.call("rows", seqs);
+    let begin = 0;
+    ends.forEach((end, index) => {
+      const row = rows[from + index];
+      const before = row && states.get(row.device);
+      if (row !== undefined && before !== undefined)
+        states.set(row.device, { state: stateAfter(before.state, row, bytes.subarray(begin, end)), asOf: row.seq });
+      begin = end;
+    });
+    from += ends.length;
+  }
+}
+
+/** The state after a row of the tail. The records of a damaged row are lost; their numbers are not given again, as far as the row can be believed. */
+function stateAfter(before: DeviceState, row: NewRow, data: Uint8Array): DeviceState {
+  try {
+    return followedState(before, readRecords(wholeRecords({ ...row, data })));
+  } catch (error) {
+    if (recordsDamage(error) === undefined) throw error;
+    const count = Math.min(Math.max(row.count, 0), chunkRecords);
+    return { ...before, version: before.version + 1, arrivals: before.arrivals + count };
+  }
+}

@@ -1,0 +1,254 @@
+import assert from "node:assert/strict";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
+import { followedState } from "../../src/fold/state.ts";
+import type { DeviceCommit } from "../../src/model/commit.ts";
+import type { Device } from "../../src/model/device.ts";
+import { type DeviceState, firstArrival, neverReported } from "../../src/model/location.ts";
+import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
+import { ChunkIndex } from "../../src/store/sqlite/chunk-index.ts";
+import { SqliteLocations } from "../../src/store/sqlite/locations.ts";
+import type { Calls, PackerCalls, ReaderCalls, WriterCalls } from "../../src/store/sqlite/messages.ts";
+import { Mutex } from "../../src/store/sqlite/mutex.ts";
+import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
+import { makeAccount, makeDevice } from "../contract/store/harness.ts";
+import { batchOf, readAll, record } from "../contract/store/records.ts";
+import { dataFolder, removeFolder } from "../support/service.ts";
+import { silentLog } from "../support/silent-log.ts";
+import { openStore } from "../support/store.ts";
+
+const pageSize = 8192;
+
+function folder(context: TestContext): string {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  return directory;
+}
+
+async function devicesOf(store: Store, count: number): Promise<readonly Device[]> {
+  const account = await makeAccount(store);
+  return Promise.all(Array.from({ length: count }, () => makeDevice(store, account.key)));
+}
+
+/** What is on the disk of a store that is open: as after a crash. */
+function crashed(context: TestContext, directory: string): string {
+  const copy = folder(context);
+  cpSync(directory, copy, { recursive: true, filter: (path) => !path.endsWith(".lock") });
+  return copy;
+}
+
+function following(device: Device, before: DeviceState, extras?: string): DeviceCommit {
+  const { arrivals } = before;
+  const records = [record(arrivals, { arrival: firstArrival + arrivals, ...(extras !== undefined && { extras }) })];
+  return { device: device.key, records, patches: [], state: followedState(before, records), follows: true };
+}
+
+/** A commit that writes the state. */
+function written(device: Device, before: DeviceState, extras?: string): DeviceCommit {
+  const { follows: _, ...commit } = following(device, before, extras);
+  return commit;
+}
+
+const withoutVersion = ({ version: _, ...state }: DeviceState) => state;
+
+/** Texts so long that a state's row goes on in pages of its own. */
+const longExtras = `,"attributes":{"text":"${"Q".repeat(5 * pageSize)}"`;
+
+/** Damages the pages that hold little but this character. */
+function damagePages(file: string, mark: string): void {
+  const bytes = readFileSync(file);
+  let pages = 0;
+  for (let at = 0; at < bytes.length; at += pageSize) {
+    const page = bytes.subarray(at, at + pageSize);
+    if (page.reduce((count, byte) => count + (byte === mark.charCodeAt(0) ? 1 : 0), 0) < pageSize - 100) continue;
+    bytes.fill(0xff, at, at + pageSize);
+    pages++;
+  }
+  assert.ok(pages > 0);
+  writeFileSync(file, bytes);
+}
+
+/** Moves the log of a crashed folder into its database, so that its pages can be changed. */
+function moveLog(directory: string): void {
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  database.exec("pragma user_version = 2");
+  database.close();
+}
+
+for (const what of ["row", "page"] as const)
+  test(`a damaged ${what} of one device's state does not keep a store from opening after a crash`, async (context) => {
+    const directory = folder(context);
+    const store = await openStore(directory);
+    const [damaged = assert.fail(), other = assert.fail()] = await devicesOf(store, 2);
+    const first = written(damaged, neverReported, longExtras);
+    await store.locations.commit(batchOf(first));
+    await store.seal(damaged.key);
+    const second = following(damaged, first.state);
+    const others = following(other, neverReported);
+    await store.locations.commit(batchOf(second, others));
+    const copy = crashed(context, directory);
+    moveLog(copy);
+    if (what === "page") damagePages(join(copy, "waybeam.db"), "Q");
+    else {
+      const database = new DatabaseSync(join(copy, "waybeam.db"));
+      database.prepare("update device_state set data = x'01020304' where device = ?").run(damaged.key);
+      database.close();
+    }
+    const again = await openStore(copy);
+    assert.deepEqual(await again.locations.states([other.key]), [others.state]);
+    await assert.rejects(again.locations.states([damaged.key]));
+    const next = following(other, others.state);
+    assert.equal(await again.locations.commit(batchOf(next)), undefined);
+    // Nothing is built on a state that lacks records.
+    const third = following(damaged, first.state);
+    await assert.rejects(async () => {
+      const conflict = await again.locations.commit(batchOf(third));
+      if (conflict !== undefined) throw new Error("conflict");
+    });
+    assert.deepEqual(await again.locations.states([other.key]), [next.state]);
+  });
+
+test("row numbers of an earlier run are not given again: a state of that run would seem to include the new rows", async (context) => {
+  const directory = folder(context);
+  const store = await openStore(directory);
+  const [device = assert.fail(), gone = assert.fail()] = await devicesOf(store, 2);
+  const first = following(device, neverReported);
+  await store.locations.commit(batchOf(first));
+  let state: DeviceState = neverReported;
+  for (let round = 0; round < 5; round++) {
+    const commit = following(gone, state);
+    await store.locations.commit(batchOf(commit));
+    ({ state } = commit);
+  }
+  // A state that is written without records, as time alone changes it.
+  const ticked = { ...first.state, version: first.state.version + 1, rules: "[]" };
+  const tick: DeviceCommit = { device: device.key, records: [], patches: [], state: ticked };
+  await store.locations.commit(batchOf(tick));
+  await store.devices.remove(gone.key);
+  const database = new DatabaseSync(join(directory, "waybeam.db"), { readOnly: true });
+  while (database.prepare("select 1 from purge").get() !== undefined)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  database.close();
+  for (const end of ["crashes", "closes"] as const) {
+    const copy = end === "crashes" ? crashed(context, directory) : directory;
+    if (end === "closes") await store.close();
+    const again = await openStore(copy);
+    const second = following(device, ticked);
+    assert.equal(await again.locations.commit(batchOf(second)), undefined);
+    const last = await openStore(crashed(context, copy));
+    const [found = assert.fail()] = await last.locations.states([device.key]);
+    assert.deepEqual(withoutVersion(found), withoutVersion(second.state), end);
+  }
+});
+
+const worker = (name: string) => ({
+  name,
+  file: new URL(`../../src/store/sqlite/${name}.ts`, import.meta.url),
+  heapMb: 64,
+});
+
+/** A link to a worker of which some calls fail. */
+class FaultyLink<C extends Calls<C>> extends WorkerLink<C> {
+  /** The answer of the next call of this name is lost; what it asked for is done. */
+  loses: string | undefined;
+  /** The next call of this name fails. */
+  fails: string | undefined;
+
+  override async call<K extends keyof C & string>(
+    ...given: Parameters<WorkerLink<C>["call"]>
+  ): Promise<C[K]["answer"]> {
+    if (given[0] === this.fails) {
+      this.fails = undefined;
+      throw new StoreUnavailable("the worker ended");
+    }
+    const answer = await super.call(...given);
+    if (given[0] !== this.loses) return answer;
+    this.loses = undefined;
+    throw new StoreUnavailable("the worker did not live to answer");
+  }
+}
+
+/** Locations of which some calls to workers fail. */
+async function faulty(context: TestContext, directory: string) {
+  const file = join(directory, "waybeam.db");
+  const writer = new FaultyLink<WriterCalls>(worker("writer"), file, silentLog);
+  const reader = new FaultyLink<ReaderCalls>(worker("reader"), file, silentLog);
+  const packer = new WorkerLink<PackerCalls>(worker("packer"), file, silentLog);
+  const parts = { turns: new Mutex(), index: new ChunkIndex(), refusedBytes: 65_536, crowded: { made() {} } };
+  const links = { writer, reader, historyReader: reader, packer };
+  const locations = new SqliteLocations({ ...links, ...parts, log: silentLog, vault: openVault });
+  await locations.load();
+  context.after(async () => {
+    await locations.sealer.close();
+    await packer.close(() => packer.call("close", null));
+    await reader.close(() => reader.call("close", null));
+    await writer.close(() => writer.call("close", null));
+  });
+  return { locations, writer, reader };
+}
+
+for (const call of ["states", "rows", "sql"])
+  test(`records of a commit that was not answered are in the state though the first look for them fails (${call})`, async (context) => {
+    const directory = folder(context);
+    const store = await openStore(directory);
+    const [device = assert.fail()] = await devicesOf(store, 1);
+    await store.close();
+    const { locations, writer, reader } = await faulty(context, directory);
+    const first = following(device, neverReported);
+    await locations.commit(batchOf(first));
+    const second = following(device, first.state);
+    writer.loses = "append";
+    await assert.rejects(locations.commit(batchOf(second)), StoreUnavailable);
+    reader.fails = call;
+    await assert.rejects(locations.states([device.key]), StoreUnavailable);
+    const [found = assert.fail()] = await locations.states([device.key]);
+    assert.deepEqual(withoutVersion(found), withoutVersion(second.state));
+  });
+
+test("a state that can't be written is made again after a crash, whatever became of the others", async (context) => {
+  const directory = folder(context);
+  const store = await openStore(directory);
+  const [device = assert.fail(), other = assert.fail()] = await devicesOf(store, 2);
+  const [first, others] = [written(device, neverReported), following(other, neverReported)];
+  await store.locations.commit(batchOf(first, others));
+  const second = following(device, first.state);
+  await store.locations.commit(batchOf(second));
+  // As where the pages that hold the old state can be read and not be given back.
+  const file = join(directory, "waybeam.db");
+  const database = new DatabaseSync(file);
+  database.exec(`create trigger stuck before update on device_state when old.device = ${device.key}
+    begin select raise(fail, 'stuck'); end`);
+  database.close();
+  await store.close();
+  const again = new DatabaseSync(file);
+  again.exec("drop trigger stuck");
+  again.close();
+  const last = await openStore(directory);
+  const found = await last.locations.states([device.key, other.key]);
+  assert.deepEqual(found.map(withoutVersion), [second.state, others.state].map(withoutVersion));
+  assert.equal((await readAll(last, device.key)).count, 2);
+});
+
+for (const column of ["last", "count"])
+  test(`a damaged number in a row of the tail (${column}) does not spoil the state for good`, async (context) => {
+    const directory = folder(context);
+    const store = await openStore(directory);
+    const [device = assert.fail()] = await devicesOf(store, 1);
+    const first = following(device, neverReported);
+    const second = following(device, first.state);
+    for (const commit of [first, second]) await store.locations.commit(batchOf(commit));
+    const copy = crashed(context, directory);
+    const database = new DatabaseSync(join(copy, "waybeam.db"));
+    database.prepare(`update tail set ${column} = 8000000000000000 where seq = 2`).run();
+    database.exec("pragma user_version = 2");
+    database.close();
+    const again = await openStore(copy);
+    const [found = assert.fail()] = await again.locations.states([device.key]);
+    assert.ok(found.time <= second.state.time);
+    assert.ok(found.arrivals <= second.state.arrivals + 1000);
+    const third = following(device, found);
+    assert.equal(await again.locations.commit(batchOf(third)), undefined);
+  });

@@ -101,7 +101,7 @@ export function withTotals(record: LocationRecord, totals: Totals): LocationReco
   return { ...rest, latitude, longitude, ...(anchor && { positionTime: anchor.time }), totals };
 }
 
-/** The state of a device: one row, rewritten by each commit that concerns it. */
+/** The state of a device: what each commit that concerns it changes, and all that the next one must know. */
 export interface DeviceState {
   /** Grows by one with each commit; a commit that finds another version must reload. 0: never reported. */
   readonly version: number;

@@ -3,11 +3,14 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
 import { followedState } from "../../src/fold/state.ts";
 import type { DeviceCommit } from "../../src/model/commit.ts";
 import type { Device } from "../../src/model/device.ts";
 import { type DeviceState, firstArrival, neverReported } from "../../src/model/location.ts";
 import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
+import { check } from "../../src/store/backup/check.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { ChunkIndex } from "../../src/store/sqlite/chunk-index.ts";
 import { SqliteLocations } from "../../src/store/sqlite/locations.ts";
@@ -50,6 +53,13 @@ function following(device: Device, before: DeviceState, extras?: string): Device
 function written(device: Device, before: DeviceState, extras?: string): DeviceCommit {
   const { follows: _, ...commit } = following(device, before, extras);
   return commit;
+}
+
+/** What `waybeam check` finds wrong. */
+async function findingsOf(directory: string) {
+  const work = { signal: new AbortController().signal, progress: () => undefined };
+  const { findings } = await check({ directory, secretFile: undefined, pid: process.pid }, work);
+  return findings;
 }
 
 const withoutVersion = ({ version: _, ...state }: DeviceState) => state;
@@ -156,10 +166,15 @@ class FaultyLink<C extends Calls<C>> extends WorkerLink<C> {
   loses: string | undefined;
   /** The next call of this name fails. */
   fails: string | undefined;
+  /** Every call fails so, until this is taken away. */
+  broken: Error | undefined;
+  calls = 0;
 
   override async call<K extends keyof C & string>(
     ...given: Parameters<WorkerLink<C>["call"]>
   ): Promise<C[K]["answer"]> {
+    this.calls++;
+    if (this.broken !== undefined) throw this.broken;
     if (given[0] === this.fails) {
       this.fails = undefined;
       throw new StoreUnavailable("the worker ended");
@@ -252,3 +267,151 @@ for (const column of ["last", "count"])
     const third = following(device, found);
     assert.equal(await again.locations.commit(batchOf(third)), undefined);
   });
+
+test("while a disk takes nothing, states are not tried one by one", async (context) => {
+  const directory = folder(context);
+  const store = await openStore(directory);
+  const devices = await devicesOf(store, 40);
+  await store.close();
+  const { locations, writer } = await faulty(context, directory);
+  const commits = devices.map((device) => following(device, neverReported));
+  await locations.commit(batchOf(...commits));
+  writer.broken = new StoreUnavailable("disk I/O error", undefined, "damaged");
+  writer.calls = 0;
+  await locations.close();
+  writer.broken = undefined;
+  assert.ok(writer.calls < 5, `${writer.calls} calls`);
+  const found = await locations.states(devices.map(({ key }) => key));
+  assert.deepEqual(
+    found,
+    commits.map(({ state }) => state),
+  );
+});
+
+/** The next step of a run. `fault`: what goes wrong in it. */
+const steps = fc.array(
+  fc.record({
+    device: fc.nat(3),
+    count: fc.oneof(fc.integer({ min: 1, max: 3 }), fc.constant(300)),
+    what: fc.constantFrom(
+      "follows",
+      "follows",
+      "follows",
+      "follows",
+      "writes",
+      "ticks",
+      "late",
+      "seals",
+      "dies",
+      "crashes",
+    ),
+    fault: fc.constantFrom(
+      "none",
+      "none",
+      "loses append",
+      "fails append",
+      "loses swap",
+      "fails states",
+      "fails rows",
+      "fails scan",
+      "fails sql",
+    ),
+  }),
+  { minLength: 5, maxLength: 30 },
+);
+
+test("whatever answers are lost and calls fail, a state has all records that are stored, once", {
+  timeout: 240_000,
+}, async (context) => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      let directory = folder(context);
+      const store = await openStore(directory);
+      const devices = await devicesOf(store, 4);
+      await store.close();
+      let world = await faulty(context, directory);
+      /** What a state may be: two after a commit that was not answered. */
+      const may = new Map<Device, readonly DeviceState[]>(devices.map((device) => [device, [neverReported]]));
+      const again = async <T>(work: () => Promise<T>): Promise<T> => {
+        for (let tries = 0; ; tries++)
+          try {
+            return await work();
+          } catch (error) {
+            if (!(error instanceof StoreUnavailable) || tries === 5) throw error;
+          }
+      };
+      const known = async (device: Device): Promise<DeviceState> => {
+        const [state = assert.fail()] = await again(() => world.locations.states([device.key]));
+        const same = may.get(device)?.some((one) => isDeepStrictEqual(withoutVersion(one), withoutVersion(state)));
+        if (!same) assert.deepEqual(withoutVersion(state), withoutVersion(may.get(device)?.at(-1) ?? assert.fail()));
+        may.set(device, [state]);
+        return state;
+      };
+      for (const { device: index, count, what, fault } of all) {
+        const device = devices[index] ?? assert.fail();
+        const state = await known(device);
+        const [kind, call] = fault.split(" ");
+        const link = call === "append" || call === "swap" ? world.writer : world.reader;
+        if (kind === "loses") link.loses = call;
+        if (kind === "fails") link.fails = call;
+        if (what === "crashes") {
+          directory = crashed(context, directory);
+          world = await faulty(context, directory);
+          for (const one of devices) await known(one);
+          assert.deepEqual(await findingsOf(directory), []);
+        } else if (what === "dies") await world.writer.terminate();
+        else if (what === "seals") await world.locations.sealer.now(device.key);
+        else {
+          const commit = commitOf(what, device, state, count);
+          may.set(device, [state, commit.state]);
+          try {
+            assert.equal(await world.locations.commit(batchOf(commit)), undefined);
+            may.set(device, [commit.state]);
+          } catch (error) {
+            if (!(error instanceof StoreUnavailable)) throw error;
+          }
+        }
+      }
+      for (const one of devices) {
+        const { arrivals } = await known(one);
+        const stored = { locations: world.locations } as unknown as Store;
+        assert.equal((await again(() => readAll(stored, one.key))).count, arrivals);
+      }
+    }),
+    { numRuns: Number(process.env.RUNS ?? 10) },
+  );
+});
+
+function commitOf(what: string, device: Device, before: DeviceState, count: number): DeviceCommit {
+  const { arrivals, version } = before;
+  const records = Array.from({ length: count }, (_, index) =>
+    record(arrivals + index, { arrival: firstArrival + arrivals + index }),
+  );
+  if (what === "follows")
+    return { device: device.key, records, patches: [], state: followedState(before, records), follows: true };
+  if (what === "writes" || (what === "late" && arrivals === 0))
+    return {
+      device: device.key,
+      records,
+      patches: [],
+      state: { ...followedState(before, records), rules: `[${version}]` },
+    };
+  if (what === "ticks")
+    return {
+      device: device.key,
+      records: [],
+      patches: [],
+      state: { ...before, version: version + 1, rules: `[${version}]` },
+    };
+  // Late ones lie half a second behind others; those after them get other totals.
+  const late = records.map((one, index) => record(index + 0.5, { arrival: one.arrival }));
+  const totals = { ...before.totals, odometerMm: before.totals.odometerMm + 5 };
+  const shift = { afterTime: late.at(-1)?.time ?? 0, afterArrival: 0, odometerMm: 5, sensorMs: [0, 0, 0, 0] as const };
+  return {
+    device: device.key,
+    records: late,
+    patches: [],
+    shifts: [shift],
+    state: { ...before, version: version + 1, arrivals: arrivals + count, totals },
+  };
+}

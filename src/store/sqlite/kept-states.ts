@@ -62,12 +62,12 @@ export class KeptStates {
   readonly #sink = new ByteSink(sliceStates * 512);
   readonly #background = new Background(() => this.#work());
   /**
-   * Rows that are not in the states of their devices yet, because these states can't be read. Such a device can neither commit nor be sealed until its state is read and has the
-   * rows: else their records would be missing from the state for good.
+   * Devices whose stored state can't be read, each with the rows that its state is to include. Such a device can't commit, and its rows can't be sealed: their records would be
+   * missing from the state for good.
    */
   readonly #unread = new Map<DeviceKey, readonly NewRow[]>();
   #bytes = 0;
-  /** The row number after the highest one when all states were last to be written. */
+  /** Rows from this number on came after the last time that all states were written. */
   #since = 1;
 
   constructor(parts: KeptStatesParts) {
@@ -272,6 +272,8 @@ export class KeptStates {
       return true;
     } catch (error) {
       if (!isOfDevice(error)) throw error;
+      // A disk that takes nothing gives the same errors.
+      await this.#parts.writer.call("check", null);
       if (devices.length === 1) {
         this.#parts.log.error({ device: devices[0], error: String(error) }, "the state of a device can't be written");
         return false;

@@ -12,7 +12,7 @@ import { Swap } from "./swap.ts";
  * The worker that writes. Everything is durable when it answers: a commit waits for the disk (synchronous=FULL).
  * - timeout: another program on the database (a backup) makes a commit wait this long at most, ms; who asked tries again.
  * - page_size: rows of 100 bytes to some kilobytes are written twice as fast as with the default of 4096, by measurement.
- * - wal_autocheckpoint: pages that the log gathers before they are moved, 4 MB; the pages of states are rewritten by each commit and moved once. Moving them takes
+ * - wal_autocheckpoint: pages that the log gathers before they are moved, 4 MB; pages of states that many commits rewrite are moved once. Moving them takes
  *   6 ms, in which there is still something to decode; with 16 MB everything waited for 25 ms, and 5 to 10 % fewer positions came in.
  * - journal_size_limit: what a long reader made the log grow by is given back.
  * - cache_size: 16 MB, the states of some 50,000 devices; used only as far as needed.

@@ -14,6 +14,7 @@ import { noticePlaces } from "../../src/store/migrations/0006-notice-places.ts";
 import { engine } from "../../src/store/sqlite/engine.ts";
 import { geofenceFields, ruleFields } from "../contract/store/alert-values.ts";
 import { makeAccount, now } from "../contract/store/harness.ts";
+import { backToBlocks } from "../support/older-data.ts";
 import { plainSqlite } from "../support/plain-sqlite.ts";
 import { openStore } from "../support/store.ts";
 
@@ -99,9 +100,8 @@ test("a zone and a rule whose text is damaged keep no folder from being brought 
   }
   await store.close();
   const file = new DatabaseSync(join(directory, "waybeam.db"));
-  file.exec(`drop index geofence_positions; alter table geofence drop column positions;
-    drop table rule_zone; drop trigger rule_zone_made; drop trigger rule_zone_changed; drop trigger rule_zone_removed;
-    delete from migration where number >= 14; drop trigger rule_target_changed;
+  backToBlocks(file);
+  file.exec(`drop trigger rule_target_changed;
     update geofence set zone = 'x' where id = 'damaged'; update alert_rule set definition = 'x' where id = 'damaged'`);
   file.close();
   store = await openStore(directory);

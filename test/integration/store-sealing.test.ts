@@ -19,6 +19,7 @@ import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { DeviceModel, type Step, someStep } from "../contract/store/model.ts";
 import { append, batchOf, everything, readAll, record } from "../contract/store/records.ts";
 import { chance, drive } from "../support/any-order.ts";
+import { backToBlocks } from "../support/older-data.ts";
 import { openStore as open } from "../support/store.ts";
 
 async function folder(): Promise<string> {
@@ -179,10 +180,8 @@ test("data of the version before blocks open as they are and are sealed meanwhil
       for (const one of some) writeRecord(sink, one);
       insert.run(key, some[0]?.time ?? 0, some.at(-1)?.time ?? 0, some.length, sink.cut());
     }
-  database.exec(`drop index geofence_positions; alter table geofence drop column positions;
-    drop table rule_zone; drop trigger rule_zone_made; drop trigger rule_zone_changed; drop trigger rule_zone_removed;
-    drop table block; drop table block_data; drop table patch; alter table device_state drop column as_of;
-    delete from setting where name = 'states'; delete from migration where number >= 13`);
+  backToBlocks(database);
+  database.exec("drop table block; drop table block_data; drop table patch; delete from migration where number = 13");
   database.close();
   const expected = records.map((one) => locationJson(one, 0)).join(",");
   for (let start = 0; start < 3; start++) {

@@ -1,0 +1,10 @@
+import type { DatabaseSync } from "node:sqlite";
+
+/** Takes back what migrations after 0013 did, so that the next start finds a folder of that version. */
+export function backToBlocks(database: DatabaseSync): void {
+  database.exec(`
+    drop index geofence_positions; alter table geofence drop column positions;
+    drop table rule_zone; drop trigger rule_zone_made; drop trigger rule_zone_changed; drop trigger rule_zone_removed;
+    alter table device_state drop column as_of; delete from setting where name = 'states';
+    delete from migration where number > 13`);
+}

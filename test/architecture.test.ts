@@ -24,7 +24,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   store: ["model", "fold", "shares", "errors", "ports"],
   bus: ["model", "errors", "ports"],
   tls: ["ports"],
-  notify: ["model", "wording", "errors", "ports"],
+  notify: ["model", "wording", "shares", "errors", "ports"],
   observe: ["model", "shares", "errors", "ports"],
   cli: ["contract", "protocols/index", "wire", "model", "simulator", "credentials-file"],
   simulator: ["protocols/index", "wire", "geo", "model", "ports"],

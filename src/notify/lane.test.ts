@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
+import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
 import { silentLog } from "../../test/support/silent-log.ts";
 import type { Notice } from "../model/notice.ts";
 import type { Due, DueAsk } from "../ports/alert-store.ts";
@@ -25,6 +25,8 @@ function mail(key: number): Notice {
     countedDay: null,
   };
 }
+
+const idle = () => 0;
 
 /** What the store answers of these, all due at the same time, in the order of their keys: like the store it looks at a thousand. */
 function dueOf(all: readonly Notice[], { limit, after, besides, ofAccount }: DueAsk): Due {
@@ -59,7 +61,13 @@ test("a mail server that hangs has a page of mails wait in memory, however many 
     return { works: true };
   };
   const options = { parallel: 5, perTarget: 5, perFailing: 5 };
-  const lane = new Lane("email", options, { notices: { due, postpone: async () => {} }, clock, log: silentLog, work });
+  const lane = new Lane("email", options, {
+    notices: { due, postpone: async () => {} },
+    clock,
+    log: silentLog,
+    load: idle,
+    work,
+  });
   for (let wake = 0; wake < 50; wake++) {
     lane.wake();
     await turn();
@@ -90,7 +98,13 @@ test("what comes to lie before a backlog is sent before its end", async () => {
     return { works: true };
   };
   const options = { parallel: 5, perTarget: 5, perFailing: 5 };
-  const lane = new Lane("email", options, { notices: { due, postpone: async () => {} }, clock, log: silentLog, work });
+  const lane = new Lane("email", options, {
+    notices: { due, postpone: async () => {} },
+    clock,
+    log: silentLog,
+    load: idle,
+    work,
+  });
   lane.wake();
   await ended.promise;
   await lane.stop();
@@ -121,6 +135,7 @@ test("many targets that take very long leave half of the lane to those that do n
     notices: { due, postpone: async () => {} },
     clock,
     log: silentLog,
+    load: idle,
     work,
   });
   lane.wake();
@@ -150,7 +165,7 @@ class GatewayBench {
   answer: (notice: Notice) => Showed = () => ({ works: true });
   readonly lane: Lane;
 
-  constructor(parallel = 10) {
+  constructor(parallel = 10, load: () => number = idle) {
     const due = async (_channel: string, now: number, ask: DueAsk) => {
       const found = dueOf(
         this.due.filter(({ dueAt }) => dueAt <= now),
@@ -163,7 +178,13 @@ class GatewayBench {
     const postpone = async () => assert.fail("what is postponed is behind all that others have");
     const options = { parallel, perTarget: parallel, perFailing: parallel };
     const notices = { due, postpone };
-    this.lane = new Lane("sms", options, { notices, clock, log: silentLog, work: (notice) => this.#work(notice) });
+    this.lane = new Lane("sms", options, {
+      notices,
+      clock,
+      log: silentLog,
+      load,
+      work: (notice) => this.#work(notice),
+    });
   }
 
   queue(account: number, count: number): void {
@@ -284,4 +305,35 @@ test("a gateway that asks for less is left alone by all accounts, and takes them
   await bench.rounds(250);
   assert.equal(bench.sent.length, 2003);
   await bench.stop();
+});
+
+test("while the event loop is busy few tries begin at a time, all begin some time, and accounts take turns as before", async () => {
+  const bench = new GatewayBench(100, () => 1);
+  const begun = () => bench.sent.length + bench.underWay.size;
+  bench.now += 1000;
+  bench.queue(1, 60);
+  await bench.rounds(1);
+  bench.queue(2, 20);
+  assert.equal(begun(), 1);
+  while (bench.sent.length < 80) {
+    const before = begun();
+    bench.now += 5;
+    await pause(1);
+    await bench.rounds(1);
+    assert.ok(begun() - before <= 4, `${begun() - before} began together`);
+  }
+  const last = bench.sent.findLastIndex(({ account }) => account === 2);
+  assert.ok(last < 50, `${last} were sent before`);
+  await bench.stop();
+});
+
+test("a lane that stops while it holds tries back begins none of them", async () => {
+  const bench = new GatewayBench(100, () => 1);
+  bench.now += 1000;
+  bench.queue(1, 60);
+  await bench.rounds(2);
+  await bench.stop();
+  bench.now += 1000;
+  await pause(20);
+  assert.deepEqual([bench.sent.length, bench.underWay.size], [1, 0]);
 });

@@ -4,12 +4,15 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { LeftBehind } from "./left-behind.ts";
 import { mostWaiting, type Showed, type TargetOptions, Targets } from "./targets.ts";
+import { Throttle } from "./throttle.ts";
 
 /** What a lane needs of the outbox. */
 export interface LaneDeps {
   readonly notices: Pick<NoticeStore, "due" | "postpone">;
   readonly clock: Clock;
   readonly log: Log;
+  /** Which part of its time the event loop was busy since this lane last asked, 0 to 1. */
+  readonly load: () => number;
   /** Tries a notice once and records what became of it. */
   readonly work: (notice: Notice) => Promise<Showed>;
 }
@@ -30,6 +33,7 @@ export class Lane {
   readonly #channel: NoticeChannel;
   readonly #deps: LaneDeps;
   readonly #targets: Targets;
+  readonly #throttle: Throttle;
   readonly #oneTarget: boolean;
   readonly #slowMs: number;
   readonly #running = new Set<Promise<void>>();
@@ -52,11 +56,14 @@ export class Lane {
   #passMs: number | undefined = 0;
   #stopped = false;
   #timer: NodeJS.Timeout | undefined;
+  /** Until the next try may begin. */
+  #heldBack: NodeJS.Timeout | undefined;
 
   constructor(channel: NoticeChannel, options: TargetOptions, deps: LaneDeps) {
     this.#channel = channel;
     this.#deps = deps;
     this.#targets = new Targets(options);
+    this.#throttle = new Throttle(deps);
     this.#oneTarget = options.targetOf === undefined;
     this.#slowMs = options.slowMs ?? Number.POSITIVE_INFINITY;
     this.#left = new LeftBehind((account) => this.#targets.shareOf(account));
@@ -86,6 +93,7 @@ export class Lane {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#heldBack);
     await this.#looking;
     await Promise.allSettled(this.#running);
   }
@@ -213,6 +221,7 @@ export class Lane {
 
   #run(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      this.#throttle.began();
       const running = this.#work(next).finally(() => {
         this.#running.delete(running);
         this.#run();
@@ -223,7 +232,19 @@ export class Lane {
   }
 
   #next(): Notice | undefined {
-    return this.#stopped ? undefined : this.#targets.take(this.#deps.clock.now());
+    return this.#stopped || this.#holdBack() ? undefined : this.#targets.take(this.#deps.clock.now());
+  }
+
+  /** Whether what waits must wait a little longer, so that others have the event loop. It begins by itself then. */
+  #holdBack(): boolean {
+    if (this.#heldBack !== undefined || this.#targets.waiting === 0) return true;
+    const waitMs = this.#throttle.waitMs();
+    if (waitMs <= 0) return false;
+    this.#heldBack = setTimeout(() => {
+      this.#heldBack = undefined;
+      this.#run();
+    }, waitMs);
+    return true;
   }
 
   async #work(notice: Notice): Promise<void> {

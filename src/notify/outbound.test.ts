@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer as createSecureServer } from "node:https";
+import { createServer, Socket } from "node:net";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { selfSigned } from "../../test/support/certificate.ts";
 import { HttpPeer } from "../../test/support/http-peer.ts";
 import type { Resolve } from "./names.ts";
 import { createOutbound, type Outbound, type OutboundOptions } from "./outbound.ts";
@@ -52,8 +56,41 @@ describe("a call outward", () => {
       };
       more();
     };
+    const sockets: Socket[] = [];
+    const opened = (message: unknown) => {
+      const socket: unknown = Reflect.get(Object(message), "socket");
+      if (socket instanceof Socket) sockets.push(socket);
+    };
+    subscribe("net.client.socket", opened);
     const answer = await call(`http://127.0.0.1:${peer.port}/`);
+    unsubscribe("net.client.socket", opened);
     assert.ok(answer.outcome === "answered" && !answer.whole && answer.body.length === 1000);
+    const [socket, ...others] = sockets;
+    assert.ok(socket !== undefined && others.length === 0);
+    assert.ok(socket.bytesRead >= 1000 && socket.bytesRead <= 8192, `${socket.bytesRead} octets were taken`);
+  });
+
+  it("gives the same of an answer in many pieces, and over TLS", async () => {
+    const body = Array.from({ length: 10_000 }, (_, index) => `${index},`).join("");
+    peer.answer = (response) => void response.end(body);
+    const certificate = selfSigned();
+    const trusted = getCACertificates("default");
+    setDefaultCACertificates([...trusted, certificate.cert]);
+    const secure = createSecureServer(certificate, (request, response) => {
+      request.resume();
+      response.end(body);
+    });
+    secure.listen(0, "127.0.0.1");
+    await once(secure, "listening");
+    const address = secure.address();
+    assert.ok(typeof address === "object" && address !== null);
+    for (const url of [`http://127.0.0.1:${peer.port}/`, `https://127.0.0.1:${address.port}/`]) {
+      const answer = await call(url, { mostAnswer: 100_000 });
+      assert.ok(answer.outcome === "answered" && answer.whole, url);
+      assert.equal(answer.body.toString(), body);
+    }
+    setDefaultCACertificates(trusted);
+    secure.close();
   });
 
   it("waits no longer than its time for the answer, and none of its connections stay", async () => {

@@ -6,6 +6,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
+import { loopLoad } from "../shares/loop-load.ts";
 import { Attempt } from "./attempt.ts";
 import type { ConsentStore } from "./consent.ts";
 import type { Ways } from "./deliver.ts";
@@ -130,7 +131,7 @@ class Worker implements Outbox {
       if (again) this.#arm();
       return showed;
     };
-    return new Lane(channel, options, { notices: this.#deps.store.notices, clock, log, work });
+    return new Lane(channel, options, { notices: this.#deps.store.notices, clock, log, load: loopLoad(), work });
   }
 
   async #begin(): Promise<void> {

@@ -12,6 +12,7 @@ import {
   type PackedContext,
   StoreUnavailable,
 } from "../../ports/store.ts";
+import { busyPart, loopLoad } from "../../shares/loop-load.ts";
 import { type LaidPatches, packBatch, type Rewrite } from "../records/batch.ts";
 import { packPatches } from "../records/rewrite.ts";
 import { ByteSink } from "../records/sink.ts";
@@ -24,7 +25,6 @@ import type { DeviceChunks, PlacedChunk, Waiting } from "./device-chunks.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import { HistorySteps } from "./history-steps.ts";
 import { KeptStates } from "./kept-states.ts";
-import { loopLoad } from "./loop-load.ts";
 import { type PackerCalls, type ReaderCalls, scanColumns, type WriterCalls } from "./messages.ts";
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
@@ -91,9 +91,10 @@ export class SqliteLocations implements LocationStore {
     this.#kept = new KeptStates({ ...parts, settle: () => this.settle() });
     this.#contexts = new Contexts(this.#reading);
     this.#moments = new Moments(this.#reading);
+    const load = loopLoad();
     this.sealer = new Sealer({
       ...parts,
-      isBusy: loopLoad(),
+      isBusy: () => load() > busyPart,
       settle: () => this.settle(),
       writeState: (device) => this.#kept.write(device),
       doubt: (device, seqs) => {

@@ -1,15 +1,13 @@
-import { performance } from "node:perf_hooks";
-
 /** From this part of its time on the event loop is busy: reports and requests need the processors. */
-const busyPart = 0.3;
+export const busyPart = 0.3;
 
-/** Tells whether the event loop was busy since it was last asked. */
-export function loopLoad(): () => boolean {
+/** Gives a function that tells which part of its time the event loop was busy since it was last asked, 0 to 1. */
+export function loopLoad(): () => number {
   let before = performance.eventLoopUtilization();
   return () => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, before);
     before = now;
-    return utilization > busyPart;
+    return utilization;
   };
 }

@@ -166,6 +166,10 @@ class FaultyLink<C extends Calls<C>> extends WorkerLink<C> {
   loses: string | undefined;
   /** The next call of this name fails. */
   fails: string | undefined;
+  /** And so. */
+  failure = new StoreUnavailable("the worker ended");
+  /** Told of the next call. */
+  heard: (() => void) | undefined;
   /** Every call fails so, until this is taken away. */
   broken: Error | undefined;
   calls = 0;
@@ -174,10 +178,13 @@ class FaultyLink<C extends Calls<C>> extends WorkerLink<C> {
     ...given: Parameters<WorkerLink<C>["call"]>
   ): Promise<C[K]["answer"]> {
     this.calls++;
+    const { heard } = this;
+    this.heard = undefined;
+    heard?.();
     if (this.broken !== undefined) throw this.broken;
     if (given[0] === this.fails) {
       this.fails = undefined;
-      throw new StoreUnavailable("the worker ended");
+      throw this.failure;
     }
     const answer = await super.call(...given);
     if (given[0] !== this.loses) return answer;
@@ -223,6 +230,67 @@ for (const call of ["states", "rows", "sql"])
     assert.deepEqual(withoutVersion(found), withoutVersion(second.state));
   });
 
+test("records that are found when all states are written are in the state after a crash", async (context) => {
+  const directory = folder(context);
+  const store = await openStore(directory);
+  const [device = assert.fail()] = await devicesOf(store, 1);
+  await store.close();
+  const { locations, writer, reader } = await faulty(context, directory);
+  const first = written(device, neverReported);
+  await locations.commit(batchOf(first));
+  const second = following(device, first.state);
+  writer.loses = "append";
+  await assert.rejects(locations.commit(batchOf(second)), StoreUnavailable);
+  reader.fails = "rows";
+  await assert.rejects(locations.states([device.key]), StoreUnavailable);
+  await locations.close();
+  const again = await openStore(crashed(context, directory));
+  const [found = assert.fail()] = await again.locations.states([device.key]);
+  assert.deepEqual(withoutVersion(found), withoutVersion(second.state));
+});
+
+test("a state that can be read again while all are written has its records after a crash", async (context) => {
+  const directory = folder(context);
+  const store = await openStore(directory);
+  const [device = assert.fail(), other = assert.fail()] = await devicesOf(store, 2);
+  await store.close();
+  const { locations, writer, reader } = await faulty(context, directory);
+  const first = written(device, neverReported);
+  await locations.commit(batchOf(first));
+  const second = following(device, first.state);
+  writer.loses = "append";
+  await assert.rejects(locations.commit(batchOf(second)), StoreUnavailable);
+  // The look for the commit finds its row, and can't read the state of the device.
+  reader.fails = "rows";
+  reader.failure = new StoreUnavailable("disk I/O error", undefined, "damaged");
+  await locations.commit(batchOf(following(other, neverReported)));
+  let told: Promise<readonly DeviceState[]> | undefined;
+  writer.heard = () => {
+    told = locations.states([device.key]);
+  };
+  await locations.close();
+  const again = await openStore(crashed(context, directory));
+  for (const states of [await told, await again.locations.states([device.key])])
+    assert.deepEqual(states?.map(withoutVersion), [withoutVersion(second.state)]);
+});
+
+test("a damaged number of the row up to which states are written loses no records", async (context) => {
+  const directory = folder(context);
+  const store = await openStore(directory);
+  const [device = assert.fail()] = await devicesOf(store, 1);
+  const first = following(device, neverReported);
+  await store.locations.commit(batchOf(first));
+  const copy = crashed(context, directory);
+  const database = new DatabaseSync(join(copy, "waybeam.db"));
+  database.exec("update setting set value = 'q' where name = 'states'");
+  database.exec("pragma user_version = 2");
+  database.close();
+  assert.deepEqual(await findingsOf(copy), []);
+  const again = await openStore(copy);
+  const [found = assert.fail()] = await again.locations.states([device.key]);
+  assert.deepEqual(withoutVersion(found), withoutVersion(first.state));
+});
+
 test("a state that can't be written is made again after a crash, whatever became of the others", async (context) => {
   const directory = folder(context);
   const store = await openStore(directory);
@@ -245,6 +313,26 @@ test("a state that can't be written is made again after a crash, whatever became
   const found = await last.locations.states([device.key, other.key]);
   assert.deepEqual(found.map(withoutVersion), [second.state, others.state].map(withoutVersion));
   assert.equal((await readAll(last, device.key)).count, 2);
+});
+
+test("a state that can't be written for long is made again from rows that are far apart", async (context) => {
+  const directory = folder(context);
+  const store = await openStore(directory);
+  const devices = await devicesOf(store, 300);
+  const [stuck = assert.fail()] = devices;
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  database.exec(`create trigger stuck before update on device_state when old.device = ${stuck.key}
+    begin select raise(fail, 'stuck'); end`);
+  database.close();
+  const states = new Map(devices.map((device) => [device, neverReported]));
+  for (let round = 0; round < 80; round++) {
+    const commits = devices.map((device) => following(device, states.get(device) ?? assert.fail()));
+    assert.equal(await store.locations.commit(batchOf(...commits)), undefined);
+    for (const [index, device] of devices.entries()) states.set(device, commits[index]?.state ?? assert.fail());
+  }
+  const again = await openStore(crashed(context, directory));
+  const found = await again.locations.states(devices.map(({ key }) => key));
+  assert.deepEqual(found.map(withoutVersion), [...states.values()].map(withoutVersion));
 });
 
 for (const column of ["last", "count"])
@@ -304,6 +392,7 @@ const steps = fc.array(
       "seals",
       "dies",
       "crashes",
+      "closes",
     ),
     fault: fc.constantFrom(
       "none",
@@ -354,7 +443,8 @@ test("whatever answers are lost and calls fail, a state has all records that are
         const link = call === "append" || call === "swap" ? world.writer : world.reader;
         if (kind === "loses") link.loses = call;
         if (kind === "fails") link.fails = call;
-        if (what === "crashes") {
+        if (what === "crashes" || what === "closes") {
+          if (what === "closes") await world.locations.close();
           directory = crashed(context, directory);
           world = await faulty(context, directory);
           for (const one of devices) await known(one);

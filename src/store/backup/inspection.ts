@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { recordsDamage } from "../records/damage.ts";
 import { Patches } from "../records/patches.ts";
 import { readState } from "../records/state-codec.ts";
+import { asOfSetting } from "../sqlite/stored-states.ts";
 import { ChunkWalk, type Row } from "./chunk-walk.ts";
 import type { Counted } from "./copy.ts";
 import { isDamage } from "./damage.ts";
@@ -68,7 +69,7 @@ class Inspector {
     if (hasBlocks) await this.#part("sealed positions", () => this.#chunks("block"));
     await this.#part("settings", async () => {
       const asOf = this.#database.prepare("select value from setting where name = 'states'").get()?.value;
-      if (asOf !== undefined) this.#statesAsOf = Number(asOf);
+      if (asOf !== undefined) this.#statesAsOf = asOfSetting(asOf);
     });
     await this.#part("positions", () => this.#chunks("tail"));
     await this.#part("states of devices", () => this.#states());

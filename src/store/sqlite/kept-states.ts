@@ -10,7 +10,7 @@ import { Background } from "./background.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import type { CommitRequest, ReaderCalls, WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
-import { followRows, type NewRow, readStored, type StoredState } from "./stored-states.ts";
+import { asOfSetting, followRows, type NewRow, readStored, type StoredState } from "./stored-states.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
 /** After so many row numbers all kept states are written. A start after a crash reads the rows of the tail that came since: some tenths of a second. */
@@ -83,7 +83,7 @@ export class KeptStates {
   async open(): Promise<number> {
     const sql = "select value from setting where name = 'states'";
     const { rows } = await this.#parts.reader.call("sql", { sql, parameters: [] });
-    const asOf = Number(rows[0]?.value ?? 0);
+    const asOf = asOfSetting(rows[0]?.value);
     // The rows with the highest numbers may be gone. New rows that had their numbers would seem to be in the stored states.
     this.#parts.index.past(asOf);
     this.#since = asOf + 1;
@@ -142,9 +142,14 @@ export class KeptStates {
     this.#unread.delete(device);
   }
 
+  /** Whether the state of some device could not be made. */
+  get lacking(): boolean {
+    return this.#unread.size > 0;
+  }
+
   /** Whether the state of one of these devices could not be made. */
   lacks(devices: readonly DeviceKey[]): boolean {
-    return this.#unread.size > 0 && devices.some((device) => this.#unread.has(device));
+    return this.lacking && devices.some((device) => this.#unread.has(device));
   }
 
   /** Tries again to make the states that could not be made. Rejects where one still can't be. Call it in a turn at the writer. */
@@ -250,19 +255,29 @@ export class KeptStates {
 
   /** Writes all states, some at a time, while commits go on. */
   async #writeAll(ends: () => boolean): Promise<void> {
-    const { turns, index } = this.#parts;
-    const until = index.next - 1;
-    // In the order of their rows, so that a page is written once for all states that it has.
-    const devices = [...this.#states.keys()].sort((one, other) => one - other);
-    let all = true;
+    const { turns } = this.#parts;
+    const begun = await turns.run(() => this.#standing());
+    const { until, devices } = begun;
+    let all = begun.isWhole;
     for (let from = 0; from < devices.length; from += sliceStates) {
       if (ends()) return;
       const slice = devices.slice(from, from + sliceStates);
       all = (await turns.run(() => this.#writeEach(slice))) && all;
     }
     // Where a state is not written, the next start must find its rows.
-    if (all) await turns.run(() => this.#writeAsOf(until));
+    if (all) await turns.run(() => this.#append([], until));
     this.#since = until + 1;
+  }
+
+  /**
+   * In a turn at the writer: the highest row number, and the devices whose states are kept. `isWhole`: the stored states and these include all rows up to that number. Rows of a
+   * commit that was not answered are not in a state before they are looked for, and those of a device whose state can't be read are in none.
+   */
+  async #standing() {
+    await this.#parts.settle();
+    // In the order of their rows, so that a page is written once for all states that it has.
+    const devices = [...this.#states.keys()].sort((one, other) => one - other);
+    return { until: this.#parts.index.next - 1, devices, isWhole: this.#unread.size === 0 };
   }
 
   /** Writes states together, or each by itself where one of them can't be written. Returns whether all are written. */
@@ -284,13 +299,6 @@ export class KeptStates {
     }
   }
 
-  /** In a turn at the writer: notes that each stored state includes the chunks up to this row number. */
-  async #writeAsOf(asOf: number): Promise<void> {
-    await this.#parts.settle();
-    if (this.#unread.size > 0) return;
-    await this.#append([], asOf);
-  }
-
   /** In a turn at the writer: writes kept states. */
   async #write(devices: readonly DeviceKey[]): Promise<void> {
     await this.#parts.settle();
@@ -307,7 +315,10 @@ export class KeptStates {
     await this.#write(kept);
   }
 
-  /** Returns the devices whose stored states are not those that are known here. When there are any, nothing was written. */
+  /**
+   * Writes the states of devices, and where `asOf` is given, that stored states include all rows up to this number. Returns the devices whose stored states are not those that are
+   * known here. When there are any, nothing was written.
+   */
   async #append(devices: readonly DeviceKey[], asOf?: number): Promise<readonly DeviceKey[]> {
     const { index, writer } = this.#parts;
     const commits = devices.flatMap((device) => {

@@ -21,7 +21,7 @@ import type { Vault } from "../secrets/vault.ts";
 import { type AlertRows, alertRows } from "./alert-rows.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import { Contexts } from "./contexts.ts";
-import type { DeviceChunks, PlacedChunk, Waiting } from "./device-chunks.ts";
+import type { DeviceChunks, Waiting } from "./device-chunks.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import { HistorySteps } from "./history-steps.ts";
 import { KeptStates } from "./kept-states.ts";
@@ -29,6 +29,7 @@ import { type PackerCalls, type ReaderCalls, scanColumns, type WriterCalls } fro
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
 import { groupsOf } from "./patch-groups.ts";
+import { chunksOf, impossible, isPossible, type ScanListener } from "./scanned-chunks.ts";
 import { Sealer } from "./sealer.ts";
 import { type NewRow, readStored } from "./stored-states.ts";
 import type { WorkerLink } from "./worker-link.ts";
@@ -138,15 +139,23 @@ export class SqliteLocations implements LocationStore {
 
   /** Reads the tail from a row number on into the index. Rows from `newFrom` on may be newer than the states of their devices. */
   async #loadTail(from: number, newFrom: number): Promise<void> {
-    await this.#loadChunks("scan", from, (row) => {
-      // A damaged row may have any number: see `ChunkIndex.past`.
-      if (row.seq >= newFrom && row.seq < this.#parts.index.next) this.#newRows.push(row);
+    await this.#loadChunks("scan", from, {
+      chunk: (row) => {
+        // A damaged row may have any number: see `ChunkIndex.past`.
+        if (row.seq >= newFrom && row.seq < this.#parts.index.next) this.#newRows.push(row);
+      },
+      // Where the state of one device can't be written for long, all rows of the tail may be newer than states: millions, which are not held at once.
+      someRead: async () => {
+        if (this.#newRows.length === 0) return;
+        await this.#kept.recover([], this.#newRows);
+        this.#newRows = [];
+      },
     });
     await this.#kept.recover(this.#uncertainDevices, this.#newRows);
   }
 
   /** Reads chunks from a row number on into the index. */
-  async #loadChunks(call: "scan" | "scanBlocks", from: number, found?: (chunk: ScannedChunk) => void): Promise<void> {
+  async #loadChunks(call: "scan" | "scanBlocks", from: number, found?: ScanListener): Promise<void> {
     const { reader, index } = this.#parts;
     let pending = reader.call(call, from);
     for (;;) {
@@ -154,13 +163,16 @@ export class SqliteLocations implements LocationStore {
       if (rows.length === 0) break;
       // The reader goes on while these are put in.
       pending = reader.call(call, (rows[rows.length - scanColumns] ?? 0) + 1);
+      // Nobody waits for it where `someRead` fails.
+      pending.catch(() => undefined);
       for (const chunk of chunksOf(rows, call === "scanBlocks")) {
         index.add(chunk.device, chunk.seq, chunk);
         index.past(chunk.asOf);
-        found?.(chunk);
+        found?.chunk(chunk);
         // Who asks for a range of time does not find it.
         if (!isPossible(chunk)) this.sealer.tellDamage(chunk.device, { ...chunk, problem: impossible });
       }
+      await found?.someRead();
     }
   }
 
@@ -243,7 +255,7 @@ export class SqliteLocations implements LocationStore {
     written: (() => void) | undefined,
   ): Promise<CommitConflict | undefined> {
     await this.settle();
-    await this.#kept.complete(batch.devices.map(({ device }) => device));
+    if (this.#kept.lacking) await this.#kept.complete(batch.devices.map(({ device }) => device));
     const { writer, index, refusedBytes, log } = this.#parts;
     const choice = this.#kept.choose(batch.devices);
     const chunks = packBatch(this.#batch, batch.devices, index.next, index.separator(), choice);
@@ -354,33 +366,4 @@ export class SqliteLocations implements LocationStore {
 
 function more({ count, since }: Waiting, others: number, from: number): Waiting {
   return { count: count + others, since: Math.min(since, from) };
-}
-
-/** A chunk of a scan. `asOf`: see `ShiftedChunk`. */
-interface ScannedChunk extends PlacedChunk {
-  readonly device: DeviceKey;
-  readonly asOf: number;
-}
-
-/** The rows of a scan. */
-function* chunksOf(rows: Float64Array, sealed: boolean): Generator<ScannedChunk> {
-  for (let at = 0; at < rows.length; at += scanColumns) {
-    yield {
-      seq: rows[at] ?? 0,
-      device: rows[at + 1] ?? 0,
-      first: rows[at + 2] ?? 0,
-      last: rows[at + 3] ?? 0,
-      count: rows[at + 4] ?? 0,
-      bytes: rows[at + 5] ?? 0,
-      asOf: rows[at + 6] ?? 0,
-      sealed,
-    };
-  }
-}
-
-const impossible = "its row says that it has no positions, or gives them times that are impossible";
-
-/** Whether a row's count and times can be those of stored records: a date has a time of 8.64e15 ms at most. */
-function isPossible({ first, last, count }: PlacedChunk): boolean {
-  return count > 0 && first <= last && first >= -8.64e15 && last <= 8.64e15;
 }

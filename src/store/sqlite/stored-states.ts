@@ -27,6 +27,12 @@ export interface NewRow extends Pick<PlacedChunk, "seq" | "first" | "last" | "co
   readonly device: DeviceKey;
 }
 
+/** The value of the setting `states`: stored states include all rows of the tail up to this number. What is no such number is damaged, and nothing is known of any row. */
+export function asOfSetting(value: unknown): number {
+  const asOf = Number(value ?? 0);
+  return Number.isSafeInteger(asOf) ? asOf : 0;
+}
+
 /** Reads stored states. Devices that have none are left out. */
 export async function readStored(
   reader: WorkerLink<ReaderCalls>,

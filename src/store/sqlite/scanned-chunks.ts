@@ -1,0 +1,40 @@
+import type { DeviceKey } from "../../model/device.ts";
+import type { PlacedChunk } from "./device-chunks.ts";
+import { scanColumns } from "./messages.ts";
+
+/** A chunk of a scan. `asOf`: see `ShiftedChunk`. */
+export interface ScannedChunk extends PlacedChunk {
+  readonly device: DeviceKey;
+  readonly asOf: number;
+}
+
+/** Who is told of a scan's chunks. */
+export interface ScanListener {
+  chunk(chunk: ScannedChunk): void;
+  /** Called after some thousand chunks each time. */
+  someRead(): Promise<void>;
+}
+
+/** The rows of a scan. */
+export function* chunksOf(rows: Float64Array, sealed: boolean): Generator<ScannedChunk> {
+  for (let at = 0; at < rows.length; at += scanColumns) {
+    yield {
+      seq: rows[at] ?? 0,
+      device: rows[at + 1] ?? 0,
+      first: rows[at + 2] ?? 0,
+      last: rows[at + 3] ?? 0,
+      count: rows[at + 4] ?? 0,
+      bytes: rows[at + 5] ?? 0,
+      asOf: rows[at + 6] ?? 0,
+      sealed,
+    };
+  }
+}
+
+/** What is wrong with a chunk that is not possible. */
+export const impossible = "its row says that it has no positions, or gives them times that are impossible";
+
+/** Whether a row's count and times can be those of stored records: a date has a time of 8.64e15 ms at most. */
+export function isPossible({ first, last, count }: PlacedChunk): boolean {
+  return count > 0 && first <= last && first >= -8.64e15 && last <= 8.64e15;
+}

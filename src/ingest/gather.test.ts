@@ -4,19 +4,25 @@ import { Gather } from "./gather.ts";
 
 const never = () => false;
 
-/** Whether a batch of so many devices goes at once. */
+/** Whether a batch of so many devices goes at once. Timers stand still meanwhile: on a slow machine they would end before. */
 async function goesAtOnce(gather: Gather, devices: number, hurries = never): Promise<boolean> {
-  let gone = false;
-  const waits = gather
-    .wait(() => devices, hurries)
-    .then(() => {
-      gone = true;
-    });
-  // Longer than any chain of promises that waits for no timer.
-  await new Promise((resolve) => setImmediate(resolve));
-  const atOnce = gone;
-  await waits;
-  return atOnce;
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    let gone = false;
+    const waits = gather
+      .wait(() => devices, hurries)
+      .then(() => {
+        gone = true;
+      });
+    // Longer than any chain of promises that waits for no timer.
+    await new Promise((resolve) => setImmediate(resolve));
+    const atOnce = gone;
+    mock.timers.tick(2);
+    await waits;
+    return atOnce;
+  } finally {
+    mock.timers.reset();
+  }
 }
 
 /** A gathering for so many devices that reported within the second that is over. */

@@ -30,6 +30,8 @@ export interface Result {
   readonly broken: readonly string[];
 }
 
+/** What a fault does to the service is told in the table, not in its log. Each comparison reads whole histories, more than usual users may in a day. */
+const settings = { WAYBEAM_LOG_LEVEL: "silent", WAYBEAM_API_DAILY_RESULTS: "1000000000" };
 /** A tracker that is not acknowledged within this time counts as waiting for ever, ms. */
 const foreverMs = 60_000;
 
@@ -147,8 +149,7 @@ export class Stage {
 
   async #startAnew({ environment = {}, directory = this.directory }: Start): Promise<void> {
     await this.#stop();
-    // What a fault does to the service is told in the table, not in its log.
-    const service = await startService(directory, { WAYBEAM_LOG_LEVEL: "silent", ...environment });
+    const service = await startService(directory, { ...settings, ...environment });
     this.#service = service;
     if (!this.#registered) await register(service, this.#fleet.ids);
     this.#registered = true;

@@ -19,6 +19,7 @@ import { Mutex } from "../../src/store/sqlite/mutex.ts";
 import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { batchOf, readAll, record } from "../contract/store/records.ts";
+import { backToBlocks } from "../support/older-data.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { openStore } from "../support/store.ts";
@@ -280,16 +281,41 @@ test("a damaged number of the row up to which states are written loses no record
   const [device = assert.fail()] = await devicesOf(store, 1);
   const first = following(device, neverReported);
   await store.locations.commit(batchOf(first));
-  const copy = crashed(context, directory);
-  const database = new DatabaseSync(join(copy, "waybeam.db"));
-  database.exec("update setting set value = 'q' where name = 'states'");
+  for (const damaged of ["q", "-7", String(2 ** 52)]) {
+    const copy = crashed(context, directory);
+    setStatesAsOf(copy, damaged);
+    assert.deepEqual(await findingsOf(copy), []);
+    const again = await openStore(copy);
+    const [found = assert.fail()] = await again.locations.states([device.key]);
+    assert.deepEqual(withoutVersion(found), withoutVersion(first.state));
+    await again.close();
+  }
+});
+
+test("and makes no record of an older version count twice", async (context) => {
+  const directory = folder(context);
+  let store = await openStore(directory);
+  const [device = assert.fail()] = await devicesOf(store, 1);
+  const first = written(device, neverReported);
+  await store.locations.commit(batchOf(first));
+  await store.close();
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  backToBlocks(database);
+  database.close();
+  store = await openStore(directory);
+  await store.close();
+  setStatesAsOf(directory, "q");
+  store = await openStore(directory);
+  assert.deepEqual(await store.locations.states([device.key]), [first.state]);
+});
+
+/** Writes the number of the row up to which states are written, into a folder that nobody has open. */
+function setStatesAsOf(directory: string, value: string): void {
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  database.prepare("update setting set value = ? where name = 'states'").run(value);
   database.exec("pragma user_version = 2");
   database.close();
-  assert.deepEqual(await findingsOf(copy), []);
-  const again = await openStore(copy);
-  const [found = assert.fail()] = await again.locations.states([device.key]);
-  assert.deepEqual(withoutVersion(found), withoutVersion(first.state));
-});
+}
 
 test("a state that can't be written is made again after a crash, whatever became of the others", async (context) => {
   const directory = folder(context);

@@ -1,14 +1,24 @@
-import { sql } from "kysely";
 import type { Migration } from "./migration.ts";
 
-/** From here on a state may be older than the newest rows of the tail: see `sqlite/kept-states.ts`. Those that are stored include all rows. */
+/**
+ * From here on a state may be older than the newest rows of the tail: see `sqlite/kept-states.ts`. Those that are stored include all rows, and each says so itself: the setting may
+ * be damaged one day. A device that is made later has no rows up to that number.
+ */
 export const keptStates: Migration = {
   name: "kept states",
   async up(database, { int }) {
+    const row = await database
+      .selectFrom("tail")
+      .select(({ fn }) => fn.max("seq").as("newest"))
+      .executeTakeFirst();
+    const newest = Number(row?.newest ?? 0);
     await database.schema
       .alterTable("device_state")
-      .addColumn("as_of", int, (column) => column.notNull().defaultTo(0))
+      .addColumn("as_of", int, (column) => column.notNull().defaultTo(newest))
       .execute();
-    await sql`insert into setting (name, value) select 'states', coalesce(max(seq), 0) from tail`.execute(database);
+    await database
+      .insertInto("setting")
+      .values({ name: "states", value: String(newest) })
+      .execute();
   },
 };

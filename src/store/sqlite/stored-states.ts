@@ -6,6 +6,7 @@ import { wholeRecords } from "../records/chunk-check.ts";
 import { recordsDamage } from "../records/damage.ts";
 import { readRecords } from "../records/record-codec.ts";
 import { readState } from "../records/state-codec.ts";
+import { mostSeq } from "./chunk-index.ts";
 import type { PlacedChunk } from "./device-chunks.ts";
 import { type ReaderCalls, stateNumbers } from "./messages.ts";
 import type { WorkerLink } from "./worker-link.ts";
@@ -30,7 +31,7 @@ export interface NewRow extends Pick<PlacedChunk, "seq" | "first" | "last" | "co
 /** The value of the setting `states`: stored states include all rows of the tail up to this number. What is no such number is damaged, and nothing is known of any row. */
 export function asOfSetting(value: unknown): number {
   const asOf = Number(value ?? 0);
-  return Number.isSafeInteger(asOf) ? asOf : 0;
+  return Number.isSafeInteger(asOf) && asOf >= 0 && asOf < mostSeq ? asOf : 0;
 }
 
 /** Reads stored states. Devices that have none are left out. */

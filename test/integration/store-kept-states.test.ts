@@ -1,50 +1,13 @@
 import assert from "node:assert/strict";
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import fc from "fast-check";
-import { followedState } from "../../src/fold/state.ts";
-import type { DeviceCommit } from "../../src/model/commit.ts";
 import type { Device } from "../../src/model/device.ts";
-import { type DeviceState, firstArrival, type LocationRecord, neverReported } from "../../src/model/location.ts";
-import type { Store } from "../../src/ports/store.ts";
-import { check } from "../../src/store/backup/check.ts";
-import { makeAccount, makeDevice } from "../contract/store/harness.ts";
-import { batchOf, readAll, record } from "../contract/store/records.ts";
+import { type DeviceState, neverReported } from "../../src/model/location.ts";
+import { batchOf, readAll } from "../contract/store/records.ts";
+import { crashed, devicesOf, findingsOf, folder, following, withoutVersion } from "../support/kept-states.ts";
 import { openStore } from "../support/store.ts";
-
-async function folder(context: TestContext): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "waybeam-kept-states-"));
-  context.after(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-}
-
-async function devicesOf(store: Store, count: number): Promise<readonly Device[]> {
-  const account = await makeAccount(store);
-  return Promise.all(Array.from({ length: count }, () => makeDevice(store, account.key)));
-}
-
-/** What is on the disk of a store that is open: as after a crash. */
-async function crashed(context: TestContext, directory: string): Promise<string> {
-  const copy = await folder(context);
-  await cp(directory, copy, { recursive: true, filter: (path) => !path.endsWith(".lock") });
-  return copy;
-}
-
-/** The next records of a device. */
-function next({ arrivals }: DeviceState, count: number): LocationRecord[] {
-  return Array.from({ length: count }, (_, index) =>
-    record(arrivals + index, { arrival: firstArrival + arrivals + index }),
-  );
-}
-
-/** A commit whose state a store need not write at once. */
-function following(device: Device, before: DeviceState, count = 1): DeviceCommit {
-  const records = next(before, count);
-  return { device: device.key, records, patches: [], state: followedState(before, records), follows: true };
-}
 
 function rowOf(directory: string, device: Device) {
   const database = new DatabaseSync(join(directory, "waybeam.db"), { readOnly: true });
@@ -53,17 +16,8 @@ function rowOf(directory: string, device: Device) {
   return { ...row };
 }
 
-/** What `waybeam check` finds wrong. */
-async function findingsOf(directory: string) {
-  const work = { signal: new AbortController().signal, progress: () => undefined };
-  const { findings } = await check({ directory, secretFile: undefined, pid: process.pid }, work);
-  return findings;
-}
-
-const withoutVersion = ({ version: _, ...state }: DeviceState) => state;
-
 test("a state that follows is told though it is not written, and is there after a crash", async (context) => {
-  const directory = await folder(context);
+  const directory = folder(context);
   const store = await openStore(directory);
   const [device = assert.fail(), silent = assert.fail()] = await devicesOf(store, 2);
   const first = following(device, neverReported, 300);
@@ -72,7 +26,7 @@ test("a state that follows is told though it is not written, and is there after 
   assert.deepEqual(await store.locations.states([silent.key, device.key]), [neverReported, second.state]);
   assert.deepEqual(rowOf(directory, device), { version: 0, as_of: 0 });
 
-  const copy = await crashed(context, directory);
+  const copy = crashed(context, directory);
   assert.deepEqual(await findingsOf(copy), []);
   const again = await openStore(copy);
   const [found = assert.fail()] = await again.locations.states([device.key]);
@@ -88,7 +42,7 @@ test("a state that follows is told though it is not written, and is there after 
 });
 
 test("a commit for another version than the kept one is a conflict, and so is one for a device that is gone", async (context) => {
-  const directory = await folder(context);
+  const directory = folder(context);
   const store = await openStore(directory);
   const [device = assert.fail(), other = assert.fail()] = await devicesOf(store, 2);
   const first = following(device, neverReported);
@@ -104,7 +58,7 @@ test("a commit for another version than the kept one is a conflict, and so is on
 });
 
 test("kept states are written before their rows of the tail are sealed, and before a commit that writes them", async (context) => {
-  const directory = await folder(context);
+  const directory = folder(context);
   const store = await openStore(directory);
   const [sealed = assert.fail(), late = assert.fail()] = await devicesOf(store, 2);
   const states = new Map<Device, DeviceState>();
@@ -119,12 +73,12 @@ test("kept states are written before their rows of the tail are sealed, and befo
   const { follows: _, ...written } = following(late, before);
   assert.equal(await store.locations.commit(batchOf(written)), undefined);
   assert.equal(rowOf(directory, late).version, 2);
-  const again = await openStore(await crashed(context, directory));
+  const again = await openStore(crashed(context, directory));
   assert.deepEqual(await again.locations.states([sealed.key, late.key]), [states.get(sealed), written.state]);
 });
 
 test("after thousands of rows kept states are written, and a start after a crash reads no row before them", async (context) => {
-  const directory = await folder(context);
+  const directory = folder(context);
   const store = await openStore(directory);
   const devices = await devicesOf(store, 600);
   const states = new Map<Device, DeviceState>(devices.map((device) => [device, neverReported]));
@@ -140,13 +94,13 @@ test("after thousands of rows kept states are written, and a start after a crash
   while (asOf() === 0) await new Promise((resolve) => setTimeout(resolve, 10));
   database.close();
   assert.ok(asOf === undefined || devices.every((device) => Number(rowOf(directory, device).version) >= 27));
-  const again = await openStore(await crashed(context, directory));
+  const again = await openStore(crashed(context, directory));
   const found = await again.locations.states(devices.map(({ key }) => key));
   assert.deepEqual(found.map(withoutVersion), [...states.values()].map(withoutVersion));
 });
 
 test("a damaged row of the tail costs its own records: the state after a crash is that of the rows behind it", async (context) => {
-  const directory = await folder(context);
+  const directory = folder(context);
   const store = await openStore(directory);
   const [device = assert.fail()] = await devicesOf(store, 1);
   const first = following(device, neverReported, 3);
@@ -157,7 +111,7 @@ test("a damaged row of the tail costs its own records: the state after a crash i
     // No record tells its totals. Its numbers are not given again.
     [2, { ...first.state, arrivals: second.state.arrivals }],
   ] as const) {
-    const copy = await crashed(context, directory);
+    const copy = crashed(context, directory);
     const database = new DatabaseSync(join(copy, "waybeam.db"));
     database.prepare("update tail set data = zeroblob(10) where seq = ?").run(row);
     // Closing moves the log into the database, so that it counts as closed.
@@ -184,7 +138,7 @@ test("whatever is committed, sealed and cut off, states are those of the last co
 }, async (context) => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
-      let directory = await folder(context);
+      let directory = folder(context);
       let store = await openStore(directory);
       const devices = await devicesOf(store, 5);
       const states = new Map<Device, DeviceState>(devices.map((device) => [device, neverReported]));
@@ -199,7 +153,7 @@ test("whatever is committed, sealed and cut off, states are those of the last co
         const device = devices[index] ?? assert.fail();
         if (what === "seals") await store.seal(device.key);
         else if (what === "crashes" || what === "closes") {
-          const copy = what === "crashes" ? await crashed(context, directory) : directory;
+          const copy = what === "crashes" ? crashed(context, directory) : directory;
           await store.close();
           directory = copy;
           store = await openStore(directory);

@@ -1,0 +1,78 @@
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { StoreUnavailable } from "../../src/ports/store.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
+import { ChunkIndex } from "../../src/store/sqlite/chunk-index.ts";
+import { SqliteLocations } from "../../src/store/sqlite/locations.ts";
+import type { Calls, PackerCalls, ReaderCalls, WriterCalls } from "../../src/store/sqlite/messages.ts";
+import { Mutex } from "../../src/store/sqlite/mutex.ts";
+import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
+import { devicesOf, folder } from "./kept-states.ts";
+import { silentLog } from "./silent-log.ts";
+import { openStore } from "./store.ts";
+
+const worker = (name: string) => ({
+  name,
+  file: new URL(`../../src/store/sqlite/${name}.ts`, import.meta.url),
+  heapMb: 64,
+});
+
+/** A link to a worker of which some calls fail. */
+export class FaultyLink<C extends Calls<C>> extends WorkerLink<C> {
+  /** The answer of the next call of this name is lost; what it asked for is done. */
+  loses: string | undefined;
+  /** The next call of this name fails, with `failure`. */
+  fails: string | undefined;
+  failure = new StoreUnavailable("the worker ended");
+  /** Called once, at the next call. */
+  heard: (() => void) | undefined;
+  /** Every call fails with this error, if there is one. */
+  broken: Error | undefined;
+  calls = 0;
+
+  override async call<K extends keyof C & string>(
+    ...given: Parameters<WorkerLink<C>["call"]>
+  ): Promise<C[K]["answer"]> {
+    this.calls++;
+    const { heard } = this;
+    this.heard = undefined;
+    heard?.();
+    if (this.broken !== undefined) throw this.broken;
+    if (given[0] === this.fails) {
+      this.fails = undefined;
+      throw this.failure;
+    }
+    const answer = await super.call(...given);
+    if (given[0] !== this.loses) return answer;
+    this.loses = undefined;
+    throw new StoreUnavailable("the worker did not live to answer");
+  }
+}
+
+/** Locations of a folder. The test makes calls to their workers fail. */
+export async function faulty(context: TestContext, directory: string) {
+  const file = join(directory, "waybeam.db");
+  const writer = new FaultyLink<WriterCalls>(worker("writer"), file, silentLog);
+  const reader = new FaultyLink<ReaderCalls>(worker("reader"), file, silentLog);
+  const packer = new WorkerLink<PackerCalls>(worker("packer"), file, silentLog);
+  const parts = { turns: new Mutex(), index: new ChunkIndex(), refusedBytes: 65_536, crowded: { made() {} } };
+  const links = { writer, reader, historyReader: reader, packer };
+  const locations = new SqliteLocations({ ...links, ...parts, log: silentLog, vault: openVault });
+  await locations.load();
+  context.after(async () => {
+    await locations.sealer.close();
+    await packer.close(() => packer.call("close", null));
+    await reader.close(() => reader.call("close", null));
+    await writer.close(() => writer.call("close", null));
+  });
+  return { locations, writer, reader };
+}
+
+/** The same in a new folder, with so many devices. */
+export async function faultyWith(context: TestContext, count: number) {
+  const directory = folder(context);
+  const store = await openStore(directory);
+  const devices = await devicesOf(store, count);
+  await store.close();
+  return { directory, devices, ...(await faulty(context, directory)) };
+}

@@ -111,6 +111,36 @@ test("waybeam check tells a damaged block by device and time", async (context) =
   assert.match(findings[0]?.problem ?? "", /^block \d+ with \d+ positions is damaged: .*checksum/);
 });
 
+test("a changed bit in a device's state is told by `waybeam check`, and no wrong position or total is given out", async (context) => {
+  const { world, fixes, damaged, other } = await sealedWorld();
+  context.after(() => removeFolder(world.directory));
+  const options = { directory: world.directory, secretFile: undefined, pid: process.pid };
+  change(world.directory, (database) => {
+    const data = database.prepare("select data from device_state where device = ?").get(damaged.key)?.data;
+    assert.ok(data instanceof Uint8Array);
+    // A bit of the last position, somewhere in the midst.
+    data[50] = (data[50] ?? 0) ^ 1;
+    database.prepare("update device_state set data = ? where device = ?").run(data, damaged.key);
+  });
+  const { findings } = await check(options, { signal: context.signal, progress: () => {} });
+  assert.deepEqual(
+    findings.map(({ device }) => device),
+    [damaged.id],
+  );
+  assert.match(findings[0]?.problem ?? "", /^its state .* is damaged/);
+  await world.start();
+  context.after(() => world.stop());
+  await assert.rejects(world.store.locations.states([damaged.key]), (error) => {
+    assert.ok(error instanceof StoreUnavailable && error.trouble === "damaged");
+    assert.match(error.message, new RegExp(`state of device ${damaged.key}\\b`));
+    return true;
+  });
+  // Its positions are all there, and another device reports as before.
+  await world.compare(damaged.key, fixes.slice(0, positions), "of the damaged device");
+  await world.deliver(await world.admitted(other.id), fixes.slice(positions));
+  await world.compare(other.key, fixes, "of the other device");
+});
+
 /** The database of a service that is stopped. */
 function change(directory: string, work: (database: DatabaseSync) => void): void {
   const database = new DatabaseSync(join(directory, "waybeam.db"));

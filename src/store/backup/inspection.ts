@@ -171,7 +171,7 @@ class Inspector {
     try {
       known = readState(data, version).arrivals;
     } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
+      if (recordsDamage(error) === undefined) throw error;
       this.#tell(device, "its state (the last position and the totals) is damaged");
       return;
     }

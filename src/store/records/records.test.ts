@@ -5,6 +5,7 @@ import { append, readingOf, record, someRecord, someTotals } from "../../../test
 import type { DeviceState } from "../../model/location.ts";
 import { locationJson } from "../../model/location-json.ts";
 import { chunkRecords, packBatch, unpackBatch } from "./batch.ts";
+import { recordsDamage } from "./damage.ts";
 import { LocationRenderer, ReadingRenderer } from "./location-bytes.ts";
 import { RecordCursor, readRecords, writeRecord } from "./record-codec.ts";
 import { ByteSink } from "./sink.ts";
@@ -136,6 +137,25 @@ describe("packed states", () => {
         assert.deepEqual(readState(sink.cut(), state.version), state);
       }),
     );
+  });
+
+  it("are never read as another state where any one bit was changed", () => {
+    const last = record(1, { arrival: 8, hash: 8 });
+    const state = { version: 3, time: last.time, arrivals: 2, totals: last.totals, last, rules: "[]", receivedAt: 5 };
+    for (const written of [state, { version: 3, time: 0, arrivals: 0, totals: last.totals }]) {
+      const sink = new ByteSink(0);
+      writeState(sink, written);
+      const bytes = sink.cut();
+      for (let bit = 0; bit < bytes.length * 8; bit++) {
+        const changed = bytes.slice();
+        changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+        assert.throws(
+          () => readState(changed, 3),
+          (error) => recordsDamage(error) !== undefined,
+          `bit ${bit}`,
+        );
+      }
+    }
   });
 });
 

@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import {
   type Anchor,
   type DeviceState,
@@ -6,20 +7,25 @@ import {
   noTotals,
   type Totals,
 } from "../../model/location.ts";
+import { RecordsDamaged } from "./damage.ts";
 import { RecordCursor, writeRecord } from "./record-codec.ts";
 import type { ByteSink } from "./sink.ts";
 
 /*
  * A device's state as bytes, without its version: u32 flags, f64 time; u32 length of its rules' states and these, where there are any; the totals
- * unless they are those of the last record; the last record; f64 arrival of the newest record, where it is another one; f64 records numbered so far.
+ * unless they are those of the last record; the last record; f64 arrival of the newest record, where it is another one; f64 records numbered so far;
+ * u32 CRC-32 of all before. All later totals grow out of a state, so a changed bit would be in them for good.
  */
 const hasLast = 1;
 const totalsOfLast = 2;
 // 4 is what earlier versions set where a text follows: what was reported before the first position ever. Records of its own hold that now.
 const hasRules = 8;
 const hasArrival = 16;
-/** f64 at the end: how many records were numbered; otherwise none was. */
+/** f64 behind the others: how many records were numbered; otherwise none was. */
 const hasArrivals = 32;
+/** The checksum at the end, which earlier versions did not write. Two flags, so that no single changed bit hides it. */
+const hasSum = 64 | 128;
+const sumBytes = 4;
 /** Beside the inputs of totals. */
 const hasAnchor = 1 << 16;
 const hasUncounted = 1 << 17;
@@ -28,7 +34,9 @@ const isUnderway = 1 << 18;
 /** Appends a state. Totals that are the last record's very object are not written twice. */
 export function writeState(sink: ByteSink, state: DeviceState): void {
   const { last, rules, totals } = state;
-  let flags = state.receivedAt === undefined ? 0 : hasArrival;
+  const start = sink.length;
+  let flags = hasSum;
+  if (state.receivedAt !== undefined) flags |= hasArrival;
   if (last !== undefined) flags |= last.totals === totals ? hasLast | totalsOfLast : hasLast;
   if (rules !== undefined) flags |= hasRules;
   if (state.arrivals > 0) flags |= hasArrivals;
@@ -39,6 +47,7 @@ export function writeState(sink: ByteSink, state: DeviceState): void {
   if (last !== undefined) writeRecord(sink, last);
   if (state.receivedAt !== undefined) sink.float64(state.receivedAt);
   if (state.arrivals > 0) sink.float64(state.arrivals);
+  sink.uint32(crc32(sink.bytes.subarray(start, sink.length)));
 }
 
 function writeSized(sink: ByteSink, text: string): void {
@@ -73,11 +82,12 @@ function writeAnchor(sink: ByteSink, { time, latitude, longitude }: Anchor): voi
   sink.float64(longitude);
 }
 
-/** The state in `bytes`; none are the state of a device that never reported. */
+/** The state in `bytes`; none are the state of a device that never reported. Throws `RecordsDamaged` or a `RangeError` where they are damaged. */
 export function readState(bytes: Uint8Array, version: number): DeviceState {
   if (bytes.byteLength === 0) return version === 0 ? neverReported : { ...neverReported, version };
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const flags = view.getUint32(0, true);
+  const length = wholeLength(bytes, view, flags);
   const time = view.getFloat64(4, true);
   const cursor = new RecordCursor(bytes);
   let at = 12;
@@ -101,12 +111,21 @@ export function readState(bytes: Uint8Array, version: number): DeviceState {
   return {
     version,
     time,
-    arrivals: flags & hasArrivals ? view.getFloat64(bytes.byteLength - 8, true) : 0,
+    arrivals: flags & hasArrivals ? view.getFloat64(length - 8, true) : 0,
     totals: totals ?? last?.totals ?? noTotals,
     ...(last && { last }),
     ...(flags & hasArrival && { receivedAt: view.getFloat64(at, true) }),
     ...(rules !== undefined && { rules }),
   };
+}
+
+/** The length of a state without its checksum, which must be right. */
+function wholeLength(bytes: Uint8Array, view: DataView, flags: number): number {
+  if ((flags & hasSum) === 0) return bytes.byteLength;
+  const length = bytes.byteLength - sumBytes;
+  if ((flags & hasSum) !== hasSum || view.getUint32(length, true) !== crc32(bytes.subarray(0, length)))
+    throw new RecordsDamaged("a state does not match its checksum");
+  return length;
 }
 
 /** The totals at an offset. */

@@ -1,6 +1,7 @@
 import { followedState } from "../../fold/state.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { DeviceState } from "../../model/location.ts";
+import { StoreUnavailable } from "../../ports/store.ts";
 import { chunkRecords } from "../records/batch.ts";
 import { wholeRecords } from "../records/chunk-check.ts";
 import { recordsDamage } from "../records/damage.ts";
@@ -44,11 +45,22 @@ export async function readStored(
     const { answered, table, bytes } = await reader.call("states", devices.slice(from, from + statesAtOnce));
     for (let at = 0; at < table.length; at += stateNumbers) {
       const [device = 0, version = 0, asOf = 0, begin = 0, end = 0] = table.subarray(at, at + stateNumbers);
-      found.set(device, { state: readState(bytes.subarray(begin, end), version), asOf });
+      found.set(device, { state: stateOf(device, bytes.subarray(begin, end), version), asOf });
     }
     from += answered;
   }
   return found;
+}
+
+function stateOf(device: DeviceKey, bytes: Uint8Array, version: number): DeviceState {
+  try {
+    return readState(bytes, version);
+  } catch (error) {
+    const problem = recordsDamage(error);
+    if (problem === undefined) throw error;
+    const text = `store unavailable: the state of device ${device} (the last position and the totals) is damaged: ${problem}`;
+    throw new StoreUnavailable(text, { cause: error }, "damaged");
+  }
 }
 
 /** Adds the records of rows to the states of their devices. */

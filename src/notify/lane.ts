@@ -11,8 +11,8 @@ export interface LaneDeps {
   readonly notices: Pick<NoticeStore, "due" | "postpone">;
   readonly clock: Clock;
   readonly log: Log;
-  /** Which part of its time the event loop was busy since this lane last asked, 0 to 1. */
-  readonly load: () => number;
+  /** Whether the event loop is busy. */
+  readonly isBusy: () => boolean;
   /** Tries a notice once and records what became of it. */
   readonly work: (notice: Notice) => Promise<Showed>;
 }

@@ -6,7 +6,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
 import type { Metrics } from "../ports/metrics.ts";
-import { loopLoad } from "../shares/loop-load.ts";
+import { BusyLoop } from "../shares/loop-load.ts";
 import { Attempt } from "./attempt.ts";
 import type { ConsentStore } from "./consent.ts";
 import type { Ways } from "./deliver.ts";
@@ -68,6 +68,7 @@ class Worker implements Outbox {
   readonly #metrics: OutboxMetrics;
   readonly #attempt: Attempt;
   readonly #lanes: readonly Lane[];
+  readonly #loop = new BusyLoop();
   readonly #stopping = new AbortController();
   readonly #stopped = new AbortController();
   #unsubscribe: (() => void) | undefined;
@@ -101,6 +102,7 @@ class Worker implements Outbox {
   }
 
   start(): void {
+    this.#loop.start();
     this.#starting = this.#begin();
   }
 
@@ -120,6 +122,7 @@ class Worker implements Outbox {
     await Promise.race([Promise.all(this.#lanes.map((lane) => lane.stop())), tooLong]);
     clearTimeout(timer);
     this.#stopped.abort();
+    this.#loop.stop();
     const notices = this.#lanes.reduce((sum, { underWay }) => sum + underWay, 0);
     if (notices > 0) this.#deps.log.info({ notices }, "notices without an answer are sent again after the next start");
   }
@@ -131,7 +134,8 @@ class Worker implements Outbox {
       if (again) this.#arm();
       return showed;
     };
-    return new Lane(channel, options, { notices: this.#deps.store.notices, clock, log, load: loopLoad(), work });
+    const isBusy = () => this.#loop.busy;
+    return new Lane(channel, options, { notices: this.#deps.store.notices, clock, log, isBusy, work });
   }
 
   async #begin(): Promise<void> {

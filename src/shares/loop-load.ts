@@ -1,5 +1,9 @@
 /** From this part of its time on the event loop is busy: reports and requests need the processors. */
 export const busyPart = 0.3;
+/** One that was busy is so until its part falls below this: what gives way to it is a part of its load, and would make it swing between the two. */
+const calmPart = 0.15;
+/** How long the load is measured before it is judged, ms: one slow turn of the event loop says nothing. */
+const windowMs = 250;
 
 /** Gives a function that tells which part of its time the event loop was busy since it was last asked, 0 to 1. */
 export function loopLoad(): () => number {
@@ -10,4 +14,38 @@ export function loopLoad(): () => number {
     before = now;
     return utilization;
   };
+}
+
+/**
+ * Whether the event loop is busy, by each quarter of a second. It measures all the time: who asks seldom would be told of the hours since he last asked, and a burst after them is
+ * what he asks for.
+ */
+export class BusyLoop {
+  readonly #load: () => number;
+  #busy = false;
+  #measuring: NodeJS.Timeout | undefined;
+
+  /** `load`: which part of its time the event loop was busy since this was last asked, 0 to 1. */
+  constructor(load: () => number = loopLoad()) {
+    this.#load = load;
+  }
+
+  /** Whether it is busy; false before the first quarter of a second. */
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  /** Measures from now on. */
+  start(): void {
+    this.#load();
+    this.#measuring ??= setInterval(() => {
+      this.#busy = this.#load() > (this.#busy ? calmPart : busyPart);
+    }, windowMs).unref();
+  }
+
+  /** Measures no more. */
+  stop(): void {
+    clearInterval(this.#measuring);
+    this.#measuring = undefined;
+  }
 }

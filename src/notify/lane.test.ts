@@ -337,3 +337,23 @@ test("a lane that stops while it holds tries back begins none of them", async ()
   await pause(20);
   assert.deepEqual([bench.sent.length, bench.underWay.size], [4, 0]);
 });
+
+test("a lane that stops while the store can't be asked leaves no timer", async (context) => {
+  const asked = Promise.withResolvers<never>();
+  const due = () => asked.promise;
+  const options = { parallel: 1, perTarget: 1, perFailing: 1 };
+  const clock = { now: () => 0, monotonic: () => 0 };
+  const lane = new Lane("email", options, {
+    notices: { due, postpone: async () => {} },
+    clock,
+    log: silentLog,
+    isBusy: never,
+    work: async () => ({}),
+  });
+  lane.wake();
+  const stopped = lane.stop();
+  const timers = context.mock.method(globalThis, "setTimeout");
+  asked.reject(new Error("the disk is gone"));
+  await stopped;
+  assert.equal(timers.mock.callCount(), 0);
+});

@@ -114,6 +114,7 @@ export class Lane {
       this.#more = false;
       this.#place = undefined;
       this.#left.clear();
+      if (this.#stopped) return;
       log.warn({ error, channel: this.#channel }, "due notices can't be asked for; trying again");
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.wake(), storeDownMs);

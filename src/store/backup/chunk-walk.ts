@@ -40,7 +40,8 @@ export class ChunkWalk {
   constructor(database: DatabaseSync, table: Row["table"], listener: Listener) {
     this.#listener = listener;
     this.#table = table;
-    const columns = `seq, ${asDoubles(["device", "first", "last", "count"])}`;
+    // The number is not called `seq`: the order is to be that of the rows.
+    const columns = `cast(seq as real) as number, ${asDoubles(["device", "first", "last", "count"])}`;
     const whole = table === "tail" ? "tail" : "block left join block_data using (seq)";
     this.#some = database.prepare(
       `select ${columns}, data from ${whole} where seq > ? order by seq limit ${rowsOfStep}`,
@@ -81,7 +82,7 @@ export class ChunkWalk {
         return this.#skip();
       }
       if (row === undefined) return false;
-      this.#tell(row, this.#dataOf(Number(row.seq)));
+      this.#tell(row, this.#dataOf(Number(row.number)));
     }
     return true;
   }
@@ -101,7 +102,7 @@ export class ChunkWalk {
     const from = this.#after;
     for (let distance = 1; from + distance <= this.#high; distance += distance < nearby ? 1 : distance) {
       if (!this.#readable(from + distance)) continue;
-      const next = Number(this.#next.get(from + distance)?.seq ?? this.#high + 1);
+      const next = Number(this.#next.get(from + distance)?.number ?? this.#high + 1);
       this.#listener.unreadable(
         `${this.#rowsText(from + 1, next - 1)} of the positions can't be read: a page is damaged`,
       );
@@ -127,7 +128,7 @@ export class ChunkWalk {
   #tell(row: Readonly<Record<string, unknown>>, data: unknown): void {
     const numbers = { first: Number(row.first), last: Number(row.last), count: Number(row.count) };
     const device = Number(row.device);
-    const seq = Number(row.seq);
+    const seq = Number(row.number);
     this.#after = seq;
     const why = data instanceof Error ? "a page can't be read" : "it holds no bytes";
     const check = this.#table === "tail" ? checkChunk : checkBlock;
@@ -145,7 +146,9 @@ export class ChunkWalk {
 /** Returns the first or the last row number, or undefined when there is none or it can't be read. */
 function edge(database: DatabaseSync, table: Row["table"], order: "asc" | "desc"): number | undefined {
   try {
-    const seq = database.prepare(`select seq from ${table} order by seq ${order} limit 1`).get()?.seq;
+    const seq = database
+      .prepare(`select cast(seq as real) as number from ${table} order by seq ${order} limit 1`)
+      .get()?.number;
     return typeof seq === "number" ? seq : undefined;
   } catch (error) {
     if (isDamage(error)) return undefined;

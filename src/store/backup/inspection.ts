@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { recordsDamage } from "../records/damage.ts";
 import { Patches } from "../records/patches.ts";
 import { readState } from "../records/state-codec.ts";
-import { asOfSetting } from "../sqlite/stored-states.ts";
+import { asDoubles } from "../sqlite/chunk-rows.ts";
+import { asOfQuery, asOfSetting } from "../sqlite/stored-states.ts";
 import { ChunkWalk, type Row } from "./chunk-walk.ts";
 import type { Counted } from "./copy.ts";
 import { isDamage } from "./damage.ts";
@@ -68,8 +69,8 @@ class Inspector {
     const hasBlocks = this.#database.prepare("select 1 from sqlite_master where name = 'block'").get() !== undefined;
     if (hasBlocks) await this.#part("sealed positions", () => this.#chunks("block"));
     await this.#part("settings", async () => {
-      const asOf = this.#database.prepare("select value from setting where name = 'states'").get()?.value;
-      if (asOf !== undefined) this.#statesAsOf = asOfSetting(asOf);
+      const settings = this.#database.prepare(asOfQuery).all();
+      if (settings.length > 0) this.#statesAsOf = asOfSetting(settings);
     });
     await this.#part("positions", () => this.#chunks("tail"));
     await this.#part("states of devices", () => this.#states());
@@ -187,12 +188,16 @@ class Inspector {
   }
 
   async #shifts(): Promise<void> {
-    for (const { device, n } of this.#database.prepare("select device, length(data) as n from shifts").iterate())
+    for (const { device, n } of this.#database
+      .prepare(`select ${asDoubles(["device"])}, length(data) as n from shifts`)
+      .iterate())
       if (Number(n) % 8 !== 0) this.#tell(Number(device), "what late positions add to its totals is damaged");
   }
 
   async #patches(): Promise<void> {
-    for (const { device, seq, data } of this.#database.prepare("select device, seq, data from patch").iterate())
+    for (const { device, seq, data } of this.#database
+      .prepare(`select ${asDoubles(["device", "seq"])}, data from patch`)
+      .iterate())
       if (!(data instanceof Uint8Array) || !isReadable(Number(seq), data))
         this.#tell(Number(device), "what late positions changed in its totals is damaged");
   }

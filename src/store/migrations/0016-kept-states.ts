@@ -10,6 +10,8 @@ export const keptStates: Migration = {
     const row = await database
       .selectFrom("tail")
       .select(({ fn }) => fn.max("seq").as("newest"))
+      // A damaged row may have any number. One that is never given would make each later row seem to be in the states.
+      .where("seq", "<", 2 ** 52)
       .executeTakeFirst();
     const newest = Number(row?.newest ?? 0);
     await database.schema
@@ -18,7 +20,10 @@ export const keptStates: Migration = {
       .execute();
     await database
       .insertInto("setting")
-      .values({ name: "states", value: String(newest) })
+      .values([
+        { name: "states", value: String(newest) },
+        { name: "states again", value: String(newest) },
+      ])
       .execute();
   },
 };

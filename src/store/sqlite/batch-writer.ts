@@ -39,7 +39,7 @@ export class BatchWriter implements BatchVisitor {
     );
     this.#version = database.prepare("select 1 from device_state where device = ? and version = ?");
     this.#asOf = database.prepare(
-      "insert into setting (name, value) values ('states', ?) on conflict (name) do update set value = excluded.value",
+      "insert into setting (name, value) values ('states', ?1), ('states again', ?1) on conflict (name) do update set value = excluded.value",
     );
     // What `||` makes of blobs is text of the same bytes.
     this.#shift = database.prepare(

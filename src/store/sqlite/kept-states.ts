@@ -10,7 +10,7 @@ import { Background } from "./background.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import type { CommitRequest, ReaderCalls, WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
-import { asOfSetting, followRows, type NewRow, readStored, type StoredState } from "./stored-states.ts";
+import { asOfQuery, asOfSetting, followRows, type NewRow, readStored, type StoredState } from "./stored-states.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
 /** After so many row numbers all kept states are written. A start after a crash reads the rows of the tail that came since: some tenths of a second. */
@@ -81,9 +81,8 @@ export class KeptStates {
 
   /** Reads which rows of the tail stored states may not include. Returns the number of the first one. */
   async open(): Promise<number> {
-    const sql = "select value from setting where name = 'states'";
-    const { rows } = await this.#parts.reader.call("sql", { sql, parameters: [] });
-    const asOf = asOfSetting(rows[0]?.value);
+    const { rows } = await this.#parts.reader.call("sql", { sql: asOfQuery, parameters: [] });
+    const asOf = asOfSetting(rows);
     // The rows with the highest numbers may be gone. New rows that had their numbers would seem to be in the stored states.
     this.#parts.index.past(asOf);
     this.#since = asOf + 1;

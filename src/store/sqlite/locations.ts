@@ -20,6 +20,7 @@ import type { CrowdedNotices } from "../rows/notice-room.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { type AlertRows, alertRows } from "./alert-rows.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
+import { asDoubles } from "./chunk-rows.ts";
 import { Contexts } from "./contexts.ts";
 import type { DeviceChunks, Waiting } from "./device-chunks.ts";
 import { type ReadParts, readHistory } from "./history.ts";
@@ -162,10 +163,15 @@ export class SqliteLocations implements LocationStore {
       const rows = await pending;
       if (rows.length === 0) break;
       // The reader goes on while these are put in.
-      pending = reader.call(call, (rows[rows.length - scanColumns] ?? 0) + 1);
+      pending = reader.call(call, placeBehind(rows));
       // Nobody waits for it where `someRead` fails.
       pending.catch(() => undefined);
       for (const chunk of chunksOf(rows, call === "scanBlocks")) {
+        if (!Number.isSafeInteger(chunk.seq)) {
+          // No reader finds it by such a number.
+          this.sealer.tellDamage(chunk.device, { ...chunk, problem: impossible });
+          continue;
+        }
         index.add(chunk.device, chunk.seq, chunk);
         index.past(chunk.asOf);
         found?.chunk(chunk);
@@ -220,11 +226,11 @@ export class SqliteLocations implements LocationStore {
         if (chunks !== undefined) put(chunks, { count: Number(count), since: Number(since) });
       }
     };
-    await load("select device, seq, since, count from shifts", (chunks, waiting) => {
+    await load(`select ${asDoubles(["device", "seq", "since", "count"])} from shifts`, (chunks, waiting) => {
       chunks.shifts = waiting;
     });
-    const patches =
-      "select device, max(seq) as seq, min(first) as since, sum(count) as count from patch group by device";
+    const each = `select ${asDoubles(["device", "seq", "first", "count"])} from patch`;
+    const patches = `select device, max(seq) as seq, min(first) as since, sum(count) as count from (${each}) group by device`;
     await load(patches, (chunks, waiting) => {
       chunks.patches = waiting;
     });
@@ -362,6 +368,14 @@ export class SqliteLocations implements LocationStore {
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk> {
     return readHistory(this.#reading, device, range);
   }
+}
+
+/** The row number from which a scan goes on. Beyond the numbers that JavaScript has exactly the same row would be found again. */
+function placeBehind(rows: Float64Array): number {
+  let at = rows.length - scanColumns;
+  while (at > 0 && !Number.isSafeInteger(rows[at])) at -= scanColumns;
+  const last = rows[at] ?? 0;
+  return Number.isSafeInteger(last) ? last + 1 : Number.POSITIVE_INFINITY;
 }
 
 function more({ count, since }: Waiting, others: number, from: number): Waiting {

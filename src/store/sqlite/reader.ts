@@ -18,16 +18,19 @@ const statesBytes = 4 * 1024 * 1024;
 /** And of rows of the tail. */
 const rowsBytes = 4 * 1024 * 1024;
 
+/** A row number, as a column without a name of its own: the order is to be that of the rows. See `asDoubles`. */
+const doubleSeq = "cast(seq as real)";
+
 class Reader {
   readonly database = new DatabaseSync(databaseFile(), { readOnly: true, timeout: busyTimeoutMs });
   readonly statements = new Statements(this.database);
   readonly chunks: ChunkReader;
   readonly #scan = this.database.prepare(
-    `select seq, ${asDoubles(["device", "first", "last", "count"])}, length(data), seq from tail where seq >= ? order by seq limit ?`,
+    `select ${doubleSeq}, ${asDoubles(["device", "first", "last", "count"])}, length(data), ${doubleSeq} from tail where seq >= ? order by seq limit ?`,
     { returnArrays: true },
   );
   readonly #scanBlocks = this.database.prepare(
-    `select seq, ${asDoubles(["device", "first", "last", "count", "bytes", "as_of"])} from block where seq >= ? order by seq limit ?`,
+    `select ${doubleSeq}, ${asDoubles(["device", "first", "last", "count", "bytes", "as_of"])} from block where seq >= ? order by seq limit ?`,
     { returnArrays: true },
   );
   readonly #state = this.database.prepare("select version, as_of, data from device_state where device = ?", {
@@ -138,7 +141,7 @@ serve<ReaderCalls>({
     return { answer, transfer: answer === undefined ? [] : [answer.hashes.buffer, answer.newest.buffer] };
   },
   check: () => {
-    reader().database.prepare("select seq from tail order by seq desc limit 1").get();
+    reader().database.prepare("select 1 from tail order by seq desc limit 1").get();
     return plain(null);
   },
   close: () => {

@@ -32,7 +32,8 @@ export function* chunksOf(rows: Float64Array, sealed: boolean): Generator<Scanne
 }
 
 /** What is wrong with a chunk that is not possible. */
-export const impossible = "its row says that it has no positions, or gives them times that are impossible";
+export const impossible =
+  "its row has an impossible number, says that it has no positions, or gives them times that are impossible";
 
 /** Whether a row's count and times can be those of stored records: a date has a time of 8.64e15 ms at most. */
 export function isPossible({ first, last, count }: PlacedChunk): boolean {

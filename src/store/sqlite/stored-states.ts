@@ -29,10 +29,17 @@ export interface NewRow extends Pick<PlacedChunk, "seq" | "first" | "last" | "co
   readonly device: DeviceKey;
 }
 
-/** The value of the setting `states`: stored states include all rows of the tail up to this number. What is no such number is damaged, and nothing is known of any row. */
-export function asOfSetting(value: unknown): number {
-  const asOf = Number(value ?? 0);
-  return Number.isSafeInteger(asOf) && asOf >= 0 && asOf < mostSeq ? asOf : 0;
+/** Reads what `asOfSetting` takes. */
+export const asOfQuery = "select value from setting where name in ('states', 'states again')";
+
+/**
+ * The number of the row of the tail up to which stored states include all rows, by the settings that hold it. There are two, since a changed digit in one is a number, too. Where
+ * the two are not one such number, they are damaged, and nothing is known of any row.
+ */
+export function asOfSetting([one, other]: readonly { readonly value?: unknown }[]): number {
+  const asOf = Number(one?.value ?? 0);
+  const isKnown = one?.value === other?.value && Number.isSafeInteger(asOf) && asOf >= 0 && asOf < mostSeq;
+  return isKnown ? asOf : 0;
 }
 
 /** Reads stored states. Devices that have none are left out. */

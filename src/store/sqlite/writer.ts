@@ -58,11 +58,16 @@ class Writer {
     throw new EngineError(`${databaseFile()} was moved or deleted under the running service`, cantOpen);
   }
 
-  /** Writes to the end of the tail and takes it back: that end belongs to all devices, so a damaged page there concerns each. */
+  /**
+   * Writes to the end of the tail and takes it back: that end belongs to all devices, so a damaged page there concerns each. A damaged row may have a number to which none can be
+   * added.
+   */
   tryAppend(): void {
     this.database.exec("begin immediate");
     try {
-      this.database.exec("insert into tail select coalesce(max(seq), 0) + 1, 0, 0, 0, 0, x'' from tail");
+      this.database.exec(
+        "insert into tail select coalesce(max(seq), 0) + 1, 0, 0, 0, 0, x'' from tail where seq < 1 << 52",
+      );
     } finally {
       if (this.database.isTransaction) this.database.exec("rollback");
     }

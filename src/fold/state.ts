@@ -7,6 +7,15 @@ import {
   withTotals,
 } from "../model/location.ts";
 
+/** What a state takes beside its texts. */
+const baseBytes = 1000;
+
+/** Memory that a state takes, with the texts of its location (an estimate). */
+export function bytesOfState({ last, rules }: DeviceState): number {
+  const texts = (last?.extras.length ?? 0) + (last?.alerts?.length ?? 0);
+  return baseBytes + 2 * texts + (rules?.length ?? 0);
+}
+
 /** What new records change in a device's state. */
 export interface StateChange {
   /** The number of new records. */

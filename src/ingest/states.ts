@@ -1,3 +1,4 @@
+import { bytesOfState } from "../fold/state.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { DeviceState } from "../model/location.ts";
 import { locationJson } from "../model/location-json.ts";
@@ -7,8 +8,6 @@ import type { LocationStore } from "../ports/store.ts";
 const rememberedStates = 50_000;
 /** And their bytes: with many rules or long texts a state has a hundred kilobytes. */
 const rememberedBytes = 128 * 1024 * 1024;
-/** What a state takes beside its texts. */
-const stateBytes = 1000;
 
 interface Entry {
   readonly state: DeviceState;
@@ -82,7 +81,7 @@ export class States {
 
   #put(device: DeviceKey, state: DeviceState): void {
     const entry = this.#entries.get(device);
-    const bytes = bytesOf(state);
+    const bytes = bytesOfState(state);
     this.#bytes += bytes - (entry?.bytes ?? 0);
     // Deleting first moves the entry to the end of the map's order; only near the limit does that order matter.
     if (entry !== undefined && (this.#entries.size > this.#capacity / 2 || this.#bytes > this.#mostBytes / 2))
@@ -99,12 +98,6 @@ export class States {
     this.#bytes -= this.#entries.get(device)?.bytes ?? 0;
     this.#entries.delete(device);
   }
-}
-
-/** Memory that a state takes, with the location's text (an estimate). */
-function bytesOf({ last, rules }: DeviceState): number {
-  const texts = (last?.extras.length ?? 0) + (last?.alerts?.length ?? 0);
-  return stateBytes + 2 * texts + (rules?.length ?? 0);
 }
 
 function lastJson(entry: Entry, odometerStart: number): string | undefined {

@@ -1,3 +1,4 @@
+import { bytesOfState } from "../../fold/state.ts";
 import type { DeviceCommit } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { DeviceState } from "../../model/location.ts";
@@ -19,8 +20,6 @@ const mostRows = 16_384;
 const mostBytes = 32 * 1024 * 1024;
 /** A state that takes more than this is written with its commit. */
 const largeBytes = 64 * 1024;
-/** What a state takes beside its texts. */
-const stateBytes = 1000;
 /** States that are written at a time: some milliseconds of the writer. */
 const sliceStates = 256;
 /** No stored state has this version, so that the commit is a conflict. */
@@ -96,7 +95,7 @@ export class KeptStates {
     for (const commit of devices) {
       const { device, state } = commit;
       const before = this.#states.get(device);
-      const taken = bytesOf(state);
+      const taken = bytesOfState(state);
       const grown = bytes + taken - (before?.bytes ?? 0);
       if (!commit.follows || commit.records.length === 0 || taken > largeBytes || grown > mostBytes) continue;
       bytes = grown;
@@ -225,7 +224,7 @@ export class KeptStates {
     // In one step: who asks meanwhile finds the state with all of its rows or with none, and a try that fails changes nothing.
     for (const device of devices.keys()) {
       const [row, after] = [stored.get(device), made.get(device)];
-      const kept = row && after && { ...after, stored: row.state.version, bytes: bytesOf(after.state) };
+      const kept = row && after && { ...after, stored: row.state.version, bytes: bytesOfState(after.state) };
       this.#put(device, kept);
       this.#unread.delete(device);
     }
@@ -355,9 +354,4 @@ const nothingElse = {
 /** Whether the failure may be that of one device's row, so that others can be read or written without it. */
 function isOfDevice(error: unknown): boolean {
   return error instanceof StoreUnavailable ? error.trouble !== "down" : !isOutOfMemory(error);
-}
-
-/** Memory that a state takes (an estimate). */
-function bytesOf({ last, rules }: DeviceState): number {
-  return stateBytes + 2 * ((last?.extras.length ?? 0) + (last?.alerts?.length ?? 0)) + (rules?.length ?? 0);
 }

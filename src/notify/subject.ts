@@ -1,7 +1,7 @@
 import type { Account } from "../model/account.ts";
 import type { Alert } from "../model/alert.ts";
 import type { AlertRule, Recipient } from "../model/alert-rule.ts";
-import type { Device } from "../model/device.ts";
+import type { Device, DeviceKey } from "../model/device.ts";
 import { placeBehind } from "../model/location.ts";
 import type { Notice } from "../model/notice.ts";
 import type { Log } from "../ports/log.ts";
@@ -79,30 +79,27 @@ export class Subjects {
   /** Undefined: the device is gone. */
   async #read(notice: Notice): Promise<Facts | undefined> {
     const { alerts, devices, accounts, alertRules } = this.#store;
-    const [alert, device] = await Promise.all([alerts.find(notice.alertId), devices.findByKey(notice.device)]);
-    if (device === undefined) return undefined;
-    // Before the rule: reading it may take long, and a rule that is disabled meanwhile sends no command.
-    const mileage = alert && (await this.#mileageAt(alert, device));
-    const [account, rule] = await Promise.all([
-      accounts.find(device.accountKey),
+    const alert = await alerts.find(notice.alertId);
+    // Before all that may change: reading it may take long. A rule that is disabled meanwhile sends no command, and a device that is removed or expires meanwhile is silent.
+    const way = alert && (await this.#wayAt(alert, notice.device));
+    const [device, rule] = await Promise.all([
+      devices.findByKey(notice.device),
       alert && alertRules.find(alert.ruleId),
     ]);
-    if (account === undefined) return undefined;
-    return { alert, device, account, rule, mileage };
+    const account = device && (await accounts.find(device.accountKey));
+    if (device === undefined || account === undefined) return undefined;
+    return { alert, device, account, rule, mileage: way === undefined ? undefined : way + device.odometerStart };
   }
 
-  /** The mileage of the last record at or before the alert. Undefined when there is none, or when it can't be read. */
-  async #mileageAt({ time }: Alert, device: Device): Promise<number | undefined> {
+  /** The way of the device until the last record at or before the alert, km. Undefined when there is none, or when it can't be read. */
+  async #wayAt({ time }: Alert, device: DeviceKey): Promise<number | undefined> {
     try {
-      const { before } = await this.#store.locations.context(device.key, placeBehind(time), 0);
-      return before && before.totals.odometerMm / 1e6 + device.odometerStart;
+      const { before } = await this.#store.locations.context(device, placeBehind(time), 0);
+      return before && before.totals.odometerMm / 1e6;
     } catch (error) {
       if (error instanceof StoreUnavailable && error.trouble !== "damaged") throw error;
       // Damage does not go away. A notice that waited for the mileage would be tried each second for ever.
-      this.#log.warn(
-        { error, device: device.id },
-        "the mileage at an alert can't be read; the notice goes out without it",
-      );
+      this.#log.warn({ error, device }, "the mileage at an alert can't be read; the notice goes out without it");
       return undefined;
     }
   }

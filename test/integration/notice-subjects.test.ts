@@ -62,3 +62,25 @@ test("a rule that is disabled while a mileage is read for long sends no command,
   assert.equal(found.suppressed, "the rule was disabled");
   await told;
 });
+
+test("a device that is removed while a mileage is read for long has nobody told, nor by a notice that joins", async (context) => {
+  const bench = await OutboxBench.make();
+  context.after(() => bench.close());
+  const { store, clock } = bench;
+  const [first, second] = await Promise.all((await bench.commit([webhook, webhook])).map((id) => bench.notice(id)));
+  assert.ok(first !== undefined && second !== undefined);
+  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const read = store.locations.context;
+  context.mock.method(store.locations, "context", async (...given: Parameters<typeof read>) => {
+    asked.resolve();
+    await held.promise;
+    return read.apply(store.locations, given);
+  });
+  const subjects = new Subjects(store, silentLog);
+  const told = subjects.find(first, clock.now());
+  await asked.promise;
+  await store.devices.remove(first.device);
+  const joined = subjects.find(second, clock.now());
+  held.resolve();
+  assert.deepEqual(await Promise.all([told, joined]), ["gone", "gone"]);
+});

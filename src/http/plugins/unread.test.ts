@@ -220,6 +220,21 @@ test("what the system told of a connection from which more has left meanwhile co
   assert.equal(closed, false);
 });
 
+test("a slow client stays where the system does not tell of it once, and not where it does not tell of it again", async (context) => {
+  const closed = Promise.withResolvers<void>();
+  let asked = 0;
+  const listener: RequestListener = (_request, made) => void made.on("close", closed.resolve).end(answer);
+  await setUp(context, listener, false, 1000, async (descriptors) => {
+    asked++;
+    // As where the list can't be opened, or changes while it is read.
+    if (asked === 2) throw new Error("too many open files");
+    if (asked === 4 || asked > 5) return new Map();
+    return new Map(descriptors.map((descriptor) => [descriptor, 1000 - asked]));
+  });
+  await closed.promise;
+  assert.equal(asked, 7);
+});
+
 test("an answer that nobody reads ends its connection where the system can't be asked", async (context) => {
   const closed = Promise.withResolvers<void>();
   const listener: RequestListener = (_request, made) => void made.on("close", closed.resolve).end(answer);

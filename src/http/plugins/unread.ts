@@ -35,6 +35,8 @@ interface Seen {
   looks: number;
   /** Bytes that the system held when it last told, since more had left. */
   queued: number | undefined;
+  /** The system did not tell of it when it was last asked. */
+  missed: boolean;
 }
 
 /** A connection that the system is asked about. */
@@ -62,7 +64,7 @@ export function closeUnread(server: Server, unreadMs: number, ask = queuedInSyst
     sockets.delete(this);
   };
   const opened = (socket: Socket) => {
-    sockets.set(socket, { left: -1, looks: 0, queued: undefined });
+    sockets.set(socket, { left: -1, looks: 0, queued: undefined, missed: false });
     socket.on("close", closed);
   };
   const judge = (still: readonly Asked[], queued: ReadonlyMap<number, number>) => {
@@ -107,6 +109,12 @@ function needsAnswer(looks: number, { queued }: Seen, most: number): boolean {
  */
 function takes(seen: Seen, queued: number | undefined, most: number): boolean {
   const before = seen.queued;
+  // Once says nothing: its list changes while it is read, and can't be opened while descriptors are short.
+  if (queued === undefined && before !== undefined && !seen.missed) {
+    seen.missed = true;
+    return true;
+  }
+  seen.missed = false;
   seen.queued = queued;
   if (queued !== undefined && (before === undefined || queued < before)) {
     seen.looks = 1;
@@ -135,6 +143,7 @@ function looksAt(socket: Socket, seen: Seen): number {
   seen.left = left;
   seen.looks = 1;
   seen.queued = undefined;
+  seen.missed = false;
   return seen.looks;
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
@@ -59,6 +60,57 @@ for (const [what, placeOf] of Object.entries(places))
     await assert.rejects(readAll(store, damaged, everything), tellsDamage);
     assert.deepEqual(await readAll(store, other, everything), whole);
   });
+
+test("a row of the tail whose length can't be read is told as damage of its device, and the store opens for all others", async (context) => {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  const store = await openStore(directory);
+  const account = await makeAccount(store);
+  const [{ key: damaged }, { key: other }] = [
+    await makeDevice(store, account.key),
+    await makeDevice(store, account.key),
+  ];
+  const first = append(damaged, 1, records.slice(0, 3));
+  for (const key of [damaged, other]) await store.locations.commit(batchOf(append(key, 1, records.slice(0, 3))));
+  const whole = await readAll(store, other, everything);
+  await store.close();
+  shorten(directory, damaged);
+  const again = await openStore(directory);
+  context.after(() => again.close());
+  assert.deepEqual(await readAll(again, other, everything), whole);
+  await assert.rejects(readAll(again, damaged, everything), (error) => {
+    assert.ok(error instanceof StoreUnavailable && error.trouble === "damaged", String(error));
+    return true;
+  });
+  assert.equal(await again.locations.commit(batchOf(append(other, 2, records.slice(3)))), undefined);
+  // Its state is whole, so that it goes on.
+  assert.deepEqual(await again.locations.states([damaged]), [first.state]);
+  assert.equal(await again.locations.commit(batchOf(append(damaged, 2, records.slice(3)))), undefined);
+});
+
+/** Changes one bit in a row of a device's tail, in the length of the row: its data do not end where it ends. */
+function shorten(directory: string, device: number): void {
+  const file = join(directory, "waybeam.db");
+  const database = new DatabaseSync(file);
+  const { seq } = database.prepare("select seq from tail where device = ?").get(device) ?? {};
+  const page = Number(database.prepare("select rootpage from sqlite_master where name = 'tail'").get()?.rootpage);
+  const size = Number(database.prepare("pragma page_size").get()?.page_size);
+  database.close();
+  const bytes = readFileSync(file);
+  const start = (page - 1) * size;
+  // The only page of the table is a leaf: https://www.sqlite.org/fileformat2.html#b_tree_pages
+  assert.equal(bytes[start], 13);
+  for (let cell = 0; cell < bytes.readUInt16BE(start + 3); cell++) {
+    let at = start + bytes.readUInt16BE(start + 8 + 2 * cell);
+    // The length of the row has two octets, its number one.
+    while ((bytes[at] ?? 0) > 127) at++;
+    if (bytes[at + 1] !== seq) continue;
+    bytes[at] = (bytes[at] ?? 0) ^ 2;
+    writeFileSync(file, bytes);
+    return;
+  }
+  assert.fail("the row is not found");
+}
 
 /** Changes one bit in the last row of a device's tail. */
 function flip(directory: string, device: number, placeOf: (length: number) => number): void {

@@ -3,7 +3,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import { ByteSink } from "../records/sink.ts";
 import { BlockCache } from "./block-cache.ts";
 import { ChunkReader } from "./chunk-reader.ts";
-import { asDoubles, damageOf } from "./chunk-rows.ts";
+import { asDoubles, damageOf, isDamage } from "./chunk-rows.ts";
 import { unpackRequests } from "./context-requests.ts";
 import { type ReaderCalls, type RowsAnswer, type StatesAnswer, scanColumns } from "./messages.ts";
 import { cacheBytes, databaseFile, plain, serve } from "./serve.ts";
@@ -13,6 +13,8 @@ import { Statements } from "./statements.ts";
 const busyTimeoutMs = 1000;
 /** Rows of one answer of a scan: a few megabytes of numbers at most. */
 const scanRows = 20_000;
+/** Where each row of a scan has the length of its data. */
+const lengthColumn = 5;
 /** Bytes of states in one answer; with many rules a state has a hundred kilobytes. */
 const statesBytes = 4 * 1024 * 1024;
 /** And of rows of the tail. */
@@ -29,6 +31,12 @@ class Reader {
     `select ${doubleSeq}, ${asDoubles(["device", "first", "last", "count"])}, length(data), ${doubleSeq} from tail where seq >= ? order by seq limit ?`,
     { returnArrays: true },
   );
+  /** The same without the length: what a damaged row has in its first columns. */
+  readonly #scanHeads = this.database.prepare(
+    `select seq, ${asDoubles(["device", "first", "last", "count"])}, 0, seq from tail where seq >= ? order by seq limit ?`,
+    { returnArrays: true },
+  );
+  readonly #length = this.database.prepare("select length(data) from tail where seq = ?", { returnArrays: true });
   readonly #scanBlocks = this.database.prepare(
     `select ${doubleSeq}, ${asDoubles(["device", "first", "last", "count", "bytes", "as_of"])} from block where seq >= ? order by seq limit ?`,
     { returnArrays: true },
@@ -46,7 +54,29 @@ class Reader {
   }
 
   scan(from: number): Float64Array<ArrayBuffer> {
-    return numbersOf(this.#scan.all(from, scanRows));
+    try {
+      return numbersOf(this.#scan.all(from, scanRows));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return this.#scanDamaged(from);
+    }
+  }
+
+  /** A row that tells whose it is costs its device alone, when its data are read: then the length that is not known here does not matter. */
+  #scanDamaged(from: number): Float64Array<ArrayBuffer> {
+    const numbers = numbersOf(this.#scanHeads.all(from, scanRows));
+    for (let at = 0; at < numbers.length; at += scanColumns) numbers[at + lengthColumn] = this.#lengthOf(numbers[at]);
+    return numbers;
+  }
+
+  #lengthOf(seq = 0): number {
+    try {
+      const row: unknown = this.#length.get(seq);
+      return Array.isArray(row) ? Number(row[0]) : 0;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return 0;
+    }
   }
 
   scanBlocks(from: number): Float64Array<ArrayBuffer> {

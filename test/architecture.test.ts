@@ -131,6 +131,18 @@ describe("imports", () => {
     assert.deepEqual(sockets, []);
   });
 
+  it("of what every engine of the store uses name no engine", () => {
+    const ofAll = ["locations", "workers", "rows", "records", "blocks", "migrations"];
+    const wrong = code
+      .filter(({ path }) => ofAll.includes(path.split("/")[1] ?? "") && path.startsWith("store/"))
+      .flatMap((source) =>
+        source.imports
+          .filter(({ path, written }) => /^store\/(sqlite|postgres)\//.test(path ?? "") || written === "node:sqlite")
+          .map(({ path, written }) => `${source.path} -> ${path ?? written}`),
+      );
+    assert.deepEqual(wrong, []);
+  });
+
   it("have no cycles", () => {
     assert.deepEqual(cycles(), []);
   });

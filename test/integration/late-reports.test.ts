@@ -10,8 +10,8 @@ import { createLog, createMetrics, systemClock } from "../../src/observe/index.t
 import type { Clock } from "../../src/ports/clock.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
 import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
-import type { WriterCalls } from "../../src/store/sqlite/messages.ts";
-import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
+import type { WriterCalls } from "../../src/store/locations/calls.ts";
+import { WorkerLink } from "../../src/store/workers/worker-link.ts";
 import { noAlertEngine } from "../support/no-alert-engine.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { openStore } from "../support/store.ts";

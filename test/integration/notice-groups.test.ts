@@ -6,14 +6,15 @@ import { Kysely } from "kysely";
 import type { NewNotice, Notice } from "../../src/model/notice.ts";
 import type { NoticeOutcome } from "../../src/ports/alert-store.ts";
 import { StoreUnavailable } from "../../src/ports/store.ts";
+import type { Calls } from "../../src/store/locations/calls.ts";
+import { Mutex } from "../../src/store/locations/mutex.ts";
 import { CrowdedNotices } from "../../src/store/rows/notice-room.ts";
 import { NoticeRows } from "../../src/store/rows/notices.ts";
 import type { Schema } from "../../src/store/schema.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { runTogether, WorkerDialect } from "../../src/store/sqlite/dialect.ts";
-import type { Calls, ReaderCalls, WriterCalls } from "../../src/store/sqlite/messages.ts";
-import { Mutex } from "../../src/store/sqlite/mutex.ts";
-import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
+import type { SqliteReaderCalls, SqliteWriterCalls } from "../../src/store/sqlite/messages.ts";
+import { WorkerLink } from "../../src/store/workers/worker-link.ts";
 import { commitAlerts, newAlert, newNotice, target, webhook } from "../contract/store/alert-values.ts";
 import { makeAccount, makeDevice, now } from "../contract/store/harness.ts";
 import { plainSqlite } from "../support/plain-sqlite.ts";
@@ -58,8 +59,8 @@ class NotedLink<C extends Calls<C>> extends WorkerLink<C> {
 class Bench {
   readonly #directory = dataFolder();
   readonly #file = join(this.#directory, "waybeam.db");
-  readonly writer = new NotedLink<WriterCalls>(worker("writer"), this.#file, silentLog);
-  readonly #reader = new WorkerLink<ReaderCalls>(worker("reader"), this.#file, silentLog);
+  readonly writer = new NotedLink<SqliteWriterCalls>(worker("writer"), this.#file, silentLog);
+  readonly #reader = new WorkerLink<SqliteReaderCalls>(worker("reader"), this.#file, silentLog);
   readonly rows = this.#rows();
   #device = 0;
 

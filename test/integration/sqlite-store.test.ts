@@ -13,8 +13,8 @@ import { packBatch, unpackBatch } from "../../src/store/records/batch.ts";
 import { writeRecord } from "../../src/store/records/record-codec.ts";
 import { ByteSink } from "../../src/store/records/sink.ts";
 import { DataFolderInUse } from "../../src/store/sqlite/lock.ts";
-import type { WriterCalls } from "../../src/store/sqlite/messages.ts";
-import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
+import type { SqliteWriterCalls } from "../../src/store/sqlite/messages.ts";
+import { WorkerLink } from "../../src/store/workers/worker-link.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { append, batchOf, readAll, record } from "../contract/store/records.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -77,7 +77,7 @@ describe("SQLite store", () => {
   it("waits for the disk with each commit: its writer's own connection says so", async () => {
     await (await open(directory)).close();
     const file = new URL("../../src/store/sqlite/writer.ts", import.meta.url);
-    const writer = new WorkerLink<WriterCalls>(
+    const writer = new WorkerLink<SqliteWriterCalls>(
       { name: "writer", file, heapMb: 64 },
       join(directory, "waybeam.db"),
       silentLog,
@@ -145,7 +145,7 @@ describe("SQLite store", () => {
     await (await open(directory)).close();
     const file = new URL("../../src/store/sqlite/writer.ts", import.meta.url);
     const path = join(directory, "waybeam.db");
-    const writer = new WorkerLink<WriterCalls>({ name: "writer", file, heapMb: 64 }, path, silentLog);
+    const writer = new WorkerLink<SqliteWriterCalls>({ name: "writer", file, heapMb: 64 }, path, silentLog);
     context.after(() => writer.close(() => writer.call("close", null)));
     await writer.call("check", null);
     // Takes a second, in which the folder is moved. Where it has not begun by then, it is refused as well.

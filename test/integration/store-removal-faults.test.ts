@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreUnavailable } from "../../src/ports/store.ts";
-import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
+import { WorkerLink } from "../../src/store/workers/worker-link.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { append, batchOf, record } from "../contract/store/records.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";

@@ -3,14 +3,15 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Kysely } from "kysely";
 import { StoreUnavailable } from "../../src/ports/store.ts";
+import type { Calls } from "../../src/store/locations/calls.ts";
+import { ChunkIndex } from "../../src/store/locations/chunk-index.ts";
+import { Locations } from "../../src/store/locations/locations.ts";
+import { Mutex } from "../../src/store/locations/mutex.ts";
 import type { Schema } from "../../src/store/schema.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
-import { ChunkIndex } from "../../src/store/sqlite/chunk-index.ts";
 import { WorkerDialect } from "../../src/store/sqlite/dialect.ts";
-import { SqliteLocations } from "../../src/store/sqlite/locations.ts";
-import type { Calls, PackerCalls, ReaderCalls, WriterCalls } from "../../src/store/sqlite/messages.ts";
-import { Mutex } from "../../src/store/sqlite/mutex.ts";
-import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
+import type { SqlitePackerCalls, SqliteReaderCalls, SqliteWriterCalls } from "../../src/store/sqlite/messages.ts";
+import { WorkerLink } from "../../src/store/workers/worker-link.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -26,8 +27,8 @@ test("a transaction whose worker dies is lost as a whole: none of its later stat
   const directory = dataFolder();
   await (await openStore(directory)).close();
   const file = join(directory, "waybeam.db");
-  const writer = new WorkerLink<WriterCalls>(worker("writer"), file, silentLog);
-  const reader = new WorkerLink<ReaderCalls>(worker("reader"), file, silentLog);
+  const writer = new WorkerLink<SqliteWriterCalls>(worker("writer"), file, silentLog);
+  const reader = new WorkerLink<SqliteReaderCalls>(worker("reader"), file, silentLog);
   const database = new Kysely<Schema>({ dialect: new WorkerDialect({ writer, reader, turns: new Mutex() }) });
   context.after(async () => {
     await reader.close(() => reader.call("close", null));
@@ -72,8 +73,8 @@ test("refused reports of a commit that is on disk though its answer was lost are
   const device = await makeDevice(store, account.key);
   await store.close();
   const file = join(directory, "waybeam.db");
-  const writer = new LossyLink<WriterCalls>(worker("writer"), file, silentLog);
-  const reader = new WorkerLink<ReaderCalls>(worker("reader"), file, silentLog);
+  const writer = new LossyLink<SqliteWriterCalls>(worker("writer"), file, silentLog);
+  const reader = new WorkerLink<SqliteReaderCalls>(worker("reader"), file, silentLog);
   const parts = {
     turns: new Mutex(),
     index: new ChunkIndex(),
@@ -82,8 +83,8 @@ test("refused reports of a commit that is on disk though its answer was lost are
     log: silentLog,
     vault: openVault,
   };
-  const packer = new WorkerLink<PackerCalls>(worker("packer"), file, silentLog);
-  const locations = new SqliteLocations({ writer, reader, historyReader: reader, packer, ...parts });
+  const packer = new WorkerLink<SqlitePackerCalls>(worker("packer"), file, silentLog);
+  const locations = new Locations({ writer, reader, historyReader: reader, packer, ...parts });
   await locations.load();
   context.after(async () => {
     await locations.sealer.close();

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { StoreUnavailable } from "../../src/ports/store.ts";
+import type { Calls } from "../../src/store/locations/calls.ts";
+import { ChunkIndex } from "../../src/store/locations/chunk-index.ts";
+import { Locations } from "../../src/store/locations/locations.ts";
+import { Mutex } from "../../src/store/locations/mutex.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
-import { ChunkIndex } from "../../src/store/sqlite/chunk-index.ts";
-import { SqliteLocations } from "../../src/store/sqlite/locations.ts";
-import type { Calls, PackerCalls, ReaderCalls, WriterCalls } from "../../src/store/sqlite/messages.ts";
-import { Mutex } from "../../src/store/sqlite/mutex.ts";
-import { WorkerLink } from "../../src/store/sqlite/worker-link.ts";
+import type { SqlitePackerCalls, SqliteReaderCalls, SqliteWriterCalls } from "../../src/store/sqlite/messages.ts";
+import { WorkerLink } from "../../src/store/workers/worker-link.ts";
 import { devicesOf, folder } from "./kept-states.ts";
 import { silentLog } from "./silent-log.ts";
 import { openStore } from "./store.ts";
@@ -52,12 +53,12 @@ export class FaultyLink<C extends Calls<C>> extends WorkerLink<C> {
 /** Locations of a folder. The test makes calls to their workers fail. */
 export async function faulty(context: TestContext, directory: string) {
   const file = join(directory, "waybeam.db");
-  const writer = new FaultyLink<WriterCalls>(worker("writer"), file, silentLog);
-  const reader = new FaultyLink<ReaderCalls>(worker("reader"), file, silentLog);
-  const packer = new WorkerLink<PackerCalls>(worker("packer"), file, silentLog);
+  const writer = new FaultyLink<SqliteWriterCalls>(worker("writer"), file, silentLog);
+  const reader = new FaultyLink<SqliteReaderCalls>(worker("reader"), file, silentLog);
+  const packer = new WorkerLink<SqlitePackerCalls>(worker("packer"), file, silentLog);
   const parts = { turns: new Mutex(), index: new ChunkIndex(), refusedBytes: 65_536, crowded: { made() {} } };
   const links = { writer, reader, historyReader: reader, packer };
-  const locations = new SqliteLocations({ ...links, ...parts, log: silentLog, vault: openVault });
+  const locations = new Locations({ ...links, ...parts, log: silentLog, vault: openVault });
   await locations.load();
   context.after(async () => {
     await locations.sealer.close();

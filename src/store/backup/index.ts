@@ -1,4 +1,4 @@
-export { giveWay } from "../sqlite/priority.ts";
+export { giveWay } from "../workers/priority.ts";
 export { makeBackup } from "./backup.ts";
 export { check } from "./check.ts";
 export { BackupRefused } from "./refused.ts";

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { asOfQuery, asOfSetting } from "../locations/stored-states.ts";
 import { recordsDamage } from "../records/damage.ts";
 import { Patches } from "../records/patches.ts";
 import { readState } from "../records/state-codec.ts";
 import { asDoubles } from "../sqlite/chunk-rows.ts";
-import { asOfQuery, asOfSetting } from "../sqlite/stored-states.ts";
 import { ChunkWalk, type Row } from "./chunk-walk.ts";
 import type { Counted } from "./copy.ts";
 import { isDamage } from "./damage.ts";

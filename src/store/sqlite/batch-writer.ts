@@ -1,9 +1,9 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
+import type { CommitAnswer, CommitRequest } from "../locations/calls.ts";
 import { type BatchVisitor, type PackedState, type Rewrite, unpackBatch } from "../records/batch.ts";
 import { Rewriter } from "../records/rewrite.ts";
 import { Shifts } from "../records/shifts.ts";
-import type { CommitAnswer, CommitRequest } from "./messages.ts";
 import { RefusedWriter } from "./refused-writer.ts";
 
 /** Writes a commit's batch: one transaction, each row by a prepared statement, record bytes straight from the batch. */

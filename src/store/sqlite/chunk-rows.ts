@@ -1,32 +1,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
+import type { ChunkHead, ChunkRow, ChunksFound } from "../locations/chunks.ts";
+import { damaged, EngineError } from "../locations/failures.ts";
 import { RecordsDamaged, recordsDamage } from "../records/damage.ts";
 import { Patches, type PatchRow } from "../records/patches.ts";
-import { type ShiftedChunk, Shifts } from "../records/shifts.ts";
-import { corrupt, EngineError, failureOf, troubleOf } from "./engine-errors.ts";
-
-/** What is known of a chunk without its bytes. */
-export interface ChunkHead extends ShiftedChunk {
-  readonly device: DeviceKey;
-  readonly seq: number;
-  readonly count: number;
-  /** Bytes of its records before packing. */
-  readonly bytes: number;
-  /** It is a block. */
-  readonly sealed: boolean;
-}
-
-/** A chunk as it is stored. */
-export interface ChunkRow extends ChunkHead {
-  readonly data: Uint8Array;
-}
-
-/** Chunks of a device by (first, seq), and what waits beside them to be folded in. */
-export interface ChunksFound<Row extends ChunkHead = ChunkRow> {
-  readonly rows: readonly Row[];
-  readonly shifts: Shifts;
-  readonly patches: Patches;
-}
+import { Shifts } from "../records/shifts.ts";
+import { corrupt, failureOf } from "./engine-errors.ts";
 
 /** Reads columns as doubles. Damage may leave a whole number that is too large for JavaScript. Read as an integer, it would make the whole query fail. */
 export function asDoubles(columns: readonly string[]): string {
@@ -149,8 +128,7 @@ export class ChunkRows {
       const problem = damageOf(error);
       if (problem === undefined) throw error;
       throw new EngineError(
-        `what late reports changed in the totals of device ${device} is damaged: ${problem}`,
-        corrupt,
+        damaged(`what late reports changed in the totals of device ${device} is damaged: ${problem}`),
       );
     }
   }
@@ -219,30 +197,5 @@ export function damageOf(error: unknown): string | undefined {
 
 /** Whether reading failed because something is damaged, or because a part of the disk can't be read. */
 export function isDamage(error: unknown): boolean {
-  return troubleOf(failureOf(error).code) === "damaged" || damageOf(error) !== undefined;
-}
-
-/** Returns the error for a damaged chunk, which has SQLite's code for a damaged page and names the device and the times. Returns any other error as it is. */
-export function asDamage(error: unknown, { device, seq, first, last, sealed }: ChunkHead): unknown {
-  const problem = damageOf(error);
-  if (problem === undefined) return error;
-  const range = `from ${momentText(first)} to ${momentText(last)}`;
-  return new EngineError(
-    `${sealed ? "block" : "row"} ${seq} of device ${device}, positions ${range}, is damaged: ${problem}`,
-    corrupt,
-  );
-}
-
-/** An event time as text. A damaged row may have any number. */
-export function momentText(time: number): string {
-  return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : `${time} ms`;
-}
-
-/** Runs `read`. If the chunk is damaged, the error names the device and the times. */
-export function toldAsDamaged<T>(chunk: ChunkHead, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw asDamage(error, chunk);
-  }
+  return failureOf(error).trouble === "damaged" || damageOf(error) !== undefined;
 }

@@ -14,15 +14,15 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import { StoreUnavailable } from "../../ports/store.ts";
+import type { Mutex } from "../locations/mutex.ts";
 import type { RunTogether } from "../rows/statement-groups.ts";
-import type { ReaderCalls, SqlRequest, SqlValue, WriterCalls } from "./messages.ts";
-import type { Mutex } from "./mutex.ts";
-import type { WorkerLink } from "./worker-link.ts";
+import type { WorkerLink } from "../workers/worker-link.ts";
+import type { SqliteReaderCalls, SqliteWriterCalls, SqlRequest, SqlValue } from "./messages.ts";
 
 /** What the dialect works with: questions go to the reader, everything else to the writer, one at a time. */
 export interface DialectParts {
-  readonly writer: WorkerLink<WriterCalls>;
-  readonly reader: WorkerLink<ReaderCalls>;
+  readonly writer: WorkerLink<SqliteWriterCalls>;
+  readonly reader: WorkerLink<SqliteReaderCalls>;
   readonly turns: Mutex;
 }
 

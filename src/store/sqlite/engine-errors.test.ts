@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StoreUnavailable } from "../../ports/store.ts";
+import { asDamage } from "../locations/chunks.ts";
+import { EngineError, storeError } from "../locations/failures.ts";
 import { ByteSink } from "../records/sink.ts";
-import { asDamage, isDamage } from "./chunk-rows.ts";
-import { EngineError, failureOf, storeError } from "./engine-errors.ts";
+import { isDamage } from "./chunk-rows.ts";
+import { failureOf, sqliteError } from "./engine-errors.ts";
 
 test("memory that runs out while a device's records are read is no damage of the device", () => {
   const most = Number.MAX_SAFE_INTEGER - 1;
@@ -13,10 +15,14 @@ test("memory that runs out while a device's records are read is no damage of the
     const error = thrownBy(reserve);
     assert.equal(isDamage(error), false);
     assert.ok(!(asDamage(error, head) instanceof EngineError));
-    const { message, code } = failureOf(error);
-    const told = storeError(message, code);
+    const told = storeError(failureOf(error));
     assert.ok(told instanceof StoreUnavailable && told.trouble === "exhausted");
   }
+});
+
+test("result codes say what stands behind a failure", () => {
+  const troubles = [5, 13, 10 | (12 << 8), 11, 7, 19].map((code) => sqliteError("no", code).trouble);
+  assert.deepEqual(troubles, ["down", "down", "damaged", "damaged", "exhausted", undefined]);
 });
 
 function thrownBy(work: () => unknown): unknown {

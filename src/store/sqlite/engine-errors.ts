@@ -1,25 +1,12 @@
-import { quotaNames } from "../../model/quotas.ts";
-import { QuotaReached, type StoreTrouble, StoreUnavailable } from "../../ports/store.ts";
+import type { StoreTrouble } from "../../ports/store.ts";
+import { type CallFailure, EngineError } from "../locations/failures.ts";
 import { isOutOfMemory } from "../records/damage.ts";
-import type { CallFailure } from "./messages.ts";
 
-/** SQLITE_CORRUPT: a page of the database can't be read. The store gives damaged chunks the same code. */
+/** SQLITE_CORRUPT: a page of the database can't be read. */
 export const corrupt = 11;
 
 /** SQLITE_NOMEM: memory ran out. */
 const noMemory = 7;
-
-/** A failure inside SQLite as it crosses from a worker. */
-export class EngineError extends Error {
-  override readonly name = "EngineError";
-  /** SQLite's extended result code. Undefined when the failure is not the engine's. */
-  readonly code: number | undefined;
-
-  constructor(message: string, code: number | undefined) {
-    super(message);
-    this.code = code;
-  }
-}
 
 /**
  * SQLite's primary result codes that mean that the database can't be used at present, however right the statement was
@@ -46,27 +33,18 @@ export function troubleOf(code: number | undefined): StoreTrouble | undefined {
   return code === undefined ? undefined : troubles.get(code & 0xff);
 }
 
-/** The error that a caller of the store sees. */
-export function storeError(message: string, code: number | undefined): Error {
-  const cause = new EngineError(message, code);
-  const trouble = troubleOf(code);
-  if (trouble !== undefined) return new StoreUnavailable(`store unavailable: ${message}`, { cause }, trouble);
-  // What a trigger of the quotas says.
-  const quota = quotaNames.find((name) => message === `quota ${name}`);
-  return quota === undefined ? cause : new QuotaReached(quota);
-}
-
-/** Whether the store as a whole can't be used at present: whatever else is asked of it fails, too. */
-export function isDown(error: unknown): boolean {
-  return error instanceof StoreUnavailable && error.trouble === "down";
+/** A failure of SQLite. `code`: its extended result code. */
+export function sqliteError(message: string, code: number): EngineError {
+  return new EngineError({ message, trouble: troubleOf(code), code });
 }
 
 /** What to send across about a failure. */
 export function failureOf(error: unknown): CallFailure {
-  if (!(error instanceof Error)) return { message: String(error), code: undefined };
-  if (error instanceof EngineError) return { message: error.message, code: error.code };
-  if (isOutOfMemory(error)) return { message: error.message, code: noMemory };
+  if (!(error instanceof Error)) return { message: String(error), trouble: undefined, code: undefined };
+  const { message } = error;
+  if (error instanceof EngineError) return { message, trouble: error.trouble, code: error.code };
+  if (isOutOfMemory(error)) return { message, trouble: troubleOf(noMemory), code: noMemory };
   const code = "errcode" in error && typeof error.errcode === "number" ? error.errcode : undefined;
   // Failures of the engine say all there is in a line; any other one is a fault of ours, and its stack tells where.
-  return { message: code === undefined ? (error.stack ?? error.message) : error.message, code };
+  return { message: code === undefined ? (error.stack ?? message) : message, trouble: troubleOf(code), code };
 }

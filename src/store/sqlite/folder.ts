@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { StoreUnavailable } from "../../ports/store.ts";
-import { EngineError } from "./engine-errors.ts";
+import { EngineError } from "../locations/failures.ts";
 
 /** The data folder, or a file in it, can't be used as it is. The message names the folder and why, `advice` what to do about it. */
 export class DataFolderUnusable extends Error {
@@ -105,8 +105,8 @@ export function openFailure(error: unknown, directory: string, name: string): un
 
 /** SQLite's extended result code of a failure, in a worker or in this thread. */
 function engineCode(error: unknown): number | undefined {
-  if (error instanceof EngineError) return error.code;
-  const code = error instanceof Error && "errcode" in error ? error.errcode : undefined;
+  const ofThread = error instanceof Error && "errcode" in error ? error.errcode : undefined;
+  const code = error instanceof EngineError ? error.code : ofThread;
   return typeof code === "number" ? code : undefined;
 }
 

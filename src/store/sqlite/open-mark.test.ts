@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
-import { EngineError, storeError } from "./engine-errors.ts";
+import { EngineError, storeError } from "../locations/failures.ts";
 import { DataFolderUnusable, openFailure } from "./folder.ts";
 import { closeMarked, logBelongs, markClosed, markOf, markOpen } from "./open-mark.ts";
 
@@ -103,7 +103,7 @@ test("a full disk is told as one, and nothing half written stays on it", (contex
     syncBuiltinESMExports();
   }
   assert.ok(failure instanceof EngineError);
-  const told = openFailure(storeError(failure.message, failure.code), "data", "waybeam.db");
+  const told = openFailure(storeError(failure), "data", "waybeam.db");
   assert.ok(told instanceof DataFolderUnusable && /no space left/.test(told.message) && /^Free some/.test(told.advice));
   assert.ok(!readdirSync(join(file, "..")).some((name) => name.startsWith("waybeam.db-open")));
 });

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { EngineError } from "./engine-errors.ts";
+import { sqliteError } from "./engine-errors.ts";
 import { logHeaderBytes } from "./log-damage.ts";
 import { replacePrivate, sync } from "./private-files.ts";
 
@@ -147,6 +147,6 @@ function writeDurably(file: string, text: string): void {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     const message = error instanceof Error ? error.message : String(error);
-    throw new EngineError(message, code === "ENOSPC" || code === "EDQUOT" ? full : cantOpen);
+    throw sqliteError(message, code === "ENOSPC" || code === "EDQUOT" ? full : cantOpen);
   }
 }

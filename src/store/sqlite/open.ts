@@ -5,6 +5,10 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
 import { finishRestore } from "../backup/placing.ts";
+import { ChunkIndex } from "../locations/chunk-index.ts";
+import { type LocationParts, Locations } from "../locations/locations.ts";
+import { Mutex } from "../locations/mutex.ts";
+import { Purger } from "../locations/purger.ts";
 import { migrate } from "../migrations/migrations.ts";
 import { AccountRows } from "../rows/accounts.ts";
 import { AlertRuleRows } from "../rows/alert-rules.ts";
@@ -22,19 +26,15 @@ import { UserRows } from "../rows/users.ts";
 import type { Schema } from "../schema.ts";
 import { type SecretOptions, unlock } from "../secrets/unlock.ts";
 import { openVault } from "../secrets/vault.ts";
-import { ChunkIndex } from "./chunk-index.ts";
+import { WorkerLink } from "../workers/worker-link.ts";
 import { runTogether, WorkerDialect } from "./dialect.ts";
 import { engine } from "./engine.ts";
 import { databaseOf, makeFolder, openFailure } from "./folder.ts";
-import { type LocationParts, SqliteLocations } from "./locations.ts";
 import { waitForFolder } from "./lock.ts";
-import type { PackerCalls, ReaderCalls, WriterCalls } from "./messages.ts";
-import { Mutex } from "./mutex.ts";
+import type { SqlitePackerCalls, SqliteReaderCalls, SqliteWriterCalls } from "./messages.ts";
 import { closeCopy, forgetGoneLog } from "./open-mark.ts";
 import { closeToOthers, makePrivate, tellOpen } from "./private-files.ts";
-import { Purger } from "./purger.ts";
 import { checkWhole } from "./whole.ts";
-import { WorkerLink } from "./worker-link.ts";
 
 /** Where and how to open the embedded store. */
 export interface SqliteStoreOptions {
@@ -118,13 +118,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   makePrivate(databaseOf(directory));
   const file = join(directory, "waybeam.db");
   // The heaps: a writer holds nothing between commits; a reader holds one step of a history or one list.
-  const writer = new WorkerLink<WriterCalls>(worker("writer", 64), file, log);
+  const writer = new WorkerLink<SqliteWriterCalls>(worker("writer", 64), file, log);
   const { cacheBytes = defaultCache } = options;
-  const reader = new WorkerLink<ReaderCalls>({ ...worker("reader", 256), cacheBytes }, file, log);
+  const reader = new WorkerLink<SqliteReaderCalls>({ ...worker("reader", 256), cacheBytes }, file, log);
   const ofHistories = { ...worker("reader", 256), name: "store histories", givesWay: true };
-  const historyReader = new WorkerLink<ReaderCalls>(ofHistories, file, log);
+  const historyReader = new WorkerLink<SqliteReaderCalls>(ofHistories, file, log);
   // Its thread starts with the first slice that is to be sealed.
-  const packer = new WorkerLink<PackerCalls>({ ...worker("packer", 128), givesWay: true }, file, log);
+  const packer = new WorkerLink<SqlitePackerCalls>({ ...worker("packer", 128), givesWay: true }, file, log);
   let held: DatabaseSync | undefined;
   const close = async () => {
     const released = await release(writer, log);
@@ -170,7 +170,7 @@ function readMark(database: DatabaseSync): void {
 }
 
 /** Marks the database as closed. Returns false when that fails: then the log must stay. */
-async function release(writer: WorkerLink<WriterCalls>, log: Log): Promise<boolean> {
+async function release(writer: WorkerLink<SqliteWriterCalls>, log: Log): Promise<boolean> {
   try {
     await writer.call("unmark", null);
     return true;
@@ -187,8 +187,14 @@ function worker(name: string, heapMb: number) {
   return { name: `store ${name}`, file: new URL(`./${name}${suffix}`, import.meta.url), heapMb };
 }
 
+/** The threads of the engine. */
+interface Workers extends Pick<LocationParts, "historyReader" | "packer"> {
+  readonly writer: WorkerLink<SqliteWriterCalls>;
+  readonly reader: WorkerLink<SqliteReaderCalls>;
+}
+
 async function assemble(
-  workers: Pick<LocationParts, "writer" | "reader" | "historyReader" | "packer">,
+  workers: Workers,
   options: SqliteStoreOptions,
   close: () => Promise<void>,
 ): Promise<SqliteStore> {
@@ -201,7 +207,7 @@ async function assemble(
   const settle = secrets && (await unlock(database, secrets, log));
   await migrate(database, engine);
   const vault = (await settle?.()) ?? openVault;
-  const locations = new SqliteLocations({ ...workers, turns, index, refusedBytes, crowded, log, vault });
+  const locations = new Locations({ ...workers, turns, index, refusedBytes, crowded, log, vault });
   const purger = new Purger({ writer: workers.writer, turns, index, database, settle: () => locations.settle(), log });
   const removed = (device: DeviceKey) => {
     locations.forget(device);
@@ -250,7 +256,7 @@ async function assemble(
   };
 }
 
-function sealingOf({ blocks, tail }: ChunkIndex, { sealer }: SqliteLocations): SealingFigures {
+function sealingOf({ blocks, tail }: ChunkIndex, { sealer }: Locations): SealingFigures {
   const { waiting: waitingDevices, damaged } = sealer;
   return { blocks, tailChunks: tail.chunks, tailPositions: tail.records, waitingDevices, damaged };
 }

@@ -1,13 +1,16 @@
 import { DatabaseSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
+import { BlockCache } from "../locations/block-cache.ts";
+import { type ReaderCalls, type RowsAnswer, type StatesAnswer, scanColumns } from "../locations/calls.ts";
+import { unpackRequests } from "../locations/context-requests.ts";
+import { asOfQuery } from "../locations/stored-states.ts";
 import { ByteSink } from "../records/sink.ts";
-import { BlockCache } from "./block-cache.ts";
-import { ChunkReader } from "./chunk-reader.ts";
+import { cacheBytes, databaseOfWorker, plain, serve } from "../workers/serve.ts";
 import { asDoubles, damageOf, isDamage } from "./chunk-rows.ts";
-import { unpackRequests } from "./context-requests.ts";
-import { type ReaderCalls, type RowsAnswer, type StatesAnswer, scanColumns } from "./messages.ts";
-import { cacheBytes, databaseFile, plain, serve } from "./serve.ts";
+import { failureOf } from "./engine-errors.ts";
+import type { SqliteReaderCalls } from "./messages.ts";
 import { Statements } from "./statements.ts";
+import { StoredChunks } from "./stored-chunks.ts";
 
 /** Reading never waits for the writer (WAL); only a log that is being recovered makes it wait, ms. */
 const busyTimeoutMs = 1000;
@@ -24,16 +27,16 @@ const rowsBytes = 4 * 1024 * 1024;
 const doubleSeq = "cast(seq as real)";
 
 class Reader {
-  readonly database = new DatabaseSync(databaseFile(), { readOnly: true, timeout: busyTimeoutMs });
+  readonly database = new DatabaseSync(databaseOfWorker(), { readOnly: true, timeout: busyTimeoutMs });
   readonly statements = new Statements(this.database);
-  readonly chunks: ChunkReader;
+  readonly chunks = new StoredChunks(this.database, new BlockCache(cacheBytes()));
   readonly #scan = this.database.prepare(
     `select ${doubleSeq}, ${asDoubles(["device", "first", "last", "count"])}, length(data), ${doubleSeq} from tail where seq >= ? order by seq limit ?`,
     { returnArrays: true },
   );
   /** The same without the length: what a damaged row has in its first columns. */
   readonly #scanHeads = this.database.prepare(
-    `select seq, ${asDoubles(["device", "first", "last", "count"])}, 0, seq from tail where seq >= ? order by seq limit ?`,
+    `select ${doubleSeq}, ${asDoubles(["device", "first", "last", "count"])}, 0, ${doubleSeq} from tail where seq >= ? order by seq limit ?`,
     { returnArrays: true },
   );
   readonly #length = this.database.prepare("select length(data) from tail where seq = ?", { returnArrays: true });
@@ -50,7 +53,6 @@ class Reader {
   constructor() {
     // 8 MB: a history's pages are read once, and the system's own cache has them; this is for the inner pages and the row tables.
     this.database.exec("pragma cache_size = -8000");
-    this.chunks = new ChunkReader(this.database, new BlockCache(cacheBytes()));
   }
 
   scan(from: number): Float64Array<ArrayBuffer> {
@@ -81,6 +83,27 @@ class Reader {
 
   scanBlocks(from: number): Float64Array<ArrayBuffer> {
     return numbersOf(this.#scanBlocks.all(from, scanRows));
+  }
+
+  holdsAny(seqs: readonly number[]): boolean {
+    const old = "seq in (select value from json_each(?))";
+    const sql = `select 1 from tail where ${old} union all select 1 from block where ${old} limit 1`;
+    const list = JSON.stringify(seqs);
+    return this.statements.run({ sql, parameters: [list, list] }).rows.length > 0;
+  }
+
+  waiting(): ReaderCalls["waiting"]["answer"] {
+    const found = (sql: string) =>
+      this.statements.run({ sql, parameters: [] }).rows.map(({ device, seq, since, count }) => ({
+        device: Number(device),
+        seq: Number(seq),
+        since: Number(since),
+        count: Number(count),
+      }));
+    const each = `select ${asDoubles(["device", "seq", "first", "count"])} from patch`;
+    const patches = `select device, max(seq) as seq, min(first) as since, sum(count) as count from (${each}) group by device`;
+    const shifts = `select ${asDoubles(["device", "seq", "since", "count"])} from shifts`;
+    return { shifts: found(shifts), patches: found(patches) };
   }
 
   states(devices: readonly DeviceKey[]): StatesAnswer {
@@ -140,42 +163,48 @@ function reader(): Reader {
   return opened;
 }
 
-serve<ReaderCalls>({
-  sql: (request) => plain(reader().statements.run(request)),
-  scan: (from) => {
-    const answer = reader().scan(from);
-    return { answer, transfer: [answer.buffer] };
+serve<SqliteReaderCalls>(
+  {
+    sql: (request) => plain(reader().statements.run(request)),
+    scan: (from) => {
+      const answer = reader().scan(from);
+      return { answer, transfer: [answer.buffer] };
+    },
+    scanBlocks: (from) => {
+      const answer = reader().scanBlocks(from);
+      return { answer, transfer: [answer.buffer] };
+    },
+    holdsAny: (seqs) => plain(reader().holdsAny(seqs)),
+    waiting: () => plain(reader().waiting()),
+    statesAsOf: () => plain(reader().statements.run({ sql: asOfQuery, parameters: [] }).rows),
+    states: (devices) => {
+      const answer = reader().states(devices);
+      return { answer, transfer: [answer.table.buffer, answer.bytes.buffer] };
+    },
+    rows: (seqs) => {
+      const answer = reader().rows(seqs);
+      return { answer, transfer: [answer.ends.buffer, answer.bytes.buffer] };
+    },
+    history: (request) => {
+      const answer = reader().chunks.history(request);
+      return { answer, transfer: answer?.map(({ json }) => json.buffer) ?? [] };
+    },
+    contexts: (requests) => {
+      const answer = reader().chunks.contexts(unpackRequests(requests));
+      return { answer, transfer: [answer.table.buffer, answer.bytes.buffer] };
+    },
+    moment: (request) => {
+      const answer = reader().chunks.moment(request);
+      return { answer, transfer: answer === undefined ? [] : [answer.hashes.buffer, answer.newest.buffer] };
+    },
+    check: () => {
+      reader().database.prepare("select 1 from tail order by seq desc limit 1").get();
+      return plain(null);
+    },
+    close: () => {
+      opened?.database.close();
+      return plain(null);
+    },
   },
-  scanBlocks: (from) => {
-    const answer = reader().scanBlocks(from);
-    return { answer, transfer: [answer.buffer] };
-  },
-  states: (devices) => {
-    const answer = reader().states(devices);
-    return { answer, transfer: [answer.table.buffer, answer.bytes.buffer] };
-  },
-  rows: (seqs) => {
-    const answer = reader().rows(seqs);
-    return { answer, transfer: [answer.ends.buffer, answer.bytes.buffer] };
-  },
-  history: (request) => {
-    const answer = reader().chunks.history(request);
-    return { answer, transfer: answer?.map(({ json }) => json.buffer) ?? [] };
-  },
-  contexts: (requests) => {
-    const answer = reader().chunks.contexts(unpackRequests(requests));
-    return { answer, transfer: [answer.table.buffer, answer.bytes.buffer] };
-  },
-  moment: (request) => {
-    const answer = reader().chunks.moment(request);
-    return { answer, transfer: answer === undefined ? [] : [answer.hashes.buffer, answer.newest.buffer] };
-  },
-  check: () => {
-    reader().database.prepare("select 1 from tail order by seq desc limit 1").get();
-    return plain(null);
-  },
-  close: () => {
-    opened?.database.close();
-    return plain(null);
-  },
-});
+  failureOf,
+);

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
+import { liftNumbers, type SwapRequest, type WaitingLeft } from "../locations/calls.ts";
 import { Shifts } from "../records/shifts.ts";
-import { liftNumbers, type SwapRequest, type WaitingLeft } from "./messages.ts";
 
 /** The writer's part of sealing: puts blocks in the place of chunks, in one transaction each time. */
 export class Swap {

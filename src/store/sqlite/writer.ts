@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { databaseOfWorker, plain, serve } from "../workers/serve.ts";
 import { BatchWriter } from "./batch-writer.ts";
-import { EngineError } from "./engine-errors.ts";
-import type { WriterCalls } from "./messages.ts";
+import { failureOf, sqliteError } from "./engine-errors.ts";
+import type { SqliteWriterCalls } from "./messages.ts";
 import { closeMarked, markClosed, markOpen } from "./open-mark.ts";
-import { databaseFile, plain, serve } from "./serve.ts";
 import { Statements } from "./statements.ts";
 import { Swap } from "./swap.ts";
 
@@ -30,9 +30,9 @@ const busyTimeoutMs = 100;
 const cantOpen = 14;
 
 class Writer {
-  readonly database = new DatabaseSync(databaseFile(), { timeout: busyTimeoutMs });
+  readonly database = new DatabaseSync(databaseOfWorker(), { timeout: busyTimeoutMs });
   readonly statements = new Statements(this.database);
-  readonly #file = statSync(databaseFile());
+  readonly #file = statSync(databaseOfWorker());
   #batches: BatchWriter | undefined;
   #swap: Swap | undefined;
 
@@ -53,9 +53,9 @@ class Writer {
 
   /** What is written into a file that was moved or deleted is found by no later start: nothing of it may be acknowledged. */
   inPlace(): void {
-    const { ino, dev } = statSync(databaseFile(), { throwIfNoEntry: false }) ?? {};
+    const { ino, dev } = statSync(databaseOfWorker(), { throwIfNoEntry: false }) ?? {};
     if (ino === this.#file.ino && dev === this.#file.dev) return;
-    throw new EngineError(`${databaseFile()} was moved or deleted under the running service`, cantOpen);
+    throw sqliteError(`${databaseOfWorker()} was moved or deleted under the running service`, cantOpen);
   }
 
   /**
@@ -92,78 +92,81 @@ function writer(): Writer {
   return opened;
 }
 
-serve<WriterCalls>({
-  sql: (request) => {
-    // A transaction's statements are looked after by its commit.
-    if (writer().database.isTransaction) return plain(writer().statements.run(request));
-    writer().inPlace();
-    const answer = writer().statements.run(request);
-    writer().inPlace();
-    return plain(answer);
+serve<SqliteWriterCalls>(
+  {
+    sql: (request) => {
+      // A transaction's statements are looked after by its commit.
+      if (writer().database.isTransaction) return plain(writer().statements.run(request));
+      writer().inPlace();
+      const answer = writer().statements.run(request);
+      writer().inPlace();
+      return plain(answer);
+    },
+    together: (requests) => {
+      const { statements } = writer();
+      const changes: number[] = [];
+      writer().inPlace();
+      writer().transaction(() => {
+        for (const request of requests) changes.push(statements.run(request).changes);
+      });
+      writer().inPlace();
+      return plain(changes);
+    },
+    begin: () => {
+      writer().database.exec("begin immediate");
+      return plain(null);
+    },
+    commit: () => {
+      writer().inPlace();
+      writer().database.exec("commit");
+      writer().inPlace();
+      return plain(null);
+    },
+    rollback: () => {
+      if (writer().database.isTransaction) writer().database.exec("rollback");
+      return plain(null);
+    },
+    append: (request) => {
+      // Before and after: what a file that was moved away holds must not be found there when it is tried again, and be acknowledged as a repeat.
+      writer().inPlace();
+      const answer = writer().batches.write(request);
+      writer().inPlace();
+      return { answer, transfer: [request.buffer] };
+    },
+    swap: (request) => {
+      const done = writer().swap.swap(request);
+      writer().inPlace();
+      return plain(done);
+    },
+    forget: ({ device, seq }) => plain(writer().swap.forget(device, seq)),
+    purge: (seqs) => {
+      const { swap } = writer();
+      writer().transaction(() => {
+        for (const seq of seqs) swap.remove(seq);
+      });
+      return plain(null);
+    },
+    check: () => {
+      writer().inPlace();
+      const touch = writer().database.prepare(
+        "insert into setting (name, value) values ('check', '0') on conflict (name) do update set value = value + 1",
+      );
+      writer().transaction(() => touch.run());
+      writer().tryAppend();
+      return plain(null);
+    },
+    mark: () => {
+      markOpen(writer().database);
+      return plain(null);
+    },
+    unmark: () => {
+      if (opened !== undefined) markClosed(opened.database);
+      return plain(null);
+    },
+    close: () => {
+      if (opened !== undefined) closeMarked(opened.database);
+      return plain(null);
+    },
   },
-  together: (requests) => {
-    const { statements } = writer();
-    const changes: number[] = [];
-    writer().inPlace();
-    writer().transaction(() => {
-      for (const request of requests) changes.push(statements.run(request).changes);
-    });
-    writer().inPlace();
-    return plain(changes);
-  },
-  begin: () => {
-    writer().database.exec("begin immediate");
-    return plain(null);
-  },
-  commit: () => {
-    writer().inPlace();
-    writer().database.exec("commit");
-    writer().inPlace();
-    return plain(null);
-  },
-  rollback: () => {
-    if (writer().database.isTransaction) writer().database.exec("rollback");
-    return plain(null);
-  },
-  append: (request) => {
-    // Before and after: what a file that was moved away holds must not be found there when it is tried again, and be acknowledged as a repeat.
-    writer().inPlace();
-    const answer = writer().batches.write(request);
-    writer().inPlace();
-    return { answer, transfer: [request.buffer] };
-  },
-  swap: (request) => {
-    const done = writer().swap.swap(request);
-    writer().inPlace();
-    return plain(done);
-  },
-  forget: ({ device, seq }) => plain(writer().swap.forget(device, seq)),
-  purge: (seqs) => {
-    const { swap } = writer();
-    writer().transaction(() => {
-      for (const seq of seqs) swap.remove(seq);
-    });
-    return plain(null);
-  },
-  check: () => {
-    writer().inPlace();
-    const touch = writer().database.prepare(
-      "insert into setting (name, value) values ('check', '0') on conflict (name) do update set value = value + 1",
-    );
-    writer().transaction(() => touch.run());
-    writer().tryAppend();
-    return plain(null);
-  },
-  mark: () => {
-    markOpen(writer().database);
-    return plain(null);
-  },
-  unmark: () => {
-    if (opened !== undefined) markClosed(opened.database);
-    return plain(null);
-  },
-  close: () => {
-    if (opened !== undefined) closeMarked(opened.database);
-    return plain(null);
-  },
-});
+  failureOf,
+);

@@ -1,6 +1,6 @@
 import type { DeviceKey } from "../../model/device.ts";
+import { scanColumns } from "./calls.ts";
 import type { PlacedChunk } from "./device-chunks.ts";
-import { scanColumns } from "./messages.ts";
 
 /** A chunk of a scan. `asOf`: see `ShiftedChunk`. */
 export interface ScannedChunk extends PlacedChunk {

@@ -1,4 +1,4 @@
-import type { ContextRequest } from "./messages.ts";
+import type { ContextRequest } from "./calls.ts";
 
 /** Numbers of a request beside its row numbers: device, time and arrival of the place, bound, limit, bytes, and how many row numbers follow. */
 const fixed = 7;

@@ -2,11 +2,11 @@ import type { DeviceKey } from "../../model/device.ts";
 import { placeBefore, type RecordPlace } from "../../model/location.ts";
 import type { HistoryContext, PackedContext } from "../../ports/store.ts";
 import { answeredRecords } from "./answered.ts";
+import { type ContextRequest, type ContextsAnswer, contextOutcome } from "./calls.ts";
 import { packRequests } from "./context-requests.ts";
 import type { DeviceChunks } from "./device-chunks.ts";
-import { storeError } from "./engine-errors.ts";
+import { storeError } from "./failures.ts";
 import { mostLooks, type ReadParts, stepBytes } from "./history.ts";
-import { type ContextRequest, type ContextsAnswer, contextOutcome } from "./messages.ts";
 import { Sweep } from "./sweep.ts";
 
 /** What one request found. Undefined when one of the chunks is gone. */
@@ -157,7 +157,7 @@ export class Contexts {
       const answer = await this.#parts.reader.call("contexts", requests, [requests.buffer]);
       this.cachedBytes = answer.cached;
       // Rejected first. Below, these requests are resolved too, which then has no effect.
-      for (const { index, message, code } of answer.failures) waiting[index]?.reject(storeError(message, code));
+      for (const failure of answer.failures) waiting[failure.index]?.reject(storeError(failure));
       waiting.forEach(({ resolve }, index) => {
         resolve(foundOf(answer, index));
       });

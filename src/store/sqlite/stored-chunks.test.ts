@@ -7,9 +7,9 @@ import { everything, record } from "../../../test/contract/store/records.ts";
 import { packedRecords, storedBlock } from "../../../test/support/blocks.ts";
 import { dataFolder, removeFolder } from "../../../test/support/service.ts";
 import { placeBefore } from "../../model/location.ts";
-import { BlockCache } from "./block-cache.ts";
-import { ChunkReader } from "./chunk-reader.ts";
-import { contextOutcome } from "./messages.ts";
+import { BlockCache } from "../locations/block-cache.ts";
+import { contextOutcome } from "../locations/calls.ts";
+import { StoredChunks } from "./stored-chunks.ts";
 
 const tables = `
   create table tail (seq integer primary key, device, first, last, count, data);
@@ -33,7 +33,7 @@ test("a history takes no room in the cache of blocks, even where late chunks lie
   const late = record(3);
   database.prepare("insert into tail values (2, 1, ?, ?, 1, ?)").run(late.time, late.time, packedRecords([late]));
   const cache = new BlockCache(1_000_000);
-  const reader = new ChunkReader(database, cache);
+  const reader = new StoredChunks(database, cache);
   const range = { ...everything, bound: Number.POSITIVE_INFINITY, after: undefined, readings: false, spares: [] };
   for (const seqs of [[1], [1, 2]]) {
     const pieces = reader.history({ ...range, device: 1, seqs }) ?? [];
@@ -47,7 +47,7 @@ test("a history takes no room in the cache of blocks, even where late chunks lie
 });
 
 /** A reader of a database whose tail has a row of each of three devices. SQLite's log lacks the last bytes of the second row, as if a part of the disk could not be read. */
-function unreadable(context: TestContext): ChunkReader {
+function unreadable(context: TestContext): StoredChunks {
   const directory = dataFolder();
   const file = join(directory, "positions.db");
   const database = new DatabaseSync(file);
@@ -67,7 +67,7 @@ function unreadable(context: TestContext): ChunkReader {
   truncateSync(`${file}-wal`, readFileSync(`${file}-wal`).length - 10_000);
   const reading = new DatabaseSync(file, { readOnly: true });
   context.after(() => reading.close());
-  return new ChunkReader(reading, new BlockCache(0));
+  return new StoredChunks(reading, new BlockCache(0));
 }
 
 const ofDevice = (device: number) => ({
@@ -83,7 +83,7 @@ test("a part of the disk that can't be read fails the request that needs it, and
   const reader = unreadable(context);
   const answer = reader.contexts([1, 2, 3].map(ofDevice));
   assert.deepEqual(
-    answer.failures.map(({ index, code }) => [index, (code ?? 0) & 0xff]),
+    answer.failures.map(({ index, code }) => [index, Number(code) & 0xff]),
     [[1, 10]],
   );
   const outcomes = [0, 1, 2].map((index) => answer.table.subarray(index * 4 + 2, index * 4 + 4));

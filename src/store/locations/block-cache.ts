@@ -1,6 +1,6 @@
 import { type BlockBody, decompressBlock } from "../blocks/block.ts";
 import { checksumOf, type StoredBlock } from "../blocks/layout.ts";
-import type { ChunkRow } from "./chunk-rows.ts";
+import type { ChunkRow } from "./chunks.ts";
 
 interface Kept {
   readonly seq: number;

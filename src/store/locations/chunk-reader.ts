@@ -1,6 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
 import { contentHashOf, holdsMark } from "../../model/content-hash.ts";
-import type { DeviceKey } from "../../model/device.ts";
 import { byPlace, type LocationRecord, placeBefore, placeBehind, type RecordPlace } from "../../model/location.ts";
 import { type BlockBody, decompressBlock, openBody, unpackBody } from "../blocks/block.ts";
 import { appendWindow, type Window, windowOf } from "../blocks/window.ts";
@@ -12,27 +10,17 @@ import { type ChunkShifts, noShifts } from "../records/shifts.ts";
 import { ByteSink } from "../records/sink.ts";
 import type { BlockCache } from "./block-cache.ts";
 import {
-  asDamage,
-  type ChunkHead,
-  type ChunkRow,
-  ChunkRows,
-  type ChunksFound,
-  isDamage,
-  toldAsDamaged,
-} from "./chunk-rows.ts";
-import { failureOf } from "./engine-errors.ts";
-import { JsonPieces } from "./json-pieces.ts";
-import {
-  type ContextFailure,
+  type ContextNumbers,
   type ContextRequest,
-  type ContextsAnswer,
   contextOutcome,
   type JsonPiece,
   type MomentAnswer,
   type MomentRequest,
   type ReadRequest,
   type RenderRequest,
-} from "./messages.ts";
+} from "./calls.ts";
+import { asDamage, type ChunkHead, type ChunkRow, type ChunksFound, toldAsDamaged } from "./chunks.ts";
+import { JsonPieces } from "./json-pieces.ts";
 
 /** Records in their order: the offset of each, and the index of its chunk. */
 interface Found {
@@ -49,7 +37,6 @@ interface Walk extends RecordView {
 
 /** Reads chunks of the tail and blocks, merges their records and hands them on as they are or as JSON. */
 export class ChunkReader {
-  readonly #rows: ChunkRows;
   readonly #cache: BlockCache;
   /** The records of several chunks, one chunk after the other. The buffers are kept between calls, so that a long history makes no garbage but its pieces. */
   readonly #packed = new ByteSink(512 * 1024);
@@ -60,16 +47,13 @@ export class ChunkReader {
   #ends: number[] = [];
   #shifts: ChunkShifts[] = [];
 
-  constructor(database: DatabaseSync, cache: BlockCache) {
-    this.#rows = new ChunkRows(database);
+  constructor(cache: BlockCache) {
     this.#cache = cache;
   }
 
-  /** Renders a part of a history. Returns undefined when one of the chunks is gone. */
-  history(request: RenderRequest): JsonPiece[] | undefined {
-    const { device, seqs, odometerStart, readings, spares } = request;
-    const found = this.#rows.asOfNow(() => this.#rows.find(device, seqs));
-    if (found === undefined) return undefined;
+  /** Renders a part of a history. `found`: the request's chunks. */
+  history(found: ChunksFound, request: RenderRequest): JsonPiece[] {
+    const { odometerStart, readings, spares } = request;
     this.#pieces.begin(readings ? new ReadingRenderer() : new LocationRenderer(odometerStart), spares);
     if (follow(found.rows)) this.#renderInOrder(found, request);
     else this.#renderMerged(found, request);
@@ -129,32 +113,10 @@ export class ChunkReader {
     }
   }
 
-  contexts(requests: readonly ContextRequest[]): ContextsAnswer {
-    const sink = new ByteSink(requests.length * 2048);
-    const table = new Float64Array(requests.length * 4);
-    const failures: ContextFailure[] = [];
-    this.#rows.asOfNow(() => {
-      for (const [index, request] of requests.entries()) {
-        const start = sink.length;
-        try {
-          table.set(this.#context(request, sink), index * 4);
-        } catch (error) {
-          if (!isDamage(error)) throw error;
-          failures.push({ index, ...failureOf(error) });
-          sink.length = start;
-          table.fill(start, index * 4, index * 4 + 2);
-          this.#rows.goOn();
-        }
-      }
-    });
-    return { failures, table, bytes: sink.cut(), cached: this.#cache.bytes };
-  }
-
-  /** Appends what surrounds a place. Returns its four numbers in the table of `ContextsAnswer`. */
-  #context(request: ContextRequest, sink: ByteSink): readonly [number, number, number, number] {
-    const { device, seqs, place, bound, limit } = request;
-    if (!this.#read(device, seqs, { from: place.time, bound, most: limit }))
-      return [sink.length, sink.length, 0, contextOutcome.missing];
+  /** Appends what surrounds a place. `found`: the request's chunks. Returns the request's numbers in the table of `ContextsAnswer`. */
+  context(found: ChunksFound, request: ContextRequest, sink: ByteSink): ContextNumbers {
+    const { place, bound, limit } = request;
+    this.#put(found, { from: place.time, bound, most: limit });
     return this.#told(() => {
       this.#before(place, sink);
       const middle = sink.length;
@@ -163,9 +125,9 @@ export class ChunkReader {
     });
   }
 
-  /** Finds what is stored of a moment. Returns undefined when one of the chunks is gone. */
-  moment({ device, seqs, time }: MomentRequest): MomentAnswer | undefined {
-    if (!this.#rows.asOfNow(() => this.#read(device, seqs, ofMoment(time)))) return undefined;
+  /** What is stored of a moment. `found`: the request's chunks. */
+  moment(found: ChunksFound, { time }: MomentRequest): MomentAnswer {
+    this.#put(found, ofMoment(time));
     return this.#told(() => this.#hashesOf(time));
   }
 
@@ -265,13 +227,6 @@ export class ChunkReader {
     if (!sorted) sortByPlace(found);
     if (offsets.length > limit) offsets.length = limit;
     return found;
-  }
-
-  /** Finds chunks and puts their records into `#packed`. Returns false when one of the chunks is gone. */
-  #read(device: DeviceKey, seqs: readonly number[], window: Window): boolean {
-    const found = this.#rows.find(device, seqs);
-    if (found !== undefined) this.#put(found, window);
-    return found !== undefined;
   }
 
   /** Puts the records of chunks into `#packed`. `window`: which records of blocks are wanted. Without a window, all are. */

@@ -4,11 +4,10 @@ import type { Kysely } from "kysely";
 import { silentLog } from "../../../test/support/silent-log.ts";
 import { StoreUnavailable } from "../../ports/store.ts";
 import type { Schema } from "../schema.ts";
+import type { Link, WriterCalls } from "./calls.ts";
 import { ChunkIndex } from "./chunk-index.ts";
-import type { WriterCalls } from "./messages.ts";
 import { Mutex } from "./mutex.ts";
 import { Purger } from "./purger.ts";
-import type { WorkerLink } from "./worker-link.ts";
 
 const settled = async () => {
   for (let at = 0; at < 1000; at++) await Promise.resolve();
@@ -19,7 +18,7 @@ function failingPurger(devices: number, error: StoreUnavailable) {
   const index = new ChunkIndex();
   const told = { warnings: 0 };
   const purger = new Purger({
-    writer: { call: () => Promise.reject(error) } as unknown as WorkerLink<WriterCalls>,
+    writer: { call: () => Promise.reject(error) } as unknown as Link<WriterCalls>,
     turns: new Mutex(),
     index,
     // Never reached: the rows come first.

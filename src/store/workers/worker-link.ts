@@ -2,8 +2,9 @@ import { getCompileCacheDir } from "node:module";
 import { type Transferable, Worker } from "node:worker_threads";
 import type { Log } from "../../ports/log.ts";
 import { StoreUnavailable } from "../../ports/store.ts";
-import { storeError } from "./engine-errors.ts";
-import type { AnswerMessage, Calls, RequestMessage } from "./messages.ts";
+import type { Calls, Link } from "../locations/calls.ts";
+import { storeError } from "../locations/failures.ts";
+import type { AnswerMessage, RequestMessage } from "./messages.ts";
 
 interface Waiting {
   resolve(answer: never): void;
@@ -43,7 +44,7 @@ function startOf(file: URL): URL {
 }
 
 /** Calls to a worker that owns a database connection. A worker that died is started again by the next call. */
-export class WorkerLink<C extends Calls<C>> {
+export class WorkerLink<C extends Calls<C>> implements Link<C> {
   readonly #kind: WorkerKind;
   readonly #database: string;
   readonly #log: Log;
@@ -109,7 +110,7 @@ export class WorkerLink<C extends Calls<C>> {
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
     if (waiting === undefined) return;
-    if ("failure" in message) waiting.reject(storeError(message.failure.message, message.failure.code));
+    if ("failure" in message) waiting.reject(storeError(message.failure));
     // The name of the call ties its answer's type; the worker's handlers are checked against the same types.
     else waiting.resolve(message.answer as never);
   }

@@ -1,6 +1,5 @@
 import { Turns } from "../../shares/turns.ts";
-import type { JsonPiece, ReaderCalls, RenderRequest } from "./messages.ts";
-import type { WorkerLink } from "./worker-link.ts";
+import type { JsonPiece, Link, ReaderCalls, RenderRequest } from "./calls.ts";
 
 /** A step is short if its chunks have up to `shortBytes`, or if it asks for up to `shortRecords` of chunks with up to `fewBytes`: the reader takes a millisecond or two. */
 const shortBytes = 64 * 1024;
@@ -14,14 +13,14 @@ const unbounded = { waiting: Number.POSITIVE_INFINITY, each: Number.POSITIVE_INF
  * nobody's report or short question waits for somebody's long history. Accounts take turns at each, so one that reads a hundred histories at once waits for itself.
  */
 export class HistorySteps {
-  readonly #reader: WorkerLink<ReaderCalls>;
-  readonly #long: WorkerLink<ReaderCalls>;
+  readonly #reader: Link<ReaderCalls>;
+  readonly #long: Link<ReaderCalls>;
   readonly #shortTurns = new Turns(unbounded);
   readonly #longTurns = new Turns(unbounded);
   #longStands = false;
   #starting: Promise<void> | undefined;
 
-  constructor(reader: WorkerLink<ReaderCalls>, long: WorkerLink<ReaderCalls>) {
+  constructor(reader: Link<ReaderCalls>, long: Link<ReaderCalls>) {
     this.#reader = reader;
     this.#long = long;
   }

@@ -4,12 +4,11 @@ import type { Log } from "../../ports/log.ts";
 import { deleteCommands } from "../rows/commands.ts";
 import type { Schema } from "../schema.ts";
 import { Background } from "./background.ts";
+import type { Link, WriterCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import type { DeviceChunks } from "./device-chunks.ts";
-import { isDown } from "./engine-errors.ts";
-import type { WriterCalls } from "./messages.ts";
+import { isDown } from "./failures.ts";
 import type { Mutex } from "./mutex.ts";
-import type { WorkerLink } from "./worker-link.ts";
 
 /** Rows of one slice: a few milliseconds of the writer, so that commits go on in between. */
 const sliceRows = 1000;
@@ -22,7 +21,7 @@ const othersMs = 100;
 
 /** What the purger works with. */
 export interface PurgeParts {
-  readonly writer: WorkerLink<WriterCalls>;
+  readonly writer: Link<WriterCalls>;
   readonly turns: Mutex;
   readonly index: ChunkIndex;
   readonly database: Kysely<Schema>;

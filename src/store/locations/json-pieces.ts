@@ -1,7 +1,7 @@
 import type { LocationRenderer, ReadingRenderer } from "../records/location-bytes.ts";
 import type { RecordView } from "../records/record-view.ts";
 import { ByteSink } from "../records/sink.ts";
-import type { JsonPiece } from "./messages.ts";
+import type { JsonPiece } from "./calls.ts";
 
 /** A piece of JSON is handed over when it is this long, bytes: large enough that handing over costs nothing, small enough for a socket's buffer. */
 const pieceBytes = 128 * 1024;

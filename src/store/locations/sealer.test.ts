@@ -3,11 +3,10 @@ import { type TestContext, test } from "node:test";
 import { silentLog } from "../../../test/support/silent-log.ts";
 import { StoreUnavailable } from "../../ports/store.ts";
 import { Background } from "./background.ts";
+import type { Link, PackerCalls, SealAnswer, SealRequest, SwapRequest, WaitingLeft, WriterCalls } from "./calls.ts";
 import { ChunkIndex } from "./chunk-index.ts";
-import type { PackerCalls, SealAnswer, SealRequest, SwapRequest, WaitingLeft, WriterCalls } from "./messages.ts";
 import { Mutex } from "./mutex.ts";
 import { Sealer } from "./sealer.ts";
-import type { WorkerLink } from "./worker-link.ts";
 
 function add(index: ChunkIndex, device: number, seq: number, sealed = false, bytes = 100): void {
   const count = sealed ? 1024 : 1;
@@ -21,7 +20,7 @@ const packer = {
     const blocks = [{ ...block, data: new Uint8Array(0) }];
     return { taken: seqs.length, seqs, blocks, lifts: new Float64Array(0), damaged: [] };
   },
-} as unknown as WorkerLink<PackerCalls>;
+} as unknown as Link<PackerCalls>;
 
 test("the row of a commit that was never answered keeps its number: sealing first looks for such rows", async () => {
   const index = new ChunkIndex();
@@ -35,7 +34,7 @@ test("the row of a commit that was never answered keeps its number: sealing firs
     },
   };
   const sealer = new Sealer({
-    writer: writer as unknown as WorkerLink<WriterCalls>,
+    writer: writer as unknown as Link<WriterCalls>,
     packer,
     turns: new Mutex(),
     index,
@@ -60,11 +59,11 @@ const none = { count: 0, since: Number.POSITIVE_INFINITY };
 const nothingLeft: WaitingLeft = { shifts: none, patches: none };
 
 /** A sealer whose workers answer at once. */
-function sealerOf(index: ChunkIndex, seal: WorkerLink<PackerCalls> = packer, isBusy = false): Sealer {
+function sealerOf(index: ChunkIndex, seal: Link<PackerCalls> = packer, isBusy = false): Sealer {
   return new Sealer({
     writer: {
       call: async (name: string) => (name === "forget" ? nothingLeft : true),
-    } as unknown as WorkerLink<WriterCalls>,
+    } as unknown as Link<WriterCalls>,
     packer: seal,
     turns: new Mutex(),
     index,
@@ -196,13 +195,13 @@ test("reports that come while their device is packed wait for more, and are not 
 });
 
 /** A packer that first tells `note` what it is given. */
-function notingPacker(note: (request: SealRequest) => void): WorkerLink<PackerCalls> {
+function notingPacker(note: (request: SealRequest) => void): Link<PackerCalls> {
   return {
     call(name: string, request: SealRequest) {
       note(request);
       return Reflect.apply(packer.call, packer, [name, request]);
     },
-  } as unknown as WorkerLink<PackerCalls>;
+  } as unknown as Link<PackerCalls>;
 }
 
 /** A sealer whose packer fails. `tried` is called at each try. */
@@ -212,7 +211,7 @@ function failingSealer(index: ChunkIndex, tried: () => void): Sealer {
       tried();
       throw new StoreUnavailable("no");
     },
-  } as unknown as WorkerLink<PackerCalls>;
+  } as unknown as Link<PackerCalls>;
   return sealerOf(index, failing);
 }
 
@@ -274,7 +273,7 @@ test("devices that can't be sealed because they are damaged make no other device
       if (request.device < 10) return Promise.reject(new StoreUnavailable("no", undefined, "damaged"));
       return Reflect.apply(packer.call, packer, [name, request]);
     },
-  } as unknown as WorkerLink<PackerCalls>;
+  } as unknown as Link<PackerCalls>;
   const sealer = sealerOf(index, damaged);
   for (let device = 1; device < 10; device++) sealer.look(device);
   await sealer.now(10);

@@ -1,4 +1,4 @@
-import type { ChunkHead } from "./chunk-rows.ts";
+import type { ChunkHead } from "./chunks.ts";
 import type { Most } from "./device-chunks.ts";
 import { isFull } from "./sizes.ts";
 

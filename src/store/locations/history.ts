@@ -1,10 +1,9 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { HistoryChunk, HistoryRange } from "../../ports/store.ts";
+import type { JsonPiece, Link, ReaderCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import type { HistorySteps } from "./history-steps.ts";
-import type { JsonPiece, ReaderCalls } from "./messages.ts";
 import { Sweep } from "./sweep.ts";
-import type { WorkerLink } from "./worker-link.ts";
 
 /** Records of one step: some 10 ms of the reader and 600 KB of JSON, so that short questions get in between. */
 const stepRecords = 2048;
@@ -16,7 +15,7 @@ export const mostLooks = 20;
 
 /** What reading needs of the store. */
 export interface ReadParts {
-  readonly reader: WorkerLink<ReaderCalls>;
+  readonly reader: Link<ReaderCalls>;
   readonly steps: HistorySteps;
   readonly index: ChunkIndex;
   /** Resolves when the index knows all that has been written until now. */

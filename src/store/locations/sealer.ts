@@ -1,11 +1,11 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import { Background } from "./background.ts";
-import { momentText } from "./chunk-rows.ts";
+import type { DamagedChunk } from "./calls.ts";
+import { momentText } from "./chunks.ts";
 import type { DeviceChunks } from "./device-chunks.ts";
 import { DeviceSealing, type SealingParts } from "./device-sealing.ts";
-import { isDown } from "./engine-errors.ts";
-import type { DamagedChunk } from "./messages.ts";
+import { isDown } from "./failures.ts";
 import { blockBytes, blockRecords } from "./sizes.ts";
 
 /**

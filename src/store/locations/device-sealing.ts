@@ -1,17 +1,16 @@
 import type { DeviceKey } from "../../model/device.ts";
+import type { DamagedChunk, Link, PackerCalls, SealAnswer, WriterCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import { type ChunkPlace, type DeviceChunks, firstPlace, type Slice } from "./device-chunks.ts";
-import type { DamagedChunk, PackerCalls, SealAnswer, WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
-import type { WorkerLink } from "./worker-link.ts";
 
 /** The most chunks of one slice. */
 const sliceRows = 256;
 
 /** What sealing works with. */
 export interface SealingParts {
-  readonly writer: WorkerLink<WriterCalls>;
-  readonly packer: WorkerLink<PackerCalls>;
+  readonly writer: Link<WriterCalls>;
+  readonly packer: Link<PackerCalls>;
   readonly turns: Mutex;
   readonly index: ChunkIndex;
   /** Brings the index up to the tail, in a turn at the writer. */

@@ -19,21 +19,19 @@ import { ByteSink } from "../records/sink.ts";
 import type { CrowdedNotices } from "../rows/notice-room.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { type AlertRows, alertRows } from "./alert-rows.ts";
+import { type Link, type PackerCalls, type ReaderCalls, scanColumns, type WriterCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
-import { asDoubles } from "./chunk-rows.ts";
 import { Contexts } from "./contexts.ts";
-import type { DeviceChunks, Waiting } from "./device-chunks.ts";
+import type { Waiting } from "./device-chunks.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import { HistorySteps } from "./history-steps.ts";
 import { KeptStates } from "./kept-states.ts";
-import { type PackerCalls, type ReaderCalls, scanColumns, type WriterCalls } from "./messages.ts";
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
 import { groupsOf } from "./patch-groups.ts";
 import { chunksOf, impossible, isPossible, type ScanListener } from "./scanned-chunks.ts";
 import { Sealer } from "./sealer.ts";
 import { type NewRow, readStored } from "./stored-states.ts";
-import type { WorkerLink } from "./worker-link.ts";
 
 /** First size of the batch buffer: a batch of some hundred one-record commits fits without growing. */
 const batchBytes = 256 * 1024;
@@ -42,12 +40,12 @@ const keptBatchBytes = 8 * 1024 * 1024;
 
 /** What the location store works with. */
 export interface LocationParts {
-  readonly writer: WorkerLink<WriterCalls>;
-  readonly reader: WorkerLink<ReaderCalls>;
+  readonly writer: Link<WriterCalls>;
+  readonly reader: Link<ReaderCalls>;
   /** Reads long histories. */
-  readonly historyReader: WorkerLink<ReaderCalls>;
+  readonly historyReader: Link<ReaderCalls>;
   /** Packs blocks. */
-  readonly packer: WorkerLink<PackerCalls>;
+  readonly packer: Link<PackerCalls>;
   readonly turns: Mutex;
   readonly index: ChunkIndex;
   /** Bytes of refused reports that each device may have. */
@@ -58,8 +56,8 @@ export interface LocationParts {
   readonly vault: Vault;
 }
 
-/** Positions on SQLite: packed here, written by one worker, read and rendered by another. */
-export class SqliteLocations implements LocationStore {
+/** Positions, whatever the engine: what is known of chunks and states is here, and an engine does the calls of its links (`calls.ts`). */
+export class Locations implements LocationStore {
   readonly #parts: LocationParts;
   /** How histories are read. */
   readonly steps: HistorySteps;
@@ -189,12 +187,7 @@ export class SqliteLocations implements LocationStore {
     if (doubtful === undefined || doubtful.seqs.length === 0) return;
     const { device, seqs } = doubtful;
     // Where this can't be read, the device's history can't be read either. Other devices go on.
-    const found = await this.#orDamaged(async () => {
-      const old = "seq in (select value from json_each(?))";
-      const sql = `select 1 from tail where ${old} union all select 1 from block where ${old} limit 1`;
-      const list = JSON.stringify(seqs);
-      return (await reader.call("sql", { sql, parameters: [list, list] })).rows.length > 0;
-    });
+    const found = await this.#orDamaged(() => reader.call("holdsAny", seqs));
     if (found === false) {
       const made = await reader.call("scanBlocks", index.next);
       const chunks = index.get(device);
@@ -218,22 +211,14 @@ export class SqliteLocations implements LocationStore {
   /** Reads how many shifts and patches wait beside the chunks. */
   async #loadWaiting(): Promise<void> {
     const { reader, index } = this.#parts;
-    const load = async (sql: string, put: (chunks: DeviceChunks, waiting: Waiting) => void) => {
-      for (const { device, seq, since, count } of (await reader.call("sql", { sql, parameters: [] })).rows) {
+    const { shifts, patches } = await reader.call("waiting", null);
+    for (const kind of ["shifts", "patches"] as const)
+      for (const { device, seq, since, count } of kind === "shifts" ? shifts : patches) {
         // Later rows, which these do not concern, must have higher numbers, even if the rows with the highest numbers are gone.
-        index.past(Number(seq));
-        const chunks = index.get(Number(device));
-        if (chunks !== undefined) put(chunks, { count: Number(count), since: Number(since) });
+        index.past(seq);
+        const chunks = index.get(device);
+        if (chunks !== undefined) chunks[kind] = { count, since };
       }
-    };
-    await load(`select ${asDoubles(["device", "seq", "since", "count"])} from shifts`, (chunks, waiting) => {
-      chunks.shifts = waiting;
-    });
-    const each = `select ${asDoubles(["device", "seq", "first", "count"])} from patch`;
-    const patches = `select device, max(seq) as seq, min(first) as since, sum(count) as count from (${each}) group by device`;
-    await load(patches, (chunks, waiting) => {
-      chunks.patches = waiting;
-    });
   }
 
   async states(devices: readonly DeviceKey[]): Promise<readonly DeviceState[]> {

@@ -7,10 +7,9 @@ import { wholeRecords } from "../records/chunk-check.ts";
 import { recordsDamage } from "../records/damage.ts";
 import { readRecords } from "../records/record-codec.ts";
 import { readState } from "../records/state-codec.ts";
+import { type Link, type ReaderCalls, stateNumbers } from "./calls.ts";
 import { mostSeq } from "./chunk-index.ts";
 import type { PlacedChunk } from "./device-chunks.ts";
-import { type ReaderCalls, stateNumbers } from "./messages.ts";
-import type { WorkerLink } from "./worker-link.ts";
 
 /** Rows that are read at a time, at most. */
 const sliceRows = 1024;
@@ -44,7 +43,7 @@ export function asOfSetting([one, other]: readonly { readonly value?: unknown }[
 
 /** Reads stored states. Devices that have none are left out. */
 export async function readStored(
-  reader: WorkerLink<ReaderCalls>,
+  reader: Link<ReaderCalls>,
   devices: readonly DeviceKey[],
 ): Promise<ReadonlyMap<DeviceKey, StoredState>> {
   const found = new Map<DeviceKey, StoredState>();
@@ -72,7 +71,7 @@ function stateOf(device: DeviceKey, bytes: Uint8Array, version: number): DeviceS
 
 /** Adds the records of rows to the states of their devices. */
 export async function followRows(
-  reader: WorkerLink<ReaderCalls>,
+  reader: Link<ReaderCalls>,
   rows: readonly NewRow[],
   states: Map<DeviceKey, StoredState>,
 ): Promise<void> {

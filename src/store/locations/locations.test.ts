@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLog } from "../../../test/support/silent-log.ts";
 import { openVault } from "../secrets/vault.ts";
+import type { Link, PackerCalls, ReaderCalls, SealAnswer, SealRequest, WriterCalls } from "./calls.ts";
 import { ChunkIndex } from "./chunk-index.ts";
-import { SqliteLocations } from "./locations.ts";
-import type { PackerCalls, ReaderCalls, SealAnswer, SealRequest, WriterCalls } from "./messages.ts";
+import { Locations } from "./locations.ts";
 import { Mutex } from "./mutex.ts";
-import type { WorkerLink } from "./worker-link.ts";
 
 test("chunks that were sealed stay in the index until the blocks that took their place are known", async () => {
   const index = new ChunkIndex();
@@ -36,11 +35,11 @@ test("chunks that were sealed stay in the index until the blocks that took their
       return { taken: seqs.length, seqs, blocks: [], lifts: new Float64Array(0), damaged: [] };
     },
   };
-  const locations = new SqliteLocations({
-    writer: writer as unknown as WorkerLink<WriterCalls>,
-    reader: reader as unknown as WorkerLink<ReaderCalls>,
-    historyReader: reader as unknown as WorkerLink<ReaderCalls>,
-    packer: packer as unknown as WorkerLink<PackerCalls>,
+  const locations = new Locations({
+    writer: writer as unknown as Link<WriterCalls>,
+    reader: reader as unknown as Link<ReaderCalls>,
+    historyReader: reader as unknown as Link<ReaderCalls>,
+    packer: packer as unknown as Link<PackerCalls>,
     refusedBytes: 65_536,
     crowded: { made() {} },
     turns: new Mutex(),

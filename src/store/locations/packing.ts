@@ -1,12 +1,12 @@
-import type { DatabaseSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import { byPlace, type RecordPlace } from "../../model/location.ts";
 import { packBlock, unpackBlock } from "../blocks/block.ts";
 import { wholeRecords } from "../records/chunk-check.ts";
+import { recordsDamage } from "../records/damage.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import { ByteSink } from "../records/sink.ts";
-import { type ChunkHead, type ChunkRow, ChunkRows, type ChunksFound, damageOf } from "./chunk-rows.ts";
-import type { DamagedChunk, PackedBlock, SealAnswer, SealRequest } from "./messages.ts";
+import type { DamagedChunk, PackedBlock, SealAnswer, SealRequest } from "./calls.ts";
+import type { ChunkHead, ChunkRow, ChunksFound } from "./chunks.ts";
 import { type Candidate, planSealing } from "./sealing-plan.ts";
 import { blockBytes, blockRecords } from "./sizes.ts";
 
@@ -18,27 +18,34 @@ interface Moving extends RecordPlace {
   readonly at: number;
 }
 
-/** Reads chunks of a device and packs their records into blocks, in order, with shifts and patches folded in. Writes nothing. */
+/** What is to be sealed of some chunks. */
+export interface SealPlan {
+  readonly found: ChunksFound<ChunkHead>;
+  /** See `SealAnswer`. */
+  readonly taken: number;
+  /** Chunks that become blocks together. */
+  readonly runs: readonly (readonly ChunkHead[])[];
+  /** Blocks that stay and are lifted. */
+  readonly lifts: readonly ChunkHead[];
+}
+
+/** Decides what is to be sealed of a request's chunks. `found`: these, with patches up to the row number `until`. */
+export function planSeal(found: ChunksFound<ChunkHead>, { until, everything }: SealRequest): SealPlan {
+  return { found, ...planSealing(candidatesOf(found, until), everything, most) };
+}
+
+/** Packs records of chunks into blocks, in order, with shifts and patches folded in. */
 export class Packing {
-  readonly #rows: ChunkRows;
   readonly #records = new ByteSink(256 * 1024);
 
-  constructor(database: DatabaseSync) {
-    this.#rows = new ChunkRows(database);
-  }
-
-  /** Packs what is to be sealed of some chunks. Returns undefined when one of the chunks is gone. */
-  seal({ device, seqs, until, everything }: SealRequest): SealAnswer | undefined {
-    const damaged: DamagedChunk[] = [];
-    // Only the reading is in the transaction: packing takes long, and the log grows while a transaction is open.
-    const read = this.#rows.asOfNow(() => {
-      const found = this.#rows.heads(device, seqs, until);
-      if (found === undefined) return undefined;
-      const { taken, runs, lifts } = planSealing(candidatesOf(found, until), everything, most);
-      return { found, taken, lifts, runs: runs.map((run) => this.#readAll(run, damaged)) };
-    });
-    if (read === undefined) return undefined;
-    const { found, taken, lifts, runs } = read;
+  /** `runs`: the chunks of the plan's runs that could be read. `unread`: those that could not. */
+  pack(
+    { device, until }: SealRequest,
+    { found, taken, lifts }: SealPlan,
+    runs: readonly (readonly ChunkRow[])[],
+    unread: readonly DamagedChunk[],
+  ): SealAnswer {
+    const damaged = [...unread];
     const replaced: number[] = [];
     const blocks: PackedBlock[] = [];
     for (const run of runs) {
@@ -48,13 +55,6 @@ export class Packing {
     }
     const lifted = Float64Array.from(lifts.flatMap((block) => liftOf(block, found, until)));
     return { taken, seqs: replaced, blocks, lifts: lifted, damaged };
-  }
-
-  #readAll(run: readonly Candidate[], damaged: DamagedChunk[]): readonly ChunkRow[] {
-    return run.flatMap((head) => {
-      const data = intact(head, damaged, () => this.#rows.data(head));
-      return data === undefined ? [] : [{ ...head, data }];
-    });
   }
 
   /** Puts the records of chunks into `#records`, with their true totals. Leaves out damaged chunks and returns the others. */
@@ -108,7 +108,7 @@ function candidatesOf({ rows, shifts, patches }: ChunksFound<ChunkHead>, until: 
 }
 
 /** Numbers of a lift: the block, and what is added to the totals of its records. */
-function liftOf({ seq, asOf, first, last }: Candidate, { shifts }: ChunksFound<ChunkHead>, until: number) {
+function liftOf({ seq, asOf, first, last }: ChunkHead, { shifts }: ChunksFound<ChunkHead>, until: number) {
   const { odometerMm, sensorMs } = shifts.of({ asOf, first, last }, until).sums;
   return [seq, odometerMm, ...sensorMs];
 }
@@ -119,13 +119,18 @@ function recordsOf(row: ChunkRow): Uint8Array {
 }
 
 /** Runs `read`. If the chunk is damaged, adds it to `damaged` and returns undefined. */
-function intact<T>({ seq, first, last, count }: ChunkHead, damaged: DamagedChunk[], read: () => T): T | undefined {
+function intact<T>(chunk: ChunkHead, damaged: DamagedChunk[], read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    const problem = damageOf(error);
+    const problem = recordsDamage(error);
     if (problem === undefined) throw error;
-    damaged.push({ seq, first, last, count, problem });
+    damaged.push(damagedChunk(chunk, problem));
     return undefined;
   }
+}
+
+/** What to tell of a chunk that can't be read. */
+export function damagedChunk({ seq, first, last, count }: ChunkHead, problem: string): DamagedChunk {
+  return { seq, first, last, count, problem };
 }

@@ -8,11 +8,10 @@ import { packBatch, type StatesOfBatch } from "../records/batch.ts";
 import { isOutOfMemory } from "../records/damage.ts";
 import { ByteSink } from "../records/sink.ts";
 import { Background } from "./background.ts";
+import type { CommitRequest, Link, ReaderCalls, WriterCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
-import type { CommitRequest, ReaderCalls, WriterCalls } from "./messages.ts";
 import type { Mutex } from "./mutex.ts";
-import { asOfQuery, asOfSetting, followRows, type NewRow, readStored, type StoredState } from "./stored-states.ts";
-import type { WorkerLink } from "./worker-link.ts";
+import { asOfSetting, followRows, type NewRow, readStored, type StoredState } from "./stored-states.ts";
 
 /** After so many row numbers all kept states are written. A start after a crash reads the rows of the tail that came since: some tenths of a second. */
 const mostRows = 16_384;
@@ -29,8 +28,8 @@ const retryMs = 1000;
 
 /** What kept states work with. */
 export interface KeptStatesParts {
-  readonly writer: WorkerLink<WriterCalls>;
-  readonly reader: WorkerLink<ReaderCalls>;
+  readonly writer: Link<WriterCalls>;
+  readonly reader: Link<ReaderCalls>;
   readonly turns: Mutex;
   readonly index: ChunkIndex;
   /** Brings the index up to the tail, in a turn at the writer. */
@@ -80,8 +79,7 @@ export class KeptStates {
 
   /** Reads which rows of the tail stored states may not include. Returns the number of the first one. */
   async open(): Promise<number> {
-    const { rows } = await this.#parts.reader.call("sql", { sql: asOfQuery, parameters: [] });
-    const asOf = asOfSetting(rows);
+    const asOf = asOfSetting(await this.#parts.reader.call("statesAsOf", null));
     // The rows with the highest numbers may be gone. New rows that had their numbers would seem to be in the stored states.
     this.#parts.index.past(asOf);
     this.#since = asOf + 1;

@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { silentLog } from "../../../test/support/silent-log.ts";
-import { StoreUnavailable } from "../../ports/store.ts";
-import { EngineError } from "./engine-errors.ts";
+import { type StoreTrouble, StoreUnavailable } from "../../ports/store.ts";
+import { EngineError } from "../locations/failures.ts";
 import { WorkerLink } from "./worker-link.ts";
 
 interface Calls {
   readonly double: { readonly request: number; readonly answer: number };
-  readonly fail: { readonly request: number; readonly answer: null };
+  readonly fail: { readonly request: StoreTrouble | undefined; readonly answer: null };
   readonly die: { readonly request: null; readonly answer: null };
   readonly close: { readonly request: null; readonly answer: null };
 }
 
-/** A worker that doubles, fails with a code of SQLite's, or dies. */
+/** A worker that doubles, fails, or dies. */
 const file = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from "node:worker_threads";
     parentPort.on("message", ({ id, name, request }) => {
       if (name === "die") process.exit(3);
-      if (name === "fail") parentPort.postMessage({ id, failure: { message: "no", code: request } });
+      if (name === "fail") parentPort.postMessage({ id, failure: { message: "no", trouble: request, code: 1 } });
       else parentPort.postMessage({ id, answer: name === "double" ? request * 2 : null });
       if (name === "close") parentPort.close();
     });
@@ -29,8 +29,9 @@ describe("WorkerLink", () => {
   it("answers calls, tells what is unavailable from what is wrong, and starts a worker that died again", async () => {
     const link = new WorkerLink<Calls>({ name: "test", file, heapMb: 16 }, "none", silentLog);
     assert.deepEqual(await Promise.all([1, 2, 3].map((value) => link.call("double", value))), [2, 4, 6]);
-    for (const code of [5, 13, 10 | (12 << 8)]) await assert.rejects(link.call("fail", code), StoreUnavailable);
-    await assert.rejects(link.call("fail", 19), EngineError);
+    for (const trouble of ["down", "damaged", "exhausted"] as const)
+      await assert.rejects(link.call("fail", trouble), StoreUnavailable);
+    await assert.rejects(link.call("fail", undefined), EngineError);
     const lost = [link.call("die", null), link.call("double", 1)];
     for (const call of lost) await assert.rejects(call, StoreUnavailable);
     assert.equal(await link.call("double", 21), 42);

@@ -11,7 +11,7 @@ import { faulty, faultyWith } from "../support/faulty-locations.ts";
 import { crashed, findingsOf, following, next, withoutVersion, written } from "../support/kept-states.ts";
 import { openStore } from "../support/store.ts";
 
-for (const call of ["states", "rows", "sql"])
+for (const call of ["states", "rows", "waiting"])
   test(`records of a commit that was not answered are in the state though the first look for them fails (${call})`, async (context) => {
     const { devices, locations, writer, reader } = await faultyWith(context, 1);
     const [device = assert.fail()] = devices;

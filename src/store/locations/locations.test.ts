@@ -24,7 +24,8 @@ test("chunks that were sealed stay in the index until the blocks that took their
   ];
   const reader = {
     async call(name: string, from: number) {
-      if (name === "sql") return { rows: [], changes: 0 };
+      if (name === "holdsAny") return false;
+      if (name === "waiting") return { shifts: [], patches: [] };
       if (name === "scan") return new Float64Array(0);
       if (++scans === 1) throw new Error("the disk is busy");
       return Float64Array.from(blocks.filter(([seq = 0]) => seq >= from).flat());

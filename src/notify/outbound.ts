@@ -51,6 +51,9 @@ export interface NotAnswered {
 const privateReason = "its address is private, which the configuration does not allow";
 const metadataReason = "its address is for the metadata service of a cloud, which is never called";
 
+/** Why a look-up is called off. The runtime makes an error with its stack for each abort that has no reason. */
+const callEnded = new Error("the call has ended");
+
 /**
  * Makes calls within the bounds. The address is judged where the connection is made, after the name is resolved, so that neither DNS nor a
  * redirect leads into the operator's own network. Each call has a connection of its own.
@@ -61,7 +64,7 @@ export function createOutbound(options: OutboundOptions): (call: OutboundCall) =
     const why = refusalOfUrl(call.url, options);
     if (why !== undefined) return Promise.resolve(forbidden(why, call.url.hostname));
     const ended = new AbortController();
-    return run(call, options, guardedLookup(resolve, options, ended.signal)).finally(() => ended.abort());
+    return run(call, options, guardedLookup(resolve, options, ended.signal)).finally(() => ended.abort(callEnded));
   };
 }
 

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { CompiledQuery } from "kysely";
 import { StoreUnavailable } from "../../ports/store.ts";
 
@@ -10,6 +10,9 @@ const mostStatements = 100;
 /** Characters of the texts in a group. */
 const mostCharacters = 100_000;
 
+/** From the end of a group until the next one begins, ms. */
+const restMs = 10;
+
 /** One caller's statements. */
 interface Step {
   readonly statements: readonly CompiledQuery[];
@@ -18,16 +21,20 @@ interface Step {
 }
 
 /**
- * Short writes of many callers, in groups. While one group is written, the steps that are asked for meanwhile wait, and then share a transaction. A transaction of its own
- * for each waits for the disk each time, and trackers' commits wait behind it.
+ * Short writes of many callers, in groups. While one group is written, and for a short rest after it, the steps that are asked for wait, and then share a transaction. A
+ * transaction of its own for each waits for the disk each time, and trackers' commits wait behind it. Without the rest, hundreds of calls of webhooks a second kept the disk
+ * busy for half of the time. Who asks after a rest waits for nothing.
  */
 export class StatementGroups {
   readonly #together: RunTogether;
+  readonly #rest: () => Promise<void>;
   readonly #waiting: Step[] = [];
   #working = false;
 
-  constructor(together: RunTogether) {
+  /** `rest`: how long the engine is left alone after a group. */
+  constructor(together: RunTogether, rest = () => pause(restMs)) {
     this.#together = together;
+    this.#rest = rest;
   }
 
   /** Runs the statements of one step, all or none, after those of all earlier steps. Returns how many rows each changed. */
@@ -44,6 +51,7 @@ export class StatementGroups {
       // Whoever asks in this turn goes along.
       await nextTurn();
       await this.#write(this.#waiting.splice(0, this.#fitting()));
+      await this.#rest();
     }
     this.#working = false;
   }

@@ -21,7 +21,7 @@ export function readRings(
   if (outer === undefined || problems.any) return undefined;
   const rings = [outer, ...holes.map((hole) => turnedInto(outer, hole))];
   checkContact(rings, place, problems);
-  if (!problems.any) checkHoles(rings, place, problems);
+  if (!problems.any && rings.length > 1) checkHoles(rings, place, problems);
   return problems.any ? undefined : rings.map((ring) => ring.corners);
 }
 

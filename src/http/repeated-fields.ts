@@ -1,8 +1,8 @@
 import { type Steps, stepValues } from "./steps.ts";
 
 /**
- * Whether some object of a JSON text has the same field twice (RFC 8259, section 4: what readers make of it differs). Parsing keeps the last one, so the
- * text then has more colons outside of strings than the value has fields. `value` is what a text with so many colons was parsed to.
+ * Whether some object of a JSON text has the same field twice (RFC 8259, section 4: readers differ in what they make of it). Parsing keeps only the last one. So a text with a
+ * repeated field has more colons than the parsed value has fields. `colons`: how many the text has outside of strings. `value`: what the text was parsed to.
  */
 export function* hasRepeatedField(colons: number, value: unknown): Steps<boolean> {
   let count = 0;

@@ -4,7 +4,7 @@ import { Gather } from "./gather.ts";
 
 const never = () => false;
 
-/** Whether a batch of so many devices goes at once. Timers stand still meanwhile: on a slow machine they would end before. */
+/** Whether a batch of `devices` devices goes at once. Timers stand still meanwhile, because on a slow machine they could end before the test looks. */
 async function goesAtOnce(gather: Gather, devices: number, hurries = never): Promise<boolean> {
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
@@ -25,7 +25,7 @@ async function goesAtOnce(gather: Gather, devices: number, hurries = never): Pro
   }
 }
 
-/** A gathering for so many devices that reported within the second that is over. */
+/** A `Gather` that saw `devices` devices report in the last second. */
 async function afterSecondOf(devices: number) {
   const clock = { now: () => 0, monotonic: () => clock.time, time: 5000 };
   const gather = new Gather(clock);

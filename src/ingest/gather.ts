@@ -4,7 +4,7 @@ import type { Clock } from "../ports/clock.ts";
 /** So many devices that report within a second are a fleet: others report while a batch waits. Few trackers mostly wait for their acknowledgements, and would wait for nothing. */
 const fleet = 64;
 const windowMs = 1000;
-/** A batch of so many devices goes at once. */
+/** A batch of this many devices does not wait. */
 const enough = 32;
 /** The longest time that a batch gathers, ms: less than a tenth of what the radio takes from a tracker and back. */
 const mostMs = 10;

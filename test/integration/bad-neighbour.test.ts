@@ -39,7 +39,7 @@ function fix(minute: number, attributes: Readonly<Record<string, string>> = {}):
   return { type: "fix", time, valid: true, latitude: 48, longitude: 11, alarms: [], readings: {}, attributes };
 }
 
-/** Texts so long that a device's row goes on in pages of its own. */
+/** Texts that are too long for one page: the device's row continues in pages of its own. */
 const longTexts = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`text${index}`, "Q".repeat(4000)]));
 
 /** Ingest over the real store of a folder, as a start of the service has it. */

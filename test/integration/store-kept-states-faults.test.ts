@@ -21,7 +21,7 @@ import { openStore } from "../support/store.ts";
 
 const pageSize = 8192;
 
-/** Makes a state so long that a part of it has pages of its own. */
+/** Makes a state that is too long for one page: a part of it has pages of its own. */
 const longExtras = `,"attributes":{"text":"${"Q".repeat(5 * pageSize)}"`;
 
 /** Damages the pages that hold little but this character. */

@@ -16,23 +16,30 @@ function descriptorOf({ _handle }: Socket & { readonly _handle?: { readonly fd?:
   return _handle?.fd ?? -1;
 }
 
+/** A connection, by its two ends. The client reads nothing before it is resumed. Returns undefined where the machine does not have the address. */
+async function connected(context: TestContext, host: string) {
+  const server = createServer();
+  server.listen(0, host);
+  const failed = once(server, "error").then(() => false);
+  if (!(await Promise.race([once(server, "listening").then(() => true), failed]))) return undefined;
+  const accepted = once(server, "connection");
+  const client = connect((server.address() as AddressInfo).port, host).pause();
+  const [socket]: Socket[] = await accepted;
+  context.after(() => {
+    client.destroy();
+    socket?.destroy();
+    server.close();
+  });
+  return { socket: socket ?? assert.fail(), client };
+}
+
 for (const host of ["127.0.0.1", "::1"]) {
   test(`the system says what it holds for a peer at ${host}, and that it holds less when the peer reads`, {
     skip,
   }, async (context) => {
-    const server = createServer();
-    server.listen(0, host);
-    const failed = once(server, "error").then(() => false);
-    if (!(await Promise.race([once(server, "listening").then(() => true), failed]))) return context.skip(`no ${host}`);
-    const accepted = once(server, "connection");
-    const client = connect((server.address() as AddressInfo).port, host).pause();
-    const [socket]: Socket[] = await accepted;
-    assert.ok(socket);
-    context.after(() => {
-      client.destroy();
-      socket.destroy();
-      server.close();
-    });
+    const pair = await connected(context, host);
+    if (pair === undefined) return context.skip(`no ${host}`);
+    const { socket, client } = pair;
     const descriptor = descriptorOf(socket);
     assert.equal((await queuedInSystem([descriptor])).get(descriptor), 0);
     socket.write(Buffer.alloc(32 * 1024 * 1024));
@@ -51,18 +58,7 @@ test("a descriptor of something else than a TCP connection, or of nothing, is le
 
 /** A connection whose bytes can be asked for, and its row in a table of the system, with 0x1234 bytes. */
 async function listed(context: TestContext): Promise<{ readonly descriptor: number; readonly row: string }> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const accepted = once(server, "connection");
-  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
-  const [socket]: Socket[] = await accepted;
-  assert.ok(socket);
-  context.after(() => {
-    client.destroy();
-    socket.destroy();
-    server.close();
-  });
+  const { socket } = (await connected(context, "127.0.0.1")) ?? assert.fail();
   const descriptor = descriptorOf(socket);
   const inode = /\d+/.exec(readlinkSync(`/proc/self/fd/${descriptor}`))?.[0] ?? "";
   return { descriptor, row: rowOf("00001234", inode) };

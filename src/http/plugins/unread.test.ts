@@ -46,7 +46,7 @@ async function setUp(
   return client;
 }
 
-/** Reads so many bytes, or all that come before the connection ends. */
+/** Reads `bytes` bytes, or fewer if the connection ends before. */
 async function take(client: Socket, bytes: number): Promise<void> {
   for (let taken = 0; taken < bytes && !client.destroyed; ) {
     const piece: Buffer | null = client.read();

@@ -52,8 +52,8 @@ interface Asked {
  * What a client sends counts as nothing: a timeout of the socket would begin anew with each line break, and setting one costs a fiftieth of a short request.
  * The system holds some megabytes of an answer, and takes more from this process only when a third of them has gone to the client.
  * So `ask` tells what the system holds of connections from which nothing leaves: a client that reads a few KB a second is slow, not gone.
- * The system lists all connections of the machine, which takes long where there are many. So it is asked once at a time, and then not for a third of `unreadMs`;
- * a connection may be closed that much later.
+ * The list of the system has every connection of the machine, so reading the list takes long on a busy machine. Therefore the list is read once at a time, and then not again for a
+ * third of `unreadMs`. A connection may be closed that much later.
  */
 export function closeUnread(server: Server, unreadMs: number, ask = queuedInSystem): void {
   const sockets = new Map<Socket, Seen>();
@@ -166,7 +166,7 @@ function leftOf(socket: Socket): number {
   return (handle?.bytesWritten ?? 0) - (handle?.writeQueueSize ?? 0);
 }
 
-/** -1 where there is none. */
+/** The connection's file descriptor, or -1 when it has none. */
 function descriptorOf(socket: Socket): number {
   return handleOf(socket)?.fd ?? -1;
 }

@@ -13,7 +13,7 @@ import type { ChunkIndex } from "./chunk-index.ts";
 import type { Mutex } from "./mutex.ts";
 import { asOfSetting, followRows, type NewRow, readStored, type StoredState } from "./stored-states.ts";
 
-/** After so many row numbers all kept states are written. A start after a crash reads the rows of the tail that came since: some tenths of a second. */
+/** All kept states are written after this many row numbers. A start after a crash reads the rows of the tail that came since, which takes about a second. */
 const mostRows = 16_384;
 /** Memory of kept states (an estimate). What is more is written with its commit. */
 const mostBytes = 32 * 1024 * 1024;

@@ -26,7 +26,7 @@ function mail(key: number): Notice {
   };
 }
 
-const never = () => false;
+const calm = () => 0;
 
 /** What the store answers of these, all due at the same time, in the order of their keys: like the store it looks at a thousand. */
 function dueOf(all: readonly Notice[], { limit, after, besides, ofAccount }: DueAsk): Due {
@@ -65,7 +65,7 @@ test("a mail server that hangs has a page of mails wait in memory, however many 
     notices: { due, postpone: async () => {} },
     clock,
     log: silentLog,
-    isBusy: never,
+    busyLoad: calm,
     work,
   });
   for (let wake = 0; wake < 50; wake++) {
@@ -102,7 +102,7 @@ test("what comes to lie before a backlog is sent before its end", async () => {
     notices: { due, postpone: async () => {} },
     clock,
     log: silentLog,
-    isBusy: never,
+    busyLoad: calm,
     work,
   });
   lane.wake();
@@ -135,7 +135,7 @@ test("many targets that take very long leave half of the lane to those that do n
     notices: { due, postpone: async () => {} },
     clock,
     log: silentLog,
-    isBusy: never,
+    busyLoad: calm,
     work,
   });
   lane.wake();
@@ -165,7 +165,7 @@ class GatewayBench {
   answer: (notice: Notice) => Showed = () => ({ works: true });
   readonly lane: Lane;
 
-  constructor(parallel = 10, isBusy: () => boolean = never) {
+  constructor(parallel = 10, busyLoad: () => number = calm) {
     const due = async (_channel: string, now: number, ask: DueAsk) => {
       const found = dueOf(
         this.due.filter(({ dueAt }) => dueAt <= now),
@@ -182,7 +182,7 @@ class GatewayBench {
       notices,
       clock,
       log: silentLog,
-      isBusy,
+      busyLoad,
       work: (notice) => this.#work(notice),
     });
   }
@@ -308,7 +308,7 @@ test("a gateway that asks for less is left alone by all accounts, and takes them
 });
 
 test("while the event loop is busy few tries begin at a time, all begin some time, and accounts take turns as before", async () => {
-  const bench = new GatewayBench(100, () => true);
+  const bench = new GatewayBench(100, () => 0.4);
   const begun = () => bench.sent.length + bench.underWay.size;
   bench.now += 1000;
   bench.queue(1, 60);
@@ -328,7 +328,7 @@ test("while the event loop is busy few tries begin at a time, all begin some tim
 });
 
 test("a lane that stops while it holds tries back begins none of them", async () => {
-  const bench = new GatewayBench(100, () => true);
+  const bench = new GatewayBench(100, () => 0.4);
   bench.now += 1000;
   bench.queue(1, 60);
   await bench.rounds(2);
@@ -347,7 +347,7 @@ test("a lane that stops while the store can't be asked leaves no timer", async (
     notices: { due, postpone: async () => {} },
     clock,
     log: silentLog,
-    isBusy: never,
+    busyLoad: calm,
     work: async () => ({}),
   });
   lane.wake();

@@ -11,8 +11,8 @@ export interface LaneDeps {
   readonly notices: Pick<NoticeStore, "due" | "postpone">;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether the event loop is busy. */
-  readonly isBusy: () => boolean;
+  /** See `ThrottleDeps`. */
+  readonly busyLoad: () => number;
   /** Tries a notice once and records what became of it. */
   readonly work: (notice: Notice) => Promise<Showed>;
 }

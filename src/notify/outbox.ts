@@ -134,8 +134,8 @@ class Worker implements Outbox {
       if (again) this.#arm();
       return showed;
     };
-    const isBusy = () => this.#loop.busy;
-    return new Lane(channel, options, { notices: this.#deps.store.notices, clock, log, isBusy, work });
+    const busyLoad = () => this.#loop.busyLoad;
+    return new Lane(channel, options, { notices: this.#deps.store.notices, clock, log, busyLoad, work });
   }
 
   async #begin(): Promise<void> {

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Throttle } from "./throttle.ts";
 
-/** A throttle of an event loop that is busy as the test says. */
+/** A throttle of an event loop with the load that the test says. */
 class Bench {
   now = 1000;
-  busy = true;
-  readonly throttle = new Throttle({ clock: { monotonic: () => this.now }, isBusy: () => this.busy });
+  load = 0.4;
+  readonly throttle = new Throttle({ clock: { monotonic: () => this.now }, busyLoad: () => this.load });
 
   /** Begins as many tries as may begin now, of `most`. */
   begin(most: number): number {
@@ -17,7 +17,7 @@ class Bench {
     return most;
   }
 
-  /** Looks every `stepMs` for so long, and gives how many tries began, and the most together. */
+  /** Begins what may begin, every `stepMs` for `ms`. Returns how many tries began, and the most that began together. */
   go(ms: number, stepMs: number): { readonly begun: number; readonly most: number } {
     let [begun, most] = [0, 0];
     for (const end = this.now + ms; this.now < end; ) {
@@ -32,11 +32,11 @@ class Bench {
 
 test("while the event loop is not busy all may begin", () => {
   const bench = new Bench();
-  bench.busy = false;
+  bench.load = 0;
   assert.equal(bench.begin(1000), 1000);
-  bench.busy = true;
+  bench.load = 0.4;
   assert.equal(bench.begin(1000), 4);
-  bench.busy = false;
+  bench.load = 0;
   assert.equal(bench.begin(1000), 1000);
 });
 
@@ -54,4 +54,20 @@ test("where its turns take longer than the gap, as many begin, a few together", 
   // What was not used for a second is not kept.
   bench.now += 1000;
   assert.equal(bench.begin(1000), 4);
+});
+
+test("the more it is busy the fewer begin, and some always do", () => {
+  const begunAt = (load: number) => {
+    const bench = new Bench();
+    bench.load = load;
+    bench.begin(1000);
+    return bench.go(10_000, 1).begun;
+  };
+  assert.equal(begunAt(0.5), 2000);
+  assert.equal(begunAt(1), 500);
+  const loads = Array.from({ length: 11 }, (_, tenth) => begunAt(0.5 + tenth / 20));
+  assert.deepEqual(
+    loads,
+    loads.toSorted((one, other) => other - one),
+  );
 });

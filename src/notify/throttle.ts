@@ -3,12 +3,16 @@ import type { Clock } from "../ports/clock.ts";
 /** What a throttle needs to know. */
 export interface ThrottleDeps {
   readonly clock: Pick<Clock, "monotonic">;
-  /** Whether the event loop is busy. */
-  readonly isBusy: () => boolean;
+  /** Which part of its time the event loop was busy lately, 0 to 1. 0 while it does not count as busy. */
+  readonly busyLoad: () => number;
 }
 
-/** From one try to the next while it is busy, ms: 200 a second. */
+/** From one try to the next while the event loop is busy, ms: 200 tries a second. */
 const gapMs = 5;
+/** The same while it has no time left: 50 tries a second. A try takes a millisecond of it. */
+const mostGapMs = 20;
+/** From this part of its time on, the gap grows from the one to the other. */
+const heavyPart = 0.5;
 /** Tries that begin together at most while it is busy: a turn of a busy event loop takes longer than a gap. */
 const mostTogether = 4;
 
@@ -24,13 +28,20 @@ export class Throttle {
 
   /** How long the next try must wait, ms. */
   waitMs(): number {
-    return this.#deps.isBusy() ? Math.max(0, this.#next - this.#deps.clock.monotonic()) : 0;
+    return this.#deps.busyLoad() > 0 ? Math.max(0, this.#next - this.#deps.clock.monotonic()) : 0;
   }
 
   /** A try begins. */
   began(): void {
-    if (!this.#deps.isBusy()) return;
-    const now = this.#deps.clock.monotonic();
-    this.#next = Math.max(this.#next, now - (mostTogether - 1) * gapMs) + gapMs;
+    const load = this.#deps.busyLoad();
+    if (load === 0) return;
+    const gap = gapAt(load);
+    this.#next = Math.max(this.#next, this.#deps.clock.monotonic() - (mostTogether - 1) * gap) + gap;
   }
+}
+
+/** From one try to the next at such a load, ms. */
+function gapAt(load: number): number {
+  const heavy = Math.max(0, load - heavyPart) / (1 - heavyPart);
+  return gapMs + heavy * (mostGapMs - gapMs);
 }

@@ -18,7 +18,7 @@ function loopOf(context: TestContext) {
       busyMs += load;
       context.mock.timers.tick(1);
     }
-    return loop.busy;
+    return loop.busyLoad > 0;
   };
   return { loop, pass };
 }

@@ -22,7 +22,7 @@ export function loopLoad(): () => number {
  */
 export class BusyLoop {
   readonly #load: () => number;
-  #busy = false;
+  #busyLoad = 0;
   #measuring: NodeJS.Timeout | undefined;
 
   /** `load`: which part of its time the event loop was busy since this was last asked, 0 to 1. */
@@ -30,16 +30,17 @@ export class BusyLoop {
     this.#load = load;
   }
 
-  /** Whether it is busy; false before the first quarter of a second. */
-  get busy(): boolean {
-    return this.#busy;
+  /** Which part of the last quarter of a second it was busy, 0 to 1. 0 while it does not count as busy, and before the first quarter of a second. */
+  get busyLoad(): number {
+    return this.#busyLoad;
   }
 
   /** Measures from now on. */
   start(): void {
     this.#load();
     this.#measuring ??= setInterval(() => {
-      this.#busy = this.#load() > (this.#busy ? calmPart : busyPart);
+      const load = this.#load();
+      this.#busyLoad = load > (this.#busyLoad > 0 ? calmPart : busyPart) ? load : 0;
     }, windowMs).unref();
   }
 

@@ -2,16 +2,20 @@
 import { acknowledged } from "./acknowledged.ts";
 import { alerts } from "./alerts.ts";
 import { api } from "./api.ts";
+import { backlog } from "./backlog.ts";
 import { history } from "./history.ts";
 import { idle } from "./idle.ts";
 import { lastLocation } from "./last-location.ts";
 import { late } from "./late.ts";
 import { size } from "./size.ts";
 import { type Figure, kept, line } from "./support/figures.ts";
+import { written } from "./written.ts";
 
 const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   acknowledged,
   late,
+  backlog,
+  written,
   lastLocation,
   api,
   alerts,

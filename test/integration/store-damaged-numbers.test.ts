@@ -6,6 +6,7 @@ import { type TestContext, test } from "node:test";
 import { followedState } from "../../src/fold/state.ts";
 import type { DeviceCommit } from "../../src/model/commit.ts";
 import { type DeviceState, firstArrival, neverReported } from "../../src/model/location.ts";
+import { StoreUnavailable } from "../../src/ports/store.ts";
 import { check } from "../../src/store/backup/check.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { batchOf, everything, readAll, record } from "../contract/store/records.ts";
@@ -119,4 +120,56 @@ for (const table of ["shifts", "patch"])
     store = await openStore(directory);
     context.after(() => store.close());
     assert.equal((await readAll(store, other, everything)).count, 1);
+  });
+
+/** One changed bit in the header of a row makes text of its bytes, or a number, or nothing. */
+for (const [what, value] of Object.entries({ text: "cast(data as text)", "a number": "3.5", nothing: "x''" }))
+  test(`a state whose bytes have become ${what} is damaged: it is not that of a device that never reported`, async (context) => {
+    const directory = folder(context);
+    let store = await openStore(directory);
+    const { key: account } = await makeAccount(store);
+    const [{ key: damaged, id }, { key: other }] = [await makeDevice(store, account), await makeDevice(store, account)];
+    const commits = [damaged, other].map((key) => following(key, neverReported));
+    await store.locations.commit(batchOf(...commits));
+    await store.close();
+    change(directory, (database) => {
+      database.prepare(`update device_state set data = ${value} where device = ?`).run(damaged);
+    });
+    const work = { signal: new AbortController().signal, progress: () => undefined };
+    const { findings } = await check({ directory, secretFile: undefined, pid: process.pid }, work);
+    assert.deepEqual(
+      findings.map(({ device }) => device),
+      [id],
+    );
+    assert.match(findings[0]?.problem ?? "", /^its state .* is damaged/);
+    store = await openStore(directory);
+    context.after(() => store.close());
+    await assert.rejects(store.locations.states([damaged]), (error) => {
+      assert.ok(error instanceof StoreUnavailable && error.trouble === "damaged", String(error));
+      return true;
+    });
+    assert.deepEqual(await store.locations.states([other]), [commits[1]?.state]);
+  });
+
+for (const column of ["version", "as_of"])
+  test(`waybeam check goes on behind a damaged ${column} of a state`, async (context) => {
+    const directory = folder(context);
+    const store = await openStore(directory);
+    const { key: account } = await makeAccount(store);
+    const [{ key: damaged, id: one }, { key: other, id: two }] = [
+      await makeDevice(store, account),
+      await makeDevice(store, account),
+    ];
+    await store.locations.commit(batchOf(following(damaged, neverReported), following(other, neverReported)));
+    await store.close();
+    change(directory, (database) => {
+      database.prepare(`update device_state set ${column} = ? where device = ?`).run(2n ** 60n, damaged);
+      database.prepare("update device_state set data = x'00' where device = ?").run(other);
+    });
+    const work = { signal: new AbortController().signal, progress: () => undefined };
+    const { findings } = await check({ directory, secretFile: undefined, pid: process.pid }, work);
+    assert.deepEqual(
+      findings.map(({ device }) => device),
+      [one, two],
+    );
   });

@@ -154,6 +154,8 @@ class Inspector {
     const rows = this.#database.prepare(
       `select * from device_state where device > ? order by device limit ${statesAtOnce}`,
     );
+    // A damaged number may be too large for JavaScript, and would end the whole check.
+    rows.setReadBigInts(true);
     for (let after = Number.NEGATIVE_INFINITY, more = true; more; await nextTurn()) {
       this.#work.signal.throwIfAborted();
       const some = rows.all(after === Number.NEGATIVE_INFINITY ? -(2 ** 53) : after);
@@ -161,18 +163,16 @@ class Inspector {
       for (const { device, version, as_of: asOf, data } of some) {
         after = Number(device);
         // Data of earlier versions have no `as_of`.
-        if (data instanceof Uint8Array) this.#state(after, Number(version), Number(asOf ?? 0), data);
+        const bytes = data instanceof Uint8Array ? data : new Uint8Array(0);
+        this.#state(after, Number(version), Number(asOf ?? 0), bytes);
       }
     }
   }
 
   #state(device: number, version: number, asOf: number, data: Uint8Array): void {
     const found = this.#byDevice.get(device);
-    let known: number;
-    try {
-      known = readState(data, version).arrivals;
-    } catch (error) {
-      if (recordsDamage(error) === undefined) throw error;
+    let known = arrivalsOf(data, version);
+    if (known === undefined || !Number.isSafeInteger(version) || !Number.isSafeInteger(asOf)) {
       this.#tell(device, "its state (the last position and the totals) is damaged");
       return;
     }
@@ -231,5 +231,15 @@ function isReadable(seq: number, data: Uint8Array): boolean {
   } catch (error) {
     if (recordsDamage(error) !== undefined) return false;
     throw error;
+  }
+}
+
+/** How many positions a state has numbered. Undefined: it is damaged. */
+function arrivalsOf(data: Uint8Array, version: number): number | undefined {
+  try {
+    return readState(data, version).arrivals;
+  } catch (error) {
+    if (recordsDamage(error) === undefined) throw error;
+    return undefined;
   }
 }

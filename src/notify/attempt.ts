@@ -55,7 +55,7 @@ export class Attempt {
   /** Tries it once. */
   async run(notice: Notice): Promise<Attempted> {
     const { store, clock, ways } = this.#deps;
-    const found = await this.#subjects.find(notice, clock.now());
+    const found = await this.#subjects.find(notice, clock);
     if (found === "gone") return nothing;
     const closed = closedWay(notice.target.channel, ways);
     if (closed !== undefined) return this.#suppress(notice, closed);

@@ -4,6 +4,7 @@ import type { AlertRule, Recipient } from "../model/alert-rule.ts";
 import type { Device, DeviceKey } from "../model/device.ts";
 import { placeBehind } from "../model/location.ts";
 import type { Notice } from "../model/notice.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { type Store, StoreUnavailable } from "../ports/store.ts";
 import type { Reader, Told } from "../wording/index.ts";
@@ -53,9 +54,11 @@ export class Subjects {
    * Reads what a notice tells of. A rule that was deleted tells nobody any more, and one that was disabled sends no commands. An expired device is silent, but
    * for the notice that says so.
    */
-  async find(notice: Notice, now: number): Promise<Found> {
+  async find(notice: Notice, clock: Pick<Clock, "now">): Promise<Found> {
     const facts = await this.#shared(notice);
     if (facts === undefined) return "gone";
+    // Only now: reading may take long.
+    const now = clock.now();
     const { alert, device, account, rule, mileage } = facts;
     const suppressed = (reason: string) => ({ suppressed: reason, device, account });
     if (alert === undefined) return suppressed("the alert was deleted");

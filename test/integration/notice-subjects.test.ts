@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { Subjects } from "../../src/notify/subject.ts";
 import { command, webhook } from "../contract/store/alert-values.ts";
 import { OutboxBench } from "../support/outbox.ts";
+import { TestClock } from "../support/rest.ts";
 import { silentLog } from "../support/silent-log.ts";
 
 test("notices of one alert that are tried at once share what is read, and each is judged by itself; the next ones read anew", async (context) => {
@@ -19,7 +20,7 @@ test("notices of one alert that are tried at once share what is read, and each i
     return find.call(store.alerts, id);
   });
   const subjects = new Subjects(store, silentLog);
-  const all = () => Promise.all(notices.map((notice) => subjects.find(notice, clock.now())));
+  const all = () => Promise.all(notices.map((notice) => subjects.find(notice, clock)));
   const founds = await all();
   assert.equal(questions, 2);
   for (const [index, found] of founds.entries()) {
@@ -52,10 +53,10 @@ test("a rule that is disabled while a mileage is read for long sends no command,
     return read.apply(store.locations, given);
   });
   const subjects = new Subjects(store, silentLog);
-  const told = subjects.find(first, clock.now());
+  const told = subjects.find(first, clock);
   await asked.promise;
   await store.alertRules.replace(rule.key, 1, { ...rule, enabled: false }, clock.now());
-  const ordered = subjects.find(second, clock.now());
+  const ordered = subjects.find(second, clock);
   held.resolve();
   const found = await ordered;
   assert.ok(found !== "gone" && "suppressed" in found);
@@ -77,10 +78,26 @@ test("a device that is removed while a mileage is read for long has nobody told,
     return read.apply(store.locations, given);
   });
   const subjects = new Subjects(store, silentLog);
-  const told = subjects.find(first, clock.now());
+  const told = subjects.find(first, clock);
   await asked.promise;
   await store.devices.remove(first.device);
-  const joined = subjects.find(second, clock.now());
+  const joined = subjects.find(second, clock);
   held.resolve();
   assert.deepEqual(await Promise.all([told, joined]), ["gone", "gone"]);
+});
+
+test("a device that expires by the clock while a mileage is read for long has nobody told", async (context) => {
+  const clock = new TestClock();
+  const bench = await OutboxBench.make({}, { expires: clock.now() + 60_000 });
+  context.after(() => bench.close());
+  const { store } = bench;
+  const [id] = await bench.commit([webhook]);
+  const read = store.locations.context;
+  context.mock.method(store.locations, "context", async (...given: Parameters<typeof read>) => {
+    clock.pass(61_000);
+    return read.apply(store.locations, given);
+  });
+  const found = await new Subjects(store, silentLog).find(await bench.notice(id), clock);
+  assert.ok(found !== "gone" && "suppressed" in found);
+  assert.equal(found.suppressed, "the device has expired");
 });

@@ -35,7 +35,7 @@ export interface Store {
 
 /**
  * What stands behind a failure of the store. `down`: a full disk, a locked file, a lost connection · `damaged`: what is on the disk can't be read ·
- * `exhausted`: memory ran out over what was asked for. The last two may concern one device alone: `Store.check` tells.
+ * `exhausted`: memory or time ran out over what was asked for. The last two may concern one device alone: `Store.check` tells.
  */
 export type StoreTrouble = "down" | "damaged" | "exhausted";
 
@@ -43,10 +43,17 @@ export type StoreTrouble = "down" | "damaged" | "exhausted";
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
   readonly trouble: StoreTrouble;
+  /** No answer came: what was asked may be done all the same. */
+  readonly mayBeDone: boolean;
 
-  constructor(message: string, options?: ErrorOptions, trouble: StoreTrouble = "down") {
+  constructor(
+    message: string,
+    options?: ErrorOptions & { readonly mayBeDone?: boolean },
+    trouble: StoreTrouble = "down",
+  ) {
     super(message, options);
     this.trouble = trouble;
+    this.mayBeDone = options?.mayBeDone === true;
   }
 }
 

@@ -2,25 +2,37 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Store } from "../../src/ports/store.ts";
 import { accountContract } from "./store/accounts.ts";
-import { alertContract } from "./store/alerts.ts";
+import { alertCommitContract, alertContract } from "./store/alerts.ts";
 import { commandContract } from "./store/commands.ts";
 import { dailyContract } from "./store/daily.ts";
 import { groupContract } from "./store/groups.ts";
 import { makeAccount, makeDevice, now, type StoreHarness, unique, userFields } from "./store/harness.ts";
 import { listContract } from "./store/lists.ts";
-import { commitContract, historyContract } from "./store/locations.ts";
+import { commitContract, historyContract, removalContract } from "./store/locations.ts";
 import { noticeContract } from "./store/notices.ts";
 import { propertyContract } from "./store/property.ts";
 import { append, batchOf, readAll, record } from "./store/records.ts";
 import { deviceContract } from "./store/rows.ts";
 import { ruleContract } from "./store/rules.ts";
 
+/** What of the contract is asked. */
+export interface ContractOptions {
+  /** `rows`: all that needs no positions; of `locations` only the writing of alerts, notices and refused reports is used. */
+  readonly parts?: "all" | "rows";
+  /** Why it can't run here. */
+  readonly skip?: string | false;
+}
+
 /**
  * Everything that the port promises, for any engine. `make` gives a place without data; its stores are opened one after the other.
  * What only one engine can be brought to (a full disk, a lost connection) is in that engine's own tests.
  */
-export function storeContract(engine: string, make: () => Promise<StoreHarness>): void {
-  describe(`store contract: ${engine}`, () => {
+export function storeContract(
+  engine: string,
+  make: () => Promise<StoreHarness>,
+  { parts = "all", skip = false }: ContractOptions = {},
+): void {
+  describe(`store contract: ${engine}`, { skip }, () => {
     let harness: StoreHarness | undefined;
     let opened: Store | undefined;
     const store = (): Store => {
@@ -49,6 +61,9 @@ export function storeContract(engine: string, make: () => Promise<StoreHarness>)
     ruleContract(store, reopen);
     alertContract(store, reopen);
     noticeContract(store, reopen);
+    if (parts === "rows") return;
+    alertCommitContract(store, reopen);
+    removalContract(store);
     commitContract(store);
     historyContract(store);
     propertyContract(store, reopen);

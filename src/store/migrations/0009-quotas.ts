@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../schema.ts";
-import type { Engine, Migration } from "./migration.ts";
+import type { Engine, Migration, Refusal } from "./migration.ts";
+import { makeTrigger } from "./triggers.ts";
 
 /** What is counted: a table, the columns whose texts can be long, and the counter of its rows. */
 const counted = [
@@ -36,17 +37,19 @@ export const quotas: Migration = {
       database,
       `update alert_rule set webhooks = coalesce(json_array_length(definition, '$.channels.webhook'), 0)`,
     );
-    for (const each of counted) await createTriggers(database, each);
-    await createTargets(database);
+    for (const each of counted) await createTriggers(database, engine, each);
+    await createTargets(database, engine);
     await sql`insert into account_use (account, users, "groups", geofences, rules, webhooks, bytes) select "key", 0, 0, 0, 0, 0, 0 from account`.execute(
       database,
     );
-    await run(
-      database,
-      `create trigger account_use_made after insert on account begin
-        insert into account_use (account, users, "groups", geofences, rules, webhooks, bytes) values (new."key", 0, 0, 0, 0, 0, 0);
-      end`,
-    );
+    await makeTrigger(database, engine, {
+      name: "account_use_made",
+      table: "account",
+      after: "insert",
+      steps: [
+        `insert into account_use (account, users, "groups", geofences, rules, webhooks, bytes) values (new."key", 0, 0, 0, 0, 0, 0)`,
+      ],
+    });
     for (const { table, texts, count } of counted)
       await run(
         database,
@@ -111,58 +114,77 @@ function limitOf(account: string, quota: string): string {
 }
 
 /** Refuses where the account has more than it may. Where nothing says how much that is, the condition is null. */
-function check(count: string, when = "1"): string {
-  return `select raise(abort, 'quota ${count}') where ${when} and
-    (select "${count}" from account_use where account = new.account) > ${limitOf("new.account", count)};`;
+function check(count: string, when = "true"): Refusal {
+  const much = `(select "${count}" from account_use where account = new.account) > ${limitOf("new.account", count)}`;
+  return { refuse: `quota ${count}`, when: `${when} and ${much}` };
 }
 
-async function createTriggers(database: Kysely<Schema>, { table, texts, count }: Counted): Promise<void> {
+async function createTriggers(
+  database: Kysely<Schema>,
+  engine: Engine,
+  { table, texts, count }: Counted,
+): Promise<void> {
   const hooks = table === "alert_rule";
   const add = (row: string, sign: string) =>
     `"${count}" = "${count}" ${sign} 1, bytes = bytes ${sign} (${bytesOf(row, texts)})${hooks ? `, webhooks = webhooks ${sign} ${webhooksOf(row)}` : ""}`;
-  await run(
-    database,
-    `create trigger ${table}_use_made after insert on "${table}" begin
-      update account_use set ${add("new", "+")} where account = new.account;
-      ${check(count)} ${hooks ? check("webhooks", `${webhooksOf("new")} > 0`) : ""} ${check("bytes")}
-    end`,
-  );
+  await makeTrigger(database, engine, {
+    name: `${table}_use_made`,
+    table,
+    after: "insert",
+    steps: [
+      `update account_use set ${add("new", "+")} where account = new.account`,
+      check(count),
+      ...(hooks ? [check("webhooks", `${webhooksOf("new")} > 0`)] : []),
+      check("bytes"),
+    ],
+  });
   // A rule that the service itself rewrites, since it seals its secrets, is not refused for being larger.
-  await run(
-    database,
-    `create trigger ${table}_use_changed after update of ${[...texts, ...(hooks ? ["webhooks"] : [])].map((column) => `"${column}"`).join(", ")} on "${table}" begin
-      update account_use set bytes = bytes + (${bytesOf("new", texts)}) - (${bytesOf("old", texts)})
-        ${hooks ? `, webhooks = webhooks + ${webhooksOf("new")} - ${webhooksOf("old")}` : ""} where account = new.account;
-      ${hooks ? check("webhooks", `${webhooksOf("new")} > ${webhooksOf("old")}`) : ""}
-      ${check("bytes", `(${bytesOf("new", texts)}) > (${bytesOf("old", texts)})${hooks ? " and new.revision > old.revision" : ""}`)}
-    end`,
-  );
-  await run(
-    database,
-    `create trigger ${table}_use_removed after delete on "${table}" begin
-      update account_use set ${add("old", "-")} where account = old.account;
-    end`,
-  );
+  await makeTrigger(database, engine, {
+    name: `${table}_use_changed`,
+    table,
+    after: `update of ${[...texts, ...(hooks ? ["webhooks"] : [])].map((column) => `"${column}"`).join(", ")}`,
+    steps: [
+      `update account_use set bytes = bytes + (${bytesOf("new", texts)}) - (${bytesOf("old", texts)})
+        ${hooks ? `, webhooks = webhooks + ${webhooksOf("new")} - ${webhooksOf("old")}` : ""} where account = new.account`,
+      ...(hooks ? [check("webhooks", `${webhooksOf("new")} > ${webhooksOf("old")}`)] : []),
+      check(
+        "bytes",
+        `(${bytesOf("new", texts)}) > (${bytesOf("old", texts)})${hooks ? " and new.revision > old.revision" : ""}`,
+      ),
+    ],
+  });
+  await makeTrigger(database, engine, {
+    name: `${table}_use_removed`,
+    table,
+    after: "delete",
+    steps: [`update account_use set ${add("old", "-")} where account = old.account`],
+  });
 }
 
 /** Keeps `rule_target`. What a rule watched before it changed is no news, so that one that is over the quota can still be changed. */
-async function createTargets(database: Kysely<Schema>): Promise<void> {
-  const insert = `insert into rule_target ${targetsOf("new", "from")};`;
-  const few = (added: string) => `select raise(abort, 'quota rulesOfDevice') where exists (
+async function createTargets(database: Kysely<Schema>, engine: Engine): Promise<void> {
+  const table = "alert_rule";
+  const insert = `insert into rule_target ${targetsOf("new", "from")}`;
+  const gone = `delete from rule_target where rule = old."key"`;
+  const few = (added: string): Refusal => ({
+    refuse: "quota rulesOfDevice",
+    when: `exists (
     select 1 from rule_target as own where own.rule = new."key" ${added} and
       (select count(*) from rule_target as other where other.account = own.account and other.target = own.target)
-        > ${limitOf("own.account", "rules_of_device")});`;
+        > ${limitOf("own.account", "rules_of_device")})`,
+  });
   const before = targetsOf("old", "from").replaceAll(/select old\.account, (.*?), old\."key"/g, "select $1");
-  await run(database, `create trigger rule_target_made after insert on alert_rule begin ${insert} ${few("")} end`);
-  await run(
-    database,
-    `create trigger rule_target_changed after update of definition on alert_rule begin
-      delete from rule_target where rule = old."key";
-      ${insert} ${few(`and own.target not in (${before})`)}
-    end`,
-  );
-  await run(
-    database,
-    `create trigger rule_target_removed after delete on alert_rule begin delete from rule_target where rule = old."key"; end`,
-  );
+  await makeTrigger(database, engine, {
+    name: "rule_target_made",
+    table,
+    after: "insert",
+    steps: [insert, few("")],
+  });
+  await makeTrigger(database, engine, {
+    name: "rule_target_changed",
+    table,
+    after: "update of definition",
+    steps: [gone, insert, few(`and own.target not in (${before})`)],
+  });
+  await makeTrigger(database, engine, { name: "rule_target_removed", table, after: "delete", steps: [gone] });
 }

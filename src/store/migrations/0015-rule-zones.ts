@@ -1,12 +1,13 @@
-import { type Kysely, sql } from "kysely";
-import type { Schema } from "../schema.ts";
+import { sql } from "kysely";
 import type { Migration } from "./migration.ts";
+import { makeTrigger } from "./triggers.ts";
 
 /** Which zones rules name, kept by triggers as `rule_target` keeps what they watch. It is a table of its own, because the quota of rules counts what stands in that one. */
 export const ruleZones: Migration = {
   name: "zones of rules",
-  async up(database, { int }) {
+  async up(database, engine) {
     const { schema } = database;
+    const { int } = engine;
     await schema
       .createTable("rule_zone")
       .addColumn("account", int, (column) => column.notNull())
@@ -15,17 +16,20 @@ export const ruleZones: Migration = {
       .execute();
     await schema.createIndex("rule_zone_zone").on("rule_zone").columns(["account", "zone", "rule"]).execute();
     await schema.createIndex("rule_zone_rule").on("rule_zone").column("rule").execute();
-    const made = `insert into rule_zone ${zonesOf("new", "from")};`;
-    const gone = `delete from rule_zone where rule = old."key";`;
-    await run(database, `create trigger rule_zone_made after insert on alert_rule begin ${made} end`);
-    await run(
-      database,
-      `create trigger rule_zone_changed after update of definition on alert_rule begin ${gone} ${made} end`,
-    );
-    await run(database, `create trigger rule_zone_removed after delete on alert_rule begin ${gone} end`);
+    const table = "alert_rule";
+    const made = `insert into rule_zone ${zonesOf("new", "from")}`;
+    const gone = `delete from rule_zone where rule = old."key"`;
+    await makeTrigger(database, engine, { name: "rule_zone_made", table, after: "insert", steps: [made] });
+    await makeTrigger(database, engine, {
+      name: "rule_zone_changed",
+      table,
+      after: "update of definition",
+      steps: [gone, made],
+    });
+    await makeTrigger(database, engine, { name: "rule_zone_removed", table, after: "delete", steps: [gone] });
     // A rule whose text is damaged names none, so that it keeps no service from starting.
     const readable = "case when json_valid(own.definition) then own.definition end";
-    await run(database, `insert into rule_zone ${zonesOf("own", "from alert_rule as own,", readable)}`);
+    await sql.raw(`insert into rule_zone ${zonesOf("own", "from alert_rule as own,", readable)}`).execute(database);
   },
 };
 
@@ -34,8 +38,4 @@ function zonesOf(row: string, from: string, definition = `${row}.definition`): s
   const part = (list: string, zone: string) =>
     `select ${row}.account, ${zone}, ${row}."key" ${from} json_each(${definition}, '$.${list}') where ${zone} is not null`;
   return `${part("parameters.zones", "json_each.value")} union ${part("conditions", "json_extract(json_each.value, '$.zone')")}`;
-}
-
-function run(database: Kysely<Schema>, statement: string): Promise<unknown> {
-  return sql.raw(statement).execute(database);
 }

@@ -11,6 +11,25 @@ export interface Engine {
   readonly uuid: RawBuilder<string>;
   /** A key that the engine gives, never given twice. */
   key(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder;
+  /** The statements that make a trigger. */
+  trigger(trigger: Trigger): readonly string[];
+  /** Makes what the statements of migrations and stores need and the engine lacks. Runs before any migration. */
+  prepare(database: Kysely<Schema>): Promise<void>;
+}
+
+/** What is done after each row that a statement writes, in the same transaction. `new` and `old` are the row. */
+export interface Trigger {
+  readonly name: string;
+  readonly table: string;
+  /** `insert`, `delete`, or `update of` some columns. */
+  readonly after: string;
+  readonly steps: readonly (string | Refusal)[];
+}
+
+/** The statement fails with this message where the condition is true. */
+export interface Refusal {
+  readonly refuse: string;
+  readonly when: string;
 }
 
 /** One step of the tables' history. */

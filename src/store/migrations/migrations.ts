@@ -60,6 +60,7 @@ export async function migrate(database: Kysely<Schema>, engine: Engine): Promise
       throw new StoreTooNew(
         `the data is of version ${done}, a newer program made it, this one knows ${migrations.length}`,
       );
+    if (done < migrations.length) await engine.prepare(transaction);
     for (const [index, migration] of migrations.entries()) {
       if (index < done) continue;
       await migration.up(transaction, engine);

@@ -102,6 +102,9 @@ export class AlertRuleRows implements AlertRuleStore {
     now: number,
   ): Promise<readonly AlertRule[]> {
     return this.#database.transaction().execute(async (transaction) => {
+      // All at first, in one order: who changes a rule waits for the account's counters, which the first change below locks.
+      const touched = transaction.selectFrom("alert_rule").select("key").orderBy("key").forUpdate();
+      await touched.where("key", "in", [...remove, ...replace.map(({ key }) => key)]).execute();
       for (const key of remove)
         await transaction.deleteFrom("alert_rule").where("key", "=", key).where("account", "=", accountKey).execute();
       const rules: AlertRule[] = [];

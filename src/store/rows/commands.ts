@@ -1,9 +1,10 @@
-import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
+import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from "kysely";
 import type { Command, CommandState } from "../../model/command.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { CommandChange, CommandStore, MadeCommand, NewCommand, SmsDelivery } from "../../ports/command-store.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { CommandRow, NewCommandRow, Schema } from "../schema.ts";
+import { lockDevice } from "./locks.ts";
 import { bytesOf, pageByKey } from "./pages.ts";
 
 /** In the words of the indexes of waiting commands: an engine takes them only for a condition that says the same without a parameter. */
@@ -76,11 +77,22 @@ function ofDevice(where: ExpressionBuilder<Schema, "command">) {
   return where.exists(where.selectFrom("device").select("device.key").whereRef("device.key", "=", "command.device"));
 }
 
-/** Deletes commands with their parts. */
+/** Deletes commands with their parts. Whoever is about to write parts of them ends before. */
 export async function deleteCommands(database: Kysely<Schema>, keys: readonly number[]): Promise<void> {
   if (keys.length === 0) return;
+  await database.selectFrom("command").select("key").where("key", "in", keys).orderBy("key").forUpdate().execute();
   await database.deleteFrom("command_part").where("command", "in", keys).execute();
   await database.deleteFrom("command").where("key", "in", keys).execute();
+}
+
+/** Deletes those of the commands that were not queued once more meanwhile. */
+async function deleteUnqueued(transaction: Transaction<Schema>, keys: readonly number[]): Promise<void> {
+  const ended = transaction.selectFrom("command").select("key").where("key", "in", keys).where("state", "!=", "queued");
+  const rows = await ended.orderBy("key").forUpdate().execute();
+  await deleteCommands(
+    transaction,
+    rows.map(({ key }) => key),
+  );
 }
 
 /** Records that one new command deletes at most: more than one, so that a device that has far too many, from before there was a bound, comes down to it. */
@@ -92,7 +104,7 @@ async function makeRoom(database: Kysely<Schema>, device: DeviceKey, most: numbe
   const beyond = await ofThis.orderBy("key", "desc").limit(1).offset(most).executeTakeFirst();
   if (beyond === undefined) return;
   const ended = ofThis.where("key", "<=", beyond.key).where("state", "!=", "queued");
-  const rows = await ended.orderBy("key").limit(deletedAtOnce).execute();
+  const rows = await ended.orderBy("key").limit(deletedAtOnce).forUpdate().execute();
   await deleteCommands(
     database,
     rows.map(({ key }) => key),
@@ -130,8 +142,7 @@ export class CommandRows implements CommandStore {
 
   enqueue(command: NewCommand, mostWaiting: number | undefined): Promise<MadeCommand | "missing" | "full"> {
     return this.#database.transaction().execute(async (transaction) => {
-      const device = transaction.selectFrom("device").select("key").where("key", "=", command.device);
-      if ((await device.executeTakeFirst()) === undefined) return "missing";
+      if (!(await lockDevice(transaction, command.device))) return "missing";
       const full = mostWaiting !== undefined && (await isFull(transaction, command.device, mostWaiting));
       const row = full
         ? undefined
@@ -236,7 +247,8 @@ export class CommandRows implements CommandStore {
         .limit(1)
         .executeTakeFirst();
       if (part === undefined) return undefined;
-      const row = await kept(transaction).where("key", "=", part.command).executeTakeFirst();
+      // Of two parts that are delivered at once, the second sees the first.
+      const row = await kept(transaction).where("key", "=", part.command).forUpdate().executeTakeFirst();
       if (row === undefined) return undefined;
       await transaction
         .updateTable("command_part")
@@ -299,7 +311,7 @@ export class CommandRows implements CommandStore {
         state !== "queued" && (finished_at ?? sent_at ?? creation) < before,
     );
     const keys = ended.map(({ key }) => key);
-    if (keys.length > 0) await this.#database.transaction().execute((transaction) => deleteCommands(transaction, keys));
+    if (keys.length > 0) await this.#database.transaction().execute((transaction) => deleteUnqueued(transaction, keys));
     // None ends before it is made, and keys are in the order of making; one young one among old ones had a wrong clock.
     const young = rows.every(({ creation }) => creation >= before);
     return { deleted: keys.length, next: young || rows.length < limit ? undefined : rows.at(-1)?.key };

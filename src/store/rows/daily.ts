@@ -94,7 +94,8 @@ async function takeOfDevice(
           val(first.sms).as("sms"),
           val(first.email).as("email"),
         ])
-        .where("key", "=", device),
+        .where("key", "=", device)
+        .forKeyShare(),
     )
     .onConflict((conflict) =>
       conflict

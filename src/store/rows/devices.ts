@@ -6,6 +6,7 @@ import type { DeviceRow, Schema } from "../schema.ts";
 import { Identification } from "./identification.ts";
 import { stringList, stringMap, written } from "./json-columns.ts";
 import { hasFreeLicense } from "./licenses.ts";
+import { lockAccount } from "./locks.ts";
 import { allPages, bytesOf, existingIds, fitting } from "./pages.ts";
 
 const noWays: readonly SpokenWay[] = Object.freeze([]);
@@ -95,6 +96,7 @@ export class DeviceRows implements DeviceStore {
     most?: MostIdentifiers,
   ): Promise<Device | DeviceRefusal> {
     return this.#database.transaction().execute(async (transaction) => {
+      await lockAccount(transaction, accountKey);
       if (await isTaken(transaction, identifiersOf(fields))) return "exists";
       if (!(await hasFreeLicense(transaction, accountKey, now))) return "noLicense";
       const added = identifiersOf(fields).length;
@@ -217,8 +219,10 @@ export class DeviceRows implements DeviceStore {
     most?: MostIdentifiers,
   ): Promise<Device | DeviceRefusal | "missing"> {
     return this.#database.transaction().execute(async (transaction) => {
-      const before = await transaction.selectFrom("device").selectAll().where("key", "=", key).executeTakeFirst();
+      const stored = transaction.selectFrom("device").selectAll().where("key", "=", key).forNoKeyUpdate();
+      const before = await stored.executeTakeFirst();
       if (before === undefined) return "missing";
+      await lockAccount(transaction, before.account);
       if (await isTaken(transaction, identifiersOf(fields), key)) return "exists";
       const reactivated = isExpired(before.expires, now) && !isExpired(fields.expires, now);
       const added = identifiersOf(fields).length - new Set([before.id, ...stringList(before.aliases)]).size;
@@ -243,11 +247,13 @@ export class DeviceRows implements DeviceStore {
 
   spoke(ways: readonly { readonly device: DeviceKey; readonly way: SpokenWay }[]): Promise<void> {
     return this.#database.transaction().execute(async (transaction) => {
-      for (const { device, way } of ways) {
+      // In one order, so that two who do so never wait for each other.
+      for (const { device, way } of ways.toSorted((one, other) => one.device - other.device)) {
         const row = await transaction
           .selectFrom("device")
           .select("spoken")
           .where("key", "=", device)
+          .forNoKeyUpdate()
           .executeTakeFirst();
         if (row === undefined) continue;
         const spoken = JSON.stringify(withWay(written<readonly SpokenWay[]>(row.spoken), way));
@@ -258,6 +264,8 @@ export class DeviceRows implements DeviceStore {
 
   async remove(key: DeviceKey): Promise<boolean> {
     const removed = await this.#database.transaction().execute(async (transaction) => {
+      // Whoever is about to write something of the device ends before: then it is seen below.
+      await transaction.selectFrom("device").select("key").where("key", "=", key).forUpdate().execute();
       await transaction.deleteFrom("device_identifier").where("device", "=", key).execute();
       const [deleted] = await transaction.deleteFrom("device").where("key", "=", key).execute();
       if (deleted === undefined || deleted.numDeletedRows === 0n) return false;

@@ -283,7 +283,8 @@ export class NoticeRows implements NoticeStore {
       .where("finished_at", "<", before)
       .orderBy("finished_at")
       .limit(limit);
-    const [deleted] = await this.#database.deleteFrom("notice").where("key", "in", old).execute();
+    // Said twice, so that one that was queued once more meanwhile stays.
+    const [deleted] = await this.#database.deleteFrom("notice").where("key", "in", old).where(hasFinished).execute();
     return Number(deleted?.numDeletedRows ?? 0n);
   }
 

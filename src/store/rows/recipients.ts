@@ -4,6 +4,7 @@ import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { Asked, CodeLimits, NewCode, RecipientName, RecipientStore } from "../../ports/recipients.ts";
 import type { RecipientRow, Schema } from "../schema.ts";
 import { takeOfAccount } from "./daily.ts";
+import { lockService } from "./locks.ts";
 import { bytesOf, pageByKey } from "./pages.ts";
 
 function recipientOf(row: RecipientRow): OutsideRecipient {
@@ -21,7 +22,7 @@ export class RecipientRows implements RecipientStore {
   }
 
   async find(name: RecipientName): Promise<OutsideRecipient | undefined> {
-    const row = await rowOf(this.#database, name);
+    const row = await rowOf(this.#database, name).executeTakeFirst();
     return row && recipientOf(row);
   }
 
@@ -37,7 +38,9 @@ export class RecipientRows implements RecipientStore {
 
   ask(name: RecipientName, code: NewCode, limits: CodeLimits, now: number): Promise<Asked> {
     return this.#database.transaction().execute(async (transaction) => {
-      const before = await rowOf(transaction, name);
+      // Codes to an address are counted over all accounts.
+      await lockService(transaction);
+      const before = await lockedRow(transaction, name);
       if (before !== undefined && (before.state !== "pending" || (!code.again && isGood(before, now))))
         return { outcome: "known", recipient: recipientOf(before) };
       const refusal = await refusalOf(transaction, name, before === undefined, code, limits, now);
@@ -81,6 +84,7 @@ export class RecipientRows implements RecipientStore {
         .select(["key", "state", "asked_day"])
         .where("account", "=", accountKey)
         .where("id", "=", id)
+        .forUpdate()
         .executeTakeFirst();
       if (row === undefined) return "missing";
       if (row.state === "refused") return "refused";
@@ -107,7 +111,7 @@ export class RecipientRows implements RecipientStore {
     now: number,
   ): Promise<OutsideRecipient | "wrong"> {
     return this.#database.transaction().execute(async (transaction) => {
-      const row = await rowOf(transaction, name);
+      const row = await lockedRow(transaction, name);
       if (row === undefined || row.code_hash === null) return "wrong";
       const update = transaction.updateTable("recipient").where("key", "=", row.key);
       if (row.code_hash !== hash) {
@@ -127,17 +131,18 @@ function isGood({ code_hash, code_expires }: RecipientRow, now: number): boolean
   return code_hash !== null && code_expires !== null && now < code_expires;
 }
 
-function rowOf(
-  database: Kysely<Schema>,
-  { accountKey, channel, address }: RecipientName,
-): Promise<RecipientRow | undefined> {
+/** Others who judge by the row wait until the transaction ends. */
+function lockedRow(transaction: Transaction<Schema>, name: RecipientName): Promise<RecipientRow | undefined> {
+  return rowOf(transaction, name).forUpdate().executeTakeFirst();
+}
+
+function rowOf(database: Kysely<Schema>, { accountKey, channel, address }: RecipientName) {
   return database
     .selectFrom("recipient")
     .selectAll()
     .where("account", "=", accountKey)
     .where("channel", "=", channel)
-    .where("address", "=", address)
-    .executeTakeFirst();
+    .where("address", "=", address);
 }
 
 /** Returns why a code may not be sent. Returns undefined when it may: then its place in the account's day is taken. */
@@ -185,6 +190,7 @@ async function hasRoom(
     .where(({ eb, or }) => or([eb("asked_day", "is", null), eb("asked_day", "<>", day)]))
     .orderBy("key")
     .limit(1)
+    .forUpdate()
     .executeTakeFirst();
   if (oldest === undefined) return false;
   await transaction.deleteFrom("recipient").where("key", "=", oldest.key).execute();

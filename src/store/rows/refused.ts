@@ -61,11 +61,13 @@ export class RefusedRows implements RefusedStore {
         .where("received_at", "<", before)
         .orderBy("received_at")
         .limit(limit)
+        // Of two who do so the second finds them gone, and does not count them again.
+        .forUpdate()
         .execute();
       if (old.length === 0) return 0;
       const bytes = new Map<DeviceKey, number>();
       for (const row of old) bytes.set(row.device, (bytes.get(row.device) ?? 0) + Number(row.bytes));
-      for (const [device, freed] of bytes)
+      for (const [device, freed] of [...bytes].toSorted(([one], [other]) => one - other))
         await transaction
           .updateTable("refused_room")
           .set((set) => ({ bytes: set("bytes", "-", freed) }))

@@ -150,7 +150,7 @@ export class UserRows implements UserStore {
   replace(key: number, fields: UserFields, now: number): Promise<User | "emailInUse" | "missing"> {
     const { passwordHash } = fields;
     return this.#database.transaction().execute(async (transaction) => {
-      const before = transaction.selectFrom("user").select("key").where("key", "=", key);
+      const before = transaction.selectFrom("user").select("key").where("key", "=", key).forNoKeyUpdate();
       if ((await before.executeTakeFirst()) === undefined) return "missing";
       if (await isEmailTaken(transaction, fields.email, key)) return "emailInUse";
       const row = await transaction
@@ -169,9 +169,10 @@ export class UserRows implements UserStore {
 
   remove(key: number): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
+      // First of all: whoever counts for the user ends before, and what was counted is seen below.
+      const [deleted] = await transaction.deleteFrom("user").where("key", "=", key).execute();
       // One row for each day that the user asked for something.
       await transaction.deleteFrom("user_usage").where("user", "=", key).execute();
-      const [deleted] = await transaction.deleteFrom("user").where("key", "=", key).execute();
       return deleted !== undefined && deleted.numDeletedRows > 0n;
     });
   }
@@ -195,8 +196,8 @@ export class UserRows implements UserStore {
   async addUsage(users: readonly UsageDelta[], devices: readonly ResultsDelta[]): Promise<void> {
     if (users.length === 0 && devices.length === 0) return;
     await this.#database.transaction().execute(async (transaction) => {
-      // Of the user's and the device's own rows, so that nothing is kept of one that is gone.
-      for (const { userKey, day, requests } of users)
+      // Of the user's and the device's own rows, so that nothing is kept of one that is gone. In one order, so that two who do so never wait for each other.
+      for (const { userKey, day, requests } of users.toSorted((one, other) => one.userKey - other.userKey))
         await transaction
           .insertInto("user_usage")
           .columns(["user", "day", "requests"])
@@ -204,7 +205,8 @@ export class UserRows implements UserStore {
             select
               .selectFrom("user")
               .select(({ val }) => ["key as user", val(day).as("day"), val(requests).as("requests")])
-              .where("key", "=", userKey),
+              .where("key", "=", userKey)
+              .forKeyShare(),
           )
           .onConflict((conflict) =>
             conflict.columns(["user", "day"]).doUpdateSet((set) => ({
@@ -212,7 +214,7 @@ export class UserRows implements UserStore {
             })),
           )
           .execute();
-      for (const { device, day, results } of devices) {
+      for (const { device, day, results } of devices.toSorted((one, other) => one.device - other.device)) {
         await transaction
           .insertInto("device_results")
           .columns(["device", "day", "results"])
@@ -220,7 +222,8 @@ export class UserRows implements UserStore {
             select
               .selectFrom("device")
               .select(({ val }) => ["key as device", val(day).as("day"), val(results).as("results")])
-              .where("key", "=", device),
+              .where("key", "=", device)
+              .forKeyShare(),
           )
           .onConflict((conflict) =>
             conflict.columns(["device", "day"]).doUpdateSet((set) => ({
@@ -261,17 +264,25 @@ export class UserRows implements UserStore {
         .where("key", ">", after)
         .orderBy("key")
         .limit(limit)
+        .forKeyShare()
         .execute();
       for (const { key } of users) {
         const old = transaction.selectFrom("user_usage").where("user", "=", key).where("day", "<", before);
-        const sum = old.select(({ fn }) => [
-          fn.countAll<number>().as("days"),
-          fn.sum<number>("requests").as("requests"),
-        ]);
-        const { days, requests } = await sum.executeTakeFirstOrThrow();
+        const { days } = await old.select(({ fn }) => fn.countAll<number>().as("days")).executeTakeFirstOrThrow();
         if (days < 2) continue;
-        await transaction.deleteFrom("user_usage").where("user", "=", key).where("day", "<", before).execute();
-        await transaction.insertInto("user_usage").values({ user: key, day: allBefore, requests }).execute();
+        // What is deleted is what is summed, whatever others count meanwhile.
+        const deleted = transaction.deleteFrom("user_usage").where("user", "=", key).where("day", "<", before);
+        const rows = await deleted.returning("requests").execute();
+        const requests = rows.reduce((sum, row) => sum + row.requests, 0);
+        await transaction
+          .insertInto("user_usage")
+          .values({ user: key, day: allBefore, requests })
+          .onConflict((conflict) =>
+            conflict.columns(["user", "day"]).doUpdateSet((set) => ({
+              requests: set("user_usage.requests", "+", set.ref("excluded.requests")),
+            })),
+          )
+          .execute();
       }
       return users.length < limit ? undefined : users.at(-1)?.key;
     });

@@ -2,7 +2,6 @@ import { type Kysely, sql } from "kysely";
 import type { Ids } from "../../ports/ids.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Schema } from "../schema.ts";
-import { closedNumber } from "../sqlite/open-mark.ts";
 import { readKeys, SecretKeyUnusable, writeKeys } from "./key-file.ts";
 import { sealAll, sealSettings } from "./sealed-rows.ts";
 import { createVault, keyBytes, type SecretKey, secretKey, type Vault } from "./vault.ts";
@@ -14,6 +13,14 @@ export interface SecretOptions {
   readonly ids: Pick<Ids, "secret">;
   /** Makes a new key and seals everything with it. A rotation that was cut short is finished instead. */
   readonly rotate?: boolean;
+}
+
+/** What an engine does by itself for the secrets in its database. */
+export interface SecretEngine {
+  /** Whether there is the table of settings yet. */
+  hasSettings(database: Kysely<Schema>): Promise<boolean>;
+  /** Removes what is left of secrets as they were before they were sealed. A failure is told in the log only. */
+  wipe(database: Kysely<Schema>, log: Log): Promise<void>;
 }
 
 /** Settings that name the key that seals everything, and during a rotation the key that will. */
@@ -29,9 +36,14 @@ type Keys = readonly [SecretKey, ...SecretKey[]];
  * Reads the keys of a database's secrets before anything of it is changed; nothing is written before the answer is called.
  * Throws `SecretKeyUnusable` where the file is missing or holds other keys than the database was sealed by.
  */
-export async function unlock(database: Kysely<Schema>, options: SecretOptions, log: Log): Promise<Settle> {
+export async function unlock(
+  database: Kysely<Schema>,
+  engine: SecretEngine,
+  options: SecretOptions,
+  log: Log,
+): Promise<Settle> {
   const { file, ids } = options;
-  const needed = await keysOf(database);
+  const needed = (await engine.hasSettings(database)) ? await keysOf(database) : [];
   const found = readKeys(file);
   if (found === undefined && needed.length > 0) throw missing(file);
   const held = new Set(found?.map(({ id }) => id));
@@ -41,7 +53,7 @@ export async function unlock(database: Kysely<Schema>, options: SecretOptions, l
     // On disk before anything is sealed by it.
     if (keys !== found) writeKeys(file, keys);
     const vault = createVault(keys, ids);
-    await settle(database, vault, file, keys, log);
+    await settle({ database, engine, vault, file, keys, log });
     return vault;
   };
 }
@@ -53,16 +65,25 @@ function renewed(found: Keys | undefined, needed: readonly string[], { ids, rota
   return rotate === true && settled ? [newKey(ids), ...found] : found;
 }
 
-async function settle(database: Kysely<Schema>, vault: Vault, file: string, keys: Keys, log: Log): Promise<void> {
+interface Settling {
+  readonly database: Kysely<Schema>;
+  readonly engine: SecretEngine;
+  readonly vault: Vault;
+  readonly file: string;
+  readonly keys: Keys;
+  readonly log: Log;
+}
+
+async function settle({ database, engine, vault, file, keys, log }: Settling): Promise<void> {
   const needed = await keysOf(database);
   // What a version before did not seal yet.
   const added = needed.join() === vault.current ? await sealSettings(database, vault) : 0;
-  if (added > 0) await wipe(database, log);
+  if (added > 0) await engine.wipe(database, log);
   if (needed.join() !== vault.current) {
     await note(database, sealingBy, vault.current);
     const { sealed, damaged } = await sealAll(database, vault);
     if (damaged.length > 0) tellDamaged(damaged, log);
-    if (sealed > 0) await wipe(database, log);
+    if (sealed > 0) await engine.wipe(database, log);
     await note(database, sealedBy, vault.current);
     await database.deleteFrom("setting").where("name", "=", sealingBy).execute();
     if (sealed > 0) log.info({ key: vault.current }, "the secrets in the database are sealed by the present key");
@@ -80,28 +101,6 @@ function tellDamaged(ids: readonly string[], log: Log): void {
   );
 }
 
-/** The largest database, octets, that is rewritten at once, which takes some ten seconds. */
-const wipedBytes = 1_073_741_824;
-
-/** Rewrites the database, because the gaps of its pages and its log still hold the secrets as they were. */
-async function wipe(database: Kysely<Schema>, log: Log): Promise<void> {
-  const { rows } = await sql<{ size: number; number: number }>`
-    select page_count * page_size as size, user_version as number
-    from pragma_page_count, pragma_page_size, pragma_user_version`.execute(database);
-  const { size = 0, number = 0 } = rows[0] ?? {};
-  const advice =
-    "gaps of the database may hold secrets as they were: stop the service and run VACUUM on it (docs/operating.md)";
-  if (size > wipedBytes) return log.warn({ size }, advice);
-  try {
-    await sql`vacuum`.execute(database);
-    // The next step empties the log. After a kill the database would still say that it has one, and the service would not start.
-    await sql.raw(`pragma user_version = ${closedNumber(number)}`).execute(database);
-    await sql`pragma wal_checkpoint(truncate)`.execute(database);
-  } catch (error) {
-    log.warn({ error, size }, advice);
-  }
-}
-
 /** Takes the older keys out of the file, once nothing needs them. */
 function letGo(file: string, [current]: Keys, log: Log): void {
   try {
@@ -116,9 +115,7 @@ function letGo(file: string, [current]: Keys, log: Log): void {
 
 /** What the keys are called that the database's secrets are sealed by; none where it is new, or of a version without them. */
 async function keysOf(database: Kysely<Schema>): Promise<readonly string[]> {
-  // As plain SQL, so that the writer answers: a new database has no tables yet.
-  const tables = await sql<{ name: string }>`select name from sqlite_master where name = 'setting'`.execute(database);
-  if (tables.rows.length === 0) return [];
+  // As plain SQL, which an engine with a reader gives its writer: the reader opens the database with all its tables.
   const found = await sql<{
     value: string;
   }>`select distinct value from setting where name in (${sealedBy}, ${sealingBy})`.execute(database);

@@ -8,6 +8,7 @@ import {
   type Kysely,
   type QueryCompiler,
   type QueryResult,
+  type SelectModifierNode,
   SelectQueryNode,
   SqliteAdapter,
   SqliteIntrospector,
@@ -39,7 +40,7 @@ export class WorkerDialect implements Dialect {
   }
 
   createQueryCompiler(): QueryCompiler {
-    return new SqliteQueryCompiler();
+    return new LocklessCompiler();
   }
 
   createAdapter(): DialectAdapter {
@@ -50,6 +51,15 @@ export class WorkerDialect implements Dialect {
     return new SqliteIntrospector(database);
   }
 }
+
+/** Leaves the locks of rows out: a transaction has the database for itself. */
+class LocklessCompiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    if (node.modifier === undefined || !locks.has(node.modifier)) super.visitSelectModifier(node);
+  }
+}
+
+const locks: ReadonlySet<string> = new Set(["ForUpdate", "ForNoKeyUpdate", "ForKeyShare"]);
 
 /** Reads run beside a write here, so Kysely need not queue them. */
 class WorkerAdapter extends SqliteAdapter {

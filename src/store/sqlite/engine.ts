@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Engine } from "../migrations/migration.ts";
+import type { Engine, Refusal } from "../migrations/migration.ts";
 
 /** How SQLite makes columns. AUTOINCREMENT, because the number of a deleted row must not come back. */
 export const engine: Engine = {
@@ -10,4 +10,12 @@ export const engine: Engine = {
   uuid: sql<string>`lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-'
     || substr('89ab', 1 + (random() & 3), 1) || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`,
   key: (column) => column.notNull().primaryKey().autoIncrement(),
+  trigger: ({ name, table, after, steps }) => [
+    `create trigger ${name} after ${after} on "${table}" begin ${steps.map(statementOf).join(" ")} end`,
+  ],
+  prepare: async () => {},
 };
+
+function statementOf(step: string | Refusal): string {
+  return typeof step === "string" ? `${step};` : `select raise(abort, '${step.refuse}') where ${step.when};`;
+}

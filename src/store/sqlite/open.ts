@@ -34,6 +34,7 @@ import { waitForFolder } from "./lock.ts";
 import type { SqlitePackerCalls, SqliteReaderCalls, SqliteWriterCalls } from "./messages.ts";
 import { closeCopy, forgetGoneLog } from "./open-mark.ts";
 import { closeToOthers, makePrivate, tellOpen } from "./private-files.ts";
+import { secretEngine } from "./secrets.ts";
 import { checkWhole } from "./whole.ts";
 
 /** Where and how to open the embedded store. */
@@ -204,7 +205,7 @@ async function assemble(
   const crowded = new CrowdedNotices(options.noticesPerDevice ?? defaultNotices);
   const database = new Kysely<Schema>({ dialect: new WorkerDialect({ ...workers, turns }) });
   // By the writer, which makes the file too; the reader opens it with all its tables.
-  const settle = secrets && (await unlock(database, secrets, log));
+  const settle = secrets && (await unlock(database, secretEngine, secrets, log));
   await migrate(database, engine);
   const vault = (await settle?.()) ?? openVault;
   const locations = new Locations({ ...workers, turns, index, refusedBytes, crowded, log, vault });

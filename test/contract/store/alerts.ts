@@ -84,6 +84,43 @@ export function alertContract(store: () => Store, reopen: () => Promise<void>): 
       );
     });
 
+    it("go with their device at once, however many", async () => {
+      const key = await device();
+      const alerts = Array.from({ length: 1100 }, (_, index) => newAlert(key, index));
+      await commitAlerts(store(), key, alerts);
+      await store().devices.remove(key);
+      const gone = async () => {
+        assert.deepEqual(await store().alerts.list(key, everything), []);
+        assert.equal(await store().alerts.find(alerts[0]?.id ?? ""), undefined);
+      };
+      await gone();
+      await reopen();
+      await gone();
+    });
+
+    it("that are old are deleted, oldest first, some at a time", async () => {
+      const key = await device();
+      const ages = [5, 1, 4, 2, 3];
+      await commitAlerts(
+        store(),
+        key,
+        ages.map((age) => newAlert(key, age, { raisedAt: age })),
+      );
+      const left = async () => (await store().alerts.list(key, everything)).map(({ raisedAt }) => raisedAt);
+      assert.equal(await store().alerts.prune(4, 2), 2);
+      assert.deepEqual(await left(), [3, 4, 5]);
+      assert.equal(await store().alerts.prune(4, 2), 1);
+      assert.equal(await store().alerts.prune(4, 2), 0);
+      assert.deepEqual(await left(), [4, 5]);
+    });
+  });
+}
+
+/** Alerts as part of the commits of positions. */
+export function alertCommitContract(store: () => Store, reopen: () => Promise<void>): void {
+  describe("alerts of commits", () => {
+    const device = async () => (await makeDevice(store(), (await makeAccount(store())).key)).key;
+
     it("are not written by a commit that meets another one, also when it is the same again", async () => {
       const [key, stale] = [await device(), await device()];
       await commitAlerts(store(), stale, []);
@@ -129,36 +166,6 @@ export function alertContract(store: () => Store, reopen: () => Promise<void>): 
       assert.deepEqual(await store().locations.states([key]), [state]);
       assert.equal((await store().alerts.list(key, everything))[0]?.id, alert.id);
       assert.equal((await readAll(store(), key)).count, 0);
-    });
-
-    it("go with their device at once, however many", async () => {
-      const key = await device();
-      const alerts = Array.from({ length: 1100 }, (_, index) => newAlert(key, index));
-      await commitAlerts(store(), key, alerts);
-      await store().devices.remove(key);
-      const gone = async () => {
-        assert.deepEqual(await store().alerts.list(key, everything), []);
-        assert.equal(await store().alerts.find(alerts[0]?.id ?? ""), undefined);
-      };
-      await gone();
-      await reopen();
-      await gone();
-    });
-
-    it("that are old are deleted, oldest first, some at a time", async () => {
-      const key = await device();
-      const ages = [5, 1, 4, 2, 3];
-      await commitAlerts(
-        store(),
-        key,
-        ages.map((age) => newAlert(key, age, { raisedAt: age })),
-      );
-      const left = async () => (await store().alerts.list(key, everything)).map(({ raisedAt }) => raisedAt);
-      assert.equal(await store().alerts.prune(4, 2), 2);
-      assert.deepEqual(await left(), [3, 4, 5]);
-      assert.equal(await store().alerts.prune(4, 2), 1);
-      assert.equal(await store().alerts.prune(4, 2), 0);
-      assert.deepEqual(await left(), [4, 5]);
     });
   });
 }

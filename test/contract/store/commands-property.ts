@@ -79,20 +79,24 @@ class CommandModel {
     const answers = await Promise.all(
       asked.map(({ at, from, to, change }) => store.commands.step(this.commands[at]?.key ?? 0, from, to, change)),
     );
-    // The order is the store's own; some order must explain every answer.
+    const after = await Promise.all(this.commands.map(({ device, id }) => store.commands.find(device, id)));
+    // The order is the store's own; some order must explain every answer, and what is stored then.
     const open = asked.map((step, index) => ({ ...step, answer: answers[index] }));
-    assert.ok(this.#explain(open), `no order of the steps gives ${JSON.stringify(answers)}`);
+    assert.ok(this.#explain(open, after), `no order of the steps gives ${JSON.stringify({ answers, after })}`);
   }
 
-  #explain(open: readonly (Step & { readonly answer: Command | undefined })[]): boolean {
-    if (open.length === 0) return true;
+  #explain(
+    open: readonly (Step & { readonly answer: Command | undefined })[],
+    after: readonly (Command | undefined)[],
+  ): boolean {
+    if (open.length === 0) return this.commands.every((command, index) => same(command, after[index]));
     return open.some((step, index) => {
       const before = this.commands[step.at];
       if (before === undefined) return false;
       const expected = step.from.includes(before.state) ? { ...before, ...step.change, state: step.to } : undefined;
       if (!same(expected, step.answer)) return false;
       if (expected !== undefined) this.commands[step.at] = expected;
-      if (this.#explain(open.toSpliced(index, 1))) return true;
+      if (this.#explain(open.toSpliced(index, 1), after)) return true;
       this.commands[step.at] = before;
       return false;
     });

@@ -4,7 +4,7 @@ import type { RefusedReport } from "../../../src/model/commit.ts";
 import { firstArrival, type LocationRecord, placeBefore, type RecordPlace } from "../../../src/model/location.ts";
 import { locationJson } from "../../../src/model/location-json.ts";
 import type { Store } from "../../../src/ports/store.ts";
-import { makeAccount, makeDevice, now } from "./harness.ts";
+import { makeAccount, makeDevice, now, unique } from "./harness.ts";
 import { append, batchOf, everything, readAll, record } from "./records.ts";
 
 /** A store with a device of its own. */
@@ -260,6 +260,31 @@ export function historyContract(store: () => Store): void {
       );
       const seen = new Set(times);
       assert.ok(records.every(({ time }) => seen.has(time)));
+    });
+  });
+}
+
+/** What of a device goes with it. */
+export function removalContract(store: () => Store): void {
+  describe("removed devices", () => {
+    it("go with their history, and their keys never come back", async () => {
+      const account = await makeAccount(store());
+      const device = await makeDevice(store(), account.key, { aliases: [unique("alias-")] });
+      await store().locations.commit({
+        ...batchOf(append(device.key, 1, [record(1)])),
+        refused: [{ device: device.key, receivedAt: now, time: 1, cause: "past", report: "{}" }],
+      });
+      assert.equal(await store().devices.remove(device.key), true);
+      assert.equal(await store().devices.remove(device.key), false);
+      assert.equal(await store().devices.find(device.id), undefined);
+      assert.equal(await store().devices.identify([device.id, ...device.aliases]), undefined);
+      assert.equal((await readAll(store(), device.key)).count, 0);
+      assert.deepEqual(await store().locations.context(device.key, placeBefore(0), 5), { from: [], more: false });
+      assert.deepEqual((await store().refused.page(device.key, 5)).reports, []);
+      assert.equal((await store().locations.states([device.key]))[0]?.version, 0);
+      const again = await makeDevice(store(), account.key, { id: device.id, aliases: device.aliases });
+      assert.notEqual(again.key, device.key);
+      assert.equal((await readAll(store(), again.key)).count, 0);
     });
   });
 }

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Device } from "../../../src/model/device.ts";
-import { placeBefore } from "../../../src/model/location.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { deviceFields, makeAccount, makeDevice, now, unique } from "./harness.ts";
-import { append, batchOf, readAll, record } from "./records.ts";
 
 /** Registered devices, their identifiers and licences. */
 export function deviceContract(store: () => Store): void {
@@ -166,26 +164,6 @@ export function deviceContract(store: () => Store): void {
         keys.toSorted((one, other) => one - other),
       );
       assert.equal((await store().devices.list(account.key)).length, 1001);
-    });
-
-    it("go with their history, and their keys never come back", async () => {
-      const account = await makeAccount(store());
-      const device = await makeDevice(store(), account.key, { aliases: [unique("alias-")] });
-      await store().locations.commit({
-        ...batchOf(append(device.key, 1, [record(1)])),
-        refused: [{ device: device.key, receivedAt: now, time: 1, cause: "past", report: "{}" }],
-      });
-      assert.equal(await store().devices.remove(device.key), true);
-      assert.equal(await store().devices.remove(device.key), false);
-      assert.equal(await store().devices.find(device.id), undefined);
-      assert.equal(await store().devices.identify([device.id, ...device.aliases]), undefined);
-      assert.equal((await readAll(store(), device.key)).count, 0);
-      assert.deepEqual(await store().locations.context(device.key, placeBefore(0), 5), { from: [], more: false });
-      assert.deepEqual((await store().refused.page(device.key, 5)).reports, []);
-      assert.equal((await store().locations.states([device.key]))[0]?.version, 0);
-      const again = await makeDevice(store(), account.key, { id: device.id, aliases: device.aliases });
-      assert.notEqual(again.key, device.key);
-      assert.equal((await readAll(store(), again.key)).count, 0);
     });
 
     it("use a licence until they expire", async () => {

@@ -1,0 +1,191 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type DialectAdapter,
+  type Driver,
+  HandleEmptyInListsPlugin,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  type QueryCompiler,
+  type QueryResult,
+  replaceWithNoncontingentExpression,
+  SelectQueryNode,
+  type TransactionBuilder,
+} from "kysely";
+import type { QueryResult as Answer, Pool, PoolClient } from "pg";
+import { StoreUnavailable } from "../../ports/store.ts";
+import type { RunTogether } from "../rows/statement-groups.ts";
+import type { Schema } from "../schema.ts";
+import { again } from "./again.ts";
+import { BytewiseCompiler } from "./compiler.ts";
+import { hasMetAnother, isWorthAnotherTry, ServerError, type Stage, storeError } from "./errors.ts";
+import { storedText } from "./text.ts";
+
+/** Kysely over a pool. A transaction that others came in between of is done again from its beginning, so its callback must leave nothing behind but in the database. */
+export class PostgresTables extends Kysely<Schema> {
+  constructor(pool: Pool) {
+    super({
+      dialect: new PooledDialect(pool),
+      // PostgreSQL takes no empty lists.
+      plugins: [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
+    });
+  }
+
+  override transaction(): TransactionBuilder<Schema> {
+    const builder = super.transaction();
+    const once = builder.execute.bind(builder);
+    const execute: typeof once = (work) => again(() => once(work), isWorthAnotherTry);
+    return Object.defineProperty(builder, "execute", { value: execute });
+  }
+}
+
+/** Runs statements in one transaction. */
+export function runTogether(database: PostgresTables): RunTogether {
+  return (statements) =>
+    database.transaction().execute(async (transaction) => {
+      const changed: number[] = [];
+      for (const statement of statements) {
+        const { numAffectedRows } = await transaction.executeQuery(statement);
+        changed.push(Number(numAffectedRows ?? 0n));
+      }
+      return changed;
+    });
+}
+
+class PooledDialect implements Dialect {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  createDriver(): Driver {
+    return new PooledDriver(this.#pool);
+  }
+
+  createQueryCompiler(): QueryCompiler {
+    return new BytewiseCompiler();
+  }
+
+  createAdapter(): DialectAdapter {
+    return new PostgresAdapter();
+  }
+
+  createIntrospector(database: Kysely<unknown>): PostgresIntrospector {
+    return new PostgresIntrospector(database);
+  }
+}
+
+/** Not Kysely's own: this one knows what may be done after a failure, and gives no connection back that may be broken. */
+class PooledDriver implements Driver {
+  readonly #pool: Pool;
+  readonly #taken = new WeakMap<DatabaseConnection, PooledConnection>();
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    try {
+      const connection = new PooledConnection(await this.#pool.connect());
+      this.#taken.set(connection, connection);
+      return connection;
+    } catch (error) {
+      throw storeError(error, "asked");
+    }
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await this.#taken.get(connection)?.begin();
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await this.#taken.get(connection)?.commit();
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await this.#taken.get(connection)?.rollback();
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    this.#taken.get(connection)?.release();
+  }
+
+  async destroy(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+/** Commands that tell how many rows they changed. */
+const writes: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
+
+class PooledConnection implements DatabaseConnection {
+  readonly #client: PoolClient;
+  #inTransaction = false;
+  /** It is closed rather than given back: it may be broken, or the server at its other end no longer the one that can write. */
+  #isSuspect = false;
+
+  constructor(client: PoolClient) {
+    this.#client = client;
+  }
+
+  async begin(): Promise<void> {
+    await this.#ask("begin isolation level read committed read write", [], "asked");
+    this.#inTransaction = true;
+  }
+
+  async commit(): Promise<void> {
+    const { command } = await this.#ask("commit", [], "sent");
+    // The server's answer where a statement had failed before.
+    if (command === "ROLLBACK") throw new ServerError("the transaction was rolled back", "25P02");
+  }
+
+  /** Never fails: a transaction ends with its connection, too. */
+  async rollback(): Promise<void> {
+    if (this.#isSuspect) return;
+    try {
+      await this.#ask("rollback", [], "asked");
+    } catch {
+      this.#isSuspect = true;
+    }
+  }
+
+  release(): void {
+    this.#client.release(this.#isSuspect);
+  }
+
+  async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
+    const values = parameters.map(stored);
+    const ask = () => this.#ask(sql, values, this.#inTransaction || SelectQueryNode.is(query) ? "asked" : "sent");
+    const { command, rowCount, rows } = await (this.#inTransaction ? ask() : again(ask, hasMetAnother));
+    // The query's own type says what its rows are; Kysely has no other way to be told.
+    const found = rows as R[];
+    return writes.has(command) ? { rows: found, numAffectedRows: BigInt(rowCount ?? 0) } : { rows: found };
+  }
+
+  // biome-ignore lint/correctness/useYield: rows of these tables are few, so nothing streams them
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new TypeError("row tables are not streamed");
+  }
+
+  async #ask(text: string, values: readonly unknown[], stage: Stage): Promise<Answer> {
+    try {
+      return await this.#client.query({ text, values: [...values] });
+    } catch (error) {
+      const told = storeError(error, stage);
+      if (told instanceof StoreUnavailable && told.trouble === "down") this.#isSuspect = true;
+      throw told;
+    }
+  }
+}
+
+function stored(value: unknown): string | number | bigint | Uint8Array | null {
+  if (typeof value === "string") return storedText(value);
+  if (value === null || typeof value === "number" || typeof value === "bigint") return value;
+  if (value instanceof Uint8Array) return value;
+  throw new TypeError(`no column holds a ${typeof value}`);
+}

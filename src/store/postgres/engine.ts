@@ -1,0 +1,30 @@
+import { type Kysely, sql } from "kysely";
+import type { Engine, Refusal } from "../migrations/migration.ts";
+import type { Schema } from "../schema.ts";
+import { functions } from "./functions.ts";
+
+/** SQLSTATE of what a trigger of the quotas says: a class that neither the standard nor PostgreSQL uses. */
+export const refusedState = "WB001";
+
+/** How PostgreSQL makes columns. An identity gives no number twice, whatever becomes of its row. Texts are compared by their bytes: see `compiler.ts`. */
+export const engine: Engine = {
+  int: "bigint",
+  double: "double precision",
+  bytes: "bytea",
+  uuid: sql<string>`gen_random_uuid()::text`,
+  key: (column) => column.notNull().primaryKey().generatedByDefaultAsIdentity(),
+  trigger: ({ name, table, after, steps }) => [
+    `create function ${name}() returns trigger language plpgsql as $$ begin ${steps.map(statementOf).join(" ")} return null; end $$`,
+    `create trigger ${name} after ${after} on "${table}" for each row execute function ${name}()`,
+  ],
+  prepare: makeFunctions,
+};
+
+function statementOf(step: string | Refusal): string {
+  if (typeof step === "string") return `${step};`;
+  return `if ${step.when} then raise exception '${step.refuse}' using errcode = '${refusedState}'; end if;`;
+}
+
+async function makeFunctions(database: Kysely<Schema>): Promise<void> {
+  for (const statement of functions) await sql.raw(statement).execute(database);
+}

@@ -1,0 +1,16 @@
+/** One thing that keeps a database from being used, and what to do about it. */
+export interface DatabaseProblem {
+  readonly wrong: string;
+  readonly advice: string;
+}
+
+/** The database can't be used as it is. Nothing in it was changed. */
+export class DatabaseUnusable extends Error {
+  override readonly name = "DatabaseUnusable";
+  readonly problems: readonly DatabaseProblem[];
+
+  constructor(problems: readonly DatabaseProblem[], options?: ErrorOptions) {
+    super(problems.map(({ wrong, advice }) => `${wrong}. ${advice}`).join("\n"), options);
+    this.problems = problems;
+  }
+}

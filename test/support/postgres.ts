@@ -1,0 +1,184 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
+import { atEnd } from "./at-end.ts";
+
+/** Where Debian puts the programs, which are not on the PATH there. */
+const debian = "/usr/lib/postgresql";
+
+/** The folder of `initdb` and `postgres`: the newest of Debian's, or one of the PATH. */
+function programs(): string | undefined {
+  const versions = existsSync(debian) ? readdirSync(debian).toSorted((one, other) => Number(other) - Number(one)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, "bin")),
+    ...(process.env.PATH ?? "").split(delimiter),
+  ];
+  return folders.find((folder) => ["initdb", "postgres"].every((name) => existsSync(join(folder, name))));
+}
+
+const folder = programs();
+
+/** Why tests with a server are skipped; false where they are not. */
+export const noPostgres: string | false =
+  folder === undefined && "PostgreSQL is not installed: apt-get install postgresql";
+
+/** Whom the server runs as: it refuses to be root. */
+function unprivileged(): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const lines = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .map((line) => line.split(":"));
+  const [, , uid, gid] = lines.find(([name]) => name === "postgres") ?? lines.find(([name]) => name === "nobody") ?? [];
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+/** What a test asks of its server. */
+export interface ServerOptions {
+  /** Whether it writes through to the disk. Unset: it does not, since no test cuts the power. */
+  readonly fsync?: boolean;
+  /** More lines of `postgresql.conf`, such as `["ssl", "on"]`. */
+  readonly settings?: readonly (readonly [name: string, value: string])[];
+}
+
+/** A server of a test's own. It ends with the test file's process, whatever becomes of that. */
+export class PostgresServer {
+  readonly directory: string;
+  readonly port: number;
+  readonly #options: ServerOptions;
+  #child: ChildProcess | undefined;
+  #databases = 0;
+
+  private constructor(directory: string, port: number, options: ServerOptions) {
+    this.directory = directory;
+    this.port = port;
+    this.#options = options;
+  }
+
+  /** Makes and starts one. Its texts are ordered as in English unless a column says otherwise. */
+  static async start(options: ServerOptions = {}): Promise<PostgresServer> {
+    const directory = mkdtempSync(join(tmpdir(), "waybeam-postgres-"));
+    const owner = unprivileged();
+    if (owner !== undefined) chownSync(directory, owner.uid, owner.gid);
+    const secret = ["--username=waybeam", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"];
+    const words = ["--locale-provider=icu", "--icu-locale=en-US", "--no-sync"];
+    execFileSync(program("initdb"), [`--pgdata=${join(directory, "data")}`, ...secret, ...words], {
+      ...owner,
+      cwd: directory,
+      stdio: "pipe",
+    });
+    const server = new PostgresServer(directory, await freePort(), options);
+    atEnd(() => server.dispose());
+    await server.run();
+    return server;
+  }
+
+  /** The address of a database. */
+  url(database: string, parameters = ""): string {
+    return `postgresql://waybeam@127.0.0.1:${this.port}/${database}${parameters}`;
+  }
+
+  /** Makes a database, and tells its address. */
+  async database(definition = ""): Promise<string> {
+    const name = `test_${++this.#databases}`;
+    await this.ask("postgres", `create database ${name} ${definition}`);
+    return this.url(name);
+  }
+
+  /** Runs SQL in a database, as the server's owner. */
+  async ask(database: string, question: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const client = new pg.Client({ connectionString: this.url(database) });
+    await client.connect();
+    try {
+      const answer: pg.QueryResult<Record<string, unknown>> = await client.query(question);
+      return answer.rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Starts it, again after `stop`. */
+  async run(): Promise<void> {
+    const sockets = join(this.directory, "sockets");
+    const owner = unprivileged();
+    mkdirSync(sockets, { recursive: true });
+    if (owner !== undefined) chownSync(sockets, owner.uid, owner.gid);
+    chmodSync(this.directory, 0o700);
+    const { fsync = false, settings = [] } = this.#options;
+    const lines = [
+      ["port", String(this.port)],
+      ["listen_addresses", "127.0.0.1"],
+      ["unix_socket_directories", sockets],
+      ["fsync", fsync ? "on" : "off"],
+      ["max_connections", "60"],
+      ["shared_buffers", "32MB"],
+      ...settings,
+    ];
+    const parameters = lines.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const command = [program("postgres"), "-D", join(this.directory, "data"), ...parameters];
+    // The shell outlives this process where it is killed: then its input ends, and it ends the server.
+    const script =
+      '"$@" & child=$!; echo $child; (cat; kill -QUIT $child 2>/dev/null) <&3 & wait $child; kill $! 2>/dev/null';
+    this.#child = spawn("sh", ["-c", `exec 3<&0; ${script}`, "sh", ...command], {
+      ...owner,
+      cwd: this.directory,
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    const [first] = await once(this.#child.stdout ?? this.#child, "data");
+    this.#pid = Number.parseInt(String(first), 10);
+    await this.#untilReady();
+  }
+
+  #pid = 0;
+
+  /** The process of the server itself. */
+  get pid(): number {
+    return this.#pid;
+  }
+
+  async #untilReady(): Promise<void> {
+    for (let tries = 0; ; tries++)
+      try {
+        await this.ask("postgres", "select 1");
+        return;
+      } catch (error) {
+        if (tries === 300) throw error;
+        await pause(50);
+      }
+  }
+
+  /** Ends it. `fast`: it ends what its clients do · `immediate`: as if it had crashed. */
+  async stop(how: "fast" | "immediate" = "fast"): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    this.#child = undefined;
+    const gone = once(child, "exit");
+    process.kill(this.#pid, how === "fast" ? "SIGINT" : "SIGQUIT");
+    await gone;
+    child.stdin?.destroy();
+  }
+
+  async dispose(): Promise<void> {
+    await this.stop("immediate");
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+function program(name: string): string {
+  if (folder === undefined) throw new Error("PostgreSQL is not installed");
+  return join(folder, name);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port is free");
+  return address.port;
+}

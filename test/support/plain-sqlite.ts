@@ -1,11 +1,18 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { Kysely, SqliteDialect } from "kysely";
 import type { Schema } from "../../src/store/schema.ts";
+import { LocklessCompiler } from "../../src/store/sqlite/compiler.ts";
 
 function input(value: unknown): SQLInputValue {
   if (value === null || typeof value === "string" || typeof value === "number" || value instanceof Uint8Array)
     return value;
   throw new TypeError(`no column holds a ${typeof value}`);
+}
+
+class LocklessDialect extends SqliteDialect {
+  override createQueryCompiler(): LocklessCompiler {
+    return new LocklessCompiler();
+  }
 }
 
 /** The row tables over one connection of this thread, for what a test does behind the store's back. `ran` is told each statement. */
@@ -24,7 +31,7 @@ export function plainSqlite(
       iterate: (values: readonly unknown[]) => statement.iterate(...values.map(input)),
     };
   };
-  const dialect = new SqliteDialect({ database: { prepare, close: () => database.close() } });
+  const dialect = new LocklessDialect({ database: { prepare, close: () => database.close() } });
   return { file: database, rows: new Kysely<Schema>({ dialect }) };
 }
 

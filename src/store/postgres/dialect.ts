@@ -16,11 +16,12 @@ import {
 } from "kysely";
 import type { QueryResult as Answer, Pool, PoolClient } from "pg";
 import { StoreUnavailable } from "../../ports/store.ts";
+import { EngineError } from "../locations/failures.ts";
 import type { RunTogether } from "../rows/statement-groups.ts";
 import type { Schema } from "../schema.ts";
 import { again } from "./again.ts";
 import { BytewiseCompiler } from "./compiler.ts";
-import { hasMetAnother, isWorthAnotherTry, ServerError, type Stage, storeError } from "./errors.ts";
+import { hasMetAnother, isWorthAnotherTry, type Stage, storeError } from "./errors.ts";
 import { storedText } from "./text.ts";
 
 /** Kysely over a pool. A transaction that others came in between of is done again from its beginning, so its callback must leave nothing behind but in the database. */
@@ -141,7 +142,8 @@ class PooledConnection implements DatabaseConnection {
   async commit(): Promise<void> {
     const { command } = await this.#ask("commit", [], "sent");
     // The server's answer where a statement had failed before.
-    if (command === "ROLLBACK") throw new ServerError("the transaction was rolled back", "25P02");
+    if (command === "ROLLBACK")
+      throw new EngineError({ message: "the transaction was rolled back", trouble: undefined, code: "25P02" });
   }
 
   /** Never fails: a transaction ends with its connection, too. */

@@ -4,7 +4,7 @@ import type { Schema } from "../schema.ts";
 import { functions } from "./functions.ts";
 
 /** SQLSTATE of what a trigger of the quotas says: a class that neither the standard nor PostgreSQL uses. */
-export const refusedState = "WB001";
+const refusedState = "WB001";
 
 /** How PostgreSQL makes columns. An identity gives no number twice, whatever becomes of its row. Texts are compared by their bytes: see `compiler.ts`. */
 export const engine: Engine = {

@@ -1,19 +1,6 @@
 import { DatabaseError } from "pg";
-import { quotaNames } from "../../model/quotas.ts";
-import { QuotaReached, type StoreTrouble, StoreUnavailable } from "../../ports/store.ts";
-import { refusedState } from "./engine.ts";
-
-/** A failure that the server told. What it says of the values of rows is left out. */
-export class ServerError extends Error {
-  override readonly name = "ServerError";
-  /** SQLSTATE, https://www.postgresql.org/docs/current/errcodes-appendix.html. */
-  readonly code: string;
-
-  constructor(message: string, code: string) {
-    super(message);
-    this.code = code;
-  }
-}
+import { type StoreTrouble, StoreUnavailable } from "../../ports/store.ts";
+import { type CallFailure, EngineError, storeError as errorOf } from "../locations/failures.ts";
 
 /** Another transaction came in between, and the server took this one back as a whole: deadlocks and serialization failures. */
 const metAnother: ReadonlySet<string> = new Set(["40001", "40P01"]);
@@ -44,9 +31,9 @@ function troubleOf(code: string): StoreTrouble | undefined {
 }
 
 /** The state that the server told with a failure; undefined: it told nothing. */
-export function stateOf(error: unknown): string | undefined {
+function stateOf(error: unknown): string | undefined {
   const { cause } = error instanceof StoreUnavailable ? error : { cause: error };
-  return cause instanceof ServerError ? cause.code : undefined;
+  return cause instanceof EngineError && typeof cause.code === "string" ? cause.code : undefined;
 }
 
 /** Whether others came in between, and the server took back what failed, so that it may do now. */
@@ -65,24 +52,24 @@ export type Stage = "asked" | "sent";
 /** The error that a caller of the store sees. */
 export function storeError(error: unknown, stage: Stage): unknown {
   if (error instanceof StoreUnavailable) return error;
-  if (error instanceof DatabaseError) return serverError(new ServerError(error.message, error.code ?? ""), stage);
   // A value that can't be sent or read is a fault of ours, and not the connection's.
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return error;
-  return unavailable(messageOf(error), error, "down", stage === "sent");
+  const failure = failureOf(error);
+  if (stage === "asked" || !isWithoutAnswer(error)) return errorOf(failure);
+  const message = `store unavailable: ${failure.message}; it is not known whether what was asked is done`;
+  return new StoreUnavailable(message, { cause: new EngineError(failure), mayBeDone: true });
 }
 
-function serverError(cause: ServerError, stage: Stage): Error {
-  const quota = quotaNames.find((name) => cause.message === `quota ${name}`);
-  if (cause.code === refusedState && quota !== undefined) return new QuotaReached(quota);
-  const trouble = troubleOf(cause.code);
-  if (trouble === undefined) return cause;
-  // A server that goes down may say so in place of the answer to what is done already.
-  return unavailable(cause.message, cause, trouble, stage === "sent" && /^(57P|08)/.test(cause.code));
+/** What the server or the connection told. What the server says of the values of rows is left out. */
+function failureOf(error: Error): CallFailure {
+  if (!(error instanceof DatabaseError)) return { message: messageOf(error), trouble: "down", code: undefined };
+  const { message, code = "" } = error;
+  return { message, trouble: troubleOf(code), code };
 }
 
-function unavailable(message: string, cause: Error, trouble: StoreTrouble, mayBeDone: boolean): StoreUnavailable {
-  const outcome = mayBeDone ? "; it is not known whether what was asked is done" : "";
-  return new StoreUnavailable(`store unavailable: ${message}${outcome}`, { cause, mayBeDone }, trouble);
+/** A server that goes down may say so in place of the answer to what is done already. */
+function isWithoutAnswer(error: Error): boolean {
+  return !(error instanceof DatabaseError) || /^(57P|08)/.test(error.code ?? "");
 }
 
 /** A host with several addresses fails with all their errors, and says nothing itself. */

@@ -8,16 +8,15 @@ import {
   type Kysely,
   type QueryCompiler,
   type QueryResult,
-  type SelectModifierNode,
   SelectQueryNode,
   SqliteAdapter,
   SqliteIntrospector,
-  SqliteQueryCompiler,
 } from "kysely";
 import { StoreUnavailable } from "../../ports/store.ts";
 import type { Mutex } from "../locations/mutex.ts";
 import type { RunTogether } from "../rows/statement-groups.ts";
 import type { WorkerLink } from "../workers/worker-link.ts";
+import { LocklessCompiler } from "./compiler.ts";
 import type { SqliteReaderCalls, SqliteWriterCalls, SqlRequest, SqlValue } from "./messages.ts";
 
 /** What the dialect works with: questions go to the reader, everything else to the writer, one at a time. */
@@ -51,15 +50,6 @@ export class WorkerDialect implements Dialect {
     return new SqliteIntrospector(database);
   }
 }
-
-/** Leaves the locks of rows out: a transaction has the database for itself. */
-class LocklessCompiler extends SqliteQueryCompiler {
-  protected override visitSelectModifier(node: SelectModifierNode): void {
-    if (node.modifier === undefined || !locks.has(node.modifier)) super.visitSelectModifier(node);
-  }
-}
-
-const locks: ReadonlySet<string> = new Set(["ForUpdate", "ForNoKeyUpdate", "ForKeyShare"]);
 
 /** Reads run beside a write here, so Kysely need not queue them. */
 class WorkerAdapter extends SqliteAdapter {

@@ -1,6 +1,17 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -49,12 +60,16 @@ export interface ServerOptions {
 export class PostgresServer {
   readonly directory: string;
   readonly port: number;
+  /** The file of what the server logs. */
+  readonly log: string;
   readonly #options: ServerOptions;
   #child: ChildProcess | undefined;
   #databases = 0;
+  #pid = 0;
 
   private constructor(directory: string, port: number, options: ServerOptions) {
     this.directory = directory;
+    this.log = join(directory, "log");
     this.port = port;
     this.#options = options;
   }
@@ -123,17 +138,17 @@ export class PostgresServer {
     // The shell outlives this process where it is killed: then its input ends, and it ends the server.
     const script =
       '"$@" & child=$!; echo $child; (cat; kill -QUIT $child 2>/dev/null) <&3 & wait $child; kill $! 2>/dev/null';
+    const log = openSync(this.log, "a");
     this.#child = spawn("sh", ["-c", `exec 3<&0; ${script}`, "sh", ...command], {
       ...owner,
       cwd: this.directory,
-      stdio: ["pipe", "pipe", "ignore"],
+      stdio: ["pipe", "pipe", log],
     });
+    closeSync(log);
     const [first] = await once(this.#child.stdout ?? this.#child, "data");
     this.#pid = Number.parseInt(String(first), 10);
     await this.#untilReady();
   }
-
-  #pid = 0;
 
   /** The process of the server itself. */
   get pid(): number {

@@ -22,13 +22,15 @@ import type { Schema } from "../schema.ts";
 import { again } from "./again.ts";
 import { BytewiseCompiler } from "./compiler.ts";
 import { hasMetAnother, isWorthAnotherTry, type Stage, storeError } from "./errors.ts";
+import { Places } from "./places.ts";
 import { storedText } from "./text.ts";
 
 /** Kysely over a pool. A transaction that others came in between of is done again from its beginning, so its callback must leave nothing behind but in the database. */
 export class PostgresTables extends Kysely<Schema> {
-  constructor(pool: Pool) {
+  /** `waitMs`: how long a connection is waited for that others have. */
+  constructor(pool: Pool, waitMs: number) {
     super({
-      dialect: new PooledDialect(pool),
+      dialect: new PooledDialect(pool, waitMs),
       // PostgreSQL takes no empty lists.
       plugins: [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
     });
@@ -57,13 +59,15 @@ export function runTogether(database: PostgresTables): RunTogether {
 
 class PooledDialect implements Dialect {
   readonly #pool: Pool;
+  readonly #waitMs: number;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, waitMs: number) {
     this.#pool = pool;
+    this.#waitMs = waitMs;
   }
 
   createDriver(): Driver {
-    return new PooledDriver(this.#pool);
+    return new PooledDriver(this.#pool, this.#waitMs);
   }
 
   createQueryCompiler(): QueryCompiler {
@@ -82,20 +86,25 @@ class PooledDialect implements Dialect {
 /** Not Kysely's own: this one knows what may be done after a failure, and gives no connection back that may be broken. */
 class PooledDriver implements Driver {
   readonly #pool: Pool;
+  /** The pool's own time limit is for connecting; who waits for others may wait for longer. */
+  readonly #places: Places;
   readonly #taken = new WeakMap<DatabaseConnection, PooledConnection>();
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, waitMs: number) {
     this.#pool = pool;
+    this.#places = new Places(pool.options.max, waitMs);
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
+    await this.#places.take();
     try {
       const connection = new PooledConnection(await this.#pool.connect());
       this.#taken.set(connection, connection);
       return connection;
     } catch (error) {
+      this.#places.free();
       throw storeError(error, "asked");
     }
   }
@@ -114,6 +123,7 @@ class PooledDriver implements Driver {
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
     this.#taken.get(connection)?.release();
+    this.#places.free();
   }
 
   async destroy(): Promise<void> {

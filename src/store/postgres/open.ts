@@ -62,7 +62,7 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
   const { log, connections = defaultConnections, times = usualTimes } = options;
   const address = await checkedAddress(url);
   const vault = await alone(address, () => bringUpToDate(address, options));
-  const tables = new PostgresTables(makePool(address, connections, times, log));
+  const tables = new PostgresTables(makePool(address, connections, times, log), times.statement);
   const crowded = new CrowdedNotices(options.noticesPerDevice ?? defaultNotices);
   return {
     tables,
@@ -106,7 +106,7 @@ async function alone<T>(address: ServerAddress, work: () => Promise<T>): Promise
 
 /** Migrations and sealing may take long, so that no time limits them. */
 async function bringUpToDate(address: ServerAddress, { secrets, log }: PostgresOptions): Promise<Vault> {
-  const tables = new PostgresTables(makePool(address, 1, undefined, log));
+  const tables = new PostgresTables(makePool(address, 1, undefined, log), usualTimes.statement);
   try {
     const settle = secrets && (await unlock(tables, secretEngine, secrets, log));
     await migrate(tables, engine);

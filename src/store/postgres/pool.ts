@@ -5,9 +5,8 @@ import type { ServerAddress } from "./url.ts";
 
 /** How long things may take, ms. */
 export interface Times {
-  /** To connect, or to wait for a connection that others have. */
   readonly connect: number;
-  /** A statement, and the waiting for a lock in it. Less than a request to the API may take. */
+  /** A statement, and the waiting for a lock in it; and the waiting for a connection that others have. Less than a request to the API may take. */
   readonly statement: number;
   /** A transaction that does nothing: the server ends it, so that a program that was cut off holds no locks. */
   readonly idle: number;

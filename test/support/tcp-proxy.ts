@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { atEnd } from "./at-end.ts";
+
+/** What stands between a program and a server, and does to their connections what networks do. */
+export class TcpProxy {
+  readonly port: number;
+  readonly #server: Server;
+  readonly #to: number;
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  #losesAnswerTo: string | undefined;
+  #silent = false;
+
+  private constructor(server: Server, port: number, to: number) {
+    this.#server = server;
+    this.port = port;
+    this.#to = to;
+    server.on("connection", (client) => this.#join(client));
+    atEnd(() => this.close());
+  }
+
+  static async start(to: number): Promise<TcpProxy> {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port is free");
+    return new TcpProxy(server, address.port, to);
+  }
+
+  /** The next message that holds this text reaches the server. Its answer does not come back: the connection breaks once the server has taken it. */
+  loseAnswerTo(text: string): void {
+    this.#losesAnswerTo = text;
+  }
+
+  /** From now on nothing goes through, and no side is told. */
+  set silent(silent: boolean) {
+    this.#silent = silent;
+    for (const pair of this.#pairs) for (const socket of pair) silent ? socket.pause() : socket.resume();
+  }
+
+  /** Breaks every connection. */
+  cut(): void {
+    for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
+  }
+
+  close(): void {
+    this.#server.close();
+    this.cut();
+  }
+
+  #join(client: Socket): void {
+    const server = connect(this.#to, "127.0.0.1");
+    const pair = [client, server] as const;
+    this.#pairs.add(pair);
+    const end = () => {
+      this.#pairs.delete(pair);
+      for (const socket of pair) socket.destroy();
+    };
+    for (const socket of pair) socket.on("error", end).on("close", end);
+    let isLost = false;
+    client.on("data", (bytes) => {
+      if (this.#losesAnswerTo !== undefined && bytes.includes(this.#losesAnswerTo)) {
+        this.#losesAnswerTo = undefined;
+        isLost = true;
+      }
+      server.write(bytes);
+    });
+    server.on("data", (bytes) => {
+      if (isLost) end();
+      else client.write(bytes);
+    });
+    if (this.#silent) for (const socket of pair) socket.pause();
+  }
+}

@@ -18,6 +18,8 @@ export interface BlockTable {
   sensor2_ms: Generated<number>;
   sensor3_ms: Generated<number>;
   sensor4_ms: Generated<number>;
+  /** Checksum: see `records/row-sum.ts`. */
+  crc: number | null;
 }
 
 /** The bytes of a block, as `blocks/block.ts` packs them. */
@@ -37,4 +39,6 @@ export interface PatchTable {
   last: number;
   count: number;
   data: Uint8Array;
+  /** Checksum: see `records/row-sum.ts`. */
+  crc: number | null;
 }

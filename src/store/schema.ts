@@ -9,9 +9,8 @@ import type { BlockDataTable, BlockTable, PatchTable } from "./schema-blocks.ts"
 import type { AccountQuotaTable, AccountUseTable, RuleTargetTable, RuleZoneTable } from "./schema-quotas.ts";
 
 /*
- * The tables of both engines, as Kysely sees them. Times are epoch ms and keys are numbers in 64-bit columns; truth values are 0 and 1;
- * lists and maps are JSON text. The columns of `tail` and `device_state` that only an engine's own code touches are there too,
- * so that this page tells all there is.
+ * The tables of both engines, as Kysely sees them. Times are epoch ms and keys are numbers in 64-bit columns; truth values are 0 and 1; lists and maps are JSON text. `crc` is a
+ * row's checksum (`records/row-sum.ts`). The columns of `tail` and `device_state` that only an engine's own code touches are there too, so that this page tells all there is.
  */
 
 /** Tenants. */
@@ -99,6 +98,7 @@ export interface DeviceStateTable {
   /** The state includes the device's chunks up to this row number, and all up to that of the setting `states`. */
   as_of: Generated<number>;
   data: Uint8Array;
+  crc: number | null;
 }
 
 /** Locations in the order of their commits: a row holds one device's records of one commit, packed. */
@@ -109,6 +109,7 @@ export interface TailTable {
   last: number;
   count: number;
   data: Uint8Array;
+  crc: number | null;
 }
 
 /** What late records of a device add to the totals of those after them, as far as it is not in the tail's rows: see `records/shifts.ts`. */
@@ -120,6 +121,7 @@ export interface ShiftsTable {
   since: number;
   count: number;
   data: Uint8Array;
+  crc: number | null;
 }
 
 /** Reports that are kept as evidence, a bounded number of each device. */

@@ -77,7 +77,9 @@ test("a damaged block that late reports lie in is told once in the log, and seal
   const database = new DatabaseSync(join(world.directory, "waybeam.db"));
   // Something that changes a part of the block.
   const shift = new Uint8Array(Float64Array.of(first, 0, 9_000_000, 1000, 0).buffer);
-  database.prepare("insert into shifts values (?, 9000000, ?, 1, ?)").run(damaged.key, first, shift);
+  database
+    .prepare("insert into shifts (device, seq, since, count, data) values (?, 9000000, ?, 1, ?)")
+    .run(damaged.key, first, shift);
   database.close();
   const errors: object[] = [];
   await world.start({ ...silentLog, error: (fields) => void errors.push(fields) });
@@ -164,7 +166,7 @@ const damages: Readonly<Record<string, (damaged: number, other: number) => strin
     `update block set as_of = 9e18, first = 5 where seq = (${secondBlock(damaged)})`,
   "a time that no calendar has": (damaged) => `update block set last = 1e18 where seq = (${secondBlock(damaged)})`,
   "sums of late reports that are no numbers": (damaged) =>
-    `insert into shifts values (${damaged}, 9000000, 0, 1, x'010203')`,
+    `insert into shifts (device, seq, since, count, data) values (${damaged}, 9000000, 0, 1, x'010203')`,
   "totals of late reports that are no records": (damaged) =>
     `insert into patch (device, seq, first, last, count, data) values (${damaged}, 9000000, 0, 9e15, 1, x'ffffffffffffffff')`,
 };

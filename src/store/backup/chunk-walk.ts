@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { checkBlock } from "../blocks/block-check.ts";
 import { type CheckedChunk, checkChunk } from "../records/chunk-check.ts";
-import { asDoubles } from "../sqlite/chunk-rows.ts";
+import { columnsOf, isRowWhole, noMatch } from "../sqlite/row-sums.ts";
 import { isDamage } from "./damage.ts";
 
 /** A row of the tail or a block, and what reading its records found. */
@@ -40,13 +40,13 @@ export class ChunkWalk {
   constructor(database: DatabaseSync, table: Row["table"], listener: Listener) {
     this.#listener = listener;
     this.#table = table;
-    // The number is not called `seq`: the order is to be that of the rows.
-    const columns = `cast(seq as real) as number, ${asDoubles(["device", "first", "last", "count"])}`;
-    const whole = table === "tail" ? "tail" : "block left join block_data using (seq)";
-    this.#some = database.prepare(
-      `select ${columns}, data from ${whole} where seq > ? order by seq limit ${rowsOfStep}`,
-    );
-    this.#next = database.prepare(`select ${columns} from ${table} where seq > ? order by seq limit 1`);
+    // The order is to be that of the rows, which a column's name would not be: it is that of a double.
+    const own = columnsOf(database, table);
+    const [columns, whole] =
+      table === "tail" ? [own, "tail"] : [`${own}, data`, "block left join block_data using (seq)"];
+    const some = `where ${table}.rowid > ? order by ${table}.rowid limit`;
+    this.#some = database.prepare(`select ${columns} from ${whole} ${some} ${rowsOfStep}`);
+    this.#next = database.prepare(`select ${own.replace(", data", ", null as data")} from ${table} ${some} 1`);
     this.#data = database.prepare(`select data from ${table === "tail" ? "tail" : "block_data"} where seq = ?`);
     this.#low = edge(database, table, "asc") ?? 1;
     this.#high = edge(database, table, "desc") ?? Number.MAX_SAFE_INTEGER;
@@ -82,7 +82,7 @@ export class ChunkWalk {
         return this.#skip();
       }
       if (row === undefined) return false;
-      this.#tell(row, this.#dataOf(Number(row.number)));
+      this.#tell(row, this.#dataOf(Number(row.seq)));
     }
     return true;
   }
@@ -102,7 +102,7 @@ export class ChunkWalk {
     const from = this.#after;
     for (let distance = 1; from + distance <= this.#high; distance += distance < nearby ? 1 : distance) {
       if (!this.#readable(from + distance)) continue;
-      const next = Number(this.#next.get(from + distance)?.number ?? this.#high + 1);
+      const next = Number(this.#next.get(from + distance)?.seq ?? this.#high + 1);
       this.#listener.unreadable(
         `${this.#rowsText(from + 1, next - 1)} of the positions can't be read: a page is damaged`,
       );
@@ -128,12 +128,14 @@ export class ChunkWalk {
   #tell(row: Readonly<Record<string, unknown>>, data: unknown): void {
     const numbers = { first: Number(row.first), last: Number(row.last), count: Number(row.count) };
     const device = Number(row.device);
-    const seq = Number(row.number);
+    const seq = Number(row.seq);
     this.#after = seq;
     const why = data instanceof Error ? "a page can't be read" : "it holds no bytes";
     const check = this.#table === "tail" ? checkChunk : checkBlock;
-    const checked =
+    const found =
       data instanceof Uint8Array ? check({ ...numbers, device, data }) : { records: 0, numbered: 0, problem: why };
+    const misfits = data instanceof Uint8Array && isRowWhole(this.#table, { ...row, data });
+    const checked = misfits === false ? { ...found, problem: found.problem ?? noMatch } : found;
     this.#listener.row({ table: this.#table, seq, device, ...numbers, checked });
   }
 

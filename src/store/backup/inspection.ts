@@ -1,10 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { EngineError } from "../locations/failures.ts";
 import { asOfQuery, asOfSetting } from "../locations/stored-states.ts";
-import { recordsDamage } from "../records/damage.ts";
-import { Patches } from "../records/patches.ts";
+import { RecordsDamaged, recordsDamage } from "../records/damage.ts";
+import { Patches, type PatchRow } from "../records/patches.ts";
 import { readState } from "../records/state-codec.ts";
-import { asDoubles } from "../sqlite/chunk-rows.ts";
+import { columnsOf, isRowWhole, shiftsOf } from "../sqlite/row-sums.ts";
 import { ChunkWalk, type Row } from "./chunk-walk.ts";
 import type { Counted } from "./copy.ts";
 import { isDamage } from "./damage.ts";
@@ -35,6 +36,7 @@ const most = 200;
 /** Messages of SQLite's own check. */
 const mostMessages = 50;
 const statesAtOnce = 256;
+const stateDamaged = "its state (the last position and the totals) is damaged";
 
 interface Found extends Counted {
   numbered: number;
@@ -151,20 +153,20 @@ class Inspector {
 
   /** The state of a device knows how many positions it has numbered, so missing ones show whatever became of their rows. */
   async #states(): Promise<void> {
+    const columns = columnsOf(this.#database, "device_state");
     const rows = this.#database.prepare(
-      `select * from device_state where device > ? order by device limit ${statesAtOnce}`,
+      `select ${columns} from device_state where device > ? order by rowid limit ${statesAtOnce}`,
     );
-    // A damaged number may be too large for JavaScript, and would end the whole check.
-    rows.setReadBigInts(true);
-    for (let after = Number.NEGATIVE_INFINITY, more = true; more; await nextTurn()) {
+    for (let after = -(2 ** 53), more = true; more; await nextTurn()) {
       this.#work.signal.throwIfAborted();
-      const some = rows.all(after === Number.NEGATIVE_INFINITY ? -(2 ** 53) : after);
+      const some = rows.all(after);
       more = some.length === statesAtOnce;
-      for (const { device, version, as_of: asOf, data } of some) {
-        after = Number(device);
+      for (const row of some) {
+        after = Number(row.device);
         // Data of earlier versions have no `as_of`.
-        const bytes = data instanceof Uint8Array ? data : new Uint8Array(0);
-        this.#state(after, Number(version), Number(asOf ?? 0), bytes);
+        const bytes = row.data instanceof Uint8Array ? row.data : new Uint8Array(0);
+        if (isRowWhole("device_state", row) === false) this.#tell(after, stateDamaged);
+        else this.#state(after, Number(row.version), Number(row.as_of ?? 0), bytes);
       }
     }
   }
@@ -173,7 +175,7 @@ class Inspector {
     const found = this.#byDevice.get(device);
     let known = arrivalsOf(data, version);
     if (known === undefined || !Number.isSafeInteger(version) || !Number.isSafeInteger(asOf)) {
-      this.#tell(device, "its state (the last position and the totals) is damaged");
+      this.#tell(device, stateDamaged);
       return;
     }
     for (const { seq, numbered } of found?.newer ?? []) if (seq > asOf) known += numbered;
@@ -188,18 +190,15 @@ class Inspector {
   }
 
   async #shifts(): Promise<void> {
-    for (const { device, n } of this.#database
-      .prepare(`select ${asDoubles(["device"])}, length(data) as n from shifts`)
-      .iterate())
-      if (Number(n) % 8 !== 0) this.#tell(Number(device), "what late positions add to its totals is damaged");
+    for (const row of this.#database.prepare(`select ${columnsOf(this.#database, "shifts")} from shifts`).iterate())
+      if (!isReadable(() => shiftsOf(Number(row.device), row)))
+        this.#tell(Number(row.device), "what late positions add to its totals is damaged");
   }
 
   async #patches(): Promise<void> {
-    for (const { device, seq, data } of this.#database
-      .prepare(`select ${asDoubles(["device", "seq"])}, data from patch`)
-      .iterate())
-      if (!(data instanceof Uint8Array) || !isReadable(Number(seq), data))
-        this.#tell(Number(device), "what late positions changed in its totals is damaged");
+    for (const row of this.#database.prepare(`select ${columnsOf(this.#database, "patch")} from patch`).iterate())
+      if (isRowWhole("patch", row) === false || !isReadable(() => new Patches([patchOf(row)])))
+        this.#tell(Number(row.device), "what late positions changed in its totals is damaged");
   }
 
   /** SQLite's own check of all pages, tables and indexes; its messages name trees by the page of their root. */
@@ -224,12 +223,17 @@ class Inspector {
   }
 }
 
-function isReadable(seq: number, data: Uint8Array): boolean {
+function patchOf({ seq, data }: Readonly<Record<string, unknown>>): PatchRow {
+  if (!(data instanceof Uint8Array)) throw new RecordsDamaged("it holds no bytes");
+  return { seq: Number(seq), data };
+}
+
+function isReadable(read: () => unknown): boolean {
   try {
-    new Patches([{ seq, data }]);
+    read();
     return true;
   } catch (error) {
-    if (recordsDamage(error) !== undefined) return false;
+    if (recordsDamage(error) !== undefined || error instanceof EngineError) return false;
     throw error;
   }
 }

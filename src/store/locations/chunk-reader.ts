@@ -174,9 +174,10 @@ export class ChunkReader {
     if (newest >= 0) this.#copy(cursor, newest, newestChunk, sink);
   }
 
-  /** Appends a record with its true totals. The checksum of a block was checked for all of its records; a record of the tail has its own. */
+  /** Appends a record with its true totals. A checksum of a chunk was checked for all of its records; records of older versions have only their own. */
   #copy(cursor: RecordCursor, at: number, chunk: number, sink: ByteSink): void {
-    if (!this.#chunks[chunk]?.sealed) checkRecord(cursor, this.#packed.view, at);
+    const row = this.#chunks[chunk];
+    if (!row?.sealed && !row?.whole) checkRecord(cursor, this.#packed.view, at);
     this.#shifts[chunk]?.copy(cursor, at, sink);
   }
 
@@ -250,7 +251,7 @@ export class ChunkReader {
     }
   }
 
-  /** The records of a chunk that a window needs, at least. Those of the tail are all there, and are checked one by one where they are handed on: most are not. */
+  /** The records of a chunk that a window needs, at least. Those of the tail are all there, and where their row has no checksum, each is checked where it is handed on: most are not. */
   #windowOf(row: ChunkRow, window: Window): Uint8Array {
     if (!row.sealed) return row.data;
     const block = openBody(this.#cache.body(row));

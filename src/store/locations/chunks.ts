@@ -1,4 +1,5 @@
 import type { DeviceKey } from "../../model/device.ts";
+import { checkRow } from "../records/chunk-check.ts";
 import { recordsDamage } from "../records/damage.ts";
 import type { Patches } from "../records/patches.ts";
 import type { ShiftedChunk, Shifts } from "../records/shifts.ts";
@@ -13,6 +14,8 @@ export interface ChunkHead extends ShiftedChunk {
   readonly bytes: number;
   /** It is a block. */
   readonly sealed: boolean;
+  /** Whether its row has its checksum. Undefined when that is not known, or when an older version wrote the row without one. */
+  readonly whole?: boolean | undefined;
 }
 
 /** A chunk as it is stored. */
@@ -44,6 +47,7 @@ export function momentText(time: number): string {
 /** Runs `read`. If the chunk is damaged, the error names the device and the times. */
 export function toldAsDamaged<T>(chunk: ChunkHead, read: () => T): T {
   try {
+    checkRow(chunk);
     return read();
   } catch (error) {
     throw asDamage(error, chunk);

@@ -1,3 +1,4 @@
+import type { DeviceKey } from "../../model/device.ts";
 import { quotaNames } from "../../model/quotas.ts";
 import { QuotaReached, type StoreTrouble, StoreUnavailable } from "../../ports/store.ts";
 
@@ -37,6 +38,11 @@ export function storeError(failure: CallFailure): Error {
 /** A failure because stored bytes are damaged. */
 export function damaged(message: string): CallFailure {
   return { message, trouble: "damaged", code: undefined };
+}
+
+/** The failure of all that needs the state of a device. */
+export function stateDamaged(device: DeviceKey, problem: string): CallFailure {
+  return damaged(`the state of device ${device} (the last position and the totals) is damaged: ${problem}`);
 }
 
 /** Whether the store as a whole can't be used at present: whatever else is asked of it fails, too. */

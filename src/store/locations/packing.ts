@@ -1,7 +1,7 @@
 import type { DeviceKey } from "../../model/device.ts";
 import { byPlace, type RecordPlace } from "../../model/location.ts";
 import { packBlock, unpackBlock } from "../blocks/block.ts";
-import { wholeRecords } from "../records/chunk-check.ts";
+import { checkRow, wholeRecords } from "../records/chunk-check.ts";
 import { recordsDamage } from "../records/damage.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import { ByteSink } from "../records/sink.ts";
@@ -103,7 +103,9 @@ function candidatesOf({ rows, shifts, patches }: ChunksFound<ChunkHead>, until: 
     // Without the row's own sums, because a block that is not packed anew keeps them.
     const { asOf, first, last } = row;
     const own = shifts.of({ asOf, first, last }, until);
-    return { ...row, changes: !own.whole || patches.touch(row), lifts: !own.none };
+    // A damaged row is not lifted, which would give it a new checksum. It is found damaged where it is read.
+    const changes = !own.whole || patches.touch(row) || row.whole === false;
+    return { ...row, changes, lifts: !own.none };
   });
 }
 
@@ -115,6 +117,7 @@ function liftOf({ seq, asOf, first, last }: ChunkHead, { shifts }: ChunksFound<C
 
 /** The records of a chunk. Throws where they are damaged: in a block with a right checksum they would look whole. */
 function recordsOf(row: ChunkRow): Uint8Array {
+  checkRow(row);
   return row.sealed ? unpackBlock(row, row.bytes) : wholeRecords(row);
 }
 

@@ -1,7 +1,6 @@
 import { followedState } from "../../fold/state.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { DeviceState } from "../../model/location.ts";
-import { StoreUnavailable } from "../../ports/store.ts";
 import { chunkRecords } from "../records/batch.ts";
 import { wholeRecords } from "../records/chunk-check.ts";
 import { recordsDamage } from "../records/damage.ts";
@@ -10,6 +9,7 @@ import { readState } from "../records/state-codec.ts";
 import { type Link, type ReaderCalls, stateNumbers } from "./calls.ts";
 import { mostSeq } from "./chunk-index.ts";
 import type { PlacedChunk } from "./device-chunks.ts";
+import { stateDamaged, storeError } from "./failures.ts";
 
 /** Rows that are read at a time, at most. */
 const sliceRows = 1024;
@@ -64,8 +64,7 @@ function stateOf(device: DeviceKey, bytes: Uint8Array, version: number): DeviceS
   } catch (error) {
     const problem = recordsDamage(error);
     if (problem === undefined) throw error;
-    const text = `store unavailable: the state of device ${device} (the last position and the totals) is damaged: ${problem}`;
-    throw new StoreUnavailable(text, { cause: error }, "damaged");
+    throw storeError(stateDamaged(device, problem));
   }
 }
 

@@ -8,6 +8,8 @@ export interface StoredChunk {
   readonly last: number;
   readonly count: number;
   readonly data: Uint8Array;
+  /** Whether the row has its checksum. Undefined when older versions wrote it without one. */
+  readonly whole?: boolean | undefined;
 }
 
 /** What reading each record of a chunk found. */
@@ -22,8 +24,15 @@ export interface CheckedChunk {
 const contentHash = new ContentHash();
 const noMatch = "a record does not match its checksum";
 
+/** Throws `RecordsDamaged` where a row has a checksum that is not its own. */
+export function checkRow({ whole }: Pick<StoredChunk, "whole">): void {
+  if (whole === false) throw new RecordsDamaged("its row does not match its checksum");
+}
+
 /** The records of a row of the tail. Throws `RecordsDamaged` where the row or one of its records is damaged. */
 export function wholeRecords(chunk: StoredChunk): Uint8Array {
+  checkRow(chunk);
+  if (chunk.whole) return chunk.data;
   const { problem } = checkChunk(chunk);
   if (problem !== undefined) throw new RecordsDamaged(problem);
   return chunk.data;

@@ -3,8 +3,18 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { CommitAnswer, CommitRequest } from "../locations/calls.ts";
 import { type BatchVisitor, type PackedState, type Rewrite, unpackBatch } from "../records/batch.ts";
 import { Rewriter } from "../records/rewrite.ts";
-import { Shifts } from "../records/shifts.ts";
+import { rowSum } from "../records/row-sum.ts";
 import { RefusedWriter } from "./refused-writer.ts";
+import {
+  asDoubles,
+  changesDamaged,
+  doubles,
+  isRowWhole,
+  noMatch,
+  shiftsColumns,
+  shiftsOf,
+  summed,
+} from "./row-sums.ts";
 
 /** Writes a commit's batch: one transaction, each row by a prepared statement, record bytes straight from the batch. */
 export class BatchWriter implements BatchVisitor {
@@ -31,11 +41,11 @@ export class BatchWriter implements BatchVisitor {
     this.#begin = database.prepare("begin immediate");
     this.#end = database.prepare("commit");
     this.#append = database.prepare(
-      "insert into tail (seq, device, first, last, count, data) values (?, ?, ?, ?, ?, ?)",
+      "insert into tail (seq, device, first, last, count, data, crc) values (?, ?, ?, ?, ?, ?, ?)",
     );
     // A device's state row is made with the device and goes with it, so this finds a stale version and a deleted device alike.
     this.#state = database.prepare(
-      "update device_state set version = ?, as_of = ?, data = ? where device = ? and version = ?",
+      "update device_state set version = ?, as_of = ?, data = ?, crc = ? where device = ? and version = ?",
     );
     this.#version = database.prepare("select 1 from device_state where device = ? and version = ?");
     this.#asOf = database.prepare(
@@ -43,14 +53,18 @@ export class BatchWriter implements BatchVisitor {
     );
     // What `||` makes of blobs is text of the same bytes.
     this.#shift = database.prepare(
-      `insert into shifts (device, seq, since, count, data) values (?, ?, ?, ?, ?) on conflict (device) do update set
+      `insert into shifts (device, seq, since, count, data, crc) values (?, ?, ?, ?, ?, ?) on conflict (device) do update set
        seq = excluded.seq, since = min(since, excluded.since), count = count + excluded.count,
-       data = cast(data || excluded.data as blob)`,
+       data = cast(data || excluded.data as blob), crc = new_crc(cast(crc as real), ${doubles(summed.shifts)},
+       cast(device as real), excluded.seq, cast(min(since, excluded.since) as real), cast(count + excluded.count as real),
+       case when crc is null then cast(data || excluded.data as blob) else excluded.data end)`,
     );
-    this.#shifts = database.prepare("select data from shifts where device = ?");
-    this.#chunk = database.prepare("select data from tail where seq = ?");
-    this.#rewrite = database.prepare("update tail set data = ? where seq = ?");
-    this.#lay = database.prepare("insert into patch (device, seq, first, last, count, data) values (?, ?, ?, ?, ?, ?)");
+    this.#shifts = database.prepare(`select ${shiftsColumns} from shifts where device = ?`);
+    this.#chunk = database.prepare(`select ${asDoubles([...summed.tail, "crc"])}, data from tail where seq = ?`);
+    this.#rewrite = database.prepare("update tail set data = ?, crc = ? where seq = ?");
+    this.#lay = database.prepare(
+      "insert into patch (device, seq, first, last, count, data, crc) values (?, ?, ?, ?, ?, ?, ?)",
+    );
     this.#refused = new RefusedWriter(database);
   }
 
@@ -64,7 +78,10 @@ export class BatchWriter implements BatchVisitor {
       let missing = 0;
       // After the shifts of this commit, which patched records are to be without.
       for (const rewrite of rewrites) missing += this.#rewriteChunks(rewrite);
-      for (const { device, from, to, count, patches } of laid) this.#lay.run(device, seq, from, to, count, patches);
+      for (const { device, from, to, count, patches } of laid) {
+        const numbers = [device, seq, from, to, count];
+        this.#lay.run(...numbers, patches, rowSum(numbers, patches));
+      }
       if (asOf !== undefined) this.#asOf.run(String(asOf));
       const madeRoom = refused.length === 0 ? 0 : this.#refused.write(refused, refusedBytes, refusedBefore);
       if (this.#conflicts.length > 0) this.#database.exec("rollback");
@@ -86,17 +103,22 @@ export class BatchWriter implements BatchVisitor {
     const found =
       bytes === undefined
         ? this.#version.get(key, versionBefore) !== undefined
-        : this.#state.run(version, asOf, bytes, key, versionBefore).changes === 1;
+        : this.#state.run(version, asOf, bytes, rowSum([key, version, asOf], bytes), key, versionBefore).changes === 1;
     if (!found) this.#conflicts.push(key);
   }
 
   shifts(device: DeviceKey, count: number, since: number, bytes: Uint8Array): void {
-    if (this.#conflicts.length === 0) this.#shift.run(device, this.#seq, since, count, bytes);
+    if (this.#conflicts.length > 0) return;
+    const numbers = [device, this.#seq, since, count];
+    this.#shift.run(...numbers, bytes, rowSum(numbers, bytes));
   }
 
   chunk(device: DeviceKey, first: number, last: number, count: number, records: Uint8Array): void {
     // With a conflict all is rolled back; only the other devices' versions are still of interest.
-    if (this.#conflicts.length === 0) this.#append.run(this.#seq, device, first, last, count, records);
+    if (this.#conflicts.length === 0) {
+      const sum = rowSum([this.#seq, device, first, last, count], records);
+      this.#append.run(this.#seq, device, first, last, count, records, sum);
+    }
     this.#seq++;
   }
 
@@ -112,12 +134,16 @@ export class BatchWriter implements BatchVisitor {
   }
 
   #rewriteChunks({ device, seqs, patches }: Rewrite): number {
-    const shifts = this.#shifts.get(device)?.data;
-    const rewriter = new Rewriter(patches, new Shifts(shifts instanceof Uint8Array ? shifts : undefined));
+    const rewriter = new Rewriter(patches, shiftsOf(device, this.#shifts.get(device)));
     for (const seq of seqs) {
-      const data = this.#chunk.get(seq)?.data;
-      const changed = data instanceof Uint8Array ? rewriter.rewrite(data, seq) : undefined;
-      if (changed !== undefined) this.#rewrite.run(changed, seq);
+      const row = this.#chunk.get(seq);
+      if (row === undefined || !(row.data instanceof Uint8Array)) continue;
+      // A new checksum would make what is damaged look whole.
+      if (isRowWhole("tail", { ...row, device }) === false) throw changesDamaged(device, `in row ${seq}, ${noMatch}`);
+      const changed = rewriter.rewrite(row.data, seq);
+      const { first, last, count } = row;
+      if (changed !== undefined)
+        this.#rewrite.run(changed, rowSum([seq, device, ...[first, last, count].map(Number)], changed), seq);
     }
     return rewriter.missing;
   }

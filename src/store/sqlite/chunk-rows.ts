@@ -1,20 +1,16 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import type { ChunkHead, ChunkRow, ChunksFound } from "../locations/chunks.ts";
 import { damaged, EngineError } from "../locations/failures.ts";
-import { RecordsDamaged, recordsDamage } from "../records/damage.ts";
+import { RecordsDamaged } from "../records/damage.ts";
 import { Patches, type PatchRow } from "../records/patches.ts";
-import { Shifts } from "../records/shifts.ts";
-import { corrupt, failureOf } from "./engine-errors.ts";
+import { fitsNumbers, isWhole } from "../records/row-sum.ts";
+import type { Shifts } from "../records/shifts.ts";
+import { damageOf } from "./engine-errors.ts";
+import { asDoubles, changesDamaged, isRowWhole, noMatch, shiftsColumns, shiftsOf, summed } from "./row-sums.ts";
 
-/** Reads columns as doubles. Damage may leave a whole number that is too large for JavaScript. Read as an integer, it would make the whole query fail. */
-export function asDoubles(columns: readonly string[]): string {
-  return columns.map((column) => `cast(${column} as real) as ${column}`).join(", ");
-}
-
-const ofTail = asDoubles(["first", "last", "count"]);
-const sums = ["odometer_mm", "sensor1_ms", "sensor2_ms", "sensor3_ms", "sensor4_ms"];
-const blockHead = `seq, ${asDoubles(["first", "last", "count", "bytes", "as_of", ...sums])}`;
+const tailHead = asDoubles(["seq", "first", "last", "count", "crc"]);
+const blockHead = asDoubles([...summed.block.filter((column) => column !== "device"), "crc"]);
 
 /** The most rows that are found one by one, which takes 4 µs a row. One statement for all rows takes 20 µs, and 1.5 µs a row. */
 const fewRows = 8;
@@ -30,7 +26,6 @@ export class ChunkRows {
   readonly #tailHeads: StatementSync;
   readonly #blocks: StatementSync;
   readonly #blockHeads: StatementSync;
-  readonly #tailData: StatementSync;
   readonly #blockData: StatementSync;
   readonly #shiftsOf: StatementSync;
   readonly #patchesOf: StatementSync;
@@ -41,19 +36,20 @@ export class ChunkRows {
     this.#begin = database.prepare("begin");
     this.#end = database.prepare("commit");
     const chosen = "seq in (select value from json_each(?))";
-    const tail = `select seq, ${ofTail}, data from tail`;
+    const tail = `select ${tailHead}, data from tail`;
     const blocks = `select ${blockHead}, data from block left join block_data using (seq)`;
     this.#tail = database.prepare(`${tail} where ${chosen}`, arrays);
     this.#tailRow = database.prepare(`${tail} where seq = ?`, arrays);
     this.#blocks = database.prepare(`${blocks} where ${chosen}`, arrays);
     this.#blockRow = database.prepare(`${blocks} where seq = ?`, arrays);
-    this.#tailHeads = database.prepare(`select seq, ${ofTail}, length(data) from tail where ${chosen}`, arrays);
+    this.#tailHeads = database.prepare(`select ${tailHead}, length(data) from tail where ${chosen}`, arrays);
     this.#blockHeads = database.prepare(`select ${blockHead} from block where ${chosen}`, arrays);
-    this.#tailData = database.prepare("select data from tail where seq = ?");
     this.#blockData = database.prepare("select data from block_data where seq = ?");
-    this.#shiftsOf = database.prepare("select data from shifts where device = ?");
+    this.#shiftsOf = database.prepare(`select ${shiftsColumns} from shifts where device = ?`);
+    // The numbers of all patches of the device: a damaged one might hide its row.
     this.#patchesOf = database.prepare(
-      "select seq, data from patch where device = ? and seq <= ? and last >= ? and first <= ? order by key",
+      `select ${asDoubles([...summed.patch, "crc"])}, case when seq <= ? and last >= ? and first <= ? then data end as data
+       from patch where device = ? order by key`,
     );
   }
 
@@ -75,8 +71,21 @@ export class ChunkRows {
 
   /** Finds chunks of a device. Returns undefined when one of them is not there. */
   find(device: DeviceKey, seqs: readonly number[]): ChunksFound | undefined {
-    const rows = seqs.length > fewRows ? this.#many(device, seqs) : this.#few(device, seqs);
+    const rows = this.#ofDevice(device, () =>
+      seqs.length > fewRows ? this.#many(device, seqs) : this.#few(device, seqs),
+    );
     return rows.length === seqs.length ? this.#withOthers(device, rows, Number.MAX_SAFE_INTEGER) : undefined;
+  }
+
+  /** Runs `read`. Where a page can't be read, the error names the device. */
+  #ofDevice<T>(device: DeviceKey, read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      const problem = damageOf(error);
+      if (problem === undefined) throw error;
+      throw new EngineError(damaged(`positions of device ${device} can't be read: ${problem}`));
+    }
   }
 
   #few(device: DeviceKey, seqs: readonly number[]): ChunkRow[] {
@@ -108,15 +117,18 @@ export class ChunkRows {
     const list = JSON.stringify(seqs);
     const rows: ChunkHead[] = [];
     for (const row of this.#tailHeads.all(list))
-      if (Array.isArray(row)) rows.push(tailHead(device, row, Number(row[4])));
+      if (Array.isArray(row)) rows.push(tailHeadOf(device, row, Number(row[5])));
     for (const row of this.#blockHeads.all(list)) if (Array.isArray(row)) rows.push(blockHeadOf(device, row));
     return rows.length === seqs.length ? this.#withOthers(device, rows, until) : undefined;
   }
 
-  /** Reads the bytes of a chunk. */
-  data({ seq, sealed }: ChunkHead): Uint8Array {
-    const data = (sealed ? this.#blockData : this.#tailData).get(seq)?.data;
-    if (data instanceof Uint8Array) return data;
+  /** Reads a chunk with its bytes. */
+  read(head: ChunkHead): ChunkRow {
+    const { device, seq, sealed } = head;
+    const row = sealed ? undefined : tailRowOf(device, this.#tailRow.get(seq));
+    if (row !== undefined) return row;
+    const data = sealed && this.#blockData.get(seq)?.data;
+    if (data instanceof Uint8Array) return { ...head, data };
     throw new RecordsDamaged("its bytes are missing");
   }
 
@@ -126,16 +138,12 @@ export class ChunkRows {
       return { rows, shifts: this.#shifts(device), patches: this.#patches(device, rows, until) };
     } catch (error) {
       const problem = damageOf(error);
-      if (problem === undefined) throw error;
-      throw new EngineError(
-        damaged(`what late reports changed in the totals of device ${device} is damaged: ${problem}`),
-      );
+      throw problem === undefined ? error : changesDamaged(device, problem);
     }
   }
 
   #shifts(device: DeviceKey): Shifts {
-    const data = this.#shiftsOf.get(device)?.data;
-    return new Shifts(data instanceof Uint8Array ? data : undefined);
+    return shiftsOf(device, this.#shiftsOf.get(device));
   }
 
   /** Reads the patches that may concern these chunks. `rows`: in the order of their beginnings. */
@@ -143,8 +151,10 @@ export class ChunkRows {
     let last = Number.NEGATIVE_INFINITY;
     for (const row of rows) if (row.last > last) last = row.last;
     const patches: PatchRow[] = [];
-    for (const { seq, data } of this.#patchesOf.all(device, until, rows[0]?.first ?? 0, last))
-      if (data instanceof Uint8Array) patches.push({ seq: Number(seq), data });
+    for (const row of this.#patchesOf.all(until, rows[0]?.first ?? 0, last, device)) {
+      if (!isPatchWhole(device, row)) throw new RecordsDamaged(noMatch);
+      if (row.data instanceof Uint8Array) patches.push({ seq: Number(row.seq), data: row.data });
+    }
     return patches.length === 0 ? noPatches : new Patches(patches);
   }
 }
@@ -152,50 +162,41 @@ export class ChunkRows {
 const noPatches = new Patches([]);
 const noBytes = new Uint8Array(0);
 
+/** `row`: its bytes may have been left out. */
+function isPatchWhole(device: DeviceKey, row: Readonly<Record<string, SQLOutputValue>>): boolean {
+  if (row.data !== null) return row.data instanceof Uint8Array && isRowWhole("patch", { ...row, device }) !== false;
+  const numbers = summed.patch.map((column) => (column === "device" ? device : Number(row[column])));
+  return row.crc === null || fitsNumbers(Number(row.crc), numbers);
+}
+
 function tailRowOf(device: DeviceKey, row: unknown): ChunkRow | undefined {
-  const data: unknown = Array.isArray(row) ? row[4] : undefined;
-  if (!Array.isArray(row) || !(data instanceof Uint8Array)) return undefined;
-  return { ...tailHead(device, row, data.byteLength), data };
+  if (!Array.isArray(row)) return undefined;
+  const data: unknown = row[5];
+  // A row whose bytes are none is damaged, but it is there.
+  if (!(data instanceof Uint8Array)) return { ...tailHeadOf(device, row, 0), data: noBytes, whole: false };
+  const head = tailHeadOf(device, row, data.byteLength);
+  const { seq, first, last, count } = head;
+  return { ...head, data, whole: isWhole(row[4], [seq, device, first, last, count], data) };
 }
 
 function blockRowOf(device: DeviceKey, row: unknown): ChunkRow | undefined {
   if (!Array.isArray(row)) return undefined;
-  const data: unknown = row[11];
+  const data: unknown = row[12];
   // A block whose bytes are missing is damaged, but it is there.
   return { ...blockHeadOf(device, row), data: data instanceof Uint8Array ? data : noBytes };
 }
 
-function tailHead(device: DeviceKey, row: readonly unknown[], bytes: number): ChunkHead {
+function tailHeadOf(device: DeviceKey, row: readonly unknown[], bytes: number): ChunkHead {
   const [seq = 0, first = 0, last = 0, count = 0] = row.slice(0, 4).map(Number);
   return { device, seq, first, last, count, bytes, sealed: false, asOf: seq };
 }
 
 function blockHeadOf(device: DeviceKey, row: readonly unknown[]): ChunkHead {
-  const [
-    seq = 0,
-    first = 0,
-    last = 0,
-    count = 0,
-    bytes = 0,
-    asOf = 0,
-    odometerMm = 0,
-    one = 0,
-    two = 0,
-    three = 0,
-    four = 0,
-  ] = row.slice(0, 11).map(Number);
-  const head = { device, seq, first, last, count, bytes, sealed: true, asOf };
+  const numbers = row.slice(0, 11).map(Number);
+  const [seq = 0, first = 0, last = 0, count = 0, bytes = 0, asOf = 0] = numbers;
+  const [odometerMm = 0, one = 0, two = 0, three = 0, four = 0] = numbers.slice(6);
+  const whole = isWhole(row[11], [seq, device, ...numbers.slice(1)]);
+  const head = { device, seq, first, last, count, bytes, sealed: true, asOf, whole };
   if (odometerMm === 0 && one === 0 && two === 0 && three === 0 && four === 0) return head;
   return { ...head, sums: { odometerMm, sensorMs: [one, two, three, four] } };
-}
-
-/** Returns what is wrong with a chunk's bytes, or with their page, or undefined when the error has another cause. */
-export function damageOf(error: unknown): string | undefined {
-  const isPage = error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === corrupt;
-  return isPage ? "a page can't be read" : recordsDamage(error);
-}
-
-/** Whether reading failed because something is damaged, or because a part of the disk can't be read. */
-export function isDamage(error: unknown): boolean {
-  return failureOf(error).trouble === "damaged" || damageOf(error) !== undefined;
 }

@@ -4,8 +4,7 @@ import { StoreUnavailable } from "../../ports/store.ts";
 import { asDamage } from "../locations/chunks.ts";
 import { EngineError, storeError } from "../locations/failures.ts";
 import { ByteSink } from "../records/sink.ts";
-import { isDamage } from "./chunk-rows.ts";
-import { failureOf, sqliteError } from "./engine-errors.ts";
+import { failureOf, isDamage, sqliteError } from "./engine-errors.ts";
 
 test("memory that runs out while a device's records are read is no damage of the device", () => {
   const most = Number.MAX_SAFE_INTEGER - 1;

@@ -1,9 +1,9 @@
 import type { StoreTrouble } from "../../ports/store.ts";
 import { type CallFailure, EngineError } from "../locations/failures.ts";
-import { isOutOfMemory } from "../records/damage.ts";
+import { isOutOfMemory, recordsDamage } from "../records/damage.ts";
 
 /** SQLITE_CORRUPT: a page of the database can't be read. */
-export const corrupt = 11;
+const corrupt = 11;
 
 /** SQLITE_NOMEM: memory ran out. */
 const noMemory = 7;
@@ -47,4 +47,15 @@ export function failureOf(error: unknown): CallFailure {
   const code = "errcode" in error && typeof error.errcode === "number" ? error.errcode : undefined;
   // Failures of the engine say all there is in a line; any other one is a fault of ours, and its stack tells where.
   return { message: code === undefined ? (error.stack ?? message) : message, trouble: troubleOf(code), code };
+}
+
+/** Returns what is wrong with a chunk's bytes, or with their page, or undefined when the error has another cause. */
+export function damageOf(error: unknown): string | undefined {
+  const isPage = error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === corrupt;
+  return isPage ? "a page can't be read" : recordsDamage(error);
+}
+
+/** Whether reading failed because something is damaged, or because a part of the disk can't be read. */
+export function isDamage(error: unknown): boolean {
+  return failureOf(error).trouble === "damaged" || damageOf(error) !== undefined;
 }

@@ -3,8 +3,8 @@ import type { DamagedChunk, SealAnswer, SealRequest } from "../locations/calls.t
 import type { ChunkHead, ChunkRow } from "../locations/chunks.ts";
 import { damagedChunk, Packing, planSeal } from "../locations/packing.ts";
 import { databaseOfWorker, plain, serve } from "../workers/serve.ts";
-import { ChunkRows, damageOf } from "./chunk-rows.ts";
-import { failureOf } from "./engine-errors.ts";
+import { ChunkRows } from "./chunk-rows.ts";
+import { damageOf, failureOf } from "./engine-errors.ts";
 import type { SqlitePackerCalls } from "./messages.ts";
 
 /** Reading never waits for the writer (WAL); only a log that is being recovered makes it wait, ms. */
@@ -37,7 +37,7 @@ class Packer {
   #readAll(run: readonly ChunkHead[], unread: DamagedChunk[]): readonly ChunkRow[] {
     return run.flatMap((head) => {
       try {
-        return [{ ...head, data: this.#rows.data(head) }];
+        return [this.#rows.read(head)];
       } catch (error) {
         const problem = damageOf(error);
         if (problem === undefined) throw error;

@@ -3,12 +3,13 @@ import type { DeviceKey } from "../../model/device.ts";
 import { BlockCache } from "../locations/block-cache.ts";
 import { type ReaderCalls, type RowsAnswer, type StatesAnswer, scanColumns } from "../locations/calls.ts";
 import { unpackRequests } from "../locations/context-requests.ts";
+import { EngineError, stateDamaged } from "../locations/failures.ts";
 import { asOfQuery } from "../locations/stored-states.ts";
 import { ByteSink } from "../records/sink.ts";
 import { cacheBytes, databaseOfWorker, plain, serve } from "../workers/serve.ts";
-import { asDoubles, damageOf, isDamage } from "./chunk-rows.ts";
-import { failureOf } from "./engine-errors.ts";
+import { damageOf, failureOf, isDamage } from "./engine-errors.ts";
 import type { SqliteReaderCalls } from "./messages.ts";
+import { asDoubles, isRowWhole, noMatch, summed } from "./row-sums.ts";
 import { Statements } from "./statements.ts";
 import { StoredChunks } from "./stored-chunks.ts";
 
@@ -44,11 +45,10 @@ class Reader {
     `select ${doubleSeq}, ${asDoubles(["device", "first", "last", "count", "bytes", "as_of"])} from block where seq >= ? order by seq limit ?`,
     { returnArrays: true },
   );
-  readonly #state = this.database.prepare("select version, as_of, data from device_state where device = ?", {
-    returnArrays: true,
-  });
-
-  readonly #data = this.database.prepare("select data from tail where seq = ?");
+  readonly #state = this.database.prepare(
+    `select ${asDoubles([...summed.device_state, "crc"])}, data from device_state where device = ?`,
+  );
+  readonly #row = this.database.prepare(`select ${asDoubles([...summed.tail, "crc"])}, data from tail where seq = ?`);
 
   constructor() {
     // 8 MB: a history's pages are read once, and the system's own cache has them; this is for the inner pages and the row tables.
@@ -111,11 +111,13 @@ class Reader {
     const sink = new ByteSink(devices.length * 256);
     let answered = 0;
     for (; answered < devices.length && (answered === 0 || sink.length < statesBytes); answered++) {
-      const row: unknown = this.#state.get(devices[answered] ?? 0);
-      if (!Array.isArray(row)) continue;
-      const data: unknown = row[2];
-      table.push(devices[answered] ?? 0, Number(row[0]), Number(row[1]), sink.length);
-      if (data instanceof Uint8Array) sink.append(data);
+      const device = devices[answered] ?? 0;
+      const row = this.#state.get(device);
+      if (row === undefined) continue;
+      if (isRowWhole("device_state", { ...row, device }) === false)
+        throw new EngineError(stateDamaged(device, noMatch));
+      table.push(device, Number(row.version), Number(row.as_of), sink.length);
+      if (row.data instanceof Uint8Array) sink.append(row.data);
       table.push(sink.length);
     }
     return { answered, table: Float64Array.from(table), bytes: sink.cut() };
@@ -133,11 +135,11 @@ class Reader {
     return { ends: Float64Array.from(ends), bytes: sink.cut() };
   }
 
-  /** The bytes of a row of the tail. Undefined where the row is gone or can't be read. */
+  /** The bytes of a row of the tail. Undefined where the row is gone, damaged, or can't be read. */
   #dataOf(seq: number): Uint8Array | undefined {
     try {
-      const data = this.#data.get(seq)?.data;
-      return data instanceof Uint8Array ? data : undefined;
+      const row = this.#row.get(seq);
+      return row?.data instanceof Uint8Array && isRowWhole("tail", row) !== false ? row.data : undefined;
     } catch (error) {
       if (damageOf(error) === undefined) throw error;
       return undefined;

@@ -12,12 +12,12 @@ import { contextOutcome } from "../locations/calls.ts";
 import { StoredChunks } from "./stored-chunks.ts";
 
 const tables = `
-  create table tail (seq integer primary key, device, first, last, count, data);
+  create table tail (seq integer primary key, device, first, last, count, data, crc);
   create table block (seq integer primary key, device, first, last, count, bytes, as_of, odometer_mm default 0,
-    sensor1_ms default 0, sensor2_ms default 0, sensor3_ms default 0, sensor4_ms default 0);
+    sensor1_ms default 0, sensor2_ms default 0, sensor3_ms default 0, sensor4_ms default 0, crc);
   create table block_data (seq integer primary key, data);
-  create table shifts (device, data);
-  create table patch (key integer primary key, device, seq, first, last, data);
+  create table shifts (device, seq, since, count, data, crc);
+  create table patch (key integer primary key, device, seq, first, last, count, data, crc);
 `;
 
 test("a history takes no room in the cache of blocks, even where late chunks lie beside its blocks", () => {
@@ -31,7 +31,9 @@ test("a history takes no room in the cache of blocks, even where late chunks lie
     .run(first, last, count, bytes);
   database.prepare("insert into block_data values (1, ?)").run(data);
   const late = record(3);
-  database.prepare("insert into tail values (2, 1, ?, ?, 1, ?)").run(late.time, late.time, packedRecords([late]));
+  database
+    .prepare("insert into tail (seq, device, first, last, count, data) values (2, 1, ?, ?, 1, ?)")
+    .run(late.time, late.time, packedRecords([late]));
   const cache = new BlockCache(1_000_000);
   const reader = new StoredChunks(database, cache);
   const range = { ...everything, bound: Number.POSITIVE_INFINITY, after: undefined, readings: false, spares: [] };
@@ -56,7 +58,7 @@ function unreadable(context: TestContext): StoredChunks {
     removeFolder(directory);
   });
   database.exec(`pragma journal_mode = wal; pragma wal_autocheckpoint = 0; ${tables}`);
-  const insert = database.prepare("insert into tail values (?, ?, ?, ?, 1, ?)");
+  const insert = database.prepare("insert into tail (seq, device, first, last, count, data) values (?, ?, ?, ?, 1, ?)");
   const put = (device: number, extras: string) => {
     const one = record(1, { extras });
     insert.run(device, device, one.time, one.time, packedRecords([one]));

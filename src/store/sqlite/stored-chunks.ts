@@ -10,8 +10,8 @@ import type {
 } from "../locations/calls.ts";
 import { ChunkReader } from "../locations/chunk-reader.ts";
 import { ContextAnswers } from "../locations/context-answers.ts";
-import { ChunkRows, isDamage } from "./chunk-rows.ts";
-import { failureOf } from "./engine-errors.ts";
+import { ChunkRows } from "./chunk-rows.ts";
+import { failureOf, isDamage } from "./engine-errors.ts";
 
 /** Reads the chunks that requests name, each request in one transaction, and answers from their records. */
 export class StoredChunks {

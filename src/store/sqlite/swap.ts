@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import { liftNumbers, type SwapRequest, type WaitingLeft } from "../locations/calls.ts";
-import { Shifts } from "../records/shifts.ts";
+import { rowSum } from "../records/row-sum.ts";
+import { doubles, shiftsColumns, shiftsOf, summed } from "./row-sums.ts";
 
 /** The writer's part of sealing: puts blocks in the place of chunks, in one transaction each time. */
 export class Swap {
@@ -22,15 +23,16 @@ export class Swap {
       database.prepare(`delete from ${table} where seq = ?`),
     );
     this.#insert = database.prepare(
-      "insert into block (seq, device, first, last, count, bytes, as_of) values (?, ?, ?, ?, ?, ?, ?)",
+      "insert into block (seq, device, first, last, count, bytes, as_of, crc) values (?, ?, ?, ?, ?, ?, ?, ?)",
     );
     this.#insertData = database.prepare("insert into block_data (seq, data) values (?, ?)");
     this.#lift = database.prepare(
-      `update block set as_of = ?, odometer_mm = odometer_mm + ?, sensor1_ms = sensor1_ms + ?, sensor2_ms = sensor2_ms + ?,
-       sensor3_ms = sensor3_ms + ?, sensor4_ms = sensor4_ms + ? where seq = ? and as_of < ?`,
+      `update block set as_of = ?1, odometer_mm = odometer_mm + ?2, sensor1_ms = sensor1_ms + ?3, sensor2_ms = sensor2_ms + ?4,
+       sensor3_ms = sensor3_ms + ?5, sensor4_ms = sensor4_ms + ?6, crc = new_crc(cast(crc as real), ${doubles(summed.block)},
+       ${doubles(summed.block.slice(0, 6))}, ?1, odometer_mm + ?2, sensor1_ms + ?3, sensor2_ms + ?4, sensor3_ms + ?5, sensor4_ms + ?6, null) where seq = ?7 and as_of < ?1`,
     );
-    this.#shifts = database.prepare("select data from shifts where device = ?");
-    this.#keep = database.prepare("update shifts set since = ?, count = ?, data = ? where device = ?");
+    this.#shifts = database.prepare(`select ${shiftsColumns} from shifts where device = ?`);
+    this.#keep = database.prepare("update shifts set since = ?, count = ?, data = ?, crc = ? where device = ?");
     this.#forget = database.prepare("delete from shifts where device = ?");
     this.#forgetPatches = database.prepare("delete from patch where device = ? and seq <= ?");
     this.#patchesLeft = database.prepare(
@@ -50,12 +52,13 @@ export class Swap {
     return this.#transaction(() => {
       for (const old of seqs) if (!this.remove(old)) return false;
       blocks.forEach(({ first, last, count, bytes, data }, index) => {
-        this.#insert.run(seq + index, device, first, last, count, bytes, until);
+        const numbers = [seq + index, device, first, last, count, bytes, until];
+        this.#insert.run(...numbers, rowSum([...numbers, 0, 0, 0, 0, 0]));
         this.#insertData.run(seq + index, data);
       });
       for (let at = 0; at < lifts.length; at += liftNumbers) {
         const [block = 0, ...sums] = lifts.subarray(at, at + liftNumbers);
-        this.#lift.run(until, ...sums, block, until);
+        this.#lift.run(until, ...sums, block);
       }
       return true;
     });
@@ -65,10 +68,11 @@ export class Swap {
   forget(device: DeviceKey, seq: number): WaitingLeft {
     let shifts = { count: 0, since: Number.POSITIVE_INFINITY };
     this.#transaction(() => {
-      const data = this.#shifts.get(device)?.data;
-      const { count, since, bytes } = new Shifts(data instanceof Uint8Array ? data : undefined).after(seq);
+      const row = this.#shifts.get(device);
+      const { count, since, bytes } = shiftsOf(device, row).after(seq);
+      const sum = rowSum([device, Number(row?.seq), since, count], bytes);
       if (count === 0) this.#forget.run(device);
-      else this.#keep.run(since, count, bytes, device);
+      else this.#keep.run(since, count, bytes, sum, device);
       this.#forgetPatches.run(device, seq);
       shifts = { count, since };
       return true;

@@ -5,6 +5,7 @@ import { BatchWriter } from "./batch-writer.ts";
 import { failureOf, sqliteError } from "./engine-errors.ts";
 import type { SqliteWriterCalls } from "./messages.ts";
 import { closeMarked, markClosed, markOpen } from "./open-mark.ts";
+import { addSumFunctions } from "./row-sums.ts";
 import { Statements } from "./statements.ts";
 import { Swap } from "./swap.ts";
 
@@ -38,6 +39,7 @@ class Writer {
 
   constructor() {
     this.database.exec(pragmas);
+    addSumFunctions(this.database);
   }
 
   /** Made when first needed: its statements need the tables that migrations make. */
@@ -66,7 +68,7 @@ class Writer {
     this.database.exec("begin immediate");
     try {
       this.database.exec(
-        "insert into tail select coalesce(max(seq), 0) + 1, 0, 0, 0, 0, x'' from tail where seq < 1 << 52",
+        "insert into tail (seq, device, first, last, count, data) select coalesce(max(seq), 0) + 1, 0, 0, 0, 0, x'' from tail where seq < 1 << 52",
       );
     } finally {
       if (this.database.isTransaction) this.database.exec("rollback");

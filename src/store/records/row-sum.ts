@@ -1,0 +1,57 @@
+import { crc32 } from "node:zlib";
+
+/*
+ * The checksum of a row, in its column `crc`: the CRC-32 of the row's bytes in the low 32 bits, and above it 15 bits of the CRC-32 of the row's numbers and of that sum. So a start
+ * can check numbers without the bytes, and a sum can be extended by bytes that are appended. SQLite stores it in six bytes.
+ */
+const bytesRange = 2 ** 32;
+const headBits = 15;
+
+/** What a checksum covers beside the row's bytes. */
+export type RowNumbers = readonly number[];
+
+/** More numbers than any row has, and the sum of its bytes. */
+const scratch = new Float64Array(16);
+const scratchBytes = new Uint8Array(scratch.buffer);
+
+/** The checksum of a row. */
+export function rowSum(numbers: RowNumbers, bytes?: Uint8Array): number {
+  return withHead(numbers, bytes === undefined ? 0 : crc32(bytes));
+}
+
+/** The checksum of a row to whose bytes others were appended. One that did not fit the row before fits no row. */
+export function extendedSum(sum: number, before: RowNumbers, after: RowNumbers, appended?: Uint8Array): number {
+  if (!fitsNumbers(sum, before)) return misfit;
+  const ofBytes = ofBytesIn(sum);
+  return withHead(after, appended === undefined ? ofBytes : crc32(appended, ofBytes));
+}
+
+/** Whether a row's numbers are those of its checksum. */
+export function fitsNumbers(sum: number, numbers: RowNumbers): boolean {
+  return sum === withHead(numbers, ofBytesIn(sum));
+}
+
+/** Whether a row's bytes are those of its checksum. */
+export function fitsBytes(sum: number, bytes: Uint8Array): boolean {
+  return crc32(bytes) === ofBytesIn(sum);
+}
+
+/** Whether a row is whole. Undefined when it has no checksum: older versions wrote none. `sum`: as the column is read. */
+export function isWhole(sum: unknown, numbers: RowNumbers, bytes?: Uint8Array): boolean | undefined {
+  return sum === null || sum === undefined ? undefined : sum === rowSum(numbers, bytes);
+}
+
+/** No row has it. */
+const misfit = -1;
+
+function ofBytesIn(sum: number): number {
+  return ((sum % bytesRange) + bytesRange) % bytesRange;
+}
+
+function withHead(numbers: RowNumbers, ofBytes: number): number {
+  let at = 0;
+  for (const number of numbers) scratch[at++] = number;
+  scratch[at++] = ofBytes;
+  const head = crc32(scratchBytes.subarray(0, at * 8));
+  return (head >>> (32 - headBits)) * bytesRange + ofBytes;
+}

@@ -1,8 +1,25 @@
 import Type from "typebox";
-import { integer } from "./kinds.ts";
+import { integer, optionalText } from "./kinds.ts";
 
-/** The embedded store. */
+/** Where everything is kept. */
 export const store = Type.Object({
+  url: optionalText({
+    env: "WAYBEAM_STORE_URL",
+    maxLength: 4096,
+    pattern: "^(postgres(ql)?://.+)?$",
+    example: "postgresql://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full, or nothing",
+    secret: true,
+    description:
+      "PostgreSQL database, version 15 or later, in the form of libpq. Empty: the embedded store in the data folder. Without effect yet: positions can't be kept there.",
+  }),
+  connections: integer(10, {
+    env: "WAYBEAM_STORE_CONNECTIONS",
+    minimum: 2,
+    maximum: 1000,
+    unit: "connections",
+    description:
+      "Connections to the PostgreSQL database at most, from each service. Each is a process of the server, which does no more at once than it has processors; what waits here waits in turn. All services together must stay below its max_connections, which is 100 unless it was changed.",
+  }),
   blockCacheBytes: integer(33_554_432, {
     env: "WAYBEAM_STORE_BLOCK_CACHE_BYTES",
     minimum: 0,

@@ -11,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -52,6 +53,8 @@ function unprivileged(): { readonly uid: number; readonly gid: number } | undefi
 export interface ServerOptions {
   /** Whether it writes through to the disk. Unset: it does not, since no test cuts the power. */
   readonly fsync?: boolean;
+  /** More files beside its data, by their names. */
+  readonly files?: Readonly<Record<string, string>>;
   /** More lines of `postgresql.conf`, such as `["ssl", "on"]`. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
 }
@@ -86,6 +89,11 @@ export class PostgresServer {
       cwd: directory,
       stdio: "pipe",
     });
+    for (const [name, text] of Object.entries(options.files ?? {})) {
+      const file = join(directory, "data", name);
+      writeFileSync(file, text, { mode: 0o600 });
+      if (owner !== undefined) chownSync(file, owner.uid, owner.gid);
+    }
     const server = new PostgresServer(directory, await freePort(), options);
     atEnd(() => server.dispose());
     await server.run();
@@ -102,6 +110,13 @@ export class PostgresServer {
     const name = `test_${++this.#databases}`;
     await this.ask("postgres", `create database ${name} ${definition}`);
     return this.url(name);
+  }
+
+  /** From now on a role needs its password. */
+  async guard(role: string): Promise<void> {
+    const file = join(this.directory, "data", "pg_hba.conf");
+    writeFileSync(file, `host all ${role} 127.0.0.1/32 scram-sha-256\n${readFileSync(file, "utf8")}`);
+    await this.ask("postgres", "select pg_reload_conf()");
   }
 
   /** Runs SQL in a database, as the server's owner. */

@@ -93,14 +93,20 @@ async function alone<T>(address: ServerAddress, work: () => Promise<T>): Promise
   const client = new pg.Client({ ...address, keepAlive: true, connectionTimeoutMillis: usualTimes.connect });
   client.on("error", () => {});
   try {
-    await client.connect();
-    await client.query("select pg_advisory_lock($1)", [openingLock]);
+    await takeLock(client);
     return await work();
-  } catch (error) {
-    throw storeError(error, "asked");
   } finally {
     // The lock ends with its connection.
     await client.end();
+  }
+}
+
+async function takeLock(client: pg.Client): Promise<void> {
+  try {
+    await client.connect();
+    await client.query("select pg_advisory_lock($1)", [openingLock]);
+  } catch (error) {
+    throw storeError(error, "asked");
   }
 }
 

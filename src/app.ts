@@ -114,7 +114,8 @@ async function startParts(config: Config, log: Log, store: SqliteStore, clock: C
     { host: config.device.host, port: config.device.port, limits: config.device, tls: certificates.device },
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus, matchesSecret },
   );
-  const retention = new Retention({ store, clock, clockTrust: ingest.ownClock, log, settings: config });
+  const kept = { clockTrust: ingest.ownClock, positionKeeper: ingest.keeping };
+  const retention = new Retention({ store, clock, log, settings: config, ...kept });
   const expiry = new ExpiryWatch({ devices: store.devices, bus, clock, log });
   const { sms, mailer, letters, asking } = await createSenders(config, { clock, ids, log, metrics });
   const health = healthOf(store, ingest, clock, log);
@@ -122,14 +123,13 @@ async function startParts(config: Config, log: Log, store: SqliteStore, clock: C
     { ...config.http, tls: certificates.http, limits: { ...config.api, ...config.http, answers: config.answers } },
     {
       ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms, letters, asking },
-      dispatcher: gateway.dispatcher,
-      presence: gateway.presence,
+      ...{ dispatcher: gateway.dispatcher, presence: gateway.presence },
       checkAlertRule: checkRule,
       alertTrial: trialOver(store),
       operatorKeyHash: operator.hash,
       ...limitsOf(config),
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
-      ...{ setAsides: ingest, clockTrust: ingest.ownClock },
+      ...{ setAsides: ingest, ...kept },
       readiness: () => health.ready(),
       shownMetrics: config.metrics.listen === "" ? shownMetrics(config, metrics) : undefined,
     },

@@ -22,7 +22,13 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 const devices = Array.from({ length: count }, (_, index): Device => {
   const id = `device-${index}`;
   const none = { aliases: [], description: null, min: null, tags: {}, expires: null };
-  const limits = { dailyEmailLimit: 0, dailySmsLimit: 0, odometerStart: 0, identity: noIdentityRules };
+  const limits = {
+    dailyEmailLimit: 0,
+    dailySmsLimit: 0,
+    odometerStart: 0,
+    identity: noIdentityRules,
+    positionDays: null,
+  };
   return { key: index + 1, accountKey: 1, id, name: id, ...none, ...limits, spoken: [], creation: 0, modification: 0 };
 });
 

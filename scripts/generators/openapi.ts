@@ -50,6 +50,7 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       quarantine: createQuarantine(systemClock),
       trace: createTrace(systemClock),
       letters: { send: () => {} },
+      positionKeeper: { keptFrom: () => undefined },
       setAsides: { setAside: () => undefined },
       caps: { dailyEmails: 1, dailySms: 1, deviceDailyEmails: 1, deviceDailySms: 1, identifiersPerLicense: 1 },
       asking: { parts: () => undefined, send: async () => ({ outcome: "refused", reason: "" }) },

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { AccountLanguage, Bound, capsShown, Licenses, QuotasView } from "./admin.ts";
+import { AccountLanguage, AccountPositionDays, Bound, capsShown, Licenses, QuotasView } from "./admin.ts";
 import { success } from "./envelope.ts";
 
 /** Answer of GET /api/account. */
@@ -10,6 +10,7 @@ export const AccountAnswer = success({
   language: AccountLanguage,
   licenses: Licenses,
   ...capsShown,
+  positionDays: AccountPositionDays,
   identifiers: Type.Object(Bound.properties, {
     description: "Ids and aliases of its devices, expired ones too.",
   }),

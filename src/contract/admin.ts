@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { type Language, languages } from "../model/language.ts";
 import { serviceSuccess } from "./envelope.ts";
 import { emailPattern, longestEmail } from "./forms.ts";
+import { GivenPositionDays, ShownPositionDays } from "./old-positions.ts";
 import { listed } from "./page.ts";
 import { GivenText, Instant, NullableBoolean, NullableInteger, PathId, reference } from "./schema.ts";
 
@@ -41,6 +42,9 @@ const settable = {
       enum: [...languages],
       description: "Of its alerts, where a recipient has none of its own. Unset: en.",
     }),
+  ),
+  positionDays: GivenPositionDays(
+    "How many days positions of its devices are kept; older ones are deleted for good. A device may have days of its own. Left out: as it is; null: positions are kept for ever.",
   ),
 };
 
@@ -150,6 +154,11 @@ export const QuotasView = Type.Object(
 );
 export type QuotasView = Static<typeof QuotasView>;
 
+/** How long an account keeps positions, as every answer shows it. */
+export const AccountPositionDays = ShownPositionDays(
+  "How many days positions of its devices are kept; null: for ever.",
+);
+
 /** Language of an account's alerts, as every answer shows it. */
 export const AccountLanguage = Type.Unsafe<Language>({ type: "string", enum: [...languages] });
 
@@ -162,6 +171,7 @@ export const AccountView = Type.Object(
     language: AccountLanguage,
     licenses: Licenses,
     ...capsShown,
+    positionDays: AccountPositionDays,
     quotas: QuotasView,
     creation: Instant(),
   },
@@ -178,6 +188,7 @@ export const AccountView = Type.Object(
         deviceDailyEmails: 500,
         deviceDailySms: 100,
         unconfirmedRecipients: false,
+        positionDays: 365,
         quotas: {
           users: { limit: 1000, used: 12 },
           groups: { limit: 1000, used: 3 },

@@ -4,6 +4,7 @@ import { deviceIdPattern } from "../model/device.ts";
 import { networkPattern } from "../model/network.ts";
 import { protocolIds, protocolsWithSecret } from "../model/protocol-ids.ts";
 import { success } from "./envelope.ts";
+import { GivenPositionDays, ShownPositionDays } from "./old-positions.ts";
 import { listed } from "./page.ts";
 import {
   GivenTags,
@@ -29,6 +30,7 @@ const example = {
   milleageStart: 120_000,
   protocols: ["osmand"],
   networks: ["203.0.113.0/24", "2001:db8::/32"],
+  positionDays: null,
   secretSet: true,
 };
 
@@ -48,6 +50,7 @@ export const DeviceView = Type.Object(
     milleageStart: Type.Number({ description: "Where `milleage` starts, km." }),
     protocols: Type.Array(Type.String(), { description: "The protocols that its tracker may speak; none: any." }),
     networks: Type.Array(Type.String(), { description: "The networks that it may come from; none: any." }),
+    positionDays: ShownPositionDays("How many days its positions are kept; null: as its account says."),
     secretSet: Type.Boolean({
       description: "Whether its tracker must bring a password or key. The secret itself is never given back.",
     }),
@@ -106,6 +109,9 @@ const settable = {
       description:
         "The networks that it may come from, IPv4 or IPv6 (`203.0.113.0/24`; an address alone is a network); unset or empty: any. A tracker from elsewhere is refused.",
     }),
+  ),
+  positionDays: GivenPositionDays(
+    "How many days its positions are kept, in place of its account's days; older ones are deleted for good. Left out: as it is; null: as its account says.",
   ),
   secret: Type.Optional(
     NullableText({

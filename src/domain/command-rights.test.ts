@@ -24,6 +24,7 @@ const device: Device = {
   dailySmsLimit: 0,
   odometerStart: 0,
   identity: noIdentityRules,
+  positionDays: null,
   spoken: [],
   creation: 0,
   modification: 0,

@@ -29,6 +29,7 @@ export function deviceView(device: DeviceFields): DeviceView {
     milleageStart: device.odometerStart,
     protocols: [...device.identity.protocols],
     networks: [...device.identity.networks],
+    positionDays: device.positionDays,
     secretSet: device.identity.secretHash !== null,
   };
 }
@@ -41,7 +42,7 @@ const shown: readonly string[] = ["id", "secretSet"];
 
 /**
  * The fields that a body sets on the device with this id. What the body leaves out takes its default; the e-mail and SMS limits, which
- * it can't name, and the secret stay as they are. `body` has passed its schema; fields that the schema does not know are not used, and warned of.
+ * it can't name, the days that positions are kept, and the secret stay as they are. `body` has passed its schema; fields that the schema does not know are not used, and warned of.
  */
 export function readFields(
   id: string,
@@ -69,6 +70,8 @@ export function readFields(
       dailySmsLimit: kept?.dailySmsLimit ?? defaultDailySmsLimit,
       odometerStart: body.milleageStart ?? 0,
       identity,
+      // Deleting is final: a client that does not know the field does not change it.
+      positionDays: body.positionDays === undefined ? (kept?.positionDays ?? null) : body.positionDays,
     },
     warnings,
   };

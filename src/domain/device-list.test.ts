@@ -20,6 +20,7 @@ const plain: Omit<Device, "id" | "key"> = {
   dailySmsLimit: 10,
   odometerStart: 0,
   identity: noIdentityRules,
+  positionDays: null,
   spoken: [],
   creation: 0,
   modification: 0,

@@ -22,6 +22,7 @@ test("what a body leaves out takes its default, and what it sets is shown again"
       dailySmsLimit: 10,
       odometerStart: 0,
       identity: noIdentityRules,
+      positionDays: null,
     },
   });
   const view = {
@@ -35,6 +36,7 @@ test("what a body leaves out takes its default, and what it sets is shown again"
     milleageStart: 12.5,
     protocols: ["osmand"],
     networks: ["10.0.0.0/8"],
+    positionDays: 30,
   };
   assert.deepEqual(deviceView(readFields("a1", view, hash).fields), { ...view, secretSet: false });
   assert.deepEqual(

@@ -220,7 +220,8 @@ const secretKept = "*".repeat(longestSecret + 1);
 function withPatch(device: Device, operations: PatchRequest): object {
   const { secretSet, ...view } = deviceView(device);
   const document = { ...view, secret: secretSet ? secretKept : null };
-  const { id: _, secret, ...body } = patched(document, operations, writable);
+  const { id: _, secret, positionDays = null, ...rest } = patched(document, operations, writable);
+  const body = { ...rest, positionDays };
   return secret === secretKept ? body : { ...body, secret: secret ?? null };
 }
 

@@ -65,6 +65,7 @@ function deviceOf(id: string): Device {
     dailySmsLimit: 0,
     odometerStart: 0,
     identity: noIdentityRules,
+    positionDays: null,
     spoken: [],
     creation: 0,
     modification: 0,

@@ -26,6 +26,7 @@ const device: Device = {
   dailySmsLimit: 10,
   odometerStart: 0,
   identity: noIdentityRules,
+  positionDays: null,
   spoken: [],
   creation: 0,
   modification: 0,
@@ -57,7 +58,7 @@ function alertsOf(count: number, { from, after, limit }: AlertRange): readonly S
 }
 
 /** Histories of so many locations and alerts; notes what alerts are asked for. */
-function build({ locations = 0, alerts = 0, dailyResults = 1000 }) {
+function build({ locations = 0, alerts = 0, dailyResults = 1000, shownFrom = Number.NEGATIVE_INFINITY }) {
   const named: (string | undefined)[] = [];
   const history = createHistory({
     locations: { history: (_key, range) => records(locations, range) },
@@ -69,6 +70,7 @@ function build({ locations = 0, alerts = 0, dailyResults = 1000 }) {
     },
     cursors: new ListCursors("a secret"),
     results: new Tally(async () => ({ total: 0, daily: 0 })),
+    shownFrom: async () => shownFrom,
     clock: { now: () => now, monotonic: () => 0 },
     dailyResults,
   });
@@ -133,4 +135,34 @@ test("locations and alerts share the device's daily results", async () => {
   assert.ok(rest.nextCursor);
   for (const opened of [history.alerts(device, asked), history.locations(device, asked)])
     await assert.rejects(opened, (error) => error instanceof ApiError && error.code === "dailyResults");
+});
+
+test("what is older than what is shown is not read, in whatever range; a cursor of before goes on", async () => {
+  const shownFrom = Date.parse(asked.from) + 5000;
+  const froms: number[] = [];
+  const make = (from: number) =>
+    createHistory({
+      locations: {
+        history: (_key, range) => {
+          froms.push(range.from);
+          return records(8, range);
+        },
+      },
+      alerts: { list: async () => alertsOf(2, { from: Date.parse(asked.from), to: 0, limit: 2 }) },
+      cursors: new ListCursors("a secret"),
+      results: new Tally(async () => ({ total: 0, daily: 0 })),
+      shownFrom: async () => from,
+      clock: { now: () => now, monotonic: () => 0 },
+      dailyResults: 1000,
+    });
+  const before = await read(make(Number.NEGATIVE_INFINITY).locations(device, { ...asked, limit: 2 }));
+  const cursor = before.nextCursor;
+  assert.ok(cursor !== undefined);
+  for (const list of ["locations", "readings"] as const) await read(make(shownFrom)[list](device, asked));
+  await read(make(shownFrom).locations(device, { ...asked, limit: 2, cursor }));
+  const begin = Date.parse(asked.from);
+  assert.deepEqual(new Set(froms), new Set([begin, shownFrom]));
+  assert.ok(froms.slice(-3).every((from) => from === shownFrom));
+  // Alerts have days of their own.
+  assert.equal((await read(make(shownFrom).alerts(device, asked))).alerts?.length, 2);
 });

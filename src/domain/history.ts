@@ -10,6 +10,7 @@ import type { HistoryChunk, LocationStore } from "../ports/store.ts";
 import { readAlerts } from "./alerts.ts";
 import { unknownTerms } from "./bodies.ts";
 import type { ListCursors, ListScope } from "./list-cursors.ts";
+import type { ShownFrom } from "./shown-from.ts";
 import { secondsToNextDay, type Tally } from "./tally.ts";
 
 /**
@@ -45,6 +46,7 @@ export interface HistoryContext {
   readonly alerts: Pick<AlertStore, "list">;
   readonly cursors: ListCursors;
   readonly results: Tally;
+  readonly shownFrom: ShownFrom;
   readonly clock: Clock;
   /** Records, locations and alerts together, that can be read from each device in a UTC day. */
   readonly dailyResults: number;
@@ -70,7 +72,7 @@ interface Source {
 
 /** Histories over their stores, within each device's daily results. */
 export function createHistory(context: HistoryContext): History {
-  const { locations, alerts, cursors, results, clock, dailyResults } = context;
+  const { locations, alerts, cursors, results, shownFrom, clock, dailyResults } = context;
 
   /** Counts a chunk that is about to be given out. False: it is more than what is left of the day. */
   async function spend(device: Device, chunk: HistoryChunk): Promise<boolean> {
@@ -128,8 +130,10 @@ export function createHistory(context: HistoryContext): History {
   }
 
   return {
-    locations: (device, request) => open(request, recordsOf(locations, device, "locations")),
-    readings: (device, request) => open(request, recordsOf(locations, device, "readings")),
+    locations: async (device, request) =>
+      open(request, recordsOf(locations, device, await shownFrom(device), "locations")),
+    readings: async (device, request) =>
+      open(request, recordsOf(locations, device, await shownFrom(device), "readings")),
     async alerts(device, request) {
       const named = request.alertName === undefined ? {} : { name: request.alertName };
       const read = (range: Range) => readAlerts(alerts, device.key, { ...range, ...named });
@@ -138,11 +142,18 @@ export function createHistory(context: HistoryContext): History {
   };
 }
 
-/** A device's records, as locations or as readings. */
-function recordsOf(store: HistoryContext["locations"], device: Device, list: "locations" | "readings"): Source {
+/** A device's records from a moment on, as locations or as readings. */
+function recordsOf(
+  store: HistoryContext["locations"],
+  device: Device,
+  shownFrom: number,
+  list: "locations" | "readings",
+): Source {
   const { key, accountKey: account, odometerStart } = device;
-  const read = (range: Range) =>
-    store.history(key, { ...range, account, odometerStart, readings: list === "readings" });
+  const read = (range: Range) => {
+    const from = Math.max(range.from, shownFrom);
+    return store.history(key, { ...range, from, account, odometerStart, readings: list === "readings" });
+  };
   return { list, device, terms: LocationsRequest.properties, read };
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../ports/log.ts";
+import type { DeletedPositions } from "../ports/retention.ts";
 import { Retention, type RetentionTimes } from "./retention.ts";
 
 const day = 86_400_000;
@@ -22,6 +23,9 @@ function makeWorld(times: Partial<RetentionTimes> = {}) {
     userSteps: 2,
     alerts: 2,
     trusted: true,
+    devices: [] as { key: number; days: number }[],
+    deletions: [] as DeletedPositions[],
+    failures: 0,
   };
   const asked: string[] = [];
   const quiet = () => {};
@@ -52,6 +56,13 @@ function makeWorld(times: Partial<RetentionTimes> = {}) {
         return 0;
       },
     },
+    devices: {
+      async retained(after: number) {
+        if (world.down) throw new Error("no disk");
+        asked.push(`devices after ${after}`);
+        return after > 0 ? [] : world.devices;
+      },
+    },
     users: {
       async foldUsage(before: string, after: number) {
         asked.push(`usage before ${before} after ${after}`);
@@ -61,8 +72,15 @@ function makeWorld(times: Partial<RetentionTimes> = {}) {
   };
   const clock = { now: () => world.now, monotonic: () => 0 };
   const clockTrust = { mayDelete: () => world.trusted };
+  const positionKeeper = {
+    async deleteBefore(device: number, before: number) {
+      asked.push(`positions of ${device} before ${new Date(before).toISOString()}`);
+      if (world.failures-- > 0) throw new Error("damaged");
+      return world.deletions.shift() ?? { positions: 0, more: false };
+    },
+  };
   const retention = new Retention(
-    { store, clock, clockTrust, log, settings },
+    { store, clock, clockTrust, positionKeeper, log, settings },
     { firstMs: 5, everyMs: 5, pauseMs: 1, ...times },
   );
   return { world, asked, retention };
@@ -76,15 +94,17 @@ const commandSteps = [0, 1, 2].map((after) => `commands before 2026-08-23T12:00:
 const userSteps = [0, 1].map((after) => `usage before 2026-11-20 after ${after}`);
 
 const alertSteps = ["alerts before 2025-11-21T12:00:00.000Z"];
+const deviceSteps = ["devices after 0"];
 const noticeSteps = ["notices before 2026-10-22T12:00:00.000Z", "refused before 2026-09-22T12:00:00.000Z"];
 
 test("step by step to the end, again and again; counters once a day", async () => {
   const { world, asked, retention } = makeWorld();
   retention.start();
-  await until(() => asked.length >= 16);
+  await until(() => asked.length >= 18);
   const fullSteps = [...alertSteps, ...alertSteps];
-  const expected = [...commandSteps, ...fullSteps, ...alertSteps, ...noticeSteps, ...userSteps];
-  assert.deepEqual(asked.slice(0, 16), [...expected, ...commandSteps, ...alertSteps, ...noticeSteps]);
+  const expected = [...commandSteps, ...fullSteps, ...alertSteps, ...noticeSteps, ...userSteps, ...deviceSteps];
+  const again = [...commandSteps, ...alertSteps, ...noticeSteps, ...deviceSteps];
+  assert.deepEqual(asked.slice(0, 18), [...expected, ...again]);
   world.now += day;
   await until(() => asked.includes("usage before 2026-11-21 after 1"));
   await retention.stop();
@@ -142,16 +162,62 @@ test("a stop before the first look, and in a long pause", async () => {
     alerts: { prune: async () => 0 },
     notices: { prune: async () => 0 },
     refused: { prune: async () => 0 },
+    devices: { retained: async () => [] },
   };
   const quiet = () => {};
   const log: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => log };
   const clock = { now: () => world.now, monotonic: () => 0 };
   const clockTrust = { mayDelete: () => true };
   const long = new Retention(
-    { store, clock, clockTrust, log, settings },
+    {
+      ...{ store, clock, clockTrust, log, settings },
+      positionKeeper: { deleteBefore: async () => ({ positions: 0, more: false }) },
+    },
     { firstMs: 1, everyMs: 1, pauseMs: 3_600_000 },
   );
   long.start();
   await delay(20);
   await long.stop();
+});
+
+test("positions are deleted step by step, by the days of each device; one that is busy or fails holds up no other", async () => {
+  const { world, asked, retention } = makeWorld({ everyMs: 3_600_000 });
+  world.devices = [
+    { key: 3, days: 1 },
+    { key: 5, days: 30 },
+    { key: 9, days: 365 },
+  ];
+  world.failures = 1;
+  world.deletions = [
+    { positions: 0, more: true },
+    { positions: 100, more: true },
+    { positions: 7, more: false },
+    { positions: 50, more: false },
+  ];
+  retention.start();
+  const positions = () => asked.filter((text) => text.startsWith("positions"));
+  await until(() => positions().length >= 5);
+  await delay(20);
+  await retention.stop();
+  assert.deepEqual(positions(), [
+    "positions of 3 before 2026-11-20T00:00:00.000Z",
+    "positions of 5 before 2026-10-22T00:00:00.000Z",
+    "positions of 9 before 2025-11-21T00:00:00.000Z",
+    "positions of 9 before 2025-11-21T00:00:00.000Z",
+    "positions of 5 before 2026-10-22T00:00:00.000Z",
+  ]);
+  // The one that failed, and how many did.
+  assert.equal(world.warned, 2);
+});
+
+test("no position is deleted by a clock that may be fast", async () => {
+  const { world, asked, retention } = makeWorld();
+  world.devices = [{ key: 3, days: 1 }];
+  world.trusted = false;
+  retention.start();
+  await delay(30);
+  assert.equal(asked.length, 0);
+  world.trusted = true;
+  await until(() => asked.some((text) => text.startsWith("positions of 3")));
+  await retention.stop();
 });

@@ -2,7 +2,9 @@ import type { AlertStore, NoticeStore } from "../ports/alert-store.ts";
 import type { Clock, ClockTrust } from "../ports/clock.ts";
 import type { CommandStore } from "../ports/command-store.ts";
 import type { Log } from "../ports/log.ts";
-import type { RefusedStore, UserStore } from "../ports/store.ts";
+import type { PositionKeeper } from "../ports/retention.ts";
+import type { DeviceStore, RefusedStore, UserStore } from "../ports/store.ts";
+import { deleteOldPositions } from "./old-positions.ts";
 import { utcDay } from "./tally.ts";
 
 const dayMs = 86_400_000;
@@ -30,16 +32,21 @@ export interface RetentionContext {
     readonly alerts: Pick<AlertStore, "prune">;
     readonly notices: Pick<NoticeStore, "prune">;
     readonly refused: Pick<RefusedStore, "prune">;
+    readonly devices: Pick<DeviceStore, "retained">;
   };
   readonly clock: Clock;
   /** Nothing is deleted by a clock that may be fast. */
   readonly clockTrust: Pick<ClockTrust, "mayDelete">;
+  readonly positionKeeper: Pick<PositionKeeper, "deleteBefore">;
   readonly log: Log;
   /** Days that records are kept: commands and notices after their end, alerts after they were found, refused reports after they came. */
   readonly settings: Readonly<Record<"commands" | "alerts" | "notices" | "refused", { readonly keepDays: number }>>;
 }
 
-/** Deletes records of commands, alerts, notices and refused reports some time after their end, and puts the counters of days before yesterday together, in the background. */
+/**
+ * Deletes records of commands, alerts, notices and refused reports some time after their end, and positions that accounts and devices do not keep; and puts the counters of days
+ * before yesterday together. All in the background.
+ */
 export class Retention {
   readonly #context: RetentionContext;
   readonly #times: RetentionTimes;
@@ -71,28 +78,43 @@ export class Retention {
   #workIn(ms: number): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
-      this.#working = this.#work().then(() => this.#workIn(this.#times.everyMs));
+      this.#working = this.#workOnAll().then(() => this.#workIn(this.#times.everyMs));
     }, ms);
     this.#timer.unref();
   }
 
+  /** What fails keeps nothing else from being deleted. */
+  async #workOnAll(): Promise<void> {
+    const { log } = this.#context;
+    for (const work of [() => this.#work(), () => this.#deletePositions()]) {
+      if (this.#ends) return;
+      try {
+        await work();
+      } catch (error) {
+        log.warn({ error }, "old records could not be deleted; it is tried again");
+      }
+    }
+  }
+
   async #work(): Promise<void> {
     const { clock, log, store, settings } = this.#context;
-    if (this.#isHeld()) return;
-    try {
-      const now = clock.now();
-      const commands = await this.#deleteCommands(now - settings.commands.keepDays * dayMs);
-      const alerts = await this.#prune(store.alerts, now - settings.alerts.keepDays * dayMs);
-      const notices = await this.#prune(store.notices, now - settings.notices.keepDays * dayMs);
-      const refused = await this.#prune(store.refused, now - settings.refused.keepDays * dayMs);
-      if (commands + alerts + notices + refused > 0)
-        log.info({ commands, alerts, notices, refused }, "old records were deleted");
-      if (this.#folded === utcDay(now)) return;
-      await this.#foldUsage(utcDay(now - dayMs));
-      if (!this.#ends) this.#folded = utcDay(now);
-    } catch (error) {
-      log.warn({ error }, "old records could not be deleted; it is tried again");
-    }
+    const now = clock.now();
+    const commands = await this.#deleteCommands(now - settings.commands.keepDays * dayMs);
+    const alerts = await this.#prune(store.alerts, now - settings.alerts.keepDays * dayMs);
+    const notices = await this.#prune(store.notices, now - settings.notices.keepDays * dayMs);
+    const refused = await this.#prune(store.refused, now - settings.refused.keepDays * dayMs);
+    if (commands + alerts + notices + refused > 0)
+      log.info({ commands, alerts, notices, refused }, "old records were deleted");
+    if (this.#folded === utcDay(now)) return;
+    await this.#foldUsage(utcDay(now - dayMs));
+    if (!this.#ends) this.#folded = utcDay(now);
+  }
+
+  async #deletePositions(): Promise<void> {
+    const { store, positionKeeper: keeper, clock, log } = this.#context;
+    const pace = { ends: () => this.#ends, pause: () => this.#pause() };
+    const positions = await deleteOldPositions({ devices: store.devices, keeper, clock, log }, pace);
+    if (positions > 0) log.info({ positions }, "old positions were deleted");
   }
 
   /** Whether it is not certain that what is old by our clock is old; asked again before each step, since the clock may be set at any time. */

@@ -88,10 +88,10 @@ export function createTenants(context: TenantsContext): Tenants {
   async function write({ key }: Account, body: AccountReplacement): Promise<ChangedAccount> {
     const { name, timeZone, licenses, language = "en" } = body;
     checkTimeZone(timeZone, "body/timeZone");
-    const account = await accounts.replace(key, { name, timeZone, licenses, language, caps: capsIn(body) });
+    const account = await accounts.replace(key, { name, timeZone, licenses, language, ...operatorsIn(body) });
     if (account === undefined) throw new ApiError("accountNotFound");
     await accounts.setQuotas(key, setQuotas(body.quotas ?? {}));
-    // Its rules go by its time zone and its language.
+    // Its rules go by its time zone and its language; what is shown of its devices, by its days.
     bus.publish({ type: "rulesChanged", accountKey: key });
     return { account: await view(account), warnings: unknownFields(body, settable, shownFields) };
   }
@@ -108,7 +108,7 @@ export function createTenants(context: TenantsContext): Tenants {
       checkOwner(owner);
       const key = makeApiKey(ids);
       const made = await accounts.createWithOwner(
-        { id: ids.uuid(), name, timeZone, licenses, language, caps: capsIn(body) },
+        { id: ids.uuid(), name, timeZone, licenses, language, ...operatorsIn(body) },
         { ...ownerOf(owner), id: ids.uuid(), apiKeyHash: key.hash, apiKeyId: key.id },
         clock.now(),
       );
@@ -136,28 +136,36 @@ export function createTenants(context: TenantsContext): Tenants {
     patch: (id, operations, check) =>
       alone(id, async () => {
         const account = await find(id);
-        return write(account, check(patched(await presentOf(account, accounts), operations, writable)));
+        const body = check(patched(await presentOf(account, accounts), operations, writable));
+        return write(account, { positionDays: null, ...body });
       }),
   };
 }
 
 /** An account as a body would say it. */
-async function presentOf({ key, name, timeZone, licenses, language, caps }: Account, accounts: Store["accounts"]) {
-  return { name, timeZone, licenses, language, ...caps, quotas: givenQuotas(await accounts.quotas(key)) };
+async function presentOf(account: Account, accounts: Store["accounts"]) {
+  const { key, name, timeZone, licenses, language, caps, positionDays } = account;
+  return { name, timeZone, licenses, language, ...caps, positionDays, quotas: givenQuotas(await accounts.quotas(key)) };
 }
 
 /** An account as the operator sees it. */
 async function viewOf(context: TenantsContext, account: Account, now: number): Promise<AccountView> {
   const { accounts } = context.store;
   const [used, quotas] = await Promise.all([accounts.licensesUsed(account.key, now), accounts.quotas(account.key)]);
-  const { id, name, timeZone, language, licenses, creation } = account;
+  const { id, name, timeZone, language, licenses, creation, positionDays } = account;
   return {
-    ...{ id, name, timeZone, language },
+    ...{ id, name, timeZone, language, positionDays },
     licenses: licensesOf(licenses, used),
     ...(await capsView(context, account)),
     quotas: quotasView(quotas),
     creation: formatInstant(creation),
   };
+}
+
+/** What the operator allows. Days that are left out stay: nobody begins or ends the deletion of positions by chance. */
+function operatorsIn(body: AccountReplacement): { readonly caps: AccountCaps; readonly positionDays?: number | null } {
+  const { positionDays } = body;
+  return { caps: capsIn(body), ...(positionDays !== undefined && { positionDays }) };
 }
 
 function capsIn(body: AccountReplacement): AccountCaps {

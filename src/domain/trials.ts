@@ -16,6 +16,7 @@ import type { AlertRules } from "./alert-rules.ts";
 import { alertView } from "./alerts.ts";
 import { unknownTerms } from "./bodies.ts";
 import type { Devices } from "./devices.ts";
+import type { ShownFrom } from "./shown-from.ts";
 import { secondsToNextDay, type Tally } from "./tally.ts";
 
 /** The lines of a trial's answer. A reader that stops early must end the iteration, which ends the reading of the store too. */
@@ -37,6 +38,7 @@ export interface TrialsContext {
   readonly rules: Pick<AlertRules, "stored" | "read">;
   readonly references: Pick<RuleReferences, "unknownZones">;
   readonly results: Tally;
+  readonly shownFrom: ShownFrom;
   readonly clock: Clock;
   readonly log: Log;
   /** Records that can be read from each device in a UTC day. */
@@ -66,15 +68,17 @@ class CountedTrials implements Trials {
 
   async open(user: User, request: TrialRequest, { apiUsage, apiDailyUsage }: Counters): Promise<TrialLines> {
     const { devices, results, clock, dailyResults, alertTrial } = this.#context;
-    const range = rangeOf(request);
+    const asked = rangeOf(request);
     const device = await devices.find(user, request.deviceId);
+    const range = { ...asked, from: Math.max(asked.from, await this.#context.shownFrom(device)) };
     const fields = await this.#fieldsOf(user, request, device.id);
     const now = clock.now();
     if ((await results.entry(device.key, now)).daily >= dailyResults)
       throw new ApiError("dailyResults", [], secondsToNextDay(now));
     const counters = { apiUsage, apiDailyUsage };
     const wish: Wish = { device, ...range, counters, warnings: unknownTerms(request, TrialRequest.properties) };
-    const steps = alertTrial.run(fields, watchedOf(device), range)[Symbol.asyncIterator]();
+    const run = range.from <= range.to ? alertTrial.run(fields, watchedOf(device), range) : noSteps();
+    const steps = run[Symbol.asyncIterator]();
     try {
       const found: Alert[] = [];
       let next = await steps.next();
@@ -160,6 +164,9 @@ class CountedTrials implements Trials {
     return new ApiError("internal");
   }
 }
+
+/** A trial over a range of which nothing is kept. */
+async function* noSteps(): AsyncGenerator<TrialStep, void, void> {}
 
 function rangeOf(request: TrialRequest): { readonly from: number; readonly to: number } {
   const from = parseInstant(request.from);

@@ -22,6 +22,7 @@ const device = (id: string, accountKey = 1): Device => ({
   dailySmsLimit: 0,
   odometerStart: 0,
   identity: noIdentityRules,
+  positionDays: null,
   spoken: [],
   creation: 0,
   modification: 0,

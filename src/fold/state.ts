@@ -43,6 +43,7 @@ export function changedState(before: DeviceState, change: StateChange): DeviceSt
     arrivals: before.arrivals + records,
     totals,
     ...(before.rules !== undefined && { rules: before.rules }),
+    ...(before.keptFrom !== undefined && { keptFrom: before.keptFrom }),
     ...(last && { last: atLastPosition(last, totals) }),
     ...(receivedAt !== undefined && receivedAt !== last?.receivedAt && { receivedAt }),
   };

@@ -35,6 +35,7 @@ import { limitsRoutes } from "./routes/limits.ts";
 import { listingsRoutes } from "./routes/listings.ts";
 import { locationsRoute, readingsRoute } from "./routes/locations.ts";
 import { notificationsRoutes } from "./routes/notifications.ts";
+import { oldPositionsRoutes } from "./routes/old-positions.ts";
 import { operationRoutes } from "./routes/operation.ts";
 import { recipientPage } from "./routes/recipient-page.ts";
 import { recipientsRoutes } from "./routes/recipients.ts";
@@ -194,6 +195,7 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
   tokenRoute(app, services);
   accountRoute(app, services);
+  oldPositionsRoutes(app, services);
   accountsRoutes(app, instance, services);
   usersRoutes(app, instance, services);
   userRoutes(app, services);

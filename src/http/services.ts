@@ -17,6 +17,7 @@ import { createNotices, type Notices, type ResendLimits } from "../domain/notice
 import { createRecipients, type Recipients } from "../domain/recipients.ts";
 import { RuleHealth } from "../domain/rule-health.ts";
 import { createAskRecipients } from "../domain/rule-recipients.ts";
+import { createShownFrom } from "../domain/shown-from.ts";
 import { createTenants, type Tenants } from "../domain/tenants.ts";
 import { createTrials, type Trials } from "../domain/trials.ts";
 import { createUsage, type Usage } from "../domain/usage.ts";
@@ -37,6 +38,7 @@ import type { Metrics } from "../ports/metrics.ts";
 import type { Presence } from "../ports/presence.ts";
 import type { Quarantine } from "../ports/quarantine.ts";
 import type { CodeLimits, RecipientAsking } from "../ports/recipients.ts";
+import type { PositionKeeper } from "../ports/retention.ts";
 import type { SetAsides } from "../ports/set-aside.ts";
 import type { SmsSender } from "../ports/sms.ts";
 import type { Store } from "../ports/store.ts";
@@ -62,6 +64,7 @@ export interface HttpDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly lastLocations: LastLocations;
+  readonly positionKeeper: Pick<PositionKeeper, "keptFrom">;
   readonly quarantine: Quarantine;
   /** Whether our clock may end what has run out; unless given, it is right. */
   readonly clockTrust?: ClockTrust | undefined;
@@ -156,9 +159,9 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   const { recipients, askRecipients } = await recipientParts(deps, capsOf);
   const alertRules = createAlertRules({ ...deps, visibility, devices, references, askRecipients });
   const passwords = passwordsOf(deps);
+  const shownFrom = createShownFrom(deps);
   return {
-    ...deps,
-    limits,
+    ...{ ...deps, limits },
     ...{ answers: new Answers(limits.answers), cursors, listTurns: listTurns(clock) },
     tokens: createTokens(tokenKey, limits.tokenSeconds, clock),
     users,
@@ -179,7 +182,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
       locations: store.locations,
       alerts: store.alerts,
       results: usage.results,
-      ...{ cursors, clock },
+      ...{ cursors, clock, shownFrom },
       dailyResults: limits.dailyResults,
     }),
     geofences: createGeofences({ ...deps, visibility }),
@@ -192,7 +195,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
       devices,
       rules: alertRules,
       references,
-      results: usage.results,
+      ...{ results: usage.results, shownFrom },
       dailyResults: limits.dailyResults,
     }),
     capsOf,

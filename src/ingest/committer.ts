@@ -226,12 +226,15 @@ export class Committer {
     const { metrics } = this.#deps;
     let reports = 0;
     let refused = 0;
+    let tooOld = 0;
     for (const { pending, leftover } of planned) {
       reports += pending.drafts.length - leftover.length;
+      tooOld += pending.tooOld;
       refused += pending.refused.length;
     }
     metrics.stored.add(stored);
-    metrics.repeats.add(reports - stored);
+    metrics.repeats.add(reports - stored - tooOld);
+    metrics.oldReports.add(tooOld);
     metrics.refusedReports.add(refused);
   }
 }

@@ -15,6 +15,7 @@ import { Culprits } from "./culprits.ts";
 import { Directory } from "./directory.ts";
 import { Gather } from "./gather.ts";
 import { Holds } from "./holds.ts";
+import { Keeping } from "./keeping.ts";
 import type { IngestMetrics } from "./metrics.ts";
 import { OwnClock } from "./own-clock.ts";
 import { Pending, PendingDevice } from "./pending.ts";
@@ -57,6 +58,8 @@ export class Ingest implements Intake, SetAsides {
   readonly states: States;
   /** What time alone makes true of devices. */
   readonly ticks: Ticks;
+  /** How long positions are kept. */
+  readonly keeping: Keeping;
   /** What our own clock seems to be, by what devices report. */
   readonly ownClock: OwnClock;
   readonly #options: IngestOptions;
@@ -97,6 +100,8 @@ export class Ingest implements Intake, SetAsides {
     this.#holds = new Holds(deps.clock);
     this.ticks = new Ticks({ ...deps, locations: deps.store.locations, states: this.states });
     const { bus, clock, store } = deps;
+    const { deleted } = deps.metrics;
+    this.keeping = new Keeping({ locations: store.locations, states: this.states, deleted });
     const ownClock = new OwnClock(clock);
     const directory = new Directory(store.devices, bus, clock, deps.log, ownClock);
     const parts = { ...deps, locations: store.locations, states: this.states, directory, ownClock };

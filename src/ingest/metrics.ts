@@ -7,6 +7,8 @@ export interface IngestMetrics {
   readonly commitSeconds: Histogram;
   readonly stored: Counter;
   readonly repeats: Counter;
+  readonly oldReports: Counter;
+  readonly deleted: Counter;
   readonly refusedReports: Counter;
   readonly withheld: Counter;
   readonly droppedValues: Counter;
@@ -34,6 +36,14 @@ export function ingestMetrics(metrics: Metrics): IngestMetrics {
     commitSeconds: metrics.histogram("waybeam_ingest_commit_seconds", "Time of one durable commit.", [], seconds)({}),
     stored: counter("waybeam_ingest_locations_stored_total", "Locations committed."),
     repeats: counter("waybeam_ingest_repeats_total", "Reports dropped because the same one is stored already."),
+    oldReports: counter(
+      "waybeam_ingest_reports_too_old_total",
+      "Reports that were acknowledged and dropped because positions of their time were deleted from their device's history.",
+    ),
+    deleted: counter(
+      "waybeam_positions_deleted_total",
+      "Positions deleted because they were older than their account or device keeps.",
+    ),
     refusedReports: counter(
       "waybeam_ingest_reports_refused_total",
       "Reports whose clock or position can't be right, kept as evidence.",

@@ -133,9 +133,9 @@ export class Planner {
     };
     for (const pending of devices) {
       if (bytes > mostBytes) return planned;
-      const drafts = ordered(pending.drafts);
       const { key } = pending.device;
       const state = read?.get(key) ?? this.#states.get(key) ?? neverReported;
+      const drafts = keptOf(pending, state);
       const first = drafts[0];
       if (first === undefined) add({ pending, plan: undefined, leftover: [], bytes: 0 });
       else if (first.time > state.time) add(this.#append(pending, state, drafts));
@@ -225,6 +225,7 @@ export class Planner {
     const first = pending.drafts[0];
     const state = this.#states.get(pending.device.key);
     if (first === undefined || state === undefined || first.time >= state.time || pending.ahead !== undefined) return;
+    if (first.time < (state.keptFrom ?? first.time)) return;
     const limit = this.#atFirst(pending, pending.drafts.length);
     const ahead = this.ahead.read(pending.device.key, state, first.time, limit);
     if (ahead !== undefined) this.ahead.hold(pending, ahead);
@@ -354,6 +355,14 @@ export class Planner {
     if (made === "more context" || leftover.length - made.leftover.length < starts.length / 2) return undefined;
     return this.#planned(pending, state, made);
   }
+}
+
+/** A device's drafts in order, without those from before what is kept. Their positions may be deleted, and their ways in the totals already. */
+function keptOf(pending: PendingDevice, { keptFrom }: DeviceState): readonly Draft[] {
+  const drafts = ordered(pending.drafts);
+  const first = keptFrom === undefined ? 0 : drafts.findIndex(({ time }) => time >= keptFrom);
+  pending.tooOld = first < 0 ? drafts.length : first;
+  return pending.tooOld === 0 ? drafts : drafts.slice(pending.tooOld);
 }
 
 /** Whether the history that was asked for is the part that these reports need now. */

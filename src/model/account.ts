@@ -14,6 +14,8 @@ export interface Account {
   readonly language: Language;
   readonly creation: number;
   readonly caps: AccountCaps;
+  /** Days that positions of its devices are kept; null: for ever. */
+  readonly positionDays: number | null;
 }
 
 /** Privileges that have a meaning to the service; a user may hold any other strings too. */

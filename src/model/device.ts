@@ -45,6 +45,8 @@ export interface Device {
   /** Odometer start, km: what `milleage` counts from. */
   readonly odometerStart: number;
   readonly identity: IdentityRules;
+  /** Days that its positions are kept; null: as its account says. */
+  readonly positionDays: number | null;
   /** The ways by which it reported, in the order in which it first did. */
   readonly spoken: readonly SpokenWay[];
   readonly creation: number;

@@ -121,6 +121,11 @@ export interface DeviceState {
   readonly arrivals: number;
   /** States of the device's alert rules, as text that the alert engine reads. */
   readonly rules?: string;
+  /**
+   * Retention deletes records before this event time. A report from before it may be one of these, so it is not stored. Of the record right before it, one is kept:
+   * the totals go on from there. Absent: nothing was deleted. It never goes back.
+   */
+  readonly keptFrom?: number;
 }
 
 /** When a device's newest record arrived; undefined: there is none. */

@@ -9,6 +9,7 @@ import type { AlertRuleStore, AlertStore, GeofenceStore, NoticeStore } from "./a
 import type { CommandStore } from "./command-store.ts";
 import type { Page, PageAsk } from "./pages.ts";
 import type { RecipientStore } from "./recipients.ts";
+import type { DeletedPositions, OldPositions } from "./retention.ts";
 
 /**
  * Where everything is kept. Two engines implement it; one contract suite runs against both.
@@ -146,6 +147,13 @@ export interface LocationStore {
   packedContext(device: DeviceKey, place: RecordPlace, limit: number): Promise<PackedContext>;
   /** Costs by the number of records of the moment. */
   moment(device: DeviceKey, time: number): Promise<Moment>;
+  /** What may be deleted of each of these devices as before an event time. From memory. */
+  oldPositions(devices: readonly DeviceKey[], before: number): Promise<readonly OldPositions[]>;
+  /**
+   * One bounded step: deletes what `oldPositions` tells, durably. No commit may add records before that time any more: the device's `keptFrom` is at or behind it, and is on disk.
+   * No totals change.
+   */
+  deleteOld(device: DeviceKey, before: number): Promise<DeletedPositions>;
   /** Reads in chunks of bounded size, so that a long history costs no memory. Records committed meanwhile may or may not appear. */
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk>;
 }
@@ -175,6 +183,12 @@ export interface MostIdentifiers {
 
 /** Why a device can't be so. `exists`: an identifier is a device's already · `noLicense`: none of the account's is free · `identifiers`: the account holds as many as it may. */
 export type DeviceRefusal = "exists" | "noLicense" | "identifiers";
+
+/** A device whose positions are not kept for ever. */
+export interface RetainedDevice {
+  readonly key: DeviceKey;
+  readonly days: number;
+}
 
 /** Registered devices. Conflicts are answers, not errors. */
 export interface DeviceStore {
@@ -210,6 +224,10 @@ export interface DeviceStore {
   ): Promise<Device | DeviceRefusal | "missing">;
   /** Identifiers that an account's devices have, expired ones too. */
   identifiersUsed(accountKey: number): Promise<number>;
+  /** Devices whose positions are not kept for ever, and the days that hold for each; of all accounts, up to `limit` of them after a key, in the order of keys. */
+  retained(after: DeviceKey, limit: number): Promise<readonly RetainedDevice[]>;
+  /** Devices of an account that have no days of their own: up to `limit` of them after a key, in the order of keys. */
+  withoutOwnDays(accountKey: number, after: DeviceKey, limit: number): Promise<readonly DeviceKey[]>;
   /** Records ways by which devices reported; of a way that is recorded already, what is given now counts. Devices that are gone are left out. */
   spoke(ways: readonly { readonly device: DeviceKey; readonly way: SpokenWay }[]): Promise<void>;
   /** Removes the device with its history, commands, alerts, notices and counters. False: there was none. */
@@ -275,8 +293,11 @@ export interface UserStore {
   results(device: DeviceKey, day: string): Promise<number>;
 }
 
-/** What an account is made of. Caps that are not given are the service's. */
-export type NewAccount = Omit<Account, "key" | "creation" | "caps"> & { readonly caps?: AccountCaps };
+/** What an account is made of. Caps that are not given are the service's; positions are kept for ever unless days are given. */
+export type NewAccount = Omit<Account, "key" | "creation" | "caps" | "positionDays"> & {
+  readonly caps?: AccountCaps;
+  readonly positionDays?: number | null;
+};
 
 /** Accounts, and what the whole service keeps. */
 export interface AccountStore {
@@ -292,7 +313,7 @@ export interface AccountStore {
     now: number,
   ): Promise<{ readonly account: Account; readonly owner: User } | "emailInUse">;
   findById(id: string): Promise<Account | undefined>;
-  /** Caps that are not given stay as they are. */
+  /** Caps and days that are not given stay as they are. */
   replace(key: number, fields: Omit<NewAccount, "id">): Promise<Account | undefined>;
   /** Licences in use at a moment: devices that have not expired. */
   licensesUsed(accountKey: number, now: number): Promise<number>;

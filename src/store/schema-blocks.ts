@@ -42,3 +42,26 @@ export interface PatchTable {
   /** Checksum: see `records/row-sum.ts`. */
   crc: number | null;
 }
+
+/** Locations in the order of their commits: a row holds one device's records of one commit, packed. */
+export interface TailTable {
+  seq: number;
+  device: number;
+  first: number;
+  last: number;
+  count: number;
+  data: Uint8Array;
+  crc: number | null;
+}
+
+/** What late records of a device add to the totals of those after them, as far as it is not in the tail's rows: see `records/shifts.ts`. */
+export interface ShiftsTable {
+  device: number;
+  /** Row number that the tail had reached at the last of them. */
+  seq: number;
+  /** Event time from which on records are concerned. */
+  since: number;
+  count: number;
+  data: Uint8Array;
+  crc: number | null;
+}

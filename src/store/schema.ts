@@ -5,7 +5,7 @@ import type { CommandChannel, CommandFormat, CommandState } from "../model/comma
 import type { Language } from "../model/language.ts";
 import type { NoticeChannel, NoticeState } from "../model/notice.ts";
 import type { RecipientChannel, RecipientState } from "../model/recipient.ts";
-import type { BlockDataTable, BlockTable, PatchTable } from "./schema-blocks.ts";
+import type { BlockDataTable, BlockTable, PatchTable, ShiftsTable, TailTable } from "./schema-blocks.ts";
 import type { AccountQuotaTable, AccountUseTable, RuleTargetTable, RuleZoneTable } from "./schema-quotas.ts";
 
 /*
@@ -27,6 +27,8 @@ export interface AccountTable {
   device_daily_emails: number | null;
   device_daily_sms: number | null;
   unconfirmed_recipients: number | null;
+  /** Days that positions of its devices are kept. */
+  position_days: number | null;
 }
 
 /** Users of all accounts. */
@@ -79,6 +81,8 @@ export interface DeviceTable {
   protocols: Generated<string>;
   networks: Generated<string>;
   secret_hash: string | null;
+  /** Days that its positions are kept, in place of the account's. */
+  position_days: number | null;
   /** The ways by which it reported. */
   spoken: Generated<string>;
   creation: number;
@@ -97,29 +101,8 @@ export interface DeviceStateTable {
   version: number;
   /** The state includes the device's chunks up to this row number, and all up to that of the setting `states`. */
   as_of: Generated<number>;
-  data: Uint8Array;
-  crc: number | null;
-}
-
-/** Locations in the order of their commits: a row holds one device's records of one commit, packed. */
-export interface TailTable {
-  seq: number;
-  device: number;
-  first: number;
-  last: number;
-  count: number;
-  data: Uint8Array;
-  crc: number | null;
-}
-
-/** What late records of a device add to the totals of those after them, as far as it is not in the tail's rows: see `records/shifts.ts`. */
-export interface ShiftsTable {
-  device: number;
-  /** Row number that the tail had reached at the last of them. */
-  seq: number;
-  /** Event time from which on records are concerned. */
-  since: number;
-  count: number;
+  /** Positions that retention deleted. */
+  deleted: Generated<number>;
   data: Uint8Array;
   crc: number | null;
 }

@@ -58,6 +58,7 @@ export async function everyCall(send: Send, access: Access): Promise<void> {
   const { licenses } = await call("readAccount", {});
   const free: number = licenses.total - licenses.used;
   if (free !== licenses.free) throw new Error(String(free));
+  await call("countOldPositions", { query: { days: "365" } });
   const unknown: string[] = (await call("listQuarantine", {})).quarantine.map(({ ids }) => ids.join());
   if (unknown.length > 0) throw new Error(unknown.join());
   const path = { deviceId: "350000000000017" };
@@ -98,6 +99,9 @@ async function devices(call: Call): Promise<void> {
   const texts: string[] = alerts.map(({ text, notifications }) => text + notifications.join());
   const { refused } = await call("listRefused", { path });
   const { identity } = await call("readIdentity", { path });
+  const { oldPositions } = await call("countOldPositionsOfDevice", { path, query: { days: "365" } });
+  const old: number = oldPositions.positions;
+  if (old > 0) throw new Error(oldPositions.from ?? "");
   const barred: number[] = identity.refused.map(({ attempts }) => attempts);
   if (texts.length + refused.length + barred.length > 0) throw new Error(texts.join());
   // @ts-expect-error -- a range needs its end
@@ -221,6 +225,7 @@ async function operate(call: Call): Promise<void> {
   await call("readAccountById", { path });
   await call("replaceAccount", { path, body: { ...account, licenses: 6 } });
   const patched = await call("patchAccount", { path, body: [{ op: "replace", path: "/licenses", value: 7 }] });
+  await call("countOldPositionsOfAccount", { path, query: { days: "30" } });
   const again: string = (await call("createOwnerApiKey", { path })).owner.apiKey;
   if (again === key) throw new Error("the same key");
   const { accounts } = await call("listAccounts", {});

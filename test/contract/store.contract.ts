@@ -10,6 +10,7 @@ import { makeAccount, makeDevice, now, type StoreHarness, unique, userFields } f
 import { listContract } from "./store/lists.ts";
 import { commitContract, historyContract, removalContract } from "./store/locations.ts";
 import { noticeContract } from "./store/notices.ts";
+import { oldPositionContract, positionDaysContract } from "./store/old-positions.ts";
 import { propertyContract } from "./store/property.ts";
 import { append, batchOf, readAll, record } from "./store/records.ts";
 import { deviceContract } from "./store/rows.ts";
@@ -61,11 +62,13 @@ export function storeContract(
     ruleContract(store, reopen);
     alertContract(store, reopen);
     noticeContract(store, reopen);
+    positionDaysContract(store);
     if (parts === "rows") return;
     alertCommitContract(store, reopen);
     removalContract(store);
     commitContract(store);
     historyContract(store);
+    oldPositionContract(store, reopen);
     propertyContract(store, reopen);
     restartContract(store, reopen);
   });

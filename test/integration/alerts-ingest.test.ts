@@ -101,7 +101,13 @@ class Lane {
     const [account] = await this.store.accounts.list();
     assert.ok(account);
     const none = { aliases: [], description: null, min: null, tags: {}, expires: null };
-    const limits = { dailyEmailLimit: 50, dailySmsLimit: 10, odometerStart: 0, identity: noIdentityRules };
+    const limits = {
+      dailyEmailLimit: 50,
+      dailySmsLimit: 10,
+      odometerStart: 0,
+      identity: noIdentityRules,
+      positionDays: null,
+    };
     await this.store.devices.create(account.key, { id, name: id, ...none, ...limits }, start);
     return this.admit(id);
   }

@@ -32,6 +32,7 @@ const fields = (id: string): DeviceFields => ({
   dailySmsLimit: 10,
   odometerStart: 0,
   identity: noIdentityRules,
+  positionDays: null,
 });
 
 function fix(minute: number, attributes: Readonly<Record<string, string>> = {}): Fix {

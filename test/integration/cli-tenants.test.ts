@@ -99,6 +99,25 @@ test("users: added with a key, shown, changed, let in no more, removed", async (
   );
 });
 
+test("positions: how long they are kept is set for an account and a device, and can be looked at before", async () => {
+  const [account = {}] = jsonLines((await waybeam(["account", "list", "--json"])).out);
+  const name = String(account.name);
+  assert.equal((await one(["account", "set", name, "--position-days", "365"])).positionDays, 365);
+  assert.equal((await one(["account", "set", name, "--unset", "positionDays"])).positionDays, null);
+  assert.equal(await code(["account", "set", name, "--position-days", "soon"]), exitCodes.usage.code);
+  assert.equal(await code(["device", "add", "cli-kept"]), 0);
+  assert.equal((await one(["device", "set", "cli-kept", "--position-days", "30"])).positionDays, 30);
+  for (const words of [["account"], ["device", "cli-kept"]]) {
+    const [kind = "", ...ids] = words;
+    const found = await one([kind, "old-positions", ...ids, "--days", "30"]);
+    assert.deepEqual([found.days, found.devices, found.positions, found.from], [30, 0, 0, null]);
+  }
+  assert.equal((await one(["account", "old-positions", "--days", "7", "--account", name])).days, 7);
+  assert.equal(await code(["account", "old-positions"]), exitCodes.usage.code);
+  assert.equal(await code(["device", "old-positions", "nothing", "--days", "7"]), exitCodes.notFound.code);
+  assert.equal(await code(["device", "remove", "cli-kept"]), 0);
+});
+
 test("groups: added, shown, changed, removed", async () => {
   const added = await waybeam(["group", "add", "Trucks", "--device", "cli-7", "--device", "cli-8", "--json"]);
   assert.equal(added.code, 0, added.err);

@@ -187,7 +187,13 @@ test("whatever happens in whatever order: written at most once and in order, nev
       async (actions, answers) => {
         const id = `d${++runs}`;
         const fields = { id, aliases: [], name: id, description: null, min: null, tags: {}, expires: null };
-        const limits = { dailyEmailLimit: 1, dailySmsLimit: 1, odometerStart: 0, identity: noIdentityRules };
+        const limits = {
+          dailyEmailLimit: 1,
+          dailySmsLimit: 1,
+          odometerStart: 0,
+          identity: noIdentityRules,
+          positionDays: null,
+        };
         const device = await store.devices.create(account.key, { ...fields, ...limits }, clock.now());
         assert.ok(typeof device === "object");
         const states = new Map<number, CommandState>();
@@ -286,7 +292,13 @@ test("a command's time, or its device's, runs out in the last waits before it is
     { id: "b", name: "B", timeZone: "Etc/UTC", licenses: 9, language: "en" },
     clock.now(),
   );
-  const limits = { dailyEmailLimit: 1, dailySmsLimit: 1, odometerStart: 0, identity: noIdentityRules };
+  const limits = {
+    dailyEmailLimit: 1,
+    dailySmsLimit: 1,
+    odometerStart: 0,
+    identity: noIdentityRules,
+    positionDays: null,
+  };
   let runs = 0;
   async function send(ttl: number, deviceTtl: number | null, when: "connection" | "record") {
     const id = `e${++runs}`;
@@ -339,7 +351,13 @@ test("a command that waits for one device costs the others' connecting nothing",
     { id: "w", name: "W", timeZone: "Etc/UTC", licenses: 9, language: "en" as const },
     clock.now(),
   );
-  const limits = { dailyEmailLimit: 1, dailySmsLimit: 1, odometerStart: 0, identity: noIdentityRules };
+  const limits = {
+    dailyEmailLimit: 1,
+    dailySmsLimit: 1,
+    odometerStart: 0,
+    identity: noIdentityRules,
+    positionDays: null,
+  };
   const make = async (id: string) => {
     const fields = { id, aliases: [], name: id, description: null, min: null, tags: {}, expires: null, ...limits };
     const device = await store.devices.create(account.key, fields, clock.now());

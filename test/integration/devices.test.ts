@@ -25,6 +25,7 @@ describe("devices", () => {
       milleageStart: 12.5,
       protocols: ["h02", "osmand"],
       networks: ["203.0.113.0/24", "2001:db8::1"],
+      positionDays: 400,
       secretSet: false,
     };
     const created = await rest.call("POST", "/api/devices", {
@@ -78,6 +79,8 @@ describe("devices", () => {
       milleageStart: 0,
       protocols: [],
       networks: [],
+      // Left out, it stays.
+      positionDays: 400,
       secretSet: false,
     });
     assert.equal("warnings" in replaced.json, false);

@@ -35,7 +35,13 @@ test("new totals for 16,384 stored records of each of eight devices cross to the
   for (let index = 0; index < 8; index++) {
     const id = `device-${index}`;
     const fields = { id, aliases: [], name: id, description: null, min: null, tags: {}, expires: null };
-    const limits = { dailyEmailLimit: 50, dailySmsLimit: 10, odometerStart: 0, identity: noIdentityRules };
+    const limits = {
+      dailyEmailLimit: 50,
+      dailySmsLimit: 10,
+      odometerStart: 0,
+      identity: noIdentityRules,
+      positionDays: null,
+    };
     const device = await store.devices.create(account.key, { ...fields, ...limits }, 0);
     assert.ok(typeof device === "object");
     keys.push(device.key);

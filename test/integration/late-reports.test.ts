@@ -37,6 +37,7 @@ const fields = (id: string): DeviceFields => ({
   dailySmsLimit: 10,
   odometerStart: 100,
   identity: noIdentityRules,
+  positionDays: null,
 });
 
 /** A day after the first report, whenever the tests run. */

@@ -31,6 +31,7 @@ const table = `
   listAlerts        200   200   404   404   200    200   404    200     200    403 401  401
   listRefused       200   200   404   404   200    200   404    200     200    403 401  401
   readIdentity      200   200   404   404   200    200   404    200     200    403 401  401
+  countOldPositionsOfDevice 200 200 404 404 200 200 404 200 200 403 401 401
   listGeofences     200   200   200   200   200    200   200    200     200    403 401  401
   createGeofence    201   201   201   403   403    403   201    201     201    403 401  401
   readGeofence      200   200   404   200   200    200   200    200     200    403 401  401
@@ -79,6 +80,8 @@ const table = `
   readAccountById   403   403   403   403   403    403   403    403     403    403 401  200
   replaceAccount    403   403   403   403   403    403   403    403     403    403 401  200
   patchAccount      403   403   403   403   403    403   403    403     403    403 401  200
+  countOldPositions 200   200   200   403   403    403   403    403     403    403 401  401
+  countOldPositionsOfAccount 403 403 403 403 403 403 403 403    403    403 401  200
   createOwnerApiKey 403   403   403   403   403    403   403    403     403    403 401  404
 `;
 
@@ -213,7 +216,8 @@ describe("who may do what", () => {
         for (const caller of column === "off" ? off : column === "none" ? none : [column]) {
           const { method, path } = operations.get(name) ?? { method: "", path: "" };
           const ids = new Map(Object.entries(await targets()));
-          const url = path.replace(/\{(\w+)\}/g, (_, parameter: string) => ids.get(parameter) ?? "");
+          const query = name.startsWith("countOldPositions") ? "?days=30" : "";
+          const url = path.replace(/\{(\w+)\}/g, (_, parameter: string) => ids.get(parameter) ?? "") + query;
           const token = tokens.get(caller);
           const body = name === "createApiKey" ? { presentSecret: rest.owner?.apiKey } : bodies[name];
           const answer = await rest.call(method, url, { body, ...(token !== undefined && { token }) });

@@ -57,6 +57,8 @@ before(async () => {
         commit: (batch) => store.locations.commit(batch),
         history: (device, asked) => store.locations.history(device, asked),
         moment: (device, time) => store.locations.moment(device, time),
+        oldPositions: (...asked) => store.locations.oldPositions(...asked),
+        deleteOld: (...asked) => store.locations.deleteOld(...asked),
         packedContext: (...asked) => store.locations.packedContext(...asked),
         async context(...asked) {
           if (reads++ >= allowed) throw new StoreUnavailable("down");

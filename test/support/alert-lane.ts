@@ -108,6 +108,7 @@ export class AlertLane {
       language: "en",
       creation: 0,
       caps: unsetCaps,
+      positionDays: null,
     } as const;
     this.#sources = {
       geofences: { some: async () => Object.entries(zones).map(([id, zone], key) => geofenceOf(id, zone, key)) },

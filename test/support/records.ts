@@ -14,6 +14,7 @@ export function device(fields: Pick<Device, "key" | "id"> & Partial<Device>): De
     dailySmsLimit: 10,
     odometerStart: 0,
     identity: noIdentityRules,
+    positionDays: null,
     spoken: [],
     creation: 0,
     modification: 0,

@@ -26,6 +26,7 @@ import type { Bus } from "../../src/ports/bus.ts";
 import type { Dispatcher } from "../../src/ports/dispatcher.ts";
 import type { Mailer } from "../../src/ports/mailer.ts";
 import type { Quarantine } from "../../src/ports/quarantine.ts";
+import type { PositionKeeper } from "../../src/ports/retention.ts";
 import type { SetAsides } from "../../src/ports/set-aside.ts";
 import type { SmsSender } from "../../src/ports/sms.ts";
 import type { Store } from "../../src/ports/store.ts";
@@ -100,6 +101,8 @@ export interface Rest {
   readonly clock: TestClock;
   readonly quarantine: Quarantine;
   readonly trace: Trace;
+  /** What deletes old positions. */
+  readonly keeping: PositionKeeper;
   readonly directory: string;
   /** Lines of the log at level warn and above. */
   readonly logged: readonly string[];
@@ -212,6 +215,7 @@ export async function startRest({
       }),
       operatorKeyHash: hashApiKey(operatorKey),
       requireEncryptedPasswords,
+      positionKeeper: ingest.keeping,
       lastLocations: { lastLocation: (device) => ingest.states.lastLocation(device.key, device.odometerStart) },
       setAsides: setAsides ?? ingest,
       readiness: async () => ({ ready, checks: { store: ready ? "ok" : "failed" } }),
@@ -265,6 +269,7 @@ export async function startRest({
     clock,
     quarantine,
     trace,
+    keeping: ingest.keeping,
     directory,
     logged,
     owner,

@@ -43,6 +43,8 @@ export function rowCommits({ tables, vault, crowded }: PostgresRows): LocationSt
     context: missing,
     packedContext: missing,
     moment: missing,
+    oldPositions: missing,
+    deleteOld: missing,
     history: missing,
   };
 }

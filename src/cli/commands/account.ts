@@ -9,6 +9,7 @@ import { keyFileOption, makingKey } from "../new-key.ts";
 import { listAll } from "../pages.ts";
 import { payloadOf, printLines, printOne } from "../print.ts";
 import { isRecord, plain, table } from "../text.ts";
+import { addAccountOldPositions } from "./old-positions.ts";
 
 const path = "/api/admin/accounts";
 
@@ -21,6 +22,7 @@ export function addAccount(program: Command, host: Host): void {
   addList(account, host);
   addAdd(account, host);
   addSet(account, host);
+  addAccountOldPositions(account, host, find);
   addOwnerKey(account, host);
 }
 
@@ -108,6 +110,7 @@ interface SetOptions {
   readonly deviceDailyEmails?: number;
   readonly deviceDailySms?: number;
   readonly unconfirmedRecipients?: "on" | "off";
+  readonly positionDays?: number;
   readonly unset: readonly string[];
   readonly quota: Readonly<Record<string, number | null>>;
   readonly json?: boolean;
@@ -126,6 +129,7 @@ function addSet(account: Command, host: Host): void {
     .option("--daily-sms <count>", "SMS that all its devices may send in a day", wholeNumber)
     .option("--device-daily-emails <count>", "the highest daily e-mail limit of a device", wholeNumber)
     .option("--device-daily-sms <count>", "the highest daily SMS limit of a device", wholeNumber)
+    .option("--position-days <days>", "how many days positions are kept; older ones are deleted for good", wholeNumber)
     .addOption(
       new Option(
         "--unconfirmed-recipients <switch>",
@@ -140,6 +144,7 @@ function addSet(account: Command, host: Host): void {
       examples(
         'waybeam account set "North Fleet" --licenses 800',
         'waybeam account set "North Fleet" --daily-emails 2000 --daily-sms 100',
+        'waybeam account set "North Fleet" --position-days 365',
         'waybeam account set "North Fleet" --quota geofences=500 --quota users=default',
       ),
     )

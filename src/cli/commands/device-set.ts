@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { collect, collectTag, listSteps, patch, setSteps, tagSteps } from "../change.ts";
+import { collect, collectTag, listSteps, patch, setSteps, tagSteps, wholeNumber } from "../change.ts";
 import { type Answer, about } from "../client.ts";
 import { clientFor, examples } from "../context.ts";
 import type { Host } from "../host.ts";
@@ -13,6 +13,7 @@ interface SetOptions {
   readonly phone?: string;
   readonly expires?: string;
   readonly mileageStart?: number;
+  readonly positionDays?: number;
   readonly tag: Readonly<Record<string, string>>;
   readonly untag: readonly string[];
   readonly alias: readonly string[];
@@ -37,6 +38,11 @@ export function addDeviceSet(device: Command, host: Host): void {
     .option("--phone <number>", "phone number of its SIM")
     .option("--expires <time>", "from then on its data is refused and it uses no licence: RFC 3339")
     .option("--mileage-start <km>", "where its mileage starts, km", kilometres)
+    .option(
+      "--position-days <days>",
+      "how many days its positions are kept, in place of its account's days; older ones are deleted for good",
+      wholeNumber,
+    )
     .option("--tag <key=value>", "a tag; may be repeated", collectTag, {})
     .option("--untag <key>", "a tag to remove; may be repeated", collect, [])
     .option("--alias <id>", "another identifier that the tracker may report; may be repeated", collect, [])
@@ -66,10 +72,12 @@ export function addDeviceSet(device: Command, host: Host): void {
 }
 
 async function set(host: Host, ids: readonly string[], options: SetOptions, command: Command): Promise<void> {
-  const { name, description, phone, expires, mileageStart, unset, alias, removeAlias, secretFile } = options;
+  const { name, description, phone, expires, mileageStart, positionDays, unset, alias, removeAlias } = options;
+  const { secretFile } = options;
   const client = await clientFor(host, command);
   const secret = secretFile === undefined ? undefined : await inputSecret(host.terminal, secretFile);
-  const fields = setSteps({ name, description, min: phone, expires, milleageStart: mileageStart, secret }, unset);
+  const own = { milleageStart: mileageStart, positionDays, secret };
+  const fields = setSteps({ name, description, min: phone, expires, ...own }, unset);
   for (const id of ids) {
     let present: Promise<Answer> | undefined;
     const read = () => {

@@ -11,6 +11,7 @@ import { addDeviceAdd } from "./device-add.ts";
 import { addDeviceIdentity } from "./device-identity.ts";
 import { addDeviceRefused } from "./device-refused.ts";
 import { addDeviceSet } from "./device-set.ts";
+import { addDeviceOldPositions } from "./old-positions.ts";
 
 /** `waybeam device ...`: the registered devices, and those that knock. */
 export function addDevice(program: Command, host: Host): void {
@@ -22,6 +23,7 @@ export function addDevice(program: Command, host: Host): void {
   addUnknown(device, host);
   addDeviceIdentity(device, host);
   addDeviceRefused(device, host);
+  addDeviceOldPositions(device, host);
 }
 
 function addList(device: Command, host: Host): void {

@@ -28,7 +28,7 @@ export function accountRoute(app: App, services: Services): void {
       if (account === undefined) throw new ApiError("invalidToken");
       const used = await store.accounts.licensesUsed(account.key, clock.now());
       const quotas = await store.accounts.quotas(account.key);
-      const { id, name, timeZone, language, licenses } = account;
+      const { id, name, timeZone, language, licenses, positionDays } = account;
       const most = Math.max(leastIdentifiers, licenses * services.caps.identifiersPerLicense);
       return answer(caller, {
         id,
@@ -37,6 +37,7 @@ export function accountRoute(app: App, services: Services): void {
         language,
         licenses: licensesOf(licenses, used),
         ...(await capsView(services, account)),
+        positionDays,
         identifiers: { limit: most, used: await store.devices.identifiersUsed(account.key) },
         quotas: quotasView(quotas),
       });

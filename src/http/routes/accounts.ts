@@ -119,7 +119,7 @@ function patchRoute(app: App, { tenants }: Services): void {
       tag: "Operation",
       summary: "Change some of an account's fields",
       description:
-        "A JSON Patch (RFC 6902) of `name`, `timeZone`, `language`, `licenses` the caps (numbers, as in the body of a PUT) and `unconfirmedRecipients`, all of it or nothing.",
+        "A JSON Patch (RFC 6902) of `name`, `timeZone`, `language`, `licenses`, `positionDays`, the caps (numbers, as in the body of a PUT) and `unconfirmedRecipients`, all of it or nothing.",
       permission: "operator",
       input: { params: AccountPath, body: PatchRequest },
       ok: { 200: AccountViewAnswer },

@@ -38,6 +38,15 @@ const mostMessages = 50;
 const statesAtOnce = 256;
 const stateDamaged = "its state (the last position and the totals) is damaged";
 
+/** Numbers of a row of `device_state`. */
+interface StateRow {
+  readonly device: number;
+  readonly version: number;
+  readonly asOf: number;
+  /** Positions that retention deleted. */
+  readonly deleted: number;
+}
+
 interface Found extends Counted {
   numbered: number;
   /** Rows that the device's state may not include yet, and how many numbered records each has. */
@@ -154,8 +163,10 @@ class Inspector {
   /** The state of a device knows how many positions it has numbered, so missing ones show whatever became of their rows. */
   async #states(): Promise<void> {
     const columns = columnsOf(this.#database, "device_state");
+    const counted = "select 1 from pragma_table_info('device_state') where name = 'deleted'";
+    const deleted = this.#database.prepare(counted).get() === undefined ? "0" : "cast(deleted as real)";
     const rows = this.#database.prepare(
-      `select ${columns} from device_state where device > ? order by rowid limit ${statesAtOnce}`,
+      `select ${columns}, ${deleted} as deleted from device_state where device > ? order by rowid limit ${statesAtOnce}`,
     );
     for (let after = -(2 ** 53), more = true; more; await nextTurn()) {
       this.#work.signal.throwIfAborted();
@@ -163,15 +174,17 @@ class Inspector {
       more = some.length === statesAtOnce;
       for (const row of some) {
         after = Number(row.device);
-        // Data of earlier versions have no `as_of`.
         const bytes = row.data instanceof Uint8Array ? row.data : new Uint8Array(0);
+        // Data of earlier versions have neither `as_of` nor `deleted`.
+        const { version, as_of: asOf = 0, deleted = 0 } = row;
+        const numbers = { device: after, version: Number(version), asOf: Number(asOf), deleted: Number(deleted) };
         if (isRowWhole("device_state", row) === false) this.#tell(after, stateDamaged);
-        else this.#state(after, Number(row.version), Number(row.as_of ?? 0), bytes);
+        else this.#state(numbers, bytes);
       }
     }
   }
 
-  #state(device: number, version: number, asOf: number, data: Uint8Array): void {
+  #state({ device, version, asOf, deleted }: StateRow, data: Uint8Array): void {
     const found = this.#byDevice.get(device);
     let known = arrivalsOf(data, version);
     if (known === undefined || !Number.isSafeInteger(version) || !Number.isSafeInteger(asOf)) {
@@ -180,11 +193,12 @@ class Inspector {
     }
     for (const { seq, numbered } of found?.newer ?? []) if (seq > asOf) known += numbered;
     const numbered = found?.numbered ?? 0;
-    if (numbered === known || found?.told) return;
+    // Retention counts what it deletes. Positions of earlier versions have no number, so it may have deleted fewer numbered ones than it counted.
+    if ((numbered <= known && numbered >= known - deleted) || found?.told) return;
     this.#tell(
       device,
       numbered < known
-        ? `${known - numbered} of its ${known} positions are missing`
+        ? `${known - deleted - numbered} of its ${known - deleted} positions are missing`
         : `its state is older than its positions: it knows ${known} of ${numbered}`,
     );
   }

@@ -102,6 +102,13 @@ export interface SwapRequest extends Pick<SealAnswer, "seqs" | "blocks" | "lifts
   readonly until: number;
 }
 
+/** Chunks of a device that are deleted, and how many records they have in all. */
+export interface DropRequest {
+  readonly device: DeviceKey;
+  readonly seqs: readonly number[];
+  readonly count: number;
+}
+
 /** Numbers of a chunk in the answer of a scan. */
 export const scanColumns = 7;
 
@@ -125,6 +132,8 @@ export interface WriterCalls {
   readonly swap: Call<SwapRequest, boolean>;
   /** Forgets shifts and patches up to a row number. */
   readonly forget: Call<{ readonly device: DeviceKey; readonly seq: number }, WaitingLeft>;
+  /** Deletes chunks of a device that have so many records in all, because they are old. Does nothing and answers false when one of the chunks is gone. */
+  readonly drop: Call<DropRequest, boolean>;
   /** Deletes chunks: rows of the tail, or blocks. */
   readonly purge: Call<readonly number[], null>;
   /** Writes something, and looks whether positions could be. */

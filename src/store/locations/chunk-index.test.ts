@@ -54,6 +54,40 @@ describe("DeviceChunks", () => {
     );
   });
 
+  it("finds the old chunks but for the one that ends last, the one with the highest row number, and damaged ones", () => {
+    fc.assert(
+      fc.property(someChunks, moment, fc.nat(5), fc.nat(), (given, before, rows, damaged) => {
+        const chunks = given.map((chunk) => (chunk.seq === damaged ? { ...chunk, first: chunk.last + 1 } : chunk));
+        const index = indexOf(chunks);
+        const whole = chunks.filter(({ first, last }) => first < before && last < before);
+        const newest = whole.reduce((most, { last }) => Math.max(most, last), Number.NEGATIVE_INFINITY);
+        const old = whole.filter(({ seq, last, first }) => last < newest && seq !== chunks.length && first <= last);
+        const found = index.old(before, rows);
+        const count = old.reduce((sum, chunk) => sum + chunk.count, 0);
+        assert.equal(found.positions.count, count);
+        assert.equal(found.seqs.length, Math.min(rows, old.length));
+        const taken = old.filter(({ seq }) => found.seqs.includes(seq));
+        assert.equal(taken.length, found.seqs.length);
+        assert.equal(
+          found.count,
+          taken.reduce((sum, chunk) => sum + chunk.count, 0),
+        );
+        if (old.length === 0) return;
+        assert.equal(found.positions.keptFrom, newest + 1);
+        assert.equal(found.positions.from, Math.min(...old.map(({ first }) => first)));
+        assert.equal(found.positions.to, Math.max(...old.map(({ last }) => last)));
+        // Once all are gone nothing is old, and what surrounds any later moment is as before.
+        index.replace(new Set(index.old(before, chunks.length).seqs), []);
+        assert.equal(index.old(before, 1).positions.count, 0);
+        for (const time of [newest + 1, before, 130]) {
+          if (time <= newest) continue;
+          const left = new Set(indexOf(chunks.filter((chunk) => !old.includes(chunk))).newestBefore(time));
+          assert.deepEqual(new Set(index.newestBefore(time)), left);
+        }
+      }),
+    );
+  });
+
   it("finds every chunk that may hold the newest record before a moment", () => {
     fc.assert(
       fc.property(someChunks, moment, (chunks, time) => {

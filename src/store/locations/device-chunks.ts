@@ -1,3 +1,4 @@
+import type { OldPositions } from "../../ports/retention.ts";
 import { isFull } from "./sizes.ts";
 
 /** Numbers of one entry: seq, first, last, count, bytes, and 1 for a block, 0 for a chunk of the tail. */
@@ -33,6 +34,8 @@ export interface Gap {
   readonly density: number;
 }
 
+/** What a device without old chunks has. */
+export const nothingOld: OldPositions = Object.freeze({ count: 0, from: 0, to: 0, keptFrom: 0 });
 const nothingWaits: Waiting = { count: 0, since: Number.POSITIVE_INFINITY };
 
 /** How many chunks there are, and how many records and bytes these have. */
@@ -47,6 +50,15 @@ export interface Slice {
   readonly seqs: readonly number[];
   /** Event time of each chunk's first record. */
   readonly firsts: readonly number[];
+}
+
+/** Chunks that may be deleted: see `OldChunks`. */
+export interface Old {
+  /** Row numbers of the first ones, and how many records these have. */
+  readonly seqs: readonly number[];
+  readonly count: number;
+  /** What all of them have. */
+  readonly positions: OldPositions;
 }
 
 /** How much one step takes. Its last chunk may reach past that. */
@@ -279,6 +291,31 @@ export class DeviceChunks {
     for (let index = from; index < this.#length; index++)
       if (this.#isOpen(index) && this.seq(index) < until) return this.first(index);
     return Number.POSITIVE_INFINITY;
+  }
+
+  /** Chunks that may be deleted because all of their records are before an event time: the first `rows` of them, and what all have. */
+  old(before: number, rows: number): Old {
+    const end = this.position(before, 0);
+    let newest = Number.NEGATIVE_INFINITY;
+    for (let index = 0; index < end; index++) {
+      const last = this.last(index);
+      if (last < before && last > newest) newest = last;
+    }
+    let [count, all, from, to] = [0, 0, Number.POSITIVE_INFINITY, 0];
+    const seqs: number[] = [];
+    for (let index = 0; index < end; index++) {
+      const last = this.last(index);
+      // A damaged row may give impossible times. Nothing is deleted for these.
+      if (last >= newest || this.first(index) > last || this.seq(index) === this.highest) continue;
+      all += this.count(index);
+      from = Math.min(from, this.first(index));
+      to = Math.max(to, last);
+      if (seqs.length >= rows) continue;
+      seqs.push(this.seq(index));
+      count += this.count(index);
+    }
+    const positions = all === 0 ? nothingOld : { count: all, from, to, keptFrom: newest + 1 };
+    return { seqs, count, positions };
   }
 
   /** Row numbers of the last `limit` chunks. */

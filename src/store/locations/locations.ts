@@ -2,6 +2,7 @@ import type { CommitBatch, DeviceCommit, RefusedReport, TotalsShift } from "../.
 import type { DeviceKey } from "../../model/device.ts";
 import { type DeviceState, neverReported, type RecordPlace } from "../../model/location.ts";
 import type { Log } from "../../ports/log.ts";
+import type { DeletedPositions, OldPositions } from "../../ports/retention.ts";
 import {
   type CommitConflict,
   type HistoryChunk,
@@ -28,6 +29,7 @@ import { HistorySteps } from "./history-steps.ts";
 import { KeptStates } from "./kept-states.ts";
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
+import { OldChunks } from "./old-chunks.ts";
 import { groupsOf } from "./patch-groups.ts";
 import { chunksOf, impossible, isPossible, type ScanListener } from "./scanned-chunks.ts";
 import { Sealer } from "./sealer.ts";
@@ -64,6 +66,7 @@ export class Locations implements LocationStore {
   readonly #reading: ReadParts;
   readonly #contexts: Contexts;
   readonly #moments: Moments;
+  readonly #old: OldChunks;
   readonly #batch = new ByteSink(batchBytes);
   readonly #kept: KeptStates;
   /**
@@ -77,7 +80,7 @@ export class Locations implements LocationStore {
   #newRows: NewRow[] = [];
   /** Refused reports of commits that failed: they may be stored nevertheless. Records tell by their device's version. */
   readonly #perhapsStored = new WeakSet<RefusedReport>();
-  /** Chunks of a swap that was not answered: they were sealed or not. There is at most one such swap, because nothing is written before `settle` finds out. */
+  /** Chunks of a swap or deletion that was not answered: they are gone or not. There is at most one, because nothing is written before `settle` finds out. */
   #doubtful: readonly { readonly device: DeviceKey; readonly seqs: readonly number[] }[] = [];
   readonly sealer: Sealer;
   /** Told of refused reports that were deleted before their age, since there were too many bytes. */
@@ -92,16 +95,17 @@ export class Locations implements LocationStore {
     this.#contexts = new Contexts(this.#reading);
     this.#moments = new Moments(this.#reading);
     const load = loopLoad();
-    this.sealer = new Sealer({
+    const replacing = {
       ...parts,
-      isBusy: () => load() > busyPart,
       settle: () => this.settle(),
-      writeState: (device) => this.#kept.write(device),
-      doubt: (device, seqs) => {
+      writeState: (device: DeviceKey) => this.#kept.write(device),
+      doubt: (device: DeviceKey, seqs: readonly number[]) => {
         this.#uncertain = true;
         this.#doubtful = [{ device, seqs }];
       },
-    });
+    };
+    this.#old = new OldChunks(replacing);
+    this.sealer = new Sealer({ ...replacing, isBusy: () => load() > busyPart });
   }
 
   /** Memory of decompressed blocks that are kept. */
@@ -180,7 +184,7 @@ export class Locations implements LocationStore {
     }
   }
 
-  /** Finds out whether a swap was done: then all its chunks are gone. Nothing was written after the swap, so all blocks from the next row number on are the swap's. */
+  /** Finds out whether a swap or deletion was done: then all its chunks are gone. Nothing was written after it, so all blocks from the next row number on are the swap's. */
   async #resolveDoubt(): Promise<void> {
     const { reader, index } = this.#parts;
     const [doubtful] = this.#doubtful;
@@ -348,6 +352,15 @@ export class Locations implements LocationStore {
   async moment(device: DeviceKey, time: number): Promise<Moment> {
     if (this.#uncertain) await this.#reading.settled();
     return this.#moments.find(device, time);
+  }
+
+  async oldPositions(devices: readonly DeviceKey[], before: number): Promise<readonly OldPositions[]> {
+    if (this.#uncertain) await this.#reading.settled();
+    return devices.map((device) => this.#old.find(device, before));
+  }
+
+  deleteOld(device: DeviceKey, before: number): Promise<DeletedPositions> {
+    return this.#old.delete(device, before);
   }
 
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk> {

@@ -17,6 +17,7 @@ import { positions } from "./0014-positions.ts";
 import { ruleZones } from "./0015-rule-zones.ts";
 import { keptStates } from "./0016-kept-states.ts";
 import { sums } from "./0017-sums.ts";
+import { positionDays } from "./0018-position-days.ts";
 import type { Engine, Migration } from "./migration.ts";
 
 /** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
@@ -38,6 +39,7 @@ const migrations: readonly Migration[] = [
   ruleZones,
   keptStates,
   sums,
+  positionDays,
 ];
 
 /** The version of the data that this program writes: the number of the newest migration. */

@@ -30,12 +30,26 @@ const oldRecord =
   "6a0000001f0200000080be71b61f7a4200000000000020401b2fdd240601124066666666668652c09a9999999999b93f200300002a000000000000e870402c2262617474657279223a38352c2261747472696275746573223a7b22736174656c6c69746573223a223122";
 const oldState = `07000000${oldRecord.slice(16, 32)}${oldRecord}${Buffer.from(',"attributes":{').toString("hex")}`;
 
+/** As versions before retention wrote a state with all that it may have. */
+const stateBeforeRetention =
+  "f90000000080be71b61f7a42020000005b5d000001009a9999999999b93f00000000000000000000000000000000000000000000000000000000000000000080be71b61f7a420080be71b61f7a421b2fdd240601124066666666668652c06a0000001f0200000080be71b61f7a4200000000000020401b2fdd240601124066666666668652c09a9999999999b93f200300002a000000000000e870402c2262617474657279223a38352c2261747472696275746573223a7b22736174656c6c69746573223a2231220090f071b61f7a420000000000001c40a011d625";
+
 describe("packed records", () => {
   it("are read as older versions wrote them", () => {
     assert.deepEqual(readRecords(Buffer.from(oldRecord, "hex")), [record(1, { arrival: 8, hash: 8 })]);
     const last = record(1, { arrival: 8, hash: 8 });
     const state = { version: 3, time: last.time, arrivals: 0, totals: last.totals, last };
     assert.deepEqual(readState(Buffer.from(oldState, "hex"), 3), state);
+  });
+
+  it("are written as before retention where nothing was deleted, and read so", () => {
+    const last = record(1, { arrival: 8, hash: 8 });
+    const more = { receivedAt: last.receivedAt + 1, rules: "[]" };
+    const state = { version: 5, time: last.time, arrivals: 7, totals: { ...last.totals }, last, ...more };
+    const sink = new ByteSink(0);
+    writeState(sink, state);
+    assert.equal(Buffer.from(sink.cut()).toString("hex"), stateBeforeRetention);
+    assert.deepEqual(readState(Buffer.from(stateBeforeRetention, "hex"), 5), state);
   });
 
   it("come back as they were", () => {
@@ -123,6 +137,7 @@ describe("packed states", () => {
           last: someRecord,
           receivedAt: fc.nat(),
           rules: fc.string({ unit: "grapheme" }),
+          keptFrom: fc.double({ noNaN: true }),
         },
         { requiredKeys: ["version", "time", "arrivals", "totals"], noNullPrototype: true },
       )

@@ -13,8 +13,9 @@ import type { ByteSink } from "./sink.ts";
 
 /*
  * A device's state as bytes, without its version: u32 flags, f64 time; u32 length of its rules' states and these, where there are any; the totals
- * unless they are those of the last record; the last record; f64 arrival of the newest record, where it is another one; f64 records numbered so far;
- * u32 CRC-32 of all before. All later totals grow out of a state, so a changed bit would be in them for good.
+ * unless they are those of the last record; the last record; f64 arrival of the newest record, where it is another one; f64 event time before which records
+ * are deleted, where some are; f64 records numbered so far; u32 CRC-32 of all before. All later totals grow out of a state, so a changed bit would be in them
+ * for good.
  */
 const hasLast = 1;
 const totalsOfLast = 2;
@@ -26,6 +27,8 @@ const hasArrivals = 32;
 /** The checksum at the end, which earlier versions did not write. Two flags, so that no single changed bit hides it. */
 const hasSum = 64 | 128;
 const sumBytes = 4;
+/** f64 before the number of records: event time before which records are deleted. */
+const hasKeptFrom = 256;
 /** Beside the inputs of totals. */
 const hasAnchor = 1 << 16;
 const hasUncounted = 1 << 17;
@@ -40,12 +43,14 @@ export function writeState(sink: ByteSink, state: DeviceState): void {
   if (last !== undefined) flags |= last.totals === totals ? hasLast | totalsOfLast : hasLast;
   if (rules !== undefined) flags |= hasRules;
   if (state.arrivals > 0) flags |= hasArrivals;
+  if (state.keptFrom !== undefined) flags |= hasKeptFrom;
   sink.uint32(flags);
   sink.float64(state.time);
   if (rules !== undefined) writeSized(sink, rules);
   if (!(flags & totalsOfLast)) writeTotals(sink, totals);
   if (last !== undefined) writeRecord(sink, last);
   if (state.receivedAt !== undefined) sink.float64(state.receivedAt);
+  if (state.keptFrom !== undefined) sink.float64(state.keptFrom);
   if (state.arrivals > 0) sink.float64(state.arrivals);
   sink.uint32(crc32(sink.bytes.subarray(start, sink.length)));
 }
@@ -112,6 +117,7 @@ export function readState(bytes: Uint8Array, version: number): DeviceState {
     last = cursor.record();
     at = cursor.end;
   }
+  const keptFromAt = flags & hasArrival ? at + 8 : at;
   return {
     version,
     time,
@@ -120,6 +126,7 @@ export function readState(bytes: Uint8Array, version: number): DeviceState {
     ...(last && { last }),
     ...(flags & hasArrival && { receivedAt: view.getFloat64(at, true) }),
     ...(rules !== undefined && { rules }),
+    ...(flags & hasKeptFrom && { keptFrom: view.getFloat64(keptFromAt, true) }),
   };
 }
 

@@ -13,7 +13,17 @@ import { isEmailTaken, rowOf, userOf } from "./users.ts";
 
 function accountOf(row: AccountRow): Account {
   const { key, id, name, time_zone, licenses, language, creation } = row;
-  return { key, id, name, timeZone: time_zone, licenses, language, creation, caps: capsOf(row) };
+  return {
+    key,
+    id,
+    name,
+    timeZone: time_zone,
+    licenses,
+    language,
+    creation,
+    caps: capsOf(row),
+    positionDays: row.position_days,
+  };
 }
 
 function capsOf(row: AccountRow): AccountCaps {
@@ -96,11 +106,15 @@ export class AccountRows implements AccountStore {
 
   async replace(
     key: number,
-    { name, timeZone, licenses, language, caps }: Omit<NewAccount, "id">,
+    { name, timeZone, licenses, language, caps, positionDays }: Omit<NewAccount, "id">,
   ): Promise<Account | undefined> {
     const row = await this.#database
       .updateTable("account")
-      .set({ name, time_zone: timeZone, licenses, language, ...(caps && capColumns(caps)) })
+      .set({
+        ...{ name, time_zone: timeZone, licenses, language },
+        ...(caps && capColumns(caps)),
+        ...(positionDays !== undefined && { position_days: positionDays }),
+      })
       .where("key", "=", key)
       .returningAll()
       .executeTakeFirst();
@@ -147,10 +161,11 @@ export class AccountRows implements AccountStore {
 }
 
 async function insertAccount(database: Kysely<Schema>, account: NewAccount, now: number): Promise<Account> {
-  const { id, name, timeZone, licenses, language, caps = unsetCaps } = account;
+  const { id, name, timeZone, licenses, language, caps = unsetCaps, positionDays = null } = account;
+  const own = { id, name, time_zone: timeZone, licenses, language, creation: now, position_days: positionDays };
   const row = await database
     .insertInto("account")
-    .values({ id, name, time_zone: timeZone, licenses, language, creation: now, ...capColumns(caps) })
+    .values({ ...own, ...capColumns(caps) })
     .returningAll()
     .executeTakeFirstOrThrow();
   return accountOf(row);

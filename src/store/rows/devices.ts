@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, Kysely, Transaction } from "kysely";
 import { type Device, type DeviceFields, type DeviceKey, noIdentityRules, type SpokenWay } from "../../model/device.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
-import type { DeviceRefusal, DeviceStore, MostIdentifiers } from "../../ports/store.ts";
+import type { DeviceRefusal, DeviceStore, MostIdentifiers, RetainedDevice } from "../../ports/store.ts";
 import type { DeviceRow, Schema } from "../schema.ts";
 import { Identification } from "./identification.ts";
 import { stringList, stringMap, written } from "./json-columns.ts";
@@ -35,6 +35,7 @@ function deviceOf(row: DeviceRow): Device {
             networks: stringList(row.networks),
             secretHash: row.secret_hash,
           },
+    positionDays: row.position_days,
     spoken: row.spoken === "[]" ? noWays : written<readonly SpokenWay[]>(row.spoken),
     creation: row.creation,
     modification: row.modification,
@@ -56,6 +57,7 @@ function columnsOf(fields: DeviceFields): Omit<DeviceRow, "key" | "account" | "s
     protocols: JSON.stringify(fields.identity.protocols),
     networks: JSON.stringify(fields.identity.networks),
     secret_hash: fields.identity.secretHash,
+    position_days: fields.positionDays,
   };
 }
 
@@ -243,6 +245,34 @@ export class DeviceRows implements DeviceStore {
 
   identifiersUsed(accountKey: number): Promise<number> {
     return identifiersUsed(this.#database, accountKey);
+  }
+
+  async retained(after: DeviceKey, limit: number): Promise<readonly RetainedDevice[]> {
+    const rows = await this.#database
+      .selectFrom("device")
+      .innerJoin("account", "account.key", "device.account")
+      .select(({ fn }) => ["device.key", fn.coalesce("device.position_days", "account.position_days").as("days")])
+      .where("device.key", ">", after)
+      .where(({ or, eb }) =>
+        or([eb("device.position_days", "is not", null), eb("account.position_days", "is not", null)]),
+      )
+      .orderBy("device.key")
+      .limit(limit)
+      .execute();
+    return rows.flatMap(({ key, days }) => (days === null ? [] : [{ key, days }]));
+  }
+
+  async withoutOwnDays(accountKey: number, after: DeviceKey, limit: number): Promise<readonly DeviceKey[]> {
+    const rows = await this.#database
+      .selectFrom("device")
+      .select("key")
+      .where("account", "=", accountKey)
+      .where("key", ">", after)
+      .where("position_days", "is", null)
+      .orderBy("key")
+      .limit(limit)
+      .execute();
+    return rows.map(({ key }) => key);
   }
 
   spoke(ways: readonly { readonly device: DeviceKey; readonly way: SpokenWay }[]): Promise<void> {

@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
-import { liftNumbers, type SwapRequest, type WaitingLeft } from "../locations/calls.ts";
+import { type DropRequest, liftNumbers, type SwapRequest, type WaitingLeft } from "../locations/calls.ts";
 import { rowSum } from "../records/row-sum.ts";
 import { doubles, shiftsColumns, shiftsOf, summed } from "./row-sums.ts";
 
-/** The writer's part of sealing: puts blocks in the place of chunks, in one transaction each time. */
+/** The writer's part of sealing and of retention: puts blocks in the place of chunks, or deletes these, in one transaction each time. */
 export class Swap {
   readonly #database: DatabaseSync;
   readonly #removals: readonly StatementSync[];
@@ -16,6 +16,7 @@ export class Swap {
   readonly #forget: StatementSync;
   readonly #forgetPatches: StatementSync;
   readonly #patchesLeft: StatementSync;
+  readonly #deleted: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -38,6 +39,7 @@ export class Swap {
     this.#patchesLeft = database.prepare(
       "select coalesce(sum(count), 0) as count, min(first) as since from patch where device = ?",
     );
+    this.#deleted = database.prepare("update device_state set deleted = deleted + ? where device = ?");
   }
 
   /** Deletes a chunk: a row of the tail, or a block. Returns false when there is none. */
@@ -60,6 +62,15 @@ export class Swap {
         const [block = 0, ...sums] = lifts.subarray(at, at + liftNumbers);
         this.#lift.run(until, ...sums, block);
       }
+      return true;
+    });
+  }
+
+  /** Deletes old chunks of a device, and counts their records. Does nothing and returns false when one of the chunks is gone. */
+  drop({ device, seqs, count }: DropRequest): boolean {
+    return this.#transaction(() => {
+      for (const seq of seqs) if (!this.remove(seq)) return false;
+      this.#deleted.run(count, device);
       return true;
     });
   }

@@ -140,6 +140,11 @@ serve<SqliteWriterCalls>(
       writer().inPlace();
       return plain(done);
     },
+    drop: (request) => {
+      const done = writer().swap.drop(request);
+      writer().inPlace();
+      return plain(done);
+    },
     forget: ({ device, seq }) => plain(writer().swap.forget(device, seq)),
     purge: (seqs) => {
       const { swap } = writer();

@@ -22,6 +22,7 @@ export function accountContract(store: () => Store): void {
           language: "en",
           creation: now,
           caps: unsetCaps,
+          positionDays: null,
         },
       );
       assert.deepEqual(await store().accounts.findById(one.id), one);
@@ -37,6 +38,12 @@ export function accountContract(store: () => Store): void {
       assert.deepEqual(await store().accounts.replace(account.key, fields), { ...account, ...fields });
       assert.deepEqual(await store().accounts.find(account.key), { ...account, ...fields });
       assert.equal(await store().accounts.replace(999_999_999, fields), undefined);
+      // Days that are not given stay.
+      const kept = { ...account, ...fields, positionDays: 30 };
+      assert.deepEqual(await store().accounts.replace(account.key, { ...fields, positionDays: 30 }), kept);
+      assert.deepEqual(await store().accounts.replace(account.key, fields), kept);
+      const forever = await store().accounts.replace(account.key, { ...fields, positionDays: null });
+      assert.equal(forever?.positionDays, null);
     });
 
     it("make an account with its owner, or neither", async () => {

@@ -45,6 +45,7 @@ export function deviceFields(changes: Partial<DeviceFields> = {}): DeviceFields 
     dailySmsLimit: 10,
     odometerStart: 0,
     identity: noIdentityRules,
+    positionDays: null,
     ...changes,
   };
 }

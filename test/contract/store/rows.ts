@@ -18,6 +18,7 @@ export function deviceContract(store: () => Store): void {
         expires: now + 1,
         odometerStart: 12_345.678,
         identity: { protocols: ["osmand"], networks: ["10.0.0.0/8", "::1"], secretHash: "salt.hash" },
+        positionDays: 365,
       });
       const made = await store().devices.create(account.key, fields, now);
       assert.ok(typeof made !== "string");

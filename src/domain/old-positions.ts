@@ -1,0 +1,144 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { OldPositionsView } from "../contract/old-positions.ts";
+import { formatInstant } from "../contract/time.ts";
+import type { DeviceKey } from "../model/device.ts";
+import { keptSince } from "../model/position-days.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Log } from "../ports/log.ts";
+import type { PositionKeeper } from "../ports/retention.ts";
+import { type DeviceStore, type LocationStore, type RetainedDevice, StoreUnavailable } from "../ports/store.ts";
+
+/** Devices that are asked for at a time. */
+const devicesAtOnce = 500;
+/** After this time a preview lets others be served. */
+const mostTurnMs = 4;
+/** How often a device is tried again in one run, because it is being sealed or reports at the same moment. */
+const mostTries = 10;
+
+/** What deleting old positions works with. */
+export interface DeletionContext {
+  readonly devices: Pick<DeviceStore, "retained">;
+  readonly keeper: Pick<PositionKeeper, "deleteBefore">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** How a run of deletions goes on: asked before each step whether it ends, and waited for after each. */
+export interface DeletionPace {
+  ends(): boolean;
+  pause(): Promise<void>;
+}
+
+/** Deletes what accounts and devices do not keep, one bounded step of one device at a time. Returns how many positions. */
+export async function deleteOldPositions(context: DeletionContext, pace: DeletionPace): Promise<number> {
+  const run = new Run(context, pace);
+  await run.all();
+  return run.deleted;
+}
+
+class Run {
+  readonly #context: DeletionContext;
+  readonly #pace: DeletionPace;
+  deleted = 0;
+  #failed = 0;
+
+  constructor(context: DeletionContext, pace: DeletionPace) {
+    this.#context = context;
+    this.#pace = pace;
+  }
+
+  async all(): Promise<void> {
+    const { devices, log } = this.#context;
+    let busy: readonly RetainedDevice[] = [];
+    for (let after: DeviceKey | undefined = 0; after !== undefined && !this.#pace.ends(); ) {
+      const page: readonly RetainedDevice[] = await devices.retained(after, devicesAtOnce);
+      busy = [...busy, ...(await this.#each(page))];
+      after = page.length < devicesAtOnce ? undefined : page.at(-1)?.key;
+    }
+    for (let tries = 0; busy.length > 0 && tries < mostTries && !this.#pace.ends(); tries++) {
+      await this.#pace.pause();
+      busy = await this.#each(busy);
+    }
+    if (this.#failed > 0)
+      log.warn({ devices: this.#failed }, "old positions of some devices could not be deleted; it is tried again");
+  }
+
+  /** Returns the devices that were busy. */
+  async #each(devices: readonly RetainedDevice[]): Promise<readonly RetainedDevice[]> {
+    const busy: RetainedDevice[] = [];
+    for (const device of devices) {
+      if (this.#pace.ends()) break;
+      try {
+        if (await this.#isBusy(device)) busy.push(device);
+      } catch (error) {
+        if (error instanceof StoreUnavailable && error.trouble === "down") throw error;
+        // What is wrong is the device's own: the others go on.
+        if (this.#failed++ === 0)
+          this.#context.log.warn({ device: device.key, error }, "old positions of a device can't be deleted");
+        await this.#pace.pause();
+      }
+    }
+    return busy;
+  }
+
+  /** Deletes what is old of a device. Returns whether some of it could not be deleted now. */
+  async #isBusy({ key, days }: RetainedDevice): Promise<boolean> {
+    const { keeper, clock } = this.#context;
+    while (!this.#pace.ends()) {
+      const { positions, more } = await keeper.deleteBefore(key, keptSince(days, clock.now()));
+      if (positions === 0) return more;
+      this.deleted += positions;
+      await this.#pace.pause();
+      if (!more) break;
+    }
+    return false;
+  }
+}
+
+/** What a preview needs of the service. */
+export interface PreviewContext {
+  readonly store: {
+    readonly locations: Pick<LocationStore, "oldPositions">;
+    readonly devices: Pick<DeviceStore, "withoutOwnDays">;
+  };
+  readonly clock: Clock;
+}
+
+/** What would be deleted of these devices if their positions were kept for so many days. Looks at the index in memory alone. */
+export async function previewOfDevices(
+  { store, clock }: PreviewContext,
+  pages: AsyncIterable<readonly DeviceKey[]>,
+  days: number,
+): Promise<OldPositionsView> {
+  const before = keptSince(days, clock.now());
+  let [devices, positions, from, to] = [0, 0, Number.POSITIVE_INFINITY, 0];
+  let began = clock.monotonic();
+  for await (const page of pages)
+    for (const key of page) {
+      const [old] = await store.locations.oldPositions([key], before);
+      // A device with years of positions has ten thousands of blocks to look at, and an account thousands of devices.
+      if (clock.monotonic() - began > mostTurnMs) {
+        await nextTurn();
+        began = clock.monotonic();
+      }
+      if (old === undefined || old.count === 0) continue;
+      devices++;
+      positions += old.count;
+      from = Math.min(from, old.from);
+      to = Math.max(to, old.to);
+    }
+  const range = devices === 0 ? { from: null, to: null } : { from: formatInstant(from), to: formatInstant(to) };
+  return { days, before: formatInstant(before), devices, positions, ...range };
+}
+
+/** The devices of an account that the account's days hold for, some at a time. */
+export async function* devicesOfAccount(
+  { store }: PreviewContext,
+  accountKey: number,
+): AsyncGenerator<readonly DeviceKey[]> {
+  for (let after: DeviceKey | undefined = 0; after !== undefined; ) {
+    const keys: readonly DeviceKey[] = await store.devices.withoutOwnDays(accountKey, after, devicesAtOnce);
+    yield keys;
+    after = keys.length < devicesAtOnce ? undefined : keys.at(-1);
+  }
+}

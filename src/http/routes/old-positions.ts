@@ -1,0 +1,90 @@
+import { AccountPath } from "../../contract/admin.ts";
+import { DevicePath } from "../../contract/device.ts";
+import { OldPositionsAnswer, OldPositionsQuery, ServiceOldPositionsAnswer } from "../../contract/old-positions.ts";
+import { devicesOfAccount, previewOfDevices } from "../../domain/old-positions.ts";
+import { ApiError } from "../../errors/catalogue.ts";
+import type { App } from "../app.ts";
+import { call } from "../call.ts";
+import { answer, callerOf, serviceAnswer } from "../envelope.ts";
+import type { Services } from "../services.ts";
+
+const description =
+  "Deletes nothing. It counts what is stored now, so that one can look before setting `positionDays`: what is deleted by that can't be brought back.";
+
+/** What would be deleted if positions were kept for so many days: GET .../oldPositions of the own account, of a device, and as the operator of any account. */
+export function oldPositionsRoutes(app: App, services: Services): void {
+  ownRoute(app, services);
+  deviceRoute(app, services);
+  accountRoute(app, services);
+}
+
+function ownRoute(app: App, services: Services): void {
+  app.get(
+    "/api/account/oldPositions",
+    call({
+      operationId: "countOldPositions",
+      tag: "Account",
+      summary: "Count the positions that would be deleted if the account kept them for so many days",
+      description: `${description} Devices with days of their own are left out.`,
+      permission: "admin",
+      input: { querystring: OldPositionsQuery },
+      ok: { 200: OldPositionsAnswer },
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const devices = devicesOfAccount(services, caller.user.accountKey);
+      return answer(caller, { oldPositions: await preview(services, devices, request.query) });
+    },
+  );
+}
+
+function deviceRoute(app: App, services: Services): void {
+  app.get(
+    "/api/devices/:deviceId/oldPositions",
+    call({
+      operationId: "countOldPositionsOfDevice",
+      tag: "Devices",
+      summary: "Count the positions that would be deleted if a device kept them for so many days",
+      description,
+      permission: "see",
+      input: { params: DevicePath, querystring: OldPositionsQuery },
+      ok: { 200: OldPositionsAnswer },
+      errors: ["deviceNotFound"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const { key } = await services.devices.find(caller.user, request.params.deviceId);
+      return answer(caller, { oldPositions: await preview(services, pageOf(key), request.query) });
+    },
+  );
+}
+
+function accountRoute(app: App, services: Services): void {
+  app.get(
+    "/api/admin/accounts/:accountId/oldPositions",
+    call({
+      operationId: "countOldPositionsOfAccount",
+      tag: "Operation",
+      summary: "Count the positions that would be deleted if an account kept them for so many days",
+      description: `${description} Devices with days of their own are left out.`,
+      permission: "operator",
+      input: { params: AccountPath, querystring: OldPositionsQuery },
+      ok: { 200: ServiceOldPositionsAnswer },
+      errors: ["accountNotFound"],
+    }),
+    async ({ caller, params, query }) => {
+      const account = await services.store.accounts.findById(params.accountId);
+      if (account === undefined) throw new ApiError("accountNotFound");
+      const devices = devicesOfAccount(services, account.key);
+      return serviceAnswer(caller, { oldPositions: await preview(services, devices, query) });
+    },
+  );
+}
+
+function preview(services: Services, devices: AsyncIterable<readonly number[]>, { days }: OldPositionsQuery) {
+  return previewOfDevices(services, devices, Number(days));
+}
+
+async function* pageOf(key: number) {
+  yield [key];
+}

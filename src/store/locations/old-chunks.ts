@@ -1,0 +1,76 @@
+import type { DeviceKey } from "../../model/device.ts";
+import type { DeletedPositions, OldPositions } from "../../ports/retention.ts";
+import type { Link, WriterCalls } from "./calls.ts";
+import type { ChunkIndex } from "./chunk-index.ts";
+import { nothingOld } from "./device-chunks.ts";
+import type { Mutex } from "./mutex.ts";
+
+/** The most chunks of one step: some milliseconds of the writer, so that commits go on in between. */
+const stepRows = 256;
+
+/** What deleting old chunks works with. */
+export interface OldChunksParts {
+  readonly writer: Link<WriterCalls>;
+  readonly turns: Mutex;
+  readonly index: ChunkIndex;
+  /** Brings the index up to the tail, in a turn at the writer. */
+  settle(): Promise<void>;
+  /** Writes what is kept of a device's state, in a turn at the writer. */
+  writeState(device: DeviceKey): Promise<void>;
+  /** Called when a deletion fails: these chunks may be gone or not. */
+  doubt(device: DeviceKey, seqs: readonly number[]): void;
+}
+
+const nothingDeleted: DeletedPositions = { positions: 0, more: false };
+
+/**
+ * Finds and deletes chunks of which all records are old: rows of the tail, and blocks. A chunk that also has younger records stays whole.
+ *
+ * Of the chunks that are wholly old the one that ends last stays: a report right behind it goes on from its totals. So does the chunk with the device's highest row number. States
+ * say up to which row number they are as of, and the next start must not give a number again that a state includes already.
+ */
+export class OldChunks {
+  readonly #parts: OldChunksParts;
+
+  constructor(parts: OldChunksParts) {
+    this.#parts = parts;
+  }
+
+  /** See `LocationStore.oldPositions`. */
+  find(device: DeviceKey, before: number): OldPositions {
+    const chunks = this.#parts.index.get(device);
+    return chunks === undefined ? nothingOld : chunks.old(before, 0).positions;
+  }
+
+  /** See `LocationStore.deleteOld`. */
+  delete(device: DeviceKey, before: number): Promise<DeletedPositions> {
+    return this.#parts.turns.run(() => this.#delete(device, before));
+  }
+
+  async #delete(device: DeviceKey, before: number): Promise<DeletedPositions> {
+    await this.#parts.settle();
+    const { index, writer } = this.#parts;
+    const chunks = index.get(device);
+    if (chunks === undefined) return nothingDeleted;
+    const { seqs, count, positions } = chunks.old(before, stepRows);
+    if (seqs.length === 0) return nothingDeleted;
+    // The sealer packs some of them, and would find them gone.
+    if (chunks.sealing) return { positions: 0, more: true };
+    // A start after a crash makes the state again from the device's rows.
+    await this.#parts.writeState(device);
+    try {
+      if (!(await writer.call("drop", { device, seqs, count })))
+        throw new Error(`chunks of device ${device} are missing`);
+    } catch (error) {
+      this.#parts.doubt(device, seqs);
+      throw error;
+    }
+    index.replace(device, chunks, new Set(seqs), []);
+    chunks.left = {
+      chunks: Math.min(chunks.left.chunks, chunks.tail.chunks),
+      records: Math.min(chunks.left.records, chunks.tail.records),
+      bytes: Math.min(chunks.left.bytes, chunks.tail.bytes),
+    };
+    return { positions: count, more: positions.count > count };
+  }
+}

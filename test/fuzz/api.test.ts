@@ -20,7 +20,13 @@ interface Body {
 interface Operation {
   readonly operationId: string;
   readonly security?: readonly object[];
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly example?: string;
+    readonly schema: Schema;
+  }[];
   readonly requestBody?: {
     readonly content: { readonly "application/json": Body };
   };
@@ -281,7 +287,9 @@ function exampleOf(call: Call): Request {
   const [example] = examplesOf(call);
   const body = example === undefined ? undefined : JSON.stringify(example);
   const headers: Request["headers"] = body === undefined ? {} : { "content-type": "application/json" };
-  return { url: call.path, headers, caller: rightCaller(call), body };
+  const query = (call.parameters ?? []).filter((one) => one.in === "query" && one.required === true);
+  const asked = query.map(({ name, example: value = "" }) => `${name}=${encodeURIComponent(value)}`).join("&");
+  return { url: asked === "" ? call.path : `${call.path}?${asked}`, headers, caller: rightCaller(call), body };
 }
 
 function bodiesOf(call: Call): fc.Arbitrary<string | undefined> {

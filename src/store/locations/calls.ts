@@ -107,6 +107,16 @@ export interface DropRequest {
   readonly device: DeviceKey;
   readonly seqs: readonly number[];
   readonly count: number;
+  /** A chunk that stays in their place. */
+  readonly stays: number;
+}
+
+/** What became of chunks that were to be deleted. */
+export interface DropAnswer {
+  /** False: nothing was done. Unless some are damaged, one of the chunks is gone. */
+  readonly done: boolean;
+  /** Those, or the one that stays, of which the row can't be believed. */
+  readonly damaged: readonly number[];
 }
 
 /** Numbers of a chunk in the answer of a scan. */
@@ -132,8 +142,8 @@ export interface WriterCalls {
   readonly swap: Call<SwapRequest, boolean>;
   /** Forgets shifts and patches up to a row number. */
   readonly forget: Call<{ readonly device: DeviceKey; readonly seq: number }, WaitingLeft>;
-  /** Deletes chunks of a device that have so many records in all, because they are old. Does nothing and answers false when one of the chunks is gone. */
-  readonly drop: Call<DropRequest, boolean>;
+  /** Deletes chunks of a device that have so many records in all, because they are old: all of them, or none where one is gone or damaged. */
+  readonly drop: Call<DropRequest, DropAnswer>;
   /** Deletes chunks: rows of the tail, or blocks. */
   readonly purge: Call<readonly number[], null>;
   /** Writes something, and looks whether positions could be. */

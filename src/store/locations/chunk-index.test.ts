@@ -56,13 +56,15 @@ describe("DeviceChunks", () => {
 
   it("finds the old chunks but for the one that ends last, the one with the highest row number, and damaged ones", () => {
     fc.assert(
-      fc.property(someChunks, moment, fc.nat(5), fc.nat(), (given, before, rows, damaged) => {
-        const chunks = given.map((chunk) => (chunk.seq === damaged ? { ...chunk, first: chunk.last + 1 } : chunk));
+      fc.property(someChunks, moment, fc.nat(5), fc.nat(), fc.array(fc.nat(20)), (given, before, rows, odd, known) => {
+        const chunks = given.map((chunk) => (chunk.seq === odd ? { ...chunk, first: chunk.last + 1 } : chunk));
         const index = indexOf(chunks);
-        const whole = chunks.filter(({ first, last }) => first < before && last < before);
+        const damaged = new Set(known);
+        const isOld = ({ seq, first, last }: Chunk) => first < before && last < before && !damaged.has(seq);
+        const whole = chunks.filter(isOld);
         const newest = whole.reduce((most, { last }) => Math.max(most, last), Number.NEGATIVE_INFINITY);
         const old = whole.filter(({ seq, last, first }) => last < newest && seq !== chunks.length && first <= last);
-        const found = index.old(before, rows);
+        const found = index.old(before, rows, damaged);
         const count = old.reduce((sum, chunk) => sum + chunk.count, 0);
         assert.equal(found.positions.count, count);
         assert.equal(found.seqs.length, Math.min(rows, old.length));
@@ -74,11 +76,12 @@ describe("DeviceChunks", () => {
         );
         if (old.length === 0) return;
         assert.equal(found.positions.keptFrom, newest + 1);
+        assert.ok(whole.some(({ seq, last }) => seq === found.stays && last === newest));
         assert.equal(found.positions.from, Math.min(...old.map(({ first }) => first)));
         assert.equal(found.positions.to, Math.max(...old.map(({ last }) => last)));
         // Once all are gone nothing is old, and what surrounds any later moment is as before.
-        index.replace(new Set(index.old(before, chunks.length).seqs), []);
-        assert.equal(index.old(before, 1).positions.count, 0);
+        index.replace(new Set(index.old(before, chunks.length, damaged).seqs), []);
+        assert.equal(index.old(before, 1, damaged).positions.count, 0);
         for (const time of [newest + 1, before, 130]) {
           if (time <= newest) continue;
           const left = new Set(indexOf(chunks.filter((chunk) => !old.includes(chunk))).newestBefore(time));

@@ -57,6 +57,8 @@ export interface Old {
   /** Row numbers of the first ones, and how many records these have. */
   readonly seqs: readonly number[];
   readonly count: number;
+  /** Of the chunks that are wholly old one that ends last, which stays. */
+  readonly stays: number;
   /** What all of them have. */
   readonly positions: OldPositions;
 }
@@ -293,13 +295,13 @@ export class DeviceChunks {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Chunks that may be deleted because all of their records are before an event time: the first `rows` of them, and what all have. */
-  old(before: number, rows: number): Old {
+  /** Chunks that may be deleted because all of their records are before an event time: the first `rows` of them, and what all have. `damaged`: row numbers of chunks that are left alone. */
+  old(before: number, rows: number, damaged: ReadonlySet<number>): Old {
     const end = this.position(before, 0);
-    let newest = Number.NEGATIVE_INFINITY;
+    let [newest, stays] = [Number.NEGATIVE_INFINITY, 0];
     for (let index = 0; index < end; index++) {
       const last = this.last(index);
-      if (last < before && last > newest) newest = last;
+      if (last < before && last > newest && !damaged.has(this.seq(index))) [newest, stays] = [last, this.seq(index)];
     }
     let [count, all, from, to] = [0, 0, Number.POSITIVE_INFINITY, 0];
     const seqs: number[] = [];
@@ -307,6 +309,7 @@ export class DeviceChunks {
       const last = this.last(index);
       // A damaged row may give impossible times. Nothing is deleted for these.
       if (last >= newest || this.first(index) > last || this.seq(index) === this.highest) continue;
+      if (damaged.has(this.seq(index))) continue;
       all += this.count(index);
       from = Math.min(from, this.first(index));
       to = Math.max(to, last);
@@ -315,7 +318,21 @@ export class DeviceChunks {
       count += this.count(index);
     }
     const positions = all === 0 ? nothingOld : { count: all, from, to, keptFrom: newest + 1 };
-    return { seqs, count, positions };
+    return { seqs, count, stays, positions };
+  }
+
+  /** The chunk with a row number, if it is here. */
+  find(seq: number): PlacedChunk | undefined {
+    for (let index = 0; index < this.#length; index++)
+      if (this.seq(index) === seq)
+        return {
+          seq,
+          first: this.first(index),
+          last: this.last(index),
+          count: this.count(index),
+          bytes: this.bytes(index),
+        };
+    return undefined;
   }
 
   /** Row numbers of the last `limit` chunks. */

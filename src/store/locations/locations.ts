@@ -104,7 +104,8 @@ export class Locations implements LocationStore {
         this.#doubtful = [{ device, seqs }];
       },
     };
-    this.#old = new OldChunks(replacing);
+    const tellDamage = (...about: Parameters<Sealer["tellDamage"]>) => this.sealer.tellDamage(...about);
+    this.#old = new OldChunks({ ...replacing, tellDamage });
     this.sealer = new Sealer({ ...replacing, isBusy: () => load() > busyPart });
   }
 

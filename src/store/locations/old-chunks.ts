@@ -1,8 +1,8 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { DeletedPositions, OldPositions } from "../../ports/retention.ts";
-import type { Link, WriterCalls } from "./calls.ts";
+import type { DamagedChunk, Link, WriterCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
-import { nothingOld } from "./device-chunks.ts";
+import { type DeviceChunks, nothingOld, type Old } from "./device-chunks.ts";
 import type { Mutex } from "./mutex.ts";
 
 /** The most chunks of one step: some milliseconds of the writer, so that commits go on in between. */
@@ -19,7 +19,12 @@ export interface OldChunksParts {
   writeState(device: DeviceKey): Promise<void>;
   /** Called when a deletion fails: these chunks may be gone or not. */
   doubt(device: DeviceKey, seqs: readonly number[]): void;
+  /** Tells the log of a damaged chunk. */
+  tellDamage(device: DeviceKey, chunk: DamagedChunk): void;
 }
+
+/** What is wrong with a chunk whose row does not fit its checksum. */
+const damagedRow = "its row does not match its checksum, so nobody knows how old it is";
 
 const nothingDeleted: DeletedPositions = { positions: 0, more: false };
 
@@ -27,10 +32,12 @@ const nothingDeleted: DeletedPositions = { positions: 0, more: false };
  * Finds and deletes chunks of which all records are old: rows of the tail, and blocks. A chunk that also has younger records stays whole.
  *
  * Of the chunks that are wholly old the one that ends last stays: a report right behind it goes on from its totals. So does the chunk with the device's highest row number. States
- * say up to which row number they are as of, and the next start must not give a number again that a state includes already.
+ * say up to which row number they are as of, and the next start must not give a number again that a state includes already. A damaged chunk stays whatever its times seem to be.
  */
 export class OldChunks {
   readonly #parts: OldChunksParts;
+  /** Row numbers of chunks that were found damaged. */
+  readonly #damaged = new Set<number>();
 
   constructor(parts: OldChunksParts) {
     this.#parts = parts;
@@ -39,7 +46,7 @@ export class OldChunks {
   /** See `LocationStore.oldPositions`. */
   find(device: DeviceKey, before: number): OldPositions {
     const chunks = this.#parts.index.get(device);
-    return chunks === undefined ? nothingOld : chunks.old(before, 0).positions;
+    return chunks === undefined ? nothingOld : chunks.old(before, 0, this.#damaged).positions;
   }
 
   /** See `LocationStore.deleteOld`. */
@@ -49,22 +56,18 @@ export class OldChunks {
 
   async #delete(device: DeviceKey, before: number): Promise<DeletedPositions> {
     await this.#parts.settle();
-    const { index, writer } = this.#parts;
+    const { index } = this.#parts;
     const chunks = index.get(device);
     if (chunks === undefined) return nothingDeleted;
-    const { seqs, count, positions } = chunks.old(before, stepRows);
-    if (seqs.length === 0) return nothingDeleted;
+    let old = chunks.old(before, stepRows, this.#damaged);
+    if (old.seqs.length === 0) return nothingDeleted;
     // The sealer packs some of them, and would find them gone.
     if (chunks.sealing) return { positions: 0, more: true };
     // A start after a crash makes the state again from the device's rows.
     await this.#parts.writeState(device);
-    try {
-      if (!(await writer.call("drop", { device, seqs, count })))
-        throw new Error(`chunks of device ${device} are missing`);
-    } catch (error) {
-      this.#parts.doubt(device, seqs);
-      throw error;
-    }
+    while (old.seqs.length > 0 && !(await this.#drop(device, chunks, old)))
+      old = chunks.old(before, stepRows, this.#damaged);
+    const { seqs, count, positions } = old;
     index.replace(device, chunks, new Set(seqs), []);
     chunks.left = {
       chunks: Math.min(chunks.left.chunks, chunks.tail.chunks),
@@ -72,5 +75,22 @@ export class OldChunks {
       bytes: Math.min(chunks.left.bytes, chunks.tail.bytes),
     };
     return { positions: count, more: positions.count > count };
+  }
+
+  /** Returns false when nothing was done, because some chunks are damaged. These are known from then on. */
+  async #drop(device: DeviceKey, chunks: DeviceChunks, { seqs, count, stays }: Old): Promise<boolean> {
+    try {
+      const { done, damaged } = await this.#parts.writer.call("drop", { device, seqs, count, stays });
+      for (const seq of damaged) {
+        this.#damaged.add(seq);
+        const chunk = chunks.find(seq);
+        if (chunk !== undefined) this.#parts.tellDamage(device, { ...chunk, problem: damagedRow });
+      }
+      if (!done && damaged.length === 0) throw new Error(`chunks of device ${device} are missing`);
+      return done;
+    } catch (error) {
+      this.#parts.doubt(device, seqs);
+      throw error;
+    }
   }
 }

@@ -1,7 +1,14 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
-import { type DropRequest, liftNumbers, type SwapRequest, type WaitingLeft } from "../locations/calls.ts";
+import {
+  type DropAnswer,
+  type DropRequest,
+  liftNumbers,
+  type SwapRequest,
+  type WaitingLeft,
+} from "../locations/calls.ts";
 import { rowSum } from "../records/row-sum.ts";
+import { RowCheck } from "./row-check.ts";
 import { doubles, shiftsColumns, shiftsOf, summed } from "./row-sums.ts";
 
 /** The writer's part of sealing and of retention: puts blocks in the place of chunks, or deletes these, in one transaction each time. */
@@ -17,6 +24,7 @@ export class Swap {
   readonly #forgetPatches: StatementSync;
   readonly #patchesLeft: StatementSync;
   readonly #deleted: StatementSync;
+  readonly #check: RowCheck;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -40,6 +48,7 @@ export class Swap {
       "select coalesce(sum(count), 0) as count, min(first) as since from patch where device = ?",
     );
     this.#deleted = database.prepare("update device_state set deleted = deleted + ? where device = ?");
+    this.#check = new RowCheck(database);
   }
 
   /** Deletes a chunk: a row of the tail, or a block. Returns false when there is none. */
@@ -66,13 +75,21 @@ export class Swap {
     });
   }
 
-  /** Deletes old chunks of a device, and counts their records. Does nothing and returns false when one of the chunks is gone. */
-  drop({ device, seqs, count }: DropRequest): boolean {
-    return this.#transaction(() => {
-      for (const seq of seqs) if (!this.remove(seq)) return false;
+  /** Deletes old chunks of a device, and counts their records. Does nothing where one of the chunks is gone, or where the times of one can't be believed. */
+  drop({ device, seqs, count, stays }: DropRequest): DropAnswer {
+    const damaged: number[] = [];
+    const done = this.#transaction(() => {
+      for (const seq of [...seqs, stays]) {
+        const isWhole = this.#check.isWhole(device, seq);
+        if (isWhole === undefined) return false;
+        if (!isWhole) damaged.push(seq);
+      }
+      if (damaged.length > 0) return false;
+      for (const seq of seqs) this.remove(seq);
       this.#deleted.run(count, device);
       return true;
     });
+    return { done, damaged };
   }
 
   /** Deletes a device's shifts and patches up to a row number, which are in all chunks that they concern. Returns what is left. */

@@ -1,0 +1,52 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DeviceKey } from "../../model/device.ts";
+import { blockHeader } from "../blocks/layout.ts";
+import { checkChunk, type StoredChunk } from "../records/chunk-check.ts";
+import { recordsDamage } from "../records/damage.ts";
+import { fitsNumbers } from "../records/row-sum.ts";
+import { asDoubles, summed } from "./row-sums.ts";
+
+/** Tells whether the numbers of a chunk's row can be believed: the times of its records, and whose they are. */
+export class RowCheck {
+  readonly #tail: StatementSync;
+  readonly #block: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    // A checksum tells of the numbers without the bytes. These are read only where there is none.
+    this.#tail = database.prepare(
+      `select ${asDoubles([...summed.tail, "crc"])}, case when crc is null then data end as data from tail where seq = ?`,
+    );
+    this.#block = database.prepare(
+      `select ${asDoubles([...summed.block, "crc"])}, case when crc is null then data end as data
+       from block left join block_data using (seq) where seq = ?`,
+    );
+  }
+
+  /** Undefined: there is no such row. */
+  isWhole(device: DeviceKey, seq: number): boolean | undefined {
+    const tail = this.#tail.get(seq);
+    if (tail !== undefined) return isWhole("tail", device, tail);
+    const block = this.#block.get(seq);
+    return block && isWhole("block", device, block);
+  }
+}
+
+function isWhole(table: "tail" | "block", device: DeviceKey, row: Readonly<Record<string, unknown>>): boolean {
+  const { crc, data } = row;
+  const numbers = summed[table].map((column) => (column === "device" ? device : Number(row[column])));
+  if (crc !== null) return fitsNumbers(Number(crc), numbers);
+  if (!(data instanceof Uint8Array) || row.device !== device) return false;
+  const chunk = { first: Number(row.first), last: Number(row.last), count: Number(row.count), data };
+  return table === "tail" ? checkChunk(chunk).problem === undefined : hasItsHeader(device, chunk);
+}
+
+/** Whether a block that an older version made is that of its row. */
+function hasItsHeader(device: DeviceKey, chunk: StoredChunk): boolean {
+  try {
+    blockHeader({ device, ...chunk });
+    return true;
+  } catch (error) {
+    if (recordsDamage(error) === undefined) throw error;
+    return false;
+  }
+}

@@ -17,7 +17,7 @@ const mostTries = 10;
 
 /** What deleting old positions works with. */
 export interface DeletionContext {
-  readonly devices: Pick<DeviceStore, "retained">;
+  readonly devices: Pick<DeviceStore, "retained" | "daysOf">;
   readonly keeper: Pick<PositionKeeper, "deleteBefore">;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,6 +41,8 @@ class Run {
   readonly #pace: DeletionPace;
   deleted = 0;
   #failed = 0;
+  /** Some time has passed since days were read: somebody may have raised or removed them. */
+  #isStale = false;
 
   constructor(context: DeletionContext, pace: DeletionPace) {
     this.#context = context;
@@ -52,11 +54,12 @@ class Run {
     let busy: readonly RetainedDevice[] = [];
     for (let after: DeviceKey | undefined = 0; after !== undefined && !this.#pace.ends(); ) {
       const page: readonly RetainedDevice[] = await devices.retained(after, devicesAtOnce);
+      this.#isStale = false;
       busy = [...busy, ...(await this.#each(page))];
       after = page.length < devicesAtOnce ? undefined : page.at(-1)?.key;
     }
     for (let tries = 0; busy.length > 0 && tries < mostTries && !this.#pace.ends(); tries++) {
-      await this.#pace.pause();
+      await this.#pause();
       busy = await this.#each(busy);
     }
     if (this.#failed > 0)
@@ -75,7 +78,7 @@ class Run {
         // What is wrong is the device's own: the others go on.
         if (this.#failed++ === 0)
           this.#context.log.warn({ device: device.key, error }, "old positions of a device can't be deleted");
-        await this.#pace.pause();
+        await this.#pause();
       }
     }
     return busy;
@@ -83,15 +86,21 @@ class Run {
 
   /** Deletes what is old of a device. Returns whether some of it could not be deleted now. */
   async #isBusy({ key, days }: RetainedDevice): Promise<boolean> {
-    const { keeper, clock } = this.#context;
-    while (!this.#pace.ends()) {
-      const { positions, more } = await keeper.deleteBefore(key, keptSince(days, clock.now()));
+    const { devices, keeper, clock } = this.#context;
+    for (;;) {
+      const kept = this.#isStale ? await devices.daysOf(key) : days;
+      if (kept === undefined || this.#pace.ends()) return false;
+      const { positions, more } = await keeper.deleteBefore(key, keptSince(kept, clock.now()));
       if (positions === 0) return more;
       this.deleted += positions;
-      await this.#pace.pause();
-      if (!more) break;
+      await this.#pause();
+      if (!more) return false;
     }
-    return false;
+  }
+
+  async #pause(): Promise<void> {
+    await this.#pace.pause();
+    this.#isStale = true;
   }
 }
 

@@ -62,6 +62,9 @@ function makeWorld(times: Partial<RetentionTimes> = {}) {
         asked.push(`devices after ${after}`);
         return after > 0 ? [] : world.devices;
       },
+      async daysOf(device: number) {
+        return world.devices.find(({ key }) => key === device)?.days;
+      },
     },
     users: {
       async foldUsage(before: string, after: number) {
@@ -162,7 +165,7 @@ test("a stop before the first look, and in a long pause", async () => {
     alerts: { prune: async () => 0 },
     notices: { prune: async () => 0 },
     refused: { prune: async () => 0 },
-    devices: { retained: async () => [] },
+    devices: { retained: async () => [], daysOf: async () => undefined },
   };
   const quiet = () => {};
   const log: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => log };

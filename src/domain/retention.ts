@@ -32,7 +32,7 @@ export interface RetentionContext {
     readonly alerts: Pick<AlertStore, "prune">;
     readonly notices: Pick<NoticeStore, "prune">;
     readonly refused: Pick<RefusedStore, "prune">;
-    readonly devices: Pick<DeviceStore, "retained">;
+    readonly devices: Pick<DeviceStore, "retained" | "daysOf">;
   };
   readonly clock: Clock;
   /** Nothing is deleted by a clock that may be fast. */

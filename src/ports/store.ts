@@ -226,6 +226,8 @@ export interface DeviceStore {
   identifiersUsed(accountKey: number): Promise<number>;
   /** Devices whose positions are not kept for ever, and the days that hold for each; of all accounts, up to `limit` of them after a key, in the order of keys. */
   retained(after: DeviceKey, limit: number): Promise<readonly RetainedDevice[]>;
+  /** The days that positions of a device are kept. Undefined: they are kept for ever, or the device is gone. */
+  daysOf(device: DeviceKey): Promise<number | undefined>;
   /** Devices of an account that have no days of their own: up to `limit` of them after a key, in the order of keys. */
   withoutOwnDays(accountKey: number, after: DeviceKey, limit: number): Promise<readonly DeviceKey[]>;
   /** Records ways by which devices reported; of a way that is recorded already, what is given now counts. Devices that are gone are left out. */

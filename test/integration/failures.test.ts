@@ -56,6 +56,7 @@ function spoiled(store: Store, devices: Partial<Store["devices"]>): Store {
       identifiersUsed: (...input) => real.identifiersUsed(...input),
       replace: (...input) => real.replace(...input),
       retained: (...input) => real.retained(...input),
+      daysOf: (...input) => real.daysOf(...input),
       withoutOwnDays: (...input) => real.withoutOwnDays(...input),
       spoke: (...input) => real.spoke(...input),
       remove: (...input) => real.remove(...input),

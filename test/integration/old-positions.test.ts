@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { deleteOldPositions } from "../../src/domain/old-positions.ts";
 import { Retention } from "../../src/domain/retention.ts";
 import type { Fix } from "../../src/model/effects.ts";
 import { endRest, metricsToken, operatorKey, type Rest, startRest } from "../support/rest.ts";
@@ -49,7 +50,14 @@ async function retain(): Promise<void> {
   const { commands, users, alerts, notices, refused } = store;
   const retention = new Retention(
     {
-      store: { commands, users, alerts, notices, refused, devices: { retained } },
+      store: {
+        commands,
+        users,
+        alerts,
+        notices,
+        refused,
+        devices: { retained, daysOf: (key) => store.devices.daysOf(key) },
+      },
       ...{ clock, clockTrust: { mayDelete: () => true }, positionKeeper: keeping, log: silentLog },
       settings: { commands: keepDays, alerts: keepDays, notices: keepDays, refused: keepDays },
     },
@@ -181,6 +189,29 @@ describe("how long positions are kept", () => {
     assert.deepEqual(await agosOf("one"), upTo(3));
     await patchDevice("one", null);
     assert.deepEqual(await agosOf("one"), [11, ...upTo(10)]);
+  });
+
+  test("is asked for again before each step of deleting, so that nothing goes once the days are raised or removed", async () => {
+    const ids = ["first", "raised", "removed too", "last"].map((id) => id.replace(" ", "-"));
+    for (const id of ids) {
+      await call("POST", "/api/devices", { id, positionDays: 10 });
+      for (let ago = days; ago >= 0; ago--) await rest.report(id, fix(ago));
+    }
+    let pauses = 0;
+    const pause = async () => {
+      if (pauses++ > 0) return;
+      assert.equal((await patchDevice("raised", days)).status, 200);
+      assert.equal((await patchDevice("removed-too", null)).status, 200);
+    };
+    const { store, clock, keeping: keeper } = rest;
+    const deleting = { devices: store.devices, keeper, clock, log: silentLog };
+    const deleted = await deleteOldPositions(deleting, { ends: () => false, pause });
+    assert.equal(deleted, 2 * (days - 11));
+    for (const id of ids) {
+      await patchDevice(id, null);
+      assert.deepEqual(await agosOf(id), id === "raised" || id === "removed-too" ? upTo(days) : upTo(10), id);
+    }
+    for (const id of ids) await call("DELETE", `/api/devices/${id}`);
   });
 
   test("goes for a rule that is tried over the history", async () => {

@@ -248,10 +248,7 @@ export class DeviceRows implements DeviceStore {
   }
 
   async retained(after: DeviceKey, limit: number): Promise<readonly RetainedDevice[]> {
-    const rows = await this.#database
-      .selectFrom("device")
-      .innerJoin("account", "account.key", "device.account")
-      .select(({ fn }) => ["device.key", fn.coalesce("device.position_days", "account.position_days").as("days")])
+    const rows = await withDays(this.#database)
       .where("device.key", ">", after)
       .where(({ or, eb }) =>
         or([eb("device.position_days", "is not", null), eb("account.position_days", "is not", null)]),
@@ -260,6 +257,11 @@ export class DeviceRows implements DeviceStore {
       .limit(limit)
       .execute();
     return rows.flatMap(({ key, days }) => (days === null ? [] : [{ key, days }]));
+  }
+
+  async daysOf(device: DeviceKey): Promise<number | undefined> {
+    const row = await withDays(this.#database).where("device.key", "=", device).executeTakeFirst();
+    return row?.days ?? undefined;
   }
 
   async withoutOwnDays(accountKey: number, after: DeviceKey, limit: number): Promise<readonly DeviceKey[]> {
@@ -368,4 +370,12 @@ async function insertIdentifiers(
 ): Promise<void> {
   const rows = identifiersOf(fields).map((identifier) => ({ identifier, device }));
   await transaction.insertInto("device_identifier").values(rows).execute();
+}
+
+/** Devices with the days that positions of each are kept. */
+function withDays(database: Kysely<Schema>) {
+  return database
+    .selectFrom("device")
+    .innerJoin("account", "account.key", "device.account")
+    .select(({ fn }) => ["device.key", fn.coalesce("device.position_days", "account.position_days").as("days")]);
 }

@@ -101,6 +101,9 @@ export function positionDaysContract(store: () => Store): void {
         { key: own.key, days: 7 },
         { key: alone.key, days: 9 },
       ]);
+      const days = await Promise.all([asAccount, own, always, alone].map(({ key }) => store().devices.daysOf(key)));
+      assert.deepEqual(days, [30, 7, undefined, 9]);
+      assert.equal(await store().devices.daysOf(alone.key + 1000), undefined);
       assert.deepEqual(await store().devices.withoutOwnDays(kept.key, 0, 10), [asAccount.key]);
       assert.deepEqual(await store().devices.withoutOwnDays(forever.key, 0, 10), [always.key]);
       assert.deepEqual(await store().devices.withoutOwnDays(forever.key, always.key, 10), []);

@@ -1,9 +1,9 @@
-import type { Device } from "../model/device.ts";
+import type { Device, DeviceKey } from "../model/device.ts";
 import { keptSince } from "../model/position-days.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PositionKeeper } from "../ports/retention.ts";
-import type { AccountStore } from "../ports/store.ts";
+import { type AccountStore, StoreUnavailable } from "../ports/store.ts";
 import { createCache } from "./cache.ts";
 
 /** Accounts whose days are kept in memory, for a moment: the event of a change may be lost. */
@@ -38,7 +38,17 @@ export function createShownFrom({ store, positionKeeper, bus, clock }: ShownFrom
   });
   return async ({ key, accountKey, positionDays }) => {
     const kept = positionDays ?? (await days.get(accountKey))?.days ?? null;
-    const deleted = (await positionKeeper.keptFrom(key)) ?? Number.NEGATIVE_INFINITY;
+    const deleted = (await deletedBefore(positionKeeper, key)) ?? Number.NEGATIVE_INFINITY;
     return kept === null ? deleted : Math.max(deleted, keptSince(kept, clock.now()));
   };
+}
+
+/** Event time before which positions were deleted. Where the device's state is damaged nobody knows it, and all that is there is shown: the history may be whole. */
+async function deletedBefore(keeper: ShownFromContext["positionKeeper"], device: DeviceKey) {
+  try {
+    return await keeper.keptFrom(device);
+  } catch (error) {
+    if (error instanceof StoreUnavailable && error.trouble === "damaged") return undefined;
+    throw error;
+  }
 }

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { deleteOldPositions } from "../../src/domain/old-positions.ts";
 import { Retention } from "../../src/domain/retention.ts";
 import type { Fix } from "../../src/model/effects.ts";
 import { endRest, metricsToken, operatorKey, type Rest, startRest } from "../support/rest.ts";
+import { folderOf } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 
 const day = 86_400_000;
@@ -212,6 +215,32 @@ describe("how long positions are kept", () => {
       assert.deepEqual(await agosOf(id), id === "raised" || id === "removed-too" ? upTo(days) : upTo(10), id);
     }
     for (const id of ids) await call("DELETE", `/api/devices/${id}`);
+  });
+
+  test("is what the days say where the state that knows what was deleted is damaged: the history can be read", async (context) => {
+    const directory = folderOf(context);
+    const first = await startRest({ directory, limits: { requestsPerMinute: 100_000 } });
+    const own = await first.ownerToken();
+    for (const id of ["whole", "damaged"]) {
+      await first.call("POST", "/api/devices", { token: own, body: { id, positionDays: id === "damaged" ? 5 : null } });
+      await first.report(id, ...[9, 6, 3, 1].map((ago) => fix(ago)));
+    }
+    await first.stop();
+    const database = new DatabaseSync(join(directory, "waybeam.db"));
+    const device = "(select key from device where id = 'damaged')";
+    database.exec(`update device_state set version = version + 1 where device = ${device}`);
+    database.close();
+    const again = await startRest({ directory, limits: { requestsPerMinute: 100_000 } });
+    context.after(() => again.stop());
+    const range = { from: new Date(0).toISOString(), to: new Date(today() + day).toISOString() };
+    for (const list of ["locations", "readings"]) {
+      const { status, json } = await again.call("POST", `/api/devices/damaged/${list}`, { token: own, body: range });
+      assert.equal(status, 200);
+      assert.deepEqual(
+        json[list].map(({ attributes }: { attributes: { ago: string } }) => attributes.ago),
+        ["3", "1"],
+      );
+    }
   });
 
   test("goes for a rule that is tried over the history", async () => {

@@ -142,6 +142,26 @@ test("a row number that a state includes is not given again after a crash, so th
   assert.equal((await readAll(last, device.key)).count, 21);
 });
 
+test("a damaged row number is no reason to delete the row whose number a state includes", async (context) => {
+  const { directory, device, state, timeOf } = await withLateChunk(context);
+  const damaged = crashed(context, directory);
+  const database = new DatabaseSync(join(damaged, "waybeam.db"));
+  // The chunk of the minutes 30 to 39.
+  database.exec("update tail set seq = (1 << 52) + 1 where seq = 2; pragma user_version = 2");
+  database.close();
+  const again = await openStore(damaged);
+  // The late chunk has the highest number that can be right.
+  const deleted = await again.locations.deleteOld(device.key, timeOf(19) + 1);
+  const first = crashed(context, damaged);
+  const next = await openStore(first);
+  const commit = following(device, state);
+  assert.equal(await next.locations.commit(batchOf(commit)), undefined);
+  const last = await openStore(crashed(context, first));
+  const [found = assert.fail()] = await last.locations.states([device.key]);
+  assert.deepEqual(withoutVersion(found), withoutVersion(commit.state));
+  assert.deepEqual(deleted, { positions: 0, more: false });
+});
+
 test("what is missing beside what was deleted is found", async (context) => {
   const { directory, store, device, timeOf } = await withLateChunk(context);
   // Takes the highest row number, so that the late chunk may go.

@@ -1,9 +1,7 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { Separates } from "../records/batch.ts";
 import { type Amount, type Chunk, DeviceChunks, type Gap, type PlacedChunk } from "./device-chunks.ts";
-
-/** No row number is higher: at a million rows a second that takes a hundred years. */
-export const mostSeq = 2 ** 52;
+import { mostSeq } from "./sizes.ts";
 
 /** Two late records share a chunk when fewer than about this many others lie between them: reading some others costs less than another chunk. */
 const fewOthers = 2;

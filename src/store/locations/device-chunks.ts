@@ -1,5 +1,5 @@
 import type { OldPositions } from "../../ports/retention.ts";
-import { isFull } from "./sizes.ts";
+import { isFull, mostSeq } from "./sizes.ts";
 
 /** Numbers of one entry: seq, first, last, count, bytes, and 1 for a block, 0 for a chunk of the tail. */
 const stride = 6;
@@ -75,7 +75,7 @@ export class DeviceChunks {
   #length = 0;
   /** Longest time from a chunk's first to its last record: a chunk that begins earlier than that before a moment can't reach the moment. */
   #longest = 0;
-  /** The highest row number that a chunk ever had here. */
+  /** The highest row number that a chunk ever had here. One that no row has is damaged, and does not count. */
   highest = 0;
   /** No chunk ends later. */
   #latest = Number.NEGATIVE_INFINITY;
@@ -155,7 +155,7 @@ export class DeviceChunks {
     numbers[at + 5] = sealed ? 1 : 0;
     this.#length++;
     this.#tally(at / stride, 1);
-    if (seq > this.highest) this.highest = seq;
+    if (seq > this.highest && seq < mostSeq) this.highest = seq;
     if (last - first > this.#longest) this.#longest = last - first;
     if (last > this.#latest) this.#latest = last;
   }

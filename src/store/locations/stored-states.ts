@@ -7,9 +7,9 @@ import { recordsDamage } from "../records/damage.ts";
 import { readRecords } from "../records/record-codec.ts";
 import { readState } from "../records/state-codec.ts";
 import { type Link, type ReaderCalls, stateNumbers } from "./calls.ts";
-import { mostSeq } from "./chunk-index.ts";
 import type { PlacedChunk } from "./device-chunks.ts";
 import { stateDamaged, storeError } from "./failures.ts";
+import { mostSeq } from "./sizes.ts";
 
 /** Rows that are read at a time, at most. */
 const sliceRows = 1024;

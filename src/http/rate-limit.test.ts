@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { RateLimit } from "./rate-limit.ts";
 
 test("so many requests in a minute that begins with the first one", () => {
@@ -12,6 +13,21 @@ test("so many requests in a minute that begins with the first one", () => {
   assert.deepEqual(limit.take(1, 64_999), { allowed: false, remaining: 0, resetSeconds: 1 });
   assert.equal(limit.take(2, 64_999).allowed, true);
   assert.deepEqual(limit.take(1, 65_000), { allowed: true, remaining: 1, resetSeconds: 60 });
+});
+
+test("a minute has 1 to 60 seconds left, whatever the clock says", () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: 0, max: 1e9, noNaN: true }),
+      fc.double({ min: 0, max: 60_000, noNaN: true, maxExcluded: true }),
+      (began, passed) => {
+        const limit = new RateLimit("user", 2, 10);
+        assert.equal(limit.take(1, began).resetSeconds, 60);
+        const { resetSeconds } = limit.take(1, began + passed);
+        assert.ok(resetSeconds >= 1 && resetSeconds <= 60, `${resetSeconds} s`);
+      },
+    ),
+  );
 });
 
 test("it remembers no more keys than its capacity: who asked longest ago begins anew", () => {

@@ -11,7 +11,7 @@ export interface Allowance {
 const windowMs = 60_000;
 
 interface Window {
-  readonly ends: number;
+  readonly began: number;
   count: number;
 }
 
@@ -36,15 +36,16 @@ export class RateLimit {
   /** Counts one request. `now`: monotonic ms. */
   take(key: string | number, now: number): Allowance {
     let window = this.#windows.get(key);
-    if (window === undefined || now >= window.ends) {
-      window = { ends: now + windowMs, count: 0 };
+    if (window === undefined || now - window.began >= windowMs) {
+      window = { began: now, count: 0 };
       this.#windows.set(key, window);
     }
     window.count++;
     return {
       allowed: window.count <= this.#limit,
       remaining: Math.max(0, this.#limit - window.count),
-      resetSeconds: Math.ceil((window.ends - now) / 1000),
+      // Of the time that has passed: the end as a time of the clock would be rounded, to a second more.
+      resetSeconds: Math.ceil((windowMs - (now - window.began)) / 1000),
     };
   }
 

@@ -29,8 +29,8 @@ export class CountedCalls {
   /** The service has just ended; `cleanly`: nothing may be forgotten. */
   ended(cleanly: boolean): void {
     const now = performance.now();
-    const newest = this.#answered.at(-1)?.usage ?? 0;
-    const stored = this.#answered.findLast(({ at }) => now - at > storedAfterMs)?.usage ?? 0;
+    const newest = most(this.#answered);
+    const stored = most(this.#answered.filter(({ at }) => now - at > storedAfterMs));
     this.#least = Math.max(this.#least, cleanly ? newest : stored);
     this.#most = newest + this.#unanswered;
     this.#unanswered = 0;
@@ -47,4 +47,9 @@ export class CountedCalls {
       `${usage} calls are counted, and at most ${this.#most} were made before this one`,
     );
   }
+}
+
+/** The highest count of these. Calls that are made at once are not answered in the order in which they are counted. */
+function most(answered: readonly { readonly usage: number }[]): number {
+  return answered.reduce((highest, { usage }) => Math.max(highest, usage), 0);
 }

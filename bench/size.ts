@@ -7,7 +7,7 @@ import { ordered } from "../src/ingest/pending.ts";
 import { planAppend } from "../src/ingest/plan.ts";
 import type { Fix } from "../src/model/effects.ts";
 import { neverReported } from "../src/model/location.ts";
-import type { SqliteStore } from "../src/store/sqlite/open.ts";
+import type { OpenedStore } from "../src/store/opened.ts";
 import { makeAccount, makeDevice } from "../test/contract/store/harness.ts";
 import { dataFolder, removeFolder } from "../test/support/service.ts";
 import { openStore } from "../test/support/store.ts";
@@ -78,7 +78,7 @@ function drive(kind: Kind): readonly Fix[] {
 }
 
 /** Stores a day of each device, as its reports come, and gives what was stored. */
-async function fill(store: SqliteStore, kind: Kind): Promise<readonly (readonly Fix[])[]> {
+async function fill(store: OpenedStore, kind: Kind): Promise<readonly (readonly Fix[])[]> {
   const account = await makeAccount(store);
   const days: (readonly Fix[])[] = [];
   const keys: number[] = [];

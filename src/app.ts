@@ -40,8 +40,9 @@ import type { Metrics } from "./ports/metrics.ts";
 import type { SmsSender } from "./ports/sms.ts";
 import type { Store } from "./ports/store.ts";
 import { protocols } from "./protocols/index.ts";
-import { measureStore } from "./store/sqlite/figures.ts";
-import { openSqliteStore, type SqliteStore } from "./store/sqlite/open.ts";
+import { measureStore } from "./store/figures.ts";
+import type { OpenedStore } from "./store/opened.ts";
+import { openSqliteStore } from "./store/sqlite/open.ts";
 
 /** The running service. */
 export interface App {
@@ -77,7 +78,7 @@ export async function startApp(config: Config, pid: number, clock = systemClock)
   }
 }
 
-function openStore(config: Config, log: Log, pid: number, rotate = false): Promise<SqliteStore> {
+function openStore(config: Config, log: Log, pid: number, rotate = false): Promise<OpenedStore> {
   return openSqliteStore({
     ...{ directory: config.data, log, pid, uid: systemUser },
     secrets: { file: secretFile(config), ids: systemIds, rotate },
@@ -98,7 +99,7 @@ export async function rotateSecret(config: Config, pid: number): Promise<string>
   return secretFile(config);
 }
 
-async function startParts(config: Config, log: Log, store: SqliteStore, clock: Clock): Promise<App> {
+async function startParts(config: Config, log: Log, store: OpenedStore, clock: Clock): Promise<App> {
   const ids = systemIds;
   const metrics = createMetrics({ processMetrics: true });
   const bus = createMemoryBus((error) => log.error({ error }, "a listener of the bus failed"));
@@ -172,7 +173,7 @@ async function startParts(config: Config, log: Log, store: SqliteStore, clock: C
 }
 
 /** A clock that is doubted is told and no reason to be not ready: the service does its work for all but the reports from the future, and another node's clock is no better. */
-function healthOf(store: SqliteStore, ingest: Ingest, clock: Clock, log: Log): Health {
+function healthOf(store: OpenedStore, ingest: Ingest, clock: Clock, log: Log): Health {
   const checks = { store: () => store.check(), commits: () => ingest.check() };
   const notes = { clock: () => (ingest.ownClock.standing === "right" ? "ok" : ingest.ownClock.standing) };
   return createHealth(checks, clock, log, { notes });
@@ -211,7 +212,7 @@ async function certificatesOf(
   return { http: await of(http.tls), device: await of(device.tls), stop };
 }
 
-function measure(metrics: Metrics, ingest: Ingest, store: SqliteStore): void {
+function measure(metrics: Metrics, ingest: Ingest, store: OpenedStore): void {
   metrics.gauge(
     "waybeam_ingest_reports_waiting",
     "Reports that wait for a commit or are in one.",
@@ -301,7 +302,7 @@ function trialOver({ locations, geofences, accounts }: Store): RuleTrial {
 /** Ingest and the rules that it asks: each tells the other what it needs to know. */
 function createIngest(
   config: Config,
-  parts: Pick<HttpDeps, "bus" | "clock" | "ids" | "log" | "metrics"> & { readonly store: SqliteStore },
+  parts: Pick<HttpDeps, "bus" | "clock" | "ids" | "log" | "metrics"> & { readonly store: OpenedStore },
 ): { readonly engine: RuleEngine; readonly ingest: Ingest } {
   const { store, metrics } = parts;
   const engine = new RuleEngine({

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before } from "node:test";
 import { systemIds } from "../../src/observe/index.ts";
-import { openPostgresRows } from "../../src/store/postgres/open.ts";
+import { openPostgresStore } from "../../src/store/postgres/open-store.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
-import { rowCommits } from "../support/row-commits.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { storeContract } from "./store.contract.ts";
 
@@ -22,12 +21,9 @@ storeContract(
     const secrets = { file: join(directory, "secret.key"), ids: systemIds };
     const url = (await server?.database()) ?? "";
     return {
-      open: async () => {
-        const rows = await openPostgresRows(url, { log: silentLog, secrets });
-        return Object.assign(rows, { locations: rowCommits(rows) });
-      },
+      open: () => openPostgresStore(url, { log: silentLog, secrets }),
       dispose: () => rm(directory, { recursive: true }),
     };
   },
-  { parts: "rows", skip: noPostgres },
+  { skip: noPostgres },
 );

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { placeBefore } from "../../src/model/location.ts";
 import { type PackedContext, StoreUnavailable } from "../../src/ports/store.ts";
-import type { SqliteStore } from "../../src/store/sqlite/open.ts";
+import type { OpenedStore } from "../../src/store/opened.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { append, batchOf, record } from "../contract/store/records.ts";
 import { collectGarbage } from "../support/garbage.ts";
@@ -17,7 +17,7 @@ const place = placeBefore(record(3).time);
 /** A store with devices that each have a history in one chunk: a block, or a row of the tail. */
 async function storeWith(context: TestContext, devices: number, sealed: boolean) {
   const directory = dataFolder();
-  const store: SqliteStore = await openStore(directory);
+  const store: OpenedStore = await openStore(directory);
   context.after(async () => {
     await store.close();
     removeFolder(directory);

@@ -17,7 +17,8 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, test } from "node:test";
 import { systemIds } from "../../src/observe/index.ts";
 import type { Store } from "../../src/ports/store.ts";
-import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/open.ts";
+import type { OpenedStore } from "../../src/store/opened.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { commitAlerts, newAlert, newNotice, ruleFields } from "../contract/store/alert-values.ts";
 import { makeAccount, makeDevice, now } from "../contract/store/harness.ts";
 import { folderOf, startService } from "../support/service.ts";
@@ -36,7 +37,7 @@ const plain = [
 ];
 
 /** Opens a folder with its key, or as versions did that had none. */
-async function open(directory: string, sealed = true): Promise<SqliteStore> {
+async function open(directory: string, sealed = true): Promise<OpenedStore> {
   const secrets = { file: join(directory, "secret.key"), ids: systemIds };
   const store = await openSqliteStore({ directory, log: silentLog, pid: process.pid, ...(sealed && { secrets }) });
   const close = store.close.bind(store);
@@ -50,7 +51,7 @@ async function open(directory: string, sealed = true): Promise<SqliteStore> {
 }
 
 /** Stores that a test has left open, which would keep the process from ending. */
-const opened = new Map<SqliteStore, () => Promise<void>>();
+const opened = new Map<OpenedStore, () => Promise<void>>();
 afterEach(async () => {
   for (const close of opened.values()) await close();
   opened.clear();

@@ -1,200 +1,38 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { test } from "node:test";
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import fc from "fast-check";
 import { check } from "../../src/store/backup/check.ts";
-import { makeAccount, makeDevice } from "../contract/store/harness.ts";
-import { chance, delivery, drive, World } from "../support/any-order.ts";
-import { foldedTotals, type Location, totalsOf } from "../support/location-content.ts";
+import { World } from "../support/any-order.ts";
+import {
+  comesAgainFromMemory,
+  historyInAnyOrder,
+  killedAtRandom,
+  readMeanwhile,
+} from "../support/any-order-stories.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { worldFor } from "../support/world-for.ts";
 
-const cases = fc.record({
-  seed: fc.integer(),
-  count: fc.constantFrom(300, 1500, 2600),
-  way: fc.constantFrom("any order", "newest first", "late parts", "late parts"),
-  atOnce: fc.constantFrom(7, 40, 200),
-  seals: fc.constantFrom(0.02, 0.1, 0.5),
-});
-
 test("a history in any order, sealed in between, is that of the plain fold", { timeout: 100_000 }, async (context) => {
-  const world = await worldFor(context);
-  const account = await makeAccount(world.store);
-  await fc.assert(
-    fc.asyncProperty(cases, async ({ seed, count, way, atOnce, seals }) => {
-      const random = chance(seed);
-      const device = await makeDevice(world.store, account.key);
-      const delivered = delivery(drive(random, count), random, way);
-      let admitted = await world.admitted(device.id);
-      let sealing = Promise.resolve();
-      for (let at = 0; at < delivered.length; ) {
-        const some = delivered.slice(at, at + Math.ceil(random() * atOnce));
-        at += some.length;
-        await world.deliver(admitted, some);
-        // Mostly commits come meanwhile; a restart may find it half done.
-        if (random() < seals) sealing = world.store.seal(device.key);
-        if (random() < 0.2) await sealing;
-        if (random() < some.length / delivered.length) {
-          await world.stop();
-          await world.start();
-          admitted = await world.admitted(device.id);
-          sealing = Promise.resolve();
-        }
-      }
-      await world.compare(device.key, delivered, "as it lies");
-      await world.store.seal(device.key);
-      await world.compare(device.key, delivered, "sealed");
-      assert.ok(world.store.sealing.blocks > 0);
-      // Repeats are found in blocks, too.
-      await world.deliver(
-        admitted,
-        delivered.filter(() => random() < 0.05),
-      );
-      await world.compare(device.key, delivered, "after repeats");
-    }),
-    { numRuns: 6 },
-  );
+  await historyInAnyOrder(await worldFor(context), 6);
 });
 
 test("what was sent live and comes again from the tracker's memory is a repeat, and the other way round, sealed or not", async (context) => {
-  const world = await worldFor(context);
-  const account = await makeAccount(world.store);
-  const live = drive(chance(5), 700);
-  const archived = live.map((fix) => ({ ...fix, attributes: { ...fix.attributes, archive: true } }));
-  for (const [first, again] of [
-    [live, archived],
-    [archived, live],
-  ] as const) {
-    const device = await makeDevice(world.store, account.key);
-    const admitted = await world.admitted(device.id);
-    await world.deliver(admitted, first);
-    await world.deliver(admitted, again);
-    await world.compare(device.key, first, "from the tail");
-    await world.store.seal(device.key);
-    assert.equal(world.store.sealing.tailPositions, 0);
-    // One after the other, newest first: each is late, or of the newest moment.
-    for (let at = 20; at <= again.length; at += 20)
-      await world.deliver(admitted, again.slice(-at, again.length - at + 20));
-    await world.deliver(admitted, again);
-    await world.compare(device.key, first, "from blocks");
-  }
+  await comesAgainFromMemory(await worldFor(context));
 });
-
-const rounds = 5;
-const child = fileURLToPath(new URL("../support/sealing-child.ts", import.meta.url));
-
-/** Runs a process that delivers a history and seals all the while, and kills it at a random moment. Gives how many reports it said were stored. */
-function killedWhileSealing(directory: string, device: string, seed: number, from: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const run = spawn(process.execPath, [child, directory, device, String(seed), String(from)], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    let said = "";
-    const late = setTimeout(() => run.kill("SIGKILL"), 15_000);
-    run.stdout.on("data", (bytes: Buffer) => {
-      // From the first answer on: what comes before is no sealing.
-      if (said === "") setTimeout(() => run.kill("SIGKILL"), Math.random() * 700);
-      said += bytes.toString();
-    });
-    run.on("error", reject);
-    run.on("exit", () => {
-      clearTimeout(late);
-      resolve(Number(said.trimEnd().split("\n").at(-1) || from));
-    });
-  });
-}
 
 test("killed at random moments of sealing: what was acknowledged is there, whole and once", {
   timeout: 90_000,
 }, async (context) => {
   const directory = dataFolder();
   context.after(() => removeFolder(directory));
-  const world = new World(directory);
-  await world.start();
-  const device = await makeDevice(world.store, (await makeAccount(world.store)).key);
-  await world.stop();
-  const seed = Math.floor(Math.random() * 1e9);
-  const random = chance(seed);
-  const delivered = delivery(drive(random, 20_000), random, "late parts");
-  let acknowledged = 0;
-  for (let round = 0; round < rounds; round++) {
-    acknowledged = await killedWhileSealing(directory, device.id, seed, acknowledged);
+  await killedAtRandom(new World(directory), context, 5, async (told) => {
     const work = { signal: context.signal, progress: () => {} };
     const { findings } = await check({ directory, secretFile: undefined, pid: process.pid }, work);
-    assert.deepEqual(findings, [], `seed ${seed}, ${acknowledged} acknowledged`);
-  }
-  await world.start();
-  context.after(() => world.stop());
-  context.diagnostic(`${acknowledged} reports acknowledged, ${world.store.sealing.blocks} blocks`);
-  assert.ok(world.store.sealing.blocks > 0);
-  // Those that were in flight are stored, or come again.
-  const admitted = await world.admitted(device.id);
-  const all = delivered.slice(0, acknowledged + 200);
-  await world.deliver(admitted, all.slice(acknowledged));
-  await world.compare(device.key, all, "after the last kill");
-  await world.store.seal(device.key);
-  await world.compare(device.key, all, "sealed");
+    assert.deepEqual(findings, [], told);
+  });
 });
-
-/** Numbers of the reports that a history has, in its order. */
-function numbersOf(history: readonly Location[]): readonly number[] {
-  return history.map(({ attributes }) => Number(attributes.number));
-}
 
 test("who reads while late reports come and are sealed sees each acknowledged one, once and in order, with the totals of what is stored", {
   timeout: 100_000,
 }, async (context) => {
-  const world = await worldFor(context);
-  const account = await makeAccount(world.store);
-  for (const way of ["any order", "newest first", "late parts"] as const) {
-    const seed = Math.floor(Math.random() * 1e9);
-    const random = chance(seed);
-    const device = await makeDevice(world.store, account.key);
-    const delivered = delivery(drive(random, 800), random, way);
-    const admitted = await world.admitted(device.id);
-    const acknowledged = new Set<number>();
-    let [delivers, commits, whole] = [true, 0, 0];
-    const reads = async () => {
-      while (delivers) {
-        await nextTurn();
-        const [expected, before] = [[...acknowledged], commits];
-        const history = await world.history(device.key);
-        const numbers = new Set(numbersOf(history));
-        assert.equal(numbers.size, history.length, `once, seed ${seed}`);
-        assert.deepEqual(
-          expected.filter((number) => !numbers.has(number)),
-          [],
-          `all, seed ${seed}`,
-        );
-        const times = history.map(({ dateTime }) => dateTime);
-        assert.deepEqual(times, times.toSorted(), `in order, seed ${seed}`);
-        // A commit between the look at the index and the reading shows in the totals, and its reports do not show yet.
-        if (commits !== before || before % 2 === 1) continue;
-        whole++;
-        assert.deepEqual(history.map(totalsOf), foldedTotals(history), `totals, seed ${seed}`);
-      }
-    };
-    const seals = async () => {
-      while (delivers) {
-        await world.store.seal(device.key);
-        await nextTurn();
-      }
-    };
-    const others = [reads(), reads(), seals()];
-    for (let at = 0; at < delivered.length; ) {
-      const some = delivered.slice(at, at + Math.ceil(random() * 40));
-      at += some.length;
-      // Odd while a commit is under way.
-      commits++;
-      await world.deliver(admitted, some);
-      commits++;
-      for (const { attributes } of some) acknowledged.add(Number(attributes.number));
-      if (random() < 0.5) await sleep(random() * 30);
-    }
-    delivers = false;
-    await Promise.all(others);
-    context.diagnostic(`seed ${seed}: ${whole} histories were read between commits`);
-  }
+  await readMeanwhile(await worldFor(context), context, ["any order", "newest first", "late parts"]);
 });

@@ -45,8 +45,8 @@ function damage(directory: string, device: number): { first: number; last: numbe
 
 test("a damaged block is told by device and time and costs its own positions, nobody else's", async (context) => {
   const { world, fixes, damaged, other } = await sealedWorld();
-  context.after(() => removeFolder(world.directory));
-  const { first, last } = damage(world.directory, damaged.key);
+  context.after(() => removeFolder(world.place));
+  const { first, last } = damage(world.place, damaged.key);
   const errors: object[] = [];
   await world.start({ ...silentLog, error: (fields) => void errors.push(fields) });
   context.after(() => world.stop());
@@ -72,9 +72,9 @@ test("a damaged block is told by device and time and costs its own positions, no
 
 test("a damaged block that late reports lie in is told once in the log, and sealing goes on", async (context) => {
   const { world, fixes, damaged } = await sealedWorld();
-  context.after(() => removeFolder(world.directory));
-  const { first, last } = damage(world.directory, damaged.key);
-  const database = new DatabaseSync(join(world.directory, "waybeam.db"));
+  context.after(() => removeFolder(world.place));
+  const { first, last } = damage(world.place, damaged.key);
+  const database = new DatabaseSync(join(world.place, "waybeam.db"));
   // Something that changes a part of the block.
   const shift = new Uint8Array(Float64Array.of(first, 0, 9_000_000, 1000, 0).buffer);
   database
@@ -98,13 +98,13 @@ test("a damaged block that late reports lie in is told once in the log, and seal
 
 test("waybeam check tells a damaged block by device and time", async (context) => {
   const { world, damaged } = await sealedWorld();
-  context.after(() => removeFolder(world.directory));
-  const options = { directory: world.directory, secretFile: undefined, pid: process.pid };
+  context.after(() => removeFolder(world.place));
+  const options = { directory: world.place, secretFile: undefined, pid: process.pid };
   const work = { signal: context.signal, progress: () => {} };
   const whole = await check(options, work);
   assert.deepEqual(whole.findings, []);
   assert.equal(whole.positions, 2 * positions);
-  const { first, last } = damage(world.directory, damaged.key);
+  const { first, last } = damage(world.place, damaged.key);
   const { findings } = await check(options, work);
   assert.deepEqual(
     findings.map(({ device, range }) => ({ device, range })),
@@ -115,9 +115,9 @@ test("waybeam check tells a damaged block by device and time", async (context) =
 
 test("a changed bit in a device's state is told by `waybeam check`, and no wrong position or total is given out", async (context) => {
   const { world, fixes, damaged, other } = await sealedWorld();
-  context.after(() => removeFolder(world.directory));
-  const options = { directory: world.directory, secretFile: undefined, pid: process.pid };
-  change(world.directory, (database) => {
+  context.after(() => removeFolder(world.place));
+  const options = { directory: world.place, secretFile: undefined, pid: process.pid };
+  change(world.place, (database) => {
     const data = database.prepare("select data from device_state where device = ?").get(damaged.key)?.data;
     assert.ok(data instanceof Uint8Array);
     // A bit of the last position, somewhere in the midst.
@@ -174,10 +174,10 @@ const damages: Readonly<Record<string, (damaged: number, other: number) => strin
 for (const [name, sql] of Object.entries(damages))
   test(`damage costs its device alone, is told as such and stops nothing: ${name}`, async (context) => {
     const { world, fixes, damaged, other } = await sealedWorld();
-    context.after(() => removeFolder(world.directory));
-    change(world.directory, (database) => database.exec(sql(damaged.key, other.key)));
+    context.after(() => removeFolder(world.place));
+    change(world.place, (database) => database.exec(sql(damaged.key, other.key)));
     const work = { signal: context.signal, progress: () => {} };
-    const { findings } = await check({ directory: world.directory, secretFile: undefined, pid: process.pid }, work);
+    const { findings } = await check({ directory: world.place, secretFile: undefined, pid: process.pid }, work);
     assert.ok(findings.some(({ device }) => device === damaged.id));
     assert.ok(!findings.some(({ device }) => device === other.id));
     await world.start();
@@ -202,13 +202,13 @@ for (const [name, sql] of Object.entries(damages))
 
 test("a row that is gone does not take those with it that were to be sealed together", async (context) => {
   const { world, fixes, damaged } = await sealedWorld();
-  context.after(() => removeFolder(world.directory));
+  context.after(() => removeFolder(world.place));
   await world.start();
   context.after(() => world.stop());
   const admitted = await world.admitted(damaged.id);
   const tail = fixes.slice(positions, positions + some);
   for (const [index] of tail.entries()) await world.deliver(admitted, tail.slice(index, index + 1));
-  change(world.directory, (database) =>
+  change(world.place, (database) =>
     database.exec(
       `delete from tail where seq = (select seq from tail where device = ${damaged.key} order by seq limit 1)`,
     ),
@@ -223,8 +223,8 @@ test("a row that is gone does not take those with it that were to be sealed toge
 
 test("blocks whose rows name impossible times are told at the start: their positions are found no more", async (context) => {
   const { world, damaged, other } = await sealedWorld();
-  context.after(() => removeFolder(world.directory));
-  const database = new DatabaseSync(join(world.directory, "waybeam.db"));
+  context.after(() => removeFolder(world.place));
+  const database = new DatabaseSync(join(world.place, "waybeam.db"));
   const rows = database.prepare("select seq from block where device = ? order by first").all(damaged.key);
   const changes = ["first = 9e18", "last = first - 1", "first = -9e18, last = -8e18", "count = 0"];
   for (const [at, change] of changes.entries())

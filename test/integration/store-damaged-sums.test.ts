@@ -42,7 +42,7 @@ before(async () => {
   await world.stop();
   const [damaged, other] = devices;
   assert.ok(damaged && other);
-  made = { directory: world.directory, damaged, other };
+  made = { directory: world.place, damaged, other };
 });
 after(() => removeFolder(made.directory));
 

@@ -27,7 +27,7 @@ async function damagedWorld(
     for (let at = 1600; at < fixes.length; at += 20) await world.deliver(admitted, fixes.slice(at, at + 20));
   }
   await world.stop();
-  const database = new DatabaseSync(join(world.directory, "waybeam.db"));
+  const database = new DatabaseSync(join(world.place, "waybeam.db"));
   change(database, [one.key, other.key]);
   database.close();
   const told: string[] = [];
@@ -56,8 +56,8 @@ async function deleteAll({ ingest }: World, device: DeviceKey, before: number): 
 }
 
 /** What rows say of their times, by their ends. */
-function rows({ directory }: World, device: DeviceKey): readonly { readonly first: number; readonly last: number }[] {
-  const database = new DatabaseSync(join(directory, "waybeam.db"), { readOnly: true });
+function rows({ place }: World, device: DeviceKey): readonly { readonly first: number; readonly last: number }[] {
+  const database = new DatabaseSync(join(place, "waybeam.db"), { readOnly: true });
   const select = (table: string) => `select first, last from ${table} where device = ?1`;
   const found = database.prepare(`${select("tail")} union all ${select("block")} order by last`).all(device);
   database.close();
@@ -82,7 +82,7 @@ for (const table of ["tail", "block"])
     assert.equal(told.filter((line) => line.includes(`"device":${one.key}`)).length, 1, told.join("\n"));
     const [preview] = await world.store.locations.oldPositions([one.key], before);
     assert.equal(preview?.count, 0, "a preview no longer counts it");
-    const findings = await findingsOf(world.directory);
+    const findings = await findingsOf(world.place);
     assert.deepEqual([...new Set(findings.map(({ device }) => device))], [one.id]);
     assert.equal(findings.length, 1, JSON.stringify(findings));
   });

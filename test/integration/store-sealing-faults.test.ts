@@ -26,7 +26,7 @@ async function removed(world: World, admitted: Admitted, random: () => number, f
     await sleep(random() * 60);
     await world.store.devices.remove(device);
     await stored;
-    const database = new DatabaseSync(join(world.directory, "waybeam.db"), { readOnly: true });
+    const database = new DatabaseSync(join(world.place, "waybeam.db"), { readOnly: true });
     const rows = (table: string, where: string) =>
       Number(database.prepare(`select count(*) as n from ${table} where ${where}`).get()?.n);
     while (rows("purge", "true") > 0) await sleep(5);
@@ -71,7 +71,7 @@ test("a history in any order is that of the plain fold, whichever calls of commi
     await world.stop();
     const work = { signal: context.signal, progress: () => {} };
     assert.deepEqual(
-      (await check({ directory: world.directory, secretFile: undefined, pid: process.pid }, work)).findings,
+      (await check({ directory: world.place, secretFile: undefined, pid: process.pid }, work)).findings,
       [],
     );
     await world.start();

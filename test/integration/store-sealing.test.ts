@@ -12,9 +12,9 @@ import { planAppend } from "../../src/ingest/plan.ts";
 import { neverReported, placeBefore } from "../../src/model/location.ts";
 import { locationJson } from "../../src/model/location-json.ts";
 import type { Store } from "../../src/ports/store.ts";
+import type { OpenedStore } from "../../src/store/opened.ts";
 import { writeRecord } from "../../src/store/records/record-codec.ts";
 import { ByteSink } from "../../src/store/records/sink.ts";
-import type { SqliteStore } from "../../src/store/sqlite/open.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { DeviceModel, type Step, someStep } from "../contract/store/model.ts";
 import { append, batchOf, everything, readAll, record } from "../contract/store/records.ts";
@@ -49,7 +49,7 @@ function shiftsLeft(directory: string): number {
   return left;
 }
 
-async function sealed(store: SqliteStore, directory: string, devices: number): Promise<void> {
+async function sealed(store: OpenedStore, directory: string, devices: number): Promise<void> {
   while (store.sealing.tailChunks > devices * 256 || shiftsLeft(directory) >= 128) await sleep(5);
 }
 

@@ -5,9 +5,9 @@ import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { Fix } from "../../src/model/effects.ts";
 import { createLog, createMetrics, systemClock } from "../../src/observe/index.ts";
 import type { Clock } from "../../src/ports/clock.ts";
-import type { Admitted } from "../../src/ports/intake.ts";
+import type { Admitted, Outcome } from "../../src/ports/intake.ts";
 import type { Log } from "../../src/ports/log.ts";
-import type { SqliteStore } from "../../src/store/sqlite/open.ts";
+import type { OpenedStore } from "../../src/store/opened.ts";
 import { type Content, contentOf, foldedTotals, type Location, totalsOf, withoutTotals } from "./location-content.ts";
 import { noAlertEngine } from "./no-alert-engine.ts";
 import { silentLog } from "./silent-log.ts";
@@ -71,16 +71,19 @@ export function delivery(history: readonly Fix[], random: () => number, way: Way
 
 /** A store and an ingest over it, which can be started again. */
 export class World {
-  readonly directory: string;
-  store!: SqliteStore;
+  /** A data folder, or what else `open` takes. */
+  readonly place: string;
+  readonly #open: (place: string, log: Log) => Promise<OpenedStore>;
+  store!: OpenedStore;
   ingest!: Ingest;
 
-  constructor(directory: string) {
-    this.directory = directory;
+  constructor(place: string, open: (place: string, log: Log) => Promise<OpenedStore> = openStore) {
+    this.place = place;
+    this.#open = open;
   }
 
   async start(storeLog: Log = silentLog): Promise<void> {
-    this.store = await openStore(this.directory, storeLog);
+    this.store = await this.#open(this.place, storeLog);
     const log = createLog("silent");
     const bus = createMemoryBus((error) => assert.fail(String(error)));
     const metrics = ingestMetrics(createMetrics({ processMetrics: false }));
@@ -103,8 +106,12 @@ export class World {
 
   /** Resolves when these are stored. */
   async deliver(device: Admitted, fixes: readonly Fix[]): Promise<void> {
-    const stored = new Promise((resolve) => this.ingest.submit(device, fixes, clock.now(), resolve));
-    assert.equal(await stored, "stored");
+    assert.equal(await this.submit(device, fixes), "stored");
+  }
+
+  /** Resolves with what became of these. */
+  submit(device: Admitted, fixes: readonly Fix[]): Promise<Outcome> {
+    return new Promise((resolve) => this.ingest.submit(device, fixes, clock.now(), resolve));
   }
 
   /** What the device's history must be is what it is: contents by time, of one moment as they came first, and totals by the plain fold. */

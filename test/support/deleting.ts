@@ -81,7 +81,7 @@ export class Deleting {
 
   /** How many positions the store says that were deleted. */
   get deleted(): number {
-    const database = new DatabaseSync(join(this.world.directory, "waybeam.db"), { readOnly: true });
+    const database = new DatabaseSync(join(this.world.place, "waybeam.db"), { readOnly: true });
     const row = database.prepare("select deleted from device_state where device = ?").get(this.device.key);
     database.close();
     return Number(row?.deleted);
@@ -100,7 +100,7 @@ export class Deleting {
   /** Goes on with what a crash at this moment leaves on the disk. */
   async crash(): Promise<void> {
     const copy = folder(this.#context);
-    cpSync(this.world.directory, copy, { recursive: true, filter: (path) => !path.endsWith(".lock") });
+    cpSync(this.world.place, copy, { recursive: true, filter: (path) => !path.endsWith(".lock") });
     await this.world.stop();
     assert.deepEqual(await findingsOf(copy), []);
     this.world = new World(copy);
@@ -144,6 +144,6 @@ export class Deleting {
 
   async end(): Promise<void> {
     await this.world.stop();
-    assert.deepEqual(await findingsOf(this.world.directory), []);
+    assert.deepEqual(await findingsOf(this.world.place), []);
   }
 }

@@ -1,14 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { chance, delivery, drive, World } from "./any-order.ts";
+import { openPostgres } from "./postgres-store.ts";
 
 /*
  * A process that is killed: delivers the reports of a history from one on, says how many are stored after each commit, and seals all the while.
- * Arguments: the data folder, the device, the seed of the history, how many reports are stored.
+ * Arguments: the data folder or the address of the database, the device, the seed of the history, how many reports are stored.
  */
-const [directory = "", device = "", seed = "0", from = "0"] = process.argv.slice(2);
+const [place = "", device = "", seed = "0", from = "0"] = process.argv.slice(2);
 const random = chance(Number(seed));
 const delivered = delivery(drive(random, 20_000), random, "late parts");
-const world = new World(directory);
+const world = place.startsWith("postgresql:") ? new World(place, openPostgres) : new World(place);
 await world.start();
 const admitted = await world.admitted(device);
 

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { systemIds } from "../../src/observe/index.ts";
 import type { Log } from "../../src/ports/log.ts";
+import type { OpenedStore } from "../../src/store/opened.ts";
 import type { SecretOptions } from "../../src/store/secrets/unlock.ts";
-import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/open.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { atEnd } from "./at-end.ts";
 import { silentLog } from "./silent-log.ts";
 
@@ -17,7 +18,7 @@ export async function openStore(
   directory: string,
   log: Log = silentLog,
   secrets?: SecretOptions,
-): Promise<SqliteStore> {
+): Promise<OpenedStore> {
   const store = await openSqliteStore({ directory, log, pid: process.pid, ...(secrets && { secrets }) });
   const { close: closeStore } = store;
   let closed: Promise<void> | undefined;

@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { checkBlock } from "../blocks/block-check.ts";
+import { noMatch } from "../locations/failures.ts";
 import { type CheckedChunk, checkChunk } from "../records/chunk-check.ts";
-import { columnsOf, isRowWhole, noMatch } from "../sqlite/row-sums.ts";
+import { columnsOf, isRowWhole } from "../sqlite/row-sums.ts";
 import { isDamage } from "./damage.ts";
 
 /** A row of the tail or a block, and what reading its records found. */

@@ -45,6 +45,14 @@ export function stateDamaged(device: DeviceKey, problem: string): CallFailure {
   return damaged(`the state of device ${device} (the last position and the totals) is damaged: ${problem}`);
 }
 
+/** The failure of all that needs what late reports changed in the totals of a device. */
+export function changesDamaged(device: DeviceKey, problem: string): EngineError {
+  return new EngineError(damaged(`what late reports changed in the totals of device ${device} is damaged: ${problem}`));
+}
+
+/** What is wrong with a row whose checksum is not its own. */
+export const noMatch = "a row does not match its checksum";
+
 /** Whether the store as a whole can't be used at present: whatever else is asked of it fails, too. */
 export function isDown(error: unknown): boolean {
   return error instanceof StoreUnavailable && error.trouble === "down";

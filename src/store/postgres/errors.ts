@@ -26,7 +26,8 @@ const troubles: ReadonlyMap<string, StoreTrouble> = new Map([
   ["XX002", "damaged"], // an index can't be right
 ]);
 
-function troubleOf(code: string): StoreTrouble | undefined {
+/** What stands behind a state. Undefined when the database can be used. */
+export function troubleOf(code: string): StoreTrouble | undefined {
   return troubles.get(code) ?? troubles.get(code.slice(0, 2));
 }
 

@@ -18,7 +18,7 @@ export const usualTimes: Times = { connect: 5000, statement: 20_000, idle: 60_00
 /** What the network may add to a statement's time before the connection counts as lost, ms. */
 const lateMs = 5000;
 /** A connection on which nothing came for so long is probed, ms: a server that is cut off is noticed, and no firewall forgets the connection. */
-const probeMs = 10_000;
+export const probeMs = 10_000;
 /** A connection that nobody needs is closed after this time, ms. */
 const unusedMs = 300_000;
 

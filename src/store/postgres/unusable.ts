@@ -6,11 +6,16 @@ export interface DatabaseProblem {
 
 /** The database can't be used as it is. Nothing in it was changed. */
 export class DatabaseUnusable extends Error {
-  override readonly name = "DatabaseUnusable";
+  override readonly name: string = "DatabaseUnusable";
   readonly problems: readonly DatabaseProblem[];
 
   constructor(problems: readonly DatabaseProblem[], options?: ErrorOptions) {
     super(problems.map(({ wrong, advice }) => `${wrong}. ${advice}`).join("\n"), options);
     this.problems = problems;
   }
+}
+
+/** Another service uses the database. */
+export class DatabaseInUse extends DatabaseUnusable {
+  override readonly name = "DatabaseInUse";
 }

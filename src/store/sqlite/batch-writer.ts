@@ -1,20 +1,12 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import type { CommitAnswer, CommitRequest } from "../locations/calls.ts";
+import { changesDamaged, noMatch } from "../locations/failures.ts";
 import { type BatchVisitor, type PackedState, type Rewrite, unpackBatch } from "../records/batch.ts";
 import { Rewriter } from "../records/rewrite.ts";
 import { rowSum } from "../records/row-sum.ts";
 import { RefusedWriter } from "./refused-writer.ts";
-import {
-  asDoubles,
-  changesDamaged,
-  doubles,
-  isRowWhole,
-  noMatch,
-  shiftsColumns,
-  shiftsOf,
-  summed,
-} from "./row-sums.ts";
+import { asDoubles, doubles, isRowWhole, shiftsColumns, shiftsOf, summed } from "./row-sums.ts";
 
 /** Writes a commit's batch: one transaction, each row by a prepared statement, record bytes straight from the batch. */
 export class BatchWriter implements BatchVisitor {

@@ -1,13 +1,13 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import type { ChunkHead, ChunkRow, ChunksFound } from "../locations/chunks.ts";
-import { damaged, EngineError } from "../locations/failures.ts";
+import { changesDamaged, damaged, EngineError, noMatch } from "../locations/failures.ts";
 import { RecordsDamaged } from "../records/damage.ts";
 import { Patches, type PatchRow } from "../records/patches.ts";
 import { fitsNumbers, isWhole } from "../records/row-sum.ts";
 import type { Shifts } from "../records/shifts.ts";
 import { damageOf } from "./engine-errors.ts";
-import { asDoubles, changesDamaged, isRowWhole, noMatch, shiftsColumns, shiftsOf, summed } from "./row-sums.ts";
+import { asDoubles, isRowWhole, shiftsColumns, shiftsOf, summed } from "./row-sums.ts";
 
 const tailHead = asDoubles(["seq", "first", "last", "count", "crc"]);
 const blockHead = asDoubles([...summed.block.filter((column) => column !== "device"), "crc"]);

@@ -3,13 +3,20 @@ import { DatabaseSync } from "node:sqlite";
 import { Kysely } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Store } from "../../ports/store.ts";
 import { finishRestore } from "../backup/placing.ts";
 import { ChunkIndex } from "../locations/chunk-index.ts";
 import { type LocationParts, Locations } from "../locations/locations.ts";
 import { Mutex } from "../locations/mutex.ts";
 import { Purger } from "../locations/purger.ts";
 import { migrate } from "../migrations/migrations.ts";
+import {
+  type OpenedStore,
+  toldOf,
+  usualCacheBytes,
+  usualCommands,
+  usualNotices,
+  usualRefusedBytes,
+} from "../opened.ts";
 import { AccountRows } from "../rows/accounts.ts";
 import { AlertRuleRows } from "../rows/alert-rules.ts";
 import { AlertRows } from "../rows/alerts.ts";
@@ -67,43 +74,12 @@ const historyReaderMs = 1000;
 /** Another program that moves the log at its own end locks the database meanwhile, ms. */
 const heldTimeoutMs = 5000;
 
-const defaultRefusedBytes = 16 * 1024 * 1024;
-const defaultCommands = 1000;
-const defaultNotices = 10_000;
-const defaultCache = 32 * 1024 * 1024;
-
-/** The embedded store, and what only it can tell. */
-export interface SqliteStore extends Store {
-  /** Blocks and chunks of the tail: each has an entry in memory and is read at the start. */
-  readonly chunks: number;
-  /** How far positions are sealed. */
-  readonly sealing: SealingFigures;
-  /** Memory of decompressed blocks that are kept. */
-  readonly cachedBytes: number;
-  /** Seals what there is of a device, however little. Resolves when that is done. */
-  seal(device: DeviceKey): Promise<void>;
-  /** Tells of refused reports that are deleted before their age, since their device had too many bytes of them. */
-  onRefusedDropped(listener: (reports: number) => void): void;
-}
-
-/** How far positions are sealed into blocks. */
-export interface SealingFigures {
-  readonly blocks: number;
-  /** Chunks of the tail and their positions. */
-  readonly tailChunks: number;
-  readonly tailPositions: number;
-  /** Devices whose tail is long enough to be sealed, and waits for its turn. */
-  readonly waitingDevices: number;
-  /** Chunks that were found damaged since the start. */
-  readonly damaged: number;
-}
-
 /**
  * Opens the embedded store of a data folder: locks the folder, brings the tables up to date, and finds the records again.
  * Rejects with `DataFolderInUse` where another process has it, `StoreTooNew` where a newer program wrote it, `DataFolderUnusable` where it or a file
  * in it can't be used.
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenedStore> {
   const { directory, log, pid, uid, secrets } = options;
   makeFolder(directory);
   const lock = await waitForFolder(directory, pid);
@@ -120,7 +96,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   const file = join(directory, "waybeam.db");
   // The heaps: a writer holds nothing between commits; a reader holds one step of a history or one list.
   const writer = new WorkerLink<SqliteWriterCalls>(worker("writer", 64), file, log);
-  const { cacheBytes = defaultCache } = options;
+  const { cacheBytes = usualCacheBytes } = options;
   const reader = new WorkerLink<SqliteReaderCalls>({ ...worker("reader", 256), cacheBytes }, file, log);
   const ofHistories = { ...worker("reader", 256), name: "store histories", givesWay: true };
   const historyReader = new WorkerLink<SqliteReaderCalls>(ofHistories, file, log);
@@ -198,11 +174,11 @@ async function assemble(
   workers: Workers,
   options: SqliteStoreOptions,
   close: () => Promise<void>,
-): Promise<SqliteStore> {
-  const { log, secrets, refusedBytes = defaultRefusedBytes } = options;
+): Promise<OpenedStore> {
+  const { log, secrets, refusedBytes = usualRefusedBytes } = options;
   const turns = new Mutex();
   const index = new ChunkIndex();
-  const crowded = new CrowdedNotices(options.noticesPerDevice ?? defaultNotices);
+  const crowded = new CrowdedNotices(options.noticesPerDevice ?? usualNotices);
   const database = new Kysely<Schema>({ dialect: new WorkerDialect({ ...workers, turns }) });
   // By the writer, which makes the file too; the reader opens it with all its tables.
   const settle = secrets && (await unlock(database, secretEngine, secrets, log));
@@ -217,13 +193,13 @@ async function assemble(
   await locations.load();
   await purger.resume();
   const starting = setTimeout(() => locations.steps.start(), historyReaderMs).unref();
-  return {
+  const store = {
     locations,
     devices: new DeviceRows(database, removed),
     users: new UserRows(database),
     accounts: new AccountRows(database, vault),
     groups: new GroupRows(database),
-    commands: new CommandRows(database, options.commandsPerDevice ?? defaultCommands),
+    commands: new CommandRows(database, options.commandsPerDevice ?? usualCommands),
     daily: new DailyRows(database),
     geofences: new GeofenceRows(database),
     alertRules: new AlertRuleRows(database, vault, log),
@@ -231,19 +207,6 @@ async function assemble(
     notices: new NoticeRows(database, vault, crowded, runTogether({ ...workers, turns })),
     refused: new RefusedRows(database),
     recipients: new RecipientRows(database),
-    get chunks() {
-      return index.size;
-    },
-    get sealing() {
-      return sealingOf(index, locations);
-    },
-    get cachedBytes() {
-      return locations.cachedBytes;
-    },
-    seal: (device) => locations.sealer.now(device),
-    onRefusedDropped(listener) {
-      locations.onRefusedDropped = listener;
-    },
     async check() {
       await turns.run(() => workers.writer.call("check", null), true);
       await workers.reader.call("check", null);
@@ -255,9 +218,5 @@ async function assemble(
       await turns.run(close);
     },
   };
-}
-
-function sealingOf({ blocks, tail }: ChunkIndex, { sealer }: Locations): SealingFigures {
-  const { waiting: waitingDevices, damaged } = sealer;
-  return { blocks, tailChunks: tail.chunks, tailPositions: tail.records, waitingDevices, damaged };
+  return toldOf(store, index, locations);
 }

@@ -3,13 +3,13 @@ import type { DeviceKey } from "../../model/device.ts";
 import { BlockCache } from "../locations/block-cache.ts";
 import { type ReaderCalls, type RowsAnswer, type StatesAnswer, scanColumns } from "../locations/calls.ts";
 import { unpackRequests } from "../locations/context-requests.ts";
-import { EngineError, stateDamaged } from "../locations/failures.ts";
+import { EngineError, noMatch, stateDamaged } from "../locations/failures.ts";
 import { asOfQuery } from "../locations/stored-states.ts";
 import { ByteSink } from "../records/sink.ts";
 import { cacheBytes, databaseOfWorker, plain, serve } from "../workers/serve.ts";
 import { damageOf, failureOf, isDamage } from "./engine-errors.ts";
 import type { SqliteReaderCalls } from "./messages.ts";
-import { asDoubles, isRowWhole, noMatch, summed } from "./row-sums.ts";
+import { asDoubles, isRowWhole, summed } from "./row-sums.ts";
 import { Statements } from "./statements.ts";
 import { StoredChunks } from "./stored-chunks.ts";
 

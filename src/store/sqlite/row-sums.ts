@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
-import { damaged, EngineError } from "../locations/failures.ts";
+import { changesDamaged, noMatch } from "../locations/failures.ts";
 import { extendedSum, isWhole, rowSum } from "../records/row-sum.ts";
 import { Shifts } from "../records/shifts.ts";
 
@@ -8,9 +8,6 @@ import { Shifts } from "../records/shifts.ts";
 export function asDoubles(columns: readonly string[]): string {
   return columns.map((column) => `cast(${column} as real) as ${column}`).join(", ");
 }
-
-/** What is wrong with a row whose checksum is not its own. */
-export const noMatch = "a row does not match its checksum";
 
 /** Numbers of each table that a row's checksum covers. */
 export const summed = {
@@ -60,11 +57,6 @@ export function shiftsOf(device: DeviceKey, row: Row | undefined): Shifts {
   if (!(data instanceof Uint8Array) || data.byteLength % 8 !== 0) throw changesDamaged(device, "a row is cut short");
   if (isRowWhole("shifts", { ...row, device }) === false) throw changesDamaged(device, noMatch);
   return new Shifts(data);
-}
-
-/** The failure of all that needs what late reports changed in the totals of a device. */
-export function changesDamaged(device: DeviceKey, problem: string): EngineError {
-  return new EngineError(damaged(`what late reports changed in the totals of device ${device} is damaged: ${problem}`));
 }
 
 /** Adds the SQL functions by which rows get new checksums where SQL changes them. */

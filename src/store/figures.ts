@@ -1,8 +1,8 @@
-import type { Metrics } from "../../ports/metrics.ts";
-import type { SqliteStore } from "./open.ts";
+import type { Metrics } from "../ports/metrics.ts";
+import type { OpenedStore } from "./opened.ts";
 
-/** Registers the metrics that only the embedded store has. */
-export function measureStore(metrics: Metrics, store: SqliteStore): void {
+/** Registers the metrics of the store. */
+export function measureStore(metrics: Metrics, store: OpenedStore): void {
   const dropped = metrics.counter(
     "waybeam_store_refused_dropped_total",
     "Refused reports deleted before their age, since their device had too many bytes of them.",

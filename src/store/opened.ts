@@ -1,0 +1,64 @@
+import type { DeviceKey } from "../model/device.ts";
+import type { Store } from "../ports/store.ts";
+import type { ChunkIndex } from "./locations/chunk-index.ts";
+import type { Locations } from "./locations/locations.ts";
+
+/** A store of this service, whatever its engine, and what is told of it to its operator. */
+export interface OpenedStore extends Store {
+  /** Blocks and chunks of the tail: each has an entry in memory and is read at the start. */
+  readonly chunks: number;
+  /** How far positions are sealed. */
+  readonly sealing: SealingFigures;
+  /** Memory of decompressed blocks that are kept. */
+  readonly cachedBytes: number;
+  /** Seals what there is of a device, however little. Resolves when that is done. */
+  seal(device: DeviceKey): Promise<void>;
+  /** Tells of refused reports that are deleted before their age, since their device had too many bytes of them. */
+  onRefusedDropped(listener: (reports: number) => void): void;
+}
+
+/** How far positions are sealed into blocks. */
+export interface SealingFigures {
+  readonly blocks: number;
+  /** Chunks of the tail and their positions. */
+  readonly tailChunks: number;
+  readonly tailPositions: number;
+  /** Devices whose tail is long enough to be sealed, and waits for its turn. */
+  readonly waitingDevices: number;
+  /** Chunks that were found damaged since the start. */
+  readonly damaged: number;
+}
+
+/** Bytes of refused reports that each device may have, unless it is said. */
+export const usualRefusedBytes = 16 * 1024 * 1024;
+/** Records of commands that each device may have, unless it is said. */
+export const usualCommands = 1000;
+/** Notices that each device may have, unless it is said. */
+export const usualNotices = 10_000;
+/** Memory for decompressed blocks, bytes, unless it is said. */
+export const usualCacheBytes = 32 * 1024 * 1024;
+
+/** Adds to a store what is told of its positions. */
+export function toldOf(store: Store, index: ChunkIndex, locations: Locations): OpenedStore {
+  return {
+    ...store,
+    get chunks() {
+      return index.size;
+    },
+    get sealing() {
+      return sealingOf(index, locations);
+    },
+    get cachedBytes() {
+      return locations.cachedBytes;
+    },
+    seal: (device) => locations.sealer.now(device),
+    onRefusedDropped(listener) {
+      locations.onRefusedDropped = listener;
+    },
+  };
+}
+
+function sealingOf({ blocks, tail }: ChunkIndex, { sealer }: Locations): SealingFigures {
+  const { waiting: waitingDevices, damaged } = sealer;
+  return { blocks, tailChunks: tail.chunks, tailPositions: tail.records, waitingDevices, damaged };
+}

@@ -1,0 +1,261 @@
+import type { DeviceKey } from "../../model/device.ts";
+import type { CommitAnswer, CommitRequest } from "../locations/calls.ts";
+import { changesDamaged, noMatch } from "../locations/failures.ts";
+import { type BatchVisitor, type LaidPatches, type PackedState, type Rewrite, unpackBatch } from "../records/batch.ts";
+import { Rewriter } from "../records/rewrite.ts";
+import { extendedSum, rowSum } from "../records/row-sum.ts";
+import { Shifts } from "../records/shifts.ts";
+import { type ShiftsRow, shiftsOf, shiftsRowOf, tailRowOf } from "./chunk-rows.ts";
+import { insertRows } from "./insert-rows.ts";
+import { writeRefused } from "./refused-writer.ts";
+import { inTransaction } from "./transaction.ts";
+import type { Statement, Step } from "./wire/messages.ts";
+import { type Result, type Session, step } from "./wire/session.ts";
+import { int, ints, manyBytes, type Row, text, type Value } from "./wire/values.ts";
+
+const sql = {
+  // A device's state row is made with the device and goes with it, so this finds a stale version and a deleted device alike.
+  writeStates: {
+    name: "write_states",
+    sql: `update device_state as own set version = new.version, as_of = new.as_of, data = new.data, crc = new.crc
+      from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[]) as new (device, version, before, as_of, data, crc)
+      where own.device = new.device and own.version = new.before returning own.device`,
+  },
+  checkStates: {
+    name: "check_states",
+    sql: `select own.device from unnest($1::bigint[], $2::bigint[]) as asked (device, version)
+      join device_state as own on own.device = asked.device and own.version = asked.version`,
+  },
+  shiftsOf: {
+    name: "shifts_of",
+    sql: "select device, seq, since, count, crc, data from shifts where device = any ($1::bigint[])",
+  },
+  chunks: { name: "chunks", sql: "select seq, first, last, count, crc, data from tail where seq = any ($1::bigint[])" },
+  append: {
+    name: "append",
+    sql: `insert into tail (seq, device, first, last, count, data, crc)
+      select $1::bigint + new.place - 1, new.device, new.first, new.last, new.count, new.data, new.crc
+      from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[]) with ordinality
+        as new (device, first, last, count, data, crc, place)`,
+  },
+  // The numbers are those of the row as it is to be, the bytes those that are appended.
+  shift: {
+    name: "shift",
+    sql: `insert into shifts (device, seq, since, count, data, crc)
+      select new.device, $1::bigint, new.since, new.count, new.data, new.crc
+      from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[]) as new (device, since, count, data, crc)
+      on conflict (device) do update set seq = excluded.seq, since = excluded.since, count = excluded.count,
+        data = shifts.data || excluded.data, crc = excluded.crc`,
+  },
+  rewrite: {
+    name: "rewrite",
+    sql: `update tail as own set data = new.data, crc = new.crc from unnest($1::bigint[], $2::bytea[], $3::bigint[]) as new (seq, data, crc)
+      where own.seq = new.seq`,
+  },
+  // There is one writer, so nobody else gives keys.
+  lay: {
+    name: "lay",
+    sql: `insert into patch (key, device, seq, first, last, count, data, crc)
+      select (select coalesce(max(key), 0) from patch) + new.place, new.device, $1::bigint, new.first, new.last, new.count, new.data, new.crc
+      from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[]) with ordinality
+        as new (device, first, last, count, data, crc, place)`,
+  },
+  asOf: {
+    name: "set_as_of",
+    sql: `insert into setting (name, value) values ('states', $1::text), ('states again', $1::text)
+      on conflict (name) do update set value = excluded.value`,
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+const noBytes = new Uint8Array(0);
+
+/** A row with its bytes, for arrays of columns. */
+interface SummedRow {
+  readonly data: Uint8Array;
+  readonly crc: number;
+}
+
+/** The rows of a batch. Byte arrays are views of the batch. */
+class Rows implements BatchVisitor {
+  readonly devices: DeviceKey[] = [];
+  readonly written: (SummedRow & { device: DeviceKey; version: number; before: number; asOf: number })[] = [];
+  readonly checked: { device: DeviceKey; before: number }[] = [];
+  readonly shifted: { device: DeviceKey; since: number; count: number; data: Uint8Array }[] = [];
+  readonly chunks: (SummedRow & { device: DeviceKey; first: number; last: number; count: number })[] = [];
+  #seq: number;
+
+  constructor({ buffer, seq }: CommitRequest) {
+    this.#seq = seq;
+    unpackBatch(buffer, this);
+  }
+
+  device(device: DeviceKey, { version, versionBefore: before, asOf, bytes: data }: PackedState): void {
+    this.devices.push(device);
+    if (data === undefined) this.checked.push({ device, before });
+    else this.written.push({ device, version, before, asOf, data, crc: rowSum([device, version, asOf], data) });
+  }
+
+  shifts(device: DeviceKey, count: number, since: number, data: Uint8Array): void {
+    this.shifted.push({ device, since, count, data });
+  }
+
+  chunk(device: DeviceKey, first: number, last: number, count: number, data: Uint8Array): void {
+    const crc = rowSum([this.#seq++, device, first, last, count], data);
+    this.chunks.push({ device, first, last, count, data, crc });
+  }
+}
+
+/** A column of rows. */
+function column<K extends string>(rows: readonly Readonly<Record<K, number>>[], name: K): Value {
+  return ints(rows.map((row) => row[name]));
+}
+
+function bytesOf(rows: readonly { readonly data: Uint8Array }[]): Value {
+  return manyBytes(rows.map(({ data }) => data));
+}
+
+/** What a commit changes, as it is stored. */
+interface Stored {
+  readonly shifts: ReadonlyMap<DeviceKey, ShiftsRow>;
+  readonly chunks: ReadonlyMap<number, Row>;
+}
+
+/**
+ * Writes a commit's batch in one transaction. The first round trip compares versions, writes states and reads what is to be changed. The second one writes everything else and commits. Refused
+ * reports take more of them.
+ */
+export async function writeBatch(session: Session, request: CommitRequest): Promise<CommitAnswer> {
+  const { buffer, rewrites, refused, refusedBytes, refusedBefore } = request;
+  const batch = new Rows(request);
+  return inTransaction(session, async (transaction) => {
+    const { conflicts, stored } = await begin(transaction.begin, batch, rewrites);
+    if (conflicts.length > 0) {
+      await transaction.rollback();
+      return { conflicts, missing: 0, madeRoom: 0, buffer };
+    }
+    const rewritten = rewrite(rewrites, stored, batch);
+    const madeRoom = refused.length === 0 ? 0 : await writeRefused(session, refused, refusedBytes, refusedBefore);
+    const shifts = shiftsAfter(request.seq, batch, stored);
+    await transaction.commit(...writesOf(request, batch.chunks, shifts, rewritten.rows));
+    return { conflicts, missing: rewritten.missing, madeRoom, buffer };
+  });
+}
+
+/** Begins the transaction and finds the devices whose states are not those that the batch was made for. */
+async function begin(
+  run: Session["run"],
+  { devices, written, checked, shifted }: Rows,
+  rewrites: readonly Rewrite[],
+): Promise<{ readonly conflicts: readonly DeviceKey[]; readonly stored: Stored }> {
+  const [device, version, before] = [column(written, "device"), column(written, "version"), column(written, "before")];
+  const steps: Step[] = [
+    step(sql.writeStates, device, version, before, column(written, "asOf"), bytesOf(written), column(written, "crc")),
+    step(sql.checkStates, column(checked, "device"), column(checked, "before")),
+  ];
+  const changed = [...shifted, ...rewrites];
+  if (changed.length > 0) steps.push(step(sql.shiftsOf, column(changed, "device")));
+  if (rewrites.length > 0) steps.push(step(sql.chunks, ints(rewrites.flatMap(({ seqs }) => seqs))));
+  const [updated, found, shifts, chunks] = await run(...steps);
+  const met = new Set<DeviceKey>();
+  for (const result of [updated, found]) for (const row of result?.rows ?? []) met.add(row.int());
+  const conflicts = devices.filter((one) => !met.has(one));
+  return { conflicts, stored: { shifts: keyed(shifts, shiftsRowOf), chunks: keyed(chunks, (_, row) => row) } };
+}
+
+function keyed<T>(result: Result | undefined, read: (key: number, row: Row) => T): ReadonlyMap<number, T> {
+  const found = new Map<number, T>();
+  for (const row of result?.rows ?? []) {
+    const key = row.int();
+    found.set(key, read(key, row));
+  }
+  return found;
+}
+
+/** The row of a device's shifts after a commit. `data`: those that the commit appends. */
+interface ShiftsAfter extends SummedRow {
+  readonly device: DeviceKey;
+  readonly since: number;
+  readonly count: number;
+}
+
+/** A row that does not fit its checksum gets none that fits. */
+function shiftsAfter(seq: number, { shifted }: Rows, { shifts }: Stored): readonly ShiftsAfter[] {
+  return shifted.map(({ device, since, count, data }) => {
+    const before = shifts.get(device);
+    if (before === undefined) return { device, since, count, data, crc: rowSum([device, seq, since, count], data) };
+    const [, , sinceBefore, countBefore] = before.numbers;
+    const after = [device, seq, Math.min(since, sinceBefore), count + countBefore] as const;
+    const all = () => rowSum(after, Buffer.concat([before.data, data]));
+    const crc = before.crc === null ? all() : extendedSum(before.crc, before.numbers, after, data);
+    return { device, since: after[2], count: after[3], data, crc };
+  });
+}
+
+/** A chunk with new totals. */
+interface RewrittenRow extends SummedRow {
+  readonly seq: number;
+}
+
+/** Gives records new totals: without the shifts, also those of this commit. `missing`: patches whose record was not found. */
+function rewrite(rewrites: readonly Rewrite[], { chunks, shifts }: Stored, { shifted }: Rows) {
+  const rows: RewrittenRow[] = [];
+  let missing = 0;
+  for (const { device, seqs, patches } of rewrites) {
+    const before = shifts.get(device);
+    const appended = shifted.find((one) => one.device === device)?.data ?? noBytes;
+    if (before !== undefined) shiftsOf(before);
+    const rewriter = new Rewriter(patches, new Shifts(Buffer.concat([before?.data ?? noBytes, appended])));
+    for (const seq of seqs) {
+      const row = chunks.get(seq);
+      if (row === undefined) continue;
+      const { first, last, count, data, whole } = tailRowOf(seq, row)(device);
+      // A new checksum would make what is damaged look whole.
+      if (whole === false) throw changesDamaged(device, `in row ${seq}, ${noMatch}`);
+      const changed = rewriter.rewrite(data, seq);
+      if (changed !== undefined)
+        rows.push({ seq, data: changed, crc: rowSum([seq, device, first, last, count], changed) });
+    }
+    missing += rewriter.missing;
+  }
+  return { rows, missing };
+}
+
+function writesOf(
+  { seq, laid, asOf, alerts, notices }: CommitRequest,
+  chunks: Rows["chunks"],
+  shifts: readonly ShiftsAfter[],
+  rewritten: readonly RewrittenRow[],
+): Step[] {
+  const steps: Step[] = [];
+  if (chunks.length > 0) {
+    const [device, first, last] = [column(chunks, "device"), column(chunks, "first"), column(chunks, "last")];
+    const more = [column(chunks, "count"), bytesOf(chunks), column(chunks, "crc")];
+    steps.push(step(sql.append, int(seq), device, first, last, ...more));
+  }
+  if (shifts.length > 0) {
+    const [device, since, count] = [column(shifts, "device"), column(shifts, "since"), column(shifts, "count")];
+    steps.push(step(sql.shift, int(seq), device, since, count, bytesOf(shifts), column(shifts, "crc")));
+  }
+  if (rewritten.length > 0)
+    steps.push(step(sql.rewrite, column(rewritten, "seq"), bytesOf(rewritten), column(rewritten, "crc")));
+  if (laid.length > 0) steps.push(layStep(seq, laid));
+  if (asOf !== undefined) steps.push(step(sql.asOf, text(String(asOf))));
+  if (alerts.length > 0) steps.push(insertRows("alert", alerts));
+  if (notices.length > 0) steps.push(insertRows("notice", notices));
+  return steps;
+}
+
+function layStep(seq: number, laid: readonly LaidPatches[]): Step {
+  const rows = laid.map(({ device, from, to, count, patches }) => ({
+    ...{ device, from, to, count },
+    data: patches,
+    crc: rowSum([device, seq, from, to, count], patches),
+  }));
+  const [device, from, to, count] = [
+    column(rows, "device"),
+    column(rows, "from"),
+    column(rows, "to"),
+    column(rows, "count"),
+  ];
+  return step(sql.lay, int(seq), device, from, to, count, bytesOf(rows), column(rows, "crc"));
+}

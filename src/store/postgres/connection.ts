@@ -1,0 +1,79 @@
+import { databaseOfWorker } from "../workers/serve.ts";
+import { addressOf, type Order } from "./orders.ts";
+import { Session } from "./wire/session.ts";
+
+/** What the thread was started with. */
+export function orderOfWorker(): Order {
+  return JSON.parse(databaseOfWorker());
+}
+
+/** What all sessions of the threads have. Every statement finds its rows by keys, so no plan need be made anew for what it is asked, and none may read whole tables. */
+const common = {
+  client_min_messages: "error",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  enable_seqscan: "off",
+  jit: "off",
+  plan_cache_mode: "force_generic_plan",
+  // Rows of a batch are gathered before they are written.
+  work_mem: "32MB",
+};
+
+/** A session that a thread has for itself. It is opened when it is first needed, and again when it was lost. */
+export class Connection {
+  readonly #open: () => Promise<Session>;
+  #session: Session | undefined;
+  #opening: Promise<Session> | undefined;
+
+  constructor(open: () => Promise<Session>) {
+    this.#open = open;
+  }
+
+  async session(): Promise<Session> {
+    if (this.#session !== undefined && !this.#session.isLost) return this.#session;
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    this.#session = await this.#opening;
+    return this.#session;
+  }
+
+  async close(): Promise<void> {
+    await this.#opening?.catch(() => undefined);
+    await this.#session?.end();
+  }
+}
+
+/** A connection that only reads. What is sent together is of one moment: a transaction at this level sees what was committed when it began. */
+export function readingConnection(name: string): Connection {
+  const order = orderOfWorker();
+  const { times } = order;
+  return new Connection(() =>
+    Session.open({
+      address: addressOf(order),
+      times,
+      name: `waybeam ${name} ${order.service}`,
+      settings: {
+        ...common,
+        default_transaction_isolation: "repeatable read",
+        default_transaction_read_only: "on",
+        default_transaction_deferrable: "off",
+        statement_timeout: String(times.statement),
+        idle_in_transaction_session_timeout: String(times.idle),
+      },
+    }),
+  );
+}
+
+/** Parameters of the session that writes. No time limits its statements at the server: a commit that waits for a standby would end as done though the standby does not have it. */
+export const writingSettings = {
+  ...common,
+  default_transaction_isolation: "read committed",
+  default_transaction_read_only: "off",
+  default_transaction_deferrable: "off",
+  statement_timeout: "0",
+  // A server that is cut off from us ends the session, so that its lock does not outlive us for long.
+  tcp_keepalives_idle: "10",
+  tcp_keepalives_interval: "5",
+  tcp_keepalives_count: "3",
+};

@@ -1,0 +1,25 @@
+import { storedText } from "./text.ts";
+import type { Statement, Step } from "./wire/messages.ts";
+import { step } from "./wire/session.ts";
+import { text } from "./wire/values.ts";
+
+/** By table and columns. */
+const inserts = new Map<string, Statement>();
+
+/** Inserts rows that all have the same columns. They are few, and cross as one text of JSON. */
+export function insertRows(table: "alert" | "notice", rows: readonly object[]): Step {
+  const columns = Object.keys(rows[0] ?? {})
+    .map((column) => `"${column}"`)
+    .join(", ");
+  const name = `${table} ${columns}`;
+  let statement = inserts.get(name);
+  if (statement === undefined) {
+    const sql = `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1::json)`;
+    statement = { name: `insert_${inserts.size}`, sql };
+    inserts.set(name, statement);
+  }
+  const json = JSON.stringify(rows, (_, value: unknown) =>
+    typeof value === "string" ? storedText(value.toWellFormed()) : value,
+  );
+  return step(statement, text(json));
+}

@@ -1,0 +1,159 @@
+import pg from "pg";
+import type { DeviceKey } from "../../model/device.ts";
+import type { Log } from "../../ports/log.ts";
+import { ChunkIndex } from "../locations/chunk-index.ts";
+import { Locations } from "../locations/locations.ts";
+import { Mutex } from "../locations/mutex.ts";
+import { Purger } from "../locations/purger.ts";
+import { type OpenedStore, toldOf, usualCacheBytes, usualRefusedBytes } from "../opened.ts";
+import { WorkerLink } from "../workers/worker-link.ts";
+import { checkedAddress } from "./checks.ts";
+import { SettledReader, WriterGate } from "./location-links.ts";
+import type { PostgresPackerCalls, PostgresReaderCalls, PostgresWriterCalls } from "./messages.ts";
+import { openPostgresRows, type PostgresOptions, type PostgresRows } from "./open.ts";
+import type { Order } from "./orders.ts";
+import { usualTimes } from "./pool.ts";
+import { ServiceLock } from "./service-lock.ts";
+import type { ServerAddress } from "./url.ts";
+
+/** How to open a store in a PostgreSQL database. */
+export interface PostgresStoreOptions extends Omit<PostgresOptions, "removed"> {
+  /** Bytes of refused reports that each device may have. Unset: 16 MiB. */
+  readonly refusedBytes?: number;
+  /** Memory for decompressed blocks, bytes. Unset: 32 MiB. */
+  readonly cacheBytes?: number;
+  /** Told once when another service has written to the database, or an older copy of it has taken its place: this store takes no more then, and must be opened anew. */
+  readonly onTakenOver?: (error: unknown) => void;
+}
+
+/** See `sqlite/open.ts`. */
+const suffix = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
+const historyReaderMs = 1000;
+
+/** The threads of the engine. */
+interface Workers {
+  readonly writer: WorkerLink<PostgresWriterCalls>;
+  readonly reader: WorkerLink<PostgresReaderCalls>;
+  readonly historyReader: WorkerLink<PostgresReaderCalls>;
+  readonly packer: WorkerLink<PostgresPackerCalls>;
+}
+
+/** What is open, in the order in which it was opened. */
+type Closings = (() => Promise<void>)[];
+
+/**
+ * Opens the store of a database: locks it, brings the tables up to date, and finds the records again. Rejects with `DatabaseUnusable` where it can't be used or another service uses it,
+ * `StoreTooNew` where a newer program wrote it, `SecretKeyUnusable` where its secrets can't be opened.
+ */
+export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<OpenedStore> {
+  const { log, times = usualTimes } = options;
+  const closings: Closings = [];
+  const close = async () => {
+    for (const one of closings.splice(0).reverse()) await one();
+  };
+  try {
+    const address = await checkedAddress(url);
+    const lock = await ServiceLock.take({ address, times, log });
+    closings.push(() => lock.release());
+    const order: Order = { url, isPlain: address.ssl === false, service: await identified(address, log), times };
+    return await assemble(order, lock, options, closings, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Gives this start of the service a name. Says in the log where the server does not write through to its disk: what is acknowledged may be gone after its machine failed. */
+async function identified(address: ServerAddress, log: Log): Promise<string> {
+  const client = new pg.Client({ ...address, connectionTimeoutMillis: usualTimes.connect });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ name: string }>(
+      "select name from pg_settings where name in ('fsync', 'full_page_writes') and setting = 'off' order by name",
+    );
+    const names = rows.map(({ name }) => name).join(" and ");
+    const text = `the server runs with ${names} off: what trackers were told is stored may be lost when its machine fails`;
+    if (rows.length > 0) log.warn({}, text);
+    const given = await client.query<{ service: string }>("select gen_random_uuid()::text as service");
+    return given.rows[0]?.service ?? "";
+  } finally {
+    await client.end();
+  }
+}
+
+function workersOf(order: Order, cacheBytes: number, log: Log, closings: Closings): Workers {
+  const database = JSON.stringify(order);
+  const kind = (name: string, heapMb: number) => ({
+    name: `store ${name}`,
+    file: new URL(`./${name}${suffix}`, import.meta.url),
+    heapMb,
+  });
+  const ofHistories = { ...kind("reader", 256), name: "store histories", givesWay: true };
+  const workers = {
+    writer: new WorkerLink<PostgresWriterCalls>(kind("writer", 128), database, log),
+    reader: new WorkerLink<PostgresReaderCalls>({ ...kind("reader", 256), cacheBytes }, database, log),
+    historyReader: new WorkerLink<PostgresReaderCalls>(ofHistories, database, log),
+    packer: new WorkerLink<PostgresPackerCalls>({ ...kind("packer", 128), givesWay: true }, database, log),
+  };
+  const { writer, reader, historyReader, packer } = workers;
+  closings.push(async () => {
+    await packer.close(() => packer.call("close", null));
+    for (const one of [reader, historyReader]) await one.close(() => one.call("close", null));
+    await writer.close(() => writer.call("close", null));
+  });
+  return workers;
+}
+
+async function assemble(
+  order: Order,
+  lock: ServiceLock,
+  options: PostgresStoreOptions,
+  closings: Closings,
+  close: () => Promise<void>,
+): Promise<OpenedStore> {
+  const { log, refusedBytes = usualRefusedBytes, cacheBytes = usualCacheBytes } = options;
+  const removed: { tell: (device: DeviceKey) => void } = { tell: () => undefined };
+  const rows = await openPostgresRows(order.url, { ...options, removed: (device) => removed.tell(device) });
+  closings.push(() => rows.close());
+  const { tables: database, vault, crowded } = rows;
+  const workers = workersOf(order, cacheBytes, log, closings);
+  await workers.writer.call("take", null);
+  const onTakenOver = options.onTakenOver ?? (() => undefined);
+  const writer = new WriterGate({ writer: workers.writer, lock, onTakenOver });
+  const reader = new SettledReader(workers.reader, writer);
+  const turns = new Mutex();
+  const index = new ChunkIndex();
+  const { historyReader, packer } = workers;
+  const links = { writer, reader, historyReader, packer };
+  const locations = new Locations({ ...links, turns, index, refusedBytes, crowded, log, vault });
+  const purger = new Purger({ writer, turns, index, database, settle: () => locations.settle(), log });
+  removed.tell = (device) => {
+    locations.forget(device);
+    purger.add(device);
+  };
+  await locations.load();
+  await purger.resume();
+  const starting = setTimeout(() => locations.steps.start(), historyReaderMs).unref();
+  const store = {
+    ...storesOf(rows),
+    locations,
+    async check() {
+      await turns.run(() => writer.call("check", null), true);
+      await reader.call("check", null);
+      await rows.check();
+    },
+    async close() {
+      clearTimeout(starting);
+      await Promise.all([locations.sealer.close(), purger.close()]);
+      await locations.close();
+      await turns.run(close);
+    },
+  };
+  return toldOf(store, index, locations);
+}
+
+/** The row tables' own stores. */
+function storesOf({ tables: _tables, vault: _vault, crowded: _crowded, ...stores }: PostgresRows) {
+  return stores;
+}

@@ -1,0 +1,147 @@
+import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
+import type { Log } from "../../ports/log.ts";
+import { messageOf } from "./errors.ts";
+import { locks } from "./orders.ts";
+import { probeMs, type Times } from "./pool.ts";
+import { DatabaseInUse } from "./unusable.ts";
+import type { ServerAddress } from "./url.ts";
+
+/** How often it is tried to get the lock, ms. */
+const tryMs = 250;
+/** A connection that nobody uses is asked so often whether it still is one, ms. */
+const askMs = 10_000;
+
+const tryLock = `select pg_try_advisory_lock(${locks.service}) as locked`;
+/** Whether no session writes positions: that of a service whose lock was lost may do so still. */
+const isFree = `select pg_try_advisory_lock(${locks.writing}) and pg_advisory_unlock(${locks.writing}) as free`;
+const holder = `select application_name as name, client_addr as address, backend_start as since from pg_locks join pg_stat_activity using (pid)
+  where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())
+    and (classid::bigint << 32 | objid::bigint) in (${locks.service}, ${locks.writing}) and pid <> pg_backend_pid()`;
+/** The server ends a session whose other end is gone, so that the lock does not outlive its service for long. */
+const session = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
+  set_config('tcp_keepalives_count', '3', false), set_config('idle_session_timeout', '0', false)`;
+
+/** What the lock works with. */
+export interface ServiceLockParts {
+  readonly address: ServerAddress;
+  readonly times: Times;
+  readonly log: Log;
+}
+
+/**
+ * The lock of a service on its database: one at a time. A connection of its own holds it. Where that is lost, the lock is taken again as soon as the server is back. What another service wrote
+ * meanwhile shows when the writer opens its next session, for which it is told that the lock is held again.
+ */
+export class ServiceLock {
+  readonly #parts: ServiceLockParts;
+  #client: pg.Client | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #ended = new AbortController();
+  #taking: Promise<void> | undefined;
+
+  private constructor(parts: ServiceLockParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes the lock. Rejects with `DatabaseInUse` where another service has it: one that has just ended gives it back in these seconds. */
+  static async take(parts: ServiceLockParts): Promise<ServiceLock> {
+    const lock = new ServiceLock(parts);
+    for (let left = Math.ceil(parts.times.connect / tryMs); ; left--) {
+      const found = await lock.#try(true);
+      if (found === undefined) return lock;
+      if (left <= 0) throw inUse(found);
+      await pause(tryMs);
+    }
+  }
+
+  get held(): boolean {
+    return this.#client !== undefined;
+  }
+
+  /** Tries once. Resolves with undefined when the lock is held, or with who holds it. `alone`: nobody else may write still. */
+  async #try(alone: boolean): Promise<string | undefined> {
+    const { address, times } = this.#parts;
+    const client = new pg.Client({
+      ...address,
+      application_name: "waybeam service",
+      keepAlive: true,
+      keepAliveInitialDelayMillis: probeMs,
+      connectionTimeoutMillis: times.connect,
+      query_timeout: times.statement,
+    });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      await client.query(session);
+      const { rows } = await client.query<{ locked: boolean }>(tryLock);
+      const isOurs = rows[0]?.locked === true;
+      const free = isOurs && alone ? await client.query<{ free: boolean }>(isFree) : undefined;
+      if (isOurs && free?.rows[0]?.free !== false) {
+        this.#hold(client);
+        return undefined;
+      }
+      const found = await client.query<{ name: string; address: string | null; since: Date }>(holder);
+      const [other] = found.rows;
+      await client.end();
+      if (other === undefined) return "another session";
+      return `${other.name}${other.address === null ? "" : ` at ${other.address}`}, since ${other.since.toISOString()}`;
+    } catch (error) {
+      client.connection.stream.destroy();
+      throw error;
+    }
+  }
+
+  #hold(client: pg.Client): void {
+    this.#client = client;
+    client.once("end", () => this.#lost(client));
+    this.#timer = setInterval(() => {
+      client.query("select").catch(() => client.connection.stream.destroy());
+    }, askMs).unref();
+  }
+
+  #lost(client: pg.Client): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    clearInterval(this.#timer);
+    this.#parts.log.warn(
+      {},
+      "the connection that holds the lock of the database was lost: nothing is written until it is held again",
+    );
+    this.#taking ??= this.#takeAgain().finally(() => {
+      this.#taking = undefined;
+    });
+  }
+
+  async #takeAgain(): Promise<void> {
+    const { log } = this.#parts;
+    const { signal } = this.#ended;
+    let told = "";
+    while (!signal.aborted) {
+      const found = await this.#try(false).catch((error: Error) => `the server: ${messageOf(error)}`);
+      if (found === undefined) return log.info({}, "the lock of the database is held again");
+      if (found !== told) log.warn({ by: found }, "the lock of the database can't be taken");
+      told = found;
+      await pause(tryMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  async release(): Promise<void> {
+    this.#ended.abort();
+    await this.#taking;
+    const client = this.#client;
+    this.#client = undefined;
+    clearInterval(this.#timer);
+    await client?.end();
+  }
+}
+
+function inUse(found: string): DatabaseInUse {
+  return new DatabaseInUse([
+    {
+      wrong: `Another service uses the database: ${found}`,
+      advice:
+        "Stop it first, or give this service a database of its own. Several services on one database are not supported yet.",
+    },
+  ]);
+}

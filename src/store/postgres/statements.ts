@@ -1,0 +1,9 @@
+import type { Statement } from "./wire/messages.ts";
+
+/** Statements that have no parameters. */
+export const statements = {
+  begin: { name: "begin", sql: "begin" },
+  commit: { name: "commit", sql: "commit" },
+  rollback: { name: "rollback", sql: "rollback" },
+  nothing: { name: "nothing", sql: "select 1::bigint" },
+} as const satisfies Readonly<Record<string, Statement>>;

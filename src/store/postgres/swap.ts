@@ -1,0 +1,196 @@
+import type { DeviceKey } from "../../model/device.ts";
+import {
+  type DropAnswer,
+  type DropRequest,
+  liftNumbers,
+  type SwapRequest,
+  type WaitingLeft,
+} from "../locations/calls.ts";
+import { extendedSum, fitsNumbers, rowSum } from "../records/row-sum.ts";
+import { Shifts } from "../records/shifts.ts";
+import { shiftsOf, shiftsRowOf } from "./chunk-rows.ts";
+import { inTransaction } from "./transaction.ts";
+import type { Statement, Step } from "./wire/messages.ts";
+import { changedBy, type Result, type Session, step } from "./wire/session.ts";
+import { bytes, int, ints, manyBytes } from "./wire/values.ts";
+
+/** In the order of the checksum. */
+const tailColumns = ["seq", "device", "first", "last", "count"];
+const sumColumns = ["odometer_mm", "sensor1_ms", "sensor2_ms", "sensor3_ms", "sensor4_ms"];
+const blockColumns = [...tailColumns, "bytes", "as_of", ...sumColumns];
+/** Where the row number up to which shifts are in the block, and the sums, stand among them. */
+const asOfAt = 6;
+const sumsAt = 7;
+
+const sql = {
+  removeTail: { name: "remove_tail", sql: "delete from tail where seq = any ($1::bigint[])" },
+  removeBlocks: { name: "remove_blocks", sql: "delete from block where seq = any ($1::bigint[])" },
+  removeData: { name: "remove_data", sql: "delete from block_data where seq = any ($1::bigint[])" },
+  insert: {
+    name: "insert_blocks",
+    sql: `insert into block (seq, device, first, last, count, bytes, as_of, crc)
+      select $1::bigint + new.place - 1, $2::bigint, new.first, new.last, new.count, new.bytes, $3::bigint, new.crc
+      from unnest($4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[]) with ordinality as new (first, last, count, bytes, crc, place)`,
+  },
+  insertData: {
+    name: "insert_data",
+    sql: `insert into block_data (seq, data) select $1::bigint + new.place - 1, new.data from unnest($2::bytea[]) with ordinality as new (data, place)`,
+  },
+  toLift: {
+    name: "to_lift",
+    sql: `select ${blockColumns.join(", ")}, crc from block where seq = any ($1::bigint[]) and as_of < $2::bigint`,
+  },
+  lift: {
+    name: "lift",
+    sql: `update block as own set as_of = $1::bigint, odometer_mm = new.odometer, sensor1_ms = new.one, sensor2_ms = new.two,
+        sensor3_ms = new.three, sensor4_ms = new.four, crc = new.crc
+      from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
+        as new (seq, odometer, one, two, three, four, crc) where own.seq = new.seq`,
+  },
+  shifts: { name: "shifts_to_keep", sql: "select seq, since, count, crc, data from shifts where device = $1::bigint" },
+  keep: {
+    name: "keep_shifts",
+    sql: "update shifts set since = $2::bigint, count = $3::bigint, data = $4::bytea, crc = $5::bigint where device = $1::bigint",
+  },
+  forget: { name: "forget_shifts", sql: "delete from shifts where device = $1::bigint" },
+  forgetPatches: { name: "forget_patches", sql: "delete from patch where device = $1::bigint and seq <= $2::bigint" },
+  tailNumbers: {
+    name: "tail_numbers",
+    sql: `select ${tailColumns.join(", ")}, crc from tail where seq = any ($1::bigint[])`,
+  },
+  blockNumbers: {
+    name: "block_numbers",
+    sql: `select ${blockColumns.join(", ")}, crc from block where seq = any ($1::bigint[])`,
+  },
+  countDeleted: {
+    name: "count_deleted",
+    sql: "update device_state set deleted = deleted + $2::bigint where device = $1::bigint",
+  },
+  patchesLeft: {
+    name: "patches_left",
+    sql: "select coalesce(sum(count), 0)::bigint, count(*), min(first) from patch where device = $1::bigint",
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+function removals(seqs: readonly number[]): readonly Step[] {
+  const all = ints(seqs);
+  return [step(sql.removeTail, all), step(sql.removeBlocks, all), step(sql.removeData, all)];
+}
+
+/** How many chunks `removals` deleted. */
+function removedBy([tail, block]: readonly Result[]): number {
+  return (tail ? changedBy(tail) : 0) + (block ? changedBy(block) : 0);
+}
+
+/** Deletes chunks: rows of the tail, or blocks. */
+export async function purge(session: Session, seqs: readonly number[]): Promise<void> {
+  await inTransaction(session, async ({ begin, commit }) => {
+    await begin();
+    await commit(...removals(seqs));
+  });
+}
+
+/** Puts blocks in the place of chunks. Does nothing and returns false when one of the chunks is gone. */
+export function swap(session: Session, request: SwapRequest): Promise<boolean> {
+  const { seqs, blocks, lifts, until } = request;
+  return inTransaction(session, async ({ begin, commit, rollback }) => {
+    const lifted = new Map<number, readonly number[]>();
+    for (let at = 0; at < lifts.length; at += liftNumbers) {
+      const [seq = 0, ...sums] = lifts.subarray(at, at + liftNumbers);
+      lifted.set(seq, sums);
+    }
+    const toLift = step(sql.toLift, ints([...lifted.keys()]), int(until));
+    const results = await begin(...removals(seqs), toLift);
+    const found = results.at(-1);
+    if (removedBy(results) !== seqs.length) {
+      await rollback();
+      return false;
+    }
+    const steps = blocks.length > 0 ? insertsOf(request) : [];
+    if (found !== undefined && found.rows.length > 0) steps.push(liftStep(found, lifted, until));
+    await commit(...steps);
+    return true;
+  });
+}
+
+function insertsOf({ device, seq, blocks, until }: SwapRequest): Step[] {
+  const of = (column: "first" | "last" | "count" | "bytes") => ints(blocks.map((one) => one[column]));
+  const sums = blocks.map(({ first, last, count, bytes: size }, index) =>
+    rowSum([seq + index, device, first, last, count, size, until, 0, 0, 0, 0, 0]),
+  );
+  return [
+    step(sql.insert, int(seq), int(device), int(until), of("first"), of("last"), of("count"), of("bytes"), ints(sums)),
+    step(sql.insertData, int(seq), manyBytes(blocks.map(({ data }) => data))),
+  ];
+}
+
+/** Adds lifts to the sums of blocks. A block that does not fit its checksum gets none that fits. */
+function liftStep({ rows }: Result, lifted: ReadonlyMap<number, readonly number[]>, until: number): Step {
+  const columns: number[][] = Array.from({ length: liftNumbers + 1 }, () => []);
+  for (const row of rows) {
+    const before = Array.from({ length: sumsAt + liftNumbers - 1 }, () => row.int());
+    const crc = row.maybeInt();
+    const [seq = 0] = before;
+    const after = before.with(asOfAt, until);
+    for (const [index, sum] of (lifted.get(seq) ?? []).entries())
+      after[sumsAt + index] = (after[sumsAt + index] ?? 0) + sum;
+    const values = [seq, ...after.slice(sumsAt), crc === null ? rowSum(after) : extendedSum(crc, before, after)];
+    for (const [index, value] of values.entries()) columns[index]?.push(value);
+  }
+  return step(sql.lift, int(until), ...columns.map(ints));
+}
+
+/** Deletes old chunks of a device, and counts their records: all of them, or none where one is gone or damaged. */
+export function drop(session: Session, { device, seqs, count, stays }: DropRequest): Promise<DropAnswer> {
+  return inTransaction(session, async ({ begin, commit, rollback }) => {
+    const asked = [...seqs, stays];
+    const [tail, blocks] = await begin(step(sql.tailNumbers, ints(asked)), step(sql.blockNumbers, ints(asked)));
+    const whole = new Map([...wholeRows(tail, device, tailColumns), ...wholeRows(blocks, device, blockColumns)]);
+    const damaged = asked.filter((seq) => whole.get(seq) === false);
+    if (damaged.length > 0 || asked.some((seq) => !whole.has(seq))) {
+      await rollback();
+      return { done: false, damaged };
+    }
+    await commit(...removals(seqs), step(sql.countDeleted, int(device), int(count)));
+    return { done: true, damaged };
+  });
+}
+
+/** Whether the numbers of each row are those of its checksum, by row number. Whose it is, is as asked; no row of this engine is without a checksum. */
+function wholeRows(
+  found: Result | undefined,
+  device: DeviceKey,
+  columns: readonly string[],
+): readonly (readonly [number, boolean])[] {
+  return (found?.rows ?? []).map((row) => {
+    const numbers = columns.map(() => row.int()).with(1, device);
+    const crc = row.maybeInt();
+    return [numbers[0] ?? 0, crc !== null && fitsNumbers(crc, numbers)] as const;
+  });
+}
+
+/** Deletes a device's shifts and patches up to a row number, which are in all chunks that they concern. Returns what is left. */
+export function forget(session: Session, device: DeviceKey, seq: number): Promise<WaitingLeft> {
+  return inTransaction(session, async ({ begin, commit }) => {
+    const [found] = await begin(step(sql.shifts, int(device)));
+    const row = found?.rows[0];
+    const before = row && shiftsRowOf(device, row);
+    const { count, since, bytes: data } = (before ? shiftsOf(before) : new Shifts(undefined)).after(seq);
+    const sum = rowSum([device, before?.numbers[1] ?? 0, since, count], data);
+    const kept =
+      count === 0
+        ? step(sql.forget, int(device))
+        : step(sql.keep, int(device), int(since), int(count), bytes(data), int(sum));
+    const results = await commit(
+      kept,
+      step(sql.forgetPatches, int(device), int(seq)),
+      step(sql.patchesLeft, int(device)),
+    );
+    const left = results[2]?.rows[0];
+    const [patches = 0, rows = 0, first = 0] = left === undefined ? [] : [left.int(), left.int(), left.int()];
+    return {
+      shifts: { count, since },
+      patches: { count: patches, since: rows === 0 ? Number.POSITIVE_INFINITY : first },
+    };
+  });
+}

@@ -1,0 +1,42 @@
+import { EngineError } from "../locations/failures.ts";
+import { again } from "./again.ts";
+import { hasMetAnother } from "./errors.ts";
+import { statements } from "./statements.ts";
+import type { Step } from "./wire/messages.ts";
+import { type Result, type Session, step } from "./wire/session.ts";
+
+/** What work in a transaction calls: `begin` first, and `commit` or `rollback` last. */
+export interface Transaction {
+  begin(...steps: Step[]): Promise<readonly Result[]>;
+  /** Runs the steps and commits. It has ended when this resolves. */
+  commit(...steps: Step[]): Promise<readonly Result[]>;
+  rollback(): Promise<void>;
+}
+
+/** Runs `work` in a transaction. If other transactions come in between, it is done again from its beginning. Where the connection breaks it may be done, or be done later. */
+export function inTransaction<T>(session: Session, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  return again(() => once(session, work), hasMetAnother);
+}
+
+async function once<T>(session: Session, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  const transaction: Transaction = {
+    begin: async (...steps) => (await session.run(step(statements.begin), ...steps)).slice(1),
+    commit: async (...steps) => {
+      const results = await session.run(...steps, step(statements.commit));
+      // The server's answer to a commit where a statement had failed before.
+      if (results.at(-1)?.tag !== "COMMIT")
+        throw new EngineError({ message: "the transaction was rolled back", trouble: undefined, code: "25P02" });
+      return results.slice(0, -1);
+    },
+    rollback: async () => {
+      await session.run(step(statements.rollback));
+    },
+  };
+  try {
+    return await work(transaction);
+  } catch (error) {
+    // A failure in the transaction leaves it open. One that can't be ended ends with its connection.
+    await transaction.rollback().catch(() => session.destroy("a transaction could not be ended"));
+    throw error;
+  }
+}

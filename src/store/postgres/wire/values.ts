@@ -1,0 +1,156 @@
+/*
+ * Values in PostgreSQL's binary form (https://www.postgresql.org/docs/current/protocol-overview.html#PROTOCOL-FORMAT-CODES, and the `_send` functions of its types). `pg` writes arrays as
+ * text, in which each octet of a bytea takes two characters.
+ */
+
+/** A parameter of a statement. */
+export interface Value {
+  /** Bytes that it takes without their count. */
+  readonly size: number;
+  write(to: Buffer, at: number): void;
+}
+
+/** Numbers of types in PostgreSQL's catalogue (pg_type.dat). */
+const types = { bytes: 17, int: 20, text: 25 } as const;
+
+const two32 = 2 ** 32;
+/** What a column of 64 bits holds at most. */
+const most = 2 ** 63 - 2 ** 10;
+
+/** Writes a whole number in 64 bits. One that has no place there is written as the nearest. */
+function writeInt(to: Buffer, value: number, at: number): void {
+  const whole = Math.max(-most, Math.min(most, Math.trunc(value)));
+  to.writeInt32BE(Math.floor(whole / two32), at);
+  to.writeInt32BE(whole | 0, at + 4);
+}
+
+/** Reads a number of 64 bits. One that JavaScript does not have exactly is rounded. */
+export function readInt(from: Buffer, at: number): number {
+  return from.readInt32BE(at) * two32 + from.readUInt32BE(at + 4);
+}
+
+/** A number for a column of 64 bits. */
+export function int(value: number): Value {
+  return { size: 8, write: (to, at) => writeInt(to, value, at) };
+}
+
+/** Text in UTF-8. */
+export function text(value: string): Value {
+  return { size: Buffer.byteLength(value), write: (to, at) => void to.write(value, at) };
+}
+
+/** Bytes as they are. They are copied when the statement is sent. */
+export function bytes(value: Uint8Array): Value {
+  return { size: value.byteLength, write: (to, at) => to.set(value, at) };
+}
+
+/** Bytes before the items of an array of one dimension: dimensions, whether there are nulls, the type, the number of items, the index of the first one. */
+const arrayHead = 20;
+
+function writeHead(to: Buffer, at: number, type: number, count: number): void {
+  to.writeInt32BE(1, at);
+  to.writeInt32BE(0, at + 4);
+  to.writeInt32BE(type, at + 8);
+  to.writeInt32BE(count, at + 12);
+  to.writeInt32BE(1, at + 16);
+}
+
+/** An array of numbers of 64 bits. */
+export function ints(values: readonly number[]): Value {
+  return {
+    size: arrayHead + values.length * 12,
+    write: (to, start) => {
+      writeHead(to, start, types.int, values.length);
+      let at = start + arrayHead;
+      for (const value of values) {
+        to.writeInt32BE(8, at);
+        writeInt(to, value, at + 4);
+        at += 12;
+      }
+    },
+  };
+}
+
+/** An array of bytea. */
+export function manyBytes(values: readonly Uint8Array[]): Value {
+  return {
+    size: values.reduce((sum, { byteLength }) => sum + 4 + byteLength, arrayHead),
+    write: (to, start) => {
+      writeHead(to, start, types.bytes, values.length);
+      let at = start + arrayHead;
+      for (const value of values) {
+        to.writeInt32BE(value.byteLength, at);
+        to.set(value, at + 4);
+        at += 4 + value.byteLength;
+      }
+    },
+  };
+}
+
+/** An array of texts. */
+export function texts(values: readonly string[]): Value {
+  const all = manyBytes(values.map((value) => Buffer.from(value)));
+  return {
+    size: all.size,
+    write: (to, at) => {
+      all.write(to, at);
+      to.writeInt32BE(types.text, at + 8);
+    },
+  };
+}
+
+/** The columns of a row one after the other. */
+export class Row {
+  readonly #bytes: Buffer;
+  #at = 2;
+
+  /** `bytes`: what a DataRow message holds. */
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  /** A number of 64 bits. 0 where there is none. */
+  int(): number {
+    const size = this.#size();
+    const at = this.#at;
+    if (size < 0) return 0;
+    this.#at += size;
+    if (size === 8) return readInt(this.#bytes, at);
+    if (size === 4) return this.#bytes.readInt32BE(at);
+    throw new TypeError("a column is no number");
+  }
+
+  /** As `int`. Null where there is none. */
+  maybeInt(): number | null {
+    return this.#bytes.readInt32BE(this.#at) < 0 ? this.#none() : this.int();
+  }
+
+  #none(): null {
+    this.#at += 4;
+    return null;
+  }
+
+  /** A copy of the bytes, which nothing else keeps in memory. Undefined where there are none. */
+  bytes(): Uint8Array<ArrayBuffer> | undefined {
+    const size = this.#size();
+    if (size < 0) return undefined;
+    const at = this.#at;
+    this.#at += size;
+    return new Uint8Array(this.#bytes.subarray(at, this.#at));
+  }
+
+  /** Undefined where there is none. */
+  text(): string | undefined {
+    const size = this.#size();
+    if (size < 0) return undefined;
+    const at = this.#at;
+    this.#at += size;
+    return this.#bytes.toString("utf8", at, this.#at);
+  }
+
+  #size(): number {
+    const size = this.#bytes.readInt32BE(this.#at);
+    this.#at += 4;
+    return size;
+  }
+}

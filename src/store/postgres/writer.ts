@@ -1,0 +1,86 @@
+import { Mutex } from "../locations/mutex.ts";
+import { type Handed, plain, serve } from "../workers/serve.ts";
+import { writeBatch } from "./batch-writer.ts";
+import { Connection, orderOfWorker } from "./connection.ts";
+import type { PostgresWriterCalls } from "./messages.ts";
+import { statements } from "./statements.ts";
+import { drop, forget, purge, swap } from "./swap.ts";
+import { callFailure } from "./thread-errors.ts";
+import { inTransaction } from "./transaction.ts";
+import type { Statement } from "./wire/messages.ts";
+import { type Session, step } from "./wire/session.ts";
+import { openWritingSession } from "./writing-session.ts";
+
+/*
+ * The worker that writes positions, by one session. What it answers is on the server's disk (synchronous_commit).
+ */
+
+const touch: Statement = {
+  name: "touch",
+  sql: "insert into setting (name, value) values ('check', '0') on conflict (name) do update set value = '0'",
+};
+/** Taken back. A damaged row may have a number to which none can be added. */
+const tryAppend: Statement = {
+  name: "try_append",
+  sql: "insert into tail select coalesce(max(seq), 0) + 1, 0, 0, 0, 0, '' from tail where seq < 1::bigint << 52",
+};
+
+const order = orderOfWorker();
+/** Whether the next session makes this service the one that writes. */
+let takes = false;
+const connection = new Connection(() => openWritingSession(order, takes));
+const turns = new Mutex();
+
+/** Runs `work` with the session, one call at a time. Then nothing of an earlier call is under way. */
+function standing<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  return turns.run(async () => work(await connection.session()));
+}
+
+async function told<T>(work: (session: Session) => Promise<T>): Promise<Handed<T>> {
+  return plain(await standing(work));
+}
+
+serve<PostgresWriterCalls>(
+  {
+    take: async () => {
+      takes = true;
+      try {
+        return await told(async () => null);
+      } finally {
+        takes = false;
+      }
+    },
+    // A session that was lost without notice fails here, and the next one waits for its end.
+    stand: () =>
+      told(async (session) => {
+        await session.run(step(statements.nothing));
+        return null;
+      }),
+    append: async (request) => ({
+      answer: await standing((session) => writeBatch(session, request)),
+      transfer: [request.buffer],
+    }),
+    swap: (request) => told((session) => swap(session, request)),
+    drop: (request) => told((session) => drop(session, request)),
+    forget: ({ device, seq }) => told((session) => forget(session, device, seq)),
+    purge: (seqs) =>
+      told(async (session) => {
+        await purge(session, seqs);
+        return null;
+      }),
+    check: () =>
+      told((session) =>
+        inTransaction(session, async ({ begin, commit }) => {
+          await begin(step(touch));
+          await commit();
+          await session.run(step(statements.begin), step(tryAppend), step(statements.rollback));
+          return null;
+        }),
+      ),
+    close: async () => {
+      await connection.close();
+      return plain(null);
+    },
+  },
+  callFailure,
+);

@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { before, describe, it, type TestContext } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import type { OpenedStore } from "../../src/store/opened.ts";
+import { makeAccount, makeDevice } from "../contract/store/harness.ts";
+import { chance, delivery, drive, World } from "../support/any-order.ts";
+import { type CutOff, Network } from "../support/cut-off.ts";
+import { noPostgres, PostgresServer } from "../support/postgres.ts";
+import { openPostgres, shortTimes } from "../support/postgres-store.ts";
+import { silentLog } from "../support/silent-log.ts";
+
+const waysToCut: readonly CutOff[] = ["unheard", "unsent", "late"];
+
+/** A world whose store comes to its server by way of a network, and what trackers send to it. */
+interface Story {
+  readonly world: World;
+  readonly network: Network;
+  readonly database: string;
+  /** Delivers a history with late and repeated parts; `between` comes before each delivery, `ended` after the last. Then compares what is stored with it. */
+  told(count: number, between: (random: () => number) => Promise<void>, ended?: () => Promise<void>): Promise<void>;
+}
+
+describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => {
+  let server: PostgresServer;
+  before(async () => {
+    server = await PostgresServer.start();
+  });
+
+  async function storyFor(context: TestContext): Promise<Story> {
+    const network = await Network.before(server.port);
+    const place = network.through(await server.database());
+    const world = new World(place, (url, log) => openPostgres(url, log, { times: shortTimes }));
+    await world.start();
+    context.after(async () => {
+      await world.stop();
+      network.close();
+    });
+    const { id, key } = await makeDevice(world.store, (await makeAccount(world.store)).key);
+    const seed = Math.floor(Math.random() * 1e9);
+    context.diagnostic(`seed ${seed}`);
+    const told: Story["told"] = async (count, between, ended) => {
+      const random = chance(seed);
+      const delivered = delivery(drive(random, count), random, "late parts");
+      const admitted = await world.admitted(id);
+      for (let at = 0; at < delivered.length; ) {
+        const some = delivered.slice(at, at + Math.ceil(random() * 40));
+        at += some.length;
+        await between(random);
+        // As trackers do: what was not acknowledged comes again.
+        while ((await world.submit(admitted, some)) !== "stored") await pause(50);
+      }
+      await ended?.();
+      await world.compare(key, delivered, "as it lies");
+      await world.store.seal(key);
+      await world.compare(key, delivered, "sealed");
+      await world.stop();
+      await world.start();
+      await world.compare(key, delivered, "after a start");
+    };
+    return { world, network, database: new URL(place).pathname.slice(1), told };
+  }
+
+  for (const how of waysToCut)
+    it(`a commit that is cut off (${how}) is stored once, and on it goes`, async (context) => {
+      const { network, told } = await storyFor(context);
+      let left = 5;
+      await told(600, async (random) => {
+        if (left === 0 || random() > 0.4) return;
+        left--;
+        network.next = how;
+      });
+      assert.ok(network.cuts >= 3, `${network.cuts} commits were cut off`);
+    });
+
+  it("sealing that is cut off in all these ways loses nothing", async (context) => {
+    const { world, network, told } = await storyFor(context);
+    let number = 0;
+    await told(800, async (random) => {
+      if (random() > 0.3) return;
+      const [device] = await world.store.devices.list(
+        (await world.store.accounts.page({ limit: 1 })).rows[0]?.key ?? 0,
+      );
+      network.next = waysToCut[number++ % waysToCut.length];
+      await world.store.seal(device?.key ?? 0);
+    });
+    assert.ok(network.cuts >= 5, `${network.cuts} were cut off`);
+  });
+
+  it("sessions that the server ends at any moment", async (context) => {
+    const { database, told } = await storyFor(context);
+    let ended = 0;
+    let happening = Promise.resolve();
+    const end = async () => {
+      const found = await server.ask(
+        database,
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and random() < 0.5",
+      );
+      ended += found.length;
+    };
+    await told(
+      1500,
+      async (random) => {
+        if (random() > 0.3) return;
+        await happening;
+        // While the next reports are delivered.
+        happening = pause(random() * 20).then(end);
+      },
+      () => happening,
+    );
+    assert.ok(ended > 10, `${ended} sessions were ended`);
+  });
+
+  it("a server that restarts, crashes, loses a process, and is gone for longer than anything is waited for", async (context) => {
+    const { network, database, told } = await storyFor(context);
+    const troubles: (() => Promise<void>)[] = [
+      async () => {
+        await server.stop("fast");
+        await server.run();
+      },
+      async () => {
+        await server.stop("immediate");
+        await server.run();
+      },
+      async () => {
+        const writer =
+          "select pid from pg_stat_activity where datname = current_database() and application_name like 'waybeam writer%'";
+        let [found] = await server.ask(database, writer);
+        for (; found === undefined; [found] = await server.ask(database, writer)) await pause(20);
+        process.kill(Number(found.pid), "SIGKILL");
+      },
+      async () => {
+        network.frozen = true;
+        await pause(shortTimes.statement * 2);
+        network.frozen = false;
+        network.cut();
+      },
+      async () => {
+        await server.stop("immediate");
+        await pause(3000);
+        await server.run();
+      },
+    ];
+    let happening = Promise.resolve();
+    await told(
+      600,
+      async (random) => {
+        if (random() > 0.4) return;
+        await happening;
+        const trouble = troubles.shift();
+        // While the next reports are delivered.
+        happening = pause(random() * 20).then(() => trouble?.());
+      },
+      () => happening,
+    );
+    assert.equal(troubles.length, 0, "all happened");
+  });
+
+  it("one service at a time: a second one is told who has the database", async (context) => {
+    const url = await server.database();
+    const first = await openPostgres(url, silentLog, { times: shortTimes });
+    context.after(() => first.close());
+    await assert.rejects(openPostgres(url, silentLog, { times: shortTimes }), {
+      name: "DatabaseInUse",
+      message: /Another service uses the database: waybeam service at 127\.0\.0\.1, since /,
+    });
+    await first.close();
+    await (await openPostgres(url, silentLog, { times: shortTimes })).close();
+  });
+
+  it("a lock that is lost is taken again, and nothing is written before", async (context) => {
+    const { database, world, told } = await storyFor(context);
+    const warnings: string[] = [];
+    await world.stop();
+    await world.start({ ...silentLog, warn: (_, text) => void warnings.push(text) });
+    const lose =
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'waybeam service' and datname = current_database()";
+    await told(400, async (random) => {
+      if (random() < 0.3) await server.ask(database, lose);
+    });
+    assert.ok(warnings.some((text) => text.includes("nothing is written until it is held again")));
+  });
+
+  it("what another service wrote meanwhile ends this one, which writes nothing over it", async (context) => {
+    const url = await server.database();
+    const network = await Network.before(server.port);
+    context.after(() => network.close());
+    let tell: (error: unknown) => void = () => undefined;
+    const taken = new Promise<unknown>((resolve) => {
+      tell = resolve;
+    });
+    const first = await openPostgres(network.through(url), silentLog, { times: shortTimes, onTakenOver: tell });
+    context.after(() => first.close());
+    const { key } = await makeDevice(first, (await makeAccount(first)).key);
+    // To its server the first one is gone, and it is cut off from it.
+    network.frozen = true;
+    network.cut();
+    const gone =
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'waybeam%' and datname = current_database()";
+    await server.ask(new URL(url).pathname.slice(1), gone);
+    const second = await openPostgres(url, silentLog, { times: shortTimes });
+    await second.close();
+    network.frozen = false;
+    await assert.rejects(untilHeld(first), { name: "StoreUnavailable" });
+    assert.match(String(await taken), /another service has written to the database/);
+    await assert.rejects(first.locations.commit({ devices: [], refused: [] }), { name: "StoreUnavailable" });
+    assert.ok(key > 0);
+  });
+});
+
+/** Asks until the answer is another than that the lock is not held. */
+async function untilHeld(store: OpenedStore): Promise<void> {
+  for (;;)
+    try {
+      return await store.check();
+    } catch (error) {
+      if (!String(error).includes("lock of the database")) throw error;
+      await pause(50);
+    }
+}

@@ -8,14 +8,14 @@ const connections = 500;
 const warmupSeconds = 3;
 const seconds = 6;
 
-interface Load {
+export interface Load {
   readonly rate: number;
   readonly refused: number;
   readonly p50: number;
   readonly p99: number;
 }
 
-async function load(port: number, records: number): Promise<Load> {
+export async function load(port: number, records: number): Promise<Load> {
   const { child, first } = await program<Load>("avl-load", [port, connections, records, warmupSeconds, seconds]);
   await end(child);
   return first;

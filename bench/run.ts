@@ -7,6 +7,7 @@ import { history } from "./history.ts";
 import { idle } from "./idle.ts";
 import { lastLocation } from "./last-location.ts";
 import { late } from "./late.ts";
+import { postgres } from "./postgres.ts";
 import { size } from "./size.ts";
 import { type Figure, kept, line } from "./support/figures.ts";
 import { written } from "./written.ts";
@@ -21,6 +22,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   alerts,
   history,
   size,
+  postgres,
   idle,
 };
 const asked = process.argv.slice(2);

@@ -13,6 +13,7 @@ import { createGateway, type Gateway } from "./gateway/index.ts";
 import { type MetricsServer, startMetrics } from "./http/metrics-server.ts";
 import { createHttp, type HttpServer } from "./http/server.ts";
 import type { HttpDeps, ShownMetrics } from "./http/services.ts";
+import { measureIngest } from "./ingest/figures.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ingestMetrics } from "./ingest/metrics.ts";
 import { capsBy } from "./model/caps.ts";
@@ -36,13 +37,12 @@ import type { TlsOptions } from "./ports/certificate.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 import type { Mailer } from "./ports/mailer.ts";
-import type { Metrics } from "./ports/metrics.ts";
 import type { SmsSender } from "./ports/sms.ts";
 import type { Store } from "./ports/store.ts";
 import { protocols } from "./protocols/index.ts";
 import { measureStore } from "./store/figures.ts";
+import { openStore as openStoreOf } from "./store/open.ts";
 import type { OpenedStore } from "./store/opened.ts";
-import { openSqliteStore } from "./store/sqlite/open.ts";
 
 /** The running service. */
 export interface App {
@@ -55,6 +55,8 @@ export interface App {
   readonly operatorKey?: string;
   /** Where these are kept for clients of this machine. */
   readonly credentialsFile: string;
+  /** Rejects where the store can't go on, since another service took its place. Otherwise it never settles. */
+  readonly failed: Promise<never>;
   /** Takes no more, commits and acknowledges what was received, closes. */
   stop(): Promise<void>;
 }
@@ -62,11 +64,15 @@ export interface App {
 /** Builds every part from the configuration, starts them in the order of their needs, and stops them in the other. `pid`: this process, for the store's lock; `clock`: a test's own. */
 export async function startApp(config: Config, pid: number, clock = systemClock): Promise<App> {
   const log = createLog(config.log.level);
-  const store = await openStore(config, log, pid);
+  const failure = Promise.withResolvers<never>();
+  // Whoever started the service may not wait for it.
+  failure.promise.catch(() => undefined);
+  const store = await openStore(config, log, pid, { onTakenOver: failure.reject });
   try {
     const app = await startParts(config, log, store, clock);
     return {
       ...app,
+      failed: failure.promise,
       async stop() {
         await app.stop();
         await store.close();
@@ -78,9 +84,22 @@ export async function startApp(config: Config, pid: number, clock = systemClock)
   }
 }
 
-function openStore(config: Config, log: Log, pid: number, rotate = false): Promise<OpenedStore> {
-  return openSqliteStore({
-    ...{ directory: config.data, log, pid, uid: systemUser },
+function openStore(
+  config: Config,
+  log: Log,
+  pid: number,
+  { rotate = false, ...more }: { readonly rotate?: boolean; readonly onTakenOver?: (error: unknown) => void } = {},
+): Promise<OpenedStore> {
+  return openStoreOf({
+    ...{
+      url: config.store.url,
+      connections: config.store.connections,
+      directory: config.data,
+      log,
+      pid,
+      uid: systemUser,
+      ...more,
+    },
     secrets: { file: secretFile(config), ids: systemIds, rotate },
     ...{ refusedBytes: config.refused.bytesPerDevice, commandsPerDevice: config.commands.keptPerDevice },
     ...{ noticesPerDevice: config.notices.keptPerDevice, cacheBytes: config.store.blockCacheBytes },
@@ -94,23 +113,23 @@ export function secretFile({ data, secret }: Config): string {
 
 /** Makes a new key for the secrets of a data folder that no service uses, and seals them all by it; gives the file of the key. */
 export async function rotateSecret(config: Config, pid: number): Promise<string> {
-  const store = await openStore(config, createLog("error"), pid, true);
+  const store = await openStore(config, createLog("error"), pid, { rotate: true });
   await store.close();
   return secretFile(config);
 }
 
-async function startParts(config: Config, log: Log, store: OpenedStore, clock: Clock): Promise<App> {
+async function startParts(config: Config, log: Log, store: OpenedStore, clock: Clock): Promise<Omit<App, "failed">> {
   const ids = systemIds;
   const metrics = createMetrics({ processMetrics: true });
   const bus = createMemoryBus((error) => log.error({ error }, "a listener of the bus failed"));
-  const quarantine = createQuarantine(clock);
-  const trace = createTrace(clock);
+  const [quarantine, trace] = [createQuarantine(clock), createTrace(clock)];
 
   const certificates = await certificatesOf(config, log);
   await firstAccount(config, store);
   const operator = await operatorKey(config, store);
   const { engine, ingest } = createIngest(config, { store, bus, clock, ids, log, metrics });
-  measure(metrics, ingest, store);
+  measureIngest(metrics, ingest);
+  measureStore(metrics, store);
   const gateway = createGateway(
     { host: config.device.host, port: config.device.port, limits: config.device, tls: certificates.device },
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus, matchesSecret },
@@ -210,36 +229,6 @@ async function certificatesOf(
     for (const one of stops) one();
   };
   return { http: await of(http.tls), device: await of(device.tls), stop };
-}
-
-function measure(metrics: Metrics, ingest: Ingest, store: OpenedStore): void {
-  metrics.gauge(
-    "waybeam_ingest_reports_waiting",
-    "Reports that wait for a commit or are in one.",
-    () => ingest.waiting.reports,
-  );
-  metrics.gauge(
-    "waybeam_ingest_waiting_bytes",
-    "Memory of reports that wait for a commit or are in one (an estimate).",
-    () => ingest.waiting.bytes,
-  );
-  metrics.gauge(
-    "waybeam_ingest_stalled_seconds",
-    "Time since the last commit while reports wait for a commit, or since the last read of a history while late reports wait for a read; 0: none wait.",
-    () => ingest.stalledSeconds,
-  );
-  metrics.gauge(
-    "waybeam_ingest_set_aside_devices",
-    "Devices whose reports can't be stored though others' can.",
-    () => ingest.aside.size,
-  );
-  metrics.gauge("waybeam_ingest_set_aside_bytes", "Memory kept of them.", () => ingest.aside.bytes);
-  metrics.gauge(
-    "waybeam_own_clock_doubted",
-    "1: our own clock seems to be slow, -1: fast, 0: right, by what most devices report.",
-    () => ({ right: 0, slow: 1, fast: -1 })[ingest.ownClock.standing],
-  );
-  measureStore(metrics, store);
 }
 
 /**

@@ -74,7 +74,7 @@ async function rotateSecret(configFile: string | undefined): Promise<string> {
   }
 }
 
-/** The programs that work on a data folder beside the service, with what all of them need. */
+/** The programs that work on a data folder beside the service, with what all of them need. `ofFolder`: on that of the configuration. */
 async function onData<T>(
   configFile: string | undefined,
   act: (
@@ -82,8 +82,15 @@ async function onData<T>(
     tools: typeof import("./store/backup/index.ts"),
     secretFile: string,
   ) => Promise<T>,
+  ofFolder = true,
 ): Promise<T> {
   const { config } = await load(configFile);
+  if (ofFolder && config.store.url !== "")
+    throw new CliError(
+      "usage",
+      "this is for the embedded store, and the setting store.url names a PostgreSQL database",
+      "Use what PostgreSQL has: pg_dump and pg_restore, or its continuous archiving; pg_amcheck looks for damage. Keep secret.key of the data folder with it.",
+    );
   const { secretFile } = await import("./app.ts");
   const tools = await import("./store/backup/index.ts");
   tools.giveWay();
@@ -99,10 +106,23 @@ function contentOf({ made, devices, positions, bytes }: BackupContent): BackupCo
 }
 
 async function startService(configFile: string | undefined, data?: string): Promise<Service> {
-  const { config } = await load(configFile, data);
+  const loaded = await load(configFile, data);
+  // Whoever names a folder wants what is in it.
+  const config = data === undefined ? loaded.config : { ...loaded.config, store: { ...loaded.config.store, url: "" } };
   const { startApp } = await import("./app.ts");
   try {
-    return await startApp(config, process.pid);
+    const app = await startApp(config, process.pid);
+    const failed = app.failed.catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new CliError(
+        "failure",
+        `the service ends: ${why}`,
+        "Start it again when no other service uses the database.",
+      );
+    });
+    // Whoever started it may not wait for it.
+    failed.catch(() => undefined);
+    return { ...app, failed };
   } catch (error) {
     throw await startFailure(error, config.data);
   }
@@ -119,6 +139,11 @@ async function startFailure(error: unknown, data: string): Promise<unknown> {
   if (error instanceof BackupRefused) return new CliError("failure", error.message, error.advice);
   if (error instanceof Error && error.name === "CertificateUnusable")
     return new CliError("failure", error.message, "Give the files of a certificate and its own key, as PEM.");
+  const { DatabaseInUse, DatabaseUnusable } = await import("./store/postgres/unusable.ts");
+  if (error instanceof DatabaseUnusable) {
+    const lines = error.message.replaceAll("\n", "\n  ");
+    return new CliError(error instanceof DatabaseInUse ? "inUse" : "failure", `can't use the database:\n  ${lines}`);
+  }
   const { SecretKeyUnusable } = await import("./store/secrets/key-file.ts");
   if (error instanceof SecretKeyUnusable)
     return new CliError("failure", `can't open the data folder ${data}: ${error.message}`, error.advice);
@@ -161,11 +186,15 @@ const host: Host = {
       return { data: directory, ...contentOf(manifest), replaced };
     }),
   check: (configFile, backup, progress) =>
-    onData(configFile, async ({ data }, { check }, ofData) => {
-      const [directory, secretFile] = backup === undefined ? [data, ofData] : [backup, undefined];
-      const work = { signal: interrupt.signal, progress };
-      return { folder: directory, ...(await check({ directory, secretFile, pid: process.pid }, work)) };
-    }),
+    onData(
+      configFile,
+      async ({ data }, { check }, ofData) => {
+        const [directory, secretFile] = backup === undefined ? [data, ofData] : [backup, undefined];
+        const work = { signal: interrupt.signal, progress };
+        return { folder: directory, ...(await check({ directory, secretFile, pid: process.pid }, work)) };
+      },
+      backup === undefined,
+    ),
 };
 
 try {

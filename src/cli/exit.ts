@@ -14,7 +14,8 @@ export const exitCodes = {
   busy: { code: 7, meaning: "the service is busy, down for the moment, or a limit is reached: try again later" },
   inUse: {
     code: 8,
-    meaning: "`serve`, `restore`, `secret rotate`: the data folder or a port is in use by another process",
+    meaning:
+      "`serve`, `restore`, `secret rotate`: the data folder, the database or a port is in use by another process",
   },
   interrupted: { code: 130, meaning: "ended by Ctrl-C before it was done, or by a second one" },
 } as const;

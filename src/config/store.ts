@@ -10,7 +10,7 @@ export const store = Type.Object({
     example: "postgresql://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full, or nothing",
     secret: true,
     description:
-      "PostgreSQL database, version 15 or later, in the form of libpq. Empty: the embedded store in the data folder. Without effect yet: positions can't be kept there.",
+      "PostgreSQL database, version 15 or later, in the form of libpq. It keeps everything but keys and credentials, which stay in the data folder. Empty: the embedded store in the data folder.",
   }),
   connections: integer(10, {
     env: "WAYBEAM_STORE_CONNECTIONS",
@@ -18,7 +18,7 @@ export const store = Type.Object({
     maximum: 1000,
     unit: "connections",
     description:
-      "Connections to the PostgreSQL database at most, from each service. Each is a process of the server, which does no more at once than it has processors; what waits here waits in turn. All services together must stay below its max_connections, which is 100 unless it was changed.",
+      "Connections to the PostgreSQL database at most, for everything but positions, from each service. Positions take five more. Each is a process of the server, which does no more at once than it has processors; what waits here waits in turn. All services together must stay below its max_connections, which is 100 unless it was changed.",
   }),
   blockCacheBytes: integer(33_554_432, {
     env: "WAYBEAM_STORE_BLOCK_CACHE_BYTES",

@@ -25,5 +25,5 @@ storeContract(
       dispose: () => rm(directory, { recursive: true }),
     };
   },
-  { skip: noPostgres },
+  { skip: noPostgres, histories: 12 },
 );

@@ -18,10 +18,10 @@ import { ruleContract } from "./store/rules.ts";
 
 /** What of the contract is asked. */
 export interface ContractOptions {
-  /** `rows`: all that needs no positions; of `locations` only the writing of alerts, notices and refused reports is used. */
-  readonly parts?: "all" | "rows";
   /** Why it can't run here. */
   readonly skip?: string | false;
+  /** How many random histories are tried. Each is read after some starts. Unset: 40. */
+  readonly histories?: number;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface ContractOptions {
 export function storeContract(
   engine: string,
   make: () => Promise<StoreHarness>,
-  { parts = "all", skip = false }: ContractOptions = {},
+  { skip = false, histories = 40 }: ContractOptions = {},
 ): void {
   describe(`store contract: ${engine}`, { skip }, () => {
     let harness: StoreHarness | undefined;
@@ -63,13 +63,12 @@ export function storeContract(
     alertContract(store, reopen);
     noticeContract(store, reopen);
     positionDaysContract(store);
-    if (parts === "rows") return;
     alertCommitContract(store, reopen);
     removalContract(store);
     commitContract(store);
     historyContract(store);
     oldPositionContract(store, reopen);
-    propertyContract(store, reopen);
+    propertyContract(store, reopen, histories);
     restartContract(store, reopen);
   });
 }

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { before, describe, it, type TestContext } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { crashFleet } from "../support/crash-fleet.ts";
+import { compareTracker } from "../support/ledger.ts";
+import { noPostgres, PostgresServer } from "../support/postgres.ts";
+import { anyPorts, dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
+import { commandLine } from "../support/waybeam.ts";
+
+describe("waybeam serve on PostgreSQL", { skip: noPostgres }, () => {
+  let server: PostgresServer;
+  before(async () => {
+    server = await PostgresServer.start({ fsync: true });
+  });
+  const folderFor = (context: TestContext) => {
+    const directory = dataFolder();
+    context.after(() => removeFolder(directory));
+    return directory;
+  };
+
+  it("keeps what trackers were told is stored, whole and once, whatever is killed", async (context) => {
+    const directory = folderFor(context);
+    const environment = { WAYBEAM_STORE_URL: await server.database() };
+    let service: Service | undefined;
+    context.after(() => service?.kill());
+    const began = Date.now();
+    const trackers = crashFleet();
+    const drop = () => {
+      for (const tracker of trackers) tracker.drop();
+    };
+    context.after(drop);
+    const rounds: readonly ((running: Service) => Promise<unknown>)[] = [
+      async (running) => running.kill(),
+      async (running) => {
+        await server.stop("immediate");
+        await pause(500);
+        await server.run();
+        await pause(3000);
+        assert.equal(await running.stop(), 0);
+      },
+      async (running) => {
+        await server.stop("fast");
+        await running.kill();
+        await server.run();
+      },
+    ];
+    for (const [index, round] of rounds.entries()) {
+      service = await startService(directory, environment);
+      if (index === 0)
+        await register(
+          service,
+          trackers.map(({ device }) => device),
+        );
+      for (const tracker of trackers) tracker.run(service.devicePort);
+      await pause(2000 + Math.random() * 500);
+      await round(service);
+      // What the kernel still holds of an acknowledgement counts.
+      await pause(50);
+      drop();
+    }
+    service = await startService(directory, environment);
+    let records = 0;
+    for (const tracker of trackers) {
+      assert.ok(tracker.acked > 0, `${tracker.device}: nothing was acknowledged`);
+      records += await compareTracker(service, tracker, began);
+    }
+    context.diagnostic(`${records} stored records compared with what was acknowledged`);
+    assert.equal(await service.stop(), 0);
+  });
+
+  it("is told who uses the database already, and what else keeps it from starting", async (context) => {
+    const directory = folderFor(context);
+    const url = await server.database();
+    const service = await startService(directory, { WAYBEAM_STORE_URL: url });
+    context.after(() => service.kill());
+    const serve = (WAYBEAM_STORE_URL: string) =>
+      commandLine(folderFor(context)).waybeam(["serve"], "", { ...anyPorts, WAYBEAM_STORE_URL });
+    const second = await serve(url);
+    assert.equal(second.code, 8, second.err);
+    assert.match(
+      second.err,
+      /can't use the database:\n {2}Another service uses the database: waybeam service at 127\.0\.0\.1/,
+    );
+    const nowhere = await serve(url.replace(/[^/]*$/, "nowhere"));
+    assert.equal(nowhere.code, 1, nowhere.err);
+    assert.match(nowhere.err, /can't use the database:\n {2}The database nowhere at .* can't be reached: .*Create it/s);
+    const wrong = await serve("postgresql://127.0.0.1:port/x?sslmode=maybe&colour=red");
+    for (const told of ["has the port port", "names no user", "has the sslmode maybe", "unknown parameter colour"])
+      assert.ok(wrong.err.includes(told), wrong.err);
+  });
+
+  it("says what to use instead of what only the embedded store has", async (context) => {
+    const directory = folderFor(context);
+    const { waybeam } = commandLine(directory);
+    for (const args of [["backup", `${directory}/copy`], ["restore", `${directory}/copy`], ["check"]]) {
+      const { code, err } = await waybeam(args, "", { WAYBEAM_STORE_URL: "postgresql://waybeam@127.0.0.1/waybeam" });
+      assert.equal(code, 2, err);
+      assert.match(err, /for the embedded store.*pg_dump/s);
+    }
+  });
+});

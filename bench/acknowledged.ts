@@ -8,7 +8,7 @@ const connections = 500;
 const warmupSeconds = 3;
 const seconds = 6;
 
-export interface Load {
+interface Load {
   readonly rate: number;
   readonly refused: number;
   readonly p50: number;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { mock } from "node:test";
 import { until } from "../support/gateway.ts";
 import { HttpPeer } from "../support/http-peer.ts";
+import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { type Answer, type Beside, happensFirst, Running, seeThemAct, type Values } from "../support/settings.ts";
 import { SmtpPeer } from "../support/smtp-peer.ts";
 
@@ -13,6 +14,9 @@ const metricsToken = "metrics-of-these-tests-and-no-others";
 const asOperator = { "operator.key": operatorKey };
 const webhook = { webhook: [{ url: "http://localhost:9/", secret: "0123456789abcdef" }] };
 const speeding = { name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: ["d"] };
+
+/** The PostgreSQL server of the case that has one. */
+let server: PostgresServer | undefined;
 
 /** A folder in which a service has run some time ago. */
 async function before({ directory }: Beside, ms: number, did: (service: Running) => Promise<void>): Promise<void> {
@@ -159,6 +163,22 @@ seeThemAct("kept", [
       for (let at = 1; at <= 60; at++) assert.equal(await service.report("d", at * 1000, text), 200);
       const { refused } = await service.done("GET", "/api/devices/d/refused");
       assert.ok(refused.length > 0 && refused.length < 60, String(refused.length));
+    },
+  },
+  {
+    keys: ["store.url", "store.connections"],
+    skip: noPostgres,
+    sets: async ({ closing }) => {
+      server = await PostgresServer.start();
+      closing({ close: () => server?.dispose() });
+      return { "store.url": await server.database(), "store.connections": 2 };
+    },
+    beside: fast,
+    async acts(service) {
+      await Promise.all(Array.from({ length: 20 }, (_, index) => service.device(`d${index}`)));
+      const ask = async (question: string) => Object.values((await server?.ask("test_1", question))?.[0] ?? {})[0];
+      assert.equal(await ask("select count(*)::int from device"), 20);
+      assert.equal(await ask("select count(*)::int from pg_stat_activity where application_name = 'waybeam'"), 2);
     },
   },
   {

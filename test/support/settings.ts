@@ -29,6 +29,8 @@ export interface Case {
   /** What they need to act, which other cases look at. */
   readonly beside?: Values | ((beside: Beside) => Values | Promise<Values>);
   readonly acts: (service: Running, values: Values) => Promise<void>;
+  /** Why it can't be seen on this machine. False or unset where it can. */
+  readonly skip?: string | false;
 }
 
 /** What a case may use before its service starts. */
@@ -210,7 +212,7 @@ export function seeThemAct(file: string, cases: readonly (Case & { readonly keys
     );
   });
   for (const one of cases)
-    test(keysOf(one).join(", "), { timeout: 60_000 }, async ({ signal }) => {
+    test(keysOf(one).join(", "), { timeout: 60_000, skip: one.skip ?? false }, async ({ signal }) => {
       const directory = dataFolder();
       const open: { close(): unknown }[] = [];
       const closing: Beside["closing"] = (peer) => {

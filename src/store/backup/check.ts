@@ -27,7 +27,7 @@ export async function check({ directory, secretFile, pid }: CheckOptions, work: 
   // A data folder that was made by copying a backup keeps the backup's manifest.
   const isCopy = secretFile === undefined && isBackup(directory);
   try {
-    if (!isCopy) checkSource(directory, pid);
+    const ofLog = isCopy ? [] : checkSource(directory, pid).map((problem) => ({ device: undefined, problem }));
     const changed = isCopy ? await changedSince(directory, work) : [];
     const database = new DatabaseSync(join(directory, names.database), { readOnly: true, timeout: busyTimeoutMs });
     try {
@@ -37,7 +37,7 @@ export async function check({ directory, secretFile, pid }: CheckOptions, work: 
       const found = await inspect(database, work);
       const keyless = secretFile !== undefined && !holdsKeys(secretFile, keyIdsOf(database));
       const problem = `the secret key ${secretFile} is missing, or is not the one by which the database is sealed`;
-      const findings = [...changed, ...found.findings, ...(keyless ? [{ device: undefined, problem }] : [])];
+      const findings = [...changed, ...ofLog, ...found.findings, ...(keyless ? [{ device: undefined, problem }] : [])];
       return { ...found, findings };
     } finally {
       database.close();

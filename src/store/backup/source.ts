@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { databaseOf } from "../sqlite/folder.ts";
 import { DataFolderInUse, lockFolder } from "../sqlite/lock.ts";
-import { checkWhole } from "../sqlite/whole.ts";
+import { checkWhole, cutShort } from "../sqlite/whole.ts";
 import { isThere } from "./files.ts";
 import { names } from "./manifest.ts";
 import { giveLockToOwner } from "./owner.ts";
@@ -12,9 +12,9 @@ const notOurs = "Name the data folder of the service by WAYBEAM_DATA or --config
 
 /**
  * Checks that a folder is a data folder and has all its files. If a service uses the folder, the service has checked that. The lock is given back at once, so that a service can
- * start while the folder is read. Throws `BackupRefused` or `DataFolderUnusable`.
+ * start while the folder is read. Returns what is wrong and stops nobody. Throws `BackupRefused` or `DataFolderUnusable`.
  */
-export function checkSource(directory: string, pid: number): void {
+export function checkSource(directory: string, pid: number): readonly string[] {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
     throw new BackupRefused(`there is no data folder ${directory}`, notOurs);
   const file = databaseOf(directory);
@@ -29,12 +29,13 @@ export function checkSource(directory: string, pid: number): void {
           `a restore into ${directory} was cut short`,
           "Start the service, which finishes the restore, or run `waybeam restore` again.",
         );
-      checkWhole(directory);
+      return checkWhole(directory)?.isCutShort ? [cutShort] : [];
     } finally {
       giveLockToOwner(directory);
       lock.release();
     }
   } catch (error) {
     if (!(error instanceof DataFolderInUse)) throw error;
+    return [];
   }
 }

@@ -9,37 +9,44 @@ const bigEndianMagic = 0x377f0683;
 /** The two words of a checksum. */
 type Sums = readonly [number, number];
 
+/** What can be told of a log: it is whole, it is damaged, or what it held last was cut short by a crash or is damaged. */
+export type LogState = "whole" | "damaged" | "cut short";
+
 /**
- * Whether a log is damaged before commits that it still holds. SQLite reads a log up to the first frame whose checksum is wrong and drops the rest without a word,
- * since a commit that a crash cut short looks the same. But the service begins a commit only when the one before is on disk: two whole commits behind a wrong frame
- * were both begun after it was written, so the frame was damaged later. One whole commit behind the damage can't be told from one that was cut short.
+ * Whether a log is damaged. SQLite reads a log up to the first frame whose checksum is wrong and drops the rest without a word, since a commit that a crash cut short looks the same.
+ * But the service begins a commit only when the one before is on disk: two whole commits behind a wrong frame were both begun after it was written, so the frame was damaged later.
+ * One whole commit behind the damage, or none, can't be told from one that was cut short. Where only the salts of a frame are wrong, it was written whole.
  */
-export function isDamaged(file: string, pageSize: number): boolean {
+export function stateOfLog(file: string, pageSize: number): LogState {
   const descriptor = openSync(file, "r");
   try {
     const header = read(descriptor, logHeaderBytes, 0);
-    if (header === undefined) return false;
+    if (header === undefined) return "whole";
     const little = header.getUint32(0) !== bigEndianMagic;
     let sums: Sums = sumsAt(header, 24);
-    if (!same(checksum([0, 0], header, 0, 24, little), sums)) return true;
+    if (!same(checksum([0, 0], header, 0, 24, little), sums)) return "damaged";
     const salts = sumsAt(header, 16);
     const frameBytes = frameHeaderBytes + pageSize;
     let wrong = false;
+    let own = false;
     let commits = 0;
     for (let at = logHeaderBytes; commits < 2; at += frameBytes) {
       const frame = read(descriptor, frameBytes, at);
-      if (frame === undefined) return false;
-      const stored = sumsAt(frame, 16);
       // The rest of an older log has other salts.
-      const right = same(sumsAt(frame, 8), salts) && same(frameSums(sums, frame, little), stored);
+      if (frame === undefined) return wrong && own ? "cut short" : "whole";
+      const stored = sumsAt(frame, 16);
+      const isOwn = same(sumsAt(frame, 8), salts);
+      const fits = same(frameSums(sums, frame, little), stored);
+      if (fits && !isOwn && !wrong) return "damaged";
+      if (wrong || !fits) own ||= isOwn;
       const commit = frame.getUint32(4) !== 0;
-      if (!right) {
+      if (!isOwn || !fits) {
         wrong = true;
         commits = 0;
       } else if (wrong && commit) commits++;
       sums = stored;
     }
-    return true;
+    return "damaged";
   } finally {
     closeSync(descriptor);
   }

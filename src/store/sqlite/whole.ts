@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { DataFolderUnusable, databaseOf, dataFolderAdvice } from "./folder.ts";
-import { isDamaged, logHeaderBytes } from "./log-damage.ts";
+import { logHeaderBytes, stateOfLog } from "./log-damage.ts";
 import { closedNumber, logBelongs, type Mark, markOf } from "./open-mark.ts";
 
 /** First bytes of an SQLite database (https://www.sqlite.org/fileformat2.html, 1.3), and of a log in either byte order (4.1). */
@@ -25,11 +25,21 @@ const damaged = (number: number) =>
 /** The table that each version of the service makes first. */
 const ownTable = "migration";
 
+/** What is said of a log whose end can't be read. */
+export const cutShort =
+  "the end of waybeam.db-wal can't be read, and what it held is lost: a crash cut the last commit short, so that nobody was told that it is stored, or it is damaged";
+
+/** What is known of a folder's files. */
+interface Whole extends Mark {
+  /** See `cutShort`. */
+  readonly isCutShort?: boolean;
+}
+
 /**
  * Checks that the files of a data folder belong together, before anything is opened or made: SQLite says nothing of a log that is gone, makes a new database beside
- * an old log, and drops a log that does not fit. Returns the database's mark, or undefined when there is no database. Throws `DataFolderUnusable`.
+ * an old log, and drops a log that does not fit. Returns the database's mark and what is known of its log, or undefined when there is no database. Throws `DataFolderUnusable`.
  */
-export function checkWhole(directory: string): Mark | undefined {
+export function checkWhole(directory: string): Whole | undefined {
   const file = databaseOf(directory);
   const logFile = `${file}-wal`;
   const size = sizeOf(file) ?? 0;
@@ -71,9 +81,10 @@ export function checkWhole(directory: string): Mark | undefined {
   const pageSize = head.readUInt16BE(16) === 1 ? 65_536 : head.readUInt16BE(16);
   if (logHead.readUInt32BE(8) !== pageSize)
     refuse("waybeam.db-wal is the log of another database than waybeam.db: their pages differ in size", mixed);
-  if (isDamaged(logFile, pageSize))
+  const state = stateOfLog(logFile, pageSize);
+  if (state === "damaged")
     refuse("waybeam.db-wal is damaged, and SQLite would drop what was stored behind the damage", damaged(mark.number));
-  return mark;
+  return { ...mark, isCutShort: state === "cut short" };
 }
 
 /** Tables of a database that has no log. Undefined where they can't be read, of which the engine tells more. */

@@ -21,7 +21,7 @@ export function measureStore(metrics: Metrics, store: OpenedStore): void {
   );
   gauge(
     "damaged_chunks",
-    "Chunks and blocks that the start and sealing found damaged; the log names them.",
+    "Chunks, blocks and tables that the start and sealing found damaged; the log names them.",
     () => store.sealing.damaged,
   );
   gauge("block_cache_bytes", "Memory of decompressed blocks that are kept.", () => store.cachedBytes);

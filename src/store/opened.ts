@@ -25,7 +25,7 @@ export interface SealingFigures {
   readonly tailPositions: number;
   /** Devices whose tail is long enough to be sealed, and waits for its turn. */
   readonly waitingDevices: number;
-  /** Chunks that were found damaged since the start. */
+  /** Chunks, ranges of rows and tables that were found damaged since the start. */
   readonly damaged: number;
 }
 

@@ -24,11 +24,15 @@ const pageSize = 8192;
 /** Makes a state that is too long for one page: a part of it has pages of its own. */
 const longExtras = `,"attributes":{"text":"${"Q".repeat(5 * pageSize)}"`;
 
-/** Damages the pages that hold little but this character. */
+/** Damages the pages of states that hold little but this character. */
 function damagePages(file: string, mark: string): void {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const used = database.prepare("select pageno from dbstat where name = 'device_state'").all();
+  database.close();
   const bytes = readFileSync(file);
   let pages = 0;
-  for (let at = 0; at < bytes.length; at += pageSize) {
+  for (const { pageno } of used) {
+    const at = (Number(pageno) - 1) * pageSize;
     const page = bytes.subarray(at, at + pageSize);
     if (page.reduce((count, byte) => count + (byte === mark.charCodeAt(0) ? 1 : 0), 0) < pageSize - 100) continue;
     bytes.fill(0xff, at, at + pageSize);

@@ -68,7 +68,9 @@ export class ChunkWalk {
       if (!isDamage(error)) throw error;
       return this.#oneByOne();
     }
+    const before = this.#after;
     for (const row of rows) this.#tell(row, row.data);
+    if (this.#after === before) this.#after++;
     return rows.length > 0;
   }
 
@@ -83,7 +85,9 @@ export class ChunkWalk {
         return this.#skip();
       }
       if (row === undefined) return false;
+      const before = this.#after;
       this.#tell(row, this.#dataOf(Number(row.seq)));
+      if (this.#after === before) this.#after++;
     }
     return true;
   }
@@ -130,13 +134,14 @@ export class ChunkWalk {
     const numbers = { first: Number(row.first), last: Number(row.last), count: Number(row.count) };
     const device = Number(row.device);
     const seq = Number(row.seq);
-    this.#after = seq;
     const why = data instanceof Error ? "a page can't be read" : "it holds no bytes";
     const check = this.#table === "tail" ? checkChunk : checkBlock;
     const found =
       data instanceof Uint8Array ? check({ ...numbers, device, data }) : { records: 0, numbered: 0, problem: why };
-    const misfits = data instanceof Uint8Array && isRowWhole(this.#table, { ...row, data });
-    const checked = misfits === false ? { ...found, problem: found.problem ?? noMatch } : found;
+    const isDamaged = data instanceof Uint8Array && isRowWhole(this.#table, { ...row, data }) === false;
+    const checked = isDamaged ? { ...found, problem: found.problem ?? noMatch } : found;
+    // The number of a damaged row may be any.
+    if (seq > this.#after && (seq <= this.#high || !isDamaged)) this.#after = seq;
     this.#listener.row({ table: this.#table, seq, device, ...numbers, checked });
   }
 

@@ -80,6 +80,13 @@ export function blockHeader({ device, first, last, count, data: block }: StoredB
   return { columns: magic === ofColumns, bodyLength };
 }
 
+/** Event times of a block's first and last record, and its count. Undefined where its checksum is wrong, or that of another device. */
+export function spanOfBlock(device: DeviceKey, block: Uint8Array): readonly [number, number, number] | undefined {
+  if (block.byteLength < headerLength || checksumOf(block) !== checksumFor(device, block)) return undefined;
+  const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
+  return [view.getFloat64(16, true), view.getFloat64(24, true), view.getUint32(8, true)];
+}
+
 /** The checksum in a block's header. It is not verified. */
 export function checksumOf(block: Uint8Array): number {
   return block.byteLength < headerLength

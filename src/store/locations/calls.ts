@@ -122,6 +122,19 @@ export interface DropAnswer {
 /** Numbers of a chunk in the answer of a scan. */
 export const scanColumns = 7;
 
+/**
+ * In the place of a device, in the answer of a scan: tells of damage. Nobody knows whose the rows are from the number `as of` up to `seq`, which can't be read or are damaged; the
+ * times are about those of the records that are lost. Where the device is known, it is in the place of `bytes`, and its row is among the others.
+ */
+export const nobody = 0;
+
+/** What late reports changed in the totals of a device and is damaged. */
+export interface DamagedTotals {
+  /** Undefined when nobody knows whose it is. */
+  readonly device: DeviceKey | undefined;
+  readonly problem: string;
+}
+
 /** Shifts and patches of a device that are not yet folded in. */
 export interface WaitingLeft {
   readonly shifts: Waiting;
@@ -243,14 +256,21 @@ export interface JsonPiece {
 
 /** What the reader does. */
 export interface ReaderCalls {
-  /** Rows of the tail from a row number on, `scanColumns` numbers each: seq, device, first, last, count, bytes, as of. Empty when there are no more. */
+  /** Rows of the tail from a row number on, `scanColumns` numbers each: seq, device (see `nobody`), first, last, count, bytes, as of. Empty when there are no more. */
   readonly scan: Call<number, Float64Array<ArrayBuffer>>;
   /** As `scan`, of blocks. */
   readonly scanBlocks: Call<number, Float64Array<ArrayBuffer>>;
   /** Whether any of these chunks is there. */
   readonly holdsAny: Call<readonly number[], boolean>;
   /** What waits beside the chunks of each device to be folded in. */
-  readonly waiting: Call<null, { readonly shifts: readonly WaitingRow[]; readonly patches: readonly WaitingRow[] }>;
+  readonly waiting: Call<
+    null,
+    {
+      readonly shifts: readonly WaitingRow[];
+      readonly patches: readonly WaitingRow[];
+      readonly damaged?: readonly DamagedTotals[];
+    }
+  >;
   /** The settings that hold the row number up to which stored states include the tail, as they are stored: see `asOfSetting`. */
   readonly statesAsOf: Call<null, readonly { readonly value?: unknown }[]>;
   readonly states: Call<readonly DeviceKey[], StatesAnswer>;

@@ -5,7 +5,7 @@ import { answeredRecords } from "./answered.ts";
 import { type ContextRequest, type ContextsAnswer, contextOutcome } from "./calls.ts";
 import { packRequests } from "./context-requests.ts";
 import type { DeviceChunks } from "./device-chunks.ts";
-import { storeError } from "./failures.ts";
+import { chunksMissing, storeError } from "./failures.ts";
 import { mostLooks, type ReadParts, stepBytes } from "./history.ts";
 import { Sweep } from "./sweep.ts";
 
@@ -90,7 +90,7 @@ export class Contexts {
     for (let looks = 1; ; looks++) {
       const context = await this.#try(device, place, limit, before);
       if (context !== undefined) return context;
-      if (looks === mostLooks) throw new Error(`chunks of device ${device} are missing`);
+      if (looks === mostLooks) throw chunksMissing(device);
       await this.#parts.settled();
     }
   }

@@ -53,6 +53,11 @@ export function changesDamaged(device: DeviceKey, problem: string): EngineError 
 /** What is wrong with a row whose checksum is not its own. */
 export const noMatch = "a row does not match its checksum";
 
+/** The failure of all that needs chunks of a device that are in the index and not found, however often the index is brought up to date. */
+export function chunksMissing(device: DeviceKey): Error {
+  return storeError(damaged(`chunks of device ${device} are missing`));
+}
+
 /** Whether the store as a whole can't be used at present: whatever else is asked of it fails, too. */
 export function isDown(error: unknown): boolean {
   return error instanceof StoreUnavailable && error.trouble === "down";

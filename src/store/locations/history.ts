@@ -2,6 +2,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { HistoryChunk, HistoryRange } from "../../ports/store.ts";
 import type { JsonPiece, Link, ReaderCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
+import { chunksMissing } from "./failures.ts";
 import type { HistorySteps } from "./history-steps.ts";
 import { Sweep } from "./sweep.ts";
 
@@ -63,7 +64,7 @@ export async function* readHistory(
   for (let pending = ask(), looks = 1; pending !== undefined; ) {
     const pieces = await pending.answer;
     if (pieces === undefined) {
-      if (looks++ === mostLooks) throw new Error(`chunks of device ${device} are missing`);
+      if (looks++ === mostLooks) throw chunksMissing(device);
       await settled();
       // A device that is gone has no more.
       if (index.get(device) !== chunks) return;

@@ -20,10 +20,11 @@ import { ByteSink } from "../records/sink.ts";
 import type { CrowdedNotices } from "../rows/notice-room.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { type AlertRows, alertRows } from "./alert-rows.ts";
-import { type Link, type PackerCalls, type ReaderCalls, scanColumns, type WriterCalls } from "./calls.ts";
+import { type Link, nobody, type PackerCalls, type ReaderCalls, type WriterCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import { Contexts } from "./contexts.ts";
 import type { Waiting } from "./device-chunks.ts";
+import { stateDamaged, storeError } from "./failures.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import { HistorySteps } from "./history-steps.ts";
 import { KeptStates } from "./kept-states.ts";
@@ -31,7 +32,7 @@ import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
 import { OldChunks } from "./old-chunks.ts";
 import { groupsOf } from "./patch-groups.ts";
-import { chunksOf, impossible, isPossible, type ScanListener } from "./scanned-chunks.ts";
+import { chunksOf, impossible, isPossible, placeBehind, type ScanListener } from "./scanned-chunks.ts";
 import { Sealer } from "./sealer.ts";
 import { type NewRow, readStored } from "./stored-states.ts";
 
@@ -162,14 +163,20 @@ export class Locations implements LocationStore {
   async #loadChunks(call: "scan" | "scanBlocks", from: number, found?: ScanListener): Promise<void> {
     const { reader, index } = this.#parts;
     let pending = reader.call(call, from);
-    for (;;) {
+    for (let place = from; ; ) {
       const rows = await pending;
       if (rows.length === 0) break;
       // The reader goes on while these are put in.
-      pending = reader.call(call, placeBehind(rows));
+      place = placeBehind(rows, place);
+      pending = reader.call(call, place);
       // Nobody waits for it where `someRead` fails.
       pending.catch(() => undefined);
       for (const chunk of chunksOf(rows, call === "scanBlocks")) {
+        if (chunk.device === nobody) {
+          this.sealer.tellLost(chunk);
+          index.past(chunk.seq);
+          continue;
+        }
         if (!Number.isSafeInteger(chunk.seq)) {
           // No reader finds it by such a number.
           this.sealer.tellDamage(chunk.device, { ...chunk, problem: impossible });
@@ -216,7 +223,9 @@ export class Locations implements LocationStore {
   /** Reads how many shifts and patches wait beside the chunks. */
   async #loadWaiting(): Promise<void> {
     const { reader, index } = this.#parts;
-    const { shifts, patches } = await reader.call("waiting", null);
+    const { shifts, patches, damaged = [] } = await reader.call("waiting", null);
+    for (const one of damaged)
+      this.#parts.log.error(one, "what late reports changed in the totals of a device is damaged");
     for (const kind of ["shifts", "patches"] as const)
       for (const { device, seq, since, count } of kind === "shifts" ? shifts : patches) {
         // Later rows, which these do not concern, must have higher numbers, even if the rows with the highest numbers are gone.
@@ -236,7 +245,13 @@ export class Locations implements LocationStore {
     }
     const others = kept.size === 0 ? devices : devices.filter((device) => !kept.has(device));
     const stored = await readStored(this.#parts.reader, others);
-    return devices.map((device) => kept.get(device) ?? stored.get(device)?.state ?? neverReported);
+    return devices.map((device) => kept.get(device) ?? stored.get(device)?.state ?? this.#withoutState(device));
+  }
+
+  /** The state of a device that has none. One that has positions and is not removed has lost it. */
+  #withoutState(device: DeviceKey): DeviceState {
+    if (this.#parts.index.get(device) === undefined) return neverReported;
+    throw storeError(stateDamaged(device, "its row is missing"));
   }
 
   async commit(batch: CommitBatch, written?: () => void): Promise<CommitConflict | undefined> {
@@ -367,14 +382,6 @@ export class Locations implements LocationStore {
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk> {
     return readHistory(this.#reading, device, range);
   }
-}
-
-/** The row number from which a scan goes on. Beyond the numbers that JavaScript has exactly the same row would be found again. */
-function placeBehind(rows: Float64Array): number {
-  let at = rows.length - scanColumns;
-  while (at > 0 && !Number.isSafeInteger(rows[at])) at -= scanColumns;
-  const last = rows[at] ?? 0;
-  return Number.isSafeInteger(last) ? last + 1 : Number.POSITIVE_INFINITY;
 }
 
 function more({ count, since }: Waiting, others: number, from: number): Waiting {

@@ -2,6 +2,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import { byPlace, type LocationRecord } from "../../model/location.ts";
 import type { Moment } from "../../ports/store.ts";
 import { answeredRecords } from "./answered.ts";
+import { chunksMissing } from "./failures.ts";
 import { mostLooks, type ReadParts } from "./history.ts";
 
 /** Records that one call to the reader looks at: some milliseconds, so that others get in between. */
@@ -20,7 +21,7 @@ export class Moments {
     for (let looks = 1; ; looks++) {
       const moment = await this.#try(device, time);
       if (moment !== undefined) return moment;
-      if (looks === mostLooks) throw new Error(`chunks of device ${device} are missing`);
+      if (looks === mostLooks) throw chunksMissing(device);
       await this.#parts.settled();
     }
   }

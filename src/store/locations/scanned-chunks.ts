@@ -1,5 +1,5 @@
 import type { DeviceKey } from "../../model/device.ts";
-import { scanColumns } from "./calls.ts";
+import { nobody, scanColumns } from "./calls.ts";
 import type { PlacedChunk } from "./device-chunks.ts";
 
 /** A chunk of a scan. `asOf`: see `ShiftedChunk`. */
@@ -15,10 +15,11 @@ export interface ScanListener {
   someRead(): Promise<void>;
 }
 
-/** The rows of a scan. */
+/** The rows of a scan. Successive rows that are nobody's are one. */
 export function* chunksOf(rows: Float64Array, sealed: boolean): Generator<ScannedChunk> {
+  let lost: ScannedChunk | undefined;
   for (let at = 0; at < rows.length; at += scanColumns) {
-    yield {
+    const chunk = {
       seq: rows[at] ?? 0,
       device: rows[at + 1] ?? 0,
       first: rows[at + 2] ?? 0,
@@ -28,7 +29,29 @@ export function* chunksOf(rows: Float64Array, sealed: boolean): Generator<Scanne
       asOf: rows[at + 6] ?? 0,
       sealed,
     };
+    if (chunk.device === nobody && chunk.bytes === nobody) {
+      lost = lost === undefined ? chunk : { ...lost, seq: Math.max(lost.seq, chunk.seq), last: chunk.last };
+      continue;
+    }
+    if (lost !== undefined) yield lost;
+    lost = undefined;
+    yield chunk;
   }
+  if (lost !== undefined) yield lost;
+}
+
+/**
+ * The row number from which a scan goes on behind rows that it found from a number on. Beyond the numbers that JavaScript has exactly the same row would be found again, and the
+ * number of a damaged row may be any.
+ */
+export function placeBehind(rows: Float64Array, from: number): number {
+  const numbers = (isDamaged: boolean) => {
+    let at = rows.length - scanColumns;
+    while (at >= 0 && (!Number.isSafeInteger(rows[at]) || (rows[at + 1] === nobody) !== isDamaged)) at -= scanColumns;
+    return at < 0 ? undefined : rows[at];
+  };
+  const last = numbers(false) ?? numbers(true);
+  return last === undefined ? Number.POSITIVE_INFINITY : Math.max(last, from) + 1;
 }
 
 /** What is wrong with a chunk that is not possible. */

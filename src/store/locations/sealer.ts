@@ -1,11 +1,12 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import { Background } from "./background.ts";
-import type { DamagedChunk } from "./calls.ts";
+import { type DamagedChunk, nobody } from "./calls.ts";
 import { momentText } from "./chunks.ts";
 import type { DeviceChunks } from "./device-chunks.ts";
 import { DeviceSealing, type SealingParts } from "./device-sealing.ts";
 import { isDown } from "./failures.ts";
+import type { ScannedChunk } from "./scanned-chunks.ts";
 import { blockBytes, blockRecords } from "./sizes.ts";
 
 /**
@@ -83,6 +84,7 @@ export class Sealer {
   readonly #failed = new Map<DeviceKey, Retry>();
   /** Row numbers of damaged chunks that the log has named. */
   readonly #told = new Set<number>();
+  #tables = 0;
   /** How many calls of `now` wait. For them, devices are sealed without the longer pauses of a busy service. */
   #asking = 0;
   /** Positions that were sealed since the log last told how many are left. Undefined when the work is short, so that the log tells nothing. */
@@ -97,9 +99,9 @@ export class Sealer {
     return this.#queue.size + this.#pressing.size;
   }
 
-  /** Damaged chunks that were found since the start. */
+  /** Damaged chunks, ranges of rows and tables that were found since the start. */
   get damaged(): number {
-    return this.#told.size;
+    return this.#told.size + this.#tables;
   }
 
   /** Queues a device if it has enough to seal. */
@@ -273,6 +275,29 @@ export class Sealer {
     this.#told.add(seq);
     const [from, to] = [momentText(first), momentText(last)];
     this.#parts.log.error({ device, from, to, positions: count, problem }, "positions of a device are damaged on disk");
+  }
+
+  /** Tells the log of what a scan found damaged: see `nobody`. */
+  tellLost(chunk: ScannedChunk): void {
+    const { seq, asOf, first, last, sealed, bytes: device } = chunk;
+    if (device !== nobody) {
+      this.tellDamage(device, { ...chunk, problem: "its row does not match its checksum" });
+      return;
+    }
+    if (this.#told.has(seq)) return;
+    this.#told.add(seq);
+    const [from, to] = [momentText(first), momentText(last)];
+    const rows = { table: sealed ? "block" : "tail", firstRow: asOf, lastRow: seq };
+    this.#parts.log.error(
+      { ...rows, from, to },
+      "rows of the database can't be read: positions of some devices from about these times are lost; restore a backup",
+    );
+  }
+
+  /** Tells the log of a table with damaged pages. */
+  tellTable(table: string, problems: readonly string[]): void {
+    this.#tables++;
+    this.#parts.log.error({ table, problems }, "pages of a table are damaged: run waybeam check, and restore a backup");
   }
 
   #tellProgress(positions: number): void {

@@ -12,7 +12,10 @@ export type RowNumbers = readonly number[];
 
 /** More numbers than any row has, and the sum of its bytes. */
 const scratch = new Float64Array(16);
-const scratchBytes = new Uint8Array(scratch.buffer);
+/** The bytes of so many numbers: a new view for each sum takes as long as the sum. */
+const bytesOf = Array.from({ length: scratch.length + 1 }, (_, count) => new Uint8Array(scratch.buffer, 0, count * 8));
+
+const nothing = new Uint8Array(0);
 
 /** The checksum of a row. */
 export function rowSum(numbers: RowNumbers, bytes?: Uint8Array): number {
@@ -49,9 +52,9 @@ function ofBytesIn(sum: number): number {
 }
 
 function withHead(numbers: RowNumbers, ofBytes: number): number {
-  let at = 0;
-  for (const number of numbers) scratch[at++] = number;
-  scratch[at++] = ofBytes;
-  const head = crc32(scratchBytes.subarray(0, at * 8));
+  const count = numbers.length;
+  for (let at = 0; at < count; at++) scratch[at] = numbers[at] ?? 0;
+  scratch[count] = ofBytes;
+  const head = crc32(bytesOf[count + 1] ?? nothing);
   return (head >>> (32 - headBits)) * bytesRange + ofBytes;
 }

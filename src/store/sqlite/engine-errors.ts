@@ -3,7 +3,7 @@ import { type CallFailure, EngineError } from "../locations/failures.ts";
 import { isOutOfMemory, recordsDamage } from "../records/damage.ts";
 
 /** SQLITE_CORRUPT: a page of the database can't be read. */
-const corrupt = 11;
+export const corrupt = 11;
 
 /** SQLITE_NOMEM: memory ran out. */
 const noMemory = 7;
@@ -56,6 +56,6 @@ export function damageOf(error: unknown): string | undefined {
 }
 
 /** Whether reading failed because something is damaged, or because a part of the disk can't be read. */
-export function isDamage(error: unknown): boolean {
-  return failureOf(error).trouble === "damaged" || damageOf(error) !== undefined;
+export function isDamage(error: unknown): error is Error {
+  return error instanceof Error && (failureOf(error).trouble === "damaged" || damageOf(error) !== undefined);
 }

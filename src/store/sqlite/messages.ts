@@ -29,6 +29,10 @@ export interface SqliteWriterCalls extends WriterCalls, WorkerCalls {
   readonly commit: Call<null, null>;
   /** Ends a transaction if one is open: the engine may have ended it itself. */
   readonly rollback: Call<null, null>;
+  /** Looks whether positions can be stored. Writes nothing. */
+  readonly tryAppend: Call<null, null>;
+  /** Makes the index of patches anew where it is damaged: see `patch-index.ts`. Whether it did. */
+  readonly mendIndex: Call<null, boolean>;
   /** Notes that the log belongs to the database from now on: see `open-mark.ts`. */
   readonly mark: Call<null, null>;
   /** Says in the database that its log may be moved: the service is closing. */
@@ -37,6 +41,8 @@ export interface SqliteWriterCalls extends WriterCalls, WorkerCalls {
 
 /** What a worker that reads does. */
 export interface SqliteReaderCalls extends ReaderCalls, WorkerCalls {
+  /** What is wrong with the pages of a table: see `verify.ts`. */
+  readonly verify: Call<string, readonly string[]>;
   readonly sql: Call<SqlRequest, SqlAnswer>;
 }
 

@@ -42,7 +42,8 @@ import type { SqlitePackerCalls, SqliteReaderCalls, SqliteWriterCalls } from "./
 import { closeCopy, forgetGoneLog } from "./open-mark.ts";
 import { closeToOthers, makePrivate, tellOpen } from "./private-files.ts";
 import { secretEngine } from "./secrets.ts";
-import { checkWhole } from "./whole.ts";
+import { tellDamagedTables } from "./verify.ts";
+import { checkWhole, cutShort } from "./whole.ts";
 
 /** Where and how to open the embedded store. */
 export interface SqliteStoreOptions {
@@ -86,6 +87,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   try {
     finishRestore(directory);
     const mark = checkWhole(directory);
+    if (mark?.isCutShort) log.warn({ directory }, cutShort);
     if (mark !== undefined) closeCopy(databaseOf(directory), mark);
     forgetGoneLog(databaseOf(directory));
   } catch (error) {
@@ -165,9 +167,10 @@ function worker(name: string, heapMb: number) {
 }
 
 /** The threads of the engine. */
-interface Workers extends Pick<LocationParts, "historyReader" | "packer"> {
+interface Workers extends Pick<LocationParts, "packer"> {
   readonly writer: WorkerLink<SqliteWriterCalls>;
   readonly reader: WorkerLink<SqliteReaderCalls>;
+  readonly historyReader: WorkerLink<SqliteReaderCalls>;
 }
 
 async function assemble(
@@ -190,9 +193,16 @@ async function assemble(
     locations.forget(device);
     purger.add(device);
   };
+  // Before anybody is told that the service runs: without these, nothing can be stored, or totals are read wrong.
+  await workers.writer.call("tryAppend", null);
+  await mendIndex(workers.writer, log);
   await locations.load();
   await purger.resume();
-  const starting = setTimeout(() => locations.steps.start(), historyReaderMs).unref();
+  const closing = new AbortController();
+  const starting = setTimeout(() => {
+    locations.steps.start();
+    void tellDamagedTables(workers.historyReader, locations.sealer, log, closing.signal);
+  }, historyReaderMs).unref();
   const store = {
     locations,
     devices: new DeviceRows(database, removed),
@@ -213,10 +223,15 @@ async function assemble(
     },
     async close() {
       clearTimeout(starting);
+      closing.abort();
       await Promise.all([locations.sealer.close(), purger.close()]);
       await locations.close();
       await turns.run(close);
     },
   };
   return toldOf(store, index, locations);
+}
+
+async function mendIndex(writer: Workers["writer"], log: Log): Promise<void> {
+  if (await writer.call("mendIndex", null)) log.warn({}, "the index patch_device was damaged and is made anew");
 }

@@ -1,50 +1,35 @@
 import { DatabaseSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import { BlockCache } from "../locations/block-cache.ts";
-import { type ReaderCalls, type RowsAnswer, type StatesAnswer, scanColumns } from "../locations/calls.ts";
+import type { ReaderCalls, RowsAnswer, StatesAnswer } from "../locations/calls.ts";
 import { unpackRequests } from "../locations/context-requests.ts";
 import { EngineError, noMatch, stateDamaged } from "../locations/failures.ts";
 import { asOfQuery } from "../locations/stored-states.ts";
+import { RecordsDamaged } from "../records/damage.ts";
 import { ByteSink } from "../records/sink.ts";
 import { cacheBytes, databaseOfWorker, plain, serve } from "../workers/serve.ts";
-import { damageOf, failureOf, isDamage } from "./engine-errors.ts";
+import { damageOf, failureOf } from "./engine-errors.ts";
 import type { SqliteReaderCalls } from "./messages.ts";
 import { asDoubles, isRowWhole, summed } from "./row-sums.ts";
+import { Scan } from "./scans.ts";
 import { Statements } from "./statements.ts";
 import { StoredChunks } from "./stored-chunks.ts";
+import { problemsOf } from "./verify.ts";
+import { waitingIn } from "./waiting.ts";
 
 /** Reading never waits for the writer (WAL); only a log that is being recovered makes it wait, ms. */
 const busyTimeoutMs = 1000;
-/** Rows of one answer of a scan: a few megabytes of numbers at most. */
-const scanRows = 20_000;
-/** Where each row of a scan has the length of its data. */
-const lengthColumn = 5;
 /** Bytes of states in one answer; with many rules a state has a hundred kilobytes. */
 const statesBytes = 4 * 1024 * 1024;
 /** And of rows of the tail. */
 const rowsBytes = 4 * 1024 * 1024;
 
-/** A row number, as a column without a name of its own: the order is to be that of the rows. See `asDoubles`. */
-const doubleSeq = "cast(seq as real)";
-
 class Reader {
   readonly database = new DatabaseSync(databaseOfWorker(), { readOnly: true, timeout: busyTimeoutMs });
   readonly statements = new Statements(this.database);
   readonly chunks = new StoredChunks(this.database, new BlockCache(cacheBytes()));
-  readonly #scan = this.database.prepare(
-    `select ${doubleSeq}, ${asDoubles(["device", "first", "last", "count"])}, length(data), ${doubleSeq} from tail where seq >= ? order by seq limit ?`,
-    { returnArrays: true },
-  );
-  /** The same without the length: what a damaged row has in its first columns. */
-  readonly #scanHeads = this.database.prepare(
-    `select ${doubleSeq}, ${asDoubles(["device", "first", "last", "count"])}, 0, ${doubleSeq} from tail where seq >= ? order by seq limit ?`,
-    { returnArrays: true },
-  );
-  readonly #length = this.database.prepare("select length(data) from tail where seq = ?", { returnArrays: true });
-  readonly #scanBlocks = this.database.prepare(
-    `select ${doubleSeq}, ${asDoubles(["device", "first", "last", "count", "bytes", "as_of"])} from block where seq >= ? order by seq limit ?`,
-    { returnArrays: true },
-  );
+  readonly #scan = new Scan(this.database, "tail");
+  readonly #scanBlocks = new Scan(this.database, "block");
   readonly #state = this.database.prepare(
     `select ${asDoubles([...summed.device_state, "crc"])}, data from device_state where device = ?`,
   );
@@ -56,33 +41,11 @@ class Reader {
   }
 
   scan(from: number): Float64Array<ArrayBuffer> {
-    try {
-      return numbersOf(this.#scan.all(from, scanRows));
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      return this.#scanDamaged(from);
-    }
-  }
-
-  /** A row that tells whose it is costs its device alone, when its data are read: then the length that is not known here does not matter. */
-  #scanDamaged(from: number): Float64Array<ArrayBuffer> {
-    const numbers = numbersOf(this.#scanHeads.all(from, scanRows));
-    for (let at = 0; at < numbers.length; at += scanColumns) numbers[at + lengthColumn] = this.#lengthOf(numbers[at]);
-    return numbers;
-  }
-
-  #lengthOf(seq = 0): number {
-    try {
-      const row: unknown = this.#length.get(seq);
-      return Array.isArray(row) ? Number(row[0]) : 0;
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      return 0;
-    }
+    return this.#scan.read(from);
   }
 
   scanBlocks(from: number): Float64Array<ArrayBuffer> {
-    return numbersOf(this.#scanBlocks.all(from, scanRows));
+    return this.#scanBlocks.read(from);
   }
 
   holdsAny(seqs: readonly number[]): boolean {
@@ -93,17 +56,7 @@ class Reader {
   }
 
   waiting(): ReaderCalls["waiting"]["answer"] {
-    const found = (sql: string) =>
-      this.statements.run({ sql, parameters: [] }).rows.map(({ device, seq, since, count }) => ({
-        device: Number(device),
-        seq: Number(seq),
-        since: Number(since),
-        count: Number(count),
-      }));
-    const each = `select ${asDoubles(["device", "seq", "first", "count"])} from patch`;
-    const patches = `select device, max(seq) as seq, min(first) as since, sum(count) as count from (${each}) group by device`;
-    const shifts = `select ${asDoubles(["device", "seq", "since", "count"])} from shifts`;
-    return { shifts: found(shifts), patches: found(patches) };
+    return waitingIn(this.database);
   }
 
   states(devices: readonly DeviceKey[]): StatesAnswer {
@@ -112,15 +65,25 @@ class Reader {
     let answered = 0;
     for (; answered < devices.length && (answered === 0 || sink.length < statesBytes); answered++) {
       const device = devices[answered] ?? 0;
-      const row = this.#state.get(device);
+      const row = this.#stateRow(device);
       if (row === undefined) continue;
-      if (isRowWhole("device_state", { ...row, device }) === false)
-        throw new EngineError(stateDamaged(device, noMatch));
       table.push(device, Number(row.version), Number(row.as_of), sink.length);
       if (row.data instanceof Uint8Array) sink.append(row.data);
       table.push(sink.length);
     }
     return { answered, table: Float64Array.from(table), bytes: sink.cut() };
+  }
+
+  #stateRow(device: DeviceKey) {
+    try {
+      const row = this.#state.get(device);
+      if (row !== undefined && isRowWhole("device_state", { ...row, device }) === false)
+        throw new RecordsDamaged(noMatch);
+      return row;
+    } catch (error) {
+      const problem = damageOf(error);
+      throw problem === undefined ? error : new EngineError(stateDamaged(device, problem));
+    }
   }
 
   rows(seqs: readonly number[]): RowsAnswer {
@@ -147,17 +110,6 @@ class Reader {
   }
 }
 
-/** The numbers of each row. */
-function numbersOf(rows: readonly unknown[]): Float64Array<ArrayBuffer> {
-  const numbers = new Float64Array(rows.length * scanColumns);
-  let at = 0;
-  for (const row of rows) {
-    if (!Array.isArray(row)) continue;
-    for (let column = 0; column < scanColumns; column++) numbers[at++] = Number(row[column]);
-  }
-  return numbers;
-}
-
 let opened: Reader | undefined;
 /** Opened by a call, so that a failure to open is that call's answer. */
 function reader(): Reader {
@@ -176,6 +128,7 @@ serve<SqliteReaderCalls>(
       const answer = reader().scanBlocks(from);
       return { answer, transfer: [answer.buffer] };
     },
+    verify: (table) => plain(problemsOf(reader().database, table)),
     holdsAny: (seqs) => plain(reader().holdsAny(seqs)),
     waiting: () => plain(reader().waiting()),
     statesAsOf: () => plain(reader().statements.run({ sql: asOfQuery, parameters: [] }).rows),

@@ -2,10 +2,12 @@ import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { databaseOfWorker, plain, serve } from "../workers/serve.ts";
 import { BatchWriter } from "./batch-writer.ts";
-import { failureOf, sqliteError } from "./engine-errors.ts";
+import { failureOf, isDamage, sqliteError } from "./engine-errors.ts";
 import type { SqliteWriterCalls } from "./messages.ts";
 import { closeMarked, markClosed, markOpen } from "./open-mark.ts";
+import { mendPatchIndex } from "./patch-index.ts";
 import { addSumFunctions } from "./row-sums.ts";
+import { tailEndDamaged } from "./scans.ts";
 import { Statements } from "./statements.ts";
 import { Swap } from "./swap.ts";
 
@@ -62,14 +64,16 @@ class Writer {
 
   /**
    * Writes to the end of the tail and takes it back: that end belongs to all devices, so a damaged page there concerns each. A damaged row may have a number to which none can be
-   * added.
+   * added. The row is so large that it needs a page of its own.
    */
   tryAppend(): void {
     this.database.exec("begin immediate");
     try {
       this.database.exec(
-        "insert into tail (seq, device, first, last, count, data) select coalesce(max(seq), 0) + 1, 0, 0, 0, 0, x'' from tail where seq < 1 << 52",
+        "insert into tail (seq, device, first, last, count, data) select coalesce(max(seq), 0) + 1, 0, 0, 0, 0, zeroblob(8000) from tail where seq < 1 << 52",
       );
+    } catch (error) {
+      throw isDamage(error) ? tailEndDamaged(error) : error;
     } finally {
       if (this.database.isTransaction) this.database.exec("rollback");
     }
@@ -162,6 +166,11 @@ serve<SqliteWriterCalls>(
       writer().tryAppend();
       return plain(null);
     },
+    tryAppend: () => {
+      writer().tryAppend();
+      return plain(null);
+    },
+    mendIndex: () => plain(mendPatchIndex(writer().database)),
     mark: () => {
       markOpen(writer().database);
       return plain(null);

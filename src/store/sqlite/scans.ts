@@ -1,0 +1,197 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { spanOfBlock } from "../blocks/layout.ts";
+import { nobody, scanColumns } from "../locations/calls.ts";
+import { checkChunk } from "../records/chunk-check.ts";
+import { recordsDamage } from "../records/damage.ts";
+import { RecordCursor } from "../records/record-codec.ts";
+import { fitsBytes, fitsNumbers } from "../records/row-sum.ts";
+import { corrupt, isDamage, sqliteError } from "./engine-errors.ts";
+import { doubles, summed } from "./row-sums.ts";
+import { type LostRows, RowsAround } from "./rows-around.ts";
+
+/** Rows of one answer: a few megabytes of numbers at most. */
+const scanRows = 20_000;
+
+type Table = "tail" | "block";
+
+/** A row of a scan: `scanColumns` numbers. */
+type Numbers = readonly number[];
+
+const columnsOf: Readonly<Record<Table, string>> = {
+  tail: doubles(["seq", "device", "first", "last", "count", "length(data)", "seq", "crc"]),
+  block: doubles([...summed.block, "crc"]),
+};
+
+/** Where no end of the rows is known that can't be read. */
+const noEnd = Number.MAX_SAFE_INTEGER;
+
+/** Reads the numbers of all chunks of a table: those that the index is made of. */
+export class Scan {
+  readonly #table: Table;
+  readonly #rows: RowsAround;
+  readonly #data: StatementSync;
+  readonly #one: StatementSync;
+  readonly #highest: StatementSync;
+  /** Event time of the last record that was read, to tell about when those were that can't be read. */
+  #reached = Number.NaN;
+
+  constructor(database: DatabaseSync, table: Table) {
+    const columns = columnsOf[table];
+    this.#table = table;
+    // The length of a row's bytes, and the checksum behind them, may be what can't be read.
+    const fewer = columns.replace(/length\(data\)|crc/g, "null");
+    this.#rows = new RowsAround(database, { table, columns, fewer });
+    this.#data = database.prepare(`select data from ${table === "tail" ? "tail" : "block_data"} where seq = ?`);
+    this.#one = database.prepare(`select 1 from ${table} where seq = ?`);
+    this.#highest = database.prepare(`select cast(max(seq) as real) as seq from ${table} where seq < 1 << 52`);
+  }
+
+  /** See `ReaderCalls.scan`. */
+  read(from: number): Float64Array<ArrayBuffer> {
+    const found = this.#rows.read(from, scanRows);
+    if ("from" in found) return Float64Array.from(this.#lost(found) ?? []);
+    let last = from - 1;
+    let damaged = this.#rows.near;
+    const mended: number[] = [];
+    const numbers = new Float64Array(found.length * scanColumns);
+    for (const [index, row] of found.entries()) {
+      const read = row.slice(0, scanColumns).map(Number);
+      let own: Numbers = read;
+      if (!this.#fits(row)) {
+        own = this.#mended(read, Number(row.at(-1)));
+        damaged = true;
+        if (own[1] !== nobody) mended.push(...damagedRow(own));
+      }
+      const [seq = 0, device] = own;
+      // Where the way to a page is damaged, it leads to another one, or to one page twice.
+      if (seq <= last) {
+        own = orphan(seq, seq, own);
+        damaged = true;
+      }
+      // A number without a checksum may be any.
+      else if (device !== nobody && row.at(-1) !== null) last = seq;
+      numbers.set(own, index * scanColumns);
+    }
+    if (damaged) this.#leaveOut(numbers);
+    this.#reached = numbers.at(3 - scanColumns) ?? this.#reached;
+    return mended.length === 0 ? numbers : Float64Array.from([...mended, ...numbers]);
+  }
+
+  /** Whether a row's numbers are those of its checksum, if it has one. */
+  #fits(row: readonly unknown[]): boolean {
+    const sum = row.at(-1);
+    if (sum === null) return true;
+    const ofSum = this.#table === "tail" ? row.slice(0, 5) : row.slice(0, -1);
+    return fitsNumbers(Number(sum), ofSum.map(Number));
+  }
+
+  /** Leaves out rows that are not found by their number: a damaged page may be read in its order and not otherwise. */
+  #leaveOut(numbers: Float64Array): void {
+    for (let at = 0; at < numbers.length; at += scanColumns) {
+      const row = numbers.subarray(at, at + scanColumns);
+      const [seq = 0, device] = row;
+      if (device !== nobody && !this.#holds(seq)) numbers.set(orphan(seq, seq, row), at);
+    }
+  }
+
+  #holds(seq: number): boolean {
+    try {
+      return this.#one.get(seq) !== undefined;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return false;
+    }
+  }
+
+  /** What a row was whose numbers do not fit its checksum, or what stands for it where that can't be told. */
+  #mended(numbers: Numbers, sum: number): Numbers {
+    const [seq = 0] = numbers;
+    const data = this.#dataOf(seq);
+    const own = this.#table === "tail" ? ownOfTail(numbers, sum, data) : ownOfBlock(numbers, data);
+    return own ?? orphan(seq, seq, numbers);
+  }
+
+  #dataOf(seq: number): Uint8Array {
+    try {
+      const data = this.#data.get(seq)?.data;
+      return data instanceof Uint8Array ? data : nothing;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return nothing;
+    }
+  }
+
+  /** What stands for rows that can't be read. Undefined where all of these are told already. */
+  #lost({ from, to }: LostRows): Numbers | undefined {
+    const last = to ?? this.#last();
+    if (from > last || from >= noEnd) return undefined;
+    const behind = to === undefined ? undefined : this.#rows.read(to + 1, 1);
+    const next = behind !== undefined && !("from" in behind) ? Number(behind[0]?.[2] ?? Number.NaN) : Number.NaN;
+    return orphan(from, last, [from, nobody, this.#reached, next]);
+  }
+
+  /** The highest row number. Rows that are not read may have numbers that others must not get. */
+  #last(): number {
+    if (this.#table === "block") return noEnd;
+    try {
+      return Number(this.#highest.get()?.seq ?? 0);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      throw tailEndDamaged(error);
+    }
+  }
+}
+
+/** The failure of each commit, which writes to the end of the tail and takes free pages. */
+export function tailEndDamaged({ message }: Error) {
+  const what = "the end of the table tail, or the list of free pages, is damaged, so that no position can be stored";
+  return sqliteError(`${what}: ${message}`, corrupt);
+}
+
+const nothing = new Uint8Array(0);
+
+/** Stands for rows that nobody's reading finds: see `nobody`. */
+function orphan(
+  from: number,
+  to: number,
+  [, , first = 0, last = 0, count = 0]: ArrayLike<number> & Iterable<number>,
+): Numbers {
+  return [to, nobody, first, last, count, 0, from];
+}
+
+/** Tells of a row whose device is known, behind which it stands as it was: who reads the row finds it damaged. */
+function damagedRow([seq = 0, device = 0, first = 0, last = 0, count = 0]: Numbers): Numbers {
+  return [seq, nobody, first, last, count, device, seq];
+}
+
+/** A row of the tail whose numbers do not fit its checksum: what it was, if that can be told. */
+function ownOfTail(numbers: Numbers, sum: number, data: Uint8Array): Numbers | undefined {
+  const [seq = 0, device = 0, first = 0, last = 0, count = 0, ...others] = numbers;
+  // Where it is the checksum that is damaged, all else agrees.
+  if (!fitsBytes(sum, data))
+    return checkChunk({ first, last, count, data }).problem === undefined ? numbers : undefined;
+  const span = spanOf(data);
+  return span !== undefined && fitsNumbers(sum, [seq, device, ...span]) ? [seq, device, ...span, ...others] : undefined;
+}
+
+/** The same of a block: the checksum of its bytes is of its device, times and count, too. */
+function ownOfBlock([seq = 0, device = 0, , , , ...others]: Numbers, data: Uint8Array): Numbers | undefined {
+  const span = spanOfBlock(device, data);
+  return span && [seq, device, ...span, ...others];
+}
+
+/** Event times of the first and the last of some records, and how many there are. */
+function spanOf(data: Uint8Array): readonly [number, number, number] | undefined {
+  const cursor = new RecordCursor(data);
+  let [first, count] = [0, 0];
+  try {
+    for (let at = 0; at < data.byteLength; at = cursor.end) {
+      cursor.readKey(at);
+      if (count++ === 0) first = cursor.time;
+    }
+  } catch (error) {
+    if (recordsDamage(error) === undefined) throw error;
+    return undefined;
+  }
+  return [first, cursor.time, count];
+}

@@ -105,6 +105,8 @@ export interface DeviceStateTable {
   deleted: Generated<number>;
   data: Uint8Array;
   crc: number | null;
+  /** 1: the device has a row of `shifts`. Older versions did not say so. */
+  shifted: number | null;
 }
 
 /** Reports that are kept as evidence, a bounded number of each device. */

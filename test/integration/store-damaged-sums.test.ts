@@ -84,6 +84,7 @@ const damages: Readonly<Record<string, () => [string, ...(number | Uint8Array)[]
   "the last octet of the shifts": flip("shifts", -2),
   "since when there are shifts": set("shifts", "since = since + (1 << 33)"),
   "the row number of the shifts": set("shifts", "seq = seq + 16"),
+  "the shifts gone": () => [`delete from shifts where device = ${made.damaged.key}`],
   "the odometer of a block": set("block", "odometer_mm = odometer_mm + 4096"),
   "the working hours of a block": set("block", "sensor1_ms = sensor1_ms + 64"),
   "the row number that a block is as of": set("block", "as_of = as_of + 4096"),

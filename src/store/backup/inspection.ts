@@ -5,7 +5,8 @@ import { asOfQuery, asOfSetting } from "../locations/stored-states.ts";
 import { RecordsDamaged, recordsDamage } from "../records/damage.ts";
 import { Patches, type PatchRow } from "../records/patches.ts";
 import { readState } from "../records/state-codec.ts";
-import { columnsOf, isRowWhole, shiftsOf } from "../sqlite/row-sums.ts";
+import { columnsOf, isRowWhole } from "../sqlite/row-sums.ts";
+import { shiftsOf } from "../sqlite/shift-rows.ts";
 import { ChunkWalk, type Row } from "./chunk-walk.ts";
 import type { Counted } from "./copy.ts";
 import { isDamage } from "./damage.ts";
@@ -163,23 +164,30 @@ class Inspector {
   /** The state of a device knows how many positions it has numbered, so missing ones show whatever became of their rows. */
   async #states(): Promise<void> {
     const columns = columnsOf(this.#database, "device_state");
-    const counted = "select 1 from pragma_table_info('device_state') where name = 'deleted'";
-    const deleted = this.#database.prepare(counted).get() === undefined ? "0" : "cast(deleted as real)";
+    const has = this.#database.prepare("select 1 from pragma_table_info('device_state') where name = ?");
+    const deleted = has.get("deleted") === undefined ? "0" : "cast(deleted as real)";
+    const unshifted =
+      has.get("shifted") === undefined
+        ? "0"
+        : "shifted = 1 and not exists (select 1 from shifts s where s.device = d.device)";
     const rows = this.#database.prepare(
-      `select ${columns}, ${deleted} as deleted from device_state where device > ? order by rowid limit ${statesAtOnce}`,
+      `select ${columns}, ${deleted} as deleted, ${unshifted} as unshifted from device_state d where d.rowid > ? order by d.rowid limit ${statesAtOnce}`,
     );
     for (let after = -(2 ** 53), more = true; more; await nextTurn()) {
       this.#work.signal.throwIfAborted();
       const some = rows.all(after);
       more = some.length === statesAtOnce;
       for (const row of some) {
-        after = Number(row.device);
+        const device = Number(row.device);
+        // The number of a damaged row may be any.
+        after = Math.max(after + 1, device);
         const bytes = row.data instanceof Uint8Array ? row.data : new Uint8Array(0);
         // Data of earlier versions have neither `as_of` nor `deleted`.
         const { version, as_of: asOf = 0, deleted = 0 } = row;
-        const numbers = { device: after, version: Number(version), asOf: Number(asOf), deleted: Number(deleted) };
-        if (isRowWhole("device_state", row) === false) this.#tell(after, stateDamaged);
+        const numbers = { device, version: Number(version), asOf: Number(asOf), deleted: Number(deleted) };
+        if (isRowWhole("device_state", row) === false) this.#tell(device, stateDamaged);
         else this.#state(numbers, bytes);
+        if (row.unshifted === 1) this.#tell(device, "what late positions add to its totals is missing");
       }
     }
   }

@@ -6,7 +6,8 @@ import { type BatchVisitor, type PackedState, type Rewrite, unpackBatch } from "
 import { Rewriter } from "../records/rewrite.ts";
 import { rowSum } from "../records/row-sum.ts";
 import { RefusedWriter } from "./refused-writer.ts";
-import { asDoubles, doubles, isRowWhole, shiftsColumns, shiftsOf, summed } from "./row-sums.ts";
+import { asDoubles, doubles, isRowWhole, summed } from "./row-sums.ts";
+import { ShiftRows } from "./shift-rows.ts";
 
 /** Writes a commit's batch: one transaction, each row by a prepared statement, record bytes straight from the batch. */
 export class BatchWriter implements BatchVisitor {
@@ -18,7 +19,8 @@ export class BatchWriter implements BatchVisitor {
   readonly #version: StatementSync;
   readonly #asOf: StatementSync;
   readonly #shift: StatementSync;
-  readonly #shifts: StatementSync;
+  readonly #shifts: ShiftRows;
+  readonly #mark: StatementSync;
   readonly #chunk: StatementSync;
   readonly #rewrite: StatementSync;
   readonly #lay: StatementSync;
@@ -51,7 +53,8 @@ export class BatchWriter implements BatchVisitor {
        cast(device as real), excluded.seq, cast(min(since, excluded.since) as real), cast(count + excluded.count as real),
        case when crc is null then cast(data || excluded.data as blob) else excluded.data end)`,
     );
-    this.#shifts = database.prepare(`select ${shiftsColumns} from shifts where device = ?`);
+    this.#shifts = new ShiftRows(database);
+    this.#mark = database.prepare("update device_state set shifted = 1 where device = ? and shifted is not 1");
     this.#chunk = database.prepare(`select ${asDoubles([...summed.tail, "crc"])}, data from tail where seq = ?`);
     this.#rewrite = database.prepare("update tail set data = ?, crc = ? where seq = ?");
     this.#lay = database.prepare(
@@ -103,6 +106,7 @@ export class BatchWriter implements BatchVisitor {
     if (this.#conflicts.length > 0) return;
     const numbers = [device, this.#seq, since, count];
     this.#shift.run(...numbers, bytes, rowSum(numbers, bytes));
+    this.#mark.run(device);
   }
 
   chunk(device: DeviceKey, first: number, last: number, count: number, records: Uint8Array): void {
@@ -126,7 +130,7 @@ export class BatchWriter implements BatchVisitor {
   }
 
   #rewriteChunks({ device, seqs, patches }: Rewrite): number {
-    const rewriter = new Rewriter(patches, shiftsOf(device, this.#shifts.get(device)));
+    const rewriter = new Rewriter(patches, this.#shifts.read(device).shifts);
     for (const seq of seqs) {
       const row = this.#chunk.get(seq);
       if (row === undefined || !(row.data instanceof Uint8Array)) continue;

@@ -5,9 +5,9 @@ import { changesDamaged, damaged, EngineError, noMatch } from "../locations/fail
 import { RecordsDamaged } from "../records/damage.ts";
 import { Patches, type PatchRow } from "../records/patches.ts";
 import { fitsNumbers, isWhole } from "../records/row-sum.ts";
-import type { Shifts } from "../records/shifts.ts";
 import { damageOf } from "./engine-errors.ts";
-import { asDoubles, isRowWhole, shiftsColumns, shiftsOf, summed } from "./row-sums.ts";
+import { asDoubles, isRowWhole, summed } from "./row-sums.ts";
+import { ShiftRows } from "./shift-rows.ts";
 
 const tailHead = asDoubles(["seq", "first", "last", "count", "crc"]);
 const blockHead = asDoubles([...summed.block.filter((column) => column !== "device"), "crc"]);
@@ -27,7 +27,7 @@ export class ChunkRows {
   readonly #blocks: StatementSync;
   readonly #blockHeads: StatementSync;
   readonly #blockData: StatementSync;
-  readonly #shiftsOf: StatementSync;
+  readonly #shifts: ShiftRows;
   readonly #patchesOf: StatementSync;
 
   constructor(database: DatabaseSync) {
@@ -45,7 +45,7 @@ export class ChunkRows {
     this.#tailHeads = database.prepare(`select ${tailHead}, length(data) from tail where ${chosen}`, arrays);
     this.#blockHeads = database.prepare(`select ${blockHead} from block where ${chosen}`, arrays);
     this.#blockData = database.prepare("select data from block_data where seq = ?");
-    this.#shiftsOf = database.prepare(`select ${shiftsColumns} from shifts where device = ?`);
+    this.#shifts = new ShiftRows(database);
     // The numbers of all patches of the device: a damaged one might hide its row.
     this.#patchesOf = database.prepare(
       `select ${asDoubles([...summed.patch, "crc"])}, case when seq <= ? and last >= ? and first <= ? then data end as data
@@ -135,15 +135,11 @@ export class ChunkRows {
   #withOthers<Row extends ChunkHead>(device: DeviceKey, rows: Row[], until: number): ChunksFound<Row> {
     rows.sort((one, other) => one.first - other.first || one.seq - other.seq);
     try {
-      return { rows, shifts: this.#shifts(device), patches: this.#patches(device, rows, until) };
+      return { rows, shifts: this.#shifts.read(device).shifts, patches: this.#patches(device, rows, until) };
     } catch (error) {
       const problem = damageOf(error);
       throw problem === undefined ? error : changesDamaged(device, problem);
     }
-  }
-
-  #shifts(device: DeviceKey): Shifts {
-    return shiftsOf(device, this.#shiftsOf.get(device));
   }
 
   /** Reads the patches that may concern these chunks. `rows`: in the order of their beginnings. */

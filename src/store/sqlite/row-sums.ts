@@ -1,8 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { DeviceKey } from "../../model/device.ts";
-import { changesDamaged, noMatch } from "../locations/failures.ts";
 import { extendedSum, isWhole, rowSum } from "../records/row-sum.ts";
-import { Shifts } from "../records/shifts.ts";
 
 /** Reads columns as doubles. Damage may leave a whole number that is too large for JavaScript. Read as an integer, it would make the whole query fail. */
 export function asDoubles(columns: readonly string[]): string {
@@ -25,7 +22,7 @@ export const summed = {
 type Summed = keyof typeof summed;
 
 /** A row with columns by their names. */
-type Row = Readonly<Record<string, unknown>>;
+export type Row = Readonly<Record<string, unknown>>;
 
 /** Whether a row that was read by name is whole: see `isWhole`. */
 export function isRowWhole(table: Summed, row: Row): boolean | undefined {
@@ -45,18 +42,6 @@ export function columnsOf(database: DatabaseSync, table: Summed): string {
   );
   const own = [...summed[table], "crc"].filter((column) => there.has(column));
   return there.has("data") ? `${asDoubles(own)}, data` : asDoubles(own);
-}
-
-/** Columns of `shifts`, as `shiftsOf` reads them. */
-export const shiftsColumns = `${asDoubles([...summed.shifts, "crc"])}, data`;
-
-/** The shifts of a device. `row`: undefined when there are none. */
-export function shiftsOf(device: DeviceKey, row: Row | undefined): Shifts {
-  if (row === undefined) return new Shifts(undefined);
-  const { data } = row;
-  if (!(data instanceof Uint8Array) || data.byteLength % 8 !== 0) throw changesDamaged(device, "a row is cut short");
-  if (isRowWhole("shifts", { ...row, device }) === false) throw changesDamaged(device, noMatch);
-  return new Shifts(data);
 }
 
 /** Adds the SQL functions by which rows get new checksums where SQL changes them. */

@@ -16,6 +16,7 @@ const tables = `
   create table block (seq integer primary key, device, first, last, count, bytes, as_of, odometer_mm default 0,
     sensor1_ms default 0, sensor2_ms default 0, sensor3_ms default 0, sensor4_ms default 0, crc);
   create table block_data (seq integer primary key, data);
+  create table device_state (device integer primary key, shifted);
   create table shifts (device, seq, since, count, data, crc);
   create table patch (key integer primary key, device, seq, first, last, count, data, crc);
 `;

@@ -9,7 +9,8 @@ import {
 } from "../locations/calls.ts";
 import { rowSum } from "../records/row-sum.ts";
 import { RowCheck } from "./row-check.ts";
-import { doubles, shiftsColumns, shiftsOf, summed } from "./row-sums.ts";
+import { doubles, summed } from "./row-sums.ts";
+import { ShiftRows } from "./shift-rows.ts";
 
 /** The writer's part of sealing and of retention: puts blocks in the place of chunks, or deletes these, in one transaction each time. */
 export class Swap {
@@ -18,7 +19,8 @@ export class Swap {
   readonly #insert: StatementSync;
   readonly #insertData: StatementSync;
   readonly #lift: StatementSync;
-  readonly #shifts: StatementSync;
+  readonly #shifts: ShiftRows;
+  readonly #unmark: StatementSync;
   readonly #keep: StatementSync;
   readonly #forget: StatementSync;
   readonly #forgetPatches: StatementSync;
@@ -40,7 +42,8 @@ export class Swap {
        sensor3_ms = sensor3_ms + ?5, sensor4_ms = sensor4_ms + ?6, crc = new_crc(cast(crc as real), ${doubles(summed.block)},
        ${doubles(summed.block.slice(0, 6))}, ?1, odometer_mm + ?2, sensor1_ms + ?3, sensor2_ms + ?4, sensor3_ms + ?5, sensor4_ms + ?6, null) where seq = ?7 and as_of < ?1`,
     );
-    this.#shifts = database.prepare(`select ${shiftsColumns} from shifts where device = ?`);
+    this.#shifts = new ShiftRows(database);
+    this.#unmark = database.prepare("update device_state set shifted = 0 where device = ?");
     this.#keep = database.prepare("update shifts set since = ?, count = ?, data = ?, crc = ? where device = ?");
     this.#forget = database.prepare("delete from shifts where device = ?");
     this.#forgetPatches = database.prepare("delete from patch where device = ? and seq <= ?");
@@ -96,11 +99,12 @@ export class Swap {
   forget(device: DeviceKey, seq: number): WaitingLeft {
     let shifts = { count: 0, since: Number.POSITIVE_INFINITY };
     this.#transaction(() => {
-      const row = this.#shifts.get(device);
-      const { count, since, bytes } = shiftsOf(device, row).after(seq);
-      const sum = rowSum([device, Number(row?.seq), since, count], bytes);
-      if (count === 0) this.#forget.run(device);
-      else this.#keep.run(since, count, bytes, sum, device);
+      const known = this.#shifts.read(device);
+      const { count, since, bytes } = known.shifts.after(seq);
+      if (count === 0) {
+        this.#forget.run(device);
+        this.#unmark.run(device);
+      } else this.#keep.run(since, count, bytes, rowSum([device, known.seq, since, count], bytes), device);
       this.#forgetPatches.run(device, seq);
       shifts = { count, since };
       return true;

@@ -1,3 +1,4 @@
+import { EngineError } from "../locations/failures.ts";
 import { databaseOfWorker } from "../workers/serve.ts";
 import { addressOf, type Order } from "./orders.ts";
 import { Session } from "./wire/session.ts";
@@ -24,12 +25,15 @@ export class Connection {
   readonly #open: () => Promise<Session>;
   #session: Session | undefined;
   #opening: Promise<Session> | undefined;
+  #closed = false;
 
   constructor(open: () => Promise<Session>) {
     this.#open = open;
   }
 
   async session(): Promise<Session> {
+    // Of a call that is under way still: a session that is opened now would be ended by nobody, and its thread with it.
+    if (this.#closed) throw new EngineError({ message: "the connection was closed", trouble: "down", code: "08003" });
     if (this.#session !== undefined && !this.#session.isLost) return this.#session;
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;
@@ -39,6 +43,7 @@ export class Connection {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#opening?.catch(() => undefined);
     await this.#session?.end();
   }

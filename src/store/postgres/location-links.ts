@@ -1,7 +1,6 @@
 import { StoreUnavailable } from "../../ports/store.ts";
 import type { Link, ReaderCalls, WriterCalls } from "../locations/calls.ts";
 import { EngineError } from "../locations/failures.ts";
-import type { WorkerLink } from "../workers/worker-link.ts";
 import type { PostgresWriterCalls } from "./messages.ts";
 import type { ServiceLock } from "./service-lock.ts";
 import { takenOver } from "./writing-session.ts";
@@ -19,7 +18,7 @@ const settling: ReadonlySet<string> = new Set([
 
 /** What the links need to know of the service. */
 export interface WritingParts {
-  readonly writer: WorkerLink<PostgresWriterCalls>;
+  readonly writer: Link<PostgresWriterCalls>;
   readonly lock: Pick<ServiceLock, "held">;
   /** Told once when another service has written to the database: nothing that is in memory holds any more. */
   onTakenOver(error: unknown): void;
@@ -62,11 +61,13 @@ export class WriterGate implements Link<WriterCalls> {
 
   /** Resolves when no call that failed can change anything any more. Rejects with `StoreUnavailable` while that is not known. */
   async settled(): Promise<void> {
-    if (!this.#doubtful) return;
-    this.#settling ??= this.#settle().finally(() => {
-      this.#settling = undefined;
-    });
-    await this.#settling;
+    // Who comes while the first one waits, waits too; and a call that fails meanwhile is a new doubt.
+    while (this.#doubtful || this.#settling !== undefined) {
+      this.#settling ??= this.#settle().finally(() => {
+        this.#settling = undefined;
+      });
+      await this.#settling;
+    }
   }
 
   async #settle(): Promise<void> {

@@ -1,5 +1,6 @@
 import pg from "pg";
 import type { Log } from "../../ports/log.ts";
+import { durable } from "./durable.ts";
 import { textOf } from "./text.ts";
 import type { ServerAddress } from "./url.ts";
 
@@ -28,7 +29,7 @@ const session = `select
   set_config('default_transaction_deferrable', 'off', false),
   set_config('extra_float_digits', '1', false),
   set_config('jit', 'off', false),
-  case when current_setting('synchronous_commit') = 'off' then set_config('synchronous_commit', 'on', false) end`;
+  ${durable}`;
 
 /** Connections to a server, made when they are needed. `times` undefined: statements may take as long as they need, for migrations. */
 export function makePool(

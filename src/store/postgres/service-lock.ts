@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import type { Log } from "../../ports/log.ts";
+import { endOf } from "./ending.ts";
 import { messageOf } from "./errors.ts";
 import { locks } from "./orders.ts";
 import { probeMs, type Times } from "./pool.ts";
@@ -83,7 +84,7 @@ export class ServiceLock {
       }
       const found = await client.query<{ name: string; address: string | null; since: Date }>(holder);
       const [other] = found.rows;
-      await client.end();
+      await endOf(client, times.connect);
       if (other === undefined) return "another session";
       return `${other.name}${other.address === null ? "" : ` at ${other.address}`}, since ${other.since.toISOString()}`;
     } catch (error) {
@@ -132,7 +133,7 @@ export class ServiceLock {
     const client = this.#client;
     this.#client = undefined;
     clearInterval(this.#timer);
-    await client?.end();
+    if (client !== undefined) await endOf(client, this.#parts.times.connect);
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { EngineError } from "../locations/failures.ts";
 import { writingSettings } from "./connection.ts";
+import { durable } from "./durable.ts";
 import { addressOf, locks, type Order, ownerSetting } from "./orders.ts";
 import type { Statement } from "./wire/messages.ts";
 import { Session, step } from "./wire/session.ts";
@@ -15,10 +16,7 @@ const patienceMs = 500;
 
 const sql = {
   lock: { name: "lock", sql: `select pg_try_advisory_lock(${locks.writing})::int::bigint` },
-  durable: {
-    name: "durable",
-    sql: "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'",
-  },
+  durable: { name: "durable", sql: `select ${durable}` },
   // A session that waits for a standby is let be: what it commits would count as done though the standby does not have it.
   end: {
     name: "end_own",

@@ -100,6 +100,9 @@ export function pipelineOf(steps: readonly Step[], toPrepare: readonly Statement
   return writer.bytes;
 }
 
+/** The number of a message's bytes counts itself. */
+const leastSize = 4;
+
 /** Splits what a server sends into messages, however it was cut. */
 export class Messages {
   readonly #told: (kind: string, body: Buffer) => void;
@@ -112,6 +115,7 @@ export class Messages {
     this.#told = told;
   }
 
+  /** Throws where what comes is no message: nothing behind it can be read. */
   add(piece: Buffer): void {
     this.#pieces.push(piece);
     this.#size += piece.length;
@@ -121,7 +125,9 @@ export class Messages {
     let at = 0;
     this.#needed = 5;
     while (bytes.length - at >= 5) {
-      const end = at + 1 + bytes.readInt32BE(at + 1);
+      const size = bytes.readInt32BE(at + 1);
+      if (size < leastSize) throw new RangeError("the server sent what is no message");
+      const end = at + 1 + size;
       if (end > bytes.length) {
         this.#needed = end - at;
         break;

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { EngineError } from "../../locations/failures.ts";
+import { endOf } from "../ending.ts";
 import { messageOf, troubleOf } from "../errors.ts";
 import { probeMs, type Times } from "../pool.ts";
 import type { ServerAddress } from "../url.ts";
@@ -71,7 +72,13 @@ export class Session {
     const messages = new Messages((kind, body) => this.#told(kind, body));
     const { stream } = client.connection;
     stream.removeAllListeners("data");
-    stream.on("data", (piece: Buffer) => messages.add(piece));
+    stream.on("data", (piece: Buffer) => {
+      try {
+        messages.add(piece);
+      } catch (error) {
+        this.#lose(error instanceof Error ? error.message : String(error));
+      }
+    });
     client.on("error", (error) => this.#lose(error.message));
     client.on("end", () => this.#lose("the connection ended"));
   }
@@ -132,17 +139,20 @@ export class Session {
     this.#lose(why);
   }
 
-  /** Ends the session when all runs are answered. */
+  /** Ends the session when all runs are answered, or when the server has had the time for that. */
   async end(): Promise<void> {
     if (this.#lost !== undefined) return;
-    this.#lost = lostBy("the session was ended");
+    const lost = lostBy("the session was ended");
+    this.#lost = lost;
     clearTimeout(this.#deadline);
-    await this.#client.end();
+    await endOf(this.#client, this.#runs.length === 0 ? this.#times.connect : answerMs(this.#times));
+    for (const run of this.#runs.splice(0)) run.reject(run.failure ?? lost);
   }
 
   #watch(): void {
     clearTimeout(this.#deadline);
-    if (this.#runs.length === 0) return;
+    // One that ends has a time limit of its own.
+    if (this.#runs.length === 0 || this.#lost !== undefined) return;
     this.#deadline = setTimeout(() => this.#lose("the server did not answer in time"), answerMs(this.#times));
   }
 

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { before, describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Order } from "../../src/store/postgres/orders.ts";
+import { addressOf } from "../../src/store/postgres/orders.ts";
+import { Session, step } from "../../src/store/postgres/wire/session.ts";
+import { text } from "../../src/store/postgres/wire/values.ts";
+import { openWritingSession } from "../../src/store/postgres/writing-session.ts";
+import { noPostgres, PostgresServer } from "../support/postgres.ts";
+import { openPostgres, shortTimes } from "../support/postgres-store.ts";
+import { silentLog } from "../support/silent-log.ts";
+
+const setting = { name: "setting_of", sql: "select current_setting($1::text)" };
+const sleep = { name: "sleep", sql: "select pg_sleep(60)::text" };
+
+describe("sessions of PostgreSQL", { skip: noPostgres }, () => {
+  let server: PostgresServer;
+  before(async () => {
+    server = await PostgresServer.start();
+  });
+
+  async function orderOf(url: string): Promise<Order> {
+    await (await openPostgres(url, silentLog, { times: shortTimes })).close();
+    return { url, isPlain: true, service: "a test", times: shortTimes };
+  }
+
+  /** Stops the processes of sessions, as those of a server that hangs. Gives what lets them go on. */
+  async function stopped(database: string, like: string): Promise<() => void> {
+    const found = await server.ask(
+      database,
+      `select pid from pg_stat_activity where datname = current_database() and application_name like '${like}'`,
+    );
+    const pids = found.map(({ pid }) => Number(pid));
+    assert.ok(pids.length > 0, "there are sessions");
+    for (const pid of pids) process.kill(pid, "SIGSTOP");
+    return () => {
+      for (const pid of pids) process.kill(pid, "SIGCONT");
+    };
+  }
+
+  it("what is written stays durable where the server's settings change while the session is open", async (context) => {
+    const order = await orderOf(await server.database());
+    const session = await openWritingSession(order, true);
+    context.after(() => session.end());
+    const valueNow = async (name: string) => (await session.run(step(setting, text(name))))[0]?.rows[0]?.text();
+    for (const change of ["synchronous_commit = off", "deadlock_timeout = '1234ms'"])
+      await server.ask("postgres", `alter system set ${change}`);
+    await server.ask("postgres", "select pg_reload_conf()");
+    while ((await valueNow("deadlock_timeout")) !== "1234ms") await pause(20);
+    assert.equal(await valueNow("synchronous_commit"), "on");
+    await server.ask("postgres", "alter system reset all");
+    await server.ask("postgres", "select pg_reload_conf()");
+  });
+
+  it("a store is closed also where the server does not answer any more", async (context) => {
+    const url = await server.database();
+    const store = await openPostgres(url, silentLog, { times: shortTimes });
+    await store.check();
+    context.after(await stopped(new URL(url).pathname.slice(1), "waybeam %"));
+    await store.close();
+  });
+
+  it("nobody waits for what was under way when a session was ended and its server hung", async (context) => {
+    const order = await orderOf(await server.database());
+    const name = "a session that ends";
+    const session = await Session.open({ address: addressOf(order), times: shortTimes, name, settings: {} });
+    const running = assert.rejects(session.run(step(sleep)), { code: "08006" });
+    context.after(await stopped(new URL(order.url).pathname.slice(1), name));
+    await session.end();
+    await running;
+  });
+});

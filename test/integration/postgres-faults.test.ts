@@ -180,7 +180,8 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
     assert.ok(warnings.some((text) => text.includes("nothing is written until it is held again")));
   });
 
-  it("what another service wrote meanwhile ends this one, which writes nothing over it", async (context) => {
+  /** A service that lost its connections, and all it had at its server, and comes back when another one has started. */
+  async function overtaken(context: TestContext) {
     const url = await server.database();
     const network = await Network.before(server.port);
     context.after(() => network.close());
@@ -198,6 +199,18 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'waybeam%' and datname = current_database()";
     await server.ask(new URL(url).pathname.slice(1), gone);
     const second = await openPostgres(url, silentLog, { times: shortTimes });
+    context.after(() => second.close());
+    return { first, second, network, taken, key };
+  }
+
+  it("another service that took the place of this one ends it while it runs, also where nothing is reported", async (context) => {
+    const { network, taken } = await overtaken(context);
+    network.frozen = false;
+    assert.match(String(await taken), /another service has written to the database/);
+  });
+
+  it("what another service wrote meanwhile ends this one, which writes nothing over it", async (context) => {
+    const { first, second, network, taken, key } = await overtaken(context);
     await second.close();
     network.frozen = false;
     await assert.rejects(untilHeld(first), { name: "StoreUnavailable" });

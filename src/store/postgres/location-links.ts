@@ -20,7 +20,7 @@ const settling: ReadonlySet<string> = new Set([
 export interface WritingParts {
   readonly writer: Link<PostgresWriterCalls>;
   readonly lock: Pick<ServiceLock, "held">;
-  /** Told once when another service has written to the database: nothing that is in memory holds any more. */
+  /** Told when another service has written to the database: nothing that is in memory holds any more. */
   onTakenOver(error: unknown): void;
 }
 
@@ -31,7 +31,6 @@ export interface WritingParts {
 export class WriterGate implements Link<WriterCalls> {
   readonly #parts: WritingParts;
   #doubtful = false;
-  #isTaken = false;
   #settling: Promise<void> | undefined;
 
   constructor(parts: WritingParts) {
@@ -54,9 +53,7 @@ export class WriterGate implements Link<WriterCalls> {
 
   #doubt(error: StoreUnavailable): void {
     this.#doubtful = true;
-    if (!(error.cause instanceof EngineError) || error.cause.code !== takenOver || this.#isTaken) return;
-    this.#isTaken = true;
-    this.#parts.onTakenOver(error);
+    if (error.cause instanceof EngineError && error.cause.code === takenOver) this.#parts.onTakenOver(error);
   }
 
   /** Resolves when no call that failed can change anything any more. Rejects with `StoreUnavailable` while that is not known. */

@@ -119,7 +119,8 @@ async function assemble(
   const { tables: database, vault, crowded } = rows;
   const workers = workersOf(order, cacheBytes, log, closings);
   await workers.writer.call("take", null);
-  const onTakenOver = options.onTakenOver ?? (() => undefined);
+  const onTakenOver = toldOnce(options.onTakenOver);
+  lock.watch(order.service, onTakenOver);
   const writer = new WriterGate({ writer: workers.writer, lock, onTakenOver });
   const reader = new SettledReader(workers.reader, writer);
   const turns = new Mutex();
@@ -151,6 +152,15 @@ async function assemble(
     },
   };
   return toldOf(store, index, locations);
+}
+
+/** Tells of the first error alone. */
+function toldOnce(tell: (error: unknown) => void = () => undefined): (error: unknown) => void {
+  let isTold = false;
+  return (error) => {
+    if (!isTold) tell(error);
+    isTold = true;
+  };
 }
 
 /** The row tables' own stores. */

@@ -1,12 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import type { Log } from "../../ports/log.ts";
+import { storeError } from "../locations/failures.ts";
 import { endOf } from "./ending.ts";
 import { messageOf } from "./errors.ts";
-import { locks } from "./orders.ts";
+import { locks, ownerSetting } from "./orders.ts";
 import { probeMs, type Times } from "./pool.ts";
 import { DatabaseInUse } from "./unusable.ts";
 import type { ServerAddress } from "./url.ts";
+import { takenOver, takenOverText } from "./writing-session.ts";
 
 /** How often it is tried to get the lock, ms. */
 const tryMs = 250;
@@ -19,6 +21,8 @@ const isFree = `select pg_try_advisory_lock(${locks.writing}) and pg_advisory_un
 const holder = `select application_name as name, client_addr as address, backend_start as since from pg_locks join pg_stat_activity using (pid)
   where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())
     and (classid::bigint << 32 | objid::bigint) in (${locks.service}, ${locks.writing}) and pid <> pg_backend_pid()`;
+/** Whether it is this service that wrote last: no row where it is. */
+const isOther = "select 1 from setting where name = $1 and not starts_with(value, $2)";
 /** The server ends a session whose other end is gone, so that the lock does not outlive its service for long. */
 const session = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
   set_config('tcp_keepalives_count', '3', false), set_config('idle_session_timeout', '0', false)`;
@@ -40,6 +44,7 @@ export class ServiceLock {
   #timer: NodeJS.Timeout | undefined;
   readonly #ended = new AbortController();
   #taking: Promise<void> | undefined;
+  #own: { readonly service: string; readonly onTakenOver: (error: unknown) => void } | undefined;
 
   private constructor(parts: ServiceLockParts) {
     this.#parts = parts;
@@ -60,6 +65,19 @@ export class ServiceLock {
     return this.#client !== undefined;
   }
 
+  /** From now on `service` is the one that writes. `onTakenOver`: told when the lock was lost, and another one is that since. */
+  watch(service: string, onTakenOver: (error: unknown) => void): void {
+    this.#own = { service, onTakenOver };
+  }
+
+  /** The writer looks too, but only when it opens a session, for which it needs what the other service has. */
+  async #look(client: pg.Client): Promise<void> {
+    if (this.#own === undefined) return;
+    const { service, onTakenOver } = this.#own;
+    const { rows } = await client.query(isOther, [ownerSetting, `${service} `]);
+    if (rows.length > 0) onTakenOver(storeError({ message: takenOverText, trouble: "down", code: takenOver }));
+  }
+
   /** Tries once. Resolves with undefined when the lock is held, or with who holds it. `alone`: nobody else may write still. */
   async #try(alone: boolean): Promise<string | undefined> {
     const { address, times } = this.#parts;
@@ -76,6 +94,7 @@ export class ServiceLock {
       await client.connect();
       await client.query(session);
       const { rows } = await client.query<{ locked: boolean }>(tryLock);
+      await this.#look(client);
       const isOurs = rows[0]?.locked === true;
       const free = isOurs && alone ? await client.query<{ free: boolean }>(isFree) : undefined;
       if (isOurs && free?.rows[0]?.free !== false) {

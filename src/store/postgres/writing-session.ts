@@ -9,6 +9,8 @@ import { text } from "./wire/values.ts";
 
 /** Code of a failure because another service has written to the database. */
 export const takenOver = "WB002";
+/** And what it says. */
+export const takenOverText = "another service has written to the database, or a standby has taken the server's place";
 /** How often it is tried whether the lock is free, ms. */
 const tryMs = 50;
 /** A session of ours that was cut off is ended after this time if it has not ended by itself, ms. */
@@ -82,7 +84,7 @@ async function claim(session: Session, { service }: Order, take: boolean): Promi
   if (take) await session.run(step(sql.own, text(ownerSetting), text(ours)));
   else if (owner?.rows[0]?.text() !== ours)
     throw new EngineError({
-      message: "another service has written to the database, or a standby has taken the server's place",
+      message: takenOverText,
       trouble: "down",
       code: takenOver,
     });

@@ -29,9 +29,9 @@ export function extendedSum(sum: number, before: RowNumbers, after: RowNumbers, 
   return withHead(after, appended === undefined ? ofBytes : crc32(appended, ofBytes));
 }
 
-/** Whether a row's numbers are those of its checksum. */
-export function fitsNumbers(sum: number, numbers: RowNumbers): boolean {
-  return sum === withHead(numbers, ofBytesIn(sum));
+/** Whether a row's numbers, the first `count` of these, are those of its checksum. */
+export function fitsNumbers(sum: number, numbers: RowNumbers, count = numbers.length): boolean {
+  return sum === withHead(numbers, ofBytesIn(sum), count);
 }
 
 /** Whether a row's bytes are those of its checksum. */
@@ -51,8 +51,7 @@ function ofBytesIn(sum: number): number {
   return ((sum % bytesRange) + bytesRange) % bytesRange;
 }
 
-function withHead(numbers: RowNumbers, ofBytes: number): number {
-  const count = numbers.length;
+function withHead(numbers: RowNumbers, ofBytes: number, count = numbers.length): number {
   for (let at = 0; at < count; at++) scratch[at] = numbers[at] ?? 0;
   scratch[count] = ofBytes;
   const head = crc32(bytesOf[count + 1] ?? nothing);

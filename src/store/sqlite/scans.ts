@@ -55,10 +55,10 @@ export class Scan {
     const mended: number[] = [];
     const numbers = new Float64Array(found.length * scanColumns);
     for (const [index, row] of found.entries()) {
-      const read = row.slice(0, scanColumns).map(Number);
+      const read = row.map(Number);
       let own: Numbers = read;
-      if (!this.#fits(row)) {
-        own = this.#mended(read, Number(row.at(-1)));
+      if (!this.#fits(row, read)) {
+        own = this.#mended(read.slice(0, scanColumns), Number(row.at(-1)));
         damaged = true;
         if (own[1] !== nobody) mended.push(...damagedRow(own));
       }
@@ -70,7 +70,7 @@ export class Scan {
       }
       // A number without a checksum may be any.
       else if (device !== nobody && row.at(-1) !== null) last = seq;
-      numbers.set(own, index * scanColumns);
+      for (let column = 0; column < scanColumns; column++) numbers[index * scanColumns + column] = own[column] ?? 0;
     }
     if (damaged) this.#leaveOut(numbers);
     this.#reached = numbers.at(3 - scanColumns) ?? this.#reached;
@@ -78,11 +78,10 @@ export class Scan {
   }
 
   /** Whether a row's numbers are those of its checksum, if it has one. */
-  #fits(row: readonly unknown[]): boolean {
-    const sum = row.at(-1);
-    if (sum === null) return true;
-    const ofSum = this.#table === "tail" ? row.slice(0, 5) : row.slice(0, -1);
-    return fitsNumbers(Number(sum), ofSum.map(Number));
+  #fits(row: readonly unknown[], numbers: Numbers): boolean {
+    const last = row.length - 1;
+    if (row[last] === null) return true;
+    return fitsNumbers(numbers[last] ?? 0, numbers, this.#table === "tail" ? summed.tail.length : last);
   }
 
   /** Leaves out rows that are not found by their number: a damaged page may be read in its order and not otherwise. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { openReadingSession } from "../../src/store/postgres/connection.ts";
 import type { Order } from "../../src/store/postgres/orders.ts";
 import { addressOf } from "../../src/store/postgres/orders.ts";
 import { Session, step } from "../../src/store/postgres/wire/session.ts";
@@ -11,6 +12,8 @@ import { openPostgres, shortTimes } from "../support/postgres-store.ts";
 import { silentLog } from "../support/silent-log.ts";
 
 const setting = { name: "setting_of", sql: "select current_setting($1::text)" };
+const nothing = { name: "nothing", sql: "select 1::bigint" };
+const unknown = { name: "unknown", sql: "select 1 from nowhere" };
 const sleep = { name: "sleep", sql: "select pg_sleep(60)::text" };
 
 describe("sessions of PostgreSQL", { skip: noPostgres }, () => {
@@ -50,6 +53,28 @@ describe("sessions of PostgreSQL", { skip: noPostgres }, () => {
     assert.equal(await valueNow("synchronous_commit"), "on");
     await server.ask("postgres", "alter system reset all");
     await server.ask("postgres", "select pg_reload_conf()");
+  });
+
+  it("a call that needs what an earlier one failed to prepare may be made again", async (context) => {
+    const order = await orderOf(await server.database());
+    const session = await Session.open({ address: addressOf(order), times: shortTimes, name: "", settings: {} });
+    context.after(() => session.end());
+    const first = assert.rejects(session.run(step(unknown), step(nothing)), { code: "42P01" });
+    const second = assert.rejects(session.run(step(nothing)), { code: "26000", trouble: "exhausted" });
+    await first;
+    await second;
+    await session.run(step(nothing));
+  });
+
+  it("a standby is not read from: it may lack what was committed", async () => {
+    const standby = await PostgresServer.start({
+      files: { "standby.signal": "" },
+      // Not fewer than the server had when its data were made.
+      settings: [["max_connections", "100"]],
+    });
+    const order = { url: standby.url("postgres"), isPlain: true, service: "a test", times: shortTimes };
+    await assert.rejects(openReadingSession(order, "reader"), { trouble: "down", message: /leads to a standby/ });
+    await standby.stop();
   });
 
   it("a store is closed also where the server does not answer any more", async (context) => {

@@ -1,7 +1,8 @@
 import { EngineError } from "../locations/failures.ts";
 import { databaseOfWorker } from "../workers/serve.ts";
 import { addressOf, type Order } from "./orders.ts";
-import { Session } from "./wire/session.ts";
+import type { Statement } from "./wire/messages.ts";
+import { Session, step } from "./wire/session.ts";
 
 /** What the thread was started with. */
 export function orderOfWorker(): Order {
@@ -49,25 +50,38 @@ export class Connection {
   }
 }
 
-/** A connection that only reads. What is sent together is of one moment: a transaction at this level sees what was committed when it began. */
+/** A connection that only reads. */
 export function readingConnection(name: string): Connection {
   const order = orderOfWorker();
+  return new Connection(() => openReadingSession(order, name));
+}
+
+const isStandby: Statement = { name: "is_standby", sql: "select pg_is_in_recovery()::int::bigint" };
+
+/** Opens a session that reads. What is sent together is of one moment: a transaction at this level sees what was committed when it began. */
+export async function openReadingSession(order: Order, name: string): Promise<Session> {
   const { times } = order;
-  return new Connection(() =>
-    Session.open({
-      address: addressOf(order),
-      times,
-      name: `waybeam ${name} ${order.service}`,
-      settings: {
-        ...common,
-        default_transaction_isolation: "repeatable read",
-        default_transaction_read_only: "on",
-        default_transaction_deferrable: "off",
-        statement_timeout: String(times.statement),
-        idle_in_transaction_session_timeout: String(times.idle),
-      },
-    }),
-  );
+  const session = await Session.open({
+    address: addressOf(order),
+    times,
+    name: `waybeam ${name} ${order.service}`,
+    settings: {
+      ...common,
+      default_transaction_isolation: "repeatable read",
+      default_transaction_read_only: "on",
+      default_transaction_deferrable: "off",
+      statement_timeout: String(times.statement),
+      idle_in_transaction_session_timeout: String(times.idle),
+    },
+  });
+  const [answer] = await session.run(step(isStandby)).catch((error: unknown) => {
+    session.destroy("it can't be asked");
+    throw error;
+  });
+  // It would lack what was committed just now: a name may lead to several servers.
+  if (answer?.rows[0]?.int() === 0) return session;
+  session.destroy("it leads to a standby");
+  throw new EngineError({ message: "the address of the database leads to a standby", trouble: "down", code: "25006" });
 }
 
 /** Parameters of the session that writes. No time limits its statements at the server: a commit that waits for a standby would end as done though the standby does not have it. */

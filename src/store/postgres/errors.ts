@@ -12,6 +12,7 @@ const uniqueViolation = "23505";
 const troubles: ReadonlyMap<string, StoreTrouble> = new Map([
   ["08", "down"], // connection exception
   ["25006", "down"], // read-only: a standby, or a server that was set so since its disk is full
+  ["26", "exhausted"], // a statement that another call was to prepare, which failed
   ["28", "down"], // the role may not connect any more
   ["3D", "down"], // the database is gone
   ["40", "exhausted"], // met other transactions each time that it was tried

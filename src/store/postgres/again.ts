@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** How often something is tried. The server ends one of those who wait for each other, so the others get on meanwhile. */
+/** Attempts in all. In a deadlock the server aborts one transaction, and the others go on before that one is tried again. */
 const mostTries = 6;
-/** Pause before the second try, ms; it doubles. All together a third of a second. */
+/** Pause before the second attempt, ms. It doubles each time; all pauses together are a third of a second. */
 const firstPauseMs = 10;
 
-/** Tries again what failed so that another try may do. */
+/** Tries `work` again when it failed in a way that another attempt may mend. */
 export async function again<T>(work: () => Promise<T>, isWorthIt: (error: unknown) => boolean): Promise<T> {
   for (let tries = 1; ; tries++)
     try {

@@ -14,7 +14,7 @@ import { type Result, type Session, step } from "./wire/session.ts";
 import { int, ints, manyBytes, type Row, text, type Value } from "./wire/values.ts";
 
 const sql = {
-  // A device's state row is made with the device and goes with it, so this finds a stale version and a deleted device alike.
+  // A device's state row is inserted and deleted with the device, so this finds stale versions and deleted devices alike.
   writeStates: {
     name: "write_states",
     sql: `update device_state as own set version = new.version, as_of = new.as_of, data = new.data, crc = new.crc
@@ -38,7 +38,7 @@ const sql = {
       from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[]) with ordinality
         as new (device, first, last, count, data, crc, place)`,
   },
-  // The numbers are those of the row as it is to be, the bytes those that are appended.
+  // The numbers replace those of the row; the bytes are appended.
   shift: {
     name: "shift",
     sql: `insert into shifts (device, seq, since, count, data, crc)
@@ -52,7 +52,7 @@ const sql = {
     sql: `update tail as own set data = new.data, crc = new.crc from unnest($1::bigint[], $2::bytea[], $3::bigint[]) as new (seq, data, crc)
       where own.seq = new.seq`,
   },
-  // There is one writer, so nobody else gives keys.
+  // There is one writer, so nobody else takes this key.
   lay: {
     name: "lay",
     sql: `insert into patch (key, device, seq, first, last, count, data, crc)
@@ -69,7 +69,7 @@ const sql = {
 
 const noBytes = new Uint8Array(0);
 
-/** A row with its bytes, for arrays of columns. */
+/** Rows of a table with bytes and a checksum. */
 interface SummedRow {
   readonly data: Uint8Array;
   readonly crc: number;
@@ -105,7 +105,7 @@ class Rows implements BatchVisitor {
   }
 }
 
-/** A column of rows. */
+/** A column of rows, as a parameter. */
 function column<K extends string>(rows: readonly Readonly<Record<K, number>>[], name: K): Value {
   return ints(rows.map((row) => row[name]));
 }
@@ -114,15 +114,15 @@ function bytesOf(rows: readonly { readonly data: Uint8Array }[]): Value {
   return manyBytes(rows.map(({ data }) => data));
 }
 
-/** What a commit changes, as it is stored. */
+/** The rows that a commit changes, as they were before it. */
 interface Stored {
   readonly shifts: ReadonlyMap<DeviceKey, ShiftsRow>;
   readonly chunks: ReadonlyMap<number, Row>;
 }
 
 /**
- * Writes a commit's batch in one transaction. The first round trip compares versions, writes states and reads what is to be changed. The second one writes everything else and commits. Refused
- * reports take more of them.
+ * Writes a commit's batch in one transaction. The first round trip compares versions, writes states and reads the rows to be changed. The second writes everything else and commits.
+ * Refused reports take more round trips.
  */
 export async function writeBatch(session: Session, request: CommitRequest): Promise<CommitAnswer> {
   const { buffer, rewrites, refused, refusedBytes, refusedBefore } = request;
@@ -141,7 +141,7 @@ export async function writeBatch(session: Session, request: CommitRequest): Prom
   });
 }
 
-/** Begins the transaction and finds the devices whose states are not those that the batch was made for. */
+/** Begins the transaction and finds the devices whose versions are not those that the batch was planned with. */
 async function begin(
   run: Session["run"],
   { devices, written, checked, shifted }: Rows,
@@ -171,14 +171,14 @@ function keyed<T>(result: Result | undefined, read: (key: number, row: Row) => T
   return found;
 }
 
-/** The row of a device's shifts after a commit. `data`: those that the commit appends. */
+/** The row of a device's shifts after a commit. `data` holds only the shifts that the commit appends. */
 interface ShiftsAfter extends SummedRow {
   readonly device: DeviceKey;
   readonly since: number;
   readonly count: number;
 }
 
-/** A row that does not fit its checksum gets none that fits. */
+/** A row that does not match its checksum does not match its new one either: damage stays visible. */
 function shiftsAfter(seq: number, { shifted }: Rows, { shifts }: Stored): readonly ShiftsAfter[] {
   return shifted.map(({ device, since, count, data }) => {
     const before = shifts.get(device);
@@ -196,7 +196,7 @@ interface RewrittenRow extends SummedRow {
   readonly seq: number;
 }
 
-/** Gives records new totals: without the shifts, also those of this commit. `missing`: patches whose record was not found. */
+/** Gives records new totals. Readers add shifts, so the totals are written without them. `missing`: how many patches' records were not found. */
 function rewrite(rewrites: readonly Rewrite[], { chunks, shifts }: Stored, { shifted }: Rows) {
   const rows: RewrittenRow[] = [];
   let missing = 0;
@@ -209,7 +209,7 @@ function rewrite(rewrites: readonly Rewrite[], { chunks, shifts }: Stored, { shi
       const row = chunks.get(seq);
       if (row === undefined) continue;
       const { first, last, count, data, whole } = tailRowOf(seq, row)(device);
-      // A new checksum would make what is damaged look whole.
+      // A new checksum would hide the damage.
       if (whole === false) throw changesDamaged(device, `in row ${seq}, ${noMatch}`);
       const changed = rewriter.rewrite(data, seq);
       if (changed !== undefined)

@@ -6,15 +6,15 @@ import { usualTimes } from "./pool.ts";
 import { type DatabaseProblem, DatabaseUnusable } from "./unusable.ts";
 import { type ParsedUrl, parseUrl, type ServerAddress } from "./url.ts";
 
-/** The oldest server that is supported: older ones get no corrections much longer, and their collations and identities differ. */
+/** The oldest supported server. Older ones get no fixes for much longer, and their collations and identity columns differ. */
 const oldestServer = 15;
 
-/** What pg says of a server that was asked for TLS and has none. */
+/** The message of `pg` for a server that has no TLS. */
 const noTls = "The server does not support SSL connections";
 
 /**
- * Finds the server of an address and looks whether its database can be the store's, without changing anything. Returns the address as it is to be used.
- * Throws `DatabaseUnusable` with every problem, and `StoreTooNew` where a newer program wrote the data.
+ * Connects to the server of an address and checks, without changing anything, whether its database can hold the store. Returns the address, with or without TLS as the server has it.
+ * Throws `DatabaseUnusable` with every problem, and `StoreTooNew` if a newer program wrote the data.
  */
 export async function checkedAddress(url: string): Promise<ServerAddress> {
   const parsed = parseUrl(url);
@@ -55,13 +55,13 @@ async function connectTo(address: ServerAddress): Promise<Connected> {
     connectionTimeoutMillis: usualTimes.connect,
     query_timeout: usualTimes.statement,
   });
-  // What breaks between two questions; the next one tells.
+  // The connection may break between two queries. The next query then fails; without a listener the process would.
   client.on("error", () => {});
   await client.connect();
   return { client, address };
 }
 
-/** By SQLSTATE, or by the system's or the runtime's code. */
+/** Advice by SQLSTATE, or by the code of the system or of Node.js. */
 const advices: Readonly<Record<string, string>> = {
   "28P01": "Correct the user or the password in the address of the database.",
   "28000": "Let the user connect to this database from this machine in the server's pg_hba.conf, or correct the user.",
@@ -145,13 +145,13 @@ async function roleProblems(client: pg.Client, { address }: ParsedUrl): Promise<
   return [];
 }
 
-/** Tables that are there and no extension's. */
+/** Tables in the database that belong to no extension. */
 const tables = `select relname::text as name, pg_has_role(relowner, 'USAGE') as own from pg_class as found
   where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
   and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = found.oid and deptype = 'e')
   order by relname`;
 
-/** Names in a message. */
+/** Names for a message: the first few, and how many more there are. */
 const shownNames = 5;
 
 async function contentProblems(client: pg.Client, { address }: ParsedUrl): Promise<readonly DatabaseProblem[]> {
@@ -196,7 +196,7 @@ async function isOurs(
       where attrelid = (quote_ident(current_schema()) || '.migration')::regclass and attnum > 0 and not attisdropped order by attnum`,
   );
   if (columns.map(({ name }) => name).join() !== "number,name") return false;
-  // One that may not read it is not its owner either, which is told by itself.
+  // A user who may not read it does not own it either, which is another problem's message.
   if (rows.some(({ name, own }) => name === "migration" && !own)) return true;
   const { rows: first } = await client.query<{ name: string }>("select name from migration where number = 1");
   return first[0]?.name === "first";

@@ -42,7 +42,7 @@ export interface ChunksAsked {
   readonly seqs: readonly number[];
 }
 
-/** What waits beside chunks, row by row. It is looked at where it is needed, so that damage in it fails this one device. */
+/** Rows of shifts and patches, not decoded yet. Each device's are decoded when they are needed, so that damage fails that device alone. */
 interface WaitingRows {
   readonly shifts: ReadonlyMap<DeviceKey, Row>;
   readonly patches: ReadonlyMap<DeviceKey, readonly Row[]>;
@@ -51,13 +51,13 @@ interface WaitingRows {
 const noPatches = new Patches([]);
 const noBytes = new Uint8Array(0);
 
-/** The chunks of a request. Throws where what waits beside them is damaged. Undefined: a chunk is not there. */
+/** Gives the chunks of a request. Throws if the device's shifts or patches are damaged. Undefined if one of the chunks is gone. */
 export type ChunksOf<Head extends ChunkHead> = (() => ChunksFound<Head>) | undefined;
 
-/** A chunk, once it is known whose it is to be. */
+/** Checks a chunk against the device that it should belong to. */
 type OfDevice<Head extends ChunkHead> = (device: DeviceKey) => Head;
 
-/** Finds the chunks of many requests, and what waits beside them, by one round trip and of one moment. */
+/** Finds the chunks of many requests with their shifts and patches, in one round trip and one snapshot. */
 export async function findChunks(
   session: Session,
   requests: readonly ChunksAsked[],
@@ -71,7 +71,7 @@ export async function findChunks(
   return gathered(requests, rows, waitingOf(shifts, patches), Number.POSITIVE_INFINITY);
 }
 
-/** As `findChunks`, of one request, without the bytes, and with patches only up to the row number `until`. */
+/** Like `findChunks` for one request, but without the bytes, and with patches only up to the row number `until`. */
 export async function findHeads(
   request: ChunksAsked,
   until: number,
@@ -88,7 +88,7 @@ export async function findHeads(
   return gathered([request], rows, waitingOf(shifts, patches), until)[0];
 }
 
-/** Reads chunks with their bytes in a transaction of the caller's. */
+/** Reads chunks with their bytes in the caller's transaction. */
 export async function readChunks(
   heads: readonly ChunkHead[],
   run: Session["run"],
@@ -111,7 +111,7 @@ function keyed<T>(result: Result | undefined, read: (seq: number, row: Row) => T
   });
 }
 
-/** Where what one request asks for can't be read, the error names its device. */
+/** If there was one request only, adds its device to an error about damage. */
 function ofOne(requests: readonly ChunksAsked[], error: unknown): unknown {
   const [only] = requests;
   if (requests.length !== 1 || only === undefined || !(error instanceof EngineError) || error.trouble !== "damaged")
@@ -143,7 +143,7 @@ function gathered<Head extends ChunkHead>(
   waiting: WaitingRows,
   until: number,
 ): readonly ChunksOf<Head>[] {
-  // Of rows that are read once, for a device that many requests ask for.
+  // Many requests may ask for one device: its rows are decoded once.
   const beside = new Map<DeviceKey, Waiting>();
   return requests.map(({ device, seqs }) => {
     const own: Head[] = [];
@@ -166,7 +166,7 @@ interface WaitingPatch extends PatchRow {
   readonly last: number;
 }
 
-/** What waits beside the chunks of a device. */
+/** The shifts and patches of a device that its chunks do not include yet. */
 interface Waiting {
   readonly shifts: Shifts;
   readonly patches: readonly WaitingPatch[];
@@ -188,13 +188,13 @@ export interface ShiftsRow {
   readonly data: Uint8Array;
 }
 
-/** Reads a row of `shifts` whose device was read already. */
+/** Reads a row of `shifts` from its second column on; the first, the device, was read already. */
 export function shiftsRowOf(device: DeviceKey, row: Row): ShiftsRow {
   const numbers = [device, row.int(), row.int(), row.int()] as const;
   return { numbers, crc: row.maybeInt(), data: row.bytes() ?? noBytes };
 }
 
-/** The shifts of a row. Throws where it is damaged. */
+/** Decodes the shifts of a row. Throws if it is damaged. */
 export function shiftsOf({ numbers, crc, data }: ShiftsRow): Shifts {
   const [device] = numbers;
   if (data.byteLength % 8 !== 0) throw changesDamaged(device, "a row is cut short");
@@ -210,7 +210,7 @@ function patchOf(device: DeviceKey, row: Row): WaitingPatch {
   return { seq, first, last, data };
 }
 
-/** The patches that may concern chunks, which are in the order of their beginnings. */
+/** The patches that may concern the chunks `rows`, which are sorted by their first records. */
 function patchesOver(
   device: DeviceKey,
   all: readonly WaitingPatch[],
@@ -240,7 +240,7 @@ function tailHeadOf(seq: number, row: Row): OfDevice<ChunkHead> {
   return (device) => ({ ...head, device });
 }
 
-/** Reads a row of the tail with its bytes, whose number was read already. */
+/** Reads a row of the tail with its bytes, from its second column on; the first, its number, was read already. */
 export function tailRowOf(seq: number, row: Row): OfDevice<ChunkRow> {
   const { first, last, count, crc } = tailNumbers(row);
   const data = row.bytes() ?? noBytes;
@@ -262,7 +262,7 @@ function blockHeadOf(seq: number, row: Row): OfDevice<ChunkHead> {
   });
 }
 
-/** A block whose bytes are missing is damaged, but it is there. */
+/** A block whose bytes are missing counts as damaged, not as gone. */
 function blockRowOf(seq: number, row: Row): OfDevice<ChunkRow> {
   const head = blockHeadOf(seq, row);
   const data = row.bytes() ?? noBytes;

@@ -1,6 +1,6 @@
 import { ColumnDefinitionNode, type DataTypeNode, PostgresQueryCompiler } from "kysely";
 
-/** As Kysely's, but every column of text is compared by its bytes, as in the embedded store: what order lists have must not depend on how a database was made. */
+/** Kysely's compiler, but every text column is compared by its bytes, as in the embedded store: the order of lists must not depend on the database's collation. */
 export class BytewiseCompiler extends PostgresQueryCompiler {
   protected override visitDataType(node: DataTypeNode): void {
     super.visitDataType(node);

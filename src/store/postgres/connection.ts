@@ -9,7 +9,7 @@ export function orderOfWorker(): Order {
   return JSON.parse(databaseOfWorker());
 }
 
-/** What all sessions of the threads have. Every statement finds its rows by keys, so no plan need be made anew for what it is asked, and none may read whole tables. */
+/** Parameters of all sessions of the threads. Every statement finds its rows by keys, so one plan fits all values, and no plan may read whole tables. */
 const common = {
   client_min_messages: "error",
   enable_hashjoin: "off",
@@ -17,11 +17,11 @@ const common = {
   enable_seqscan: "off",
   jit: "off",
   plan_cache_mode: "force_generic_plan",
-  // Rows of a batch are gathered before they are written.
+  // A statement gathers all rows of a batch before it writes them.
   work_mem: "32MB",
 };
 
-/** A session that a thread has for itself. It is opened when it is first needed, and again when it was lost. */
+/** A thread's own session. It is opened when it is first needed, and opened anew after it was lost. */
 export class Connection {
   readonly #open: () => Promise<Session>;
   #session: Session | undefined;
@@ -33,7 +33,7 @@ export class Connection {
   }
 
   async session(): Promise<Session> {
-    // Of a call that is under way still: a session that is opened now would be ended by nobody, and its thread with it.
+    // A call may still be under way. A session that it opened now would never be ended, and would keep the thread alive.
     if (this.#closed) throw new EngineError({ message: "the connection was closed", trouble: "down", code: "08003" });
     if (this.#session !== undefined && !this.#session.isLost) return this.#session;
     this.#opening ??= this.#open().finally(() => {
@@ -58,7 +58,7 @@ export function readingConnection(name: string): Connection {
 
 const isStandby: Statement = { name: "is_standby", sql: "select pg_is_in_recovery()::int::bigint" };
 
-/** Opens a session that reads. What is sent together is of one moment: a transaction at this level sees what was committed when it began. */
+/** Opens a session that reads. Statements that are sent together read one snapshot (repeatable read). */
 export async function openReadingSession(order: Order, name: string): Promise<Session> {
   const { times } = order;
   const session = await Session.open({
@@ -78,20 +78,20 @@ export async function openReadingSession(order: Order, name: string): Promise<Se
     session.destroy("it can't be asked");
     throw error;
   });
-  // It would lack what was committed just now: a name may lead to several servers.
+  // A host name may lead to several servers, and a standby would lack what was committed just now.
   if (answer?.rows[0]?.int() === 0) return session;
   session.destroy("it leads to a standby");
   throw new EngineError({ message: "the address of the database leads to a standby", trouble: "down", code: "25006" });
 }
 
-/** Parameters of the session that writes. No time limits its statements at the server: a commit that waits for a standby would end as done though the standby does not have it. */
+/** Parameters of the session that writes. It has no statement timeout: that would end a commit's wait for a standby, and the commit would count as done though the standby does not have it. */
 export const writingSettings = {
   ...common,
   default_transaction_isolation: "read committed",
   default_transaction_read_only: "off",
   default_transaction_deferrable: "off",
   statement_timeout: "0",
-  // A server that is cut off from us ends the session, so that its lock does not outlive us for long.
+  // The server ends the session soon after our machine is gone, so that the lock does not outlive us for long.
   tcp_keepalives_idle: "10",
   tcp_keepalives_interval: "5",
   tcp_keepalives_count: "3",

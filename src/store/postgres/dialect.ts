@@ -25,13 +25,13 @@ import { hasMetAnother, isWorthAnotherTry, type Stage, storeError } from "./erro
 import { Places } from "./places.ts";
 import { storedText } from "./text.ts";
 
-/** Kysely over a pool. A transaction that others came in between of is done again from its beginning, so its callback must leave nothing behind but in the database. */
+/** Kysely over a pool. After a conflict with others a transaction is run again from its beginning, so its callback must have no effects outside the database. */
 export class PostgresTables extends Kysely<Schema> {
-  /** `waitMs`: how long a connection is waited for that others have. */
+  /** `waitMs`: how long to wait for a connection while others have all of them. */
   constructor(pool: Pool, waitMs: number) {
     super({
       dialect: new PooledDialect(pool, waitMs),
-      // PostgreSQL takes no empty lists.
+      // PostgreSQL refuses an empty list after `in`.
       plugins: [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
     });
   }
@@ -83,10 +83,10 @@ class PooledDialect implements Dialect {
   }
 }
 
-/** Not Kysely's own: this one knows what may be done after a failure, and gives no connection back that may be broken. */
+/** In place of Kysely's own driver: it knows which failures leave it open whether a call was done, and gives no connection back that may be broken. */
 class PooledDriver implements Driver {
   readonly #pool: Pool;
-  /** The pool's own time limit is for connecting; who waits for others may wait for longer. */
+  /** The pool's own time limit is for connecting. Callers who wait for others may wait longer, so they wait here. */
   readonly #places: Places;
   readonly #taken = new WeakMap<DatabaseConnection, PooledConnection>();
 
@@ -137,7 +137,7 @@ const writes: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERG
 class PooledConnection implements DatabaseConnection {
   readonly #client: PoolClient;
   #inTransaction = false;
-  /** It is closed rather than given back: it may be broken, or the server at its other end no longer the one that can write. */
+  /** After a failure the connection is closed, not given back to the pool: it may be broken, or lead to a server that no longer takes writes. */
   #isSuspect = false;
 
   constructor(client: PoolClient) {
@@ -151,12 +151,12 @@ class PooledConnection implements DatabaseConnection {
 
   async commit(): Promise<void> {
     const { command } = await this.#ask("commit", [], "sent");
-    // The server's answer where a statement had failed before.
+    // So the server answers a commit after a statement of the transaction failed.
     if (command === "ROLLBACK")
       throw new EngineError({ message: "the transaction was rolled back", trouble: undefined, code: "25P02" });
   }
 
-  /** Never fails: a transaction ends with its connection, too. */
+  /** Never fails: a transaction that can't be rolled back ends with its connection. */
   async rollback(): Promise<void> {
     if (this.#isSuspect) return;
     try {

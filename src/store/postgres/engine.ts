@@ -3,10 +3,10 @@ import type { Engine, Refusal } from "../migrations/migration.ts";
 import type { Schema } from "../schema.ts";
 import { functions } from "./functions.ts";
 
-/** SQLSTATE of what a trigger of the quotas says: a class that neither the standard nor PostgreSQL uses. */
+/** SQLSTATE that a quota's trigger raises, of a class that neither the standard nor PostgreSQL uses. */
 const refusedState = "WB001";
 
-/** How PostgreSQL makes columns. An identity gives no number twice, whatever becomes of its row. Texts are compared by their bytes: see `compiler.ts`. */
+/** PostgreSQL's types of columns. An identity column gives no number twice, even after its row was deleted. Text is compared by its bytes: see `compiler.ts`. */
 export const engine: Engine = {
   int: "bigint",
   double: "double precision",

@@ -1,18 +1,18 @@
 import { mark, nul } from "./text.ts";
 
 /*
- * The functions that the common SQL uses and PostgreSQL lacks, under the names and with the meaning that SQLite gives them (https://www.sqlite.org/json1.html), as far as it is
- * used. They are the database's own, so that its triggers have them too. All take text: PostgreSQL's own ones of the same name take json.
+ * The functions that the common SQL uses and PostgreSQL lacks, with the names and the meaning that they have in SQLite (https://www.sqlite.org/json1.html), as far as we use them.
+ * They are created in the database, so that triggers can call them too. All take text; PostgreSQL's own of the same names take json.
  */
 
-/** JSON writes U+0000 as an escape, which jsonb refuses; in its place stands what the store keeps for it. An escape is one where an even number of backslashes precedes it. */
+/** jsonb refuses the escape of U+0000, so it is replaced by the pair of `text.ts`. It is an escape only after an even number of backslashes. */
 const parsed = `case when position('\\u0000' in document) = 0 then document::jsonb
   else regexp_replace(document, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u0000', '\\1${mark}${nul}', 'g')::jsonb end`;
 
-/** `$.a.b` as PostgreSQL's path. */
+/** A path `$.a.b` in PostgreSQL's form. */
 const steps = "string_to_array(substr(path, 3), '.')";
 
-/** Made in this order: a function may use those before it. */
+/** Created in this order: a function may use those before it. */
 export const functions: readonly string[] = [
   `create or replace function json_parsed(document text) returns jsonb language sql immutable strict as $$ select ${parsed} $$`,
   `create or replace function json_items(list jsonb) returns setof text language sql immutable strict rows 20 as

@@ -3,10 +3,10 @@ import type { Statement, Step } from "./wire/messages.ts";
 import { step } from "./wire/session.ts";
 import { text } from "./wire/values.ts";
 
-/** By table and columns. */
+/** Statements by table and columns. */
 const inserts = new Map<string, Statement>();
 
-/** Inserts rows that all have the same columns. They are few, and cross as one text of JSON. */
+/** Inserts rows that all have the same columns. They are few, so they are sent as one JSON text. */
 export function insertRows(table: "alert" | "notice", rows: readonly object[]): Step {
   const columns = Object.keys(rows[0] ?? {})
     .map((column) => `"${column}"`)

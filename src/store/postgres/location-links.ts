@@ -5,7 +5,7 @@ import type { PostgresWriterCalls } from "./messages.ts";
 import type { ServiceLock } from "./service-lock.ts";
 import { takenOver } from "./writing-session.ts";
 
-/** Calls whose answers are put into the index and the states: they must see what calls of the writer did before, even if these were not answered. */
+/** Calls whose answers go into the index and the states. They must see what earlier calls to the writer did, even those that were not answered. */
 const settling: ReadonlySet<string> = new Set([
   "scan",
   "scanBlocks",
@@ -20,13 +20,12 @@ const settling: ReadonlySet<string> = new Set([
 export interface WritingParts {
   readonly writer: Link<PostgresWriterCalls>;
   readonly lock: Pick<ServiceLock, "held">;
-  /** Told when another service has written to the database: nothing that is in memory holds any more. */
+  /** Called when another service has written to the database, so that the index and states in memory are out of date. */
   onTakenOver(error: unknown): void;
 }
 
 /**
- * Calls to the writer. They are made only while the service has its lock. After one that was not answered it may be under way at the server still: `settled` resolves when it can't be any
- * more.
+ * Calls to the writer, only while the service holds its lock. A call that was not answered may still be under way at the server; `settled` resolves when none is.
  */
 export class WriterGate implements Link<WriterCalls> {
   readonly #parts: WritingParts;
@@ -56,9 +55,9 @@ export class WriterGate implements Link<WriterCalls> {
     if (error.cause instanceof EngineError && error.cause.code === takenOver) this.#parts.onTakenOver(error);
   }
 
-  /** Resolves when no call that failed can change anything any more. Rejects with `StoreUnavailable` while that is not known. */
+  /** Resolves when no failed call can change anything any more. Rejects with `StoreUnavailable` if that can't be found out. */
   async settled(): Promise<void> {
-    // Who comes while the first one waits, waits too; and a call that fails meanwhile is a new doubt.
+    // Later callers join the wait of the first, and wait again if a call fails meanwhile.
     while (this.#doubtful || this.#settling !== undefined) {
       this.#settling ??= this.#settle().finally(() => {
         this.#settling = undefined;
@@ -69,7 +68,7 @@ export class WriterGate implements Link<WriterCalls> {
 
   async #settle(): Promise<void> {
     if (!this.#parts.lock.held) throw new StoreUnavailable("the lock of the database is being taken again");
-    // A call that fails from now on is a new doubt.
+    // Cleared first, so that a call that fails meanwhile sets it again.
     this.#doubtful = false;
     try {
       await this.#parts.writer.call("stand", null);
@@ -81,7 +80,7 @@ export class WriterGate implements Link<WriterCalls> {
   }
 }
 
-/** Calls to a reader, whose answers are those of a settled database. */
+/** A reader whose answers never miss what an unanswered call to the writer did. */
 export class SettledReader implements Link<ReaderCalls> {
   readonly #reader: Link<ReaderCalls>;
   readonly #gate: WriterGate;

@@ -7,9 +7,9 @@ interface WorkerCalls {
 
 /** What the worker that writes does. */
 export interface PostgresWriterCalls extends WriterCalls, WorkerCalls {
-  /** Makes this service the one that writes positions, at its start. */
+  /** At the start: makes this service the one that writes positions. */
   readonly take: Call<null, null>;
-  /** Answers when no call from before can change anything any more: it is done, or never will be. */
+  /** Answers when every earlier call is done or never will be, so that none can change anything any more. */
   readonly stand: Call<null, null>;
 }
 

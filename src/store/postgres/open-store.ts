@@ -22,7 +22,7 @@ export interface PostgresStoreOptions extends Omit<PostgresOptions, "removed"> {
   readonly refusedBytes?: number;
   /** Memory for decompressed blocks, bytes. Unset: 32 MiB. */
   readonly cacheBytes?: number;
-  /** Told once when another service has written to the database, or an older copy of it has taken its place: this store takes no more then, and must be opened anew. */
+  /** Called once if another service has written to the database, or an older copy has taken its place. The store then stores nothing more and must be opened anew. */
   readonly onTakenOver?: (error: unknown) => void;
 }
 
@@ -42,8 +42,8 @@ interface Workers {
 type Closings = (() => Promise<void>)[];
 
 /**
- * Opens the store of a database: locks it, brings the tables up to date, and finds the records again. Rejects with `DatabaseUnusable` where it can't be used or another service uses it,
- * `StoreTooNew` where a newer program wrote it, `SecretKeyUnusable` where its secrets can't be opened.
+ * Opens the store of a database: locks it, brings its tables up to date, and rebuilds the index and states. Rejects with `DatabaseUnusable` if it can't be used or another service uses
+ * it, `StoreTooNew` if a newer program wrote it, `SecretKeyUnusable` if its secrets can't be decrypted.
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<OpenedStore> {
   const { log, times = usualTimes } = options;
@@ -63,7 +63,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
   }
 }
 
-/** Gives this start of the service a name. Says in the log where the server does not write through to its disk: what is acknowledged may be gone after its machine failed. */
+/** Gives this run of the service a name. Warns in the log of a server whose settings may lose acknowledged data when its machine fails. */
 async function identified(address: ServerAddress, log: Log): Promise<string> {
   const client = new pg.Client({ ...address, connectionTimeoutMillis: usualTimes.connect });
   client.on("error", () => {});
@@ -154,7 +154,7 @@ async function assemble(
   return toldOf(store, index, locations);
 }
 
-/** Tells of the first error alone. */
+/** Passes on the first error only. */
 function toldOnce(tell: (error: unknown) => void = () => undefined): (error: unknown) => void {
   let isTold = false;
   return (error) => {
@@ -163,7 +163,7 @@ function toldOnce(tell: (error: unknown) => void = () => undefined): (error: unk
   };
 }
 
-/** The row tables' own stores. */
+/** The stores of the row tables, without what they are built on. */
 function storesOf({ tables: _tables, vault: _vault, crowded: _crowded, ...stores }: PostgresRows) {
   return stores;
 }

@@ -37,13 +37,13 @@ export interface PostgresOptions {
   readonly noticesPerDevice?: number;
   /** Keys of the secrets; without them none is sealed: for tools and tests. */
   readonly secrets?: SecretOptions;
-  /** How long things may take. Unset: as usual. */
+  /** How long things may take. Unset: `usualTimes`. */
   readonly times?: Times;
-  /** Told of each device whose removal is on disk, so that what else there is of it is deleted. */
+  /** Called with each device whose removal is on disk, so that its positions are deleted too. */
   readonly removed?: (device: DeviceKey) => void;
 }
 
-/** The stores of a PostgreSQL database but for the positions, and what these are built on. */
+/** All stores of a PostgreSQL database but that of positions, and what they are built on. */
 export interface PostgresRows extends Omit<Store, "locations"> {
   readonly tables: PostgresTables;
   readonly vault: Vault;
@@ -55,8 +55,8 @@ const defaultCommands = 1000;
 const defaultNotices = 10_000;
 
 /**
- * Opens the tables of a database, and brings them up to date. Rejects with `DatabaseUnusable` where it can't be used, `StoreTooNew` where a newer program wrote it,
- * `SecretKeyUnusable` where its secrets can't be opened; nothing was changed then.
+ * Opens the tables of a database and brings them up to date. Rejects, with nothing changed, with `DatabaseUnusable` if it can't be used, `StoreTooNew` if a newer program wrote it,
+ * `SecretKeyUnusable` if its secrets can't be decrypted.
  */
 export async function openPostgresRows(url: string, options: PostgresOptions): Promise<PostgresRows> {
   const { log, connections = defaultConnections, times = usualTimes } = options;
@@ -88,7 +88,7 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
 /** Number of the lock that services hold while they open a database: "waybeam" in ASCII. */
 const openingLock = "33602696198316397";
 
-/** Runs what one service at a time does to a database. */
+/** Runs `work` while no other service opens the database. */
 async function alone<T>(address: ServerAddress, work: () => Promise<T>): Promise<T> {
   const client = new pg.Client({ ...address, keepAlive: true, connectionTimeoutMillis: usualTimes.connect });
   client.on("error", () => {});
@@ -110,7 +110,7 @@ async function takeLock(client: pg.Client): Promise<void> {
   }
 }
 
-/** Migrations and sealing may take long, so that no time limits them. */
+/** No time limits: migrations and the encryption of secrets may take long. */
 async function bringUpToDate(address: ServerAddress, { secrets, log }: PostgresOptions): Promise<Vault> {
   const tables = new PostgresTables(makePool(address, 1, undefined, log), usualTimes.statement);
   try {
@@ -122,7 +122,7 @@ async function bringUpToDate(address: ServerAddress, { secrets, log }: PostgresO
   }
 }
 
-/** Writes a row, and knows that it is on disk. */
+/** Fails unless a row can be written to the server's disk. */
 async function touch(tables: PostgresTables): Promise<void> {
   await tables
     .insertInto("setting")

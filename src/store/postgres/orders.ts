@@ -2,28 +2,28 @@ import type { Times } from "./pool.ts";
 import { DatabaseUnusable } from "./unusable.ts";
 import { parseUrl, type ServerAddress } from "./url.ts";
 
-/** What the threads of this engine are started with. */
+/** What this engine's threads are started with. */
 export interface Order {
   readonly url: string;
-  /** The server has no TLS, and the address allows that. */
+  /** Without TLS: the server has none, and the address allows that. */
   readonly isPlain: boolean;
-  /** Who we are: no other service, and no other start of this one, has this text. */
+  /** Unique to this run of the service. */
   readonly service: string;
   readonly times: Times;
 }
 
-/** The server of an order, and who asks there. */
+/** The server and user of an order. */
 export function addressOf({ url, isPlain }: Pick<Order, "url" | "isPlain">): ServerAddress {
   const parsed = parseUrl(url);
   if ("problems" in parsed) throw new DatabaseUnusable(parsed.problems);
   return isPlain ? { ...parsed.address, ssl: false } : parsed.address;
 }
 
-/** Numbers of the locks of sessions (pg_advisory_lock). A program that shares the database is unlikely to use them: they are "waybeam" in ASCII, and more. */
+/** Numbers of advisory locks. They begin with "waybeam" in ASCII, so another program in the database is unlikely to use them. */
 export const locks = {
-  /** A service holds it while it runs, by a connection of its own. */
+  /** A service's own connection holds it while the service runs. */
   service: "33602696198316398",
-  /** The connection that writes positions holds it, so no other one does until the transactions of this one have ended. */
+  /** The session that writes positions holds it. The next one gets it only after the last transaction of this one has ended. */
   writing: "33602696198316399",
 } as const;
 

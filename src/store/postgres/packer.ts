@@ -27,7 +27,7 @@ class Packer {
     });
   }
 
-  /** All of one moment. Packing takes long and is no part of the transaction. */
+  /** Reads everything in one snapshot. Packing takes long and comes after the transaction. */
   async #read(session: Session, request: SealRequest, unread: DamagedChunk[]) {
     const begun = async (...steps: Parameters<Session["run"]>) =>
       (await session.run(step(statements.begin), ...steps)).slice(1);
@@ -58,7 +58,7 @@ async function readAll(session: Session, heads: readonly ChunkHead[]): Promise<R
     await session.run(step(backToSavepoint));
     const [only] = heads;
     if (only !== undefined && heads.length === 1) return new Map([[only.seq, problem]]);
-    // Only the one that can't be read stays as it is.
+    // Halved until the damaged chunk is alone, so that all others are packed.
     const half = heads.length >> 1;
     const first = await readAll(session, heads.slice(0, half));
     return new Map([...first, ...(await readAll(session, heads.slice(half)))]);

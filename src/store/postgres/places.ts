@@ -1,6 +1,6 @@
 import { StoreUnavailable } from "../../ports/store.ts";
 
-/** Lets so many at once use a connection. The others wait in the order in which they ask, each for a limited time. */
+/** Limits how many callers use a connection at once. The others wait in order, each for a limited time. */
 export class Places {
   readonly #waitMs: number;
   #free: number;
@@ -30,7 +30,7 @@ export class Places {
     });
   }
 
-  /** Gives the caller's place to who waits for longest. */
+  /** Gives the caller's place to the one who has waited longest. */
   free(): void {
     const [next] = this.#waiting;
     if (next === undefined) this.#free++;

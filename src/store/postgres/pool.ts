@@ -7,23 +7,23 @@ import type { ServerAddress } from "./url.ts";
 /** How long things may take, ms. */
 export interface Times {
   readonly connect: number;
-  /** A statement, and the waiting for a lock in it; and the waiting for a connection that others have. Less than a request to the API may take. */
+  /** A statement with its waits for locks; also the wait for a free connection. Less than a request to the API may take. */
   readonly statement: number;
-  /** A transaction that does nothing: the server ends it, so that a program that was cut off holds no locks. */
+  /** An idle transaction, before the server ends it: a program that was cut off must not hold locks for ever. */
   readonly idle: number;
 }
 
-/** Times unless a test says otherwise. */
+/** Everybody's times but those of some tests. */
 export const usualTimes: Times = { connect: 5000, statement: 20_000, idle: 60_000 };
 
 /** What the network may add to a statement's time before the connection counts as lost, ms. */
 const lateMs = 5000;
-/** A connection on which nothing came for so long is probed, ms: a server that is cut off is noticed, and no firewall forgets the connection. */
+/** A connection that was silent for this long is probed, so that a server that is cut off is noticed, and no firewall forgets the connection, ms. */
 export const probeMs = 10_000;
-/** A connection that nobody needs is closed after this time, ms. */
+/** An idle connection is closed after this time, ms. */
 const unusedMs = 300_000;
 
-/** What one session must have, whatever the role or the database says. */
+/** Parameters that every session must have, whatever the role or the database sets. */
 const session = `select
   set_config('default_transaction_isolation', 'read committed', false),
   set_config('default_transaction_deferrable', 'off', false),
@@ -57,16 +57,16 @@ export function makePool(
       await client.query(session);
     },
   });
-  // What breaks while nobody uses it. The next one who needs a connection gets another.
+  // An idle connection broke. The next caller gets another.
   pool.on("error", (error) => log.warn({ error: error.message }, "a connection to the database was lost"));
-  // And what breaks between two statements of a transaction: the next one tells.
+  // A connection may break between two statements of a transaction. The next statement then fails; without a listener the process would.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
 type Parser = (text: string) => unknown;
 
-/** By the numbers of PostgreSQL's types (pg_type.dat). */
+/** By the OID of the type (pg_type.dat). */
 const parsers: ReadonlyMap<number, Parser> = new Map<number, Parser>([
   [16, (text) => text === "t"],
   [17, bytesOf],
@@ -82,7 +82,7 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (type: number) => parsers.get(type) ?? textOf,
 };
 
-/** Refuses what a number can't hold. */
+/** Throws on a value that a JavaScript number can't hold. */
 function numberOf(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) && Number.isInteger(value)) throw new RangeError(`the number ${text} is too large`);

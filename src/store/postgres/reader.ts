@@ -18,11 +18,11 @@ import { int, ints, type Value } from "./wire/values.ts";
 
 /** Rows of one answer of a scan: a few megabytes of numbers at most. */
 const scanRows = 20_000;
-/** Bytes of states in one answer, and of rows of the tail; with many rules a state has a hundred kilobytes. */
+/** Bytes of states, or of rows of the tail, in one answer. With many rules a state has a hundred kilobytes. */
 const mostBytes = 4 * 1024 * 1024;
-/** Rows of the tail that are read at a time at most, so that long ones are not all read for an answer that has no room for them. */
+/** Rows of the tail that one query reads at most: an answer may have room for a few long ones only. */
 const rowsAtOnce = 256;
-/** And states. */
+/** States that one query reads at most. */
 const statesAtOnce = 256;
 
 const select = {
@@ -69,7 +69,7 @@ class Reader {
   async scan(statement: Statement, from: number): Promise<Float64Array<ArrayBuffer>> {
     const numbers = new Float64Array(scanRows * scanColumns);
     let at = 0;
-    // No row has a number beyond: see `placeBehind`.
+    // Infinity is behind every row: see `placeBehind`.
     const rows = Number.isFinite(from) ? await this.ask(statement, int(from)) : [];
     for (const row of rows) for (let column = 0; column < scanColumns; column++) numbers[at++] = row.int();
     return numbers.slice(0, at);
@@ -127,7 +127,7 @@ class Reader {
     return { ends: Float64Array.from(ends), bytes: sink.cut() };
   }
 
-  /** The bytes of rows of the tail. Those that are gone, damaged, or can't be read have none. */
+  /** The bytes of rows of the tail, without the rows that are gone, damaged or unreadable. */
   async #dataOf(seqs: readonly number[]): Promise<ReadonlyMap<number, Uint8Array>> {
     try {
       const found = new Map<number, Uint8Array>();

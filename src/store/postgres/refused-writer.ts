@@ -5,7 +5,7 @@ import type { Statement } from "./wire/messages.ts";
 import { type Session, step } from "./wire/session.ts";
 import { int, ints, texts } from "./wire/values.ts";
 
-/** Deleting begins where a device has too many bytes and ends an eighth below, so that it is done now and then and not with each report. */
+/** When a device has too many bytes, they are deleted down to an eighth below the limit, so that not every report deletes another. */
 const slack = 8;
 
 const reports = `unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[]) with ordinality
@@ -19,7 +19,7 @@ const sql = {
     name: "insert_refused",
     sql: `${insert} select ${columns} from ${reports} where ${ofDevices} order by new.place returning device, octet_length(report)::bigint`,
   },
-  // By the device, which has an index.
+  // The condition on the device lets the search use an index.
   insertNew: {
     name: "insert_new_refused",
     sql: `${insert} select ${columns} from (select distinct on (device, received_at, time, cause, report) * from ${reports}) as new
@@ -48,8 +48,8 @@ const sql = {
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /**
- * Writes refused reports, within the bytes that each device may have of them: the oldest make room. In a transaction of the caller's. Those of devices that are gone are left out. How
- * many made room. `before`: some of them may be stored already; these are left out too.
+ * Writes refused reports in the caller's transaction. If a device then has more than `most` bytes of them, its oldest are deleted; returns how many. Reports of devices that are gone are
+ * left out. `before`: some of the reports may be stored already, and are left out too.
  */
 export async function writeRefused(
   session: Session,

@@ -12,7 +12,7 @@ async function hasSettings(database: Kysely<Schema>): Promise<boolean> {
   return rows[0]?.found === true;
 }
 
-/** Rewrites the tables that hold secrets, because rows as they were stay in their pages. The server's log and its backups are its operator's. */
+/** Rewrites the tables that hold secrets, because pages keep old versions of rows. The server's log and backups are its operator's affair. */
 async function wipe(database: Kysely<Schema>, log: Log): Promise<void> {
   try {
     for (const table of ["setting", "alert_rule", "notice"])

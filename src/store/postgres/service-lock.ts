@@ -10,20 +10,20 @@ import { DatabaseInUse } from "./unusable.ts";
 import type { ServerAddress } from "./url.ts";
 import { takenOver, takenOverText } from "./writing-session.ts";
 
-/** How often it is tried to get the lock, ms. */
+/** Time between two attempts to take the lock, ms. */
 const tryMs = 250;
-/** A connection that nobody uses is asked so often whether it still is one, ms. */
+/** The connection is probed this often, because nothing else uses it, ms. */
 const askMs = 10_000;
 
 const tryLock = `select pg_try_advisory_lock(${locks.service}) as locked`;
-/** Whether no session writes positions: that of a service whose lock was lost may do so still. */
+/** Whether no session writes positions. The writer of a service that lost its lock may still do so. */
 const isFree = `select pg_try_advisory_lock(${locks.writing}) and pg_advisory_unlock(${locks.writing}) as free`;
 const holder = `select application_name as name, client_addr as address, backend_start as since from pg_locks join pg_stat_activity using (pid)
   where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())
     and (classid::bigint << 32 | objid::bigint) in (${locks.service}, ${locks.writing}) and pid <> pg_backend_pid()`;
-/** Whether it is this service that wrote last: no row where it is. */
+/** Finds a row if another service was the last to write. */
 const isOther = "select 1 from setting where name = $1 and not starts_with(value, $2)";
-/** The server ends a session whose other end is gone, so that the lock does not outlive its service for long. */
+/** Lets the server end the session soon after the service's machine is gone, so that the lock does not outlive its service for long. */
 const session = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
   set_config('tcp_keepalives_count', '3', false), set_config('idle_session_timeout', '0', false)`;
 
@@ -35,8 +35,8 @@ export interface ServiceLockParts {
 }
 
 /**
- * The lock of a service on its database: one at a time. A connection of its own holds it. Where that is lost, the lock is taken again as soon as the server is back. What another service wrote
- * meanwhile shows when the writer opens its next session, for which it is told that the lock is held again.
+ * The lock of a service on its database, which one service holds at a time, by a connection that does nothing else. If the connection is lost, the lock is taken again as soon as the
+ * server is back. Each attempt also looks whether another service has written meanwhile.
  */
 export class ServiceLock {
   readonly #parts: ServiceLockParts;
@@ -50,7 +50,7 @@ export class ServiceLock {
     this.#parts = parts;
   }
 
-  /** Takes the lock. Rejects with `DatabaseInUse` where another service has it: one that has just ended gives it back in these seconds. */
+  /** Takes the lock. Waits some seconds for a service that is just ending, then rejects with `DatabaseInUse`. */
   static async take(parts: ServiceLockParts): Promise<ServiceLock> {
     const lock = new ServiceLock(parts);
     for (let left = Math.ceil(parts.times.connect / tryMs); ; left--) {
@@ -65,12 +65,12 @@ export class ServiceLock {
     return this.#client !== undefined;
   }
 
-  /** From now on `service` is the one that writes. `onTakenOver`: told when the lock was lost, and another one is that since. */
+  /** From now on `service` is the one that writes. `onTakenOver` is called if the lock was lost and another service has become the writer since. */
   watch(service: string, onTakenOver: (error: unknown) => void): void {
     this.#own = { service, onTakenOver };
   }
 
-  /** The writer looks too, but only when it opens a session, for which it needs what the other service has. */
+  /** The writer checks this too, but only when it opens a session, and it can't open one while that of the other service is open. */
   async #look(client: pg.Client): Promise<void> {
     if (this.#own === undefined) return;
     const { service, onTakenOver } = this.#own;
@@ -78,7 +78,7 @@ export class ServiceLock {
     if (rows.length > 0) onTakenOver(storeError({ message: takenOverText, trouble: "down", code: takenOver }));
   }
 
-  /** Tries once. Resolves with undefined when the lock is held, or with who holds it. `alone`: nobody else may write still. */
+  /** Tries once. Resolves with undefined when this service holds the lock, or else with the name of who does. `alone`: fails while any other session may still write, too. */
   async #try(alone: boolean): Promise<string | undefined> {
     const { address, times } = this.#parts;
     const client = new pg.Client({

@@ -1,6 +1,6 @@
 import type { Statement } from "./wire/messages.ts";
 
-/** Statements that have no parameters. */
+/** Statements without parameters that several files use. */
 export const statements = {
   begin: { name: "begin", sql: "begin" },
   commit: { name: "commit", sql: "commit" },

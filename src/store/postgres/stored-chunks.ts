@@ -53,7 +53,7 @@ export class StoredChunks {
     return answers.all(this.#cache.bytes);
   }
 
-  /** Finds the chunks of all requests together, or of each by itself where those of one can't be read. What is thrown is a failure of that request. */
+  /** Finds the chunks of all requests at once. If damage makes that fail, finds those of each request by itself, so that only the damaged one fails. */
   async #findEach(requests: readonly ContextRequest[]) {
     try {
       return (await this.#find(requests)).map((found) => () => found?.());

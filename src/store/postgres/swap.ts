@@ -18,7 +18,7 @@ import { bytes, int, ints, manyBytes } from "./wire/values.ts";
 const tailColumns = ["seq", "device", "first", "last", "count"];
 const sumColumns = ["odometer_mm", "sensor1_ms", "sensor2_ms", "sensor3_ms", "sensor4_ms"];
 const blockColumns = [...tailColumns, "bytes", "as_of", ...sumColumns];
-/** Where the row number up to which shifts are in the block, and the sums, stand among them. */
+/** Positions in `blockColumns` of `as_of` (the row number up to which the block includes shifts) and of the first sum. */
 const asOfAt = 6;
 const sumsAt = 7;
 
@@ -90,7 +90,7 @@ export async function purge(session: Session, seqs: readonly number[]): Promise<
   });
 }
 
-/** Puts blocks in the place of chunks. Does nothing and returns false when one of the chunks is gone. */
+/** Replaces chunks by blocks. Does nothing and returns false when one of the chunks is gone. */
 export function swap(session: Session, request: SwapRequest): Promise<boolean> {
   const { seqs, blocks, lifts, until } = request;
   return inTransaction(session, async ({ begin, commit, rollback }) => {
@@ -124,7 +124,7 @@ function insertsOf({ device, seq, blocks, until }: SwapRequest): Step[] {
   ];
 }
 
-/** Adds lifts to the sums of blocks. A block that does not fit its checksum gets none that fits. */
+/** Adds lifts to the sums of blocks. A block that does not match its checksum does not match its new one either: damage stays visible. */
 function liftStep({ rows }: Result, lifted: ReadonlyMap<number, readonly number[]>, until: number): Step {
   const columns: number[][] = Array.from({ length: liftNumbers + 1 }, () => []);
   for (const row of rows) {
@@ -140,7 +140,7 @@ function liftStep({ rows }: Result, lifted: ReadonlyMap<number, readonly number[
   return step(sql.lift, int(until), ...columns.map(ints));
 }
 
-/** Deletes old chunks of a device, and counts their records: all of them, or none where one is gone or damaged. */
+/** Deletes old chunks of a device and counts their records. Deletes none if one is gone or damaged. */
 export function drop(session: Session, { device, seqs, count, stays }: DropRequest): Promise<DropAnswer> {
   return inTransaction(session, async ({ begin, commit, rollback }) => {
     const asked = [...seqs, stays];
@@ -156,7 +156,7 @@ export function drop(session: Session, { device, seqs, count, stays }: DropReque
   });
 }
 
-/** Whether the numbers of each row are those of its checksum, by row number. Whose it is, is as asked; no row of this engine is without a checksum. */
+/** Whether each row's numbers match its checksum, by row number. The owner must be the device that the caller names. Every row of this engine has a checksum. */
 function wholeRows(
   found: Result | undefined,
   device: DeviceKey,
@@ -169,7 +169,7 @@ function wholeRows(
   });
 }
 
-/** Deletes a device's shifts and patches up to a row number, which are in all chunks that they concern. Returns what is left. */
+/** Deletes a device's shifts and patches up to a row number. All chunks that they concern include them by now. Returns what is left. */
 export function forget(session: Session, device: DeviceKey, seq: number): Promise<WaitingLeft> {
   return inTransaction(session, async ({ begin, commit }) => {
     const [found] = await begin(step(sql.shifts, int(device)));

@@ -15,19 +15,19 @@ export interface TlsFiles {
   readonly key: string | undefined;
 }
 
-/** What `pg` is to do, and whether a server without TLS is taken as well. */
+/** What `pg` is told to do, and whether a server without TLS is accepted as well. */
 export interface Tls {
   readonly ssl: Exclude<ClientConfig["ssl"], undefined>;
   readonly mayBePlain: boolean;
 }
 
-/** What a mode means. `allow` is as `prefer`: TLS where the server has it. */
+/** What a mode means. `allow` works like `prefer`: TLS if the server has it. */
 export function tlsOf(
   mode: SslMode,
   files: TlsFiles,
   host: string,
 ): Tls | { readonly problems: readonly DatabaseProblem[] } {
-  // As in libpq: there is nobody between a program and a socket of its own machine.
+  // As in libpq: nobody can listen between a program and a socket of its own machine.
   if (mode === "disable" || host.startsWith("/")) return { ssl: false, mayBePlain: true };
   const problems: DatabaseProblem[] = [];
   const read = (parameter: string, file: string | undefined) => {
@@ -49,7 +49,7 @@ export function tlsOf(
   if ((files.certificate === undefined) !== (files.key === undefined))
     problems.push({ wrong: "Of sslcert and sslkey one is missing", advice: "Give both, or none." });
   if (problems.length > 0) return { problems };
-  // `require` with authorities checks them, as libpq does.
+  // `require` checks the certificate if authorities are given, as in libpq.
   const isChecked = mode.startsWith("verify-") || (mode === "require" && files.root !== undefined);
   const ssl = {
     rejectUnauthorized: isChecked,

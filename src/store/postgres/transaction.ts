@@ -8,12 +8,12 @@ import { type Result, type Session, step } from "./wire/session.ts";
 /** What work in a transaction calls: `begin` first, and `commit` or `rollback` last. */
 export interface Transaction {
   begin(...steps: Step[]): Promise<readonly Result[]>;
-  /** Runs the steps and commits. It has ended when this resolves. */
+  /** Runs the steps and commits. The transaction has ended when this resolves. */
   commit(...steps: Step[]): Promise<readonly Result[]>;
   rollback(): Promise<void>;
 }
 
-/** Runs `work` in a transaction. If other transactions come in between, it is done again from its beginning. Where the connection breaks it may be done, or be done later. */
+/** Runs `work` in a transaction, and again from its beginning after a conflict with other transactions. If the connection breaks, the transaction may be committed, or be so later. */
 export function inTransaction<T>(session: Session, work: (transaction: Transaction) => Promise<T>): Promise<T> {
   return again(() => once(session, work), hasMetAnother);
 }
@@ -23,7 +23,7 @@ async function once<T>(session: Session, work: (transaction: Transaction) => Pro
     begin: async (...steps) => (await session.run(step(statements.begin), ...steps)).slice(1),
     commit: async (...steps) => {
       const results = await session.run(...steps, step(statements.commit));
-      // The server's answer to a commit where a statement had failed before.
+      // So the server answers a commit after a statement of the transaction failed.
       if (results.at(-1)?.tag !== "COMMIT")
         throw new EngineError({ message: "the transaction was rolled back", trouble: undefined, code: "25P02" });
       return results.slice(0, -1);
@@ -35,7 +35,7 @@ async function once<T>(session: Session, work: (transaction: Transaction) => Pro
   try {
     return await work(transaction);
   } catch (error) {
-    // A failure in the transaction leaves it open. One that can't be ended ends with its connection.
+    // After a failure the transaction is still open. If it can't be rolled back, it ends with its connection.
     await transaction.rollback().catch(() => session.destroy("a transaction could not be ended"));
     throw error;
   }

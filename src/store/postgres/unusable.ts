@@ -1,10 +1,10 @@
-/** One thing that keeps a database from being used, and what to do about it. */
+/** A reason why a database can't be used, and what to do about it. */
 export interface DatabaseProblem {
   readonly wrong: string;
   readonly advice: string;
 }
 
-/** The database can't be used as it is. Nothing in it was changed. */
+/** The database can't be used as it is. Nothing was changed. */
 export class DatabaseUnusable extends Error {
   override readonly name: string = "DatabaseUnusable";
   readonly problems: readonly DatabaseProblem[];

@@ -2,7 +2,7 @@ import type { ClientConfig } from "pg";
 import { type SslMode, sslModes, type TlsFiles, tlsOf } from "./tls.ts";
 import type { DatabaseProblem } from "./unusable.ts";
 
-/** Where a server is and who asks, as `pg` wants to know it. Everything is said, so that no variable of the environment adds to it but a password. */
+/** A server and a user in the form that `pg` takes. Every field is set, so that `pg` reads nothing but the password from environment variables. */
 export type ServerAddress = Pick<ClientConfig, "host" | "port" | "user" | "database" | "password" | "options"> & {
   readonly application_name: string;
   readonly ssl: Exclude<ClientConfig["ssl"], undefined>;
@@ -12,7 +12,7 @@ export type ServerAddress = Pick<ClientConfig, "host" | "port" | "user" | "datab
 export interface ParsedUrl {
   readonly address: ServerAddress;
   readonly mayBePlain: boolean;
-  /** The address for people: without the password. */
+  /** The address for messages, without the password. */
   readonly shown: string;
 }
 
@@ -31,7 +31,7 @@ const known: ReadonlySet<string> = new Set([
   "options",
 ]);
 
-/** Reads an address in the form that libpq has for it (https://www.postgresql.org/docs/current/libpq-connect.html, 34.1.1.2), or tells all that is wrong with it. */
+/** Reads an address in libpq's URI form (https://www.postgresql.org/docs/current/libpq-connect.html, 34.1.1.2), or tells all that is wrong with it. */
 export function parseUrl(text: string): ParsedUrl | { readonly problems: readonly DatabaseProblem[] } {
   const problems: DatabaseProblem[] = [];
   const wrong = (what: string, advice = `${form}.`) => void problems.push({ wrong: what, advice });
@@ -93,7 +93,7 @@ function filesOf(parameters: ReadonlyMap<string, string>): TlsFiles {
   return { root: parameters.get("sslrootcert"), certificate: parameters.get("sslcert"), key: parameters.get("sslkey") };
 }
 
-/** The URL's parts, decoded. Node's own parser does not take a host that is a folder, nor several hosts. */
+/** The URL's parts, decoded. Node's own parser refuses a folder or several hosts in the place of the host. */
 function urlOf(text: string) {
   const match = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text);
   if (match === null) return undefined;

@@ -12,14 +12,14 @@ import { type Session, step } from "./wire/session.ts";
 import { openWritingSession } from "./writing-session.ts";
 
 /*
- * The worker that writes positions, by one session. What it answers is on the server's disk (synchronous_commit).
+ * The worker that writes positions, through one session. It answers when the data is on the server's disk (synchronous_commit).
  */
 
 const touch: Statement = {
   name: "touch",
   sql: "insert into setting (name, value) values ('check', '0') on conflict (name) do update set value = '0'",
 };
-/** Taken back. A damaged row may have a number to which none can be added. */
+/** Always rolled back. The limit leaves out damaged rows, whose numbers may be too large to be counted up. */
 const tryAppend: Statement = {
   name: "try_append",
   sql: "insert into tail select coalesce(max(seq), 0) + 1, 0, 0, 0, 0, '' from tail where seq < 1::bigint << 52",
@@ -31,7 +31,7 @@ let takes = false;
 const connection = new Connection(() => openWritingSession(order, takes));
 const turns = new Mutex();
 
-/** Runs `work` with the session, one call at a time. Then nothing of an earlier call is under way. */
+/** Runs `work` with the session when no earlier call is under way. */
 function standing<T>(work: (session: Session) => Promise<T>): Promise<T> {
   return turns.run(async () => work(await connection.session()));
 }
@@ -50,7 +50,7 @@ serve<PostgresWriterCalls>(
         takes = false;
       }
     },
-    // A session that was lost without notice fails here, and the next one waits for its end.
+    // If the session was lost unnoticed, this fails, and opening the next session waits until the server has ended the lost one.
     stand: () =>
       told(async (session) => {
         await session.run(step(statements.nothing));

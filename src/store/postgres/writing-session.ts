@@ -9,17 +9,17 @@ import { text } from "./wire/values.ts";
 
 /** Code of a failure because another service has written to the database. */
 export const takenOver = "WB002";
-/** And what it says. */
+/** The message of that failure. */
 export const takenOverText = "another service has written to the database, or a standby has taken the server's place";
-/** How often it is tried whether the lock is free, ms. */
+/** Time between two attempts to take the lock, ms. */
 const tryMs = 50;
-/** A session of ours that was cut off is ended after this time if it has not ended by itself, ms. */
+/** An earlier session of ours that still holds the lock is terminated after this time, ms. */
 const patienceMs = 500;
 
 const sql = {
   lock: { name: "lock", sql: `select pg_try_advisory_lock(${locks.writing})::int::bigint` },
   durable: { name: "durable", sql: `select ${durable}` },
-  // A session that waits for a standby is let be: what it commits would count as done though the standby does not have it.
+  // A session that waits for a standby is spared: ended, its commit would count as done though the standby does not have it.
   end: {
     name: "end_own",
     sql: `select count(pg_terminate_backend(pid)) from pg_stat_activity
@@ -31,7 +31,7 @@ const sql = {
       where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())
         and (classid::bigint << 32 | objid::bigint) = ${locks.writing} limit 1`,
   },
-  // The first part of the name of the log's present file.
+  // The name of the current WAL file begins with the timeline.
   timeline: { name: "timeline", sql: "select left(pg_walfile_name(pg_current_wal_lsn()), 8)" },
   owner: { name: "owner", sql: "select value from setting where name = $1::text" },
   own: {
@@ -41,8 +41,8 @@ const sql = {
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /**
- * Opens the session that writes positions. When it is open, no session from before can write: it held the lock that this one has, and a session gives its lock back after its last
- * transaction. `take`: whether this service becomes the one that writes. Otherwise it must be that already: what is in memory is of what it wrote itself, and of no other server's copy.
+ * Opens the session that writes positions. Once it is open, no earlier session can write: a session gives the lock back only after its last transaction, and this one now holds it.
+ * `take`: this service becomes the one that writes. Otherwise it must be that already, on the same timeline, because its index and states in memory hold only what it wrote itself.
  */
 export async function openWritingSession(order: Order, take: boolean): Promise<Session> {
   const name = `waybeam writer ${order.service}`;
@@ -59,7 +59,7 @@ export async function openWritingSession(order: Order, take: boolean): Promise<S
     return session;
   } catch (error) {
     session.destroy("it can't be the one that writes");
-    // Whatever it is, it keeps all devices from being written.
+    // Whatever the cause, no device can be written, so this counts as an outage of the store.
     if (!(error instanceof EngineError) || error.trouble !== undefined) throw error;
     throw new EngineError({ message: error.message, trouble: "down", code: error.code });
   }
@@ -90,10 +90,10 @@ async function claim(session: Session, { service }: Order, take: boolean): Promi
     });
 }
 
-/** States of a server that does not tell its timeline: the function is not there, or not for us. */
+/** SQLSTATEs of a server that does not tell its timeline: the function is missing, or we may not call it. */
 const untold: ReadonlySet<unknown> = new Set(["0A000", "42501", "42883"]);
 
-/** The server's timeline, which grows when a standby becomes the primary. A standby may lack what was committed before. */
+/** The server's timeline. A new one begins when a standby becomes the primary, and that standby may lack commits. */
 async function timelineOf(session: Session): Promise<string> {
   try {
     const [timeline] = await session.run(step(sql.timeline));

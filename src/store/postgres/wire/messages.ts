@@ -4,7 +4,7 @@ import type { Value } from "./values.ts";
  * Messages of the extended query protocol (https://www.postgresql.org/docs/current/protocol-message-formats.html).
  */
 
-/** A statement that a session prepares when it first needs it. Its parameters say their types themselves (`$1::bigint`). */
+/** A statement that a session prepares when it first needs it. The SQL itself gives the types of parameters (`$1::bigint`). */
 export interface Statement {
   readonly name: string;
   readonly sql: string;
@@ -18,7 +18,7 @@ export interface Step {
 
 const binary = 1;
 
-/** Bytes of a text that a zero ends. */
+/** A text as bytes that a zero ends. */
 function sizeOf(value: string): number {
   return Buffer.byteLength(value) + 1;
 }
@@ -68,8 +68,8 @@ const executeSize = 9;
 const syncSize = 4;
 
 /**
- * The messages that run statements one after the other, in one transaction unless they say otherwise. `toPrepare`: those among them that the session does not know yet. They are
- * prepared first, so that a statement that fails leaves none unprepared.
+ * The messages that run statements one after the other, in one transaction unless they begin their own. `toPrepare`: those among them that the session has not prepared yet. They are
+ * prepared before any is run, so that a statement that fails leaves none unprepared.
  */
 export function pipelineOf(steps: readonly Step[], toPrepare: readonly Statement[]): Buffer<ArrayBuffer> {
   let size = 1 + syncSize;
@@ -100,26 +100,26 @@ export function pipelineOf(steps: readonly Step[], toPrepare: readonly Statement
   return writer.bytes;
 }
 
-/** The number of a message's bytes counts itself. */
+/** The least length of a message: the length field counts itself. */
 const leastSize = 4;
 
-/** Splits what a server sends into messages, however it was cut. */
+/** Splits a server's bytes into messages, however TCP cuts them. */
 export class Messages {
   readonly #told: (kind: string, body: Buffer) => void;
   #pieces: Buffer[] = [];
   #size = 0;
-  /** Bytes that the present message needs. */
+  /** Bytes that must be there before the next message can be read. */
   #needed = 5;
 
   constructor(told: (kind: string, body: Buffer) => void) {
     this.#told = told;
   }
 
-  /** Throws where what comes is no message: nothing behind it can be read. */
+  /** Throws on bytes that are no message: nothing after them can be read. */
   add(piece: Buffer): void {
     this.#pieces.push(piece);
     this.#size += piece.length;
-    // A message of megabytes comes in hundreds of pieces: they are put together once.
+    // A message of megabytes comes in hundreds of pieces, which are concatenated once.
     if (this.#size < this.#needed) return;
     const bytes = this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces);
     let at = 0;
@@ -140,7 +140,7 @@ export class Messages {
   }
 }
 
-/** The fields of an error or a notice by their letters: C is its SQLSTATE, M its message, V its severity. */
+/** The fields of an error or a notice by their letters: C is the SQLSTATE, M the message, V the severity. */
 export function fieldsOf(body: Buffer): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (const field of body.toString("utf8").split("\0")) if (field !== "") fields.set(field[0] ?? "", field.slice(1));

@@ -9,17 +9,17 @@ import { Row, type Value } from "./values.ts";
 
 /** SQLSTATE of a connection that broke. */
 const connectionFailure = "08006";
-/** What the network may add to the time of a call before the connection counts as lost: this part of it. */
+/** The share of a call's time limit that the network may add before the connection counts as lost. */
 const latePart = 0.25;
 
-/** What a statement gave. */
+/** A statement's result. */
 export interface Result {
   readonly rows: readonly Row[];
   /** The command and, for some commands, how many rows it concerned: `UPDATE 3`, `COMMIT`. */
   readonly tag: string;
 }
 
-/** Rows that a statement changed, found or deleted. */
+/** How many rows a statement changed, found or deleted. */
 export function changedBy({ tag }: Result): number {
   return Number(/\d+$/.exec(tag)?.[0] ?? 0);
 }
@@ -28,42 +28,42 @@ export function changedBy({ tag }: Result): number {
 export interface SessionOptions {
   readonly address: ServerAddress;
   readonly times: Times;
-  /** What the server's list of sessions says. */
+  /** The session's name in the server's list (application_name). */
   readonly name: string;
   /** Parameters of the server for this session. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Statements that were sent together. */
+/** Steps that were sent together. */
 interface Run {
   readonly steps: readonly Step[];
   readonly results: { rows: Row[]; tag: string }[];
-  /** Statements that are to be prepared with this run and are not yet. */
+  /** Statements that this run still has to prepare. */
   readonly preparing: Statement[];
   failure: EngineError | undefined;
   resolve(results: readonly Result[]): void;
   reject(error: Error): void;
 }
 
-/** A step of a run. */
+/** Makes a step of a run. */
 export function step(statement: Statement, ...values: Value[]): Step {
   return { statement, values };
 }
 
 /**
- * A connection that sends several statements at once and has all values in binary form. `pg` connects: it knows TLS and how passwords are proven. Then the session has the socket for
- * itself.
+ * A connection that sends several statements at once, with all values in binary form. `pg` connects, because it knows TLS and the ways to authenticate. After that the session alone
+ * uses the socket.
  */
 export class Session {
   readonly #client: pg.Client;
   readonly #times: Times;
   readonly #runs: Run[] = [];
-  /** Statements that were prepared, or are by a run that is under way. */
+  /** Statements that are prepared, or will be by a run that is under way. */
   readonly #prepared = new Set<Statement>();
   /** The step of the first run that is under way. */
   #at = 0;
   #deadline: NodeJS.Timeout | undefined;
-  /** Why it can't be used any more. */
+  /** Why the session can't be used any more. */
   #lost: EngineError | undefined;
 
   private constructor(client: pg.Client, times: Times) {
@@ -106,14 +106,14 @@ export class Session {
     }
   }
 
-  /** Whether it broke or was ended. */
+  /** Whether the connection broke or was ended. */
   get isLost(): boolean {
     return this.#lost !== undefined;
   }
 
   /**
-   * Runs statements one after the other, with one round trip. Without a transaction of their own they are one. Rejects with the error of the first that fails; those behind it are not
-   * run. Where the connection breaks, it is not known which were run.
+   * Runs statements one after the other in one round trip, and in one transaction unless they begin their own. Rejects with the error of the first that fails; those after it are not
+   * run. If the connection breaks, it is not known which were run.
    */
   run(...steps: Step[]): Promise<readonly Result[]> {
     if (this.#lost !== undefined) return Promise.reject(this.#lost);
@@ -134,12 +134,12 @@ export class Session {
     });
   }
 
-  /** Breaks the connection: nobody waits for what is still under way. */
+  /** Breaks the connection without waiting for what is under way. */
   destroy(why: string): void {
     this.#lose(why);
   }
 
-  /** Ends the session when all runs are answered, or when the server has had the time for that. */
+  /** Ends the session when all runs are answered, or when the time limit for answers is over. */
   async end(): Promise<void> {
     if (this.#lost !== undefined) return;
     const lost = lostBy("the session was ended");
@@ -151,7 +151,7 @@ export class Session {
 
   #watch(): void {
     clearTimeout(this.#deadline);
-    // One that ends has a time limit of its own.
+    // `end` has its own time limit.
     if (this.#runs.length === 0 || this.#lost !== undefined) return;
     this.#deadline = setTimeout(() => this.#lose("the server did not answer in time"), answerMs(this.#times));
   }
@@ -194,7 +194,7 @@ export class Session {
     const failure = new EngineError({ message, trouble: troubleOf(code), code });
     const severity = fields.get("V");
     if (severity === "FATAL" || severity === "PANIC") {
-      // It says so before it closes the connection, also where nobody asked.
+      // The server closes the connection after such an error. It may come without a run.
       if (run !== undefined) run.failure ??= failure;
       this.#lose(message);
     } else if (run !== undefined) run.failure ??= failure;

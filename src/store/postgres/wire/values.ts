@@ -1,35 +1,35 @@
 /*
- * Values in PostgreSQL's binary form (https://www.postgresql.org/docs/current/protocol-overview.html#PROTOCOL-FORMAT-CODES, and the `_send` functions of its types). `pg` writes arrays as
- * text, in which each octet of a bytea takes two characters.
+ * Values in PostgreSQL's binary form (https://www.postgresql.org/docs/current/protocol-overview.html#PROTOCOL-FORMAT-CODES, and the `_send` functions of its types). `pg` would send
+ * arrays as text, with two characters for each byte of a bytea.
  */
 
 /** A parameter of a statement. */
 export interface Value {
-  /** Bytes that it takes without their count. */
+  /** Its length without the length field, bytes. */
   readonly size: number;
   write(to: Buffer, at: number): void;
 }
 
-/** Numbers of types in PostgreSQL's catalogue (pg_type.dat). */
+/** OIDs of types (pg_type.dat). */
 const types = { bytes: 17, int: 20, text: 25 } as const;
 
 const two32 = 2 ** 32;
-/** What a column of 64 bits holds at most. */
+/** The largest value of a bigint. */
 const most = 2 ** 63 - 2 ** 10;
 
-/** Writes a whole number in 64 bits. One that has no place there is written as the nearest. */
+/** Writes a whole number as a bigint. One that is out of range is written as the nearest bigint. */
 function writeInt(to: Buffer, value: number, at: number): void {
   const whole = Math.max(-most, Math.min(most, Math.trunc(value)));
   to.writeInt32BE(Math.floor(whole / two32), at);
   to.writeInt32BE(whole | 0, at + 4);
 }
 
-/** Reads a number of 64 bits. One that JavaScript does not have exactly is rounded. */
+/** Reads a bigint. One that a JavaScript number can't hold exactly is rounded. */
 export function readInt(from: Buffer, at: number): number {
   return from.readInt32BE(at) * two32 + from.readUInt32BE(at + 4);
 }
 
-/** A number for a column of 64 bits. */
+/** A bigint. */
 export function int(value: number): Value {
   return { size: 8, write: (to, at) => writeInt(to, value, at) };
 }
@@ -44,7 +44,7 @@ export function bytes(value: Uint8Array): Value {
   return { size: value.byteLength, write: (to, at) => to.set(value, at) };
 }
 
-/** Bytes before the items of an array of one dimension: dimensions, whether there are nulls, the type, the number of items, the index of the first one. */
+/** Bytes before the items of an array of one dimension: number of dimensions, whether there are nulls, type, number of items, index of the first. */
 const arrayHead = 20;
 
 function writeHead(to: Buffer, at: number, type: number, count: number): void {
@@ -55,7 +55,7 @@ function writeHead(to: Buffer, at: number, type: number, count: number): void {
   to.writeInt32BE(1, at + 16);
 }
 
-/** An array of numbers of 64 bits. */
+/** An array of bigint. */
 export function ints(values: readonly number[]): Value {
   return {
     size: arrayHead + values.length * 12,
@@ -109,7 +109,7 @@ export class Row {
     this.#bytes = bytes;
   }
 
-  /** A number of 64 bits. 0 where there is none. */
+  /** The next column, a bigint. Null is read as 0. */
   int(): number {
     const size = this.#size();
     const at = this.#at;
@@ -120,7 +120,7 @@ export class Row {
     throw new TypeError("a column is no number");
   }
 
-  /** As `int`. Null where there is none. */
+  /** The next column, a bigint or null. */
   maybeInt(): number | null {
     return this.#bytes.readInt32BE(this.#at) < 0 ? this.#none() : this.int();
   }
@@ -130,7 +130,7 @@ export class Row {
     return null;
   }
 
-  /** A copy of the bytes, which nothing else keeps in memory. Undefined where there are none. */
+  /** A copy of the next column's bytes, which keeps nothing else in memory. Undefined for null. */
   bytes(): Uint8Array<ArrayBuffer> | undefined {
     const size = this.#size();
     if (size < 0) return undefined;
@@ -139,7 +139,7 @@ export class Row {
     return new Uint8Array(this.#bytes.subarray(at, this.#at));
   }
 
-  /** Undefined where there is none. */
+  /** The next column as text. Undefined for null. */
   text(): string | undefined {
     const size = this.#size();
     if (size < 0) return undefined;

@@ -16,8 +16,8 @@ const nothing: DeletedPositions = { positions: 0, more: false };
 const later: DeletedPositions = { positions: 0, more: true };
 
 /**
- * Deletes old positions of devices. First a commit puts the time from which on the device's positions are kept into its state: whoever planned with the state before loses the race
- * for its version and plans again without older reports. Only then the positions go, so no crash leaves a gap that reports could be folded into.
+ * Deletes old positions of devices. First a commit writes into the device's state from when on its positions are kept. A commit that was planned with the previous state then
+ * conflicts, and is planned again without older reports. Only after that are the positions deleted, so a crash leaves no gap that late reports could be folded into.
  */
 export class Keeping implements PositionKeeper {
   readonly #deps: KeepingDeps;
@@ -43,7 +43,7 @@ export class Keeping implements PositionKeeper {
     return step;
   }
 
-  /** Writes from when on positions are kept. Returns false when another commit was faster, or the device is gone. */
+  /** Writes `keptFrom` into the device's state. Returns false when another commit was faster, or the device is gone. */
   async #advance(device: DeviceKey, keptFrom: number): Promise<boolean> {
     const { locations, states } = this.#deps;
     const before = states.get(device) ?? (await states.load([device])).get(device);
@@ -52,7 +52,7 @@ export class Keeping implements PositionKeeper {
     const state = { ...before, version: before.version + 1, keptFrom };
     const commit = { device, records: [], patches: [], state };
     const conflict = await locations.commit({ devices: [commit], refused: [] }).catch((error: unknown) => {
-      // It may be on disk nevertheless.
+      // The commit may be on disk nevertheless, so the state is read again.
       states.forget(device);
       throw error;
     });

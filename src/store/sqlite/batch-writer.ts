@@ -37,7 +37,7 @@ export class BatchWriter implements BatchVisitor {
     this.#append = database.prepare(
       "insert into tail (seq, device, first, last, count, data, crc) values (?, ?, ?, ?, ?, ?, ?)",
     );
-    // A device's state row is made with the device and goes with it, so this finds a stale version and a deleted device alike.
+    // A device's state row is inserted and deleted with the device, so this finds stale versions and deleted devices alike.
     this.#state = database.prepare(
       "update device_state set version = ?, as_of = ?, data = ?, crc = ? where device = ? and version = ?",
     );
@@ -45,7 +45,7 @@ export class BatchWriter implements BatchVisitor {
     this.#asOf = database.prepare(
       "insert into setting (name, value) values ('states', ?1), ('states again', ?1) on conflict (name) do update set value = excluded.value",
     );
-    // What `||` makes of blobs is text of the same bytes.
+    // `||` turns blobs into text of the same bytes.
     this.#shift = database.prepare(
       `insert into shifts (device, seq, since, count, data, crc) values (?, ?, ?, ?, ?, ?) on conflict (device) do update set
        seq = excluded.seq, since = min(since, excluded.since), count = count + excluded.count,
@@ -71,7 +71,7 @@ export class BatchWriter implements BatchVisitor {
     try {
       unpackBatch(buffer, this);
       let missing = 0;
-      // After the shifts of this commit, which patched records are to be without.
+      // After the shifts of this commit: readers add these, so the patched records are written without them.
       for (const rewrite of rewrites) missing += this.#rewriteChunks(rewrite);
       for (const { device, from, to, count, patches } of laid) {
         const numbers = [device, seq, from, to, count];
@@ -81,7 +81,7 @@ export class BatchWriter implements BatchVisitor {
       const madeRoom = refused.length === 0 ? 0 : this.#refused.write(refused, refusedBytes, refusedBefore);
       if (this.#conflicts.length > 0) this.#database.exec("rollback");
       else {
-        // Only now: those of a batch that was written before are there already, and their ids are unique.
+        // Only without a conflict: if the batch was written before, its alerts and notices are there already, and their ids are unique.
         for (const alert of alerts) this.#insert("alert", alert);
         for (const notice of notices) this.#insert("notice", notice);
         this.#end.run();
@@ -110,7 +110,7 @@ export class BatchWriter implements BatchVisitor {
   }
 
   chunk(device: DeviceKey, first: number, last: number, count: number, records: Uint8Array): void {
-    // With a conflict all is rolled back; only the other devices' versions are still of interest.
+    // With a conflict everything is rolled back; the remaining versions are compared only to name every conflict.
     if (this.#conflicts.length === 0) {
       const sum = rowSum([this.#seq, device, first, last, count], records);
       this.#append.run(this.#seq, device, first, last, count, records, sum);
@@ -134,7 +134,7 @@ export class BatchWriter implements BatchVisitor {
     for (const seq of seqs) {
       const row = this.#chunk.get(seq);
       if (row === undefined || !(row.data instanceof Uint8Array)) continue;
-      // A new checksum would make what is damaged look whole.
+      // A new checksum would hide the damage.
       if (isRowWhole("tail", { ...row, device }) === false) throw changesDamaged(device, `in row ${seq}, ${noMatch}`);
       const changed = rewriter.rewrite(row.data, seq);
       const { first, last, count } = row;

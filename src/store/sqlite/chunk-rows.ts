@@ -46,20 +46,20 @@ export class ChunkRows {
     this.#blockHeads = database.prepare(`select ${blockHead} from block where ${chosen}`, arrays);
     this.#blockData = database.prepare("select data from block_data where seq = ?");
     this.#shifts = new ShiftRows(database);
-    // The numbers of all patches of the device: a damaged one might hide its row.
+    // All patches of the device, and not only those in range: the range of a damaged one may be wrong.
     this.#patchesOf = database.prepare(
       `select ${asDoubles([...summed.patch, "crc"])}, case when seq <= ? and last >= ? and first <= ? then data end as data
        from patch where device = ? order by key`,
     );
   }
 
-  /** Runs `read` in one transaction, so that chunks and what waits beside them are of one moment: a commit or a swap may change both. */
+  /** Runs `read` in one transaction, so that chunks, shifts and patches are of one snapshot. */
   asOfNow<T>(read: () => T): T {
     this.#begin.run();
     try {
       return read();
     } finally {
-      // SQLite ends the transaction by itself where the disk can't be read or memory runs out. That failure is the one to tell.
+      // SQLite itself ends the transaction if the disk can't be read or memory runs out. Then that failure must be thrown, not one of `commit`.
       if (this.#database.isTransaction) this.#end.run();
     }
   }
@@ -77,7 +77,7 @@ export class ChunkRows {
     return rows.length === seqs.length ? this.#withOthers(device, rows, Number.MAX_SAFE_INTEGER) : undefined;
   }
 
-  /** Runs `read`. Where a page can't be read, the error names the device. */
+  /** Runs `read`. An error about damage names the device. */
   #ofDevice<T>(device: DeviceKey, read: () => T): T {
     try {
       return read();
@@ -112,7 +112,7 @@ export class ChunkRows {
     return rows;
   }
 
-  /** As `find`, without the bytes, and with patches only up to the row number `until`. */
+  /** Like `find`, but without the bytes, and with patches only up to the row number `until`. */
   heads(device: DeviceKey, seqs: readonly number[], until: number): ChunksFound<ChunkHead> | undefined {
     const list = JSON.stringify(seqs);
     const rows: ChunkHead[] = [];
@@ -142,7 +142,7 @@ export class ChunkRows {
     }
   }
 
-  /** Reads the patches that may concern these chunks. `rows`: in the order of their beginnings. */
+  /** Reads the patches that may concern the chunks `rows`, which are sorted by their first records. */
   #patches(device: DeviceKey, rows: readonly ChunkHead[], until: number): Patches {
     let last = Number.NEGATIVE_INFINITY;
     for (const row of rows) if (row.last > last) last = row.last;
@@ -158,7 +158,7 @@ export class ChunkRows {
 const noPatches = new Patches([]);
 const noBytes = new Uint8Array(0);
 
-/** `row`: its bytes may have been left out. */
+/** Whether a patch is whole. If its bytes were left out, only its numbers are checked. */
 function isPatchWhole(device: DeviceKey, row: Readonly<Record<string, SQLOutputValue>>): boolean {
   if (row.data !== null) return row.data instanceof Uint8Array && isRowWhole("patch", { ...row, device }) !== false;
   const numbers = summed.patch.map((column) => (column === "device" ? device : Number(row[column])));
@@ -168,7 +168,7 @@ function isPatchWhole(device: DeviceKey, row: Readonly<Record<string, SQLOutputV
 function tailRowOf(device: DeviceKey, row: unknown): ChunkRow | undefined {
   if (!Array.isArray(row)) return undefined;
   const data: unknown = row[5];
-  // A row whose bytes are none is damaged, but it is there.
+  // A row without bytes counts as damaged, not as gone.
   if (!(data instanceof Uint8Array)) return { ...tailHeadOf(device, row, 0), data: noBytes, whole: false };
   const head = tailHeadOf(device, row, data.byteLength);
   const { seq, first, last, count } = head;
@@ -178,7 +178,7 @@ function tailRowOf(device: DeviceKey, row: unknown): ChunkRow | undefined {
 function blockRowOf(device: DeviceKey, row: unknown): ChunkRow | undefined {
   if (!Array.isArray(row)) return undefined;
   const data: unknown = row[12];
-  // A block whose bytes are missing is damaged, but it is there.
+  // A block whose bytes are missing counts as damaged, not as gone.
   return { ...blockHeadOf(device, row), data: data instanceof Uint8Array ? data : noBytes };
 }
 

@@ -9,8 +9,8 @@ export const corrupt = 11;
 const noMemory = 7;
 
 /**
- * SQLite's primary result codes that mean that the database can't be used at present, however right the statement was
- * (https://www.sqlite.org/rescode.html), and what stands behind each. A damaged file is one too: no data may be acknowledged into it.
+ * SQLite's primary result codes (https://www.sqlite.org/rescode.html) that tell of the database's condition and not of a wrong statement. A damaged file is among them: nothing may be
+ * acknowledged into it.
  */
 const troubles: ReadonlyMap<number, StoreTrouble> = new Map([
   [3, "down"], // PERM
@@ -28,7 +28,7 @@ const troubles: ReadonlyMap<number, StoreTrouble> = new Map([
   [26, "damaged"], // NOTADB
 ]);
 
-/** Returns what stands behind a result code, or undefined when the database can be used or the failure is not the engine's. */
+/** What a result code says of the database. Undefined when the database can be used or the failure is not the engine's. */
 export function troubleOf(code: number | undefined): StoreTrouble | undefined {
   return code === undefined ? undefined : troubles.get(code & 0xff);
 }
@@ -38,18 +38,18 @@ export function sqliteError(message: string, code: number): EngineError {
   return new EngineError({ message, trouble: troubleOf(code), code });
 }
 
-/** What to send across about a failure. */
+/** What a thread tells the main thread about a failure. */
 export function failureOf(error: unknown): CallFailure {
   if (!(error instanceof Error)) return { message: String(error), trouble: undefined, code: undefined };
   const { message } = error;
   if (error instanceof EngineError) return { message, trouble: error.trouble, code: error.code };
   if (isOutOfMemory(error)) return { message, trouble: troubleOf(noMemory), code: noMemory };
   const code = "errcode" in error && typeof error.errcode === "number" ? error.errcode : undefined;
-  // Failures of the engine say all there is in a line; any other one is a fault of ours, and its stack tells where.
+  // A failure of the engine says everything in a line. Any other is a bug of ours: the stack tells where.
   return { message: code === undefined ? (error.stack ?? message) : message, trouble: troubleOf(code), code };
 }
 
-/** Returns what is wrong with a chunk's bytes, or with their page, or undefined when the error has another cause. */
+/** What is wrong with a chunk's bytes, or with their page. Undefined when the error has another cause. */
 export function damageOf(error: unknown): string | undefined {
   const isPage = error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === corrupt;
   return isPage ? "a page can't be read" : recordsDamage(error);

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Engine, Refusal } from "../migrations/migration.ts";
 
-/** How SQLite makes columns. AUTOINCREMENT, because the number of a deleted row must not come back. */
+/** SQLite's types of columns. AUTOINCREMENT gives no number twice, even after its row was deleted. */
 export const engine: Engine = {
   int: "integer",
   double: "double precision",

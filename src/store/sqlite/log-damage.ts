@@ -9,13 +9,13 @@ const bigEndianMagic = 0x377f0683;
 /** The two words of a checksum. */
 type Sums = readonly [number, number];
 
-/** What can be told of a log: it is whole, it is damaged, or what it held last was cut short by a crash or is damaged. */
+/** What can be told of a log. `cut short`: a crash cut its last commit short, or the end is damaged. */
 export type LogState = "whole" | "damaged" | "cut short";
 
 /**
- * Whether a log is damaged. SQLite reads a log up to the first frame whose checksum is wrong and drops the rest without a word, since a commit that a crash cut short looks the same.
- * But the service begins a commit only when the one before is on disk: two whole commits behind a wrong frame were both begun after it was written, so the frame was damaged later.
- * One whole commit behind the damage, or none, can't be told from one that was cut short. Where only the salts of a frame are wrong, it was written whole.
+ * Tells whether a log is damaged. SQLite reads a log up to the first frame with a wrong checksum and drops the rest without a word, because a commit that a crash cut short looks the
+ * same. But the service begins a commit only when the previous one is on disk. So if two whole commits follow a wrong frame, both began after it was written, and it was damaged later.
+ * With one whole commit after it, or none, damage can't be told from a commit that was cut short. A frame in which only the salts are wrong was written whole, and is damaged.
  */
 export function stateOfLog(file: string, pageSize: number): LogState {
   const descriptor = openSync(file, "r");
@@ -74,7 +74,7 @@ function same(one: Sums, other: Sums): boolean {
   return one[0] === other[0] && one[1] === other[1];
 }
 
-/** Undefined where the file ends before. */
+/** Undefined if the file ends before. */
 function read(descriptor: number, length: number, at: number): DataView | undefined {
   const bytes = new Uint8Array(length);
   return readSync(descriptor, bytes, 0, length, at) === length ? new DataView(bytes.buffer) : undefined;

@@ -58,15 +58,15 @@ export interface SqliteStoreOptions {
   /** Memory for decompressed blocks, bytes. Unset: 32 MiB. */
   readonly cacheBytes?: number;
   readonly log: Log;
-  /** Number of this process, told to another one that wants the same folder. */
+  /** Number of this process. Another one that wants the same folder is told it. */
   readonly pid: number;
-  /** The user that it runs as; unless given, nobody looks who else can read the files. */
+  /** The user that the process runs as. Unset: nothing checks who else can read the files. */
   readonly uid?: number | undefined;
-  /** Keys of the secrets; without them none is sealed: for tools and tests. */
+  /** How the secrets are encrypted. Unset, for tools and tests: they are not. */
   readonly secrets?: SecretOptions;
 }
 
-/** The engine's suffix: what the file is called tells which code runs in the workers, TypeScript from a checkout or the built JavaScript. */
+/** Workers run the same kind of code as this file: TypeScript in a checkout, or the built JavaScript. */
 const suffix = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
 
 /** When the reader of long histories is started, ms after the opening: neither the start of the service nor the first history waits for it. */
@@ -76,8 +76,8 @@ const historyReaderMs = 1000;
 const heldTimeoutMs = 5000;
 
 /**
- * Opens the embedded store of a data folder: locks the folder, brings the tables up to date, and finds the records again.
- * Rejects with `DataFolderInUse` where another process has it, `StoreTooNew` where a newer program wrote it, `DataFolderUnusable` where it or a file
+ * Opens the embedded store of a data folder: locks the folder, brings the tables up to date, and rebuilds the index and states.
+ * Rejects with `DataFolderInUse` if another process has it, `StoreTooNew` if a newer program wrote it, `DataFolderUnusable` if it or a file
  * in it can't be used.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenedStore> {
@@ -110,7 +110,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     if (released) held?.close();
     await packer.close(() => packer.call("close", null));
     for (const one of [reader, historyReader]) await one.close(() => one.call("close", null));
-    // Last, so that it moves the log into the database.
+    // Last, so that the writer moves the log into the database.
     await writer.close(() => writer.call("close", null));
     if (!released) held?.close();
     lock.release();
@@ -183,7 +183,7 @@ async function assemble(
   const index = new ChunkIndex();
   const crowded = new CrowdedNotices(options.noticesPerDevice ?? usualNotices);
   const database = new Kysely<Schema>({ dialect: new WorkerDialect({ ...workers, turns }) });
-  // By the writer, which makes the file too; the reader opens it with all its tables.
+  // By the writer, which also creates the file; a reader opens it when all tables are there.
   const settle = secrets && (await unlock(database, secretEngine, secrets, log));
   await migrate(database, engine);
   const vault = (await settle?.()) ?? openVault;
@@ -193,7 +193,7 @@ async function assemble(
     locations.forget(device);
     purger.add(device);
   };
-  // Before anybody is told that the service runs: without these, nothing can be stored, or totals are read wrong.
+  // Before anybody is told that the service runs: if these fail, nothing can be stored, or totals are read wrong.
   await workers.writer.call("tryAppend", null);
   await mendIndex(workers.writer, log);
   await locations.load();

@@ -4,8 +4,8 @@ import { isDamage } from "./engine-errors.ts";
 import { doubles, summed } from "./row-sums.ts";
 
 /**
- * Makes the index that finds a device's patches anew where it does not agree with its table: a damaged entry would hide new totals. Where a row of the table is damaged, the index
- * stays as it is, since it may be what is right. Returns whether it was made anew.
+ * Rebuilds the index of patches by device if it does not agree with the table: a damaged entry would hide new totals. If a row of the table is damaged, the index is left as it is,
+ * because it may be the one that is right. Returns whether it was rebuilt.
  */
 export function mendPatchIndex(database: DatabaseSync): boolean {
   const rows = attempt(() => {

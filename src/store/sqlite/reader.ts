@@ -21,7 +21,7 @@ import { waitingIn } from "./waiting.ts";
 const busyTimeoutMs = 1000;
 /** Bytes of states in one answer; with many rules a state has a hundred kilobytes. */
 const statesBytes = 4 * 1024 * 1024;
-/** And of rows of the tail. */
+/** Bytes of rows of the tail in one answer. */
 const rowsBytes = 4 * 1024 * 1024;
 
 class Reader {
@@ -98,7 +98,7 @@ class Reader {
     return { ends: Float64Array.from(ends), bytes: sink.cut() };
   }
 
-  /** The bytes of a row of the tail. Undefined where the row is gone, damaged, or can't be read. */
+  /** The bytes of a row of the tail. Undefined if the row is gone, damaged or unreadable. */
   #dataOf(seq: number): Uint8Array | undefined {
     try {
       const row = this.#row.get(seq);

@@ -12,7 +12,7 @@ export class RowCheck {
   readonly #block: StatementSync;
 
   constructor(database: DatabaseSync) {
-    // A checksum tells of the numbers without the bytes. These are read only where there is none.
+    // The numbers can be checked by the checksum alone. The bytes are read only if there is none.
     this.#tail = database.prepare(
       `select ${asDoubles([...summed.tail, "crc"])}, case when crc is null then data end as data from tail where seq = ?`,
     );
@@ -40,7 +40,7 @@ function isWhole(table: "tail" | "block", device: DeviceKey, row: Readonly<Recor
   return table === "tail" ? checkChunk(chunk).problem === undefined : hasItsHeader(device, chunk);
 }
 
-/** Whether a block that an older version made is that of its row. */
+/** Whether a block of an older version, whose row has no checksum, belongs to its row. */
 function hasItsHeader(device: DeviceKey, chunk: StoredChunk): boolean {
   try {
     blockHeader({ device, ...chunk });

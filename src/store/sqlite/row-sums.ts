@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { extendedSum, isWhole, rowSum } from "../records/row-sum.ts";
 
-/** Reads columns as doubles. Damage may leave a whole number that is too large for JavaScript. Read as an integer, it would make the whole query fail. */
+/** Selects columns as doubles. A damaged integer may be too large for JavaScript, and would make the whole query fail. */
 export function asDoubles(columns: readonly string[]): string {
   return columns.map((column) => `cast(${column} as real) as ${column}`).join(", ");
 }
 
-/** Numbers of each table that a row's checksum covers. */
+/** The columns of each table that a row's checksum covers besides its bytes. */
 export const summed = {
   tail: ["seq", "device", "first", "last", "count"],
   block: [
@@ -21,18 +21,18 @@ export const summed = {
 /** Tables whose rows have checksums. */
 type Summed = keyof typeof summed;
 
-/** A row with columns by their names. */
+/** A row by the names of its columns. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Whether a row that was read by name is whole: see `isWhole`. */
 export function isRowWhole(table: Summed, row: Row): boolean | undefined {
   const { data, crc } = row;
   const numbers = summed[table].map((column) => Number(row[column]));
-  // The bytes of a block are another table's, and have a checksum of their own.
+  // The bytes of a block are in another table and have their own checksum.
   return isWhole(crc, numbers, table !== "block" && data instanceof Uint8Array ? data : undefined);
 }
 
-/** The columns of a table that its checksums are of, as far as the version has them that wrote the table. */
+/** The columns that a table's checksums cover, and the checksum, as far as the table has them: an older version may have made it. */
 export function columnsOf(database: DatabaseSync, table: Summed): string {
   const there = new Set(
     database
@@ -44,9 +44,9 @@ export function columnsOf(database: DatabaseSync, table: Summed): string {
   return there.has("data") ? `${asDoubles(own)}, data` : asDoubles(own);
 }
 
-/** Adds the SQL functions by which rows get new checksums where SQL changes them. */
+/** Adds `new_crc` to SQL: the checksum of a row that a statement changes. */
 export function addSumFunctions(database: DatabaseSync): void {
-  // The checksum, the numbers before, the numbers after, and what is appended to the bytes. A row without a checksum has all its bytes in the place of these.
+  // Arguments: the checksum, the numbers before, the numbers after, and the appended bytes, or all bytes if the row has no checksum.
   database.function("new_crc", { deterministic: true, varargs: true }, (crc, ...rest) => {
     const given = rest.pop();
     const bytes = given instanceof Uint8Array ? given : undefined;
@@ -57,7 +57,7 @@ export function addSumFunctions(database: DatabaseSync): void {
   });
 }
 
-/** The columns as doubles, without names. */
+/** Like `asDoubles`, without names. */
 export function doubles(columns: readonly string[]): string {
   return columns.map((column) => `cast(${column} as real)`).join(", ");
 }

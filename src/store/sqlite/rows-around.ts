@@ -2,10 +2,10 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { mostSeq } from "../locations/sizes.ts";
 import { isDamage } from "./engine-errors.ts";
 
-/** A row of as many columns as were asked for. */
+/** The values of a row's columns. */
 type Row = readonly unknown[];
 
-/** Rows that can't be read, by their numbers. `to`: undefined where nothing behind them can be read. */
+/** A range of unreadable rows, by their numbers. `to` is undefined if nothing after them can be read. */
 export interface LostRows {
   readonly from: number;
   readonly to: number | undefined;
@@ -16,7 +16,7 @@ export interface Columns {
   readonly table: string;
   /** The first one is the row's number, as a double. */
   readonly columns: string;
-  /** What is read in their place where a part of the row can't be read. */
+  /** Columns to read instead when a row can't be read in full. */
   readonly fewer?: string;
 }
 
@@ -32,12 +32,12 @@ export class RowsAround {
     this.#fewer = database.prepare(`select ${fewer} ${chosen}`, { returnArrays: true });
   }
 
-  /** Whether something near the rows that were last read can't be read. */
+  /** Whether the last read met something unreadable near its rows. */
   get near(): boolean {
     return this.#near;
   }
 
-  /** Rows from a number on: some of them, or what can't be read. None: there are no more. */
+  /** Reads up to `most` rows from a row number on, or tells which can't be read. An empty list: there are no more. */
   read(from: number, most: number): readonly Row[] | LostRows {
     const wasNear = this.#near;
     let limit = most;
@@ -47,11 +47,11 @@ export class RowsAround {
     rows ??= this.#try(this.#fewer, from, 1);
     if (rows === undefined) return { from, to: this.#endOfLost(from) };
     const found = Number(rows[0]?.[0] ?? from);
-    // The way to these rows may lead over the damaged page, and have passed by rows.
+    // The search for these rows may have gone through the damaged page and missed rows before them.
     return wasNear && found > from ? { from, to: found - 1 } : rows;
   }
 
-  /** Every row, one by one, and what can't be read between them. */
+  /** Yields every row, and each range of unreadable rows between them. */
   *all(most: number): Generator<Row | LostRows> {
     for (let from = 0; from < Number.MAX_SAFE_INTEGER; ) {
       const some = this.read(from, most);
@@ -62,12 +62,12 @@ export class RowsAround {
       }
       yield* some;
       if (some.length === 0) return;
-      // The number of a damaged row may be any.
+      // A damaged row may have any number, also one that was passed already.
       from = Math.max(from, Number(some.at(-1)?.[0])) + 1;
     }
   }
 
-  /** The last of the row numbers that can't be read: the step is doubled until something can be read, then halved. */
+  /** The last unreadable row number: doubles a step until something can be read, then bisects. */
   #endOfLost(from: number): number | undefined {
     let bad = from;
     let step = 1;

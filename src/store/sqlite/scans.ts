@@ -22,23 +22,23 @@ const columnsOf: Readonly<Record<Table, string>> = {
   block: doubles([...summed.block, "crc"]),
 };
 
-/** Where no end of the rows is known that can't be read. */
+/** The end of unreadable rows when it is unknown. */
 const noEnd = Number.MAX_SAFE_INTEGER;
 
-/** Reads the numbers of all chunks of a table: those that the index is made of. */
+/** Reads the numbers of all chunks of a table, from which the index is built. */
 export class Scan {
   readonly #table: Table;
   readonly #rows: RowsAround;
   readonly #data: StatementSync;
   readonly #one: StatementSync;
   readonly #highest: StatementSync;
-  /** Event time of the last record that was read, to tell about when those were that can't be read. */
+  /** Event time of the last record that was read. It tells about when the next unreadable ones were. */
   #reached = Number.NaN;
 
   constructor(database: DatabaseSync, table: Table) {
     const columns = columnsOf[table];
     this.#table = table;
-    // The length of a row's bytes, and the checksum behind them, may be what can't be read.
+    // If a row can't be read, its numbers without the length of its bytes and without the checksum, which stands behind the bytes, may still be readable.
     const fewer = columns.replace(/length\(data\)|crc/g, "null");
     this.#rows = new RowsAround(database, { table, columns, fewer });
     this.#data = database.prepare(`select data from ${table === "tail" ? "tail" : "block_data"} where seq = ?`);
@@ -63,12 +63,12 @@ export class Scan {
         if (own[1] !== nobody) mended.push(...damagedRow(own));
       }
       const [seq = 0, device] = own;
-      // Where the way to a page is damaged, it leads to another one, or to one page twice.
+      // A damaged inner page of the tree may lead to a wrong page, or to one page twice.
       if (seq <= last) {
         own = orphan(seq, seq, own);
         damaged = true;
       }
-      // A number without a checksum may be any.
+      // Without a checksum, the row number itself may be damaged.
       else if (device !== nobody && row.at(-1) !== null) last = seq;
       for (let column = 0; column < scanColumns; column++) numbers[index * scanColumns + column] = own[column] ?? 0;
     }
@@ -77,14 +77,14 @@ export class Scan {
     return mended.length === 0 ? numbers : Float64Array.from([...mended, ...numbers]);
   }
 
-  /** Whether a row's numbers are those of its checksum, if it has one. */
+  /** Whether a row's numbers match its checksum. True if it has none. */
   #fits(row: readonly unknown[], numbers: Numbers): boolean {
     const last = row.length - 1;
     if (row[last] === null) return true;
     return fitsNumbers(numbers[last] ?? 0, numbers, this.#table === "tail" ? summed.tail.length : last);
   }
 
-  /** Leaves out rows that are not found by their number: a damaged page may be read in its order and not otherwise. */
+  /** Leaves out rows that can't be found by their numbers. Near a damaged page, rows may be found in a scan only. */
   #leaveOut(numbers: Float64Array): void {
     for (let at = 0; at < numbers.length; at += scanColumns) {
       const row = numbers.subarray(at, at + scanColumns);
@@ -102,7 +102,7 @@ export class Scan {
     }
   }
 
-  /** What a row was whose numbers do not fit its checksum, or what stands for it where that can't be told. */
+  /** The original numbers of a row that does not match its checksum, or an orphan if they can't be found out. */
   #mended(numbers: Numbers, sum: number): Numbers {
     const [seq = 0] = numbers;
     const data = this.#dataOf(seq);
@@ -120,7 +120,7 @@ export class Scan {
     }
   }
 
-  /** What stands for rows that can't be read. Undefined where all of these are told already. */
+  /** An orphan for rows that can't be read. Undefined if all of these have been reported already. */
   #lost({ from, to }: LostRows): Numbers | undefined {
     const last = to ?? this.#last();
     if (from > last || from >= noEnd) return undefined;
@@ -129,7 +129,7 @@ export class Scan {
     return orphan(from, last, [from, nobody, this.#reached, next]);
   }
 
-  /** The highest row number. Rows that are not read may have numbers that others must not get. */
+  /** The highest row number, so that no new row gets the number of an unreadable one. */
   #last(): number {
     if (this.#table === "block") return noEnd;
     try {
@@ -141,7 +141,7 @@ export class Scan {
   }
 }
 
-/** The failure of each commit, which writes to the end of the tail and takes free pages. */
+/** Damage that makes every commit fail: each writes to the end of the tail and takes free pages. */
 export function tailEndDamaged({ message }: Error) {
   const what = "the end of the table tail, or the list of free pages, is damaged, so that no position can be stored";
   return sqliteError(`${what}: ${message}`, corrupt);
@@ -149,7 +149,7 @@ export function tailEndDamaged({ message }: Error) {
 
 const nothing = new Uint8Array(0);
 
-/** Stands for rows that nobody's reading finds: see `nobody`. */
+/** A row of a scan that stands for lost rows: see `nobody`. */
 function orphan(
   from: number,
   to: number,
@@ -158,22 +158,22 @@ function orphan(
   return [to, nobody, first, last, count, 0, from];
 }
 
-/** Tells of a row whose device is known, behind which it stands as it was: who reads the row finds it damaged. */
+/** A row of a scan that reports a damaged row of a known device. The row itself follows with its original numbers, and reading it fails. */
 function damagedRow([seq = 0, device = 0, first = 0, last = 0, count = 0]: Numbers): Numbers {
   return [seq, nobody, first, last, count, device, seq];
 }
 
-/** A row of the tail whose numbers do not fit its checksum: what it was, if that can be told. */
+/** The original numbers of a row of the tail that does not match its checksum, if they can be found out. */
 function ownOfTail(numbers: Numbers, sum: number, data: Uint8Array): Numbers | undefined {
   const [seq = 0, device = 0, first = 0, last = 0, count = 0, ...others] = numbers;
-  // Where it is the checksum that is damaged, all else agrees.
+  // If only the checksum is damaged, the numbers agree with the records.
   if (!fitsBytes(sum, data))
     return checkChunk({ first, last, count, data }).problem === undefined ? numbers : undefined;
   const span = spanOf(data);
   return span !== undefined && fitsNumbers(sum, [seq, device, ...span]) ? [seq, device, ...span, ...others] : undefined;
 }
 
-/** The same of a block: the checksum of its bytes is of its device, times and count, too. */
+/** The same for a block. The checksum in its bytes also covers its device, times and count. */
 function ownOfBlock([seq = 0, device = 0, , , , ...others]: Numbers, data: Uint8Array): Numbers | undefined {
   const span = spanOfBlock(device, data);
   return span && [seq, device, ...span, ...others];

@@ -4,19 +4,19 @@ import type { Schema } from "../schema.ts";
 import type { SecretEngine } from "../secrets/unlock.ts";
 import { closedNumber } from "./open-mark.ts";
 
-/** The largest database, octets, that is rewritten at once, which takes some ten seconds. */
+/** The largest database that is rewritten at the start, which takes some ten seconds, bytes. */
 const wipedBytes = 1_073_741_824;
 
 /** What SQLite does for the secrets. */
 export const secretEngine: SecretEngine = { hasSettings, wipe };
 
 async function hasSettings(database: Kysely<Schema>): Promise<boolean> {
-  // As plain SQL, so that the writer answers: a new database has no tables yet.
+  // Raw SQL goes to the writer. A new database has no tables yet, so no reader can be opened.
   const tables = await sql`select name from sqlite_master where name = 'setting'`.execute(database);
   return tables.rows.length > 0;
 }
 
-/** Rewrites the database, because the gaps of its pages and its log still hold the secrets as they were. */
+/** Rewrites the database, because gaps of its pages, and its log, still hold the secrets in plain text or under an older key. */
 async function wipe(database: Kysely<Schema>, log: Log): Promise<void> {
   const { rows } = await sql<{ size: number; number: number }>`
     select page_count * page_size as size, user_version as number
@@ -27,7 +27,7 @@ async function wipe(database: Kysely<Schema>, log: Log): Promise<void> {
   if (size > wipedBytes) return log.warn({ size }, advice);
   try {
     await sql`vacuum`.execute(database);
-    // The next step empties the log. After a kill the database would still say that it has one, and the service would not start.
+    // The next step empties the log. Without this mark, a service that is killed then would not start again: the database would still say that it has a log.
     await sql.raw(`pragma user_version = ${closedNumber(number)}`).execute(database);
     await sql`pragma wal_checkpoint(truncate)`.execute(database);
   } catch (error) {

@@ -16,7 +16,7 @@ export class ShiftRows {
     this.#mark = database.prepare("select shifted from device_state where device = ?");
   }
 
-  /** The shifts of a device, and the row number of the last ones. Throws where they are damaged, or where there should be some. */
+  /** The shifts of a device, and the row number of the last ones. Throws if they are damaged, or missing although the device's state says that there are some. */
   read(device: DeviceKey): { readonly shifts: Shifts; readonly seq: number } {
     const row = this.#row.get(device);
     if (row !== undefined) return { shifts: shiftsOf(device, row), seq: Number(row.seq) };
@@ -25,7 +25,7 @@ export class ShiftRows {
   }
 }
 
-/** The shifts of a row. */
+/** Decodes the shifts of a row. Throws if it is damaged. */
 export function shiftsOf(device: DeviceKey, row: Row): Shifts {
   const { data } = row;
   if (!(data instanceof Uint8Array) || data.byteLength % 8 !== 0) throw changesDamaged(device, "a row is cut short");

@@ -12,7 +12,7 @@ import { RowCheck } from "./row-check.ts";
 import { doubles, summed } from "./row-sums.ts";
 import { ShiftRows } from "./shift-rows.ts";
 
-/** The writer's part of sealing and of retention: puts blocks in the place of chunks, or deletes these, in one transaction each time. */
+/** The writer's part of sealing and of retention: replaces chunks by blocks, or deletes them, each time in one transaction. */
 export class Swap {
   readonly #database: DatabaseSync;
   readonly #removals: readonly StatementSync[];
@@ -61,7 +61,7 @@ export class Swap {
     return changes > 0;
   }
 
-  /** Puts blocks in the place of chunks. Does nothing and returns false when one of the chunks is gone. */
+  /** Replaces chunks by blocks. Does nothing and returns false when one of the chunks is gone. */
   swap({ device, seqs, seq, blocks, lifts, until }: SwapRequest): boolean {
     return this.#transaction(() => {
       for (const old of seqs) if (!this.remove(old)) return false;
@@ -78,7 +78,7 @@ export class Swap {
     });
   }
 
-  /** Deletes old chunks of a device, and counts their records. Does nothing where one of the chunks is gone, or where the times of one can't be believed. */
+  /** Deletes old chunks of a device and counts their records. Deletes none if one is gone, or if the times of one can't be trusted. */
   drop({ device, seqs, count, stays }: DropRequest): DropAnswer {
     const damaged: number[] = [];
     const done = this.#transaction(() => {
@@ -95,7 +95,7 @@ export class Swap {
     return { done, damaged };
   }
 
-  /** Deletes a device's shifts and patches up to a row number, which are in all chunks that they concern. Returns what is left. */
+  /** Deletes a device's shifts and patches up to a row number. All chunks that they concern include them by now. Returns what is left. */
   forget(device: DeviceKey, seq: number): WaitingLeft {
     let shifts = { count: 0, since: Number.POSITIVE_INFINITY };
     this.#transaction(() => {

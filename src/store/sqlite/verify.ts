@@ -6,21 +6,21 @@ import { isDamage } from "./engine-errors.ts";
 import type { SqliteReaderCalls } from "./messages.ts";
 
 /**
- * Tables whose pages are looked at after the start. A changed bit in the head of a page hides rows, and nobody misses what nobody finds. The bytes of blocks are not among them:
- * they are most of the database, have checksums, and each has a row that says that it is there.
+ * Tables whose pages are checked after the start. A changed bit in the header of a page can hide rows, and nothing else would notice. The table of blocks' bytes is left out: it is most
+ * of the database, its rows have checksums, and each is named by a row of `block`.
  */
 export const verified = [
   ...["device", "device_identifier", "device_state", "account", "user", "setting"],
   ...["shifts", "patch", "block", "tail"],
 ] as const;
 
-/** What is told of a table, at most: one page that is damaged gives a line for each of its rows. */
+/** The most lines that are reported of a table: a single damaged page gives one for each of its rows. */
 const mostMessages = 3;
 
 /** SQLite's own check of the pages of a table and of its indexes. Empty when nothing is wrong. */
 export function problemsOf(database: DatabaseSync, table: string): readonly string[] {
   try {
-    // The names are those above.
+    // The name is no input: it is one of those above.
     const rows = database.prepare(`pragma quick_check(${table})`).all();
     const texts = rows.map(({ quick_check: text }) => String(text).replace(/^\*\*\*.*\*\*\*\n/, ""));
     return texts.filter((text) => text !== "ok").slice(0, mostMessages);
@@ -30,7 +30,7 @@ export function problemsOf(database: DatabaseSync, table: string): readonly stri
   }
 }
 
-/** Tells the log of damaged pages, table by table, while the service works. */
+/** Logs damaged pages, table by table, while the service works. */
 export async function tellDamagedTables(
   reader: Link<SqliteReaderCalls>,
   sealer: Pick<Sealer, "tellTable">,

@@ -8,7 +8,7 @@ import { RowsAround } from "./rows-around.ts";
 /** Rows that are read at a time. */
 const some = 1024;
 
-/** What waits beside the chunks of each device: see `ReaderCalls.waiting`. */
+/** Sums of each device's shifts and patches: see `ReaderCalls.waiting`. */
 export function waitingIn(database: DatabaseSync): ReaderCalls["waiting"]["answer"] {
   const damaged: DamagedTotals[] = [];
   const shifts = rowsOf(database, "shifts", "device", damaged);

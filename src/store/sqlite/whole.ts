@@ -25,7 +25,7 @@ const damaged = (number: number) =>
 /** The table that each version of the service makes first. */
 const ownTable = "migration";
 
-/** What is said of a log whose end can't be read. */
+/** The warning about a log whose end can't be read. */
 export const cutShort =
   "the end of waybeam.db-wal can't be read, and what it held is lost: a crash cut the last commit short, so that nobody was told that it is stored, or it is damaged";
 
@@ -36,8 +36,8 @@ interface Whole extends Mark {
 }
 
 /**
- * Checks that the files of a data folder belong together, before anything is opened or made: SQLite says nothing of a log that is gone, makes a new database beside
- * an old log, and drops a log that does not fit. Returns the database's mark and what is known of its log, or undefined when there is no database. Throws `DataFolderUnusable`.
+ * Checks that the files of a data folder belong together, before anything is opened or created. Without a word, SQLite ignores that a log is missing, creates a new database beside
+ * an old log, and drops a log of another database. Returns the database's mark and the state of its log, or undefined when there is no database. Throws `DataFolderUnusable`.
  */
 export function checkWhole(directory: string): Whole | undefined {
   const file = databaseOf(directory);
@@ -56,7 +56,7 @@ export function checkWhole(directory: string): Whole | undefined {
     return undefined;
   }
   const head = firstBytes(file, 100);
-  // What is no database is told by the engine, which knows more.
+  // The engine refuses what is no database, and tells more.
   if (head.length < 100 || head.toString("latin1", 0, 16) !== databaseMagic) return undefined;
   const mark = markOf(head);
   if (log < logHeaderBytes) {
@@ -77,7 +77,7 @@ export function checkWhole(directory: string): Whole | undefined {
   const logHead = firstBytes(logFile, logHeaderBytes);
   if (!logMagics.includes(logHead.readUInt32BE(0)))
     refuse("waybeam.db-wal is no log of SQLite, so what it held is lost", mixed);
-  // 1 stands for 65,536, which takes no place in 16 bits.
+  // 1 stands for 65,536, which 16 bits can't hold.
   const pageSize = head.readUInt16BE(16) === 1 ? 65_536 : head.readUInt16BE(16);
   if (logHead.readUInt32BE(8) !== pageSize)
     refuse("waybeam.db-wal is the log of another database than waybeam.db: their pages differ in size", mixed);
@@ -87,7 +87,7 @@ export function checkWhole(directory: string): Whole | undefined {
   return { ...mark, isCutShort: state === "cut short" };
 }
 
-/** Tables of a database that has no log. Undefined where they can't be read, of which the engine tells more. */
+/** Tables of a database that has no log. Undefined if they can't be read, of which the engine tells more. */
 function tablesOf(file: string): string[] | undefined {
   const address = pathToFileURL(file);
   // Leaves no files of its own beside it, as one that is merely read-only does.

@@ -55,7 +55,7 @@ class Writer {
     return this.#swap;
   }
 
-  /** What is written into a file that was moved or deleted is found by no later start: nothing of it may be acknowledged. */
+  /** No later start finds what is written into a file that was moved or deleted, so none of it may be acknowledged. */
   inPlace(): void {
     const { ino, dev } = statSync(databaseOfWorker(), { throwIfNoEntry: false }) ?? {};
     if (ino === this.#file.ino && dev === this.#file.dev) return;
@@ -63,8 +63,8 @@ class Writer {
   }
 
   /**
-   * Writes to the end of the tail and takes it back: that end belongs to all devices, so a damaged page there concerns each. A damaged row may have a number to which none can be
-   * added. The row is so large that it needs a page of its own.
+   * Writes a row to the end of the tail and rolls it back. All devices share that end, so a damaged page there concerns each of them. The limit leaves out damaged rows, whose numbers
+   * may be too large to be counted up. The row is so large that it needs a page of its own.
    */
   tryAppend(): void {
     this.database.exec("begin immediate");
@@ -101,7 +101,7 @@ function writer(): Writer {
 serve<SqliteWriterCalls>(
   {
     sql: (request) => {
-      // A transaction's statements are looked after by its commit.
+      // Inside a transaction, the commit looks after the file.
       if (writer().database.isTransaction) return plain(writer().statements.run(request));
       writer().inPlace();
       const answer = writer().statements.run(request);
@@ -133,7 +133,7 @@ serve<SqliteWriterCalls>(
       return plain(null);
     },
     append: (request) => {
-      // Before and after: what a file that was moved away holds must not be found there when it is tried again, and be acknowledged as a repeat.
+      // Checked before and after: otherwise a report in a file that was moved away would be found there at the next attempt, and be acknowledged as a repeat.
       writer().inPlace();
       const answer = writer().batches.write(request);
       writer().inPlace();

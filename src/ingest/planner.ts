@@ -23,6 +23,8 @@ import { weightOf } from "./weight.ts";
 const largestContext = 16_384;
 /** Where rules watch the device, they also see this many records after the last late report. */
 const watchedContext = 8;
+/** Records behind the last late report, at which the totals mostly meet. */
+const leastBehind = 2;
 /** The fewest records of history that are read for postponed reports. Within these a vehicle has mostly left its receiver's noise, and the totals meet. */
 const leastFurther = 16;
 /** Up to so many records, reports of one batch are planned as one, rather than one after the other. */
@@ -226,7 +228,7 @@ export class Planner {
     const state = this.#states.get(pending.device.key);
     if (first === undefined || state === undefined || first.time >= state.time || pending.ahead !== undefined) return;
     if (first.time < (state.keptFrom ?? first.time)) return;
-    const limit = this.#atFirst(pending, pending.drafts.length);
+    const limit = this.#atFirst(pending, pending.drafts);
     const ahead = this.ahead.read(pending.device.key, state, first.time, limit);
     if (ahead !== undefined) this.ahead.hold(pending, ahead);
   }
@@ -243,9 +245,17 @@ export class Planner {
     this.#hurries = true;
   }
 
-  /** Records of the history that so many late reports are shown at first. */
-  #atFirst(pending: PendingDevice, reports: number): number {
-    return this.#engine.watches(pending.device) ? reports + watchedContext : reports;
+  /**
+   * Records of the history that late reports are shown at first: as many as they are themselves, or all that are stored between the first and the last of them. Where these are
+   * too many, the reports lie far apart.
+   */
+  #atFirst({ device }: PendingDevice, drafts: readonly Draft[]): number {
+    let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const { time } of drafts) [from, to] = [Math.min(from, time), Math.max(to, time)];
+    const between = this.#store.countAbout(device.key, from, to);
+    const needed = between + leastBehind < mostReadAhead ? between + leastBehind : 0;
+    const shown = between > drafts.length ? Math.max(drafts.length, needed) : drafts.length;
+    return this.#engine.watches(device) ? shown + watchedContext : shown;
   }
 
   /** What surrounds the first of a device's late reports. Where that is thousands of its own moment, what lies behind them. */
@@ -302,7 +312,8 @@ export class Planner {
    */
   async #planFirst(late: Late): Promise<Planned | undefined> {
     const { pending, drafts, state, first } = late;
-    const limit = Math.max(this.#atFirst(pending, drafts.length), pending.ahead?.limit ?? 0);
+    const read = pending.ahead?.limit ?? 0;
+    const limit = isAtHand(late, read) && read >= drafts.length ? read : Math.max(this.#atFirst(pending, drafts), read);
     const atHand = isAtHand(late, limit);
     const mayBePostponed = pending.mayBePostponed && !this.#hurries && (atHand || !pending.isRest);
     if (limit < smallContext && mayBePostponed) {

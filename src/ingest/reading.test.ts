@@ -75,6 +75,21 @@ test("late reports that gather while the history of the first is read are left o
   ]);
 });
 
+test("late reports between stored ones are shown all of these at once, unless they lie far apart", async (context) => {
+  const { store, ingest, late, asked, answers } = await slowHistory(context);
+  for (const [count, shown] of [
+    [30, 32],
+    [100_000, 1],
+    [Number.POSITIVE_INFINITY, 1],
+  ] as const) {
+    store.count = count;
+    const stored = submit(ingest, late, 50 - asked.length, []);
+    assert.equal(asked.at(-1), shown);
+    answers.at(-1)?.({ from: [], more: false });
+    await stored;
+  }
+});
+
 test("a history that can't be read is asked for once more when its report is planned", async (context) => {
   const { store, ingest, late } = await slowHistory(context);
   let asked = 0;

@@ -145,6 +145,8 @@ export interface LocationStore {
 
   /** As `context`, packed. */
   packedContext(device: DeviceKey, place: RecordPlace, limit: number): Promise<PackedContext>;
+  /** About how many records are stored of a device in a range of event time (inclusive). From memory. Infinite where so many chunks have a part in it that counting takes long. */
+  countAbout(device: DeviceKey, from: number, to: number): number;
   /** Costs by the number of records of the moment. */
   moment(device: DeviceKey, time: number): Promise<Moment>;
   /** What may be deleted of each of these devices as before an event time. From memory. */

@@ -180,6 +180,7 @@ test("a history that breaks off is cut, so that no part is taken for the whole, 
           deleteOld: (...input) => locations.deleteOld(...input),
           packedContext: (...input) => locations.packedContext(...input),
           moment: (...input) => locations.moment(...input),
+          countAbout: (...input) => locations.countAbout(...input),
           history: broken,
         },
       };

@@ -43,6 +43,7 @@ export function rowCommits({ tables, vault, crowded }: PostgresRows): LocationSt
     context: missing,
     packedContext: missing,
     moment: missing,
+    countAbout: missing,
     oldPositions: missing,
     deleteOld: missing,
     history: missing,

@@ -76,6 +76,9 @@ export class TroubledStore {
   /** What is stored of one moment. */
   readMoment = async (): Promise<Moment> => ({ hashes: [] });
 
+  /** Records that are said to be stored in any range of time. */
+  count = 0;
+
   get asStore(): Pick<Store, "locations" | "devices" | "check"> {
     const locations = {
       states: (keys: readonly DeviceKey[]) => this.readStates(keys),
@@ -86,6 +89,7 @@ export class TroubledStore {
         return { bytes: 0, unpack: () => context };
       },
       moment: () => this.readMoment(),
+      countAbout: () => this.count,
     };
     const devices = { identify: (ids: readonly string[]) => this.identify(ids) };
     const check = async () => {

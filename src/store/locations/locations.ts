@@ -23,6 +23,7 @@ import { type AlertRows, alertRows } from "./alert-rows.ts";
 import { type Link, nobody, type PackerCalls, type ReaderCalls, type WriterCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import { Contexts } from "./contexts.ts";
+import { countAbout } from "./count-about.ts";
 import type { Waiting } from "./device-chunks.ts";
 import { stateDamaged, storeError } from "./failures.ts";
 import { type ReadParts, readHistory } from "./history.ts";
@@ -363,6 +364,11 @@ export class Locations implements LocationStore {
   async #context(device: DeviceKey, place: RecordPlace, limit: number, before: boolean): Promise<PackedContext> {
     if (this.#uncertain) await this.#reading.settled();
     return this.#contexts.find(device, place, limit, before);
+  }
+
+  countAbout(device: DeviceKey, from: number, to: number): number {
+    const chunks = this.#parts.index.get(device);
+    return chunks === undefined ? 0 : countAbout(chunks, from, to);
   }
 
   async moment(device: DeviceKey, time: number): Promise<Moment> {

@@ -1,13 +1,12 @@
-import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import type { ChunkHead, ChunkRow, ChunksFound } from "../locations/chunks.ts";
-import { changesDamaged, damaged, EngineError, noMatch } from "../locations/failures.ts";
+import { damaged, EngineError } from "../locations/failures.ts";
 import { RecordsDamaged } from "../records/damage.ts";
-import { Patches, type PatchRow } from "../records/patches.ts";
-import { fitsNumbers, isWhole } from "../records/row-sum.ts";
+import { isWhole } from "../records/row-sum.ts";
+import { ChangedTotals } from "./changed-totals.ts";
 import { damageOf } from "./engine-errors.ts";
-import { asDoubles, isRowWhole, summed } from "./row-sums.ts";
-import { ShiftRows } from "./shift-rows.ts";
+import { asDoubles, summed } from "./row-sums.ts";
 
 const tailHead = asDoubles(["seq", "first", "last", "count", "crc"]);
 const blockHead = asDoubles([...summed.block.filter((column) => column !== "device"), "crc"]);
@@ -27,8 +26,7 @@ export class ChunkRows {
   readonly #blocks: StatementSync;
   readonly #blockHeads: StatementSync;
   readonly #blockData: StatementSync;
-  readonly #shifts: ShiftRows;
-  readonly #patchesOf: StatementSync;
+  readonly #changes: ChangedTotals;
 
   constructor(database: DatabaseSync) {
     const arrays = { returnArrays: true };
@@ -45,12 +43,7 @@ export class ChunkRows {
     this.#tailHeads = database.prepare(`select ${tailHead}, length(data) from tail where ${chosen}`, arrays);
     this.#blockHeads = database.prepare(`select ${blockHead} from block where ${chosen}`, arrays);
     this.#blockData = database.prepare("select data from block_data where seq = ?");
-    this.#shifts = new ShiftRows(database);
-    // All patches of the device, and not only those in range: the range of a damaged one may be wrong.
-    this.#patchesOf = database.prepare(
-      `select ${asDoubles([...summed.patch, "crc"])}, case when seq <= ? and last >= ? and first <= ? then data end as data
-       from patch where device = ? order by key`,
-    );
+    this.#changes = new ChangedTotals(database);
   }
 
   /** Runs `read` in one transaction, so that chunks, shifts and patches are of one snapshot. */
@@ -59,6 +52,7 @@ export class ChunkRows {
     try {
       return read();
     } finally {
+      this.#changes.forget();
       // SQLite itself ends the transaction if the disk can't be read or memory runs out. Then that failure must be thrown, not one of `commit`.
       if (this.#database.isTransaction) this.#end.run();
     }
@@ -66,7 +60,9 @@ export class ChunkRows {
 
   /** Continues inside `asOfNow` after a failure, which may have ended the transaction. */
   goOn(): void {
-    if (!this.#database.isTransaction) this.#begin.run();
+    if (this.#database.isTransaction) return;
+    this.#changes.forget();
+    this.#begin.run();
   }
 
   /** Finds chunks of a device. Returns undefined when one of them is not there. */
@@ -134,36 +130,11 @@ export class ChunkRows {
 
   #withOthers<Row extends ChunkHead>(device: DeviceKey, rows: Row[], until: number): ChunksFound<Row> {
     rows.sort((one, other) => one.first - other.first || one.seq - other.seq);
-    try {
-      return { rows, shifts: this.#shifts.read(device).shifts, patches: this.#patches(device, rows, until) };
-    } catch (error) {
-      const problem = damageOf(error);
-      throw problem === undefined ? error : changesDamaged(device, problem);
-    }
-  }
-
-  /** Reads the patches that may concern the chunks `rows`, which are sorted by their first records. */
-  #patches(device: DeviceKey, rows: readonly ChunkHead[], until: number): Patches {
-    let last = Number.NEGATIVE_INFINITY;
-    for (const row of rows) if (row.last > last) last = row.last;
-    const patches: PatchRow[] = [];
-    for (const row of this.#patchesOf.all(until, rows[0]?.first ?? 0, last, device)) {
-      if (!isPatchWhole(device, row)) throw new RecordsDamaged(noMatch);
-      if (row.data instanceof Uint8Array) patches.push({ seq: Number(row.seq), data: row.data });
-    }
-    return patches.length === 0 ? noPatches : new Patches(patches);
+    return { rows, ...this.#changes.of(device, rows, until) };
   }
 }
 
-const noPatches = new Patches([]);
 const noBytes = new Uint8Array(0);
-
-/** Whether a patch is whole. If its bytes were left out, only its numbers are checked. */
-function isPatchWhole(device: DeviceKey, row: Readonly<Record<string, SQLOutputValue>>): boolean {
-  if (row.data !== null) return row.data instanceof Uint8Array && isRowWhole("patch", { ...row, device }) !== false;
-  const numbers = summed.patch.map((column) => (column === "device" ? device : Number(row[column])));
-  return row.crc === null || fitsNumbers(Number(row.crc), numbers);
-}
 
 function tailRowOf(device: DeviceKey, row: unknown): ChunkRow | undefined {
   if (!Array.isArray(row)) return undefined;

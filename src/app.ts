@@ -55,7 +55,7 @@ export interface App {
   readonly operatorKey?: string;
   /** Where these are kept for clients of this machine. */
   readonly credentialsFile: string;
-  /** Rejects where the store can't go on, since another service took its place. Otherwise it never settles. */
+  /** Rejects when the store can't go on because another service has taken over its database. Never resolves. */
   readonly failed: Promise<never>;
   /** Takes no more, commits and acknowledges what was received, closes. */
   stop(): Promise<void>;
@@ -65,7 +65,7 @@ export interface App {
 export async function startApp(config: Config, pid: number, clock = systemClock): Promise<App> {
   const log = createLog(config.log.level);
   const failure = Promise.withResolvers<never>();
-  // Whoever started the service may not wait for it.
+  // Not every caller waits for it: without this, its rejection would end the process.
   failure.promise.catch(() => undefined);
   const store = await openStore(config, log, pid, { onTakenOver: failure.reject });
   try {

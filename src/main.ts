@@ -74,7 +74,7 @@ async function rotateSecret(configFile: string | undefined): Promise<string> {
   }
 }
 
-/** The programs that work on a data folder beside the service, with what all of them need. `ofFolder`: on that of the configuration. */
+/** Runs a program that works on a data folder beside the service. `ofFolder`: it works on the configured folder, so the configured store must be the embedded one. */
 async function onData<T>(
   configFile: string | undefined,
   act: (
@@ -88,8 +88,8 @@ async function onData<T>(
   if (ofFolder && config.store.url !== "")
     throw new CliError(
       "usage",
-      "this is for the embedded store, and the setting store.url names a PostgreSQL database",
-      "Use what PostgreSQL has: pg_dump and pg_restore, or its continuous archiving; pg_amcheck looks for damage. Keep secret.key of the data folder with it.",
+      "this command is for the embedded store, but the setting store.url names a PostgreSQL database",
+      "Use PostgreSQL's own tools: pg_dump and pg_restore, or continuous archiving; pg_amcheck looks for damage. Keep secret.key of the data folder with each backup.",
     );
   const { secretFile } = await import("./app.ts");
   const tools = await import("./store/backup/index.ts");
@@ -107,7 +107,7 @@ function contentOf({ made, devices, positions, bytes }: BackupContent): BackupCo
 
 async function startService(configFile: string | undefined, data?: string): Promise<Service> {
   const loaded = await load(configFile, data);
-  // Whoever names a folder wants what is in it.
+  // Whoever names a data folder means the store in it.
   const config = data === undefined ? loaded.config : { ...loaded.config, store: { ...loaded.config.store, url: "" } };
   const { startApp } = await import("./app.ts");
   try {
@@ -120,7 +120,7 @@ async function startService(configFile: string | undefined, data?: string): Prom
         "Start it again when no other service uses the database.",
       );
     });
-    // Whoever started it may not wait for it.
+    // Not every caller waits for it: without this, its rejection would end the process.
     failed.catch(() => undefined);
     return { ...app, failed };
   } catch (error) {

@@ -10,7 +10,7 @@ export const store = Type.Object({
     example: "postgresql://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full, or nothing",
     secret: true,
     description:
-      "PostgreSQL database, version 15 or later, in the form of libpq. It keeps everything but keys and credentials, which stay in the data folder. Empty: the embedded store in the data folder.",
+      "URI of a PostgreSQL database (version 15 or later), in libpq's form. The database holds everything but keys and credentials, which stay in the data folder. Empty: the embedded store in the data folder.",
   }),
   connections: integer(10, {
     env: "WAYBEAM_STORE_CONNECTIONS",
@@ -18,7 +18,7 @@ export const store = Type.Object({
     maximum: 1000,
     unit: "connections",
     description:
-      "Connections to the PostgreSQL database at most, for everything but positions, from each service. Positions take five more. Each is a process of the server, which does no more at once than it has processors; what waits here waits in turn. All services together must stay below its max_connections, which is 100 unless it was changed.",
+      "The most connections to the PostgreSQL database for everything but positions. Positions and the lock take five more. Each connection is a process of the server, and more than it has processors gain little; while all are taken, callers wait in order. The server's max_connections (100 unless changed) must have room for all.",
   }),
   blockCacheBytes: integer(33_554_432, {
     env: "WAYBEAM_STORE_BLOCK_CACHE_BYTES",

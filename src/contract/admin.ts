@@ -44,7 +44,7 @@ const settable = {
     }),
   ),
   positionDays: GivenPositionDays(
-    "How many days positions of its devices are kept; older ones are deleted for good. A device may have days of its own. Left out: as it is; null: positions are kept for ever.",
+    "For how many days its devices' positions are kept; older ones are deleted for good. A device's own `positionDays` takes precedence. Left out: unchanged; null: for ever, as for a new account.",
   ),
 };
 
@@ -156,7 +156,7 @@ export type QuotasView = Static<typeof QuotasView>;
 
 /** How long an account keeps positions, as every answer shows it. */
 export const AccountPositionDays = ShownPositionDays(
-  "How many days positions of its devices are kept; null: for ever.",
+  "For how many days its devices' positions are kept; null: for ever.",
 );
 
 /** Language of an account's alerts, as every answer shows it. */

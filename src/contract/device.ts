@@ -50,7 +50,7 @@ export const DeviceView = Type.Object(
     milleageStart: Type.Number({ description: "Where `milleage` starts, km." }),
     protocols: Type.Array(Type.String(), { description: "The protocols that its tracker may speak; none: any." }),
     networks: Type.Array(Type.String(), { description: "The networks that it may come from; none: any." }),
-    positionDays: ShownPositionDays("How many days its positions are kept; null: as its account says."),
+    positionDays: ShownPositionDays("For how many days its positions are kept; null: as set for its account."),
     secretSet: Type.Boolean({
       description: "Whether its tracker must bring a password or key. The secret itself is never given back.",
     }),
@@ -111,7 +111,7 @@ const settable = {
     }),
   ),
   positionDays: GivenPositionDays(
-    "How many days its positions are kept, in place of its account's days; older ones are deleted for good. Left out: as it is; null: as its account says.",
+    "For how many days its positions are kept, in place of its account's `positionDays`; older ones are deleted for good. Left out: unchanged; null: as set for its account.",
   ),
   secret: Type.Optional(
     NullableText({

@@ -3,38 +3,38 @@ import { mostPositionDays } from "../model/position-days.ts";
 import { serviceSuccess, success } from "./envelope.ts";
 import { Instant, NullableInstant, NullableInteger } from "./schema.ts";
 
-/** How long positions are kept, as bodies say it. */
+/** `positionDays` in the body of a request. */
 export function GivenPositionDays(description: string) {
   return Type.Optional(NullableInteger({ minimum: 1, maximum: mostPositionDays, description, examples: [365] }));
 }
 
-/** How long positions are kept, as answers show it. */
+/** `positionDays` in an answer. */
 export function ShownPositionDays(description: string) {
   return NullableInteger({ description });
 }
 
-/** Query of a preview. Query parameters are texts. */
+/** Query of a preview. Query parameters are strings. */
 export const OldPositionsQuery = Type.Object({
   days: Type.String({
     pattern: "^[1-9][0-9]{0,4}$",
-    description: "How many days positions would be kept.",
+    description: "For how many days positions would be kept.",
     examples: ["365"],
   }),
 });
 export type OldPositionsQuery = Static<typeof OldPositionsQuery>;
 
-/** What would be deleted. */
+/** What `positionDays` would delete. */
 export const OldPositionsView = Type.Object(
   {
     days: Type.Integer(),
-    before: Instant({ description: "Positions from before it would not be shown any more." }),
-    devices: Type.Integer({ description: "Devices of which some would be deleted." }),
+    before: Instant({ description: "Positions older than this would no longer be shown." }),
+    devices: Type.Integer({ description: "Devices that would lose positions." }),
     positions: Type.Integer({
       description:
-        "Positions that would be deleted. Positions are deleted in blocks of some hundred, so those that share a block with younger ones stay until all of the block are old.",
+        "Positions that would be deleted. Positions are deleted in blocks of some hundred: an old one that shares a block with newer ones stays until the whole block is old.",
     }),
-    from: NullableInstant({ description: "Time of the oldest of them; null: there is none." }),
-    to: NullableInstant({ description: "Time of the newest of them; null: there is none." }),
+    from: NullableInstant({ description: "Time of the oldest position that would be deleted; null if none would be." }),
+    to: NullableInstant({ description: "Time of the newest position that would be deleted; null if none would be." }),
   },
   {
     examples: [
@@ -53,5 +53,5 @@ export type OldPositionsView = Static<typeof OldPositionsView>;
 
 /** Answers of the previews. */
 export const OldPositionsAnswer = success({ oldPositions: OldPositionsView });
-/** The operator's one. */
+/** Answer of the operator's preview. */
 export const ServiceOldPositionsAnswer = serviceSuccess({ oldPositions: OldPositionsView });

@@ -8,11 +8,11 @@ import type { Log } from "../ports/log.ts";
 import type { PositionKeeper } from "../ports/retention.ts";
 import { type DeviceStore, type LocationStore, type RetainedDevice, StoreUnavailable } from "../ports/store.ts";
 
-/** Devices that are asked for at a time. */
+/** The most devices of one query. */
 const devicesAtOnce = 500;
-/** After this time a preview lets others be served. */
+/** After this time a preview lets the event loop serve others, ms. */
 const mostTurnMs = 4;
-/** How often a device is tried again in one run, because it is being sealed or reports at the same moment. */
+/** How often one run retries a device that is being sealed or is just reporting. */
 const mostTries = 10;
 
 /** What deleting old positions works with. */
@@ -23,13 +23,13 @@ export interface DeletionContext {
   readonly log: Log;
 }
 
-/** How a run of deletions goes on: asked before each step whether it ends, and waited for after each. */
+/** Controls a run of deletions: says before each step whether the run ends, and pauses it after each. */
 export interface DeletionPace {
   ends(): boolean;
   pause(): Promise<void>;
 }
 
-/** Deletes what accounts and devices do not keep, one bounded step of one device at a time. Returns how many positions. */
+/** Deletes the positions that accounts and devices no longer keep, one bounded step of one device at a time. Returns how many were deleted. */
 export async function deleteOldPositions(context: DeletionContext, pace: DeletionPace): Promise<number> {
   const run = new Run(context, pace);
   await run.all();
@@ -41,7 +41,7 @@ class Run {
   readonly #pace: DeletionPace;
   deleted = 0;
   #failed = 0;
-  /** Some time has passed since days were read: somebody may have raised or removed them. */
+  /** Some time has passed since the days were read, so somebody may have changed them. */
   #isStale = false;
 
   constructor(context: DeletionContext, pace: DeletionPace) {
@@ -75,7 +75,7 @@ class Run {
         if (await this.#isBusy(device)) busy.push(device);
       } catch (error) {
         if (error instanceof StoreUnavailable && error.trouble === "down") throw error;
-        // What is wrong is the device's own: the others go on.
+        // The fault concerns this device alone: the others go on.
         if (this.#failed++ === 0)
           this.#context.log.warn({ device: device.key, error }, "old positions of a device can't be deleted");
         await this.#pause();
@@ -84,7 +84,7 @@ class Run {
     return busy;
   }
 
-  /** Deletes what is old of a device. Returns whether some of it could not be deleted now. */
+  /** Deletes a device's old positions. Returns whether some of them could not be deleted now. */
   async #isBusy({ key, days }: RetainedDevice): Promise<boolean> {
     const { devices, keeper, clock } = this.#context;
     for (;;) {
@@ -113,7 +113,7 @@ export interface PreviewContext {
   readonly clock: Clock;
 }
 
-/** What would be deleted of these devices if their positions were kept for so many days. Looks at the index in memory alone. */
+/** What would be deleted of these devices if their positions were kept for `days` days. Reads only the index in memory. */
 export async function previewOfDevices(
   { store, clock }: PreviewContext,
   pages: AsyncIterable<readonly DeviceKey[]>,
@@ -125,7 +125,7 @@ export async function previewOfDevices(
   for await (const page of pages)
     for (const key of page) {
       const [old] = await store.locations.oldPositions([key], before);
-      // A device with years of positions has ten thousands of blocks to look at, and an account thousands of devices.
+      // A device with years of positions has tens of thousands of blocks, and an account has thousands of devices.
       if (clock.monotonic() - began > mostTurnMs) {
         await nextTurn();
         began = clock.monotonic();
@@ -140,7 +140,7 @@ export async function previewOfDevices(
   return { days, before: formatInstant(before), devices, positions, ...range };
 }
 
-/** The devices of an account that the account's days hold for, some at a time. */
+/** The devices of an account that have no days of their own, page by page. */
 export async function* devicesOfAccount(
   { store }: PreviewContext,
   accountKey: number,

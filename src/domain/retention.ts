@@ -44,8 +44,8 @@ export interface RetentionContext {
 }
 
 /**
- * Deletes records of commands, alerts, notices and refused reports some time after their end, and positions that accounts and devices do not keep; and puts the counters of days
- * before yesterday together. All in the background.
+ * Works in the background. Deletes records of commands, alerts, notices and refused reports some time after their end. Deletes positions that accounts and devices no longer keep. Adds
+ * up the counters of days before yesterday.
  */
 export class Retention {
   readonly #context: RetentionContext;
@@ -83,7 +83,7 @@ export class Retention {
     this.#timer.unref();
   }
 
-  /** What fails keeps nothing else from being deleted. */
+  /** If one part fails, the other is done all the same. */
   async #workOnAll(): Promise<void> {
     const { log } = this.#context;
     for (const work of [() => this.#work(), () => this.#deletePositions()]) {

@@ -6,15 +6,15 @@ import type { PositionKeeper } from "../ports/retention.ts";
 import { type AccountStore, StoreUnavailable } from "../ports/store.ts";
 import { createCache } from "./cache.ts";
 
-/** Accounts whose days are kept in memory, for a moment: the event of a change may be lost. */
+/** The most accounts whose days are cached. They are cached briefly, because the event of a change may be lost. */
 const keptAccounts = 1000;
 const maxAgeMs = 10_000;
 const mostBytes = 1_048_576;
 
-/** Event time from which on positions of a device are shown. What is older is deleted or soon will be. */
+/** Event time from which on positions of a device are shown. Older ones are deleted or soon will be. */
 export type ShownFrom = (device: Device) => Promise<number>;
 
-/** What tells it. */
+/** What `createShownFrom` works with. */
 export interface ShownFromContext {
   readonly store: { readonly accounts: Pick<AccountStore, "find"> };
   readonly positionKeeper: Pick<PositionKeeper, "keptFrom">;
@@ -22,7 +22,7 @@ export interface ShownFromContext {
   readonly clock: Clock;
 }
 
-/** Tells from when on positions are shown, by the days of the device or its account, and by what was deleted already. */
+/** Tells from when on a device's positions are shown, by its own days or its account's, and by what was deleted already. */
 export function createShownFrom({ store, positionKeeper, bus, clock }: ShownFromContext): ShownFrom {
   const days = createCache<number, { readonly days: number | null }>({
     clock,
@@ -43,7 +43,7 @@ export function createShownFrom({ store, positionKeeper, bus, clock }: ShownFrom
   };
 }
 
-/** Event time before which positions were deleted. Where the device's state is damaged nobody knows it, and all that is there is shown: the history may be whole. */
+/** Event time before which positions were deleted. Undefined also when the device's state, which knows it, is damaged: then everything that is there is shown, since it may be all. */
 async function deletedBefore(keeper: ShownFromContext["positionKeeper"], device: DeviceKey) {
   try {
     return await keeper.keptFrom(device);

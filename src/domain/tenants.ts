@@ -91,7 +91,7 @@ export function createTenants(context: TenantsContext): Tenants {
     const account = await accounts.replace(key, { name, timeZone, licenses, language, ...operatorsIn(body) });
     if (account === undefined) throw new ApiError("accountNotFound");
     await accounts.setQuotas(key, setQuotas(body.quotas ?? {}));
-    // Its rules go by its time zone and its language; what is shown of its devices, by its days.
+    // Its rules depend on its time zone and language, and what is shown of its devices depends on its days.
     bus.publish({ type: "rulesChanged", accountKey: key });
     return { account: await view(account), warnings: unknownFields(body, settable, shownFields) };
   }
@@ -162,7 +162,7 @@ async function viewOf(context: TenantsContext, account: Account, now: number): P
   };
 }
 
-/** What the operator allows. Days that are left out stay: nobody begins or ends the deletion of positions by chance. */
+/** What the operator sets. Days that are left out stay as they are, so that nobody starts or stops the deletion of positions by accident. */
 function operatorsIn(body: AccountReplacement): { readonly caps: AccountCaps; readonly positionDays?: number | null } {
   const { positionDays } = body;
   return { caps: capsIn(body), ...(positionDays !== undefined && { positionDays }) };

@@ -7,10 +7,10 @@ import {
   withTotals,
 } from "../model/location.ts";
 
-/** What a state takes beside its texts. */
+/** Memory of a state without its texts, bytes. */
 const baseBytes = 1000;
 
-/** Memory that a state takes, with the texts of its location (an estimate). */
+/** Memory of a state with its texts, bytes (an estimate). */
 export function bytesOfState({ last, rules }: DeviceState): number {
   const texts = (last?.extras.length ?? 0) + (last?.alerts?.length ?? 0);
   return baseBytes + 2 * texts + (rules?.length ?? 0);

@@ -32,7 +32,7 @@ class Sweep {
   /** Edges that the line cuts, from south to north. */
   readonly #cut: Int32Array;
   #count = 0;
-  /** Ends of edges from west to east and south to north: twice the edge's number, one more for its first end. What ends comes before what begins. */
+  /** Ends of edges, sorted from west to east and south to north. Each is twice the edge's number, plus one for its first end. At one point, edges that end come before edges that begin. */
   readonly #events: Int32Array;
 
   constructor(rings: readonly (readonly Corner[])[]) {
@@ -99,12 +99,12 @@ class Sweep {
     return this.#end(event >> 1, event & 1 ? 1 : 3);
   }
 
-  /** A coordinate of an edge's ends: longitude, latitude of the first, then of the other. One by one: to take all four from a view of the array takes ten times as long. */
+  /** A coordinate of an edge: 0 and 1 are the longitude and latitude of its first end, 2 and 3 those of the other. Read one by one, because a view of all four takes ten times as long. */
   #end(edge: number, coordinate: number): number {
     return this.#ends[edge * 4 + coordinate] ?? 0;
   }
 
-  /** Where a point lies beside an edge: as `turn`. */
+  /** On which side of an edge a point lies: see `turn`. */
   #turn(edge: number, x: number, y: number): number {
     return turn(this.#end(edge, 0), this.#end(edge, 1), this.#end(edge, 2), this.#end(edge, 3), x, y);
   }

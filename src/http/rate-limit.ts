@@ -44,7 +44,7 @@ export class RateLimit {
     return {
       allowed: window.count <= this.#limit,
       remaining: Math.max(0, this.#limit - window.count),
-      // Of the time that has passed: the end as a time of the clock would be rounded, to a second more.
+      // From the time that has passed: the window's end as a clock time would be rounded, and could give a second too many.
       resetSeconds: Math.ceil((windowMs - (now - window.began)) / 1000),
     };
   }

@@ -58,7 +58,7 @@ export class Ingest implements Intake, SetAsides {
   readonly states: States;
   /** What time alone makes true of devices. */
   readonly ticks: Ticks;
-  /** How long positions are kept. */
+  /** Deletes old positions. */
   readonly keeping: Keeping;
   /** What our own clock seems to be, by what devices report. */
   readonly ownClock: OwnClock;

@@ -49,7 +49,7 @@ export class PendingDevice {
   mayBePostponed = true;
   /** How many of its drafts its batch left over. These wait in another `PendingDevice` from then on. */
   left = 0;
-  /** Drafts of a time whose positions were deleted. They are not stored. */
+  /** How many drafts are from before the device's `keptFrom`. They are not stored. */
   tooOld = 0;
   /** Its batch left all its drafts over, so that more of their history is read first. */
   postponed = false;

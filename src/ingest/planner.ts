@@ -368,7 +368,7 @@ export class Planner {
   }
 }
 
-/** A device's drafts in order, without those from before what is kept. Their positions may be deleted, and their ways in the totals already. */
+/** A device's drafts in order, without those from before `keptFrom`: they may repeat deleted positions, whose ways the totals include already. */
 function keptOf(pending: PendingDevice, { keptFrom }: DeviceState): readonly Draft[] {
   const drafts = ordered(pending.drafts);
   const first = keptFrom === undefined ? 0 : drafts.findIndex(({ time }) => time >= keptFrom);

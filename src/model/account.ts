@@ -14,7 +14,7 @@ export interface Account {
   readonly language: Language;
   readonly creation: number;
   readonly caps: AccountCaps;
-  /** Days that positions of its devices are kept; null: for ever. */
+  /** For how many days its devices' positions are kept; null: for ever. */
   readonly positionDays: number | null;
 }
 

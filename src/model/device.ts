@@ -45,7 +45,7 @@ export interface Device {
   /** Odometer start, km: what `milleage` counts from. */
   readonly odometerStart: number;
   readonly identity: IdentityRules;
-  /** Days that its positions are kept; null: as its account says. */
+  /** For how many days its positions are kept; null: as set for its account. */
   readonly positionDays: number | null;
   /** The ways by which it reported, in the order in which it first did. */
   readonly spoken: readonly SpokenWay[];

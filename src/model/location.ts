@@ -122,8 +122,8 @@ export interface DeviceState {
   /** States of the device's alert rules, as text that the alert engine reads. */
   readonly rules?: string;
   /**
-   * Retention deletes records before this event time. A report from before it may be one of these, so it is not stored. Of the record right before it, one is kept:
-   * the totals go on from there. Absent: nothing was deleted. It never goes back.
+   * Retention deletes records from before this event time. A report from before it may repeat one of them, so it is not stored. The last chunk before it stays,
+   * because totals go on from there. Absent: nothing was deleted. It never goes back.
    */
   readonly keptFrom?: number;
 }

@@ -51,7 +51,7 @@ export interface NotAnswered {
 const privateReason = "its address is private, which the configuration does not allow";
 const metadataReason = "its address is for the metadata service of a cloud, which is never called";
 
-/** Why a look-up is called off. The runtime makes an error with its stack for each abort that has no reason. */
+/** The reason for which look-ups are aborted. Without one, Node.js would make an error with a stack for each. */
 const callEnded = new Error("the call has ended");
 
 /**

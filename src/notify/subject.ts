@@ -83,7 +83,7 @@ export class Subjects {
   async #read(notice: Notice): Promise<Facts | undefined> {
     const { alerts, devices, accounts, alertRules } = this.#store;
     const alert = await alerts.find(notice.alertId);
-    // Before all that may change: reading it may take long. A rule that is disabled meanwhile sends no command, and a device that is removed or expires meanwhile is silent.
+    // Before everything that may change, because reading it may take long: a rule that is disabled meanwhile sends no command, and a device that is removed or expires meanwhile is silent.
     const way = alert && (await this.#wayAt(alert, notice.device));
     const [device, rule] = await Promise.all([
       devices.findByKey(notice.device),
@@ -94,7 +94,7 @@ export class Subjects {
     return { alert, device, account, rule, mileage: way === undefined ? undefined : way + device.odometerStart };
   }
 
-  /** The way of the device until the last record at or before the alert, km. Undefined when there is none, or when it can't be read. */
+  /** How far the device had travelled by the last record at or before the alert, km. Undefined when there is no such record, or when it can't be read. */
   async #wayAt({ time }: Alert, device: DeviceKey): Promise<number | undefined> {
     try {
       const { before } = await this.#store.locations.context(device, placeBehind(time), 0);

@@ -3,7 +3,7 @@ import type { Clock } from "../ports/clock.ts";
 /** What a throttle needs to know. */
 export interface ThrottleDeps {
   readonly clock: Pick<Clock, "monotonic">;
-  /** Which part of its time the event loop was busy lately, 0 to 1. 0 while it does not count as busy. */
+  /** See `BusyLoop`. */
   readonly busyLoad: () => number;
 }
 
@@ -11,7 +11,7 @@ export interface ThrottleDeps {
 const gapMs = 5;
 /** The same while it has no time left: 50 tries a second. A try takes a millisecond of it. */
 const mostGapMs = 20;
-/** From this part of its time on, the gap grows from the one to the other. */
+/** From this load on, the gap grows from `gapMs` towards `mostGapMs`. */
 const heavyPart = 0.5;
 /** Tries that begin together at most while it is busy: a turn of a busy event loop takes longer than a gap. */
 const mostTogether = 4;
@@ -40,7 +40,7 @@ export class Throttle {
   }
 }
 
-/** From one try to the next at such a load, ms. */
+/** Time from one try to the next at a load, ms. */
 function gapAt(load: number): number {
   const heavy = Math.max(0, load - heavyPart) / (1 - heavyPart);
   return gapMs + heavy * (mostGapMs - gapMs);

@@ -44,7 +44,7 @@ export type StoreTrouble = "down" | "damaged" | "exhausted";
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
   readonly trouble: StoreTrouble;
-  /** No answer came: what was asked may be done all the same. */
+  /** No answer came, so the call may have been done all the same. */
   readonly mayBeDone: boolean;
 
   constructor(
@@ -149,11 +149,11 @@ export interface LocationStore {
   countAbout(device: DeviceKey, from: number, to: number): number;
   /** Costs by the number of records of the moment. */
   moment(device: DeviceKey, time: number): Promise<Moment>;
-  /** What may be deleted of each of these devices as before an event time. From memory. */
+  /** What may be deleted of each of these devices because it is from before an event time. Answered from memory. */
   oldPositions(devices: readonly DeviceKey[], before: number): Promise<readonly OldPositions[]>;
   /**
-   * One bounded step: deletes what `oldPositions` tells, durably. No commit may add records before that time any more: the device's `keptFrom` is at or behind it, and is on disk.
-   * No totals change.
+   * One bounded step: durably deletes what `oldPositions` tells. The device's `keptFrom` must be on disk and at `before` or later, so that no commit adds records from before that time
+   * any more. No totals change.
    */
   deleteOld(device: DeviceKey, before: number): Promise<DeletedPositions>;
   /** Reads in chunks of bounded size, so that a long history costs no memory. Records committed meanwhile may or may not appear. */
@@ -226,9 +226,9 @@ export interface DeviceStore {
   ): Promise<Device | DeviceRefusal | "missing">;
   /** Identifiers that an account's devices have, expired ones too. */
   identifiersUsed(accountKey: number): Promise<number>;
-  /** Devices whose positions are not kept for ever, and the days that hold for each; of all accounts, up to `limit` of them after a key, in the order of keys. */
+  /** Devices of all accounts whose positions are not kept for ever, each with its days: up to `limit` of them after a key, in the order of keys. */
   retained(after: DeviceKey, limit: number): Promise<readonly RetainedDevice[]>;
-  /** The days that positions of a device are kept. Undefined: they are kept for ever, or the device is gone. */
+  /** For how many days positions of a device are kept. Undefined: for ever, or the device is gone. */
   daysOf(device: DeviceKey): Promise<number | undefined>;
   /** Devices of an account that have no days of their own: up to `limit` of them after a key, in the order of keys. */
   withoutOwnDays(accountKey: number, after: DeviceKey, limit: number): Promise<readonly DeviceKey[]>;

@@ -1,8 +1,8 @@
 /** From this part of its time on the event loop is busy: reports and requests need the processors. */
 export const busyPart = 0.3;
-/** One that was busy is so until its part falls below this: what gives way to it is a part of its load, and would make it swing between the two. */
+/** A busy loop counts as busy until its load falls below this. By one limit alone it would swing: what gives way while it is busy is a part of its load. */
 const calmPart = 0.15;
-/** How long the load is measured before it is judged, ms: one slow turn of the event loop says nothing. */
+/** How long the load is measured before it is judged, ms: one slow turn of the event loop means nothing. */
 const windowMs = 250;
 
 /** Gives a function that tells which part of its time the event loop was busy since it was last asked, 0 to 1. */
@@ -17,25 +17,25 @@ export function loopLoad(): () => number {
 }
 
 /**
- * Whether the event loop is busy, by each quarter of a second. It measures all the time: who asks seldom would be told of the hours since he last asked, and a burst after them is
- * what he asks for.
+ * Tells whether the event loop is busy, by the last quarter of a second. It measures all the time. Measured only when somebody asks, a burst would be averaged with the hours of calm
+ * before it.
  */
 export class BusyLoop {
   readonly #load: () => number;
   #busyLoad = 0;
   #measuring: NodeJS.Timeout | undefined;
 
-  /** `load`: which part of its time the event loop was busy since this was last asked, 0 to 1. */
+  /** `load` returns the part of the time since its previous call, 0 to 1, in which the event loop was busy. */
   constructor(load: () => number = loopLoad()) {
     this.#load = load;
   }
 
-  /** Which part of the last quarter of a second it was busy, 0 to 1. 0 while it does not count as busy, and before the first quarter of a second. */
+  /** The part of the last quarter of a second, 0 to 1, in which the loop was busy. 0 while it does not count as busy, and before the first measurement. */
   get busyLoad(): number {
     return this.#busyLoad;
   }
 
-  /** Measures from now on. */
+  /** Starts measuring. */
   start(): void {
     this.#load();
     this.#measuring ??= setInterval(() => {
@@ -44,7 +44,7 @@ export class BusyLoop {
     }, windowMs).unref();
   }
 
-  /** Measures no more. */
+  /** Stops measuring. */
   stop(): void {
     clearInterval(this.#measuring);
     this.#measuring = undefined;

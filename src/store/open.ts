@@ -10,7 +10,7 @@ export interface StoreOptions {
   readonly url: string;
   /** Connections to it, for everything but positions. */
   readonly connections: number;
-  /** The data folder: for the embedded store all of it, else for keys and credentials only. */
+  /** The data folder. With PostgreSQL it holds keys and credentials only. */
   readonly directory: string;
   readonly refusedBytes: number;
   readonly commandsPerDevice: number;
@@ -20,7 +20,7 @@ export interface StoreOptions {
   readonly pid: number;
   readonly uid: number | undefined;
   readonly secrets: SecretOptions;
-  /** Told once when the store can't go on and must be opened anew: see `PostgresStoreOptions`. */
+  /** Called once when the store can't go on and must be opened anew: see `PostgresStoreOptions`. */
   readonly onTakenOver?: (error: unknown) => void;
 }
 

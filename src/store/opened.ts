@@ -3,7 +3,7 @@ import type { Store } from "../ports/store.ts";
 import type { ChunkIndex } from "./locations/chunk-index.ts";
 import type { Locations } from "./locations/locations.ts";
 
-/** A store of this service, whatever its engine, and what is told of it to its operator. */
+/** An open store of any engine, with what its operator sees of it. */
 export interface OpenedStore extends Store {
   /** Blocks and chunks of the tail: each has an entry in memory and is read at the start. */
   readonly chunks: number;
@@ -13,7 +13,7 @@ export interface OpenedStore extends Store {
   readonly cachedBytes: number;
   /** Seals what there is of a device, however little. Resolves when that is done. */
   seal(device: DeviceKey): Promise<void>;
-  /** Tells of refused reports that are deleted before their age, since their device had too many bytes of them. */
+  /** The listener is called with the number of refused reports that are deleted before their age, because their device has too many bytes of them. */
   onRefusedDropped(listener: (reports: number) => void): void;
 }
 
@@ -29,16 +29,16 @@ export interface SealingFigures {
   readonly damaged: number;
 }
 
-/** Bytes of refused reports that each device may have, unless it is said. */
+/** Bytes of refused reports that each device may have, unless configured. */
 export const usualRefusedBytes = 16 * 1024 * 1024;
-/** Records of commands that each device may have, unless it is said. */
+/** Records of commands that each device may have, unless configured. */
 export const usualCommands = 1000;
-/** Notices that each device may have, unless it is said. */
+/** Notices that each device may have, unless configured. */
 export const usualNotices = 10_000;
-/** Memory for decompressed blocks, bytes, unless it is said. */
+/** Memory for decompressed blocks, bytes, unless configured. */
 export const usualCacheBytes = 32 * 1024 * 1024;
 
-/** Adds to a store what is told of its positions. */
+/** Adds what the operator sees to a store. */
 export function toldOf(store: Store, index: ChunkIndex, locations: Locations): OpenedStore {
   return {
     ...store,

@@ -27,7 +27,7 @@ export interface AccountTable {
   device_daily_emails: number | null;
   device_daily_sms: number | null;
   unconfirmed_recipients: number | null;
-  /** Days that positions of its devices are kept. */
+  /** For how many days its devices' positions are kept. */
   position_days: number | null;
 }
 
@@ -81,7 +81,7 @@ export interface DeviceTable {
   protocols: Generated<string>;
   networks: Generated<string>;
   secret_hash: string | null;
-  /** Days that its positions are kept, in place of the account's. */
+  /** For how many days its positions are kept, in place of the account's days. */
   position_days: number | null;
   /** The ways by which it reported. */
   spoken: Generated<string>;
@@ -105,7 +105,7 @@ export interface DeviceStateTable {
   deleted: Generated<number>;
   data: Uint8Array;
   crc: number | null;
-  /** 1: the device has a row of `shifts`. Older versions did not say so. */
+  /** 1: the device has a row of `shifts`. Null in rows of older versions. */
   shifted: number | null;
 }
 

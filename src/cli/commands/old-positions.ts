@@ -12,7 +12,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-const summary = "count the positions that would be deleted if they were kept for so many days; deletes nothing";
+const summary = "count the positions that `--position-days` would delete; deletes nothing";
 
 /** `waybeam account old-positions`. `find` gives the id of the account that is named. */
 export function addAccountOldPositions(
@@ -22,9 +22,9 @@ export function addAccountOldPositions(
 ): void {
   account
     .command("old-positions")
-    .description(`${summary} (of another account: operator)`)
-    .requiredOption("--days <days>", "how many days they would be kept", wholeNumber)
-    .option("--account <account>", "another account than one's own: its id or name")
+    .description(`${summary} (for another account: operator)`)
+    .requiredOption("--days <days>", "how many days positions would be kept", wholeNumber)
+    .option("--account <account>", "an account other than your own: its id or name")
     .option("--json", "JSON, as the API gives it")
     .addHelpText(
       "after",
@@ -50,7 +50,7 @@ export function addDeviceOldPositions(device: Command, host: Host): void {
     .command("old-positions")
     .description(summary)
     .argument("<id>", "device")
-    .requiredOption("--days <days>", "how many days they would be kept", wholeNumber)
+    .requiredOption("--days <days>", "how many days positions would be kept", wholeNumber)
     .option("--json", "JSON, as the API gives it")
     .addHelpText("after", examples("waybeam device old-positions 490154203237518 --days 365"))
     .action(async (id: string, { days, json }: Options, command: Command) => {

@@ -35,7 +35,7 @@ interface Seen {
   looks: number;
   /** Bytes that the system held when it last told, since more had left. */
   queued: number | undefined;
-  /** The system did not tell of it when it was last asked. */
+  /** The system's list did not have it at the last look. */
   missed: boolean;
 }
 
@@ -109,7 +109,7 @@ function needsAnswer(looks: number, { queued }: Seen, most: number): boolean {
  */
 function takes(seen: Seen, queued: number | undefined, most: number): boolean {
   const before = seen.queued;
-  // Once says nothing: its list changes while it is read, and can't be opened while descriptors are short.
+  // To be missing once means nothing: the list changes while it is read, and can't be opened when file descriptors run out.
   if (queued === undefined && before !== undefined && !seen.missed) {
     seen.missed = true;
     return true;

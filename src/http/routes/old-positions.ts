@@ -9,9 +9,9 @@ import { answer, callerOf, serviceAnswer } from "../envelope.ts";
 import type { Services } from "../services.ts";
 
 const description =
-  "Deletes nothing. It counts what is stored now, so that one can look before setting `positionDays`: what is deleted by that can't be brought back.";
+  "Counts what `positionDays` would delete of the positions that are stored now, and deletes nothing. Deleted positions can't be brought back, so look here before you set `positionDays`.";
 
-/** What would be deleted if positions were kept for so many days: GET .../oldPositions of the own account, of a device, and as the operator of any account. */
+/** Previews of `positionDays`, GET .../oldPositions: of the caller's account, of a device, and for the operator of any account. */
 export function oldPositionsRoutes(app: App, services: Services): void {
   ownRoute(app, services);
   deviceRoute(app, services);
@@ -24,7 +24,7 @@ function ownRoute(app: App, services: Services): void {
     call({
       operationId: "countOldPositions",
       tag: "Account",
-      summary: "Count the positions that would be deleted if the account kept them for so many days",
+      summary: "Count the positions that `positionDays` of the account would delete",
       description: `${description} Devices with days of their own are left out.`,
       permission: "admin",
       input: { querystring: OldPositionsQuery },
@@ -44,7 +44,7 @@ function deviceRoute(app: App, services: Services): void {
     call({
       operationId: "countOldPositionsOfDevice",
       tag: "Devices",
-      summary: "Count the positions that would be deleted if a device kept them for so many days",
+      summary: "Count the positions that `positionDays` of a device would delete",
       description,
       permission: "see",
       input: { params: DevicePath, querystring: OldPositionsQuery },
@@ -65,7 +65,7 @@ function accountRoute(app: App, services: Services): void {
     call({
       operationId: "countOldPositionsOfAccount",
       tag: "Operation",
-      summary: "Count the positions that would be deleted if an account kept them for so many days",
+      summary: "Count the positions that `positionDays` of an account would delete",
       description: `${description} Devices with days of their own are left out.`,
       permission: "operator",
       input: { params: AccountPath, querystring: OldPositionsQuery },

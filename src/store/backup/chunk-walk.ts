@@ -41,7 +41,7 @@ export class ChunkWalk {
   constructor(database: DatabaseSync, table: Row["table"], listener: Listener) {
     this.#listener = listener;
     this.#table = table;
-    // The order is to be that of the rows, which a column's name would not be: it is that of a double.
+    // Ordered by rowid: `seq` would mean the double that is selected under this name, by which no index is sorted.
     const own = columnsOf(database, table);
     const [columns, whole] =
       table === "tail" ? [own, "tail"] : [`${own}, data`, "block left join block_data using (seq)"];
@@ -140,7 +140,7 @@ export class ChunkWalk {
       data instanceof Uint8Array ? check({ ...numbers, device, data }) : { records: 0, numbered: 0, problem: why };
     const isDamaged = data instanceof Uint8Array && isRowWhole(this.#table, { ...row, data }) === false;
     const checked = isDamaged ? { ...found, problem: found.problem ?? noMatch } : found;
-    // The number of a damaged row may be any.
+    // A damaged row may have any number.
     if (seq > this.#after && (seq <= this.#high || !isDamaged)) this.#after = seq;
     this.#listener.row({ table: this.#table, seq, device, ...numbers, checked });
   }

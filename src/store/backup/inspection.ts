@@ -179,7 +179,7 @@ class Inspector {
       more = some.length === statesAtOnce;
       for (const row of some) {
         const device = Number(row.device);
-        // The number of a damaged row may be any.
+        // A damaged row may have any number.
         after = Math.max(after + 1, device);
         const bytes = row.data instanceof Uint8Array ? row.data : new Uint8Array(0);
         // Data of earlier versions have neither `as_of` nor `deleted`.

@@ -12,7 +12,7 @@ const notOurs = "Name the data folder of the service by WAYBEAM_DATA or --config
 
 /**
  * Checks that a folder is a data folder and has all its files. If a service uses the folder, the service has checked that. The lock is given back at once, so that a service can
- * start while the folder is read. Returns what is wrong and stops nobody. Throws `BackupRefused` or `DataFolderUnusable`.
+ * start while the folder is read. Returns problems that keep no service from starting. Throws `BackupRefused` or `DataFolderUnusable`.
  */
 export function checkSource(directory: string, pid: number): readonly string[] {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())

@@ -80,7 +80,7 @@ export function blockHeader({ device, first, last, count, data: block }: StoredB
   return { columns: magic === ofColumns, bodyLength };
 }
 
-/** Event times of a block's first and last record, and its count. Undefined where its checksum is wrong, or that of another device. */
+/** Event times of a block's first and last record, and its count. Undefined if its checksum is wrong, or is that of another device. */
 export function spanOfBlock(device: DeviceKey, block: Uint8Array): readonly [number, number, number] | undefined {
   if (block.byteLength < headerLength || checksumOf(block) !== checksumFor(device, block)) return undefined;
   const view = new DataView(block.buffer, block.byteOffset, block.byteLength);

@@ -113,9 +113,9 @@ export interface DropRequest {
 
 /** What became of chunks that were to be deleted. */
 export interface DropAnswer {
-  /** False: nothing was done. Unless some are damaged, one of the chunks is gone. */
+  /** False: nothing was deleted, because some chunks are damaged or, if `damaged` is empty, gone. */
   readonly done: boolean;
-  /** Those, or the one that stays, of which the row can't be believed. */
+  /** Those of the chunks, with the one that stays, whose rows can't be trusted. */
   readonly damaged: readonly number[];
 }
 
@@ -123,14 +123,14 @@ export interface DropAnswer {
 export const scanColumns = 7;
 
 /**
- * In the place of a device, in the answer of a scan: tells of damage. Nobody knows whose the rows are from the number `as of` up to `seq`, which can't be read or are damaged; the
- * times are about those of the records that are lost. Where the device is known, it is in the place of `bytes`, and its row is among the others.
+ * Marks an entry of a scan's answer that reports damage; it is in the place of the device. The rows from the number `as of` up to `seq` are damaged or can't be read, and it is unknown
+ * whose they are; the times are about those of the lost records. If the device is known, it is in the place of `bytes`, and the damaged row is among the other entries, too.
  */
 export const nobody = 0;
 
 /** What late reports changed in the totals of a device and is damaged. */
 export interface DamagedTotals {
-  /** Undefined when nobody knows whose it is. */
+  /** Undefined when it is unknown whose it is. */
   readonly device: DeviceKey | undefined;
   readonly problem: string;
 }
@@ -155,11 +155,11 @@ export interface WriterCalls {
   readonly swap: Call<SwapRequest, boolean>;
   /** Forgets shifts and patches up to a row number. */
   readonly forget: Call<{ readonly device: DeviceKey; readonly seq: number }, WaitingLeft>;
-  /** Deletes chunks of a device that have so many records in all, because they are old: all of them, or none where one is gone or damaged. */
+  /** Deletes old chunks of a device and counts their records as deleted. Deletes none if one is gone or damaged. */
   readonly drop: Call<DropRequest, DropAnswer>;
   /** Deletes chunks: rows of the tail, or blocks. */
   readonly purge: Call<readonly number[], null>;
-  /** Writes something, and looks whether positions could be. */
+  /** Writes something, and tries whether positions could be written. */
   readonly check: Call<null, null>;
 }
 
@@ -290,7 +290,7 @@ export type Calls<C> = { readonly [K in keyof C]: Call<unknown, unknown> };
 
 /** Calls to a part of an engine: a worker, or a connection. */
 export interface Link<C extends Calls<C>> {
-  /** Rejects with `StoreUnavailable` where the engine can't be used, or where its answer was lost: then the call may have been done. `transfer`: buffers that are handed over. */
+  /** Rejects with `StoreUnavailable` if the engine can't be used, or if its answer was lost: then the call may have been done. `transfer`: buffers that are handed over. */
   call<K extends keyof C & string>(
     name: K,
     request: C[K]["request"],

@@ -14,7 +14,7 @@ export interface ChunkHead extends ShiftedChunk {
   readonly bytes: number;
   /** It is a block. */
   readonly sealed: boolean;
-  /** Whether its row has its checksum. Undefined when that is not known, or when an older version wrote the row without one. */
+  /** Whether its row matches its checksum. Undefined when that was not checked, or when an older version wrote the row without one. */
   readonly whole?: boolean | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface ChunkRow extends ChunkHead {
   readonly data: Uint8Array;
 }
 
-/** Chunks of a device by (first, seq), and what waits beside them to be folded in. */
+/** Chunks of a device by (first, seq), with the shifts and patches that are not folded into them yet. */
 export interface ChunksFound<Row extends ChunkHead = ChunkRow> {
   readonly rows: readonly Row[];
   readonly shifts: Shifts;

@@ -57,9 +57,9 @@ export interface Old {
   /** Row numbers of the first ones, and how many records these have. */
   readonly seqs: readonly number[];
   readonly count: number;
-  /** Of the chunks that are wholly old one that ends last, which stays. */
+  /** Of the wholly old chunks, the one that ends last. It stays. */
   readonly stays: number;
-  /** What all of them have. */
+  /** What all chunks that may be deleted hold. */
   readonly positions: OldPositions;
 }
 
@@ -75,7 +75,7 @@ export class DeviceChunks {
   #length = 0;
   /** Longest time from a chunk's first to its last record: a chunk that begins earlier than that before a moment can't reach the moment. */
   #longest = 0;
-  /** The highest row number that a chunk ever had here. One that no row has is damaged, and does not count. */
+  /** The highest row number that a chunk ever had here. An impossible one, of a damaged row, does not count. */
   highest = 0;
   /** No chunk ends later. */
   #latest = Number.NEGATIVE_INFINITY;
@@ -295,7 +295,7 @@ export class DeviceChunks {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Chunks that may be deleted because all of their records are before an event time: the first `rows` of them, and what all have. `damaged`: row numbers of chunks that are left alone. */
+  /** Chunks that may be deleted because all of their records are from before an event time: the first `rows` of them, and what all of them hold. `damaged`: row numbers of chunks to leave alone. */
   old(before: number, rows: number, damaged: ReadonlySet<number>): Old {
     const end = this.position(before, 0);
     let [newest, stays] = [Number.NEGATIVE_INFINITY, 0];

@@ -30,7 +30,7 @@ export function storeError(failure: CallFailure): Error {
   const { message, trouble } = failure;
   const cause = new EngineError(failure);
   if (trouble !== undefined) return new StoreUnavailable(`store unavailable: ${message}`, { cause }, trouble);
-  // What a trigger of the quotas says.
+  // The text that a trigger of a quota raises.
   const quota = quotaNames.find((name) => message === `quota ${name}`);
   return quota === undefined ? cause : new QuotaReached(quota);
 }
@@ -50,7 +50,7 @@ export function changesDamaged(device: DeviceKey, problem: string): EngineError 
   return new EngineError(damaged(`what late reports changed in the totals of device ${device} is damaged: ${problem}`));
 }
 
-/** What is wrong with a row whose checksum is not its own. */
+/** What is wrong with a row whose checksum is wrong. */
 export const noMatch = "a row does not match its checksum";
 
 /** The failure of all that needs chunks of a device that are in the index and not found, however often the index is brought up to date. */

@@ -60,7 +60,7 @@ export interface LocationParts {
   readonly vault: Vault;
 }
 
-/** Positions, whatever the engine: what is known of chunks and states is here, and an engine does the calls of its links (`calls.ts`). */
+/** Positions on any engine. The index, the states and the order of commits are here; the engine answers the calls of its links (`calls.ts`). */
 export class Locations implements LocationStore {
   readonly #parts: LocationParts;
   /** How histories are read. */
@@ -82,7 +82,7 @@ export class Locations implements LocationStore {
   #newRows: NewRow[] = [];
   /** Refused reports of commits that failed: they may be stored nevertheless. Records tell by their device's version. */
   readonly #perhapsStored = new WeakSet<RefusedReport>();
-  /** Chunks of a swap or deletion that was not answered: they are gone or not. There is at most one, because nothing is written before `settle` finds out. */
+  /** Chunks of a swap or deletion that was not answered, so that they may be gone. There is at most one such call, because nothing is written before `settle` finds out. */
   #doubtful: readonly { readonly device: DeviceKey; readonly seqs: readonly number[] }[] = [];
   readonly sealer: Sealer;
   /** Told of refused reports that were deleted before their age, since there were too many bytes. */
@@ -179,7 +179,7 @@ export class Locations implements LocationStore {
           continue;
         }
         if (!Number.isSafeInteger(chunk.seq)) {
-          // No reader finds it by such a number.
+          // No reader could find the row by such a number.
           this.sealer.tellDamage(chunk.device, { ...chunk, problem: impossible });
           continue;
         }
@@ -193,7 +193,7 @@ export class Locations implements LocationStore {
     }
   }
 
-  /** Finds out whether a swap or deletion was done: then all its chunks are gone. Nothing was written after it, so all blocks from the next row number on are the swap's. */
+  /** Finds out whether a swap or deletion was done: if so, all its chunks are gone. Nothing was written after it, so all blocks from the next row number on are the swap's. */
   async #resolveDoubt(): Promise<void> {
     const { reader, index } = this.#parts;
     const [doubtful] = this.#doubtful;
@@ -249,7 +249,7 @@ export class Locations implements LocationStore {
     return devices.map((device) => kept.get(device) ?? stored.get(device)?.state ?? this.#withoutState(device));
   }
 
-  /** The state of a device that has none. One that has positions and is not removed has lost it. */
+  /** The state of a device that has none stored. A device that has positions must have had one, so that it is lost. */
   #withoutState(device: DeviceKey): DeviceState {
     if (this.#parts.index.get(device) === undefined) return neverReported;
     throw storeError(stateDamaged(device, "its row is missing"));

@@ -19,20 +19,20 @@ export interface OldChunksParts {
   writeState(device: DeviceKey): Promise<void>;
   /** Called when a deletion fails: these chunks may be gone or not. */
   doubt(device: DeviceKey, seqs: readonly number[]): void;
-  /** Tells the log of a damaged chunk. */
+  /** Logs a damaged chunk. */
   tellDamage(device: DeviceKey, chunk: DamagedChunk): void;
 }
 
-/** What is wrong with a chunk whose row does not fit its checksum. */
+/** What is wrong with a chunk whose row does not match its checksum. */
 const damagedRow = "its row does not match its checksum, so nobody knows how old it is";
 
 const nothingDeleted: DeletedPositions = { positions: 0, more: false };
 
 /**
- * Finds and deletes chunks of which all records are old: rows of the tail, and blocks. A chunk that also has younger records stays whole.
+ * Finds and deletes chunks all of whose records are old: rows of the tail, and blocks. A chunk that also has newer records stays whole.
  *
- * Of the chunks that are wholly old the one that ends last stays: a report right behind it goes on from its totals. So does the chunk with the device's highest row number. States
- * say up to which row number they are as of, and the next start must not give a number again that a state includes already. A damaged chunk stays whatever its times seem to be.
+ * Of the wholly old chunks, the one that ends last stays, because a report right after it goes on from its totals. The chunk with the device's highest row number stays, too: a state
+ * says up to which row number it includes the device's rows, and the next start must not give such a number to a new row. A damaged chunk stays, whatever its times seem to be.
  */
 export class OldChunks {
   readonly #parts: OldChunksParts;
@@ -63,7 +63,7 @@ export class OldChunks {
     if (old.seqs.length === 0) return nothingDeleted;
     // The sealer packs some of them, and would find them gone.
     if (chunks.sealing) return { positions: 0, more: true };
-    // A start after a crash makes the state again from the device's rows.
+    // Before its rows go: a start after a crash makes the state from them.
     await this.#parts.writeState(device);
     while (old.seqs.length > 0 && !(await this.#drop(device, chunks, old)))
       old = chunks.old(before, stepRows, this.#damaged);
@@ -77,7 +77,7 @@ export class OldChunks {
     return { positions: count, more: positions.count > count };
   }
 
-  /** Returns false when nothing was done, because some chunks are damaged. These are known from then on. */
+  /** Returns false when nothing was deleted because some chunks are damaged. Later steps leave these out. */
   async #drop(device: DeviceKey, chunks: DeviceChunks, { seqs, count, stays }: Old): Promise<boolean> {
     try {
       const { done, damaged } = await this.#parts.writer.call("drop", { device, seqs, count, stays });

@@ -15,7 +15,7 @@ export interface ScanListener {
   someRead(): Promise<void>;
 }
 
-/** The rows of a scan. Successive rows that are nobody's are one. */
+/** The chunks of a scan. Successive lost rows are reported as one. */
 export function* chunksOf(rows: Float64Array, sealed: boolean): Generator<ScannedChunk> {
   let lost: ScannedChunk | undefined;
   for (let at = 0; at < rows.length; at += scanColumns) {
@@ -41,8 +41,8 @@ export function* chunksOf(rows: Float64Array, sealed: boolean): Generator<Scanne
 }
 
 /**
- * The row number from which a scan goes on behind rows that it found from a number on. Beyond the numbers that JavaScript has exactly the same row would be found again, and the
- * number of a damaged row may be any.
+ * The row number from which a scan goes on after `rows`, which it found from the number `from` on. Numbers that JavaScript can't hold exactly don't count, because the same row would be
+ * found again. Those of damaged rows count only if there are no others, because a damaged row may have any number.
  */
 export function placeBehind(rows: Float64Array, from: number): number {
   const numbers = (isDamaged: boolean) => {

@@ -277,7 +277,7 @@ export class Sealer {
     this.#parts.log.error({ device, from, to, positions: count, problem }, "positions of a device are damaged on disk");
   }
 
-  /** Tells the log of what a scan found damaged: see `nobody`. */
+  /** Logs what a scan found damaged: see `nobody`. */
   tellLost(chunk: ScannedChunk): void {
     const { seq, asOf, first, last, sealed, bytes: device } = chunk;
     if (device !== nobody) {
@@ -294,7 +294,7 @@ export class Sealer {
     );
   }
 
-  /** Tells the log of a table with damaged pages. */
+  /** Logs a table with damaged pages. */
   tellTable(table: string, problems: readonly string[]): void {
     this.#tables++;
     this.#parts.log.error({ table, problems }, "pages of a table are damaged: run waybeam check, and restore a backup");

@@ -14,5 +14,5 @@ export function isFull(records: number, bytes: number): boolean {
   return records >= fullRecords || bytes >= fullBytes;
 }
 
-/** No row number is higher: at a million rows a second that takes a hundred years. */
+/** No row has a higher number: at a million rows a second, it takes a hundred years to get there. */
 export const mostSeq = 2 ** 52;

@@ -28,12 +28,12 @@ export interface NewRow extends Pick<PlacedChunk, "seq" | "first" | "last" | "co
   readonly device: DeviceKey;
 }
 
-/** Reads what `asOfSetting` takes. */
+/** Reads the settings that `asOfSetting` takes. */
 export const asOfQuery = "select value from setting where name in ('states', 'states again')";
 
 /**
- * The number of the row of the tail up to which stored states include all rows, by the settings that hold it. There are two, since a changed digit in one is a number, too. Where
- * the two are not one such number, they are damaged, and nothing is known of any row.
+ * The row number up to which stored states include all rows of the tail. Two settings hold it, because a single one would still be a number after a digit was damaged. If the two
+ * differ, or are no row number, the answer is 0: no row is known to be included.
  */
 export function asOfSetting([one, other]: readonly { readonly value?: unknown }[]): number {
   const asOf = Number(one?.value ?? 0);

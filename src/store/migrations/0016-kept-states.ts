@@ -1,8 +1,8 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * From here on a state may be older than the newest rows of the tail: see `sqlite/kept-states.ts`. Those that are stored include all rows, and each says so itself: the setting may
- * be damaged one day. A device that is made later has no rows up to that number.
+ * From this version on, a stored state may be older than the newest rows of the tail: see `locations/kept-states.ts`. The states that are stored now include all rows, and each says so
+ * in its own row, because the setting may be damaged one day. The same default is right for a device that is registered later, which has no rows up to that number.
  */
 export const keptStates: Migration = {
   name: "kept states",
@@ -10,7 +10,7 @@ export const keptStates: Migration = {
     const row = await database
       .selectFrom("tail")
       .select(({ fn }) => fn.max("seq").as("newest"))
-      // A damaged row may have any number. One that is never given would make each later row seem to be in the states.
+      // A damaged row may have any number. With an impossible one, all later rows would seem to be included in the states.
       .where("seq", "<", 2 ** 52)
       .executeTakeFirst();
     const newest = Number(row?.newest ?? 0);

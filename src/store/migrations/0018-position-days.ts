@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** How long positions are kept, of an account and of a device; and how many were deleted of each device, so that a check does not miss them. */
+/** For how many days an account's and a device's positions are kept, and how many of each device were deleted, so that a check does not report them as missing. */
 export const positionDays: Migration = {
   name: "position days",
   async up({ schema }, { int }) {

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** Whether a device has a row of shifts. Where that row is not found, because its page is damaged, the totals would be told without it. */
+/** Whether a device has a row of shifts. Without this mark, nobody would notice that damage hides the row, and totals would be wrong. */
 export const shifted: Migration = {
   name: "shifted",
   async up({ schema }, { int }) {

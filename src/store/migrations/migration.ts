@@ -11,13 +11,13 @@ export interface Engine {
   readonly uuid: RawBuilder<string>;
   /** A key that the engine gives, never given twice. */
   key(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder;
-  /** The statements that make a trigger. */
+  /** The statements that create a trigger. */
   trigger(trigger: Trigger): readonly string[];
-  /** Makes what the statements of migrations and stores need and the engine lacks. Runs before any migration. */
+  /** Creates the SQL functions that statements of migrations and stores call and the engine lacks. Runs before any migration. */
   prepare(database: Kysely<Schema>): Promise<void>;
 }
 
-/** What is done after each row that a statement writes, in the same transaction. `new` and `old` are the row. */
+/** Steps that are done after each row that a statement writes, in the same transaction. `new` and `old` are the row. */
 export interface Trigger {
   readonly name: string;
   readonly table: string;
@@ -26,7 +26,7 @@ export interface Trigger {
   readonly steps: readonly (string | Refusal)[];
 }
 
-/** The statement fails with this message where the condition is true. */
+/** A step that makes the statement fail with the message `refuse` if the condition `when` is true. */
 export interface Refusal {
   readonly refuse: string;
   readonly when: string;

@@ -8,7 +8,7 @@ export interface StoredChunk {
   readonly last: number;
   readonly count: number;
   readonly data: Uint8Array;
-  /** Whether the row has its checksum. Undefined when older versions wrote it without one. */
+  /** Whether the row matches its checksum. Undefined when an older version wrote it without one. */
   readonly whole?: boolean | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface CheckedChunk {
 const contentHash = new ContentHash();
 const noMatch = "a record does not match its checksum";
 
-/** Throws `RecordsDamaged` where a row has a checksum that is not its own. */
+/** Throws `RecordsDamaged` if a row does not match its checksum. */
 export function checkRow({ whole }: Pick<StoredChunk, "whole">): void {
   if (whole === false) throw new RecordsDamaged("its row does not match its checksum");
 }

@@ -10,9 +10,9 @@ const headBits = 15;
 /** What a checksum covers beside the row's bytes. */
 export type RowNumbers = readonly number[];
 
-/** More numbers than any row has, and the sum of its bytes. */
+/** Room for a row's numbers with the sum of its bytes behind them. */
 const scratch = new Float64Array(16);
-/** The bytes of so many numbers: a new view for each sum takes as long as the sum. */
+/** Views of `scratch`, by how many numbers they hold: to make a view takes as long as the checksum itself. */
 const bytesOf = Array.from({ length: scratch.length + 1 }, (_, count) => new Uint8Array(scratch.buffer, 0, count * 8));
 
 const nothing = new Uint8Array(0);
@@ -22,29 +22,29 @@ export function rowSum(numbers: RowNumbers, bytes?: Uint8Array): number {
   return withHead(numbers, bytes === undefined ? 0 : crc32(bytes));
 }
 
-/** The checksum of a row to whose bytes others were appended. One that did not fit the row before fits no row. */
+/** The checksum of a row after its numbers changed and bytes were appended. If the old one did not match the old numbers, the new one matches no row, so that damage stays visible. */
 export function extendedSum(sum: number, before: RowNumbers, after: RowNumbers, appended?: Uint8Array): number {
   if (!fitsNumbers(sum, before)) return misfit;
   const ofBytes = ofBytesIn(sum);
   return withHead(after, appended === undefined ? ofBytes : crc32(appended, ofBytes));
 }
 
-/** Whether a row's numbers, the first `count` of these, are those of its checksum. */
+/** Whether the first `count` of a row's numbers match its checksum. */
 export function fitsNumbers(sum: number, numbers: RowNumbers, count = numbers.length): boolean {
   return sum === withHead(numbers, ofBytesIn(sum), count);
 }
 
-/** Whether a row's bytes are those of its checksum. */
+/** Whether a row's bytes match its checksum. */
 export function fitsBytes(sum: number, bytes: Uint8Array): boolean {
   return crc32(bytes) === ofBytesIn(sum);
 }
 
-/** Whether a row is whole. Undefined when it has no checksum: older versions wrote none. `sum`: as the column is read. */
+/** Whether a row matches its checksum. Undefined when it has none: older versions wrote none. `sum`: the column as it was read. */
 export function isWhole(sum: unknown, numbers: RowNumbers, bytes?: Uint8Array): boolean | undefined {
   return sum === null || sum === undefined ? undefined : sum === rowSum(numbers, bytes);
 }
 
-/** No row has it. */
+/** The checksum of no row. */
 const misfit = -1;
 
 function ofBytesIn(sum: number): number {

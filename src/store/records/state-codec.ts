@@ -87,11 +87,11 @@ function writeAnchor(sink: ByteSink, { time, latitude, longitude }: Anchor): voi
   sink.float64(longitude);
 }
 
-/** The state in `bytes`. None with version 0 are the state of a device that never reported. Throws `RecordsDamaged` or a `RangeError` where they are damaged. */
+/** The state in `bytes`. No bytes with version 0 are the state of a device that never reported. Throws `RecordsDamaged` or a `RangeError` if they are damaged. */
 export function readState(bytes: Uint8Array, version: number): DeviceState {
   if (bytes.byteLength === 0) {
     if (version === 0) return neverReported;
-    // Each state that was written has bytes. Damage can hide them all: a changed bit in the header of the row makes them no bytes.
+    // Each state that was written has bytes. A changed bit in the row's header can hide all of them.
     throw new RecordsDamaged("the bytes of a state are missing");
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -102,7 +102,7 @@ export class AlertRuleRows implements AlertRuleStore {
     now: number,
   ): Promise<readonly AlertRule[]> {
     return this.#database.transaction().execute(async (transaction) => {
-      // All at first, in one order: who changes a rule waits for the account's counters, which the first change below locks.
+      // Locks all rules first, in one order. The first change below locks the account's counters, for which another transaction may wait while it holds one of the rules.
       const touched = transaction.selectFrom("alert_rule").select("key").orderBy("key").forUpdate();
       await touched.where("key", "in", [...remove, ...replace.map(({ key }) => key)]).execute();
       for (const key of remove)

@@ -77,7 +77,7 @@ function ofDevice(where: ExpressionBuilder<Schema, "command">) {
   return where.exists(where.selectFrom("device").select("device.key").whereRef("device.key", "=", "command.device"));
 }
 
-/** Deletes commands with their parts. Whoever is about to write parts of them ends before. */
+/** Deletes commands with their parts. Waits for transactions that are writing parts of them. */
 export async function deleteCommands(database: Kysely<Schema>, keys: readonly number[]): Promise<void> {
   if (keys.length === 0) return;
   await database.selectFrom("command").select("key").where("key", "in", keys).orderBy("key").forUpdate().execute();
@@ -85,7 +85,7 @@ export async function deleteCommands(database: Kysely<Schema>, keys: readonly nu
   await database.deleteFrom("command").where("key", "in", keys).execute();
 }
 
-/** Deletes those of the commands that were not queued once more meanwhile. */
+/** Deletes these commands but for those that were queued again meanwhile. */
 async function deleteUnqueued(transaction: Transaction<Schema>, keys: readonly number[]): Promise<void> {
   const ended = transaction.selectFrom("command").select("key").where("key", "in", keys).where("state", "!=", "queued");
   const rows = await ended.orderBy("key").forUpdate().execute();
@@ -247,7 +247,7 @@ export class CommandRows implements CommandStore {
         .limit(1)
         .executeTakeFirst();
       if (part === undefined) return undefined;
-      // Of two parts that are delivered at once, the second sees the first.
+      // Locked, so that of two parts that are delivered at once the second sees the first.
       const row = await kept(transaction).where("key", "=", part.command).forUpdate().executeTakeFirst();
       if (row === undefined) return undefined;
       await transaction

@@ -279,7 +279,7 @@ export class DeviceRows implements DeviceStore {
 
   spoke(ways: readonly { readonly device: DeviceKey; readonly way: SpokenWay }[]): Promise<void> {
     return this.#database.transaction().execute(async (transaction) => {
-      // In one order, so that two who do so never wait for each other.
+      // Sorted, so that two such transactions never wait for each other.
       for (const { device, way } of ways.toSorted((one, other) => one.device - other.device)) {
         const row = await transaction
           .selectFrom("device")
@@ -296,7 +296,7 @@ export class DeviceRows implements DeviceStore {
 
   async remove(key: DeviceKey): Promise<boolean> {
     const removed = await this.#database.transaction().execute(async (transaction) => {
-      // Whoever is about to write something of the device ends before: then it is seen below.
+      // Waits for transactions that are writing something of the device, so that it is deleted below.
       await transaction.selectFrom("device").select("key").where("key", "=", key).forUpdate().execute();
       await transaction.deleteFrom("device_identifier").where("device", "=", key).execute();
       const [deleted] = await transaction.deleteFrom("device").where("key", "=", key).execute();
@@ -372,7 +372,7 @@ async function insertIdentifiers(
   await transaction.insertInto("device_identifier").values(rows).execute();
 }
 
-/** Devices with the days that positions of each are kept. */
+/** Devices, each with the days that its positions are kept. */
 function withDays(database: Kysely<Schema>) {
   return database
     .selectFrom("device")

@@ -115,7 +115,7 @@ function endOldest(database: Kysely<Schema>, device: DeviceKey, count: number, n
       .updateTable("notice")
       .set({ state: "failed", reason: crowded, finished_at: now })
       .where("key", "in", oldest)
-      // Said twice, so that one that was claimed meanwhile stays.
+      // Not in the subquery alone, which PostgreSQL does not look at again: a notice that was claimed meanwhile stays.
       .where("state", "=", "queued")
       .returning(["key", "device", "channel", "counted_day", "counted_places"])
       .execute();

@@ -283,7 +283,7 @@ export class NoticeRows implements NoticeStore {
       .where("finished_at", "<", before)
       .orderBy("finished_at")
       .limit(limit);
-    // Said twice, so that one that was queued once more meanwhile stays.
+    // Not in the subquery alone, which PostgreSQL does not look at again: a notice that was queued again meanwhile stays.
     const [deleted] = await this.#database.deleteFrom("notice").where("key", "in", old).where(hasFinished).execute();
     return Number(deleted?.numDeletedRows ?? 0n);
   }

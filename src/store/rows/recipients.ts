@@ -131,7 +131,7 @@ function isGood({ code_hash, code_expires }: RecipientRow, now: number): boolean
   return code_hash !== null && code_expires !== null && now < code_expires;
 }
 
-/** Others who judge by the row wait until the transaction ends. */
+/** Reads the row and locks it: others that decide by it wait until the transaction ends. */
 function lockedRow(transaction: Transaction<Schema>, name: RecipientName): Promise<RecipientRow | undefined> {
   return rowOf(transaction, name).forUpdate().executeTakeFirst();
 }

@@ -61,7 +61,7 @@ export class RefusedRows implements RefusedStore {
         .where("received_at", "<", before)
         .orderBy("received_at")
         .limit(limit)
-        // Of two who do so the second finds them gone, and does not count them again.
+        // Locked, so that of two such transactions the second finds the rows gone and does not count them again.
         .forUpdate()
         .execute();
       if (old.length === 0) return 0;

@@ -10,7 +10,7 @@ const mostStatements = 100;
 /** Characters of the texts in a group. */
 const mostCharacters = 100_000;
 
-/** From the end of a group until the next one begins, ms. */
+/** Pause between two groups, ms. */
 const restMs = 10;
 
 /** One caller's statements. */
@@ -23,7 +23,7 @@ interface Step {
 /**
  * Short writes of many callers, in groups. While one group is written, and for a short rest after it, the steps that are asked for wait, and then share a transaction. A
  * transaction of its own for each waits for the disk each time, and trackers' commits wait behind it. Without the rest, hundreds of calls of webhooks a second kept the disk
- * busy for half of the time. Who asks after a rest waits for nothing.
+ * busy for half of the time. A step that comes after the rest is written at once.
  */
 export class StatementGroups {
   readonly #together: RunTogether;
@@ -31,7 +31,7 @@ export class StatementGroups {
   readonly #waiting: Step[] = [];
   #working = false;
 
-  /** `rest`: how long the engine is left alone after a group. */
+  /** `rest` waits for the time that the engine is left alone after a group. */
   constructor(together: RunTogether, rest = () => pause(restMs)) {
     this.#together = together;
     this.#rest = rest;

@@ -169,7 +169,7 @@ export class UserRows implements UserStore {
 
   remove(key: number): Promise<boolean> {
     return this.#database.transaction().execute(async (transaction) => {
-      // First of all: whoever counts for the user ends before, and what was counted is seen below.
+      // First, because it waits for transactions that are counting for the user, so that their counts are deleted below.
       const [deleted] = await transaction.deleteFrom("user").where("key", "=", key).execute();
       // One row for each day that the user asked for something.
       await transaction.deleteFrom("user_usage").where("user", "=", key).execute();
@@ -270,7 +270,7 @@ export class UserRows implements UserStore {
         const old = transaction.selectFrom("user_usage").where("user", "=", key).where("day", "<", before);
         const { days } = await old.select(({ fn }) => fn.countAll<number>().as("days")).executeTakeFirstOrThrow();
         if (days < 2) continue;
-        // What is deleted is what is summed, whatever others count meanwhile.
+        // Sums exactly the rows that it deletes, whatever others count meanwhile.
         const deleted = transaction.deleteFrom("user_usage").where("user", "=", key).where("day", "<", before);
         const rows = await deleted.returning("requests").execute();
         const requests = rows.reduce((sum, row) => sum + row.requests, 0);

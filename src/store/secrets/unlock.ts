@@ -19,7 +19,7 @@ export interface SecretOptions {
 export interface SecretEngine {
   /** Whether there is the table of settings yet. */
   hasSettings(database: Kysely<Schema>): Promise<boolean>;
-  /** Removes what is left of secrets as they were before they were sealed. A failure is told in the log only. */
+  /** Removes what files still hold of secrets from before they were sealed. A failure is logged and not thrown. */
   wipe(database: Kysely<Schema>, log: Log): Promise<void>;
 }
 
@@ -115,7 +115,7 @@ function letGo(file: string, [current]: Keys, log: Log): void {
 
 /** What the keys are called that the database's secrets are sealed by; none where it is new, or of a version without them. */
 async function keysOf(database: Kysely<Schema>): Promise<readonly string[]> {
-  // As plain SQL, which an engine with a reader gives its writer: the reader opens the database with all its tables.
+  // Raw SQL goes to the writer of an engine that has one: a reader is opened only when all tables are there.
   const found = await sql<{
     value: string;
   }>`select distinct value from setting where name in (${sealedBy}, ${sealingBy})`.execute(database);

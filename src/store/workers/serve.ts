@@ -34,7 +34,7 @@ export function cacheBytes(): number {
   return order.cacheBytes;
 }
 
-/** Answers calls until `close` was answered. `failureOf`: what to send across about a failure. */
+/** Answers calls until `close` was answered. `failureOf`: what to tell the caller about a failure. */
 export function serve<C extends Calls<C>>(handlers: Handlers<C>, failureOf: (error: unknown) => CallFailure): void {
   const port = parentPort;
   if (port === null) throw new TypeError("this file runs as a worker only");

@@ -42,6 +42,18 @@ async function opened(context: TestContext, directory: string) {
   return { store, told };
 }
 
+/** Puts patches that change nothing into a folder that nobody has open: of a device, or of so many from that one on. */
+function addPatches(directory: string, device: number, count: number, devices = 1): void {
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  database
+    .prepare(
+      `with recursive number (n) as (select 1 union all select n + 1 from number where n < ?)
+       insert into patch (device, seq, first, last, count, data) select ? + n % ?, 5, 0, 0, 1, x'' from number`,
+    )
+    .run(count, device, devices);
+  database.close();
+}
+
 /** A device's history grows by what it reports. */
 async function goesOn(store: Store, device: Device): Promise<void> {
   const { count } = await readAll(store, device.key, everything);
@@ -142,13 +154,7 @@ test("a device whose state is not found has lost it: it does not begin anew", as
 
 test("a damaged entry of the index of patches hides no patch: the index is made anew", async (context) => {
   const { directory, keys } = await filled(context);
-  const database = new DatabaseSync(join(directory, "waybeam.db"));
-  const [key = 0] = keys;
-  for (let at = 0; at < 20; at++)
-    database
-      .prepare("insert into patch (device, seq, first, last, count, data) values (?, 5, 0, 0, 1, x'')")
-      .run(key + at);
-  database.close();
+  addPatches(directory, keys[0] ?? 0, 20, 20);
   const [page = 0] = pagesOf(directory, "patch_device");
   // The last octet of the page is of the first entry: its row.
   spoil(directory, page, 8191, 64);
@@ -160,6 +166,34 @@ test("a damaged entry of the index of patches hides no patch: the index is made 
     ["the index patch_device was damaged and is made anew"],
   );
   assert.deepEqual(await findingsOf(directory), []);
+});
+
+test("a page of the index of patches that can't be read is told, and costs nobody else anything", async (context) => {
+  const { directory, made, keys } = await filled(context);
+  addPatches(directory, keys[0] ?? 0, 2000);
+  const [page = 0, ...others] = pagesOf(directory, "patch_device");
+  assert.ok(others.length > 0);
+  spoil(directory, page, 0);
+  const { store, told } = await opened(context, directory);
+  assert.ok(told.some(({ text }) => String(text).includes("patch_device")));
+  await goesOn(store, made[2] ?? assert.fail());
+  const [damaged = 0, , other = 0] = keys;
+  const named = new RegExp(`totals of device ${damaged} is damaged`);
+  await assert.rejects(readAll(store, damaged, everything), named);
+  // One call to the reader asks for both.
+  const place = { time: 0, arrival: Number.POSITIVE_INFINITY };
+  const of = [damaged, other].map((device) => store.locations.context(device, place, 8));
+  const [ofDamaged, ofOther] = await Promise.allSettled(of);
+  assert.equal(ofOther?.status, "fulfilled");
+  assert.ok(ofDamaged?.status === "rejected" && named.test(String(ofDamaged.reason)));
+});
+
+test("a start reads any number of patches that wait: a fleet that came back from a tunnel has more than a thread's memory", async (context) => {
+  const { directory, made } = await filled(context);
+  addPatches(directory, 1000, 300_000, 1000);
+  const { store, told } = await opened(context, directory);
+  assert.deepEqual(told, []);
+  await goesOn(store, made[2] ?? assert.fail());
 });
 
 for (const table of ["device", "account", "device_identifier"])

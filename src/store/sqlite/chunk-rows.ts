@@ -32,7 +32,8 @@ export class ChunkRows {
     const arrays = { returnArrays: true };
     this.#database = database;
     this.#begin = database.prepare("begin");
-    this.#end = database.prepare("commit");
+    // Once a page could not be read, a commit fails, too, though nothing was written: it would take the place of the answer, or of the failure that names the device.
+    this.#end = database.prepare("rollback");
     const chosen = "seq in (select value from json_each(?))";
     const tail = `select ${tailHead}, data from tail`;
     const blocks = `select ${blockHead}, data from block left join block_data using (seq)`;

@@ -1,4 +1,5 @@
 import type { Call, PackerCalls, ReaderCalls, WriterCalls } from "../locations/calls.ts";
+import type { MendedIndex } from "./patch-index.ts";
 
 /** A value that a statement takes or gives. */
 export type SqlValue = null | number | bigint | string | Uint8Array;
@@ -31,8 +32,8 @@ export interface SqliteWriterCalls extends WriterCalls, WorkerCalls {
   readonly rollback: Call<null, null>;
   /** Looks whether positions can be stored. Writes nothing. */
   readonly tryAppend: Call<null, null>;
-  /** Makes the index of patches anew where it is damaged: see `patch-index.ts`. Whether it did. */
-  readonly mendIndex: Call<null, boolean>;
+  /** Rebuilds the index of patches if it is damaged: see `patch-index.ts`. */
+  readonly mendIndex: Call<null, MendedIndex>;
   /** Notes that the log belongs to the database from now on: see `open-mark.ts`. */
   readonly mark: Call<null, null>;
   /** Says in the database that its log may be moved: the service is closing. */

@@ -233,5 +233,11 @@ async function assemble(
 }
 
 async function mendIndex(writer: Workers["writer"], log: Log): Promise<void> {
-  if (await writer.call("mendIndex", null)) log.warn({}, "the index patch_device was damaged and is made anew");
+  const mended = await writer.call("mendIndex", null);
+  if (mended === "rebuilt") log.warn({}, "the index patch_device was damaged and is made anew");
+  if (mended === "damaged")
+    log.error(
+      {},
+      "the index patch_device is damaged and can't be made anew: late reports of some devices can't be read; restore a backup",
+    );
 }

@@ -11,7 +11,8 @@ const some = 1024;
 /** Sums of each device's shifts and patches: see `ReaderCalls.waiting`. */
 export function waitingIn(database: DatabaseSync): ReaderCalls["waiting"]["answer"] {
   const damaged: DamagedTotals[] = [];
-  const shifts = rowsOf(database, "shifts", "device", damaged);
+  // One row for each device.
+  const shifts = [...rowsOf(database, "shifts", "device", damaged)];
   const byDevice = new Map<number, WaitingRow>();
   for (const { device, seq, since, count } of rowsOf(database, "patch", "key", damaged)) {
     const before = byDevice.get(device) ?? { seq: 0, since: Number.POSITIVE_INFINITY, count: 0 };
@@ -25,10 +26,14 @@ export function waitingIn(database: DatabaseSync): ReaderCalls["waiting"]["answe
   return { shifts, patches: [...byDevice.values()], damaged };
 }
 
-function rowsOf(database: DatabaseSync, table: "shifts" | "patch", key: string, damaged: DamagedTotals[]) {
+function* rowsOf(
+  database: DatabaseSync,
+  table: "shifts" | "patch",
+  key: string,
+  damaged: DamagedTotals[],
+): Generator<WaitingRow> {
   const numbers = table === "shifts" ? ["since", "count"] : ["first", "last", "count"];
   const columns = doubles([key, "device", "seq", ...numbers, "crc"]);
-  const found: WaitingRow[] = [];
   for (const row of new RowsAround(database, { table, columns }).all(some)) {
     if ("from" in row) {
       damaged.push({ device: undefined, problem: `rows of the table ${table} can't be read: a page is damaged` });
@@ -38,7 +43,6 @@ function rowsOf(database: DatabaseSync, table: "shifts" | "patch", key: string, 
     const sum = row.at(-1);
     if (sum !== null && !fitsNumbers(Number(sum), [device, seq, since, ...others]))
       damaged.push({ device, problem: noMatch });
-    found.push({ device, seq, since, count: others.at(-1) ?? 0 });
+    yield { device, seq, since, count: others.at(-1) ?? 0 };
   }
-  return found;
 }

@@ -6,7 +6,6 @@ import { type StoreTrouble, StoreUnavailable } from "../../src/ports/store.ts";
 import { openPostgresRows, type PostgresRows } from "../../src/store/postgres/open.ts";
 import { makeAccount, makeDevice, now, unique } from "../contract/store/harness.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
-import { rowCommits } from "../support/row-commits.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
@@ -43,8 +42,7 @@ describe("failures of PostgreSQL", { skip: noPostgres }, () => {
     const url = new URL(await server.database());
     const proxy = await TcpProxy.start(server.port);
     url.port = String(proxy.port);
-    const rows = await openPostgresRows(url.href, { log: silentLog, times, connections: 4 });
-    const store = Object.assign(rows, { locations: rowCommits(rows) });
+    const store = await openPostgresRows(url.href, { log: silentLog, times, connections: 4 });
     return { store, proxy, account: await makeAccount(store) };
   }
 

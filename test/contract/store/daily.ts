@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { DailyKind, Store } from "../../../src/ports/store.ts";
-import { makeAccount, makeDevice } from "./harness.ts";
+import { makeAccount, makeDevice, today } from "./harness.ts";
 
-const today = "2026-11-21";
 const someKind = fc.constantFrom<DailyKind>("sms", "email");
 const someStep = fc.record({
   take: fc.boolean(),

@@ -16,6 +16,8 @@ export interface StoreHarness {
 
 /** A moment of the tests: 2026-11-21T00:00:00Z. */
 export const now = Date.UTC(2026, 10, 21);
+/** Its UTC day. */
+export const today = "2026-11-21";
 
 let made = 0;
 
@@ -25,7 +27,7 @@ export function unique(prefix: string): string {
   return `${prefix}${made}`;
 }
 
-export function makeAccount(store: Store, licenses = 1000): Promise<Account> {
+export function makeAccount(store: Pick<Store, "accounts">, licenses = 1000): Promise<Account> {
   return store.accounts.create(
     { id: unique("account-"), name: unique("account "), timeZone: "America/Bogota", licenses, language: "en" },
     now,
@@ -52,7 +54,7 @@ export function deviceFields(changes: Partial<DeviceFields> = {}): DeviceFields 
 
 /** A registered device; fails where the store refuses. */
 export async function makeDevice(
-  store: Store,
+  store: Pick<Store, "devices">,
   accountKey: number,
   changes: Partial<DeviceFields> = {},
 ): Promise<Device> {
@@ -66,7 +68,11 @@ export function userFields(accountKey: number, changes: Partial<NewUser> = {}): 
 }
 
 /** A user; fails where the store refuses. */
-export async function makeUser(store: Store, accountKey: number, changes: Partial<NewUser> = {}): Promise<User> {
+export async function makeUser(
+  store: Pick<Store, "users">,
+  accountKey: number,
+  changes: Partial<NewUser> = {},
+): Promise<User> {
   const user = await store.users.create(userFields(accountKey, changes), now);
   if (typeof user === "string") throw new Error(`user refused: ${user}`);
   return user;
@@ -95,7 +101,11 @@ export function newCommand(device: number, changes: Partial<NewCommand> = {}): N
 }
 
 /** A recorded command; fails where the device is gone or the command was there. */
-export async function makeCommand(store: Store, device: number, changes: Partial<NewCommand> = {}): Promise<Command> {
+export async function makeCommand(
+  store: Pick<Store, "commands">,
+  device: number,
+  changes: Partial<NewCommand> = {},
+): Promise<Command> {
   const made = await store.commands.create(newCommand(device, changes));
   if (typeof made === "string" || made.existing) throw new Error("the command was not made");
   return made.command;

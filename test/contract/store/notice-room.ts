@@ -3,10 +3,9 @@ import { afterEach, describe, it } from "node:test";
 import type { NewNotice, Notice } from "../../../src/model/notice.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { commitAlerts, newAlert, newNotice, sms } from "./alert-values.ts";
-import { makeAccount, makeDevice, now } from "./harness.ts";
+import { makeAccount, makeDevice, now, today } from "./harness.ts";
 
 const most = 10_000;
-const today = "2026-11-21";
 
 /** How many notices of one device are kept. */
 export function noticeRoomContract(store: () => Store): void {

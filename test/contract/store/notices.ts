@@ -15,11 +15,10 @@ import {
   sms,
   webhook,
 } from "./alert-values.ts";
-import { makeAccount, makeDevice, now } from "./harness.ts";
+import { makeAccount, makeDevice, now, today } from "./harness.ts";
 import { noticeRoomContract } from "./notice-room.ts";
 import { noticePropertyContract } from "./notices-property.ts";
 
-const today = "2026-11-21";
 const yesterday = "2026-11-20";
 const sent: NoticeOutcome = { state: "sent", reason: null, peerId: "<1@mail>", dueAt: 0 };
 const failed: NoticeOutcome = { state: "failed", reason: "refused", peerId: null, dueAt: 0 };

@@ -2,17 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { CommandQueue } from "../../src/domain/command-queue.ts";
-import { CommandsUnderWay } from "../../src/domain/command-under-way.ts";
-import type { User } from "../../src/model/account.ts";
 import { type Command, type CommandState, finalStates } from "../../src/model/command.ts";
-import { noIdentityRules } from "../../src/model/device.ts";
-import { systemIds } from "../../src/observe/index.ts";
-import type { NewCommand } from "../../src/ports/command-store.ts";
-import type { Dispatched, Dispatcher, Outgoing } from "../../src/ports/dispatcher.ts";
+import type { Dispatched } from "../../src/ports/dispatcher.ts";
 import type { Store } from "../../src/ports/store.ts";
+import { deviceFields, makeAccount } from "../contract/store/harness.ts";
+import { queueContext, queuedCommand, stepping, TestLink } from "../support/command-queues.ts";
 import { TestClock } from "../support/rest.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
-import { silentLog } from "../support/silent-log.ts";
 import { openStore } from "../support/store.ts";
 
 /** What may follow what: a command is marked as sent only as it is about to be written, and never goes back to the queue. */
@@ -25,48 +21,6 @@ const steps: Readonly<Record<CommandState, readonly CommandState[]>> = {
   expired: [],
   cancelled: [],
 };
-
-/** A device whose connection does what the test says. */
-class Link implements Dispatcher {
-  connected = false;
-  answers: readonly Dispatched[] = [];
-  readonly written: string[] = [];
-  /** What happens while a command waits for something before it is written. */
-  meanwhile: () => void = () => {};
-  /** Whether a command may still be written. */
-  inTime: (text: string) => boolean = () => true;
-  #at = 0;
-  #reachable: (device: string) => void = () => {};
-
-  async dispatch(
-    _device: string,
-    outgoing: Outgoing,
-    _waitMs: number,
-    beforeWrite: () => Promise<boolean>,
-  ): Promise<Dispatched> {
-    await new Promise((resolve) => setImmediate(resolve));
-    this.meanwhile();
-    if (!this.connected) return { outcome: "notConnected" };
-    const answer = this.answers[this.#at++ % this.answers.length] ?? { outcome: "noForm" };
-    if (answer.outcome === "notConnected" || answer.outcome === "noForm" || answer.outcome === "refused") return answer;
-    if (!(await beforeWrite())) return { outcome: "withheld" };
-    if (!this.connected) return { outcome: "notConnected" };
-    const text = "encode" in outgoing ? outgoing.encode : Buffer.from(outgoing.bytes).toString();
-    assert.ok(this.inTime(text), `${text} was written after its time`);
-    this.written.push(text);
-    if (answer.outcome === "lost") this.connected = false;
-    return answer;
-  }
-
-  onReachable(listener: (device: string) => void): void {
-    this.#reachable = listener;
-  }
-
-  reach(device: string): void {
-    this.connected = true;
-    this.#reachable(device);
-  }
-}
 
 const answer = fc.constantFrom<Dispatched>(
   { outcome: "notConnected" },
@@ -91,35 +45,6 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   fc.constantFrom(-5000, 500, 5000, 100_000).map((ms) => ({ do: "pass" as const, ms })),
 );
 
-/** Who sends the commands; what one that lost the right queued is another test's matter. */
-const sender: User = {
-  key: 1,
-  id: "u",
-  accountKey: 1,
-  owner: true,
-  name: "Ana",
-  email: "ana@example.com",
-  country: "CO",
-  timeZone: "America/Bogota",
-  description: null,
-  message: null,
-  disabled: false,
-  disabledMessage: null,
-  tags: null,
-  privileges: ["admin"],
-  group: null,
-  deviceId: null,
-  adminDevices: null,
-  from: null,
-  expires: null,
-  passwordHash: null,
-  apiKeyHash: null,
-  apiKeyId: null,
-  creation: 0,
-  modification: 0,
-  lastLogin: null,
-};
-
 let store: Store;
 let directory: string;
 const clock = new TestClock();
@@ -132,53 +57,8 @@ after(async () => {
   removeFolder(directory);
 });
 
-/** A command that nobody has tried to send. */
-function newCommand(device: number, text: string, ttl: number): NewCommand {
-  const creation = clock.now();
-  return {
-    id: systemIds.uuid(),
-    device,
-    userKey: 1,
-    userName: "ana@example.com",
-    channel: "data",
-    format: "Text",
-    command: text,
-    encode: false,
-    state: "queued",
-    creation,
-    expires: creation + ttl,
-    sentAt: null,
-    finishedAt: null,
-    reply: null,
-    failure: null,
-    idempotencyKey: null,
-  };
-}
-
-/** The store's commands, stepped in the test's own way. */
-function stepping(real: Store["commands"], step: Store["commands"]["step"]): Store["commands"] {
-  return {
-    create: (...input) => real.create(...input),
-    enqueue: (...input) => real.enqueue(...input),
-    find: (...input) => real.find(...input),
-    findByIdempotencyKey: (...input) => real.findByIdempotencyKey(...input),
-    list: (...input) => real.list(...input),
-    page: (...input) => real.page(...input),
-    queued: (...input) => real.queued(...input),
-    step,
-    receipt: (...input) => real.receipt(...input),
-    waitingDevices: (...input) => real.waitingDevices(...input),
-    deleteEnded: (...input) => real.deleteEnded(...input),
-    expire: (...input) => real.expire(...input),
-    nextExpiry: () => real.nextExpiry(),
-  };
-}
-
 test("whatever happens in whatever order: written at most once and in order, never after its end, no state after a final one", async () => {
-  const account = await store.accounts.create(
-    { id: "a", name: "A", timeZone: "Etc/UTC", licenses: 1000, language: "en" },
-    clock.now(),
-  );
+  const account = await makeAccount(store);
   let runs = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -186,15 +66,7 @@ test("whatever happens in whatever order: written at most once and in order, nev
       fc.array(answer, { minLength: 1 }),
       async (actions, answers) => {
         const id = `d${++runs}`;
-        const fields = { id, aliases: [], name: id, description: null, min: null, tags: {}, expires: null };
-        const limits = {
-          dailyEmailLimit: 1,
-          dailySmsLimit: 1,
-          odometerStart: 0,
-          identity: noIdentityRules,
-          positionDays: null,
-        };
-        const device = await store.devices.create(account.key, { ...fields, ...limits }, clock.now());
+        const device = await store.devices.create(account.key, deviceFields({ id }), clock.now());
         assert.ok(typeof device === "object");
         const states = new Map<number, CommandState>();
         const real = store.commands;
@@ -206,17 +78,9 @@ test("whatever happens in whatever order: written at most once and in order, nev
           return stepped;
         };
         const commands = stepping(real, step);
-        const link = new Link();
+        const link = new TestLink();
         link.answers = answers;
-        const context = {
-          store: { devices: store.devices, commands, users: { findByKey: async () => sender } },
-          devices: { find: async () => device },
-          dispatcher: link,
-          clock,
-          log: silentLog,
-          underWay: new CommandsUnderWay(),
-          waitMs: 1,
-        };
+        const context = queueContext(device, link, clock, { devices: store.devices, commands });
         let queue = new CommandQueue(context);
         queue.start();
         const made: Command[] = [];
@@ -235,7 +99,7 @@ test("whatever happens in whatever order: written at most once and in order, nev
         };
         for (const each of actions) {
           if (each.do === "send") {
-            const record = newCommand(device.key, `<${made.length}>`, each.ttl);
+            const record = queuedCommand(device.key, clock, `<${made.length}>`, each.ttl);
             if (each.ttl === 0) {
               const { made: now, done } = queue.sendNow(device, 10_000, async (sent) => {
                 const result = await real.create({ ...record, ...sent });
@@ -285,129 +149,4 @@ test("whatever happens in whatever order: written at most once and in order, nev
     ),
     { numRuns: 60 },
   );
-});
-
-test("a command's time, or its device's, runs out in the last waits before it is written: it is not", async () => {
-  const account = await store.accounts.create(
-    { id: "b", name: "B", timeZone: "Etc/UTC", licenses: 9, language: "en" },
-    clock.now(),
-  );
-  const limits = {
-    dailyEmailLimit: 1,
-    dailySmsLimit: 1,
-    odometerStart: 0,
-    identity: noIdentityRules,
-    positionDays: null,
-  };
-  let runs = 0;
-  async function send(ttl: number, deviceTtl: number | null, when: "connection" | "record") {
-    const id = `e${++runs}`;
-    const expires = deviceTtl === null ? null : clock.now() + deviceTtl;
-    const fields = { id, aliases: [], name: id, description: null, min: null, tags: {}, expires };
-    const device = await store.devices.create(account.key, { ...fields, ...limits }, clock.now());
-    assert.ok(typeof device === "object");
-    const link = new Link();
-    link.connected = true;
-    link.answers = [{ outcome: "answered", text: "ok" }];
-    const pass = () => clock.pass(2000);
-    if (when === "connection") link.meanwhile = pass;
-    const real = store.commands;
-    const commands = stepping(real, async (...input) => {
-      const stepped = await real.step(...input);
-      if (when === "record") pass();
-      return stepped;
-    });
-    const context = {
-      store: { devices: store.devices, commands, users: { findByKey: async () => sender } },
-      devices: { find: async () => device },
-      dispatcher: link,
-      clock,
-      log: silentLog,
-      underWay: new CommandsUnderWay(),
-      waitMs: 1,
-    };
-    const queue = new CommandQueue(context);
-    const record = newCommand(device.key, "x", ttl);
-    if (ttl === 0) await queue.sendNow(device, 10_000, (sent) => real.create({ ...record, ...sent })).done;
-    else {
-      const made = await real.create(record);
-      assert.ok(made !== "missing");
-      await queue.send(device, made.command);
-    }
-    await queue.stop();
-    const command = await real.find(device.key, record.id);
-    return [link.written.length, command?.state, command?.sentAt ?? null, command?.failure ?? null];
-  }
-  assert.deepEqual(await send(1000, null, "connection"), [0, "queued", null, null]);
-  assert.deepEqual(await send(1000, null, "record"), [0, "expired", null, null]);
-  assert.deepEqual(await send(60_000, 1000, "connection"), [0, "queued", null, null]);
-  assert.deepEqual(await send(60_000, 1000, "record"), [0, "failed", null, "the device expired"]);
-  assert.deepEqual(await send(0, 1000, "connection"), [0, "failed", null, "the device expired"]);
-  assert.equal((await send(0, null, "connection"))[0], 1);
-});
-
-test("a command that waits for one device costs the others' connecting nothing", async () => {
-  const account = await store.accounts.create(
-    { id: "w", name: "W", timeZone: "Etc/UTC", licenses: 9, language: "en" as const },
-    clock.now(),
-  );
-  const limits = {
-    dailyEmailLimit: 1,
-    dailySmsLimit: 1,
-    odometerStart: 0,
-    identity: noIdentityRules,
-    positionDays: null,
-  };
-  const make = async (id: string) => {
-    const fields = { id, aliases: [], name: id, description: null, min: null, tags: {}, expires: null, ...limits };
-    const device = await store.devices.create(account.key, fields, clock.now());
-    assert.ok(typeof device === "object");
-    return device;
-  };
-  const [waited, other] = [await make("waited"), await make("other")];
-  const asked: string[] = [];
-  const link = new Link();
-  link.answers = [{ outcome: "answered", text: "ok" }];
-  const devices: Pick<Store["devices"], "find"> = {
-    find: (id) => {
-      asked.push(id);
-      return store.devices.find(id);
-    },
-  };
-  const context = {
-    store: { devices, commands: store.commands, users: { findByKey: async () => sender } },
-    devices: { find: async () => waited },
-    dispatcher: link,
-    clock,
-    log: silentLog,
-    underWay: new CommandsUnderWay(),
-    waitMs: 1,
-  };
-  const reach = async (queue: CommandQueue, id: string) => {
-    link.reach(id);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    await queue.finished(waited, { ...record, key: 0 });
-  };
-  const record = { ...newCommand(waited.key, "x", 60_000), key: 0 };
-  // Of an earlier run, and of this one.
-  await store.commands.create(newCommand(waited.key, "before", 60_000));
-  const queue = new CommandQueue(context);
-  queue.start();
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  await reach(queue, other.id);
-  assert.deepEqual(asked, []);
-  await reach(queue, waited.id);
-  assert.deepEqual([asked.splice(0), link.written], [["waited"], ["before"]]);
-  await reach(queue, waited.id);
-  assert.deepEqual(asked, []);
-  link.connected = false;
-  const made = await store.commands.create(newCommand(waited.key, "now", 60_000));
-  assert.ok(made !== "missing");
-  await queue.send(waited, made.command);
-  await reach(queue, other.id);
-  link.connected = false;
-  assert.deepEqual(asked, []);
-  await reach(queue, waited.id);
-  assert.deepEqual([asked, link.written], [["waited"], ["before", "now"]]);
-  await queue.stop();
 });

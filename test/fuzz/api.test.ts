@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import type { RecipientAsking } from "../../src/ports/recipients.ts";
@@ -14,7 +12,7 @@ import {
   type Request,
   requestsOf,
 } from "../support/api-requests.ts";
-import { plainSqlite } from "../support/plain-sqlite.ts";
+import { type Behind, behindStore } from "../support/engine.ts";
 import { type Answer, endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
 
 const limits = { badTokensPerMinute: 1e9, requestsPerMinute: 1e9, tokenRequestsPerMinute: 1e9, dailyResults: 1e9 };
@@ -31,14 +29,14 @@ const asking: RecipientAsking = {
   },
 };
 let rest: Rest;
-let file: DatabaseSync;
+let behind: Behind;
 let tokens: Readonly<Record<Caller, string | undefined>>;
 /** What the calls can name: values of the path's parameters. */
 const known: Record<string, string> = {};
 
 before(async () => {
   rest = await startRest({ limits, asking });
-  file = plainSqlite(join(rest.directory, "waybeam.db")).file;
+  behind = await behindStore(rest.directory);
   const [owner, plain] = [await rest.ownerToken(), await rest.userToken({ privileges: ["read"] })];
   tokens = { owner, operator: operatorKey, plain, none: undefined };
   // The key for passwords is made when it is first asked for.
@@ -46,21 +44,14 @@ before(async () => {
   for (const name of Object.keys(makers)) await renew(name);
 });
 after(async () => {
-  file.close();
+  await behind.close();
   await endRest(rest);
 });
 
 /** Everything that is stored, but for tables that count requests, and those from which rows are removed bit by bit after a deletion. */
-function stored(): string {
+function stored(): Promise<string> {
   // A wrong code counts to its recipient.
-  const uncounted = new Set(["recipient", "user_usage", "device_results", "purge", "tail", "device_state"]);
-  const tables = file.prepare("select name from sqlite_schema where type = 'table' order by name").all();
-  return JSON.stringify(
-    tables
-      .map(({ name }) => String(name))
-      .filter((name) => !uncounted.has(name))
-      .map((name) => [name, file.prepare(`select * from "${name}"`).all()]),
-  );
+  return behind.everything(["recipient", "user_usage", "device_results", "purge", "tail", "device_state"]);
 }
 
 const person = { name: "Ana", country: "CO", timeZone: "America/Bogota" };
@@ -152,7 +143,7 @@ async function undo(call: Call, { headers }: Answer): Promise<void> {
 async function send(call: Call, { url, headers, caller, body }: Request): Promise<Answer> {
   const token = tokens[caller];
   const filled = url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(known[name] ?? "unknown"));
-  const earlier = stored();
+  const earlier = await stored();
   const answer = await rest.call(call.method, filled, {
     headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
     ...(body === undefined ? {} : { body }),
@@ -160,7 +151,8 @@ async function send(call: Call, { url, headers, caller, body }: Request): Promis
   const told = `${call.operationId} ${filled.slice(0, 200)} ${answer.status} ${answer.body.slice(0, 300)}`;
   assert.ok(answer.status !== 500 && answer.status !== 408, told);
   if (answer.status === 503) assert.equal(answer.json.error, "SMS gateway not configured", told);
-  if (answer.status >= 400 || call.method === "GET") assert.ok(stored() === earlier, `${told} changed what is stored`);
+  if (answer.status >= 400 || call.method === "GET")
+    assert.ok((await stored()) === earlier, `${told} changed what is stored`);
   return answer;
 }
 

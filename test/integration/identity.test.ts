@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { gt06 } from "../../src/protocols/gt06/index.ts";
 import { h02 } from "../../src/protocols/h02/index.ts";
+import { behindStore } from "../support/engine.ts";
 import { Peer, simulatedReport, until } from "../support/gateway.ts";
 import { call, dataFolder, removeFolder, type Service, startService } from "../support/service.ts";
 import { commandLine } from "../support/waybeam.ts";
@@ -83,14 +84,13 @@ test(
     );
     const listed = JSON.stringify(await call(service, "GET", "/api/devices"));
     await service.stop();
-    const stored = ["waybeam.db", "waybeam.db-wal"].map((name) => {
-      try {
-        return readFileSync(join(directory, name), "latin1");
-      } catch {
-        return "";
-      }
-    });
-    for (const text of [added.out, set.out, set.err, shown.out, listed, service.said(), ...stored])
+    const behind = await behindStore(directory);
+    const rows = await behind.everything([]);
+    await behind.close();
+    assert.match(rows, /phone-1/);
+    const files = readdirSync(directory).filter((name) => name !== "phone.key");
+    const stored = files.map((name) => readFileSync(join(directory, name), "latin1"));
+    for (const text of [added.out, set.out, set.err, shown.out, listed, service.said(), rows, ...stored])
       assert.ok(!text.includes(secret));
   },
 );

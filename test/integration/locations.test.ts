@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import type { Fix } from "../../src/model/effects.ts";
+import { runBehindStore } from "../support/engine.ts";
 import { endRest, type Rest, startRest } from "../support/rest.ts";
 
 const start = Date.UTC(2026, 0, 1);
@@ -107,9 +106,7 @@ describe("locations", () => {
     assert.equal(refused[0].cause, "future");
     assert.equal(refused[0].report.latitude, 4.711);
     // One whose text is damaged is told as it stands, and hides no other one.
-    const database = new DatabaseSync(join(rest.directory, "waybeam.db"));
-    database.exec("update refused set report = substr(report, 3)");
-    database.close();
+    await runBehindStore(rest.directory, "update refused set report = substr(report, 3)");
     const damaged = await rest.call("GET", `${path}/refused`, { token });
     assert.equal(damaged.status, 200);
     assert.equal(typeof damaged.json.refused[0].report, "string");

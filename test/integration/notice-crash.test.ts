@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { Notice } from "../../src/model/notice.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { commitAlerts, email, newAlert, newNotice, ruleFields } from "../contract/store/alert-values.ts";
 import { unique } from "../contract/store/harness.ts";
+import { behindStore } from "../support/engine.ts";
 import { HttpPeer } from "../support/http-peer.ts";
-import { plainSqlite } from "../support/plain-sqlite.ts";
 import { dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { SmtpPeer } from "../support/smtp-peer.ts";
@@ -90,10 +89,9 @@ describe("killed at random moments while alerts and their notices flow", () => {
     }
   };
   const untilAllEnded = async () => {
-    const { rows } = plainSqlite(join(directory, "waybeam.db"));
-    const open = () => rows.selectFrom("notice").select("key").where("finished_at", "is", null).execute();
-    while ((await open()).length > 0) await wait(50);
-    await rows.destroy();
+    const behind = await behindStore(directory);
+    while ((await behind.rows("select key from notice where finished_at is null limit 1")).length > 0) await wait(50);
+    await behind.close();
   };
   /** Queues mails of one alert. */
   const queueMails = async (store: Store, deviceId: string, count: number) => {

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 import type { NewNotice, NoticeTarget } from "../../src/model/notice.ts";
 import type { BusEvent } from "../../src/ports/bus.ts";
@@ -14,6 +12,7 @@ import {
   target,
   webhook,
 } from "../contract/store/alert-values.ts";
+import { runBehindStore } from "../support/engine.ts";
 import { endRest, type Rest, startRest } from "../support/rest.ts";
 
 let rest: Rest;
@@ -180,9 +179,8 @@ test("one whose target is damaged is listed as that, and can't be sent again", a
     newNotice(alert, { target: sms }),
   ];
   await commitAlerts(rest.store, device, [alert], made);
-  const database = new DatabaseSync(join(rest.directory, "waybeam.db"));
-  for (const { id } of made) database.prepare("update notice set target = substr(target, 3) where id = ?").run(id);
-  database.close();
+  for (const { id } of made)
+    await runBehindStore(rest.directory, `update notice set target = substr(target, 3) where id = '${id}'`);
   const found = await list("?limit=2");
   assert.equal(found.status, 200, found.body);
   assert.deepEqual(

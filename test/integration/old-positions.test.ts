@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { deleteOldPositions } from "../../src/domain/old-positions.ts";
 import { Retention } from "../../src/domain/retention.ts";
 import type { Fix } from "../../src/model/effects.ts";
+import { runBehindStore } from "../support/engine.ts";
 import { endRest, metricsToken, operatorKey, type Rest, startRest } from "../support/rest.ts";
 import { folderOf } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -226,10 +225,8 @@ describe("how long positions are kept", () => {
       await first.report(id, ...[9, 6, 3, 1].map((ago) => fix(ago)));
     }
     await first.stop();
-    const database = new DatabaseSync(join(directory, "waybeam.db"));
     const device = "(select key from device where id = 'damaged')";
-    database.exec(`update device_state set version = version + 1 where device = ${device}`);
-    database.close();
+    await runBehindStore(directory, `update device_state set version = version + 1 where device = ${device}`);
     const again = await startRest({ directory, limits: { requestsPerMinute: 100_000 } });
     context.after(() => again.stop());
     const range = { from: new Date(0).toISOString(), to: new Date(today() + day).toISOString() };

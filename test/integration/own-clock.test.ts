@@ -4,6 +4,7 @@ import { type App, startApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { protocols } from "../../src/protocols/index.ts";
 import { atEnd } from "../support/at-end.ts";
+import { storeEnvironment } from "../support/engine.ts";
 import { Peer, simulatedReport, until } from "../support/gateway.ts";
 import { TestClock } from "../support/rest.ts";
 import { anyPorts, dataFolder, removeFolder } from "../support/service.ts";
@@ -29,7 +30,12 @@ class Service {
   }
 
   async start(): Promise<void> {
-    const env = { ...anyPorts, WAYBEAM_DATA: this.directory, WAYBEAM_LOG_LEVEL: "silent" };
+    const env = {
+      ...anyPorts,
+      ...(await storeEnvironment(this.directory)),
+      WAYBEAM_DATA: this.directory,
+      WAYBEAM_LOG_LEVEL: "silent",
+    };
     const loaded = loadConfig({ env: { ...env, WAYBEAM_METRICS_TOKEN: metricsToken } });
     assert.ok("config" in loaded);
     this.#app = await startApp(loaded.config, process.pid, this.clock);

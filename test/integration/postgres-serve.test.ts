@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, it, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { crashFleet } from "../support/crash-fleet.ts";
+import { until } from "../support/gateway.ts";
 import { compareTracker } from "../support/ledger.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { anyPorts, dataFolder, register, removeFolder, type Service, startService } from "../support/service.ts";
@@ -25,18 +26,45 @@ describe("waybeam serve on PostgreSQL", { skip: noPostgres }, () => {
     context.after(() => service?.kill());
     const began = Date.now();
     const trackers = crashFleet();
+    let connects = true;
+    /** Trackers that connect again after the service has refused a report or closed their connection. */
+    const run = (port: number) => {
+      connects = true;
+      for (const tracker of trackers) {
+        const connect = () => tracker.run(port, () => setTimeout(() => connects && connect(), 100));
+        connect();
+      }
+    };
     const drop = () => {
+      connects = false;
       for (const tracker of trackers) tracker.drop();
     };
     context.after(drop);
+    /** Waits until the service goes on by itself after the server was away: its trackers get answers again. */
+    const untilAcknowledged = async () => {
+      const before = trackers.map(({ acked }) => acked);
+      await until(() => trackers.every(({ acked }, index) => acked > (before[index] ?? 0)));
+    };
     const rounds: readonly ((running: Service) => Promise<unknown>)[] = [
       async (running) => running.kill(),
       async (running) => {
         await server.stop("immediate");
         await pause(500);
         await server.run();
-        await pause(3000);
+        await untilAcknowledged();
         assert.equal(await running.stop(), 0);
+      },
+      async (running) => {
+        await server.stop("killed");
+        await server.run();
+        await untilAcknowledged();
+        await server.stop("killed");
+        await running.kill();
+        await server.run();
+      },
+      async (running) => {
+        await Promise.all([server.stop("immediate"), pause(Math.random() * 20).then(() => running.kill())]);
+        await server.run();
       },
       async (running) => {
         await server.stop("fast");
@@ -51,7 +79,7 @@ describe("waybeam serve on PostgreSQL", { skip: noPostgres }, () => {
           service,
           trackers.map(({ device }) => device),
         );
-      for (const tracker of trackers) tracker.run(service.devicePort);
+      run(service.devicePort);
       await pause(2000 + Math.random() * 500);
       await round(service);
       // What the kernel still holds of an acknowledgement counts.

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { mock } from "node:test";
+import { noFiles } from "../support/engine.ts";
 import { until } from "../support/gateway.ts";
 import { HttpPeer } from "../support/http-peer.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
@@ -135,6 +136,7 @@ const fast = { "api.requestsPerMinute": 1_000_000_000 };
 seeThemAct("kept", [
   {
     keys: ["data"],
+    skip: noFiles,
     sets: ({ directory }) => ({ data: join(directory, "elsewhere") }),
     acts: async (_service, { data }) => assert.ok(existsSync(join(String(data), "waybeam.db"))),
   },

@@ -10,6 +10,19 @@ export function atEnd(close: Close): () => void {
   return () => void open.delete(close);
 }
 
+/** Something that its test closes; where it does not, it is closed at the end of the test file. */
+export function closedAtEnd<T extends { close(): Promise<void> }>(opened: T): T {
+  const { close: closeIt } = opened;
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    forget();
+    closed ??= closeIt();
+    return closed;
+  };
+  const forget = atEnd(close);
+  return Object.defineProperty(opened, "close", { value: close });
+}
+
 // The benches use the same support outside of the test runner, which this would start.
 if (process.env.NODE_TEST_CONTEXT !== undefined)
   after(async () => {

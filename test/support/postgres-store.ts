@@ -1,7 +1,7 @@
 import type { Log } from "../../src/ports/log.ts";
 import type { OpenedStore } from "../../src/store/opened.ts";
 import { openPostgresStore, type PostgresStoreOptions } from "../../src/store/postgres/open-store.ts";
-import { atEnd } from "./at-end.ts";
+import { closedAtEnd } from "./at-end.ts";
 import { silentLog } from "./silent-log.ts";
 
 /** Times for tests in which a server is away. */
@@ -13,14 +13,5 @@ export async function openPostgres(
   log: Log = silentLog,
   options: Partial<PostgresStoreOptions> = {},
 ): Promise<OpenedStore> {
-  const store = await openPostgresStore(url, { log, ...options });
-  const { close: closeStore } = store;
-  let closed: Promise<void> | undefined;
-  const close = () => {
-    forget();
-    closed ??= closeStore();
-    return closed;
-  };
-  const forget = atEnd(close);
-  return Object.defineProperty(store, "close", { value: close });
+  return closedAtEnd(await openPostgresStore(url, { log, ...options }));
 }

@@ -176,18 +176,19 @@ export class PostgresServer {
         await this.ask("postgres", "select 1");
         return;
       } catch (error) {
-        if (tries === 300) throw error;
+        if (tries === 1200) throw error;
         await pause(50);
       }
   }
 
-  /** Ends it. `fast`: it ends what its clients do · `immediate`: as if it had crashed. */
-  async stop(how: "fast" | "immediate" = "fast"): Promise<void> {
+  /** Ends it. `fast`: it ends what its clients do · `immediate`: as if it had crashed · `killed`: all of its processes are killed. */
+  async stop(how: "fast" | "immediate" | "killed" = "fast"): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
     this.#child = undefined;
     const gone = once(child, "exit");
-    process.kill(this.#pid, how === "fast" ? "SIGINT" : "SIGQUIT");
+    if (how === "killed") await killTree(this.#pid);
+    else process.kill(this.#pid, how === "fast" ? "SIGINT" : "SIGQUIT");
     await gone;
     child.stdin?.destroy();
   }
@@ -195,6 +196,28 @@ export class PostgresServer {
   async dispose(): Promise<void> {
     await this.stop("immediate");
     rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** Kills a process and its children, and waits until all are gone: while one is left, the server does not start again. */
+async function killTree(parent: number): Promise<void> {
+  const children = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").split(" ").filter(Boolean);
+  // The parent first: it would start again what is killed.
+  for (const pid of [parent, ...children.map(Number)])
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended by itself.
+    }
+  while (children.some(runs)) await pause(10);
+}
+
+function runs(pid: string): boolean {
+  try {
+    // What nobody waits for stays in the list of processes after its end.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
   }
 }
 

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { atEnd } from "./at-end.ts";
+import { storeEnvironment } from "./engine.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -83,6 +84,7 @@ export function placesOf(child: ChildProcess): Promise<Places> {
 
 /** Starts `waybeam serve` and waits until it is ready. Fails where it ends before. */
 export async function startService(directory: string, environment: Record<string, string> = {}): Promise<Service> {
+  const store = await storeEnvironment(directory);
   const began = performance.now();
   const child = spawn(join(root, "waybeam"), ["serve"], {
     cwd: root,
@@ -95,6 +97,7 @@ export async function startService(directory: string, environment: Record<string
       WAYBEAM_METRICS_TOKEN: metricsToken,
       // A test's or a bench's load comes from one user at one address.
       WAYBEAM_API_REQUESTS_PER_MINUTE: "1000000000",
+      ...store,
       ...environment,
     },
   });

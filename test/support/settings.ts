@@ -8,6 +8,7 @@ import { settings } from "../../src/config/settings.ts";
 import { readStored } from "../../src/credentials-file.ts";
 import { protocols } from "../../src/protocols/index.ts";
 import { atEnd } from "./at-end.ts";
+import { storeEnvironment } from "./engine.ts";
 import { Peer, simulatedReport, until } from "./gateway.ts";
 import { dataFolder, removeFolder } from "./service.ts";
 
@@ -81,7 +82,7 @@ export class Running {
 
   static async start(values: Values, directory: string): Promise<Running> {
     const all: Values = { data: directory, "http.port": 0, "device.port": 0, "log.level": "silent", ...values };
-    const environment = environmentOf(all);
+    const environment = { ...(await storeEnvironment(directory)), ...environmentOf(all) };
     const loaded = loadConfig({ env: environment });
     if ("problems" in loaded) throw new Error(JSON.stringify(loaded.problems));
     const running = new Running(await startApp(loaded.config, process.pid), directory, environment);

@@ -4,7 +4,9 @@ import type { Log } from "../../src/ports/log.ts";
 import type { OpenedStore } from "../../src/store/opened.ts";
 import type { SecretOptions } from "../../src/store/secrets/unlock.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
-import { atEnd } from "./at-end.ts";
+import { closedAtEnd } from "./at-end.ts";
+import { onPostgres, storeUrl } from "./engine.ts";
+import { openPostgres } from "./postgres-store.ts";
 import { silentLog } from "./silent-log.ts";
 
 /** What opens the secrets that a service keeps in this folder. */
@@ -19,14 +21,7 @@ export async function openStore(
   log: Log = silentLog,
   secrets?: SecretOptions,
 ): Promise<OpenedStore> {
-  const store = await openSqliteStore({ directory, log, pid: process.pid, ...(secrets && { secrets }) });
-  const { close: closeStore } = store;
-  let closed: Promise<void> | undefined;
-  const close = () => {
-    forget();
-    closed ??= closeStore();
-    return closed;
-  };
-  const forget = atEnd(close);
-  return Object.defineProperty(store, "close", { value: close });
+  const sealed = secrets && { secrets };
+  if (onPostgres) return openPostgres(await storeUrl(directory), log, sealed);
+  return closedAtEnd(await openSqliteStore({ directory, log, pid: process.pid, ...sealed }));
 }

@@ -115,10 +115,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     if (!released) held?.close();
     lock.release();
   };
+  let store: OpenedStore | undefined;
   try {
     // Before the writer opens the database: after a kill it is marked as open already.
     held = hold(file);
-    const store = await assemble({ writer, reader, historyReader, packer }, options, close);
+    store = await assemble({ writer, reader, historyReader, packer }, options, close);
     // A new database has its log by now.
     readMark(held);
     await writer.call("mark", null);
@@ -127,7 +128,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     if (secrets !== undefined && uid !== undefined) tellOpen(secrets.file, log);
     return store;
   } catch (error) {
-    await close();
+    await (store === undefined ? close() : store.close());
     throw openFailure(error, directory, "waybeam.db");
   }
 }
@@ -196,8 +197,7 @@ async function assemble(
   // Before anybody is told that the service runs: if these fail, nothing can be stored, or totals are read wrong.
   await workers.writer.call("tryAppend", null);
   await mendIndex(workers.writer, log);
-  await locations.load();
-  await purger.resume();
+  await load(locations, purger);
   const closing = new AbortController();
   const starting = setTimeout(() => {
     locations.steps.start();
@@ -230,6 +230,17 @@ async function assemble(
     },
   };
   return toldOf(store, index, locations);
+}
+
+/** Finds what is stored. If that fails, ends what it began in the background, which would go on without a store and keep the process from ending. */
+async function load(locations: Locations, purger: Purger): Promise<void> {
+  try {
+    await locations.load();
+    await purger.resume();
+  } catch (error) {
+    await Promise.all([locations.sealer.close(), purger.close()]);
+    throw error;
+  }
 }
 
 async function mendIndex(writer: Workers["writer"], log: Log): Promise<void> {

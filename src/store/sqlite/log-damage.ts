@@ -16,6 +16,7 @@ export type LogState = "whole" | "damaged" | "cut short";
  * Tells whether a log is damaged. SQLite reads a log up to the first frame with a wrong checksum and drops the rest without a word, because a commit that a crash cut short looks the
  * same. But the service begins a commit only when the previous one is on disk. So if two whole commits follow a wrong frame, both began after it was written, and it was damaged later.
  * With one whole commit after it, or none, damage can't be told from a commit that was cut short. A frame in which only the salts are wrong was written whole, and is damaged.
+ * A log that was cut off between two frames looks like one that was written no further.
  */
 export function stateOfLog(file: string, pageSize: number): LogState {
   const descriptor = openSync(file, "r");
@@ -33,7 +34,7 @@ export function stateOfLog(file: string, pageSize: number): LogState {
     for (let at = logHeaderBytes; commits < 2; at += frameBytes) {
       const frame = read(descriptor, frameBytes, at);
       // The rest of an older log has other salts.
-      if (frame === undefined) return wrong && own ? "cut short" : "whole";
+      if (frame === undefined) return (wrong ? own : endsWithin(descriptor, at, salts)) ? "cut short" : "whole";
       const stored = sumsAt(frame, 16);
       const isOwn = same(sumsAt(frame, 8), salts);
       const fits = same(frameSums(sums, frame, little), stored);
@@ -50,6 +51,12 @@ export function stateOfLog(file: string, pageSize: number): LogState {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Whether a log ends within a frame of its own. Where even the salts are missing, they were cut off: SQLite writes the head of a frame at once. */
+function endsWithin(descriptor: number, at: number, salts: Sums): boolean {
+  const head = read(descriptor, 16, at);
+  return head === undefined ? read(descriptor, 1, at) !== undefined : same(sumsAt(head, 8), salts);
 }
 
 function frameSums(before: Sums, frame: DataView, little: boolean): Sums {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
@@ -9,7 +10,7 @@ import { DataFolderUnusable } from "../../src/store/sqlite/folder.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { batchOf, everything, readAll } from "../contract/store/records.ts";
 import { findingsOf, folder, written } from "../support/kept-states.ts";
-import { pagesOf, spoil } from "../support/pages.ts";
+import { pageBytes, pagesOf, spoil } from "../support/pages.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { openStore } from "../support/store.ts";
 
@@ -186,6 +187,19 @@ test("a page of the index of patches that can't be read is told, and costs nobod
   const [ofDamaged, ofOther] = await Promise.allSettled(of);
   assert.equal(ofOther?.status, "fulfilled");
   assert.ok(ofDamaged?.status === "rejected" && named.test(String(ofDamaged.reason)));
+});
+
+test("a sector of patches that is lost is no reason to rebuild their index without them: totals would lack what they add", async (context) => {
+  const { directory, made, keys } = await filled(context);
+  const [key = 0] = keys;
+  addPatches(directory, key, 300);
+  const [page = 0] = pagesOf(directory, "patch");
+  const file = openSync(join(directory, "waybeam.db"), "r+");
+  writeSync(file, new Uint8Array(pageBytes / 2), 0, pageBytes / 2, page * pageBytes - pageBytes / 2);
+  closeSync(file);
+  const { store } = await opened(context, directory);
+  await assert.rejects(readAll(store, key, everything), new RegExp(`totals of device ${key} is damaged`));
+  await goesOn(store, made[2] ?? assert.fail());
 });
 
 test("a start reads any number of patches that wait: a fleet that came back from a tunnel has more than a thread's memory", async (context) => {

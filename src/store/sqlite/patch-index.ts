@@ -23,6 +23,8 @@ function isTableWhole(database: DatabaseSync): boolean {
   for (const row of statement.iterate()) {
     if (!Array.isArray(row)) return false;
     const sum: unknown = row.pop();
+    // A row in whose place there are zeros has no checksum either, as those of older versions.
+    if (row.includes(null)) return false;
     if (sum !== null && !fitsNumbers(Number(sum), row.map(Number))) return false;
   }
   return true;

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import type { DeviceKey } from "../../src/model/device.ts";
 import type { Fix } from "../../src/model/effects.ts";
-import { makeAccount, makeDevice } from "../contract/store/harness.ts";
+import { deviceFields, makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { chance, drive, World } from "../support/any-order.ts";
 import { findingsOf, folder } from "../support/kept-states.ts";
 
@@ -121,3 +121,25 @@ for (const sums of [true, false])
     const [preview] = await world.store.locations.oldPositions([other.key], before);
     assert.equal(preview?.count, 0);
   });
+
+test("days that nobody can have given are damage: one bit makes 0 of none, and nothing is deleted or hidden for that", async (context) => {
+  const { world, one, other } = await damagedWorld(context, (database, devices) => {
+    // In the head of a row the kind of a value is one octet: 0 for none, 8 for the number 0.
+    database.prepare("update device set position_days = 0 where key = ?").run(devices[0]);
+    database.prepare("update account set position_days = 40000").run();
+  });
+  const { devices, accounts } = world.store;
+  assert.deepEqual(await devices.retained(0, 10), []);
+  for (const { key, accountKey } of [one, other]) {
+    assert.equal(await devices.daysOf(key), undefined);
+    assert.equal((await devices.findByKey(key))?.positionDays, null);
+    assert.equal((await accounts.find(accountKey))?.positionDays, null);
+  }
+  const found = (await findingsOf(world.place)).map(({ device, problem }) => `${device} ${problem}`);
+  assert.deepEqual(found, [
+    `${one.id} its positionDays is damaged: 0`,
+    "undefined positionDays of account 1 is damaged: 40000",
+  ]);
+  await devices.replace(one.key, deviceFields({ id: one.id, positionDays: 30 }), one.creation);
+  assert.deepEqual(await devices.retained(0, 10), [{ key: one.key, days: 30 }]);
+});

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { mostPositionDays } from "../../model/position-days.ts";
 import { EngineError } from "../locations/failures.ts";
 import { asOfQuery, asOfSetting } from "../locations/stored-states.ts";
 import { RecordsDamaged, recordsDamage } from "../records/damage.ts";
@@ -88,6 +89,7 @@ class Inspector {
     await this.#part("states of devices", () => this.#states());
     await this.#part("late positions' sums", () => this.#shifts());
     if (hasBlocks) await this.#part("late positions' totals", () => this.#patches());
+    await this.#part("days that positions are kept", async () => this.#positionDays());
     await this.#part("pages", () => this.#pages());
     const devices = await this.#part("devices", async () =>
       Number(this.#database.prepare("select count(*) as n from device").get()?.n),
@@ -221,6 +223,21 @@ class Inspector {
     for (const row of this.#database.prepare(`select ${columnsOf(this.#database, "patch")} from patch`).iterate())
       if (isRowWhole("patch", row) === false || !isReadable(() => new Patches([patchOf(row)])))
         this.#tell(Number(row.device), "what late positions changed in its totals is damaged");
+  }
+
+  /** See `storedDays`. */
+  #positionDays(): void {
+    for (const table of ["device", "account"] as const) {
+      const has = this.#database.prepare("select 1 from pragma_table_info(?) where name = 'position_days'");
+      // Data of earlier versions have no days.
+      if (has.get(table) === undefined) continue;
+      const damaged = this.#database.prepare(
+        `select key, position_days as days from ${table} where position_days not between 1 and ${mostPositionDays} limit ${most}`,
+      );
+      for (const { key, days } of damaged.iterate())
+        if (table === "device") this.#tell(Number(key), `its positionDays is damaged: ${days}`);
+        else this.#tell(undefined, `positionDays of account ${key} is damaged: ${days}`);
+    }
   }
 
   /** SQLite's own check of all pages, tables and indexes; its messages name trees by the page of their root. */

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Account, User } from "../../model/account.ts";
 import { type AccountCaps, unsetCaps } from "../../model/caps.ts";
+import { storedDays } from "../../model/position-days.ts";
 import type { Quotas } from "../../model/quotas.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { AccountQuotas, AccountStore, NewAccount, NewUser } from "../../ports/store.ts";
@@ -22,7 +23,7 @@ function accountOf(row: AccountRow): Account {
     language,
     creation,
     caps: capsOf(row),
-    positionDays: row.position_days,
+    positionDays: storedDays(row.position_days),
   };
 }
 

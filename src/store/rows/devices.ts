@@ -1,5 +1,6 @@
 import type { ExpressionBuilder, Kysely, Transaction } from "kysely";
 import { type Device, type DeviceFields, type DeviceKey, noIdentityRules, type SpokenWay } from "../../model/device.ts";
+import { mostPositionDays, storedDays } from "../../model/position-days.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { DeviceRefusal, DeviceStore, MostIdentifiers, RetainedDevice } from "../../ports/store.ts";
 import type { DeviceRow, Schema } from "../schema.ts";
@@ -35,7 +36,7 @@ function deviceOf(row: DeviceRow): Device {
             networks: stringList(row.networks),
             secretHash: row.secret_hash,
           },
-    positionDays: row.position_days,
+    positionDays: storedDays(row.position_days),
     spoken: row.spoken === "[]" ? noWays : written<readonly SpokenWay[]>(row.spoken),
     creation: row.creation,
     modification: row.modification,
@@ -250,9 +251,6 @@ export class DeviceRows implements DeviceStore {
   async retained(after: DeviceKey, limit: number): Promise<readonly RetainedDevice[]> {
     const rows = await withDays(this.#database)
       .where("device.key", ">", after)
-      .where(({ or, eb }) =>
-        or([eb("device.position_days", "is not", null), eb("account.position_days", "is not", null)]),
-      )
       .orderBy("device.key")
       .limit(limit)
       .execute();
@@ -374,8 +372,14 @@ async function insertIdentifiers(
 
 /** Devices, each with the days that its positions are kept. */
 function withDays(database: Kysely<Schema>) {
-  return database
-    .selectFrom("device")
-    .innerJoin("account", "account.key", "device.account")
-    .select(({ fn }) => ["device.key", fn.coalesce("device.position_days", "account.position_days").as("days")]);
+  const daysOf = ({ fn }: ExpressionBuilder<Pick<Schema, "device" | "account">, "device" | "account">) =>
+    fn.coalesce("device.position_days", "account.position_days");
+  return (
+    database
+      .selectFrom("device")
+      .innerJoin("account", "account.key", "device.account")
+      .select((eb) => ["device.key", daysOf(eb).as("days")])
+      // See `storedDays`.
+      .where((eb) => eb.between(daysOf(eb), 1, mostPositionDays))
+  );
 }

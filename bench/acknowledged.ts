@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { dataFolder, end, register, removeFolder, startService } from "../test/support/service.ts";
-import { avlImei } from "./support/avl.ts";
+import { avlImeis } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
 import { program } from "./support/processes.ts";
 
@@ -34,10 +34,7 @@ async function waybeam(records: number): Promise<Load> {
   const directory = dataFolder();
   const service = await startService(directory);
   try {
-    await register(
-      service,
-      Array.from({ length: connections }, (_, index) => avlImei(index)),
-    );
+    await register(service, avlImeis(connections));
     return await load(service.devicePort, records);
   } finally {
     await service.stop();

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { dataFolder, end, register, removeFolder, type Service, startService } from "../test/support/service.ts";
-import { avlImei } from "./support/avl.ts";
+import { avlImeis } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
 import { fillRules } from "./support/fill-rules.ts";
 import { median, percentile } from "./support/percentile.ts";
@@ -47,7 +47,7 @@ interface Watched {
 /** A service whose devices each have so many rules. */
 async function watched(rules: number): Promise<Watched> {
   const directory = dataFolder();
-  const devices = Array.from({ length: connections }, (_, index) => avlImei(index));
+  const devices = avlImeis(connections);
   const first = await startService(directory);
   await register(first, devices);
   await first.stop();

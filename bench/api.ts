@@ -1,5 +1,5 @@
 import { dataFolder, end, register, removeFolder, type Service, startService } from "../test/support/service.ts";
-import { avlImei } from "./support/avl.ts";
+import { avlImeis } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
 import { fillAccounts } from "./support/fill-accounts.ts";
 import { type Load, load, portOf, startBare } from "./support/http.ts";
@@ -54,7 +54,7 @@ async function calls(): Promise<readonly Figure[]> {
   const directory = dataFolder();
   const service = await startService(directory);
   try {
-    const ids = Array.from({ length: devices }, (_, index) => avlImei(index));
+    const ids = avlImeis(devices);
     await register(service, ids);
     await end((await program("avl-load", [service.devicePort, trackers, 1, 1, 1])).child);
     const paths = ids.slice(0, 200).map((id) => `/api/devices/${id}/lastLocation`);

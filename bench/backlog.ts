@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { dataFolder, end, register, removeFolder, type Service, startService } from "../test/support/service.ts";
-import { avlImei } from "./support/avl.ts";
+import { avlImei, avlImeis } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
 import { program } from "./support/processes.ts";
 
@@ -38,27 +38,24 @@ async function pass(service: Service, now: number): Promise<Load> {
 
 /** The third time over the same hours beside the first. */
 async function again(): Promise<Figure> {
-  return withService(
-    Array.from({ length: connections }, (_, index) => avlImei(index)),
-    async (service) => {
-      const now = Date.now();
-      const loads: Load[] = [];
-      for (let index = 0; index < passes; index++) {
-        loads.push(await pass(service, now + index * passMs));
-        // What the passes leave to be sealed is a part of the next one, but not all at once.
-        await sleep(1000);
-      }
-      const rates = loads.map((one) => one.rate);
-      return {
-        name: "a fleet's hours for the third time, of the first",
-        value: (rates.at(-1) ?? 0) / (rates[0] ?? 1),
-        unit: "",
-        limit: 0.6,
-        bound: "at least",
-        made: `${rates.map(rate).join(", ")}; ${loads.reduce((sum, { refused }) => sum + refused, 0)} refused`,
-      };
-    },
-  );
+  return withService(avlImeis(connections), async (service) => {
+    const now = Date.now();
+    const loads: Load[] = [];
+    for (let index = 0; index < passes; index++) {
+      loads.push(await pass(service, now + index * passMs));
+      // What the passes leave to be sealed is a part of the next one, but not all at once.
+      await sleep(1000);
+    }
+    const rates = loads.map((one) => one.rate);
+    return {
+      name: "a fleet's hours for the third time, of the first",
+      value: (rates.at(-1) ?? 0) / (rates[0] ?? 1),
+      unit: "",
+      limit: 0.6,
+      bound: "at least",
+      made: `${rates.map(rate).join(", ")}; ${loads.reduce((sum, { refused }) => sum + refused, 0)} refused`,
+    };
+  });
 }
 
 /** The end of one tracker's backlog beside its beginning. */

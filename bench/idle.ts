@@ -1,5 +1,5 @@
 import { dataFolder, end, register, removeFolder, type Service, startService } from "../test/support/service.ts";
-import { avlImei } from "./support/avl.ts";
+import { avlImei, avlImeis } from "./support/avl.ts";
 import type { Figure } from "./support/figures.ts";
 import { program, registering, residentBytes } from "./support/processes.ts";
 
@@ -36,11 +36,7 @@ export async function idle(): Promise<readonly Figure[]> {
   const directory = dataFolder();
   try {
     const first = await startService(directory, { WAYBEAM_LICENSES: String(trackers) });
-    await register(
-      first,
-      Array.from({ length: devices }, (_, index) => avlImei(index)),
-      registering,
-    );
+    await register(first, avlImeis(devices), registering);
     await first.stop();
     const service = await startService(directory);
     try {

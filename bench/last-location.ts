@@ -1,5 +1,5 @@
 import { dataFolder, end, register, removeFolder, startService } from "../test/support/service.ts";
-import { avlImei } from "./support/avl.ts";
+import { avlImeis } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
 import { bare, load, portOf } from "./support/http.ts";
 import { program } from "./support/processes.ts";
@@ -11,7 +11,7 @@ export async function lastLocation(): Promise<readonly Figure[]> {
   const directory = dataFolder();
   const service = await startService(directory);
   try {
-    const ids = Array.from({ length: devices }, (_, index) => avlImei(index));
+    const ids = avlImeis(devices);
     await register(service, ids);
     await end((await program("avl-load", [service.devicePort, devices, 1, 1, 1])).child);
     const paths = ids.slice(0, 200).map((id) => `/api/devices/${id}/lastLocation`);

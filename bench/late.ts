@@ -1,5 +1,5 @@
 import { dataFolder, end, register, removeFolder, type Service, startService } from "../test/support/service.ts";
-import { avlImei } from "./support/avl.ts";
+import { avlImeis } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
 import { median } from "./support/percentile.ts";
 import { program } from "./support/processes.ts";
@@ -47,10 +47,7 @@ export async function late(): Promise<readonly Figure[]> {
   const directory = dataFolder();
   const service = await startService(directory);
   try {
-    await register(
-      service,
-      Array.from({ length: connections }, (_, index) => avlImei(index)),
-    );
+    await register(service, avlImeis(connections));
     await load(service, now, firstDay, 0, 20);
     const inOrder: Load[] = [];
     const tenth: Load[] = [];

@@ -5,7 +5,7 @@ import { devicesOf, following } from "../test/support/kept-states.ts";
 import { noPostgres, PostgresServer } from "../test/support/postgres.ts";
 import { dataFolder, register, removeFolder, startService } from "../test/support/service.ts";
 import { load } from "./acknowledged.ts";
-import { avlImei } from "./support/avl.ts";
+import { avlImeis } from "./support/avl.ts";
 import { type Figure, rate } from "./support/figures.ts";
 
 const connections = 500;
@@ -33,10 +33,7 @@ async function served(server: PostgresServer, records: number): Promise<Measured
   const url = await server.database();
   const service = await startService(directory, { WAYBEAM_STORE_URL: url });
   try {
-    await register(
-      service,
-      Array.from({ length: connections }, (_, index) => avlImei(index)),
-    );
+    await register(service, avlImeis(connections));
     const { rate: ours, p50, p99 } = await load(service.devicePort, records);
     await service.stop();
     return { ours, copy: await copied(server, url), times: `; p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms` };

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dataFolder, end, register, removeFolder, type Service, startService } from "../test/support/service.ts";
-import { avlImei } from "./support/avl.ts";
+import { avlImeis } from "./support/avl.ts";
 import type { Figure } from "./support/figures.ts";
 import { program } from "./support/processes.ts";
 
@@ -36,10 +36,7 @@ async function measure({ name, records, everyMs, limit }: Rate): Promise<Figure>
   const directory = dataFolder();
   const service = await startService(directory);
   try {
-    await register(
-      service,
-      Array.from({ length: connections }, (_, index) => avlImei(index)),
-    );
+    await register(service, avlImeis(connections));
     const args = [service.devicePort, connections, records, settleMs / 1000, seconds + 2, everyMs];
     const running = program("avl-load", args);
     await sleep(settleMs);

@@ -120,6 +120,11 @@ export function avlLogin(imei: string): Uint8Array {
   return bytes;
 }
 
+/** The first `count` IMEI numbers of the load's fleet. */
+export function avlImeis(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => avlImei(index));
+}
+
 /** Invented IMEI number `index` of the load's fleet. */
 export function avlImei(index: number): string {
   return `35200000${String(index).padStart(7, "0")}`;

@@ -6,11 +6,11 @@ import { createMemoryBus } from "../../src/bus/memory.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { AlertRuleFields, AlertTrigger } from "../../src/model/alert-rule.ts";
-import { noIdentityRules } from "../../src/model/device.ts";
 import type { Fix } from "../../src/model/effects.ts";
 import { createLog, createMetrics, systemIds } from "../../src/observe/index.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
 import { ruleFields } from "../contract/store/alert-values.ts";
+import { deviceFields } from "../contract/store/harness.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { openStore } from "../support/store.ts";
 
@@ -100,15 +100,7 @@ class Lane {
   async device(id: string): Promise<Admitted> {
     const [account] = await this.store.accounts.list();
     assert.ok(account);
-    const none = { aliases: [], description: null, min: null, tags: {}, expires: null };
-    const limits = {
-      dailyEmailLimit: 50,
-      dailySmsLimit: 10,
-      odometerStart: 0,
-      identity: noIdentityRules,
-      positionDays: null,
-    };
-    await this.store.devices.create(account.key, { id, name: id, ...none, ...limits }, start);
+    await this.store.devices.create(account.key, deviceFields({ id, name: id }), start);
     return this.admit(id);
   }
 

@@ -6,13 +6,13 @@ import { createMemoryBus } from "../../src/bus/memory.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
 import type { Alert } from "../../src/model/alert.ts";
-import { type DeviceFields, noIdentityRules } from "../../src/model/device.ts";
 import type { Fix } from "../../src/model/effects.ts";
 import { createMetrics, systemClock } from "../../src/observe/index.ts";
 import type { AlertEngine, Watch } from "../../src/ports/alert-engine.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { deviceFields } from "../contract/store/harness.ts";
 import { noAlertEngine } from "../support/no-alert-engine.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -20,20 +20,7 @@ import { silentLog } from "../support/silent-log.ts";
 const start = Date.UTC(2026, 5, 1);
 const pageSize = 8192;
 
-const fields = (id: string): DeviceFields => ({
-  id,
-  aliases: [],
-  name: id,
-  description: null,
-  min: null,
-  tags: {},
-  expires: null,
-  dailyEmailLimit: 50,
-  dailySmsLimit: 10,
-  odometerStart: 0,
-  identity: noIdentityRules,
-  positionDays: null,
-});
+const fields = (id: string) => deviceFields({ id, name: id });
 
 function fix(minute: number, attributes: Readonly<Record<string, string>> = {}): Fix {
   const time = start + minute * 60_000;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DeviceCommit } from "../../src/model/commit.ts";
-import { noIdentityRules } from "../../src/model/device.ts";
 import { placeBefore } from "../../src/model/location.ts";
 import type { Log } from "../../src/ports/log.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { record } from "../contract/store/records.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -28,22 +28,9 @@ test("new totals for 16,384 stored records of each of eight devices cross to the
   });
   const records = Array.from({ length: count }, (_, index) => record(index + 1));
   const keys: number[] = [];
-  const account = await store.accounts.create(
-    { id: "first", name: "First", timeZone: "Etc/UTC", licenses: 100, language: "en" },
-    0,
-  );
+  const account = await makeAccount(store);
   for (let index = 0; index < 8; index++) {
-    const id = `device-${index}`;
-    const fields = { id, aliases: [], name: id, description: null, min: null, tags: {}, expires: null };
-    const limits = {
-      dailyEmailLimit: 50,
-      dailySmsLimit: 10,
-      odometerStart: 0,
-      identity: noIdentityRules,
-      positionDays: null,
-    };
-    const device = await store.devices.create(account.key, { ...fields, ...limits }, 0);
-    assert.ok(typeof device === "object");
+    const device = await makeDevice(store, account.key);
     keys.push(device.key);
   }
   const [last] = records.slice(-1);

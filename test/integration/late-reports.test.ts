@@ -4,7 +4,6 @@ import fc from "fast-check";
 import { createMemoryBus } from "../../src/bus/memory.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { ingestMetrics } from "../../src/ingest/metrics.ts";
-import { type DeviceFields, noIdentityRules } from "../../src/model/device.ts";
 import type { Fix, Report } from "../../src/model/effects.ts";
 import { createLog, createMetrics, systemClock } from "../../src/observe/index.ts";
 import type { Clock } from "../../src/ports/clock.ts";
@@ -12,6 +11,7 @@ import type { Admitted } from "../../src/ports/intake.ts";
 import { type Store, StoreUnavailable } from "../../src/ports/store.ts";
 import type { WriterCalls } from "../../src/store/locations/calls.ts";
 import { WorkerLink } from "../../src/store/workers/worker-link.ts";
+import { deviceFields } from "../contract/store/harness.ts";
 import { noAlertEngine } from "../support/no-alert-engine.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { openStore } from "../support/store.ts";
@@ -25,20 +25,7 @@ function newIngest(store: Pick<Store, "locations" | "devices" | "check">): Inges
   return new Ingest({ maxFutureMs: 600_000 }, { store, bus, clock, log, metrics, engine: noAlertEngine });
 }
 
-const fields = (id: string): DeviceFields => ({
-  id,
-  aliases: [],
-  name: id,
-  description: null,
-  min: null,
-  tags: {},
-  expires: null,
-  dailyEmailLimit: 50,
-  dailySmsLimit: 10,
-  odometerStart: 100,
-  identity: noIdentityRules,
-  positionDays: null,
-});
+const fields = (id: string) => deviceFields({ id, name: id, odometerStart: 100 });
 
 /** A day after the first report, whenever the tests run. */
 const clock: Clock = { ...systemClock, now: () => start + 86_400_000 };

@@ -1,10 +1,23 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { Subjects } from "../../src/notify/subject.ts";
+import type { Store } from "../../src/ports/store.ts";
 import { command, webhook } from "../contract/store/alert-values.ts";
 import { OutboxBench } from "../support/outbox.ts";
 import { TestClock } from "../support/rest.ts";
 import { silentLog } from "../support/silent-log.ts";
+
+/** Lets the reading of mileages begin, resolving `asked`, but end only after `held` is resolved. */
+function holdMileage(context: TestContext, store: Pick<Store, "locations">) {
+  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const read = store.locations.context;
+  context.mock.method(store.locations, "context", async (...given: Parameters<typeof read>) => {
+    asked.resolve();
+    await held.promise;
+    return read.apply(store.locations, given);
+  });
+  return { asked, held };
+}
 
 test("notices of one alert that are tried at once share what is read, and each is judged by itself; the next ones read anew", async (context) => {
   const bench = await OutboxBench.make();
@@ -45,13 +58,7 @@ test("a rule that is disabled while a mileage is read for long sends no command,
   const { store, rule, clock } = bench;
   const [first, second] = await Promise.all((await bench.commit([webhook, command])).map((id) => bench.notice(id)));
   assert.ok(first !== undefined && second !== undefined);
-  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const read = store.locations.context;
-  context.mock.method(store.locations, "context", async (...given: Parameters<typeof read>) => {
-    asked.resolve();
-    await held.promise;
-    return read.apply(store.locations, given);
-  });
+  const { asked, held } = holdMileage(context, store);
   const subjects = new Subjects(store, silentLog);
   const told = subjects.find(first, clock);
   await asked.promise;
@@ -70,13 +77,7 @@ test("a device that is removed while a mileage is read for long has nobody told,
   const { store, clock } = bench;
   const [first, second] = await Promise.all((await bench.commit([webhook, webhook])).map((id) => bench.notice(id)));
   assert.ok(first !== undefined && second !== undefined);
-  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const read = store.locations.context;
-  context.mock.method(store.locations, "context", async (...given: Parameters<typeof read>) => {
-    asked.resolve();
-    await held.promise;
-    return read.apply(store.locations, given);
-  });
+  const { asked, held } = holdMileage(context, store);
   const subjects = new Subjects(store, silentLog);
   const told = subjects.find(first, clock);
   await asked.promise;

@@ -11,15 +11,25 @@ import { faulty, faultyWith } from "../support/faulty-locations.ts";
 import { crashed, findingsOf, following, next, withoutVersion, written } from "../support/kept-states.ts";
 import { openStore } from "../support/store.ts";
 
+/** Commits for a device twice, first by `commit`. The answer to the second commit, which is returned, is lost. */
+async function secondLost(
+  { locations, writer }: Pick<Awaited<ReturnType<typeof faulty>>, "locations" | "writer">,
+  device: Device,
+  commit: typeof written,
+): Promise<DeviceCommit> {
+  const first = commit(device, neverReported);
+  await locations.commit(batchOf(first));
+  const second = following(device, first.state);
+  writer.loses = "append";
+  await assert.rejects(locations.commit(batchOf(second)), StoreUnavailable);
+  return second;
+}
+
 for (const call of ["states", "rows", "waiting"])
   test(`records of a commit that was not answered are in the state though the first look for them fails (${call})`, async (context) => {
     const { devices, locations, writer, reader } = await faultyWith(context, 1);
     const [device = assert.fail()] = devices;
-    const first = following(device, neverReported);
-    await locations.commit(batchOf(first));
-    const second = following(device, first.state);
-    writer.loses = "append";
-    await assert.rejects(locations.commit(batchOf(second)), StoreUnavailable);
+    const second = await secondLost({ locations, writer }, device, following);
     reader.fails = call;
     await assert.rejects(locations.states([device.key]), StoreUnavailable);
     const [found = assert.fail()] = await locations.states([device.key]);
@@ -29,11 +39,7 @@ for (const call of ["states", "rows", "waiting"])
 test("records that are found when all states are written are in the state after a crash", async (context) => {
   const { directory, devices, locations, writer, reader } = await faultyWith(context, 1);
   const [device = assert.fail()] = devices;
-  const first = written(device, neverReported);
-  await locations.commit(batchOf(first));
-  const second = following(device, first.state);
-  writer.loses = "append";
-  await assert.rejects(locations.commit(batchOf(second)), StoreUnavailable);
+  const second = await secondLost({ locations, writer }, device, written);
   reader.fails = "rows";
   await assert.rejects(locations.states([device.key]), StoreUnavailable);
   await locations.close();
@@ -45,11 +51,7 @@ test("records that are found when all states are written are in the state after 
 test("a state that can be read again while all are written has its records after a crash", async (context) => {
   const { directory, devices, locations, writer, reader } = await faultyWith(context, 2);
   const [device = assert.fail(), other = assert.fail()] = devices;
-  const first = written(device, neverReported);
-  await locations.commit(batchOf(first));
-  const second = following(device, first.state);
-  writer.loses = "append";
-  await assert.rejects(locations.commit(batchOf(second)), StoreUnavailable);
+  const second = await secondLost({ locations, writer }, device, written);
   // The look for the commit finds its row, and can't read the state of the device.
   reader.fails = "rows";
   reader.failure = new StoreUnavailable("disk I/O error", undefined, "damaged");

@@ -3,25 +3,15 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Kysely } from "kysely";
 import { StoreUnavailable } from "../../src/ports/store.ts";
-import type { Calls } from "../../src/store/locations/calls.ts";
-import { ChunkIndex } from "../../src/store/locations/chunk-index.ts";
-import { Locations } from "../../src/store/locations/locations.ts";
 import { Mutex } from "../../src/store/locations/mutex.ts";
 import type { Schema } from "../../src/store/schema.ts";
-import { openVault } from "../../src/store/secrets/vault.ts";
 import { WorkerDialect } from "../../src/store/sqlite/dialect.ts";
-import type { SqlitePackerCalls, SqliteReaderCalls, SqliteWriterCalls } from "../../src/store/sqlite/messages.ts";
+import type { SqliteReaderCalls, SqliteWriterCalls } from "../../src/store/sqlite/messages.ts";
 import { WorkerLink } from "../../src/store/workers/worker-link.ts";
-import { makeAccount, makeDevice } from "../contract/store/harness.ts";
+import { faultyWith, worker } from "../support/faulty-locations.ts";
 import { dataFolder, removeFolder } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { openStore } from "../support/store.ts";
-
-const worker = (name: string) => ({
-  name,
-  file: new URL(`../../src/store/sqlite/${name}.ts`, import.meta.url),
-  heapMb: 64,
-});
 
 test("a transaction whose worker dies is lost as a whole: none of its later statements are done alone", async (context) => {
   const directory = dataFolder();
@@ -51,48 +41,9 @@ test("a transaction whose worker dies is lost as a whole: none of its later stat
     .execute((transaction) => transaction.insertInto("setting").values(setting("third")).execute());
 });
 
-/** A link to a worker that loses answers. */
-class LossyLink<C extends Calls<C>> extends WorkerLink<C> {
-  /** The next answer of this call is lost; what it asked for is done. */
-  loses: string | undefined;
-
-  override async call<K extends keyof C & string>(
-    ...given: Parameters<WorkerLink<C>["call"]>
-  ): Promise<C[K]["answer"]> {
-    const answer = await super.call(...given);
-    if (given[0] !== this.loses) return answer;
-    this.loses = undefined;
-    throw new StoreUnavailable("the worker did not live to answer");
-  }
-}
-
 test("refused reports of a commit that is on disk though its answer was lost are there once", async (context) => {
-  const directory = dataFolder();
-  const store = await openStore(directory);
-  const account = await makeAccount(store);
-  const device = await makeDevice(store, account.key);
-  await store.close();
-  const file = join(directory, "waybeam.db");
-  const writer = new LossyLink<SqliteWriterCalls>(worker("writer"), file, silentLog);
-  const reader = new WorkerLink<SqliteReaderCalls>(worker("reader"), file, silentLog);
-  const parts = {
-    turns: new Mutex(),
-    index: new ChunkIndex(),
-    refusedBytes: 65_536,
-    crowded: { made() {} },
-    log: silentLog,
-    vault: openVault,
-  };
-  const packer = new WorkerLink<SqlitePackerCalls>(worker("packer"), file, silentLog);
-  const locations = new Locations({ writer, reader, historyReader: reader, packer, ...parts });
-  await locations.load();
-  context.after(async () => {
-    await locations.sealer.close();
-    await packer.close(() => packer.call("close", null));
-    await reader.close(() => reader.call("close", null));
-    await writer.close(() => writer.call("close", null));
-    removeFolder(directory);
-  });
+  const { devices, locations, writer, reader } = await faultyWith(context, 1);
+  const [device = assert.fail()] = devices;
   const refused = ["one", "two"].map((report) => ({
     device: device.key,
     receivedAt: 5,

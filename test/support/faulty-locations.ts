@@ -12,7 +12,8 @@ import { devicesOf, folder } from "./kept-states.ts";
 import { silentLog } from "./silent-log.ts";
 import { openStore } from "./store.ts";
 
-const worker = (name: string) => ({
+/** A worker of the embedded store. */
+export const worker = (name: string) => ({
   name,
   file: new URL(`../../src/store/sqlite/${name}.ts`, import.meta.url),
   heapMb: 64,
@@ -32,19 +33,21 @@ export class FaultyLink<C extends Calls<C>> extends WorkerLink<C> {
   calls = 0;
 
   override async call<K extends keyof C & string>(
-    ...given: Parameters<WorkerLink<C>["call"]>
+    name: K,
+    request: C[K]["request"],
+    transfer: readonly ArrayBuffer[] = [],
   ): Promise<C[K]["answer"]> {
     this.calls++;
     const { heard } = this;
     this.heard = undefined;
     heard?.();
     if (this.broken !== undefined) throw this.broken;
-    if (given[0] === this.fails) {
+    if (name === this.fails) {
       this.fails = undefined;
       throw this.failure;
     }
-    const answer = await super.call(...given);
-    if (given[0] !== this.loses) return answer;
+    const answer = await super.call(name, request, transfer);
+    if (name !== this.loses) return answer;
     this.loses = undefined;
     throw new StoreUnavailable("the worker did not live to answer");
   }

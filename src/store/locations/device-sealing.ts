@@ -7,18 +7,22 @@ import type { Mutex } from "./mutex.ts";
 /** The most chunks of one slice. */
 const sliceRows = 256;
 
-/** What sealing works with. */
-export interface SealingParts {
+/** What replacing or deleting chunks works with. */
+export interface ReplacingParts {
   readonly writer: Link<WriterCalls>;
-  readonly packer: Link<PackerCalls>;
   readonly turns: Mutex;
   readonly index: ChunkIndex;
   /** Brings the index up to the tail, in a turn at the writer. */
   settle(): Promise<void>;
   /** Writes what is kept of a device's state, in a turn at the writer. */
   writeState(device: DeviceKey): Promise<void>;
-  /** Called when a swap fails: these chunks may have been sealed or not. */
+  /** Called when a swap or deletion fails: these chunks may be gone or not. */
   doubt(device: DeviceKey, seqs: readonly number[]): void;
+}
+
+/** What sealing works with. */
+export interface SealingParts extends ReplacingParts {
+  readonly packer: Link<PackerCalls>;
 }
 
 /** What became of a slice. */

@@ -1,24 +1,14 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { DeletedPositions, OldPositions } from "../../ports/retention.ts";
-import type { DamagedChunk, Link, WriterCalls } from "./calls.ts";
-import type { ChunkIndex } from "./chunk-index.ts";
+import type { DamagedChunk } from "./calls.ts";
 import { type DeviceChunks, nothingOld, type Old } from "./device-chunks.ts";
-import type { Mutex } from "./mutex.ts";
+import type { ReplacingParts } from "./device-sealing.ts";
 
 /** The most chunks of one step: some milliseconds of the writer, so that commits go on in between. */
 const stepRows = 256;
 
 /** What deleting old chunks works with. */
-export interface OldChunksParts {
-  readonly writer: Link<WriterCalls>;
-  readonly turns: Mutex;
-  readonly index: ChunkIndex;
-  /** Brings the index up to the tail, in a turn at the writer. */
-  settle(): Promise<void>;
-  /** Writes what is kept of a device's state, in a turn at the writer. */
-  writeState(device: DeviceKey): Promise<void>;
-  /** Called when a deletion fails: these chunks may be gone or not. */
-  doubt(device: DeviceKey, seqs: readonly number[]): void;
+export interface OldChunksParts extends ReplacingParts {
   /** Logs a damaged chunk. */
   tellDamage(device: DeviceKey, chunk: DamagedChunk): void;
 }

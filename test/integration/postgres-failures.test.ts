@@ -9,7 +9,8 @@ import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
-const times = { connect: 500, statement: 1000, idle: 60_000 };
+// Long enough for a busy machine.
+const times = { connect: 2000, statement: 2000, idle: 60_000 };
 
 function unavailable(trouble: StoreTrouble, mayBeDone = false) {
   return (error: unknown) => {
@@ -46,6 +47,12 @@ describe("failures of PostgreSQL", { skip: noPostgres }, () => {
     return { store, proxy, account: await makeAccount(store) };
   }
 
+  /** Waits until the server runs a statement with this text. */
+  async function untilRuns(text: string): Promise<void> {
+    const question = `select from pg_stat_activity where state = 'active' and query like '%${text}%' and pid <> pg_backend_pid()`;
+    while ((await server.ask("postgres", question)).length === 0) await pause(10);
+  }
+
   it("of the network are told, and over when it is back", async () => {
     const { store, proxy, account } = await proxied();
     await Promise.all(Array.from({ length: 8 }, () => store.accounts.find(account.key)));
@@ -63,17 +70,22 @@ describe("failures of PostgreSQL", { skip: noPostgres }, () => {
   it("of a server that ends, crashes and is away are told at once, and over when it is back", async () => {
     const { store, account } = await proxied();
     for (const how of ["fast", "immediate"] as const) {
+      const stopped = Promise.withResolvers<void>();
+      const began = Promise.withResolvers<void>();
       const busy = assert.rejects(sql`select pg_sleep(5)`.execute(store.tables), unavailable("down", true));
       const open = assert.rejects(
         store.tables.transaction().execute(async (transaction) => {
           await transaction.updateTable("account").set({ name: "never" }).where("key", "=", account.key).execute();
-          await pause(400);
+          began.resolve();
+          await stopped.promise;
           await transaction.selectFrom("account").select("key").execute();
         }),
         unavailable("down"),
       );
-      await pause(100);
+      await began.promise;
+      await untilRuns("pg_sleep");
       await server.stop(how);
+      stopped.resolve();
       await Promise.all([busy, open]);
       await assert.rejects(store.accounts.find(account.key), unavailable("down"));
       await assert.rejects(store.devices.remove(1), unavailable("down"));
@@ -134,7 +146,8 @@ describe("failures of PostgreSQL", { skip: noPostgres }, () => {
     await server.ask("postgres", `alter database ${database} set default_transaction_read_only = on`);
     const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`;
     await server.ask("postgres", terminate);
-    await pause(50);
+    // Until the store has heard it.
+    await pause(500);
     await assert.rejects(store.accounts.replace(account.key, { ...account, name: "x" }), unavailable("down"));
     await assert.rejects(store.check(), unavailable("down"));
     assert.deepEqual(await store.accounts.find(account.key), account);
@@ -165,6 +178,8 @@ describe("failures of PostgreSQL", { skip: noPostgres }, () => {
     const { store, account } = await proxied();
     const [one, other] = [await makeDevice(store, account.key), await makeDevice(store, account.key)];
     let tries = 0;
+    let holding = 0;
+    const met = Promise.withResolvers<void>();
     const both = (first: number, second: number) =>
       store.tables.transaction().execute(async (transaction) => {
         tries++;
@@ -175,7 +190,9 @@ describe("failures of PostgreSQL", { skip: noPostgres }, () => {
             .where("key", "=", key)
             .execute();
         await add(first);
-        await pause(100);
+        // The first try of each waits until both have a row.
+        if (++holding === 2) met.resolve();
+        await met.promise;
         await add(second);
       });
     await Promise.all([both(one.key, other.key), both(other.key, one.key)]);
@@ -200,10 +217,19 @@ describe("failures of PostgreSQL", { skip: noPostgres }, () => {
 
   it("of a connection that all others have taken end in time", async () => {
     const { store, account } = await proxied();
-    // Four work, and four wait for them.
-    const slow = Array.from({ length: 8 }, () => sql`select pg_sleep(0.8)`.execute(store.tables));
+    const over = Promise.withResolvers<void>();
+    let begun = 0;
+    const held = Array.from({ length: 4 }, () =>
+      store.tables.transaction().execute(async (transaction) => {
+        await transaction.selectFrom("account").select("key").execute();
+        begun++;
+        await over.promise;
+      }),
+    );
+    while (begun < 4) await pause(10);
     await assert.rejects(store.accounts.find(account.key), unavailable("down"));
-    await Promise.all(slow);
+    over.resolve();
+    await Promise.all(held);
     assert.deepEqual(await store.accounts.find(account.key), account);
     await store.close();
   });

@@ -25,7 +25,7 @@ const endings = {
 /** What chance adds to a round, ms. */
 const chance = 1000;
 const callsOfRound = 10;
-const options = { timeout: 90_000 };
+const options = { timeout: 200_000 };
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -105,8 +105,7 @@ export class AlertRuleRows implements AlertRuleStore {
       // Locks all rules first, in one order. The first change below locks the account's counters, for which another transaction may wait while it holds one of the rules.
       const touched = transaction.selectFrom("alert_rule").select("key").orderBy("key").forUpdate();
       await touched.where("key", "in", [...remove, ...replace.map(({ key }) => key)]).execute();
-      for (const key of remove)
-        await transaction.deleteFrom("alert_rule").where("key", "=", key).where("account", "=", accountKey).execute();
+      await transaction.deleteFrom("alert_rule").where("key", "in", remove).where("account", "=", accountKey).execute();
       const rules: AlertRule[] = [];
       for (const { key, fields } of replace) {
         const rule = await this.#replace(transaction, key, userKey, fields, now, accountKey);

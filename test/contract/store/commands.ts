@@ -4,7 +4,7 @@ import type { Command } from "../../../src/model/command.ts";
 import type { NewCommand } from "../../../src/ports/command-store.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { commandPropertyContract } from "./commands-property.ts";
-import { makeAccount, makeCommand, makeDevice, newCommand, now, unique } from "./harness.ts";
+import { makeAccount, makeCommand, makeDevice, makeMany, newCommand, now, unique } from "./harness.ts";
 
 /** Records of commands. */
 export function commandContract(store: () => Store, reopen: () => Promise<void>): void {
@@ -263,8 +263,7 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
       const oldest = await makeCommand(store(), key, { state: "sent", channel: "sms", idempotencyKey: "again" });
       await commands.step(oldest.key, ["sent"], "sent", { smsIds: [smsId] });
       const others = await makeCommand(store(), other, { state: "failed" });
-      const ended = (count: number) =>
-        Promise.all(Array.from({ length: count }, () => commands.create(newCommand(key, { state: "failed" }))));
+      const ended = (count: number) => makeMany(count, () => commands.create(newCommand(key, { state: "failed" })));
       await ended(999);
       assert.notEqual(await commands.find(key, oldest.id), undefined);
       await ended(1);
@@ -282,7 +281,7 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
       const smsId = unique("sms-");
       const command = await makeCommand(store(), key);
       await store().commands.step(command.key, ["queued"], "queued", { smsIds: [smsId] });
-      await Promise.all(Array.from({ length: 1001 }, () => store().commands.create(newCommand(key))));
+      await makeMany(1001, () => store().commands.create(newCommand(key)));
       await store().devices.remove(key);
       const gone = async () => {
         assert.equal(await store().commands.find(key, command.id), undefined);

@@ -110,3 +110,11 @@ export async function makeCommand(
   if (typeof made === "string" || made.existing) throw new Error("the command was not made");
   return made.command;
 }
+
+/** Makes many, some at a time: a store with few connections lets nobody wait for ever. */
+export async function makeMany<T>(count: number, make: () => Promise<T>): Promise<readonly T[]> {
+  const made: T[] = [];
+  while (made.length < count)
+    made.push(...(await Promise.all(Array.from({ length: Math.min(50, count - made.length) }, make))));
+  return made;
+}

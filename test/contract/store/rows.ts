@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Device } from "../../../src/model/device.ts";
 import type { Store } from "../../../src/ports/store.ts";
-import { deviceFields, makeAccount, makeDevice, now, unique } from "./harness.ts";
+import { deviceFields, makeAccount, makeDevice, makeMany, now, unique } from "./harness.ts";
 
 /** Registered devices, their identifiers and licences. */
 export function deviceContract(store: () => Store): void {
@@ -157,8 +157,8 @@ export function deviceContract(store: () => Store): void {
     it("that expire together are all told", async () => {
       const account = await makeAccount(store(), 3000);
       const expires = Date.UTC(2051, 0, 1);
-      const made = Array.from({ length: 1001 }, () => makeDevice(store(), account.key, { expires }));
-      const keys = (await Promise.all(made)).map(({ key }) => key);
+      const made = await makeMany(1001, () => makeDevice(store(), account.key, { expires }));
+      const keys = made.map(({ key }) => key);
       const told = await store().devices.expiredBetween(expires - 1, expires);
       assert.deepEqual(
         told.map(({ key }) => key),

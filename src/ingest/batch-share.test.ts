@@ -8,11 +8,22 @@ test("a share follows what a report costs: batches soon take neither too long no
     fc.property(fc.double({ min: 0.0025, max: 0.6, noNaN: true }), (msEach) => {
       const share = BatchShare.ofLateReports();
       for (let batch = 0; batch < 20; batch++) share.took(share.amount, share.amount * msEach);
-      // It doubles below 10 ms and halves above 20, so it stays between.
+      // It doubles below 5 ms and halves above 10, so it stays between.
       const ms = share.amount * msEach;
-      assert.ok(ms <= 21 && (ms >= 9 || share.amount === 16_384), `${ms} ms`);
+      assert.ok(ms <= 11 && (ms >= 4.5 || share.amount === 16_384), `${ms} ms`);
     }),
   );
+});
+
+test("where nobody else waits, batches of late reports may take longer", () => {
+  const share = BatchShare.ofLateReports();
+  share.isAlone = true;
+  const took = () => share.took(share.amount, share.amount * 0.02);
+  for (let batch = 0; batch < 20; batch++) took();
+  assert.ok(share.amount * 0.02 > 20, `${share.amount}`);
+  share.isAlone = false;
+  for (let batch = 0; batch < 3; batch++) took();
+  assert.ok(share.amount * 0.02 < 10, `${share.amount}`);
 });
 
 test("there is always room for some, and a batch without late reports says nothing of them", () => {

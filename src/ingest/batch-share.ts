@@ -5,6 +5,8 @@ interface Bounds {
    * count; a share may take as long again, for the times of a slow disk vary by more than this.
    */
   readonly longMs: number;
+  /** The same while nobody else reports, ms. */
+  readonly aloneMs: number;
   readonly least: number;
   /** The least share mostly takes less than this by itself, ms. */
   readonly leastMs: number;
@@ -14,7 +16,7 @@ interface Bounds {
 }
 
 /** Late reports in one batch. Each costs many times as much as a report in order. */
-const ofLateReports: Bounds = { longMs: 20, least: 16, leastMs: 10, most: 16_384, first: 256 };
+const ofLateReports: Bounds = { longMs: 10, aloneMs: 40, least: 16, leastMs: 10, most: 16_384, first: 256 };
 
 /**
  * The part of a batch that expensive reports may fill. Everybody waits for the batch, so those who send many expensive reports get a share of each batch. The share
@@ -25,6 +27,8 @@ export class BatchShare {
   #amount: number;
   /** The time that this disk needs for any batch, however small the share. */
   #diskMs = 0;
+  /** Nobody else waits for the batches. */
+  isAlone = false;
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds;
@@ -38,7 +42,7 @@ export class BatchShare {
   /** Bytes in one batch of the devices that send many at a time. `most`: the bytes of a whole batch. */
   static ofBytes(most: number): BatchShare {
     // Longer, for they cost no more than those of others: smaller batches would only make a fleet's backlog slower.
-    return new BatchShare({ longMs: 40, least: most / 32, leastMs: 40, most, first: most / 4 });
+    return new BatchShare({ longMs: 40, aloneMs: 40, least: most / 32, leastMs: 40, most, first: most / 4 });
   }
 
   get amount(): number {
@@ -56,14 +60,14 @@ export class BatchShare {
    */
   took(amount: number, ms: number, counted = amount, wrote = true): void {
     if (counted === 0) return;
-    const { longMs, least, leastMs, most } = this.#bounds;
+    const { longMs, aloneMs, least, leastMs, most } = this.#bounds;
     if (wrote) this.#diskMs = Math.min(this.#diskMs, ms);
     // A share grows only if the whole amount would have fitted into the time.
     const scale = amount / counted;
     // The least share rarely takes this long by itself, so the disk or other reports took the time. If the share is the cause after all, batches take at most twice as long.
     if (wrote && this.#amount === least && (ms - this.#diskMs) * scale >= leastMs) this.#diskMs = ms;
     const own = ms - this.#diskMs;
-    const long = Math.max(longMs, this.#diskMs);
+    const long = Math.max(this.isAlone ? aloneMs : longMs, this.#diskMs);
     if (own >= long) this.#amount = Math.max(least, Math.floor(Math.min(this.#amount, amount) / 2));
     // Waiting reports come in messages of many, which seldom fill the share exactly. A batch that uses more than half of it had no room for the next message.
     else if (own * scale < long / 2 && amount > this.#amount / 2) this.#amount = Math.min(most, this.#amount * 2);

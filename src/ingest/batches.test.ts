@@ -186,3 +186,26 @@ test("every device that waits is taken once, whatever batches take and whoever i
     { numRuns: 300 },
   );
 });
+
+test("late reports have larger batches where no others report for a second, and small ones as soon as others do", () => {
+  const batches = new Batches();
+  let pending = new Pending();
+  for (let at = 1; at <= 1000; at++) add(pending, 2 * at);
+  /** How many late reports, each of which takes 0.1 ms, are in the last of some batches. Always a thousand wait. */
+  const last = (turns: number, others: boolean) => {
+    let late = 0;
+    for (let turn = 0; turn < turns; turn++) {
+      if (others && !pending.devices.has(1)) add(pending, 1);
+      const rest = new Pending();
+      const batch = batches.take(pending, rest, rules());
+      pending = rest;
+      late = batch.late.length;
+      batches.took(batch, late * 0.1, true);
+      for (const { device } of batch.late) add(pending, device.key);
+    }
+    return late;
+  };
+  assert.ok(last(20, true) <= 110);
+  assert.ok(last(300, false) >= 200);
+  assert.ok(last(20, true) <= 110);
+});

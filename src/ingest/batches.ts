@@ -10,12 +10,16 @@ const fewBytes = 32 * 1024;
 const longBatchMs = 10;
 /** The most that one batch adds to the estimate of what a batch without expensive reports takes, ms. A disk that stalls once tells nothing of the next batch. */
 const mostSlower = 1;
+/** Where so many ms of batches had nobody with few reports in order, there is nobody whom a longer batch keeps waiting. */
+const aloneAfterMs = 1000;
 
 /** What one batch commits. */
 export interface Batch {
   readonly devices: readonly PendingDevice[];
   /** The devices among them that have late reports, which cost much. */
   readonly late: readonly PendingDevice[];
+  /** Some of the devices sent few reports, all in order. */
+  readonly hasOthers: boolean;
 }
 
 /** What is known of a device whose reports wait. */
@@ -35,6 +39,8 @@ export class Batches {
   #afterLong = false;
   /** The time that batches without expensive reports take now, ms: the disk and a busy processor need it for any batch. */
   #plainMs = 0;
+  /** How long batches took since one had few reports in order, ms. */
+  #othersMs = 0;
 
   /**
    * Takes what waits, up to a commit's size and the shares of late reports and of backlogs. Devices that are held back stay, and devices whose history is being read.
@@ -53,7 +59,7 @@ export class Batches {
   }
 
   /** Learns from a batch that took `ms`. Devices that the batch postponed took none of that time. `wrote`: something of it was written, so that the time tells of the disk. */
-  took({ devices, late }: Batch, ms: number, wrote: boolean): void {
+  took({ devices, late, hasOthers }: Batch, ms: number, wrote: boolean): void {
     const reports = weigh(late, ({ drafts }) => drafts.length);
     const bytes = weigh(devices, (pending) => (isFew(pending) ? 0 : pending.bytes));
     const isPlain = reports.all + bytes.all === 0;
@@ -63,6 +69,8 @@ export class Batches {
       this.#bulkShare.othersTook(ms);
     }
     const own = Math.max(0, ms - this.#plainMs);
+    this.#othersMs = hasOthers ? 0 : this.#othersMs + ms;
+    this.#lateShare.isAlone = this.#othersMs > aloneAfterMs;
     this.#lateShare.took(reports.all, own, reports.counted, wrote);
     this.#bulkShare.took(bytes.all, own, bytes.counted, wrote);
     this.#afterLong = !isPlain && own > longBatchMs;
@@ -76,6 +84,7 @@ export class Batches {
     let bytes = 0;
     let reports = 0;
     let bulk = 0;
+    let hasOthers = false;
     for (const pending of all.devices.values()) {
       const { key } = pending.device;
       // Nobody waits for the history around another device's late report.
@@ -94,12 +103,15 @@ export class Batches {
       (few ? devices : backlogs).push(pending);
       bytes += pending.bytes;
       if (!few) bulk += pending.bytes;
-      if (ofDevice === 0) continue;
+      if (ofDevice === 0) {
+        hasOthers ||= few;
+        continue;
+      }
       reports += ofDevice;
       late.push(pending);
     }
     for (const pending of backlogs) devices.push(pending);
-    return { devices, late };
+    return { devices, late, hasOthers };
   }
 }
 

@@ -139,16 +139,25 @@ function observed(state: DeviceState, context: HistoryContext, fold: Fold, watch
   return { records, patches, shifts, totals, sums, newest };
 }
 
-/** Drafts that are not stored already. What an earlier version of the program stored under another hash is known by what it says. */
+/**
+ * Drafts that are not stored already. Both are in the order of time. What an earlier version of the program stored under another hash is known by what it says.
+ */
 export function withoutRepeats(drafts: readonly Draft[], stored: readonly LocationRecord[]): readonly Draft[] {
-  const moments = new Set(drafts.map(({ time }) => time));
-  const keys = new Set<string>();
-  for (const record of stored) {
-    if (!moments.has(record.time)) continue;
-    keys.add(`${record.time}/${record.hash}`);
-    if (mayHaveOldHash(record)) keys.add(`${record.time}/${contentHashOf(record)}`);
-  }
-  return drafts.filter((draft) => !keys.has(`${draft.time}/${draft.hash}`));
+  let next = 0;
+  let moment = Number.NEGATIVE_INFINITY;
+  const hashes = new Set<number>();
+  return drafts.filter(({ time, hash }) => {
+    if (time !== moment) {
+      moment = time;
+      hashes.clear();
+      while ((stored[next]?.time ?? time) < time) next++;
+      for (let record = stored[next]; record?.time === time; record = stored[++next]) {
+        hashes.add(record.hash);
+        if (mayHaveOldHash(record)) hashes.add(contentHashOf(record));
+      }
+    }
+    return !hashes.has(hash);
+  });
 }
 
 /** A draft that is a new record, with the totals after it. */

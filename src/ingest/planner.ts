@@ -16,15 +16,14 @@ import type { States } from "./states.ts";
 import { readStretches, startsOf } from "./stretches.ts";
 import { weightOf } from "./weight.ts";
 
-/**
- * The most records of history that late reports are ever shown, some 8 MB for a moment. At first they are shown as many as they are themselves: the one
- * after each is mostly where the totals meet again, and each lies on a page of its own.
- */
+/** The most records of history that late reports are ever shown, some 8 MB for a moment. */
 const largestContext = 16_384;
 /** Where rules watch the device, they also see this many records after the last late report. */
 const watchedContext = 8;
 /** Records behind the last late report, at which the totals mostly meet. */
 const leastBehind = 2;
+/** Records that reports are shown that lie in a gap of the history: all of these are behind the last report. */
+const gapContext = 4;
 /** The fewest records of history that are read for postponed reports. Within these a vehicle has mostly left its receiver's noise, and the totals meet. */
 const leastFurther = 16;
 /** Up to so many records, reports of one batch are planned as one, rather than one after the other. */
@@ -253,9 +252,9 @@ export class Planner {
     let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (const { time } of drafts) [from, to] = [Math.min(from, time), Math.max(to, time)];
     const between = this.#store.countAbout(device.key, from, to);
-    const needed = between + leastBehind < mostReadAhead ? between + leastBehind : 0;
-    const shown = between > drafts.length ? Math.max(drafts.length, needed) : drafts.length;
-    return this.#engine.watches(device) ? shown + watchedContext : shown;
+    const shown = between === 0 ? Math.min(drafts.length, gapContext) : Math.max(drafts.length, between + leastBehind);
+    const limit = shown < mostReadAhead ? shown : drafts.length;
+    return this.#engine.watches(device) ? limit + watchedContext : limit;
   }
 
   /** What surrounds the first of a device's late reports. Where that is thousands of its own moment, what lies behind them. */

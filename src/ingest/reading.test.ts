@@ -75,6 +75,19 @@ test("late reports that gather while the history of the first is read are left o
   ]);
 });
 
+test("late reports of which none is stored between the first and the last are shown little of what is behind them", async (context) => {
+  const { ingest, late, asked, answers } = await slowHistory(context);
+  const outcomes: string[] = [];
+  const stored = new Promise<void>((resolve) => {
+    const reports = Array.from({ length: 20 }, (_, index) => fix(50 + index));
+    ingest.submit(late, reports, start, (outcome) => resolve(void outcomes.push(outcome)));
+  });
+  assert.deepEqual(asked, [4]);
+  answers[0]?.({ from: [], more: false });
+  await stored;
+  assert.deepEqual(outcomes, ["stored"]);
+});
+
 test("late reports between stored ones are shown all of these at once, unless they lie far apart", async (context) => {
   const { store, ingest, late, asked, answers } = await slowHistory(context);
   for (const [count, shown] of [

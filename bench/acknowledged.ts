@@ -46,8 +46,8 @@ async function waybeam(records: number): Promise<Load> {
 export async function acknowledged(): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const { records, limit } of [
-    { records: 1, limit: 0.4 },
-    { records: 20, limit: 0.15 },
+    { records: 1, limit: 0.6 },
+    { records: 20, limit: 0.3 },
   ]) {
     const before = await bare(records);
     const ours = await waybeam(records);

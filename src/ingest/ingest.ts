@@ -386,9 +386,11 @@ export class Ingest implements Intake, SetAsides {
     pending.left = leftover.length;
     const { rest, bytes } = this.#pending.putBack(pending, leftover);
     this.#waiting.add(pending.device.accountKey, bytes, leftover.length);
-    if (further === undefined) return;
-    this.#committer.planner.ahead.hold(rest, further);
-    pending.postponed = true;
+    const { planner } = this.#committer;
+    rest.wasPostponed = further !== undefined;
+    pending.postponed = further !== undefined;
+    if (further === undefined) planner.lookAhead(rest);
+    else planner.ahead.hold(rest, further);
   }
 
   /** Nothing more is read while nothing can be stored: the trackers keep their data. */

@@ -75,10 +75,36 @@ test("what is stored of a device's late reports waits no more", async (context) 
     return commit(...given);
   };
   await new Promise((resolve) => ingest.submit(late, spread(10.5), now, resolve));
-  assert.equal(bytes.length, 3);
+  assert.equal(bytes.length, 4);
   assert.deepEqual(
     bytes,
     bytes.toSorted((a, b) => b - a),
   );
-  assert.ok((bytes[2] ?? 0) < (bytes[0] ?? 0) / 2);
+  assert.ok((bytes[3] ?? 0) < (bytes[0] ?? 0) / 2);
+});
+
+test("late reports that lie far apart keep no other device waiting while the history around each is read", async (context) => {
+  const { store, ingest } = withHistory();
+  const late = await admitted(ingest, "a");
+  const other = await admitted(ingest, "b");
+  const read = store.readContext;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  context.after(async () => {
+    resolve();
+    await ingest.stop();
+  });
+  store.readContext = async (...asked) => {
+    await promise;
+    return read(...asked);
+  };
+  const outcomes: string[] = [];
+  const all = new Promise<void>((done) => {
+    ingest.submit(late, spread(10.5), now, (outcome) => done(void outcomes.push(outcome)));
+  });
+  for (let second = 1; second <= 5; second++)
+    await new Promise((done) => ingest.submit(other, [fix(second)], now, done));
+  assert.deepEqual(outcomes, []);
+  resolve();
+  await all;
+  assert.deepEqual(outcomes, ["stored"]);
 });

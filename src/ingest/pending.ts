@@ -2,11 +2,13 @@ import type { RefusedReport } from "../model/commit.ts";
 import type { DeviceKey } from "../model/device.ts";
 import { effectJson, isTime } from "../model/effect-json.ts";
 import type { Report } from "../model/effects.ts";
+import type { DeviceState } from "../model/location.ts";
 import type { Admitted, Outcome } from "../ports/intake.ts";
 import type { PackedContext } from "../ports/store.ts";
 import { type Draft, draftOf, onEarth, worthKeeping } from "./draft.ts";
 import { eventTime } from "./event-time.ts";
 import { soundReport } from "./sound.ts";
+import type { PackedStretch } from "./stretches.ts";
 
 /** A part of the history that was asked for before late reports are planned: when they came, or when they needed to see more. While other commits are in flight there is time to read. */
 export interface Ahead {
@@ -14,8 +16,10 @@ export interface Ahead {
   readonly version: number;
   readonly time: number;
   readonly limit: number;
-  /** Resolves with undefined when it could not be read. */
+  /** Resolves with undefined when it could not be read, or when stretches were asked for. */
   readonly context: Promise<PackedContext | undefined>;
+  /** Those that could be read, where stretches were asked for. */
+  readonly stretches?: Promise<readonly PackedStretch[]> | undefined;
   /** When it was asked for, by the clock that never goes back. */
   readonly askedAt: number;
   /** The read has ended or failed. */
@@ -45,6 +49,8 @@ export class PendingDevice {
   settled = false;
   /** It is what one batch left over: nothing is added to it. */
   isRest = false;
+  /** It was postponed, and nothing of it was planned since. */
+  wasPostponed = false;
   /** Its late reports may be postponed, so that more of their history is read first. */
   mayBePostponed = true;
   /** How many of its drafts its batch left over. These wait in another `PendingDevice` from then on. */
@@ -266,4 +272,12 @@ export function ordered(drafts: readonly Draft[]): readonly Draft[] {
       hashes.add(hash);
       return true;
     });
+}
+
+/** A device's drafts in order, without those from before `keptFrom`: they may repeat deleted positions, whose ways the totals include already. */
+export function keptOf(pending: PendingDevice, { keptFrom }: DeviceState): readonly Draft[] {
+  const drafts = ordered(pending.drafts);
+  const first = keptFrom === undefined ? 0 : drafts.findIndex(({ time }) => time >= keptFrom);
+  pending.tooOld = first < 0 ? drafts.length : first;
+  return pending.tooOld === 0 ? drafts : drafts.slice(pending.tooOld);
 }

@@ -9,21 +9,16 @@ import { GuardedWatch } from "./guarded-watch.ts";
 import type { IngestMetrics } from "./metrics.ts";
 import { type KnownMoment, Moments } from "./moments.ts";
 import { Pace } from "./pace.ts";
-import { type Ahead, ordered, type PendingDevice } from "./pending.ts";
+import { type Ahead, keptOf, ordered, type PendingDevice } from "./pending.ts";
 import { type Plan, planAppend, planLate, withoutRepeats } from "./plan.ts";
 import { mostReadAhead, ReadAhead } from "./read-ahead.ts";
 import type { States } from "./states.ts";
-import { readStretches, startsOf } from "./stretches.ts";
+import { planApart, readStretches, startsOf, unpackStretches } from "./stretches.ts";
+import { wantedFor, watchedContext } from "./wanted.ts";
 import { weightOf } from "./weight.ts";
 
 /** The most records of history that late reports are ever shown, some 8 MB for a moment. */
 const largestContext = 16_384;
-/** Where rules watch the device, they also see this many records after the last late report. */
-const watchedContext = 8;
-/** Records behind the last late report, at which the totals mostly meet. */
-const leastBehind = 2;
-/** Records that reports are shown that lie in a gap of the history: all of these are behind the last report. */
-const gapContext = 4;
 /** The fewest records of history that are read for postponed reports. Within these a vehicle has mostly left its receiver's noise, and the totals meet. */
 const leastFurther = 16;
 /** Up to so many records, reports of one batch are planned as one, rather than one after the other. */
@@ -223,12 +218,12 @@ export class Planner {
 
   /** Asks for the history around a late report as soon as it came. */
   lookAhead(pending: PendingDevice): void {
-    const first = pending.drafts[0];
-    const state = this.#states.get(pending.device.key);
-    if (first === undefined || state === undefined || first.time >= state.time || pending.ahead !== undefined) return;
-    if (first.time < (state.keptFrom ?? first.time)) return;
-    const limit = this.#atFirst(pending, pending.drafts);
-    const ahead = this.ahead.read(pending.device.key, state, first.time, limit);
+    const { device, oldest } = pending;
+    const state = this.#states.get(device.key);
+    if (state === undefined || oldest >= state.time || pending.ahead !== undefined) return;
+    if (oldest < (state.keptFrom ?? oldest)) return;
+    const wanted = wantedFor(this.#store, device.key, ordered(pending.drafts), this.#engine.watches(device));
+    const ahead = this.ahead.read(device.key, state, wanted);
     if (ahead !== undefined) this.ahead.hold(pending, ahead);
   }
 
@@ -242,19 +237,6 @@ export class Planner {
   /** Postpones nothing from now on, and has nobody wait for what is being read. */
   hurry(): void {
     this.#hurries = true;
-  }
-
-  /**
-   * Records of the history that late reports are shown at first: as many as they are themselves, or all that are stored between the first and the last of them. Where these are
-   * too many, the reports lie far apart.
-   */
-  #atFirst({ device }: PendingDevice, drafts: readonly Draft[]): number {
-    let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    for (const { time } of drafts) [from, to] = [Math.min(from, time), Math.max(to, time)];
-    const between = this.#store.countAbout(device.key, from, to);
-    const shown = between === 0 ? Math.min(drafts.length, gapContext) : Math.max(drafts.length, between + leastBehind);
-    const limit = shown < mostReadAhead ? shown : drafts.length;
-    return this.#engine.watches(device) ? limit + watchedContext : limit;
   }
 
   /** What surrounds the first of a device's late reports. Where that is thousands of its own moment, what lies behind them. */
@@ -311,19 +293,35 @@ export class Planner {
    */
   async #planFirst(late: Late): Promise<Planned | undefined> {
     const { pending, drafts, state, first } = late;
+    const { device } = pending;
+    const isWatched = this.#engine.watches(device);
+    const apart = isWatched ? undefined : await this.#planApart(late);
+    if (apart !== undefined) return apart;
+    const wanted = wantedFor(this.#store, device.key, drafts, isWatched);
     const read = pending.ahead?.limit ?? 0;
-    const limit = isAtHand(late, read) && read >= drafts.length ? read : Math.max(this.#atFirst(pending, drafts), read);
+    const limit = isAtHand(late, read) && read >= drafts.length ? read : Math.max(wanted.limit, read);
     const atHand = isAtHand(late, limit);
-    const mayBePostponed = pending.mayBePostponed && !this.#hurries && (atHand || !pending.isRest);
-    if (limit < smallContext && mayBePostponed) {
+    const mayBePostponed = pending.mayBePostponed && !this.#hurries && (atHand || !pending.wasPostponed);
+    if ((limit < smallContext || wanted.starts !== undefined) && mayBePostponed) {
       const planned = atHand ? await this.#planLate(late, limit, limit) : undefined;
       if (planned !== undefined) return planned;
       // The part grows each time, so the reports are planned after a few batches.
-      const wanted = atHand ? Math.min(Math.max(limit * contextGrowth, leastFurther), smallContext) : limit;
-      const further = this.ahead.readFurther(pending.device.key, state, first.time, wanted);
+      const grown = Math.min(Math.max(limit * contextGrowth, leastFurther), smallContext);
+      const asked = atHand ? { time: first.time, limit: grown } : { ...wanted, limit };
+      const further = this.ahead.readFurther(device.key, state, asked);
       if (further !== undefined) return { pending, plan: undefined, leftover: drafts, further, bytes: 0 };
     }
-    return this.#planLate(late, limit, smallContext);
+    return this.#planLate(late, Math.min(limit, smallContext), smallContext);
+  }
+
+  /** Plans reports that lie far apart with the stretches that were read ahead. Undefined: none were, or none of the reports can be planned with them. */
+  async #planApart({ pending, drafts, state }: Late): Promise<Planned | undefined> {
+    const { ahead } = pending;
+    if (ahead?.stretches === undefined || ahead.version !== state.version) return undefined;
+    const stretches = await ahead.stretches;
+    while (this.#pace.isOver) await this.#pace.nextTurn();
+    const made = planApart(state, drafts, stretches);
+    return made && this.#planned(pending, state, made);
   }
 
   /** Looks at more and more of the history. Undefined: more than `most` would be needed; there is always a plan with the largest context. */
@@ -361,23 +359,20 @@ export class Planner {
     const starts = startsOf(context, leftover);
     if (starts.length === 0) return undefined;
     const further = await readStretches(this.#store, pending.device.key, starts);
-    const made = planLate(state, context, drafts, false, undefined, further);
+    const made = planLate(state, context, drafts, false, undefined, unpackStretches(further));
     if (made === "more context" || leftover.length - made.leftover.length < starts.length / 2) return undefined;
     return this.#planned(pending, state, made);
   }
 }
 
-/** A device's drafts in order, without those from before `keptFrom`: they may repeat deleted positions, whose ways the totals include already. */
-function keptOf(pending: PendingDevice, { keptFrom }: DeviceState): readonly Draft[] {
-  const drafts = ordered(pending.drafts);
-  const first = keptFrom === undefined ? 0 : drafts.findIndex(({ time }) => time >= keptFrom);
-  pending.tooOld = first < 0 ? drafts.length : first;
-  return pending.tooOld === 0 ? drafts : drafts.slice(pending.tooOld);
-}
-
 /** Whether the history that was asked for is the part that these reports need now. */
 function isAtHand({ pending: { ahead }, first, state }: Late, limit: number): boolean {
-  return ahead?.version === state.version && ahead.time === first.time && ahead.limit === limit;
+  return (
+    ahead?.stretches === undefined &&
+    ahead?.version === state.version &&
+    ahead.time === first.time &&
+    ahead.limit === limit
+  );
 }
 
 /** Drafts that are not stored already, as far as one moment tells. */

@@ -1,9 +1,11 @@
 import type { DeviceKey } from "../model/device.ts";
 import { type DeviceState, placeBefore } from "../model/location.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { LocationStore } from "../ports/store.ts";
+import type { LocationStore, PackedContext } from "../ports/store.ts";
 import type { Moments } from "./moments.ts";
 import type { Ahead, PendingDevice } from "./pending.ts";
+import { readStretches } from "./stretches.ts";
+import type { Wanted } from "./wanted.ts";
 
 /** The largest part that is read ahead. A larger one is read when a batch plans the reports. */
 export const mostReadAhead = 256;
@@ -53,19 +55,16 @@ export class ReadAhead {
   }
 
   /**
-   * Asks for a part of a device's history: `limit` records from a time on, and the record before. Returns undefined when the part is too large, the moment is in memory, or
-   * too much is held.
+   * Asks for a part of a device's history, and the record before it. Returns undefined when the part is too large, the moment is in memory, or too much is held.
    */
-  read(device: DeviceKey, state: DeviceState, time: number, limit: number): Ahead | undefined {
+  read(device: DeviceKey, state: DeviceState, { time, limit, starts }: Wanted): Ahead | undefined {
     if (limit > mostReadAhead || this.#held + this.#asked + limit > mostHeld) return undefined;
     if (this.#moments.get(device, state, time) !== undefined) return undefined;
-    // After a failure the planner asks again when it needs the context. A context with long texts is dropped, because thousands of contexts wait at a time: the planner asks for it again, too.
-    const context = this.#store.packedContext(device, placeBefore(time), limit).then(
-      (found) => (found.bytes > (limit + 1) * recordBytes ? undefined : found),
-      () => undefined,
-    );
     const askedAt = this.#clock.monotonic();
-    const ahead = { version: state.version, time, limit, context, askedAt, arrived: false };
+    const about = { version: state.version, time, limit, askedAt, arrived: false };
+    const stretches = starts && readStretches(this.#store, device, starts);
+    const context = stretches?.then(() => undefined) ?? this.#context(device, time, limit);
+    const ahead: Ahead = { ...about, context, stretches };
     void context.then(() => {
       ahead.arrived = true;
       this.#arrived();
@@ -73,10 +72,19 @@ export class ReadAhead {
     return ahead;
   }
 
+  #context(device: DeviceKey, time: number, limit: number): Promise<PackedContext | undefined> {
+    // After a failure the planner asks again when it needs the context. A context with long texts is dropped, because thousands of contexts wait at a time: the planner asks for it again, too.
+    return this.#store.packedContext(device, placeBefore(time), limit).then(
+      (found) => (found.bytes > (limit + 1) * recordBytes ? undefined : found),
+      () => undefined,
+    );
+  }
+
   /** As `read`, for postponed reports. Also returns undefined while too many records are being read for other postponed reports: then the batch reads this part itself. */
-  readFurther(device: DeviceKey, state: DeviceState, time: number, limit: number): Ahead | undefined {
+  readFurther(device: DeviceKey, state: DeviceState, wanted: Wanted): Ahead | undefined {
+    const { limit } = wanted;
     if (this.#reading + limit > mostReading) return undefined;
-    const ahead = this.read(device, state, time, limit);
+    const ahead = this.read(device, state, wanted);
     if (ahead === undefined) return undefined;
     this.#asked += limit;
     this.#reading += limit;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { LocationRecord } from "../model/location.ts";
 import type { Draft } from "./draft.ts";
-import { startsOf } from "./stretches.ts";
+import { startsApart, startsOf } from "./stretches.ts";
 
 /** What surrounds the first of some drafts: records a second apart from the time 0 on. */
 const context = {
@@ -35,4 +35,10 @@ test("stretches begin at drafts, in the order of time, and less is read for them
       assert.ok(starts.length * 8 <= (starts.at(-1) ?? 0) / 1000 || starts.length === 0);
     }),
   );
+});
+
+test("drafts beside which nothing is known have their stretches, the first of them too", () => {
+  assert.deepEqual(startsApart(1000, 100_000, draftsAt([100, 101, 500, 900])), [100_000, 500_000, 900_000]);
+  assert.deepEqual(startsApart(1000, 100_000, draftsAt([100, 101, 104])), []);
+  assert.deepEqual(startsApart(0, 5000, draftsAt([5, 6])), [5000, 6000]);
 });

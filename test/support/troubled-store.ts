@@ -76,8 +76,8 @@ export class TroubledStore {
   /** What is stored of one moment. */
   readMoment = async (): Promise<Moment> => ({ hashes: [] });
 
-  /** Records that are said to be stored in any range of time. */
-  count = 0;
+  /** Records that are said to be stored in any range of time. Undefined: those of the history. */
+  count: number | undefined;
 
   get asStore(): Pick<Store, "locations" | "devices" | "check"> {
     const locations = {
@@ -89,7 +89,8 @@ export class TroubledStore {
         return { bytes: 0, unpack: () => context };
       },
       moment: () => this.readMoment(),
-      countAbout: () => this.count,
+      countAbout: (_key: DeviceKey, from: number, to: number) =>
+        this.count ?? this.history.filter(({ time }) => time >= from && time <= to).length,
     };
     const devices = { identify: (ids: readonly string[]) => this.identify(ids) };
     const check = async () => {

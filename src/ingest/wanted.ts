@@ -1,0 +1,40 @@
+import type { DeviceKey } from "../model/device.ts";
+import type { LocationStore } from "../ports/store.ts";
+import type { Draft } from "./draft.ts";
+import { mostReadAhead } from "./read-ahead.ts";
+import { startsApart, stretchRecords } from "./stretches.ts";
+
+/** Where rules watch the device, they also see this many records after the last late report. */
+export const watchedContext = 8;
+/** Records behind the last late report, at which the totals mostly meet. */
+const leastBehind = 2;
+/** Records that reports are shown that lie in a gap of the history: all of these are behind the last report. */
+const gapContext = 4;
+
+/** What is to be read of a history to plan late reports: some records from a time on, or stretches from some times on. */
+export interface Wanted {
+  readonly time: number;
+  /** How many records that is. */
+  readonly limit: number;
+  /** Where stretches begin, in the order of time. Undefined: all records are behind `time`. */
+  readonly starts?: readonly number[];
+}
+
+/**
+ * What late reports, which are in the order of time, are shown at first: as many records as they are themselves, or all that are stored between the first and the last of them. Where
+ * these are too many, the reports lie far apart: then a stretch around each.
+ */
+export function wantedFor(
+  store: Pick<LocationStore, "countAbout">,
+  device: DeviceKey,
+  drafts: readonly Draft[],
+  isWatched: boolean,
+): Wanted {
+  const [time, to] = [drafts[0]?.time ?? 0, drafts.at(-1)?.time ?? 0];
+  const between = store.countAbout(device, time, to);
+  const all = between === 0 ? Math.min(drafts.length, gapContext) : Math.max(drafts.length, between + leastBehind);
+  if (all < mostReadAhead) return { time, limit: isWatched ? all + watchedContext : all };
+  if (isWatched) return { time, limit: drafts.length + watchedContext };
+  const starts = startsApart((to - time) / between, time, drafts);
+  return starts.length > 1 ? { time, limit: starts.length * stretchRecords, starts } : { time, limit: drafts.length };
+}

@@ -11,10 +11,10 @@ import { type KnownMoment, Moments } from "./moments.ts";
 import { Pace } from "./pace.ts";
 import { type Ahead, keptOf, ordered, type PendingDevice } from "./pending.ts";
 import { type Plan, planAppend, planLate, withoutRepeats } from "./plan.ts";
-import { mostReadAhead, ReadAhead } from "./read-ahead.ts";
+import { ReadAhead } from "./read-ahead.ts";
 import type { States } from "./states.ts";
 import { planApart, readStretches, startsOf, unpackStretches } from "./stretches.ts";
-import { wantedFor, watchedContext } from "./wanted.ts";
+import { mostReadAhead, wantedFor, watchedContext } from "./wanted.ts";
 import { weightOf } from "./weight.ts";
 
 /** The most records of history that late reports are ever shown, some 8 MB for a moment. */

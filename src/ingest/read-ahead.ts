@@ -5,10 +5,8 @@ import type { LocationStore, PackedContext } from "../ports/store.ts";
 import type { Moments } from "./moments.ts";
 import type { Ahead, PendingDevice } from "./pending.ts";
 import { readStretches } from "./stretches.ts";
-import type { Wanted } from "./wanted.ts";
+import { mostReadAhead, type Wanted } from "./wanted.ts";
 
-/** The largest part that is read ahead. A larger one is read when a batch plans the reports. */
-export const mostReadAhead = 256;
 /** The most records that may be read at a time for postponed reports: other requests wait for the same reader. */
 const mostReading = 1024;
 /** The most records of history that may be held for late reports until their commit: mostly some 10 MB, and 64 MB at most. */

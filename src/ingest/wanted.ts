@@ -1,9 +1,10 @@
 import type { DeviceKey } from "../model/device.ts";
 import type { LocationStore } from "../ports/store.ts";
 import type { Draft } from "./draft.ts";
-import { mostReadAhead } from "./read-ahead.ts";
 import { startsApart, stretchRecords } from "./stretches.ts";
 
+/** The largest part that is read ahead. A larger one is read when a batch plans the reports. */
+export const mostReadAhead = 256;
 /** Where rules watch the device, they also see this many records after the last late report. */
 export const watchedContext = 8;
 /** Records behind the last late report, at which the totals mostly meet. */

@@ -130,11 +130,15 @@ async function startService(configFile: string | undefined, data?: string): Prom
 
 const tooNewAdvice = "Update the program, or choose another folder by WAYBEAM_DATA.";
 
+const halfMovedAdvice =
+  "Run `waybeam move-store` again with the same --from and --to: it goes on where it stopped. Or go on with the store that it copies, by WAYBEAM_STORE_URL and WAYBEAM_DATA.";
+
 /** Why the service or a program on its data can't start, where that is for the user to mend; a defect stays what it is. */
 async function startFailure(error: unknown, data: string): Promise<unknown> {
   const { DataFolderUnusable, dataFolderAdvice } = await import("./store/sqlite/folder.ts");
   const { DataFolderInUse } = await import("./store/sqlite/lock.ts");
-  const { StoreTooNew } = await import("./store/migrations/migrations.ts");
+  const { StoreHalfMoved, StoreTooNew } = await import("./store/migrations/migrations.ts");
+  const { MoveRefused } = await import("./store/move/refused.ts");
   const { BackupRefused } = await import("./store/backup/refused.ts");
   if (error instanceof BackupRefused) return new CliError("failure", error.message, error.advice);
   if (error instanceof Error && error.name === "CertificateUnusable")
@@ -149,6 +153,9 @@ async function startFailure(error: unknown, data: string): Promise<unknown> {
     return new CliError("failure", `can't open the data folder ${data}: ${error.message}`, error.advice);
   if (error instanceof DataFolderUnusable) return new CliError("failure", error.message, error.advice);
   if (error instanceof DataFolderInUse) return new CliError("inUse", error.message);
+  if (error instanceof MoveRefused) return new CliError("failure", error.message, error.advice);
+  if (error instanceof StoreHalfMoved)
+    return new CliError("failure", `can't use the data: ${error.message}`, halfMovedAdvice);
   if (error instanceof StoreTooNew)
     return new CliError("failure", `can't use the data folder ${data}: ${error.message}`, tooNewAdvice);
   const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -195,6 +202,21 @@ const host: Host = {
       },
       backup === undefined,
     ),
+  moveStore: async (configFile, { from, ...wish }, progress) => {
+    const { config } = await load(configFile);
+    const { data, store, secret } = config;
+    const { moveStore } = await import("./store/move/move.ts");
+    const { createLog } = await import("./observe/index.ts");
+    const options = { ...wish, from: from ?? (store.url || data), data, secretFile: secret.file };
+    try {
+      return await moveStore(
+        { ...options, log: createLog("error"), pid: process.pid },
+        { signal: interrupt.signal, progress },
+      );
+    } catch (error) {
+      throw await startFailure(error, data);
+    }
+  },
 };
 
 try {

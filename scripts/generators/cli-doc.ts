@@ -27,6 +27,7 @@ function silentHost(): Host {
     backup: never,
     restore: never,
     check: never,
+    moveStore: never,
   };
 }
 

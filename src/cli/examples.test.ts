@@ -28,6 +28,7 @@ const program = makeProgram({
   backup: () => Promise.reject(new Error("not asked")),
   restore: () => Promise.reject(new Error("not asked")),
   check: () => Promise.reject(new Error("not asked")),
+  moveStore: () => Promise.reject(new Error("not asked")),
 });
 
 function page(name: string): string {

@@ -15,7 +15,7 @@ export const exitCodes = {
   inUse: {
     code: 8,
     meaning:
-      "`serve`, `restore`, `secret rotate`: the data folder, the database or a port is in use by another process",
+      "`serve`, `restore`, `move-store`, `secret rotate`: the data folder, the database or a port is in use by another process",
   },
   interrupted: { code: 130, meaning: "ended by Ctrl-C before it was done, or by a second one" },
 } as const;

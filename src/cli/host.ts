@@ -107,6 +107,34 @@ export interface Checked {
   readonly more: number;
 }
 
+/** What is to be moved. */
+export interface MoveWish {
+  /** A data folder, or the address of a PostgreSQL database. Undefined: what the configuration names. */
+  readonly from: string | undefined;
+  readonly to: string;
+  readonly anew: boolean;
+  readonly acceptDamage: boolean;
+}
+
+/** What was moved, or copied so far. */
+export interface MoveMade extends Omit<Checked, "folder"> {
+  /** The stores, for people. */
+  readonly from: string;
+  readonly to: string;
+  /** The data folder of the service that uses the target: it has the keys. */
+  readonly folder: string;
+  /** The target is an embedded store. */
+  readonly toFolder: boolean;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Where the target is not what the source is. */
+  readonly differences: readonly string[];
+  /** With nothing, where an earlier move had stopped, or anew in place of an earlier one. */
+  readonly begun: "first" | "on" | "anew";
+  /** A service may use the target. */
+  readonly isWhole: boolean;
+}
+
 /** Everything of the outside that commands use; the entry gives the real one. */
 export interface Host {
   readonly terminal: Terminal;
@@ -127,4 +155,6 @@ export interface Host {
   restore(configFile: string | undefined, options: RestoreWish, progress: TellProgress): Promise<RestoreMade>;
   /** Reads everything of the data folder, or of a backup. Throws a CliError where it can't be read at all. */
   check(configFile: string | undefined, backup: string | undefined, progress: TellProgress): Promise<Checked>;
+  /** Copies a store into one of the other engine. No service may use either. Throws a CliError where it can't be done. */
+  moveStore(configFile: string | undefined, wish: MoveWish, progress: TellProgress): Promise<MoveMade>;
 }

@@ -10,6 +10,7 @@ import { addDemo } from "./commands/demo.ts";
 import { addDevice } from "./commands/device.ts";
 import { addGroup } from "./commands/group.ts";
 import { addHistory, addLast } from "./commands/location.ts";
+import { addMoveStore } from "./commands/move-store.ts";
 import { addNotice } from "./commands/notice.ts";
 import { addRecipient } from "./commands/recipient.ts";
 import { addRule } from "./commands/rule.ts";
@@ -47,6 +48,7 @@ export function makeProgram(host: Host): Command {
     addBackup,
     addRestore,
     addCheck,
+    addMoveStore,
   ])
     add(program, host);
   return program;

@@ -1,4 +1,4 @@
-import type { Host } from "./host.ts";
+import type { Host, TellProgress } from "./host.ts";
 
 /** Milliseconds between two lines: on a terminal one line is rewritten; elsewhere lines are sparse, as they stay. */
 const onTty = 200;
@@ -32,5 +32,15 @@ export class Progress {
   end(): void {
     if (this.#shown > 0) this.#host.terminal.err(`\r${" ".repeat(this.#shown)}\r`);
     this.#shown = 0;
+  }
+}
+
+/** Does what takes long, and says how far it is. */
+export async function withProgress<T>(host: Host, act: (progress: TellProgress) => Promise<T>): Promise<T> {
+  const progress = new Progress(host);
+  try {
+    return await act((text) => progress.show(text));
+  } finally {
+    progress.end();
   }
 }

@@ -104,6 +104,7 @@ export async function waybeam(args: readonly string[], setup: Setup = {}) {
     backup: () => Promise.reject(new Error("no data folder")),
     restore: () => Promise.reject(new Error("no data folder")),
     check: () => Promise.reject(new Error("no data folder")),
+    moveStore: () => Promise.reject(new Error("no data folder")),
   };
   const code = await run(args, host);
   return { code, out, err };

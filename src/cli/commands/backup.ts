@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import { examples } from "../context.ts";
 import { CliError } from "../exit.ts";
-import type { BackupContent, Checked, Host, TellProgress } from "../host.ts";
+import { inJson, lineOf } from "../findings.ts";
+import type { BackupContent, Host } from "../host.ts";
 import { printLines, printOne } from "../print.ts";
-import { Progress } from "../progress.ts";
+import { withProgress } from "../progress.ts";
 
 interface RestoreOptions {
   readonly replace: boolean;
@@ -89,28 +90,6 @@ export function addCheck(program: Command, host: Host): void {
     });
 }
 
-async function withProgress<T>(host: Host, act: (progress: TellProgress) => Promise<T>): Promise<T> {
-  const progress = new Progress(host);
-  try {
-    return await act((text) => progress.show(text));
-  } finally {
-    progress.end();
-  }
-}
-
 function contentOf({ devices, positions, bytes }: BackupContent): string {
   return `${devices} devices and ${positions} positions (${(bytes / 1e6).toFixed(1)} MB)`;
-}
-
-type Finding = Checked["findings"][number];
-
-const moment = (time: number) => new Date(time).toISOString();
-
-function inJson({ device, range, problem }: Finding) {
-  return { device: device ?? null, ...(range && { from: moment(range.from), to: moment(range.to) }), problem };
-}
-
-function lineOf({ device, range, problem }: Finding): string {
-  const span = range && ` from ${moment(range.from)} to ${moment(range.to)}`;
-  return device === undefined ? problem : `device ${device}${span ? `, positions${span}` : ""}: ${problem}`;
 }

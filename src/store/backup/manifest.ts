@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { dataVersion, StoreTooNew } from "../migrations/migrations.ts";
+import { checkNumber, StoreTooNew } from "../migrations/migrations.ts";
 import { BackupRefused } from "./refused.ts";
-import { tooNew } from "./version.ts";
 
 /** The names in a backup's folder. */
 export const names = {
@@ -55,7 +54,7 @@ export function readManifest(folder: string): Manifest {
     throw new StoreTooNew(`the backup ${folder} is of form ${found.form}, a newer program made it`);
   if (!isManifest(found))
     throw new BackupRefused(`the backup ${folder} is damaged: ${file} is not readable`, damagedAdvice);
-  if (found.data > dataVersion) throw new StoreTooNew(tooNew(found.data));
+  checkNumber(found.data);
   return found;
 }
 

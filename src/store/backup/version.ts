@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import { dataVersion, StoreTooNew } from "../migrations/migrations.ts";
+import { checkNumber } from "../migrations/migrations.ts";
 import { BackupRefused } from "./refused.ts";
 
-/** The number of a database's newest migration. Throws `BackupRefused` where the database is not the service's, `StoreTooNew` where a newer program made it. */
+/** The number of a database's newest migration. Throws `BackupRefused` where the database is not the service's, and what `checkNumber` does. */
 export function checkVersion(database: DatabaseSync, schema: "main" | "live"): number {
   const table = database.prepare(`select 1 from ${schema}.sqlite_master where type = 'table' and name = 'migration'`);
   if (table.get() === undefined)
@@ -11,13 +11,8 @@ export function checkVersion(database: DatabaseSync, schema: "main" | "live"): n
       "Name the data folder of the service by WAYBEAM_DATA or --config.",
     );
   const version = Number(database.prepare(`select max(number) as number from ${schema}.migration`).get()?.number ?? 0);
-  if (version > dataVersion) throw new StoreTooNew(tooNew(version));
+  checkNumber(version);
   return version;
-}
-
-/** What is said of data of a newer program. */
-export function tooNew(version: number): string {
-  return `the data is of version ${version}, a newer program made it, this one knows ${dataVersion}`;
 }
 
 /** What the keys are called that the database's secrets are sealed by. */

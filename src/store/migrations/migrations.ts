@@ -52,6 +52,22 @@ export class StoreTooNew extends Error {
   override readonly name = "StoreTooNew";
 }
 
+/** Number of a row of `migration` that a move puts there until it has ended. So no program, of whatever version, takes the data for whole. */
+export const movingNumber = 1_000_000_000;
+
+/** The data is what a move has copied so far. */
+export class StoreHalfMoved extends Error {
+  override readonly name = "StoreHalfMoved";
+}
+
+/** Throws where data of this version is nothing for this program: `StoreTooNew`, or `StoreHalfMoved`. */
+export function checkNumber(version: number): void {
+  if (version === movingNumber)
+    throw new StoreHalfMoved("it holds what `waybeam move-store` has copied so far, and that has not ended");
+  if (version > dataVersion)
+    throw new StoreTooNew(`the data is of version ${version}, a newer program made it, this one knows ${dataVersion}`);
+}
+
 /** Brings the tables up to date, in one transaction: of two nodes that start at once, the second finds the work done. */
 export async function migrate(database: Kysely<Schema>, engine: Engine): Promise<void> {
   await database.transaction().execute(async (transaction) => {
@@ -62,10 +78,7 @@ export async function migrate(database: Kysely<Schema>, engine: Engine): Promise
       .addColumn("name", "text", (column) => column.notNull())
       .execute();
     const done = await highest(transaction);
-    if (done > migrations.length)
-      throw new StoreTooNew(
-        `the data is of version ${done}, a newer program made it, this one knows ${migrations.length}`,
-      );
+    checkNumber(done);
     if (done < migrations.length) await engine.prepare(transaction);
     for (const [index, migration] of migrations.entries()) {
       if (index < done) continue;

@@ -1,6 +1,6 @@
 import pg from "pg";
 import type { StoreUnavailable } from "../../ports/store.ts";
-import { dataVersion, StoreTooNew } from "../migrations/migrations.ts";
+import { checkNumber, movingNumber } from "../migrations/migrations.ts";
 import { messageOf } from "./errors.ts";
 import { usualTimes } from "./pool.ts";
 import { type DatabaseProblem, DatabaseUnusable } from "./unusable.ts";
@@ -14,15 +14,15 @@ const noTls = "The server does not support SSL connections";
 
 /**
  * Connects to the server of an address and checks, without changing anything, whether its database can hold the store. Returns the address, with or without TLS as the server has it.
- * Throws `DatabaseUnusable` with every problem, and `StoreTooNew` if a newer program wrote the data.
+ * Throws `DatabaseUnusable` with every problem, and what `checkNumber` does. `mayBeHalfMoved`: a move that goes on asks.
  */
-export async function checkedAddress(url: string): Promise<ServerAddress> {
+export async function checkedAddress(url: string, mayBeHalfMoved = false): Promise<ServerAddress> {
   const parsed = parseUrl(url);
   if ("problems" in parsed) throw new DatabaseUnusable(parsed.problems);
   const { client, address } = await connect(parsed);
   try {
     const problems = [...(await serverProblems(client)), ...(await roleProblems(client, parsed))];
-    problems.push(...(await contentProblems(client, parsed)));
+    problems.push(...(await contentProblems(client, parsed, mayBeHalfMoved)));
     if (problems.length > 0) throw new DatabaseUnusable(problems);
     return address;
   } finally {
@@ -154,7 +154,11 @@ const tables = `select relname::text as name, pg_has_role(relowner, 'USAGE') as 
 /** Names for a message: the first few, and how many more there are. */
 const shownNames = 5;
 
-async function contentProblems(client: pg.Client, { address }: ParsedUrl): Promise<readonly DatabaseProblem[]> {
+async function contentProblems(
+  client: pg.Client,
+  { address }: ParsedUrl,
+  mayBeHalfMoved: boolean,
+): Promise<readonly DatabaseProblem[]> {
   const { rows } = await client.query<{ name: string; own: boolean }>(tables);
   if (rows.length === 0) return [];
   if (!(await isOurs(client, rows))) return [foreign(rows.map(({ name }) => name))];
@@ -167,8 +171,7 @@ async function contentProblems(client: pg.Client, { address }: ParsedUrl): Promi
       },
     ];
   const { newest } = await one(client, "select max(number) as newest from migration");
-  if (Number(newest) > dataVersion)
-    throw new StoreTooNew(`the data is of version ${newest}, a newer program made it, this one knows ${dataVersion}`);
+  if (!mayBeHalfMoved || Number(newest) !== movingNumber) checkNumber(Number(newest));
   return [];
 }
 

@@ -1,0 +1,33 @@
+/** Rows of one page lie next to each other, so a damaged page holds at most this many. */
+const nearby = 4096n;
+/** No row has a higher number. */
+const highest = 2n ** 53n;
+
+/** Rows that can't be read. */
+export interface LostRows {
+  readonly first: bigint;
+  /** Undefined: all that follow. */
+  readonly last: bigint | undefined;
+}
+
+/**
+ * Finds the end of rows that can't be read. `next` gives the number of the first row behind a number, undefined where there is none, "damaged" where it can't be read.
+ */
+export async function lostAfter(
+  after: bigint,
+  next: (after: bigint) => bigint | undefined | "damaged" | Promise<bigint | undefined | "damaged">,
+): Promise<LostRows> {
+  for (let distance = 1n; after + distance <= highest; distance += distance < nearby ? 1n : distance) {
+    const found = await next(after + distance);
+    if (found === "damaged") continue;
+    return { first: after + 1n, last: found === undefined ? undefined : found - 1n };
+  }
+  return { first: after + 1n, last: undefined };
+}
+
+/** Says which rows of a table can't be read. */
+export function lostText(table: string, { first, last }: LostRows): string {
+  if (last === undefined) return `the table ${table} can't be read from row ${first} on`;
+  const rows = first === last ? `row ${first}` : `rows ${first} to ${last}`;
+  return `${rows} of the table ${table} can't be read`;
+}

@@ -1,0 +1,13 @@
+/** A move can't be done, or not go on. `advice` says what to do next. */
+export class MoveRefused extends Error {
+  override readonly name = "MoveRefused";
+  readonly advice: string;
+
+  constructor(message: string, advice: string, cause?: unknown) {
+    super(message, { cause });
+    this.advice = advice;
+  }
+}
+
+/** What to do where a move was cut short. */
+export const runAgain = "Run the same command again: it goes on where it stopped.";

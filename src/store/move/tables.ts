@@ -1,0 +1,52 @@
+/** A table of both engines, as a move reads it. */
+export interface MovedTable {
+  readonly name: string;
+  /** Columns that tell its rows apart. By the first one, unless it holds texts, both engines give rows in the same order. */
+  readonly key: readonly [string, ...string[]];
+  /** The engine gives the numbers of the key's column, and none twice. */
+  readonly numbered?: true;
+}
+
+const numbered = (name: string, column = "key"): MovedTable => ({ name, key: [column], numbered: true });
+const keyed = (name: string, ...key: readonly [string, ...string[]]): MovedTable => ({ name, key });
+
+/** All tables but the list of migrations, in an order in which each row comes after those that it refers to. */
+export const movedTables: readonly MovedTable[] = [
+  numbered("account"),
+  numbered("user"),
+  numbered("device"),
+  keyed("device_identifier", "identifier"),
+  numbered("device_group"),
+  numbered("geofence"),
+  numbered("alert_rule"),
+  numbered("recipient"),
+  // What triggers count is copied as it is: none of them runs during a move.
+  keyed("account_use", "account"),
+  keyed("account_quota", "account"),
+  keyed("rule_target", "account", "target", "rule"),
+  keyed("rule_zone", "account", "zone", "rule"),
+  keyed("user_usage", "user", "day"),
+  keyed("device_results", "device", "day"),
+  keyed("device_sent", "device", "day"),
+  keyed("account_sent", "account", "day"),
+  numbered("command"),
+  keyed("command_part", "command", "part"),
+  numbered("alert"),
+  numbered("notice"),
+  numbered("refused", "seq"),
+  keyed("refused_room", "device"),
+  keyed("purge", "device"),
+  keyed("device_state", "device"),
+  keyed("shifts", "device"),
+  keyed("patch", "key"),
+  keyed("block", "seq"),
+  keyed("block_data", "seq"),
+  keyed("tail", "seq"),
+  keyed("setting", "name"),
+];
+
+/** Rows that each engine writes for itself and no other one reads: which service wrote last to a PostgreSQL database. */
+export const ownRows: Readonly<Record<string, string>> = { setting: "name <> 'service'" };
+
+/** Tables that may hold something in a store that holds nothing. */
+export const mayHoldRows: ReadonlySet<string> = new Set(["setting", "account_quota"]);

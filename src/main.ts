@@ -101,8 +101,9 @@ async function onData<T>(
   }
 }
 
-function contentOf({ made, devices, positions, bytes }: BackupContent): BackupContent {
-  return { made, devices, positions, bytes };
+function contentOf({ packBytes = 0, ...manifest }: BackupContent & { readonly packBytes?: number }): BackupContent {
+  const { made, devices, positions, bytes } = manifest;
+  return { made, devices, positions, bytes: bytes + packBytes };
 }
 
 async function startService(configFile: string | undefined, data?: string): Promise<Service> {

@@ -56,6 +56,8 @@ export type TellProgress = (text: () => string) => void;
 export interface BackupWish {
   readonly target: string;
   readonly replace: boolean;
+  /** Everything is copied, whatever the backup that is there has. */
+  readonly full: boolean;
   readonly withoutKeys: boolean;
 }
 
@@ -63,7 +65,7 @@ export interface BackupWish {
 export interface BackupContent {
   readonly devices: number;
   readonly positions: number;
-  /** Of the database. */
+  /** Of the backup's database and blocks. */
   readonly bytes: number;
   /** When it was begun, UTC. */
   readonly made: string;
@@ -73,6 +75,11 @@ export interface BackupContent {
 export interface BackupMade extends BackupContent {
   readonly folder: string;
   readonly withKey: boolean;
+  /** Of `bytes`: those of blocks that the backup before had already, and all others. */
+  readonly takenBytes: number;
+  readonly copiedBytes: number;
+  /** Sentences about the backup before. */
+  readonly notes: readonly string[];
   /** The file of the secret key. */
   readonly secretFile: string;
 }

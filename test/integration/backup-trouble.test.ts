@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import fs, { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import fs, { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -27,7 +27,7 @@ async function stopped(context: TestContext): Promise<{ directory: string; secre
 }
 
 async function backedUp(folder: { directory: string; secretFile: string }, target: string) {
-  const wish = { target, replace: false, withoutKeys: false, program: "test", pid, now: 0 };
+  const wish = { target, replace: false, full: false, withoutKeys: false, program: "test", pid, now: 0 };
   return await makeBackup({ ...folder, ...wish }, work);
 }
 
@@ -57,16 +57,15 @@ test("a check and a backup wait while a service that closes has its database loc
   assert.ok(withKey);
 });
 
-test("a folder that was made by copying a backup is a data folder, where it is not named as a backup", async (context) => {
+test("a copy of a backup is no data folder, and a start says what to do", async (context) => {
   const target = join(folderOf(context), "backup");
   await backedUp(await stopped(context), target);
-  const directory = join(folderOf(context), "data");
-  cpSync(target, directory, { recursive: true });
-  const store = await openStore(directory, silentLog, secretsOf(directory));
-  await store.check();
-  await store.close();
-  const { findings } = await check({ directory, secretFile: join(directory, "secret.key"), pid }, work);
-  assert.deepEqual(findings, []);
+  await assert.rejects(openStore(target, silentLog, secretsOf(target)), /it is a backup/);
+  const older = await stopped(context);
+  // As a copy of a backup of form 1, which has the whole database.
+  writeFileSync(join(older.directory, "backup.json"), '{"form":1}');
+  await (await openStore(older.directory, silentLog, secretsOf(older.directory))).close();
+  assert.deepEqual((await check({ ...older, pid }, work)).findings, []);
 });
 
 test("a restore leaves a key in its place that opens the backup", async (context) => {

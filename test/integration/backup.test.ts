@@ -65,7 +65,8 @@ test(
     assert.equal(read.code, 0, read.out + read.err);
     drop();
     await service.kill();
-    assert.deepEqual(readdirSync(target).toSorted(), ["backup.json", "credentials.json", "secret.key", "waybeam.db"]);
+    const names = readdirSync(target).filter((name) => !/^blocks-[0-9a-f]{32}\.pack$/.test(name));
+    assert.deepEqual(names.toSorted(), ["backup.json", "credentials.json", "secret.key", "tables.db"]);
     for (const name of readdirSync(target)) assert.equal(statSync(join(target, name)).mode & 0o777, 0o600, name);
     assert.equal(statSync(target).mode & 0o777, 0o700);
 
@@ -302,11 +303,11 @@ test("what must not be a backup's place or source is refused, and nothing is wri
   writeFileSync(manifest, said.slice(0, 50));
   await refused(["restore", target], /damaged/, fresh);
   writeFileSync(manifest, said);
-  const database = join(target, "waybeam.db");
+  const database = join(target, "tables.db");
   const bytes = readFileSync(database);
   bytes[bytes.length - 5000] = (bytes[bytes.length - 5000] ?? 0) ^ 1;
   writeFileSync(database, bytes);
-  await refused(["restore", target], /damaged: waybeam\.db is not the file/, fresh);
+  await refused(["restore", target], /damaged: tables\.db is not the file/, fresh);
   assert.ok(!existsSync(join(fresh, "waybeam.db")));
 });
 
@@ -319,7 +320,7 @@ test("a backup without keys needs the key from elsewhere; one with the key says 
   const made = await waybeam(["backup", "--without-keys", target]);
   assert.equal(made.code, 0, made.err);
   assert.match(made.err, /The secret key is not in it\. Keep .*secret\.key too/);
-  assert.deepEqual(readdirSync(target).toSorted(), ["backup.json", "waybeam.db"]);
+  assert.deepEqual(readdirSync(target).toSorted(), ["backup.json", "tables.db"]);
   // Never under a running service.
   const used = await waybeam(["restore", "--replace", target]);
   assert.equal(used.code, 8, used.err);

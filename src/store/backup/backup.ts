@@ -5,13 +5,15 @@ import { SecretKeyUnusable } from "../secrets/key-file.ts";
 import { databaseOf } from "../sqlite/folder.ts";
 import { makePrivate, sync, writePrivate } from "../sqlite/private-files.ts";
 import { copyDatabase, type Snapshot } from "./copy.ts";
+import { type Earlier, lookAt, type NothingToTake, type Offer, offerOf } from "./earlier.ts";
 import { copyPrivate, isThere, sumOf } from "./files.ts";
 import { type Inspection, inspect } from "./inspection.ts";
 import { holdsKeys } from "./keys.ts";
 import { type Manifest, names } from "./manifest.ts";
-import { BackupRefused, type LongWork, workFailure } from "./refused.ts";
+import { fullPack, type Pack } from "./packs.ts";
+import { BackupRefused, type LongWork, livesDamaged, workFailure } from "./refused.ts";
 import { checkSource } from "./source.ts";
-import { beginPart, checkRoom, checkTarget, realPlace } from "./target.ts";
+import { beginPart, checkRoom, checkTarget, earlierAt, realPlace } from "./target.ts";
 import { keyIdsOf } from "./version.ts";
 
 /** What to back up, where to, and who does it. */
@@ -23,6 +25,8 @@ export interface BackupOptions {
   readonly target: string;
   /** Takes the place of a backup that is there. */
   readonly replace: boolean;
+  /** Takes nothing over from it. */
+  readonly full: boolean;
   /** Leaves the secret key and the credentials out. */
   readonly withoutKeys: boolean;
   /** Version of the program. */
@@ -31,6 +35,8 @@ export interface BackupOptions {
   readonly pid: number;
   /** Epoch ms. */
   readonly now: number;
+  /** Bytes from which on a file of blocks is full. */
+  readonly packBytes?: number;
 }
 
 /** What was backed up. */
@@ -39,11 +45,17 @@ export interface MadeBackup {
   readonly manifest: Manifest;
   /** The secret key is in it. */
   readonly withKey: boolean;
+  /** Bytes of blocks that an earlier backup had. */
+  readonly takenBytes: number;
+  /** Bytes of blocks and of all other tables that were copied. */
+  readonly copiedBytes: number;
+  /** What the operator should know of the earlier backup: why nothing was taken over from it, or that parts of it are damaged. */
+  readonly notes: readonly string[];
 }
 
 /**
- * Backs a data folder up, whether a service uses it or not. The backup is written beside its place, read back, and moved there when it is whole.
- * Throws `BackupRefused`, `StoreTooNew`, `DataFolderUnusable` or `SecretKeyUnusable`.
+ * Backs a data folder up, whether a service uses it or not. The backup is written beside its place, read back, and moved there when it is whole. Bytes of blocks that the backup in
+ * that place has already are taken over from there. Throws `BackupRefused`, `StoreTooNew`, `DataFolderUnusable` or `SecretKeyUnusable`.
  */
 export async function makeBackup(options: BackupOptions, work: LongWork): Promise<MadeBackup> {
   const { directory, replace, pid } = options;
@@ -52,12 +64,12 @@ export async function makeBackup(options: BackupOptions, work: LongWork): Promis
     checkSource(directory, pid);
     const target = realPlace(named);
     checkTarget(target, directory, replace);
-    checkRoom(dirname(target), roomFor(directory));
+    checkRoom(dirname(target), roomFor(directory, earlierOf(target, options)));
     const part = beginPart(target, pid);
     try {
       // Another process may have made one before this one had the lock.
       checkTarget(target, directory, replace);
-      const made = await write(options, part.folder, work);
+      const made = await write(options, part.folder, earlierOf(target, options), work);
       part.place();
       return { ...made, folder: target };
     } catch (error) {
@@ -69,19 +81,70 @@ export async function makeBackup(options: BackupOptions, work: LongWork): Promis
   }
 }
 
-function roomFor(directory: string): number {
-  const file = databaseOf(directory);
-  const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
-  return size(file) + size(`${file}-wal`);
+/** The backup from which blocks are taken over, or why none are. */
+function earlierOf(target: string, { program, full }: BackupOptions): Earlier | NothingToTake | undefined {
+  const folder = full ? undefined : earlierAt(target);
+  return folder === undefined ? undefined : lookAt(folder, program);
 }
 
-async function write(options: BackupOptions, folder: string, work: LongWork): Promise<Omit<MadeBackup, "folder">> {
-  const { directory, secretFile, withoutKeys, program, now } = options;
-  const file = join(folder, names.database);
+function roomFor(directory: string, earlier: Earlier | NothingToTake | undefined): number {
+  const file = databaseOf(directory);
+  const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
+  const there = earlier && "manifest" in earlier ? (earlier.manifest.packBytes ?? 0) : 0;
+  return Math.max(0, size(file) + size(`${file}-wal`) - there);
+}
+
+async function write(
+  options: BackupOptions,
+  folder: string,
+  earlier: Earlier | NothingToTake | undefined,
+  work: LongWork,
+): Promise<Omit<MadeBackup, "folder">> {
+  const { directory, withoutKeys, program, now, packBytes = fullPack } = options;
+  const file = join(folder, names.tables);
   makePrivate(file);
-  const snapshot = await copyDatabase(join(directory, names.database), file, work);
+  const found = earlier && "manifest" in earlier ? await offerOf(earlier, folder, work) : earlier;
+  const offer = found && "packs" in found ? found : undefined;
+  const from = join(directory, names.database);
+  const snapshot = await copyDatabase({ from, folder, offer, packBytes }, work);
+  const { taken, written } = snapshot.packs;
   sync(file);
   const { devices, positions, keys } = await verify(file, snapshot, work);
+  const withKey = await copyKeys(options, folder, keys, work);
+  const credentials = join(directory, names.credentials);
+  if (!withoutKeys && isThere(credentials)) await copyPrivate(credentials, join(folder, names.credentials), work);
+  const sum = await sumOf(file, work);
+  const takenBytes = total(taken);
+  const packs = { packBytes: takenBytes + total(written), restoredBytes: snapshot.wholeBytes };
+  const ofData = { data: snapshot.data, made: new Date(now).toISOString(), devices, positions };
+  const manifest: Manifest = { form: 2, program, ...ofData, ...sum, ...packs, keys };
+  writePrivate(join(folder, names.manifest), `${JSON.stringify(manifest, null, 2)}\n`);
+  const copiedBytes = sum.bytes + total(written);
+  return { manifest, withKey, takenBytes, copiedBytes, notes: notesOn(found, snapshot.packs.why) };
+}
+
+function total(packs: readonly Pack[]): number {
+  return packs.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function notesOn(found: Offer | NothingToTake | undefined, foreign: string | undefined): readonly string[] {
+  if (found === undefined) return [];
+  const why = "why" in found ? found.why : foreign;
+  if (why !== undefined) return [`Everything was copied: ${why}.`];
+  if (!("damaged" in found) || found.damaged === 0) return [];
+  const files = found.damaged === 1 ? "1 file" : `${found.damaged} files`;
+  return [
+    `${files} of the backup that was there were damaged or missing, and their blocks were copied: check its disk.`,
+  ];
+}
+
+/** Copies the secret key, unless the operator keeps it elsewhere. Returns whether it is in the backup. Throws `SecretKeyUnusable` where it is not the database's. */
+async function copyKeys(
+  { directory, secretFile, withoutKeys }: BackupOptions,
+  folder: string,
+  keys: readonly string[],
+  work: LongWork,
+): Promise<boolean> {
   // A key that the operator keeps elsewhere stays there.
   const withKey = !withoutKeys && resolve(secretFile) === resolve(directory, names.key) && isThere(secretFile);
   const key = withKey ? join(folder, names.key) : secretFile;
@@ -92,41 +155,39 @@ async function write(options: BackupOptions, folder: string, work: LongWork): Pr
       `the secret key ${secretFile} is missing, or is not the one by which the database is sealed`,
       "Set WAYBEAM_SECRET_FILE to it: a backup without its key can't be opened.",
     );
-  const credentials = join(directory, names.credentials);
-  if (!withoutKeys && isThere(credentials)) await copyPrivate(credentials, join(folder, names.credentials), work);
-  const made = new Date(now).toISOString();
-  const sum = await sumOf(file, work);
-  const manifest: Manifest = { form: 1, program, data: snapshot.data, made, devices, positions, ...sum, keys };
-  writePrivate(join(folder, names.manifest), `${JSON.stringify(manifest, null, 2)}\n`);
-  return { manifest, withKey };
+  return withKey;
 }
 
-/** Reads a copy back: it is what it was copied from, and nothing of it is damaged. */
+/** Reads a copy back: it is what it was copied from, and nothing of it is damaged. Packs that were taken over were read before. */
 async function verify(
   file: string,
-  { byDevice }: Snapshot,
+  { byDevice, packs: { written } }: Snapshot,
   work: LongWork,
 ): Promise<Inspection & { readonly keys: readonly string[] }> {
+  const folder = dirname(file);
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    const found = await inspect(database, work);
+    const found = await inspect(database, work, { isRead: true });
     const [first] = found.findings;
-    if (first !== undefined)
-      throw new BackupRefused(
-        `the database is damaged${first.device === undefined ? "" : ` (device ${first.device})`}: ${first.problem}`,
-        'Run `waybeam check` to see all of it. docs/operating.md, "Backup, restore, check", says how to go on.',
-      );
+    if (first !== undefined) throw livesDamaged(first);
+    for (const { name, bytes, sha256 } of written) {
+      const sum = await sumOf(join(folder, name), work);
+      if (sum.bytes !== bytes || sum.sha256 !== sha256) throw notKept(folder);
+    }
     const copied = found.byDevice;
     for (const [device, { rows, records }] of byDevice) {
       const other = copied.get(device);
-      if (other?.rows !== rows || other.records !== records || copied.size !== byDevice.size)
-        throw new BackupRefused(
-          `the copy ${basename(dirname(file))} is not what was copied: the disk does not keep what is written`,
-          "Choose a folder on another disk.",
-        );
+      if (other?.rows !== rows || other.records !== records || copied.size !== byDevice.size) throw notKept(folder);
     }
     return { ...found, keys: keyIdsOf(database) };
   } finally {
     database.close();
   }
+}
+
+function notKept(folder: string): BackupRefused {
+  return new BackupRefused(
+    `the copy ${basename(folder)} is not what was copied: the disk does not keep what is written`,
+    "Choose a folder on another disk.",
+  );
 }

@@ -27,6 +27,42 @@ const rowsOfStep = 128;
 /** Rows of one page lie next to each other, so a damaged page holds at most this many. */
 const nearby = 4096;
 
+/** What reading a row's records finds. */
+export function rowOf(table: Row["table"], row: Readonly<Record<string, unknown>>, data: unknown): Row & Judged {
+  const numbers = { first: Number(row.first), last: Number(row.last), count: Number(row.count) };
+  const device = Number(row.device);
+  const why = data instanceof Error ? "a page can't be read" : "it holds no bytes";
+  const check = table === "tail" ? checkChunk : checkBlock;
+  const found =
+    data instanceof Uint8Array ? check({ ...numbers, device, data }) : { records: 0, numbered: 0, problem: why };
+  return judged(table, row, data, found);
+}
+
+/** Like `rowOf` for a block of which is known how many of its records are numbered, because its bytes were read before. */
+function readRowOf(row: Readonly<Record<string, unknown>>, numbered: unknown): Row & Judged {
+  const isKnown = typeof numbered === "number";
+  const found = isKnown ? { records: Number(row.count), numbered } : { records: 0, numbered: 0 };
+  return judged("block", row, undefined, { ...found, problem: isKnown ? undefined : "it holds no bytes" });
+}
+
+interface Judged {
+  /** Its numbers or bytes do not match its checksum. */
+  readonly misfits: boolean;
+}
+
+function judged(
+  table: Row["table"],
+  row: Readonly<Record<string, unknown>>,
+  data: unknown,
+  found: CheckedChunk,
+): Row & Judged {
+  const misfits = (data instanceof Uint8Array || table === "block") && isRowWhole(table, { ...row, data }) === false;
+  const checked = misfits ? { ...found, problem: found.problem ?? noMatch } : found;
+  const [seq, device] = [Number(row.seq), Number(row.device)];
+  const numbers = { first: Number(row.first), last: Number(row.last), count: Number(row.count) };
+  return { table, seq, device, ...numbers, checked, misfits };
+}
+
 /** Reads the tail or the blocks in the order of their row numbers, and skips damaged pages. */
 export class ChunkWalk {
   readonly #table: Row["table"];
@@ -36,22 +72,30 @@ export class ChunkWalk {
   readonly #data: StatementSync;
   readonly #low: number;
   readonly #high: number;
+  readonly #isRead: boolean;
   #after: number;
 
-  constructor(database: DatabaseSync, table: Row["table"], listener: Listener) {
+  /** `isRead`: the blocks' bytes were read and checked when they were put into packs, so only their rows are read. */
+  constructor(database: DatabaseSync, table: Row["table"], listener: Listener, isRead: boolean) {
+    this.#isRead = table === "block" && isRead;
     this.#listener = listener;
     this.#table = table;
     // Ordered by rowid: `seq` would mean the double that is selected under this name, by which no index is sorted.
     const own = columnsOf(database, table);
     const [columns, whole] =
-      table === "tail" ? [own, "tail"] : [`${own}, data`, "block left join block_data using (seq)"];
+      table === "tail" ? [own, "tail"] : [`${own}, data`, `block left join ${this.#dataTable} using (seq)`];
     const some = `where ${table}.rowid > ? order by ${table}.rowid limit`;
     this.#some = database.prepare(`select ${columns} from ${whole} ${some} ${rowsOfStep}`);
     this.#next = database.prepare(`select ${own.replace(", data", ", null as data")} from ${table} ${some} 1`);
-    this.#data = database.prepare(`select data from ${table === "tail" ? "tail" : "block_data"} where seq = ?`);
+    this.#data = database.prepare(`select data from ${table === "tail" ? "tail" : this.#dataTable} where seq = ?`);
     this.#low = edge(database, table, "asc") ?? 1;
     this.#high = edge(database, table, "desc") ?? Number.MAX_SAFE_INTEGER;
     this.#after = Math.min(this.#low, this.#high) - 1;
+  }
+
+  /** What has the bytes of blocks, or for blocks that were read how many of their records are numbered. */
+  get #dataTable(): string {
+    return this.#isRead ? "(select seq, numbered as data from packed_block)" : "block_data";
   }
 
   /** Progress in percent. */
@@ -131,18 +175,11 @@ export class ChunkWalk {
   }
 
   #tell(row: Readonly<Record<string, unknown>>, data: unknown): void {
-    const numbers = { first: Number(row.first), last: Number(row.last), count: Number(row.count) };
-    const device = Number(row.device);
-    const seq = Number(row.seq);
-    const why = data instanceof Error ? "a page can't be read" : "it holds no bytes";
-    const check = this.#table === "tail" ? checkChunk : checkBlock;
-    const found =
-      data instanceof Uint8Array ? check({ ...numbers, device, data }) : { records: 0, numbered: 0, problem: why };
-    const isDamaged = data instanceof Uint8Array && isRowWhole(this.#table, { ...row, data }) === false;
-    const checked = isDamaged ? { ...found, problem: found.problem ?? noMatch } : found;
+    const { misfits, ...found } = this.#isRead ? readRowOf(row, data) : rowOf(this.#table, row, data);
+    const { seq } = found;
     // A damaged row may have any number.
-    if (seq > this.#after && (seq <= this.#high || !isDamaged)) this.#after = seq;
-    this.#listener.row({ table: this.#table, seq, device, ...numbers, checked });
+    if (seq > this.#after && (seq <= this.#high || !misfits)) this.#after = seq;
+    this.#listener.row(found);
   }
 
   #rowsText(from: number, to: number): string {

@@ -1,8 +1,15 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import type { Offer } from "./earlier.ts";
+import { names } from "./manifest.ts";
+import { writePacks } from "./pack-writer.ts";
+import { type Pack, packIndex, packTables } from "./packs.ts";
 import type { LongWork } from "./refused.ts";
-import { checkVersion } from "./version.ts";
+import { takeOver } from "./take-over.ts";
+import { checkVersion, keyIdsOf } from "./version.ts";
 
 /** What a snapshot of a database holds. */
 export interface Snapshot {
@@ -10,6 +17,29 @@ export interface Snapshot {
   readonly data: number;
   /** Chunks and records of the tail and of blocks, by device. */
   readonly byDevice: ReadonlyMap<number, Counted>;
+  /** The files with the bytes of blocks. */
+  readonly packs: Packs;
+  /** Bytes of the database with the bytes of blocks, about. */
+  readonly wholeBytes: number;
+}
+
+/** Where the bytes of blocks are. */
+export interface Packs {
+  readonly taken: readonly Pack[];
+  readonly written: readonly Pack[];
+  /** Why nothing was taken over from an earlier backup. Undefined: something was, or there is none. */
+  readonly why: string | undefined;
+}
+
+/** What to copy, and where to. */
+export interface CopyOptions {
+  /** The database. */
+  readonly from: string;
+  /** The folder to write into. */
+  readonly folder: string;
+  readonly offer: Offer | undefined;
+  /** Bytes from which on a pack is full. */
+  readonly packBytes: number;
 }
 
 /** What there is of one device. */
@@ -41,27 +71,42 @@ interface Made {
 }
 
 /**
- * Writes a copy of a database into a new file, as of one moment, while another process goes on writing. One read transaction sees one snapshot from its beginning
+ * Writes a copy of a database into new files, as of one moment, while another process goes on writing. One read transaction sees one snapshot from its beginning
  * to its end, so commits of others neither show nor restart anything (as they restart SQLite's backup). Meanwhile the log of the database grows.
  */
-export async function copyDatabase(from: string, to: string, work: LongWork): Promise<Snapshot> {
-  const database = new DatabaseSync(to, { timeout: busyTimeoutMs });
+export async function copyDatabase(options: CopyOptions, work: LongWork): Promise<Snapshot> {
+  const { from, folder, offer } = options;
+  const database = new DatabaseSync(join(folder, names.tables), { timeout: busyTimeoutMs });
   try {
     database.exec(pragmas);
-    const address = pathToFileURL(from);
-    address.searchParams.set("mode", "ro");
-    database.prepare("attach ? as live").run(address.href);
+    attach(database, from, "live");
+    if (offer !== undefined) attach(database, join(offer.earlier.folder, names.tables), "earlier");
     database.exec("begin");
     // The first read of the transaction: the snapshot.
     const data = checkVersion(database, "live");
-    const snapshot = { data, byDevice: await copyAll(database, work) };
+    const byDevice = await copyAll(database, work);
+    const packs = await copyBlocks(database, options, work);
     markWhole(database);
     database.exec("commit");
-    return snapshot;
+    return { data, byDevice, packs, wholeBytes: bytesOf(database) };
   } finally {
     database.close();
   }
 }
+
+function attach(database: DatabaseSync, file: string, schema: "live" | "earlier"): void {
+  const address = pathToFileURL(file);
+  address.searchParams.set("mode", "ro");
+  database.prepare(`attach ? as ${schema}`).run(address.href);
+}
+
+function bytesOf(database: DatabaseSync): number {
+  const of = (name: string) => Number(Object.values(database.prepare(`pragma live.${name}`).get() ?? {})[0]);
+  return (of("page_count") - of("freelist_count")) * of("page_size");
+}
+
+/** The table whose rows go into packs. */
+const bytesTable = "block_data";
 
 async function copyAll(database: DatabaseSync, work: LongWork): Promise<Map<number, Counted>> {
   const made = schemaOf(database);
@@ -69,6 +114,7 @@ async function copyAll(database: DatabaseSync, work: LongWork): Promise<Map<numb
   for (const { sql } of tables) database.exec(sql);
   const byDevice = new Map<number, Counted>();
   for (const { name } of tables) {
+    if (name === bytesTable) continue;
     const count = name === "tail" || name === "block" ? countChunks(database, name, byDevice) : () => {};
     await copyRows(database, name, count, work);
   }
@@ -85,6 +131,27 @@ async function copyAll(database: DatabaseSync, work: LongWork): Promise<Map<numb
     await nextTurn();
   }
   return byDevice;
+}
+
+const foreign =
+  "the backup that is there has another secret key: it is of another service, or the key was replaced since";
+
+/** Puts the bytes of blocks into packs, and takes over what an earlier backup has of them. */
+async function copyBlocks(
+  database: DatabaseSync,
+  { folder, offer, packBytes }: CopyOptions,
+  work: LongWork,
+): Promise<Packs> {
+  database.exec(packTables);
+  const hasBlocks = database.prepare("select 1 from main.sqlite_master where name = ?").get(bytesTable) !== undefined;
+  const isForeign = offer !== undefined && keyIdsOf(database, "live").join() !== offer.earlier.manifest.keys.join();
+  const taken = hasBlocks && offer && !isForeign ? await takeOver(database, offer.packs, packBytes, work) : [];
+  const kept = new Set(taken.map(({ name }) => name));
+  for (const { name } of offer?.packs ?? []) if (!kept.has(name)) rmSync(join(folder, name), { force: true });
+  // Data of earlier versions have no blocks.
+  const written = hasBlocks ? await writePacks(database, folder, packBytes, work) : [];
+  database.exec(packIndex);
+  return { taken, written, why: isForeign ? foreign : undefined };
 }
 
 /** What there is to make, tables first and triggers last. What SQLite makes by itself has no text. */

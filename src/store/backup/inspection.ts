@@ -57,14 +57,18 @@ interface Found extends Counted {
   told: boolean;
 }
 
-/** Reads everything of an open database and tells what is wrong. Takes memory by the number of devices, not by what they stored. */
-export async function inspect(database: DatabaseSync, work: LongWork): Promise<Inspection> {
-  return await new Inspector(database, work).run();
+/**
+ * Reads everything of an open database and tells what is wrong. Takes memory by the number of devices, not by what they stored. `isRead`: the bytes of blocks are in packs that were
+ * read already.
+ */
+export async function inspect(database: DatabaseSync, work: LongWork, { isRead = false } = {}): Promise<Inspection> {
+  return await new Inspector(database, work, isRead).run();
 }
 
 class Inspector {
   readonly #database: DatabaseSync;
   readonly #work: LongWork;
+  readonly #isRead: boolean;
   readonly #byDevice = new Map<number, Found>();
   readonly #findings: Finding[] = [];
   #more = 0;
@@ -72,9 +76,10 @@ class Inspector {
   /** Rows of the tail after this one may be newer than the states of their devices. Earlier versions had no such rows. */
   #statesAsOf = Number.POSITIVE_INFINITY;
 
-  constructor(database: DatabaseSync, work: LongWork) {
+  constructor(database: DatabaseSync, work: LongWork, isRead: boolean) {
     this.#database = database;
     this.#work = work;
+    this.#isRead = isRead;
   }
 
   async run(): Promise<Inspection> {
@@ -136,10 +141,11 @@ class Inspector {
 
   async #chunks(table: Row["table"]): Promise<void> {
     const { signal, progress } = this.#work;
-    const walk = new ChunkWalk(this.#database, table, {
-      row: (row) => this.#row(row),
-      unreadable: (rows) => this.#tell(undefined, rows),
-    });
+    const listener = {
+      row: (row: Row) => this.#row(row),
+      unreadable: (rows: string) => this.#tell(undefined, rows),
+    };
+    const walk = new ChunkWalk(this.#database, table, listener, this.#isRead);
     while (walk.step()) {
       signal.throwIfAborted();
       const what = table === "tail" ? "positions" : "sealed positions";

@@ -6,17 +6,20 @@ import { BackupRefused } from "./refused.ts";
 /** The names in a backup's folder. */
 export const names = {
   manifest: "backup.json",
+  /** In backups of form 1, and in a data folder. */
   database: "waybeam.db",
+  /** The database without the bytes of blocks, which are in packs. */
+  tables: "tables.db",
   key: "secret.key",
   credentials: "credentials.json",
 } as const;
 
 /** The newest form of a backup's folder that this program reads. */
-const newestForm = 1;
+const newestForm = 2;
 
 /** What a backup says of itself. */
 export interface Manifest {
-  /** Form of the folder. */
+  /** Form of the folder. 1: the database is one file. 2: the bytes of blocks are in packs (`packs.ts`). */
   readonly form: number;
   /** Version of the program that made it. */
   readonly program: string;
@@ -26,11 +29,20 @@ export interface Manifest {
   readonly made: string;
   readonly devices: number;
   readonly positions: number;
-  /** Of the database. */
+  /** Of `waybeam.db` or `tables.db`. */
   readonly bytes: number;
   readonly sha256: string;
+  /** Bytes of all packs. */
+  readonly packBytes?: number;
+  /** Bytes of the database once it is restored, about. */
+  readonly restoredBytes?: number;
   /** What the keys are called that its secrets are sealed by. */
   readonly keys: readonly string[];
+}
+
+/** The file of a backup's database. */
+export function databaseIn(folder: string, { form }: Pick<Manifest, "form">): string {
+  return join(folder, form === 1 ? names.database : names.tables);
 }
 
 const damagedAdvice = "Take another backup: nothing was changed.";
@@ -85,7 +97,8 @@ function isManifest(
   found: Readonly<Record<string, unknown>> | undefined,
 ): found is Readonly<Record<string, unknown>> & Manifest {
   if (found === undefined) return false;
-  const numbers = [found.form, found.data, found.devices, found.positions, found.bytes];
+  const ofPacks = found.form === 1 ? [] : [found.packBytes, found.restoredBytes];
+  const numbers = [found.form, found.data, found.devices, found.positions, found.bytes, ...ofPacks];
   const texts = [found.program, found.made, found.sha256];
   return (
     numbers.every((value) => Number.isSafeInteger(value)) &&

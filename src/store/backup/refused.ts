@@ -9,6 +9,18 @@ export class BackupRefused extends Error {
   }
 }
 
+/** What is to be backed up is damaged. */
+export function livesDamaged(finding: {
+  readonly device: string | undefined;
+  readonly problem: string;
+}): BackupRefused {
+  const { device, problem } = finding;
+  return new BackupRefused(
+    `the database is damaged${device === undefined ? "" : ` (device ${device})`}: ${problem}`,
+    'Run `waybeam check` to see all of it. docs/operating.md, "Backup, restore, check", says how to go on.',
+  );
+}
+
 /** What takes long tells how far it is, and ends early where somebody asks for it. */
 export interface LongWork {
   /** Aborted: give up, and leave nothing half behind. */

@@ -1,5 +1,5 @@
 import { readdirSync, realpathSync } from "node:fs";
-import { join, resolve, sep } from "node:path";
+import { basename, join, resolve, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { SecretKeyUnusable } from "../secrets/key-file.ts";
 import { makeFolder } from "../sqlite/folder.ts";
@@ -7,11 +7,12 @@ import { lockFolder } from "../sqlite/lock.ts";
 import { copyPrivate, isThere } from "./files.ts";
 import { inspect } from "./inspection.ts";
 import { holdsKeys } from "./keys.ts";
-import { damagedBackup, type Manifest, names, readManifest } from "./manifest.ts";
+import { damagedBackup, databaseIn, type Manifest, names, readManifest } from "./manifest.ts";
 import { giveLockToOwner, giveToOwner } from "./owner.ts";
 import { beginRestore, dropRestore, finishRestore, hasData, placeRestore } from "./placing.ts";
 import { BackupRefused, type LongWork, workFailure } from "./refused.ts";
 import { checkRoom } from "./target.ts";
+import { unpack } from "./unpack.ts";
 import { checkVersion } from "./version.ts";
 
 /** What to restore, where to, and who does it. */
@@ -55,7 +56,7 @@ export async function restore(options: RestoreOptions, work: LongWork): Promise<
           `the data folder ${directory} holds data already`,
           "Choose another folder by WAYBEAM_DATA, or add --replace: the files that are there then move to a folder in it.",
         );
-      checkRoom(directory, manifest.bytes);
+      checkRoom(directory, manifest.restoredBytes ?? manifest.bytes);
       return { manifest, replaced: await put(backup, manifest, options, work) };
     } finally {
       giveLockToOwner(directory);
@@ -74,11 +75,13 @@ async function put(
 ): Promise<string | undefined> {
   const key = keyFor(backup, manifest, directory, secretFile);
   const folder = beginRestore(directory);
+  const from = databaseIn(backup, manifest);
   try {
     const file = join(folder, names.database);
-    const { bytes, sha256 } = await copyPrivate(join(backup, names.database), file, work);
+    const { bytes, sha256 } = await copyPrivate(from, file, work);
     if (bytes !== manifest.bytes || sha256 !== manifest.sha256)
-      throw damagedBackup(backup, `${names.database} is not the file that was backed up (its SHA-256 differs)`);
+      throw damagedBackup(backup, `${basename(from)} is not the file that was backed up (its SHA-256 differs)`);
+    if (manifest.form > 1) await unpack(file, backup, work);
     await verify(backup, file, manifest, work);
     if (key === "backup's") await copyPrivate(join(backup, names.key), join(folder, names.key), work);
     const credentials = join(backup, names.credentials);

@@ -16,7 +16,9 @@ export function checkVersion(database: DatabaseSync, schema: "main" | "live"): n
 }
 
 /** What the keys are called that the database's secrets are sealed by. */
-export function keyIdsOf(database: DatabaseSync): readonly string[] {
-  const found = database.prepare("select distinct value from setting where name in ('sealedBy', 'sealingBy')").all();
+export function keyIdsOf(database: DatabaseSync, schema: "main" | "live" = "main"): readonly string[] {
+  const found = database
+    .prepare(`select distinct value from ${schema}.setting where name in ('sealedBy', 'sealingBy') order by value`)
+    .all();
   return found.map(({ value }) => String(value));
 }

@@ -3,7 +3,7 @@ import type { ChunkHead, ChunkRow, ChunksFound } from "../locations/chunks.ts";
 import { changesDamaged, damaged, EngineError, noMatch } from "../locations/failures.ts";
 import { recordsDamage } from "../records/damage.ts";
 import { Patches, type PatchRow } from "../records/patches.ts";
-import { isWhole } from "../records/row-sum.ts";
+import { areNumbersWhole, isWhole } from "../records/row-sum.ts";
 import { Shifts } from "../records/shifts.ts";
 import type { Statement } from "./wire/messages.ts";
 import { type Result, type Session, step } from "./wire/session.ts";
@@ -258,7 +258,7 @@ function blockHeadOf(seq: number, row: Row): OfDevice<ChunkHead> {
   return (device) => ({
     ...lifted,
     device,
-    whole: isWhole(crc, [seq, device, first, last, count, bytes, asOf, ...sums]),
+    whole: areNumbersWhole(crc, [seq, device, first, last, count, bytes, asOf, ...sums]),
   });
 }
 

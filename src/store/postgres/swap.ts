@@ -115,8 +115,8 @@ export function swap(session: Session, request: SwapRequest): Promise<boolean> {
 
 function insertsOf({ device, seq, blocks, until }: SwapRequest): Step[] {
   const of = (column: "first" | "last" | "count" | "bytes") => ints(blocks.map((one) => one[column]));
-  const sums = blocks.map(({ first, last, count, bytes: size }, index) =>
-    rowSum([seq + index, device, first, last, count, size, until, 0, 0, 0, 0, 0]),
+  const sums = blocks.map(({ first, last, count, bytes: size, data }, index) =>
+    rowSum([seq + index, device, first, last, count, size, until, 0, 0, 0, 0, 0], data),
   );
   return [
     step(sql.insert, int(seq), int(device), int(until), of("first"), of("last"), of("count"), of("bytes"), ints(sums)),

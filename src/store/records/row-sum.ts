@@ -2,7 +2,8 @@ import { crc32 } from "node:zlib";
 
 /*
  * The checksum of a row, in its column `crc`: the CRC-32 of the row's bytes in the low 32 bits, and above it 15 bits of the CRC-32 of the row's numbers and of that sum. So a start
- * can check numbers without the bytes, and a sum can be extended by bytes that are appended. SQLite stores it in six bytes.
+ * can check numbers without the bytes, and a sum can be extended by bytes that are appended. SQLite stores it in six bytes. The bytes of a block are in another table, and older
+ * versions put 0 in place of their sum.
  */
 const bytesRange = 2 ** 32;
 const headBits = 15;
@@ -42,6 +43,12 @@ export function fitsBytes(sum: number, bytes: Uint8Array): boolean {
 /** Whether a row matches its checksum. Undefined when it has none: older versions wrote none. `sum`: the column as it was read. */
 export function isWhole(sum: unknown, numbers: RowNumbers, bytes?: Uint8Array): boolean | undefined {
   return sum === null || sum === undefined ? undefined : sum === rowSum(numbers, bytes);
+}
+
+/** Like `isWhole`, for the numbers alone. */
+export function areNumbersWhole(sum: unknown, numbers: RowNumbers): boolean | undefined {
+  if (sum === null || sum === undefined) return undefined;
+  return typeof sum === "number" && fitsNumbers(sum, numbers);
 }
 
 /** The checksum of no row. */

@@ -3,7 +3,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { ChunkHead, ChunkRow, ChunksFound } from "../locations/chunks.ts";
 import { damaged, EngineError } from "../locations/failures.ts";
 import { RecordsDamaged } from "../records/damage.ts";
-import { isWhole } from "../records/row-sum.ts";
+import { areNumbersWhole, isWhole } from "../records/row-sum.ts";
 import { ChangedTotals } from "./changed-totals.ts";
 import { damageOf } from "./engine-errors.ts";
 import { asDoubles, summed } from "./row-sums.ts";
@@ -163,7 +163,7 @@ function blockHeadOf(device: DeviceKey, row: readonly unknown[]): ChunkHead {
   const numbers = row.slice(0, 11).map(Number);
   const [seq = 0, first = 0, last = 0, count = 0, bytes = 0, asOf = 0] = numbers;
   const [odometerMm = 0, one = 0, two = 0, three = 0, four = 0] = numbers.slice(6);
-  const whole = isWhole(row[11], [seq, device, ...numbers.slice(1)]);
+  const whole = areNumbersWhole(row[11], [seq, device, ...numbers.slice(1)]);
   const head = { device, seq, first, last, count, bytes, sealed: true, asOf, whole };
   if (odometerMm === 0 && one === 0 && two === 0 && three === 0 && four === 0) return head;
   return { ...head, sums: { odometerMm, sensorMs: [one, two, three, four] } };

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { extendedSum, isWhole, rowSum } from "../records/row-sum.ts";
+import { areNumbersWhole, extendedSum, isWhole, rowSum } from "../records/row-sum.ts";
 
 /** Selects columns as doubles. A damaged integer may be too large for JavaScript, and would make the whole query fail. */
 export function asDoubles(columns: readonly string[]): string {
@@ -29,7 +29,8 @@ export function isRowWhole(table: Summed, row: Row): boolean | undefined {
   const { data, crc } = row;
   const numbers = summed[table].map((column) => Number(row[column]));
   // The bytes of a block are in another table and have their own checksum.
-  return isWhole(crc, numbers, table !== "block" && data instanceof Uint8Array ? data : undefined);
+  if (table === "block") return areNumbersWhole(crc, numbers);
+  return isWhole(crc, numbers, data instanceof Uint8Array ? data : undefined);
 }
 
 /** The columns that a table's checksums cover, and the checksum, as far as the table has them: an older version may have made it. */

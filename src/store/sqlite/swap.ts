@@ -67,7 +67,7 @@ export class Swap {
       for (const old of seqs) if (!this.remove(old)) return false;
       blocks.forEach(({ first, last, count, bytes, data }, index) => {
         const numbers = [seq + index, device, first, last, count, bytes, until];
-        this.#insert.run(...numbers, rowSum([...numbers, 0, 0, 0, 0, 0]));
+        this.#insert.run(...numbers, rowSum([...numbers, 0, 0, 0, 0, 0], data));
         this.#insertData.run(seq + index, data);
       });
       for (let at = 0; at < lifts.length; at += liftNumbers) {

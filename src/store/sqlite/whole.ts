@@ -50,6 +50,11 @@ export function checkWhole(directory: string): Whole | undefined {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) refuse("waybeam.db is not a file", dataFolderAdvice);
   if (size === 0) {
     const state = sizeOf(file) === undefined ? "waybeam.db is missing" : "waybeam.db is empty";
+    if (sizeOf(join(directory, "tables.db")) !== undefined)
+      refuse(
+        "it is a backup",
+        "Name another folder by WAYBEAM_DATA, and put the backup there: `waybeam restore BACKUP`.",
+      );
     if (log > 0) refuse(`${state}, though its log waybeam.db-wal is there`, lost);
     if (sizeOf(join(directory, "credentials.json")) !== undefined)
       refuse(`${state}, though credentials.json of a service is there`, lost);

@@ -55,16 +55,19 @@ async function checkBackup(folder: string, work: LongWork): Promise<Inspection> 
   const file = databaseIn(folder, manifest);
   const changed = await changedSince(file, manifest, work);
   const database = new DatabaseSync(file, { readOnly: true });
-  const packs = hasPacks(database) ? packsOf(database) : [];
-  const files = new PackFiles(folder, packs);
   try {
     checkVersion(database, "main");
-    if (hasPacks(database)) showPacks(database, files);
-    const found = await inspect(database, work);
-    return { ...found, findings: [...changed, ...packs.flatMap((pack) => sizeOf(folder, pack)), ...found.findings] };
+    const packs = hasPacks(database) ? packsOf(database) : [];
+    const files = new PackFiles(folder, packs);
+    try {
+      if (packs.length > 0) showPacks(database, files);
+      const found = await inspect(database, work);
+      return { ...found, findings: [...changed, ...packs.flatMap((pack) => sizeOf(folder, pack)), ...found.findings] };
+    } finally {
+      files.close();
+    }
   } finally {
     database.close();
-    files.close();
   }
 }
 

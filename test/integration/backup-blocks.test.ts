@@ -11,8 +11,8 @@ import { makeBackup } from "../../src/store/backup/backup.ts";
 import { check } from "../../src/store/backup/check.ts";
 import { BackupRefused, type LongWork } from "../../src/store/backup/refused.ts";
 import { restore } from "../../src/store/backup/restore.ts";
-import { filledWithBlocks, readBlocks } from "../support/backup-folders.ts";
-import { backToBlocks } from "../support/older-data.ts";
+import { filled, filledWithBlocks, readBlocks } from "../support/backup-folders.ts";
+import { backToBeforeBlocks, backToBlocks } from "../support/older-data.ts";
 import { folderOf } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { openStore, secretsOf } from "../support/store.ts";
@@ -291,6 +291,22 @@ test("data of an older version, whose rows have no checksums, are backed up twic
   const second = await backUp(directory, target);
   assert.equal(second.takenBytes, second.manifest.packBytes);
   await isWhole(context, target, directory);
+});
+
+test("a backup of data of an older version, which has no blocks, is checked, replaced and restored", async (context) => {
+  const { directory } = await filled(context, 1, 100);
+  change(directory, backToBeforeBlocks);
+  const target = join(folderOf(context), "backup");
+  await backUp(directory, target);
+  const { notes, manifest } = await backUp(directory, target);
+  assert.deepEqual([notes, manifest.data, manifest.packBytes], [[], 12, 0]);
+  assert.deepEqual((await check({ directory: target, secretFile: undefined, pid }, work)).findings, []);
+  const restored = join(folderOf(context), "data");
+  const secretFile = join(restored, "secret.key");
+  await restore({ backup: target, directory: restored, secretFile, replace: false, pid }, work);
+  assert.deepEqual((await check({ directory: restored, secretFile, pid }, work)).findings, []);
+  await (await openStore(restored, silentLog, secretsOf(restored))).close();
+  assert.equal(readBlocks(restored).tail, 1);
 });
 
 /** Backs up with small packs, in a process of its own. */

@@ -11,3 +11,9 @@ export function backToBlocks(database: DatabaseSync): void {
   for (const table of ["tail", "block", "shifts", "patch", "device_state"])
     database.exec(`alter table ${table} drop column crc`);
 }
+
+/** As `backToBlocks`, for migrations after 0012. All positions are in the tail. */
+export function backToBeforeBlocks(database: DatabaseSync): void {
+  backToBlocks(database);
+  database.exec("drop table block; drop table block_data; drop table patch; delete from migration where number > 12");
+}

@@ -293,6 +293,36 @@ test("data of an older version, whose rows have no checksums, are backed up twic
   await isWhole(context, target, directory);
 });
 
+test("a check of a backup whose list of blocks is damaged tells what is damaged", options, async (context) => {
+  const { directory } = await filledWithBlocks(context, 1);
+  const target = join(folderOf(context), "backup");
+  await backUp(directory, target);
+  const tables = new DatabaseSync(join(target, "tables.db"));
+  const [first, ...seqs] = tables.prepare("select seq from packed_block order by seq limit 8").all();
+  const damages = [
+    "length = 1 << 60",
+    "length = -5",
+    "length = 1 << 40",
+    "at = -7",
+    "at = 1 << 60",
+    "at = 0.5",
+    "pack = 1 << 60",
+  ];
+  assert.equal(seqs.length, damages.length);
+  for (const [index, damage] of damages.entries())
+    tables.exec(`update packed_block set ${damage} where seq = ${seqs[index]?.seq}`);
+  tables.exec(`update packed_block set crc = 0 where seq = ${first?.seq}`);
+  tables.close();
+  const { findings } = await check({ directory: target, secretFile: undefined, pid }, work);
+  assert.match(String(findings[0]?.problem), /its SHA-256 differs/);
+  for (const row of seqs)
+    assert.ok(
+      findings.some(({ problem }) => problem.startsWith(`block ${row.seq} `)),
+      `block ${row.seq}`,
+    );
+  assert.equal(findings.filter(({ device }) => device !== undefined).length, damages.length);
+});
+
 test("a backup of data of an older version, which has no blocks, is checked, replaced and restored", async (context) => {
   const { directory } = await filled(context, 1, 100);
   change(directory, backToBeforeBlocks);

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { asDoubles, doubles } from "../sqlite/row-sums.ts";
 
 /*
  * A backup has the bytes of blocks in files of their own: packs. The bytes of some blocks lie in a pack one behind the other, without gaps. A pack never changes, and its name is its
@@ -47,7 +48,9 @@ export function hasPacks(database: DatabaseSync): boolean {
 
 /** The packs that a backup's database names. */
 export function packsOf(database: DatabaseSync): readonly Pack[] {
-  const rows = database.prepare("select number, name, bytes, sha256 from pack order by number").all();
+  // As doubles: a damaged integer may be too large for JavaScript.
+  const columns = `${asDoubles(["number", "bytes"])}, name, sha256`;
+  const rows = database.prepare(`select ${columns} from pack order by pack.rowid`).all();
   return rows.map(({ number, name, bytes, sha256 }) => ({
     number: Number(number),
     name: String(name),
@@ -62,16 +65,20 @@ const mostOpen = 16;
 /** Reads the bytes of blocks from the packs of a backup. */
 export class PackFiles {
   readonly #folder: string;
-  readonly #names: ReadonlyMap<number, string>;
+  readonly #packs: ReadonlyMap<number, Pack>;
   readonly #open = new Map<number, number>();
 
   constructor(folder: string, packs: readonly Pack[]) {
     this.#folder = folder;
-    this.#names = new Map(packs.map(({ number, name }) => [number, name]));
+    this.#packs = new Map(packs.map((pack) => [pack.number, pack]));
   }
 
   /** The bytes of a block, right or not. Undefined: they are not there, or the disk does not give them. */
-  read(pack: number, at: number, length: number): Uint8Array | undefined {
+  read(number: number, at: number, length: number): Uint8Array | undefined {
+    const pack = this.#packs.get(number);
+    // Where the list of blocks is damaged, it may name any place.
+    const isPlace = [at, length].every((each) => Number.isSafeInteger(each) && each >= 0);
+    if (pack === undefined || !isPlace || at + length > pack.bytes) return undefined;
     const bytes = Buffer.alloc(length);
     try {
       return readSync(this.#file(pack), bytes, 0, length, at) === length ? bytes : undefined;
@@ -82,16 +89,16 @@ export class PackFiles {
     }
   }
 
-  #file(pack: number): number {
-    const known = this.#open.get(pack);
+  #file({ number, name }: Pack): number {
+    const known = this.#open.get(number);
     if (known !== undefined) return known;
     const [oldest] = this.#open;
     if (oldest !== undefined && this.#open.size >= mostOpen) {
       this.#open.delete(oldest[0]);
       closeSync(oldest[1]);
     }
-    const file = openSync(join(this.#folder, this.#names.get(pack) ?? `no pack ${pack}`), "r");
-    this.#open.set(pack, file);
+    const file = openSync(join(this.#folder, name), "r");
+    this.#open.set(number, file);
     return file;
   }
 
@@ -105,6 +112,6 @@ export class PackFiles {
 export function showPacks(database: DatabaseSync, files: PackFiles): void {
   database.function("packed_bytes", (pack, at, length) => files.read(Number(pack), Number(at), Number(length)) ?? null);
   database.exec(
-    "create temp view block_data as select seq, packed_bytes(pack, at, length) as data from main.packed_block",
+    `create temp view block_data as select seq, packed_bytes(${doubles(["pack", "at", "length"])}) as data from main.packed_block`,
   );
 }

@@ -91,6 +91,28 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
     await Promise.all([onPostgres.close(), onSqlite.close()]);
   });
 
+  it("moves positions that an older version wrote without checksums, and they are deleted when they are old", async (context) => {
+    const directory = await oddFolder(context);
+    change(directory, "update tail set crc = null; update block set crc = null");
+    const url = await server.database();
+    await done(directory, "--to", url);
+    // Damage: its bytes say otherwise.
+    await ask(url, "update block set first = first + 1 where seq = (select min(seq) from block where device = 2)");
+    const ends = await ask(url, "select device, max(last) as last from block group by device order by device");
+    const store = await openPostgres(url, silentLog, { secrets: secretsOf(directory) });
+    const deleted: number[] = [];
+    for (const [index, { last }] of ends.entries()) {
+      const [old] = await store.locations.oldPositions([index + 1], Number(last) + 1);
+      assert.ok(old !== undefined && old.count > 500);
+      const { positions, more } = await store.locations.deleteOld(index + 1, old.keptFrom);
+      assert.equal(more, false);
+      deleted.push(old.count - positions);
+    }
+    await store.close();
+    const [block] = await ask(url, "select count from block where seq = (select min(seq) from block where device = 2)");
+    assert.deepEqual(deleted, [0, Number(block?.count)]);
+  });
+
   it("moves every table that there is", async (context) => {
     const content = contentOf(await oddFolder(context, 1));
     const tables = [...content.keys()].filter((name) => !["schema", "sqlite_sequence", "migration"].includes(name));

@@ -1,4 +1,5 @@
 import type { DeviceKey } from "../../model/device.ts";
+import { isOwnRow } from "../blocks/own-row.ts";
 import {
   type DropAnswer,
   type DropRequest,
@@ -21,6 +22,8 @@ const blockColumns = [...tailColumns, "bytes", "as_of", ...sumColumns];
 /** Positions in `blockColumns` of `as_of` (the row number up to which the block includes shifts) and of the first sum. */
 const asOfAt = 6;
 const sumsAt = 7;
+/** Numbers can be checked by the checksum alone. The bytes are read only if there is none. */
+const ifNoSum = "case when crc is null then data end as data";
 
 const sql = {
   removeTail: { name: "remove_tail", sql: "delete from tail where seq = any ($1::bigint[])" },
@@ -56,11 +59,11 @@ const sql = {
   forgetPatches: { name: "forget_patches", sql: "delete from patch where device = $1::bigint and seq <= $2::bigint" },
   tailNumbers: {
     name: "tail_numbers",
-    sql: `select ${tailColumns.join(", ")}, crc from tail where seq = any ($1::bigint[])`,
+    sql: `select ${tailColumns.join(", ")}, crc, ${ifNoSum} from tail where seq = any ($1::bigint[])`,
   },
   blockNumbers: {
     name: "block_numbers",
-    sql: `select ${blockColumns.join(", ")}, crc from block where seq = any ($1::bigint[])`,
+    sql: `select ${blockColumns.join(", ")}, crc, ${ifNoSum} from block left join block_data using (seq) where seq = any ($1::bigint[])`,
   },
   countDeleted: {
     name: "count_deleted",
@@ -145,7 +148,7 @@ export function drop(session: Session, { device, seqs, count, stays }: DropReque
   return inTransaction(session, async ({ begin, commit, rollback }) => {
     const asked = [...seqs, stays];
     const [tail, blocks] = await begin(step(sql.tailNumbers, ints(asked)), step(sql.blockNumbers, ints(asked)));
-    const whole = new Map([...wholeRows(tail, device, tailColumns), ...wholeRows(blocks, device, blockColumns)]);
+    const whole = new Map([...wholeRows("tail", tail, device), ...wholeRows("block", blocks, device)]);
     const damaged = asked.filter((seq) => whole.get(seq) === false);
     if (damaged.length > 0 || asked.some((seq) => !whole.has(seq))) {
       await rollback();
@@ -156,16 +159,20 @@ export function drop(session: Session, { device, seqs, count, stays }: DropReque
   });
 }
 
-/** Whether each row's numbers match its checksum, by row number. The owner must be the device that the caller names. Every row of this engine has a checksum. */
+/** Whether each row's numbers match its checksum, by row number. The owner must be the device that the caller names. Rows that were moved here may have no checksum. */
 function wholeRows(
+  table: "tail" | "block",
   found: Result | undefined,
   device: DeviceKey,
-  columns: readonly string[],
 ): readonly (readonly [number, boolean])[] {
+  const columns = table === "tail" ? tailColumns : blockColumns;
   return (found?.rows ?? []).map((row) => {
-    const numbers = columns.map(() => row.int()).with(1, device);
+    const numbers = columns.map(() => row.int());
     const crc = row.maybeInt();
-    return [numbers[0] ?? 0, crc !== null && fitsNumbers(crc, numbers)] as const;
+    const data = row.bytes();
+    const [seq = 0, owner = 0, first = 0, last = 0, count = 0] = numbers;
+    if (crc !== null) return [seq, fitsNumbers(crc, numbers.with(1, device))] as const;
+    return [seq, data !== undefined && isOwnRow(table, owner, { device, first, last, count, data })] as const;
   });
 }
 

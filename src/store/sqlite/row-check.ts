@@ -1,8 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
-import { blockHeader } from "../blocks/layout.ts";
-import { checkChunk, type StoredChunk } from "../records/chunk-check.ts";
-import { recordsDamage } from "../records/damage.ts";
+import { isOwnRow } from "../blocks/own-row.ts";
 import { fitsNumbers } from "../records/row-sum.ts";
 import { asDoubles, summed } from "./row-sums.ts";
 
@@ -35,18 +33,7 @@ function isWhole(table: "tail" | "block", device: DeviceKey, row: Readonly<Recor
   const { crc, data } = row;
   const numbers = summed[table].map((column) => (column === "device" ? device : Number(row[column])));
   if (crc !== null) return fitsNumbers(Number(crc), numbers);
-  if (!(data instanceof Uint8Array) || row.device !== device) return false;
-  const chunk = { first: Number(row.first), last: Number(row.last), count: Number(row.count), data };
-  return table === "tail" ? checkChunk(chunk).problem === undefined : hasItsHeader(device, chunk);
-}
-
-/** Whether a block of an older version, whose row has no checksum, belongs to its row. */
-function hasItsHeader(device: DeviceKey, chunk: StoredChunk): boolean {
-  try {
-    blockHeader({ device, ...chunk });
-    return true;
-  } catch (error) {
-    if (recordsDamage(error) === undefined) throw error;
-    return false;
-  }
+  if (!(data instanceof Uint8Array)) return false;
+  const [first, last, count] = [Number(row.first), Number(row.last), Number(row.count)];
+  return isOwnRow(table, Number(row.device), { device, first, last, count, data });
 }

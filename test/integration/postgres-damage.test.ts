@@ -18,6 +18,7 @@ const damages: readonly (readonly [what: string, sql: string, shows: "history" |
   ["a bit of a row of the tail", `update tail set data = ${flipped("data", 60)} where seq = ${newest}`, "history"],
   ["a digit of a row of the tail", `update tail set count = count + 1 where seq = ${newest}`, "history"],
   ["a bit of what late reports add", `update shifts set data = ${flipped("data", 30)} where device = $1`, "history"],
+  ["a row of what late reports add", "delete from shifts where device = $1", "history"],
   ["a bit of what late reports change", `update patch set data = ${flipped("data", 30)} where device = $1`, "history"],
   ["a bit of the state", `update device_state set data = ${flipped("data", 20)} where device = $1`, "state"],
 ];

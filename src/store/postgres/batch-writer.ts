@@ -3,11 +3,12 @@ import type { CommitAnswer, CommitRequest } from "../locations/calls.ts";
 import { changesDamaged, noMatch } from "../locations/failures.ts";
 import { type BatchVisitor, type LaidPatches, type PackedState, type Rewrite, unpackBatch } from "../records/batch.ts";
 import { Rewriter } from "../records/rewrite.ts";
-import { extendedSum, rowSum } from "../records/row-sum.ts";
+import { extendedSum, misfit, rowSum } from "../records/row-sum.ts";
 import { Shifts } from "../records/shifts.ts";
-import { type ShiftsRow, shiftsOf, shiftsRowOf, tailRowOf } from "./chunk-rows.ts";
+import { tailRowOf } from "./chunk-rows.ts";
 import { insertRows } from "./insert-rows.ts";
 import { writeRefused } from "./refused-writer.ts";
+import { type FoundShifts, foundShifts, shiftRows, shiftsOf } from "./shift-rows.ts";
 import { inTransaction } from "./transaction.ts";
 import type { Statement, Step } from "./wire/messages.ts";
 import { type Result, type Session, step } from "./wire/session.ts";
@@ -26,10 +27,6 @@ const sql = {
     sql: `select own.device from unnest($1::bigint[], $2::bigint[]) as asked (device, version)
       join device_state as own on own.device = asked.device and own.version = asked.version`,
   },
-  shiftsOf: {
-    name: "shifts_of",
-    sql: "select device, seq, since, count, crc, data from shifts where device = any ($1::bigint[])",
-  },
   chunks: { name: "chunks", sql: "select seq, first, last, count, crc, data from tail where seq = any ($1::bigint[])" },
   append: {
     name: "append",
@@ -46,6 +43,10 @@ const sql = {
       from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[]) as new (device, since, count, data, crc)
       on conflict (device) do update set seq = excluded.seq, since = excluded.since, count = excluded.count,
         data = shifts.data || excluded.data, crc = excluded.crc`,
+  },
+  mark: {
+    name: "mark_shifted",
+    sql: "update device_state set shifted = 1 where device = any ($1::bigint[]) and shifted is distinct from 1",
   },
   rewrite: {
     name: "rewrite",
@@ -116,7 +117,7 @@ function bytesOf(rows: readonly { readonly data: Uint8Array }[]): Value {
 
 /** The rows that a commit changes, as they were before it. */
 interface Stored {
-  readonly shifts: ReadonlyMap<DeviceKey, ShiftsRow>;
+  readonly shifts: ReadonlyMap<DeviceKey, FoundShifts>;
   readonly chunks: ReadonlyMap<number, Row>;
 }
 
@@ -153,13 +154,13 @@ async function begin(
     step(sql.checkStates, column(checked, "device"), column(checked, "before")),
   ];
   const changed = [...shifted, ...rewrites];
-  if (changed.length > 0) steps.push(step(sql.shiftsOf, column(changed, "device")));
+  if (changed.length > 0) steps.push(step(shiftRows, column(changed, "device")));
   if (rewrites.length > 0) steps.push(step(sql.chunks, ints(rewrites.flatMap(({ seqs }) => seqs))));
   const [updated, found, shifts, chunks] = await run(...steps);
   const met = new Set<DeviceKey>();
   for (const result of [updated, found]) for (const row of result?.rows ?? []) met.add(row.int());
   const conflicts = devices.filter((one) => !met.has(one));
-  return { conflicts, stored: { shifts: keyed(shifts, shiftsRowOf), chunks: keyed(chunks, (_, row) => row) } };
+  return { conflicts, stored: { shifts: keyed(shifts, foundShifts), chunks: keyed(chunks, (_, row) => row) } };
 }
 
 function keyed<T>(result: Result | undefined, read: (key: number, row: Row) => T): ReadonlyMap<number, T> {
@@ -178,11 +179,12 @@ interface ShiftsAfter extends SummedRow {
   readonly count: number;
 }
 
-/** A row that does not match its checksum does not match its new one either: damage stays visible. */
+/** A row that does not match its checksum does not match its new one either, and neither does one that replaces a missing row: damage stays visible. */
 function shiftsAfter(seq: number, { shifted }: Rows, { shifts }: Stored): readonly ShiftsAfter[] {
   return shifted.map(({ device, since, count, data }) => {
     const before = shifts.get(device);
     if (before === undefined) return { device, since, count, data, crc: rowSum([device, seq, since, count], data) };
+    if (before === "missing") return { device, since, count, data, crc: misfit };
     const [, , sinceBefore, countBefore] = before.numbers;
     const after = [device, seq, Math.min(since, sinceBefore), count + countBefore] as const;
     const all = () => rowSum(after, Buffer.concat([before.data, data]));
@@ -203,8 +205,9 @@ function rewrite(rewrites: readonly Rewrite[], { chunks, shifts }: Stored, { shi
   for (const { device, seqs, patches } of rewrites) {
     const before = shifts.get(device);
     const appended = shifted.find((one) => one.device === device)?.data ?? noBytes;
-    if (before !== undefined) shiftsOf(before);
-    const rewriter = new Rewriter(patches, new Shifts(Buffer.concat([before?.data ?? noBytes, appended])));
+    shiftsOf(device, before);
+    const stored = before === undefined || before === "missing" ? noBytes : before.data;
+    const rewriter = new Rewriter(patches, new Shifts(Buffer.concat([stored, appended])));
     for (const seq of seqs) {
       const row = chunks.get(seq);
       if (row === undefined) continue;
@@ -235,6 +238,7 @@ function writesOf(
   if (shifts.length > 0) {
     const [device, since, count] = [column(shifts, "device"), column(shifts, "since"), column(shifts, "count")];
     steps.push(step(sql.shift, int(seq), device, since, count, bytesOf(shifts), column(shifts, "crc")));
+    steps.push(step(sql.mark, device));
   }
   if (rewritten.length > 0)
     steps.push(step(sql.rewrite, column(rewritten, "seq"), bytesOf(rewritten), column(rewritten, "crc")));

@@ -4,7 +4,8 @@ import { changesDamaged, damaged, EngineError, noMatch } from "../locations/fail
 import { recordsDamage } from "../records/damage.ts";
 import { Patches, type PatchRow } from "../records/patches.ts";
 import { areNumbersWhole, isWhole } from "../records/row-sum.ts";
-import { Shifts } from "../records/shifts.ts";
+import type { Shifts } from "../records/shifts.ts";
+import { foundShifts, shiftRows, shiftsOf } from "./shift-rows.ts";
 import type { Statement } from "./wire/messages.ts";
 import { type Result, type Session, step } from "./wire/session.ts";
 import { ints, type Row } from "./wire/values.ts";
@@ -26,10 +27,6 @@ const tailHeads: Statement = {
 const blockHeads: Statement = {
   name: "block_heads",
   sql: `select ${blockHead} from block where seq = any ($1::bigint[])`,
-};
-const shiftRows: Statement = {
-  name: "shifts_of",
-  sql: "select device, seq, since, count, crc, data from shifts where device = any ($1::bigint[])",
 };
 const patchRows: Statement = {
   name: "patches_of",
@@ -175,31 +172,9 @@ interface Waiting {
 function waitingFor(device: DeviceKey, { shifts, patches }: WaitingRows): Waiting {
   const ofShifts = shifts.get(device);
   return {
-    shifts: ofShifts === undefined ? new Shifts(undefined) : shiftsOf(shiftsRowOf(device, ofShifts)),
+    shifts: shiftsOf(device, ofShifts && foundShifts(device, ofShifts)),
     patches: patches.get(device)?.map((row) => patchOf(device, row)) ?? [],
   };
-}
-
-/** A row of `shifts`. */
-export interface ShiftsRow {
-  /** The device's key, and what the row says of the shifts. */
-  readonly numbers: readonly [device: DeviceKey, seq: number, since: number, count: number];
-  readonly crc: number | null;
-  readonly data: Uint8Array;
-}
-
-/** Reads a row of `shifts` from its second column on; the first, the device, was read already. */
-export function shiftsRowOf(device: DeviceKey, row: Row): ShiftsRow {
-  const numbers = [device, row.int(), row.int(), row.int()] as const;
-  return { numbers, crc: row.maybeInt(), data: row.bytes() ?? noBytes };
-}
-
-/** Decodes the shifts of a row. Throws if it is damaged. */
-export function shiftsOf({ numbers, crc, data }: ShiftsRow): Shifts {
-  const [device] = numbers;
-  if (data.byteLength % 8 !== 0) throw changesDamaged(device, "a row is cut short");
-  if (isWhole(crc, numbers, data) === false) throw changesDamaged(device, noMatch);
-  return new Shifts(data);
 }
 
 function patchOf(device: DeviceKey, row: Row): WaitingPatch {

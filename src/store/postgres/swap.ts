@@ -8,8 +8,7 @@ import {
   type WaitingLeft,
 } from "../locations/calls.ts";
 import { extendedSum, fitsNumbers, rowSum } from "../records/row-sum.ts";
-import { Shifts } from "../records/shifts.ts";
-import { shiftsOf, shiftsRowOf } from "./chunk-rows.ts";
+import { foundShifts, shiftRows, shiftsOf } from "./shift-rows.ts";
 import { inTransaction } from "./transaction.ts";
 import type { Statement, Step } from "./wire/messages.ts";
 import { changedBy, type Result, type Session, step } from "./wire/session.ts";
@@ -50,12 +49,15 @@ const sql = {
       from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
         as new (seq, odometer, one, two, three, four, crc) where own.seq = new.seq`,
   },
-  shifts: { name: "shifts_to_keep", sql: "select seq, since, count, crc, data from shifts where device = $1::bigint" },
   keep: {
     name: "keep_shifts",
     sql: "update shifts set since = $2::bigint, count = $3::bigint, data = $4::bytea, crc = $5::bigint where device = $1::bigint",
   },
   forget: { name: "forget_shifts", sql: "delete from shifts where device = $1::bigint" },
+  unmark: {
+    name: "unmark_shifted",
+    sql: "update device_state set shifted = 0 where device = $1::bigint and shifted = 1",
+  },
   forgetPatches: { name: "forget_patches", sql: "delete from patch where device = $1::bigint and seq <= $2::bigint" },
   tailNumbers: {
     name: "tail_numbers",
@@ -179,21 +181,22 @@ function wholeRows(
 /** Deletes a device's shifts and patches up to a row number. All chunks that they concern include them by now. Returns what is left. */
 export function forget(session: Session, device: DeviceKey, seq: number): Promise<WaitingLeft> {
   return inTransaction(session, async ({ begin, commit }) => {
-    const [found] = await begin(step(sql.shifts, int(device)));
+    const [found] = await begin(step(shiftRows, ints([device])));
     const row = found?.rows[0];
-    const before = row && shiftsRowOf(device, row);
-    const { count, since, bytes: data } = (before ? shiftsOf(before) : new Shifts(undefined)).after(seq);
-    const sum = rowSum([device, before?.numbers[1] ?? 0, since, count], data);
+    const before = row && foundShifts(row.int(), row);
+    const { count, since, bytes: data } = shiftsOf(device, before).after(seq);
+    const last = before === undefined || before === "missing" ? 0 : before.numbers[1];
+    const sum = rowSum([device, last, since, count], data);
     const kept =
       count === 0
-        ? step(sql.forget, int(device))
-        : step(sql.keep, int(device), int(since), int(count), bytes(data), int(sum));
+        ? [step(sql.forget, int(device)), step(sql.unmark, int(device))]
+        : [step(sql.keep, int(device), int(since), int(count), bytes(data), int(sum))];
     const results = await commit(
-      kept,
+      ...kept,
       step(sql.forgetPatches, int(device), int(seq)),
       step(sql.patchesLeft, int(device)),
     );
-    const left = results[2]?.rows[0];
+    const left = results.at(-1)?.rows[0];
     const [patches = 0, rows = 0, first = 0] = left === undefined ? [] : [left.int(), left.int(), left.int()];
     return {
       shifts: { count, since },

@@ -52,7 +52,7 @@ export function areNumbersWhole(sum: unknown, numbers: RowNumbers): boolean | un
 }
 
 /** The checksum of no row. */
-const misfit = -1;
+export const misfit = -1;
 
 function ofBytesIn(sum: number): number {
   return ((sum % bytesRange) + bytesRange) % bytesRange;

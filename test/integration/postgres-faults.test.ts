@@ -167,6 +167,24 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
     await (await openPostgres(url, silentLog, { times: shortTimes })).close();
   });
 
+  it("a lock of another role is told as such", async (context) => {
+    const url = await server.database();
+    const database = new URL(url).pathname.slice(1);
+    await server.ask(
+      database,
+      "create role owner; create role one login inherit in role owner; create role two login in role owner; alter role two set datestyle = 'German'; grant all on schema public to owner",
+    );
+    const as = (role: string) => url.replace("waybeam@", `${role}@`);
+    for (const role of ["one", "two"]) await server.ask(database, `alter role ${role} set role owner`);
+    const first = await openPostgres(as("one"), silentLog, { times: shortTimes });
+    context.after(() => first.close());
+    for (const role of ["one", "two"])
+      await assert.rejects(openPostgres(as(role), silentLog, { times: shortTimes }), {
+        name: "DatabaseInUse",
+        message: /Another service uses the database: waybeam service/,
+      });
+  });
+
   it("a lock that is lost is taken again, and nothing is written before", async (context) => {
     const { database, world, told } = await storyFor(context);
     const warnings: string[] = [];
@@ -194,10 +212,19 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
     const { key } = await makeDevice(first, (await makeAccount(first)).key);
     // To its server the first one is gone, and it is cut off from it.
     network.frozen = true;
+    const gone = (who: string) =>
+      server.ask(
+        new URL(url).pathname.slice(1),
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name like '${who}' and datname = current_database()`,
+      );
+    await gone("waybeam %");
+    // A connection that may still change rows keeps another service away.
+    await assert.rejects(openPostgres(url, silentLog, { times: shortTimes }), {
+      name: "DatabaseInUse",
+      message: /Another service uses the database: waybeam at /,
+    });
     network.cut();
-    const gone =
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'waybeam%' and datname = current_database()";
-    await server.ask(new URL(url).pathname.slice(1), gone);
+    await gone("waybeam%");
     const second = await openPostgres(url, silentLog, { times: shortTimes });
     context.after(() => second.close());
     return { first, second, network, taken, key };
@@ -216,6 +243,7 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
     await assert.rejects(untilHeld(first), { name: "StoreUnavailable" });
     assert.match(String(await taken), /another service has written to the database/);
     await assert.rejects(first.locations.commit({ devices: [], refused: [] }), { name: "StoreUnavailable" });
+    await assert.rejects(first.users.setLastLogin(1, 1), { message: /another service has written to the database/ });
     assert.ok(key > 0);
   });
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { openReadingSession } from "../../src/store/postgres/connection.ts";
+import { openPostgresRows } from "../../src/store/postgres/open.ts";
 import type { Order } from "../../src/store/postgres/orders.ts";
 import { addressOf } from "../../src/store/postgres/orders.ts";
 import { Session, step } from "../../src/store/postgres/wire/session.ts";
@@ -83,6 +84,17 @@ describe("sessions of PostgreSQL", { skip: noPostgres }, () => {
     await store.check();
     context.after(await stopped(new URL(url).pathname.slice(1), "waybeam %"));
     await store.close();
+  });
+
+  it("rows are closed also where the server does not answer any more, and leave nothing open", async (context) => {
+    const url = await server.database();
+    const rows = await openPostgresRows(url, { log: silentLog, times: shortTimes });
+    await Promise.all([rows.check(), rows.check(), rows.check()]);
+    context.after(await stopped(new URL(url).pathname.slice(1), "waybeam%"));
+    const open = () => process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+    const before = open();
+    await rows.close();
+    assert.equal(before - open(), 3);
   });
 
   it("nobody waits for what was under way when a session was ended and its server hung", async (context) => {

@@ -6,10 +6,12 @@ import { before, describe, it } from "node:test";
 import { systemIds } from "../../src/observe/index.ts";
 import { StoreTooNew } from "../../src/store/migrations/migrations.ts";
 import { openPostgresRows } from "../../src/store/postgres/open.ts";
+import { openPostgresStore } from "../../src/store/postgres/open-store.ts";
 import { DatabaseUnusable } from "../../src/store/postgres/unusable.ts";
 import { SecretKeyUnusable } from "../../src/store/secrets/key-file.ts";
 import { selfSigned } from "../support/certificate.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
+import { shortTimes } from "../support/postgres-store.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
@@ -181,6 +183,27 @@ describe("a PostgreSQL database", { skip: noPostgres }, () => {
     url.port = String(proxy.port);
     assert.match((await problemsOf(url.href))[0] ?? "", /can't be reached: .*timeout/);
   });
+
+  for (const at of [
+    "server_version_num",
+    "full_page_writes",
+    "pg_try_advisory_lock",
+    "gen_random_uuid",
+    "create table",
+    "service",
+    "scan_blocks",
+  ])
+    it(`ends the start in time where the server hangs while it is asked for ${at}`, async () => {
+      const url = new URL(await server.database());
+      const proxy = await TcpProxy.start(server.port);
+      url.port = String(proxy.port);
+      proxy.silentAt(at);
+      await assert.rejects(openPostgresStore(url.href, { log: silentLog, times: shortTimes }), (error) => {
+        assert.ok(error instanceof DatabaseUnusable, String(error));
+        assert.match(error.message, /can't be (reached|opened): .*(did not answer|timeout|terminated)/);
+        return true;
+      });
+    });
 });
 
 describe("a PostgreSQL server with TLS", { skip: noPostgres }, () => {

@@ -10,6 +10,7 @@ export class TcpProxy {
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   #losesAnswerTo: string | undefined;
   #silent = false;
+  #silentAt: string | undefined;
 
   private constructor(server: Server, port: number, to: number) {
     this.#server = server;
@@ -30,6 +31,11 @@ export class TcpProxy {
   /** The next message that holds this text reaches the server. Its answer does not come back: the connection breaks once the server has taken it. */
   loseAnswerTo(text: string): void {
     this.#losesAnswerTo = text;
+  }
+
+  /** From the next message on that holds this text nothing goes through, and no side is told. */
+  silentAt(text: string): void {
+    this.#silentAt = text;
   }
 
   /** From now on nothing goes through, and no side is told. */
@@ -59,6 +65,11 @@ export class TcpProxy {
     for (const socket of pair) socket.on("error", end).on("close", end);
     let isLost = false;
     client.on("data", (bytes) => {
+      if (this.#silentAt !== undefined && bytes.includes(this.#silentAt)) {
+        this.#silentAt = undefined;
+        this.silent = true;
+      }
+      if (this.#silent) return;
       if (this.#losesAnswerTo !== undefined && bytes.includes(this.#losesAnswerTo)) {
         this.#losesAnswerTo = undefined;
         isLost = true;

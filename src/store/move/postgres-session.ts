@@ -11,7 +11,7 @@ import { Session, step } from "../postgres/wire/session.ts";
 const times: Times = { ...usualTimes, statement: 3_600_000 };
 
 const settings = {
-  client_min_messages: "error",
+  client_min_messages: "warning",
   default_transaction_isolation: "read committed",
   default_transaction_deferrable: "off",
   synchronous_commit: "on",
@@ -33,7 +33,7 @@ const settings = {
 
 const lockWriting = {
   name: "lock_writing",
-  sql: `select pg_try_advisory_lock(${locks.writing})::int::bigint`,
+  sql: `select (pg_try_advisory_lock(${locks.writing}) and pg_try_advisory_lock(${locks.rows}))::int::bigint`,
 };
 
 /** A database that nobody else uses. */
@@ -46,11 +46,11 @@ export interface HeldDatabase {
 }
 
 /**
- * Takes both locks that a service has on its database. The one of those who write is the session's own: as long as the session can do anything, no service starts, also where the
+ * Takes all locks that a service has on its database. Those of who writes are the session's own: as long as the session can do anything, no service starts, also where the
  * connection with the other lock was lost. Rejects as `checkedAddress` does, and with `DatabaseInUse`.
  */
 export async function holdDatabase(url: string, log: Log, reads: boolean): Promise<HeldDatabase> {
-  const address = await checkedAddress(url, !reads);
+  const address = await checkedAddress(url, usualTimes, !reads);
   const lock = await ServiceLock.take({ address, times: usualTimes, log });
   try {
     const mode = { default_transaction_read_only: reads ? "on" : "off" };

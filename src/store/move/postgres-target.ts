@@ -95,7 +95,7 @@ export class PostgresTarget implements TargetSide {
   async begin(origin: Origin): Promise<void> {
     if (this.#journal !== undefined) return;
     const { address, session } = this.#held;
-    const tables = new PostgresTables(makePool(address, 1, undefined, this.#log), usualTimes.statement);
+    const tables = new PostgresTables(makePool({ address, connections: 1, times: undefined, log: this.#log }), usualTimes.statement);
     try {
       await migrate(tables, engine);
     } finally {

@@ -1,8 +1,9 @@
 import pg from "pg";
 import type { StoreUnavailable } from "../../ports/store.ts";
-import { checkNumber, movingNumber } from "../migrations/migrations.ts";
+import { checkNumber, movingNumber, StoreHalfMoved, StoreTooNew } from "../migrations/migrations.ts";
+import { endOf } from "./ending.ts";
 import { messageOf } from "./errors.ts";
-import { usualTimes } from "./pool.ts";
+import type { Times } from "./pool.ts";
 import { type DatabaseProblem, DatabaseUnusable } from "./unusable.ts";
 import { type ParsedUrl, parseUrl, type ServerAddress } from "./url.ts";
 
@@ -16,17 +17,21 @@ const noTls = "The server does not support SSL connections";
  * Connects to the server of an address and checks, without changing anything, whether its database can hold the store. Returns the address, with or without TLS as the server has it.
  * Throws `DatabaseUnusable` with every problem, and what `checkNumber` does. `mayBeHalfMoved`: a move that goes on asks.
  */
-export async function checkedAddress(url: string, mayBeHalfMoved = false): Promise<ServerAddress> {
+export async function checkedAddress(url: string, times: Times, mayBeHalfMoved = false): Promise<ServerAddress> {
   const parsed = parseUrl(url);
   if ("problems" in parsed) throw new DatabaseUnusable(parsed.problems);
-  const { client, address } = await connect(parsed);
+  const { client, address } = await connect(parsed, times);
   try {
     const problems = [...(await serverProblems(client)), ...(await roleProblems(client, parsed))];
     problems.push(...(await contentProblems(client, parsed, mayBeHalfMoved)));
     if (problems.length > 0) throw new DatabaseUnusable(problems);
     return address;
+  } catch (error) {
+    const isTold = [DatabaseUnusable, StoreTooNew, StoreHalfMoved].some((kind) => error instanceof kind);
+    if (isTold || !(error instanceof Error)) throw error;
+    throw unreachable(error, parsed);
   } finally {
-    await client.end();
+    await endOf(client, times.connect);
   }
 }
 
@@ -35,25 +40,25 @@ interface Connected {
   readonly address: ServerAddress;
 }
 
-async function connect(parsed: ParsedUrl): Promise<Connected> {
+async function connect(parsed: ParsedUrl, times: Times): Promise<Connected> {
   const { address, mayBePlain } = parsed;
   try {
-    return await connectTo(address);
+    return await connectTo(address, times);
   } catch (error) {
     const plain = { ...address, ssl: false };
     if (!(error instanceof Error)) throw error;
     if (error.message !== noTls || !mayBePlain) throw unreachable(error, parsed);
-    return connectTo(plain).catch((failure: Error) => {
+    return connectTo(plain, times).catch((failure: Error) => {
       throw unreachable(failure, parsed);
     });
   }
 }
 
-async function connectTo(address: ServerAddress): Promise<Connected> {
+async function connectTo(address: ServerAddress, times: Times): Promise<Connected> {
   const client = new pg.Client({
     ...address,
-    connectionTimeoutMillis: usualTimes.connect,
-    query_timeout: usualTimes.statement,
+    connectionTimeoutMillis: times.connect,
+    query_timeout: times.statement,
   });
   // The connection may break between two queries. The next query then fails; without a listener the process would.
   client.on("error", () => {});

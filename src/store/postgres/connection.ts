@@ -11,7 +11,8 @@ export function orderOfWorker(): Order {
 
 /** Parameters of all sessions of the threads. Every statement finds its rows by keys, so one plan fits all values, and no plan may read whole tables. */
 const common = {
-  client_min_messages: "error",
+  // The server only warns of a commit that a synchronous standby does not have.
+  client_min_messages: "warning",
   enable_hashjoin: "off",
   enable_mergejoin: "off",
   enable_seqscan: "off",
@@ -91,8 +92,10 @@ export const writingSettings = {
   default_transaction_read_only: "off",
   default_transaction_deferrable: "off",
   statement_timeout: "0",
+  idle_session_timeout: "0",
   // The server ends the session soon after our machine is gone, so that the lock does not outlive us for long.
   tcp_keepalives_idle: "10",
   tcp_keepalives_interval: "5",
   tcp_keepalives_count: "3",
+  tcp_user_timeout: "25000",
 };

@@ -14,21 +14,22 @@ import {
   SelectQueryNode,
   type TransactionBuilder,
 } from "kysely";
-import type { QueryResult as Answer, Pool, PoolClient } from "pg";
+import type { QueryResult as Answer, PoolClient } from "pg";
 import { StoreUnavailable } from "../../ports/store.ts";
 import { EngineError } from "../locations/failures.ts";
 import type { RunTogether } from "../rows/statement-groups.ts";
 import type { Schema } from "../schema.ts";
 import { again } from "./again.ts";
 import { BytewiseCompiler } from "./compiler.ts";
-import { hasMetAnother, isWorthAnotherTry, type Stage, storeError } from "./errors.ts";
+import { hasMetAnother, isWorthAnotherTry, type Stage, storeError, withoutStandby } from "./errors.ts";
 import { Places } from "./places.ts";
+import type { ServerPool } from "./pool.ts";
 import { storedText } from "./text.ts";
 
 /** Kysely over a pool. After a conflict with others a transaction is run again from its beginning, so its callback must have no effects outside the database. */
 export class PostgresTables extends Kysely<Schema> {
   /** `waitMs`: how long to wait for a connection while others have all of them. */
-  constructor(pool: Pool, waitMs: number) {
+  constructor(pool: ServerPool, waitMs: number) {
     super({
       dialect: new PooledDialect(pool, waitMs),
       // PostgreSQL refuses an empty list after `in`.
@@ -58,10 +59,10 @@ export function runTogether(database: PostgresTables): RunTogether {
 }
 
 class PooledDialect implements Dialect {
-  readonly #pool: Pool;
+  readonly #pool: ServerPool;
   readonly #waitMs: number;
 
-  constructor(pool: Pool, waitMs: number) {
+  constructor(pool: ServerPool, waitMs: number) {
     this.#pool = pool;
     this.#waitMs = waitMs;
   }
@@ -83,14 +84,17 @@ class PooledDialect implements Dialect {
   }
 }
 
+/** How long the server may take to close connections that were ended, ms. */
+const endMs = 5000;
+
 /** In place of Kysely's own driver: it knows which failures leave it open whether a call was done, and gives no connection back that may be broken. */
 class PooledDriver implements Driver {
-  readonly #pool: Pool;
+  readonly #pool: ServerPool;
   /** The pool's own time limit is for connecting. Callers who wait for others may wait longer, so they wait here. */
   readonly #places: Places;
   readonly #taken = new WeakMap<DatabaseConnection, PooledConnection>();
 
-  constructor(pool: Pool, waitMs: number) {
+  constructor(pool: ServerPool, waitMs: number) {
     this.#pool = pool;
     this.#places = new Places(pool.options.max, waitMs);
   }
@@ -100,7 +104,7 @@ class PooledDriver implements Driver {
   async acquireConnection(): Promise<DatabaseConnection> {
     await this.#places.take();
     try {
-      const connection = new PooledConnection(await this.#pool.connect());
+      const connection = new PooledConnection(await this.#pool.connect(), this.#pool);
       this.#taken.set(connection, connection);
       return connection;
     } catch (error) {
@@ -127,7 +131,7 @@ class PooledDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
-    await this.#pool.end();
+    await this.#pool.endIn(endMs);
   }
 }
 
@@ -136,12 +140,14 @@ const writes: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERG
 
 class PooledConnection implements DatabaseConnection {
   readonly #client: PoolClient;
+  readonly #pool: ServerPool;
   #inTransaction = false;
   /** After a failure the connection is closed, not given back to the pool: it may be broken, or lead to a server that no longer takes writes. */
   #isSuspect = false;
 
-  constructor(client: PoolClient) {
+  constructor(client: PoolClient, pool: ServerPool) {
     this.#client = client;
+    this.#pool = pool;
   }
 
   async begin(): Promise<void> {
@@ -186,7 +192,9 @@ class PooledConnection implements DatabaseConnection {
 
   async #ask(text: string, values: readonly unknown[], stage: Stage): Promise<Answer> {
     try {
-      return await this.#client.query({ text, values: [...values] });
+      const answer = await this.#client.query({ text, values: [...values] });
+      if (this.#pool.wasCutOff(this.#client)) throw withoutStandby();
+      return answer;
     } catch (error) {
       const told = storeError(error, stage);
       if (told instanceof StoreUnavailable && told.trouble === "down") this.#isSuspect = true;

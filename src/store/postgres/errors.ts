@@ -51,6 +51,19 @@ export function isWorthAnotherTry(error: unknown): boolean {
 /** How far a call had come when it failed. `asked`: it changed nothing · `sent`: if no answer came, it may be done. */
 export type Stage = "asked" | "sent";
 
+/** The server's routine that warns if the wait of a commit for a synchronous standby is cancelled. The commit is then answered like any other. The text of the warning is in the server's language. */
+export const standbyWait = "SyncRepWaitForLSN";
+
+/** The failure of a commit that the standby may not have. */
+export function withoutStandby(): StoreUnavailable {
+  const message = "the wait for the standby was cut off";
+  const cause = new EngineError({ message, trouble: "down", code: undefined });
+  return new StoreUnavailable(`store unavailable: ${message}; the standby may lack what is done`, {
+    cause,
+    mayBeDone: true,
+  });
+}
+
 /** The error that a caller of the store sees. */
 export function storeError(error: unknown, stage: Stage): unknown {
   if (error instanceof StoreUnavailable) return error;
@@ -74,7 +87,11 @@ function isWithoutAnswer(error: Error): boolean {
   return !(error instanceof DatabaseError) || /^(57P|08)/.test(error.code ?? "");
 }
 
+/** What `pg` says if no answer comes in time. */
+const noAnswer = "Query read timeout";
+
 /** A host with several addresses fails with one error for each, and an empty message of its own. */
 export function messageOf(error: Error): string {
+  if (error.message === noAnswer) return "the server did not answer in time";
   return error instanceof AggregateError ? error.errors.map(String).join("; ") : error.message;
 }

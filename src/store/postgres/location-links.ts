@@ -2,8 +2,8 @@ import { StoreUnavailable } from "../../ports/store.ts";
 import type { Link, ReaderCalls, WriterCalls } from "../locations/calls.ts";
 import { EngineError } from "../locations/failures.ts";
 import type { PostgresWriterCalls } from "./messages.ts";
+import { takenOver } from "./ownership.ts";
 import type { ServiceLock } from "./service-lock.ts";
-import { takenOver } from "./writing-session.ts";
 
 /** Calls whose answers go into the index and the states. They must see what earlier calls to the writer did, even those that were not answered. */
 const settling: ReadonlySet<string> = new Set([

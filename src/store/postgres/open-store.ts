@@ -1,6 +1,7 @@
 import pg from "pg";
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
+import { StoreUnavailable } from "../../ports/store.ts";
 import { ChunkIndex } from "../locations/chunk-index.ts";
 import { Locations } from "../locations/locations.ts";
 import { Mutex } from "../locations/mutex.ts";
@@ -8,16 +9,19 @@ import { Purger } from "../locations/purger.ts";
 import { type OpenedStore, toldOf, usualCacheBytes, usualRefusedBytes } from "../opened.ts";
 import { WorkerLink } from "../workers/worker-link.ts";
 import { checkedAddress } from "./checks.ts";
+import { endOf } from "./ending.ts";
+import { storeError } from "./errors.ts";
 import { SettledReader, WriterGate } from "./location-links.ts";
 import type { PostgresPackerCalls, PostgresReaderCalls, PostgresWriterCalls } from "./messages.ts";
 import { openPostgresRows, type PostgresOptions, type PostgresRows } from "./open.ts";
 import type { Order } from "./orders.ts";
-import { usualTimes } from "./pool.ts";
+import { type Times, usualTimes } from "./pool.ts";
 import { ServiceLock } from "./service-lock.ts";
+import { DatabaseUnusable } from "./unusable.ts";
 import type { ServerAddress } from "./url.ts";
 
 /** How to open a store in a PostgreSQL database. */
-export interface PostgresStoreOptions extends Omit<PostgresOptions, "removed"> {
+export interface PostgresStoreOptions extends Omit<PostgresOptions, "removed" | "service"> {
   /** Bytes of refused reports that each device may have. Unset: 16 MiB. */
   readonly refusedBytes?: number;
   /** Memory for decompressed blocks, bytes. Unset: 32 MiB. */
@@ -52,20 +56,28 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
     for (const one of closings.splice(0).reverse()) await one();
   };
   try {
-    const address = await checkedAddress(url);
-    const lock = await ServiceLock.take({ address, times, log });
+    const address = await checkedAddress(url, times);
+    const order: Order = { url, isPlain: address.ssl === false, service: await identified(address, times, log), times };
+    const lock = await ServiceLock.take({ address, times, log, service: order.service });
     closings.push(() => lock.release());
-    const order: Order = { url, isPlain: address.ssl === false, service: await identified(address, log), times };
     return await assemble(order, lock, options, closings, close);
   } catch (error) {
     await close();
-    throw error;
+    throw startFailure(error);
   }
 }
 
+/** The error of a start whose server does not do what it is asked. */
+function startFailure(error: unknown): unknown {
+  if (!(error instanceof StoreUnavailable) || error.trouble === "damaged") return error;
+  const wrong = `The database can't be opened: ${error.message}`;
+  const advice = "Look whether its server runs and answers, and whether the standbys that it waits for are there.";
+  return new DatabaseUnusable([{ wrong, advice }], { cause: error });
+}
+
 /** Gives this run of the service a name. Warns in the log of a server whose settings may lose acknowledged data when its machine fails. */
-async function identified(address: ServerAddress, log: Log): Promise<string> {
-  const client = new pg.Client({ ...address, connectionTimeoutMillis: usualTimes.connect });
+async function identified(address: ServerAddress, { connect, statement }: Times, log: Log): Promise<string> {
+  const client = new pg.Client({ ...address, connectionTimeoutMillis: connect, query_timeout: statement });
   client.on("error", () => {});
   try {
     await client.connect();
@@ -77,8 +89,10 @@ async function identified(address: ServerAddress, log: Log): Promise<string> {
     if (rows.length > 0) log.warn({}, text);
     const given = await client.query<{ service: string }>("select gen_random_uuid()::text as service");
     return given.rows[0]?.service ?? "";
+  } catch (error) {
+    throw storeError(error, "asked");
   } finally {
-    await client.end();
+    await endOf(client, connect);
   }
 }
 
@@ -114,13 +128,17 @@ async function assemble(
 ): Promise<OpenedStore> {
   const { log, refusedBytes = usualRefusedBytes, cacheBytes = usualCacheBytes } = options;
   const removed: { tell: (device: DeviceKey) => void } = { tell: () => undefined };
-  const rows = await openPostgresRows(order.url, { ...options, removed: (device) => removed.tell(device) });
+  const rows = await openPostgresRows(order.url, {
+    ...options,
+    service: order.service,
+    removed: (device) => removed.tell(device),
+  });
   closings.push(() => rows.close());
   const { tables: database, vault, crowded } = rows;
   const workers = workersOf(order, cacheBytes, log, closings);
   await workers.writer.call("take", null);
   const onTakenOver = toldOnce(options.onTakenOver);
-  lock.watch(order.service, onTakenOver);
+  lock.watch(onTakenOver);
   const writer = new WriterGate({ writer: workers.writer, lock, onTakenOver });
   const reader = new SettledReader(workers.reader, writer);
   const turns = new Mutex();

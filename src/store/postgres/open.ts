@@ -1,4 +1,3 @@
-import pg from "pg";
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
@@ -18,10 +17,10 @@ import { RefusedRows } from "../rows/refused.ts";
 import { UserRows } from "../rows/users.ts";
 import { type SecretOptions, unlock } from "../secrets/unlock.ts";
 import { openVault, type Vault } from "../secrets/vault.ts";
+import { alone } from "./alone.ts";
 import { checkedAddress } from "./checks.ts";
 import { PostgresTables, runTogether } from "./dialect.ts";
 import { engine } from "./engine.ts";
-import { storeError } from "./errors.ts";
 import { makePool, type Times, usualTimes } from "./pool.ts";
 import { secretEngine } from "./secrets.ts";
 import type { ServerAddress } from "./url.ts";
@@ -39,6 +38,8 @@ export interface PostgresOptions {
   readonly secrets?: SecretOptions;
   /** How long things may take. Unset: `usualTimes`. */
   readonly times?: Times;
+  /** The run of the service: see `Order`. Rows can be changed only while it is the one that writes. Unset: no such check, for tools and tests. */
+  readonly service?: string;
   /** Called with each device whose removal is on disk, so that its positions are deleted too. */
   readonly removed?: (device: DeviceKey) => void;
 }
@@ -59,10 +60,11 @@ const defaultNotices = 10_000;
  * `SecretKeyUnusable` if its secrets can't be decrypted.
  */
 export async function openPostgresRows(url: string, options: PostgresOptions): Promise<PostgresRows> {
-  const { log, connections = defaultConnections, times = usualTimes } = options;
-  const address = await checkedAddress(url);
-  const vault = await alone(address, () => bringUpToDate(address, options));
-  const tables = new PostgresTables(makePool(address, connections, times, log), times.statement);
+  const { log, connections = defaultConnections, times = usualTimes, service } = options;
+  const address = await checkedAddress(url, times);
+  const vault = await bringUpToDate(address, times, options);
+  const pool = makePool({ address, connections, times, log, ...(service !== undefined && { service }) });
+  const tables = new PostgresTables(pool, times.statement);
   const crowded = new CrowdedNotices(options.noticesPerDevice ?? defaultNotices);
   return {
     tables,
@@ -85,38 +87,17 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
   };
 }
 
-/** Number of the lock that services hold while they open a database: "waybeam" in ASCII. */
-const openingLock = "33602696198316397";
-
-/** Runs `work` while no other service opens the database. */
-async function alone<T>(address: ServerAddress, work: () => Promise<T>): Promise<T> {
-  const client = new pg.Client({ ...address, keepAlive: true, connectionTimeoutMillis: usualTimes.connect });
-  client.on("error", () => {});
+/** No time limits: migrations and the encryption of secrets may take long. They end if the server stops answering. */
+async function bringUpToDate(address: ServerAddress, times: Times, options: PostgresOptions): Promise<Vault> {
+  const { secrets, log } = options;
+  const pool = makePool({ address, connections: 1, times: undefined, log });
+  const tables = new PostgresTables(pool, times.statement);
   try {
-    await takeLock(client);
-    return await work();
-  } finally {
-    // The lock ends with its connection.
-    await client.end();
-  }
-}
-
-async function takeLock(client: pg.Client): Promise<void> {
-  try {
-    await client.connect();
-    await client.query("select pg_advisory_lock($1)", [openingLock]);
-  } catch (error) {
-    throw storeError(error, "asked");
-  }
-}
-
-/** No time limits: migrations and the encryption of secrets may take long. */
-async function bringUpToDate(address: ServerAddress, { secrets, log }: PostgresOptions): Promise<Vault> {
-  const tables = new PostgresTables(makePool(address, 1, undefined, log), usualTimes.statement);
-  try {
-    const settle = secrets && (await unlock(tables, secretEngine, secrets, log));
-    await migrate(tables, engine);
-    return (await settle?.()) ?? openVault;
+    return await alone({ address, times, lost: () => pool.break() }, async () => {
+      const settle = secrets && (await unlock(tables, secretEngine, secrets, log));
+      await migrate(tables, engine);
+      return (await settle?.()) ?? openVault;
+    });
   } finally {
     await tables.destroy();
   }

@@ -21,10 +21,14 @@ export function addressOf({ url, isPlain }: Pick<Order, "url" | "isPlain">): Ser
 
 /** Numbers of advisory locks. They begin with "waybeam" in ASCII, so another program in the database is unlikely to use them. */
 export const locks = {
-  /** A service's own connection holds it while the service runs. */
+  /** A program holds it while it brings the tables up to date. */
+  opening: "33602696198316397",
+  /** A service holds it while it runs, by a connection of its own. */
   service: "33602696198316398",
   /** The session that writes positions holds it. The next one gets it only after the last transaction of this one has ended. */
   writing: "33602696198316399",
+  /** The connections for rows share it. A service that starts has it alone when it becomes the one that writes. */
+  rows: "33602696198316400",
 } as const;
 
 /** The setting that names the last service that wrote positions, and the timeline of the server at that time. */

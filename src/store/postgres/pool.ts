@@ -1,6 +1,10 @@
+import { once } from "node:events";
 import pg from "pg";
 import type { Log } from "../../ports/log.ts";
 import { durable } from "./durable.ts";
+import { endsWhenCutOff } from "./ending.ts";
+import { standbyWait } from "./errors.ts";
+import { shareRows } from "./row-share.ts";
 import { textOf } from "./text.ts";
 import type { ServerAddress } from "./url.ts";
 
@@ -27,41 +31,105 @@ const unusedMs = 300_000;
 const session = `select
   set_config('default_transaction_isolation', 'read committed', false),
   set_config('default_transaction_deferrable', 'off', false),
+  set_config('client_min_messages', 'warning', false),
   set_config('extra_float_digits', '1', false),
+  set_config('idle_session_timeout', '0', false),
   set_config('jit', 'off', false),
+  set_config('standard_conforming_strings', 'on', false),
+  ${endsWhenCutOff},
   ${durable}`;
 
-/** Connections to a server, made when they are needed. `times` undefined: statements may take as long as they need, for migrations. */
-export function makePool(
-  address: ServerAddress,
-  connections: number,
-  times: Times | undefined,
-  log: Pick<Log, "warn">,
-): pg.Pool {
+/** Connections to a server, made when they are needed. */
+export class ServerPool extends pg.Pool {
+  /** All that are not closed yet, also those that the pool has forgotten. */
+  readonly #open: Set<pg.Client>;
+  /** Whose last commit waited for a standby and was cut off. */
+  readonly #cutOff = new WeakSet<pg.ClientBase>();
+
+  constructor(config: pg.PoolConfig, log: Pick<Log, "warn">) {
+    const open = new Set<pg.Client>();
+    class Known extends pg.Client {
+      constructor(own?: pg.ClientConfig) {
+        super(own);
+        open.add(this);
+        this.once("end", () => open.delete(this));
+      }
+    }
+    super({ ...config, Client: Known });
+    this.#open = open;
+    // What breaks while nobody uses it. The next one who needs a connection gets another.
+    this.on("error", (error) => log.warn({ error: error.message }, "a connection to the database was lost"));
+    this.on("connect", (client) => {
+      // And what breaks between two statements of a transaction: the next one tells.
+      client.on("error", () => {});
+      client.on("notice", ({ routine }) => {
+        if (routine === standbyWait) this.#cutOff.add(client);
+      });
+    });
+  }
+
+  /** Whether a standby may lack what this connection has committed. */
+  wasCutOff(client: pg.ClientBase): boolean {
+    return this.#cutOff.has(client);
+  }
+
+  /** Breaks all connections. */
+  break(): void {
+    for (const client of this.#open) client.connection.stream.destroy();
+  }
+
+  /** Ends all connections, and breaks those that the server does not let go of in time: a socket that is open keeps the process from ending. */
+  async endIn(ms: number): Promise<void> {
+    const late = setTimeout(() => this.break(), ms);
+    const ended = [...this.#open].map((client) => once(client, "end"));
+    await this.end();
+    await Promise.all(ended);
+    clearTimeout(late);
+  }
+}
+
+/** What a pool is made of. */
+export interface PoolParts {
+  readonly address: ServerAddress;
+  readonly connections: number;
+  /** Undefined: statements may take as long as they need, for migrations. */
+  readonly times: Times | undefined;
+  readonly log: Pick<Log, "warn">;
+  /** The service that it is for, which must be the one that writes: see `Order`. Undefined: whoever asks. */
+  readonly service?: string;
+}
+
+/** Makes the pool of a server. */
+export function makePool({ address, connections, times, log, service }: PoolParts): ServerPool {
   const limits = times && {
     statement_timeout: times.statement,
     lock_timeout: times.statement,
     idle_in_transaction_session_timeout: times.idle,
     query_timeout: times.statement + lateMs,
   };
-  const pool = new pg.Pool({
-    ...address,
-    ...limits,
-    max: connections,
-    connectionTimeoutMillis: times?.connect ?? usualTimes.connect,
-    idleTimeoutMillis: unusedMs,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: probeMs,
-    types,
-    onConnect: async (client) => {
-      await client.query(session);
+  return new ServerPool(
+    {
+      ...address,
+      ...limits,
+      max: connections,
+      connectionTimeoutMillis: times?.connect ?? usualTimes.connect,
+      idleTimeoutMillis: unusedMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: probeMs,
+      types,
+      onConnect: async (client) => {
+        try {
+          await client.query(session);
+          if (service !== undefined) await shareRows(client, service);
+        } catch (error) {
+          // The pool waits until it is closed, and a server that hangs does not do that.
+          if (client instanceof pg.Client) client.connection.stream.destroy();
+          throw error;
+        }
+      },
     },
-  });
-  // An idle connection broke. The next caller gets another.
-  pool.on("error", (error) => log.warn({ error: error.message }, "a connection to the database was lost"));
-  // A connection may break between two statements of a transaction. The next statement then fails; without a listener the process would.
-  pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
+    log,
+  );
 }
 
 type Parser = (text: string) => unknown;

@@ -2,13 +2,14 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import type { Log } from "../../ports/log.ts";
 import { storeError } from "../locations/failures.ts";
-import { endOf } from "./ending.ts";
-import { messageOf } from "./errors.ts";
+import { durable } from "./durable.ts";
+import { endOf, endsWhenCutOff } from "./ending.ts";
+import { messageOf, storeError as storeErrorOf } from "./errors.ts";
 import { locks, ownerSetting } from "./orders.ts";
+import { isOwner, ownerTextBy, takenOver, takenOverText } from "./ownership.ts";
 import { probeMs, type Times } from "./pool.ts";
 import { DatabaseInUse } from "./unusable.ts";
 import type { ServerAddress } from "./url.ts";
-import { takenOver, takenOverText } from "./writing-session.ts";
 
 /** Time between two attempts to take the lock, ms. */
 const tryMs = 250;
@@ -16,22 +17,28 @@ const tryMs = 250;
 const askMs = 10_000;
 
 const tryLock = `select pg_try_advisory_lock(${locks.service}) as locked`;
-/** Whether no session writes positions. The writer of a service that lost its lock may still do so. */
-const isFree = `select pg_try_advisory_lock(${locks.writing}) and pg_advisory_unlock(${locks.writing}) as free`;
-const holder = `select application_name as name, client_addr as address, backend_start as since from pg_locks join pg_stat_activity using (pid)
+/** Whether no session writes positions or rows. Those of a service that lost its lock may still do so. */
+const tryAll = `select pg_try_advisory_lock(${locks.writing}) and pg_try_advisory_lock(${locks.rows}) as free`;
+const giveBack = `select pg_advisory_unlock(${locks.writing}), pg_advisory_unlock(${locks.rows})`;
+/** Who holds one of the locks. Of a session of another role we may not see everything. */
+const holder = `select concat(application_name, ' at ' || host(client_addr), to_char(backend_start at time zone 'UTC', '", since "YYYY-MM-DD"T"HH24:MI:SS"Z"')) as name
+  from pg_locks join pg_stat_activity using (pid)
   where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())
-    and (classid::bigint << 32 | objid::bigint) in (${locks.service}, ${locks.writing}) and pid <> pg_backend_pid()`;
-/** Finds a row if another service was the last to write. */
-const isOther = "select 1 from setting where name = $1 and not starts_with(value, $2)";
-/** Lets the server end the session soon after the service's machine is gone, so that the lock does not outlive its service for long. */
-const session = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
-  set_config('tcp_keepalives_count', '3', false), set_config('idle_session_timeout', '0', false)`;
+    and (classid::bigint << 32 | objid::bigint) in (${locks.service}, ${locks.writing}, ${locks.rows}) and pid <> pg_backend_pid()
+  order by objid limit 1`;
+/** A database without tables has no service yet. */
+const hasOwner = "select to_regclass(quote_ident(current_schema()) || '.setting') is not null as found";
+const own = "insert into setting (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value";
+const session = `select ${endsWhenCutOff}, set_config('idle_session_timeout', '0', false),
+  set_config('default_transaction_read_only', 'off', false), ${durable}`;
 
 /** What the lock works with. */
 export interface ServiceLockParts {
   readonly address: ServerAddress;
   readonly times: Times;
   readonly log: Log;
+  /** The run of the service: see `Order`. Unset: a tool, which does not become the one that writes. */
+  readonly service?: string;
 }
 
 /**
@@ -44,17 +51,19 @@ export class ServiceLock {
   #timer: NodeJS.Timeout | undefined;
   readonly #ended = new AbortController();
   #taking: Promise<void> | undefined;
-  #own: { readonly service: string; readonly onTakenOver: (error: unknown) => void } | undefined;
+  #onTakenOver: ((error: unknown) => void) | undefined;
 
   private constructor(parts: ServiceLockParts) {
     this.#parts = parts;
   }
 
-  /** Takes the lock. Waits some seconds for a service that is just ending, then rejects with `DatabaseInUse`. */
+  /** Takes the lock and makes this service the one that writes. Waits some seconds for a service that is just ending, then rejects with `DatabaseInUse`. */
   static async take(parts: ServiceLockParts): Promise<ServiceLock> {
     const lock = new ServiceLock(parts);
     for (let left = Math.ceil(parts.times.connect / tryMs); ; left--) {
-      const found = await lock.#try(true);
+      const found = await lock.#try(true).catch((error: unknown) => {
+        throw storeErrorOf(error, "asked");
+      });
       if (found === undefined) return lock;
       if (left <= 0) throw inUse(found);
       await pause(tryMs);
@@ -65,21 +74,32 @@ export class ServiceLock {
     return this.#client !== undefined;
   }
 
-  /** From now on `service` is the one that writes. `onTakenOver` is called if the lock was lost and another service has become the writer since. */
-  watch(service: string, onTakenOver: (error: unknown) => void): void {
-    this.#own = { service, onTakenOver };
+  /** `onTakenOver` is called if the lock was lost and another service has become the writer since. */
+  watch(onTakenOver: (error: unknown) => void): void {
+    this.#onTakenOver = onTakenOver;
   }
 
   /** The writer checks this too, but only when it opens a session, and it can't open one while that of the other service is open. */
   async #look(client: pg.Client): Promise<void> {
-    if (this.#own === undefined) return;
-    const { service, onTakenOver } = this.#own;
-    const { rows } = await client.query(isOther, [ownerSetting, `${service} `]);
-    if (rows.length > 0) onTakenOver(storeError({ message: takenOverText, trouble: "down", code: takenOver }));
+    const { service } = this.#parts;
+    if (this.#onTakenOver === undefined || service === undefined || (await isOwner(client, service))) return;
+    this.#onTakenOver(storeError({ message: takenOverText, trouble: "down", code: takenOver }));
   }
 
-  /** Tries once. Resolves with undefined when this service holds the lock, or else with the name of who does. `alone`: fails while any other session may still write, too. */
-  async #try(alone: boolean): Promise<string | undefined> {
+  /** Makes this service the one that writes, before it changes anything. Resolves with false while any other session may still write. */
+  async #claim(client: pg.Client): Promise<boolean> {
+    const { rows } = await client.query<{ free: boolean }>(tryAll);
+    if (rows[0]?.free !== true) return false;
+    const { service } = this.#parts;
+    const { rows: tables } = await client.query<{ found: boolean }>(hasOwner);
+    if (service !== undefined && tables[0]?.found === true)
+      await client.query(own, [ownerSetting, await ownerTextBy(client, service)]);
+    await client.query(giveBack);
+    return true;
+  }
+
+  /** Tries once. Resolves with undefined when this service holds the lock, or else with the name of who does. `claims`: the service becomes the one that writes. */
+  async #try(claims: boolean): Promise<string | undefined> {
     const { address, times } = this.#parts;
     const client = new pg.Client({
       ...address,
@@ -96,16 +116,13 @@ export class ServiceLock {
       const { rows } = await client.query<{ locked: boolean }>(tryLock);
       await this.#look(client);
       const isOurs = rows[0]?.locked === true;
-      const free = isOurs && alone ? await client.query<{ free: boolean }>(isFree) : undefined;
-      if (isOurs && free?.rows[0]?.free !== false) {
+      if (isOurs && (!claims || (await this.#claim(client)))) {
         this.#hold(client);
         return undefined;
       }
-      const found = await client.query<{ name: string; address: string | null; since: Date }>(holder);
-      const [other] = found.rows;
+      const found = await client.query<{ name: string }>(holder);
       await endOf(client, times.connect);
-      if (other === undefined) return "another session";
-      return `${other.name}${other.address === null ? "" : ` at ${other.address}`}, since ${other.since.toISOString()}`;
+      return found.rows[0]?.name ?? "another session";
     } catch (error) {
       client.connection.stream.destroy();
       throw error;
@@ -115,8 +132,12 @@ export class ServiceLock {
   #hold(client: pg.Client): void {
     this.#client = client;
     client.once("end", () => this.#lost(client));
-    this.#timer = setInterval(() => {
-      client.query("select").catch(() => client.connection.stream.destroy());
+    let isAsked = false;
+    this.#timer = setInterval(async () => {
+      if (isAsked) return;
+      isAsked = true;
+      await client.query("select").catch(() => client.connection.stream.destroy());
+      isAsked = false;
     }, askMs).unref();
   }
 

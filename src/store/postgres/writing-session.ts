@@ -3,14 +3,11 @@ import { EngineError } from "../locations/failures.ts";
 import { writingSettings } from "./connection.ts";
 import { durable } from "./durable.ts";
 import { addressOf, locks, type Order, ownerSetting } from "./orders.ts";
+import { ownerText, takenOver, takenOverText } from "./ownership.ts";
 import type { Statement } from "./wire/messages.ts";
-import { Session, step } from "./wire/session.ts";
+import { changedBy, Session, step } from "./wire/session.ts";
 import { text } from "./wire/values.ts";
 
-/** Code of a failure because another service has written to the database. */
-export const takenOver = "WB002";
-/** The message of that failure. */
-export const takenOverText = "another service has written to the database, or a standby has taken the server's place";
 /** Time between two attempts to take the lock, ms. */
 const tryMs = 50;
 /** An earlier session of ours that still holds the lock is terminated after this time, ms. */
@@ -19,7 +16,7 @@ const patienceMs = 500;
 const sql = {
   lock: { name: "lock", sql: `select pg_try_advisory_lock(${locks.writing})::int::bigint` },
   durable: { name: "durable", sql: `select ${durable}` },
-  // A session that waits for a standby is spared: ended, its commit would count as done though the standby does not have it.
+  // A session that waits for a standby is spared: the next one would wait for it, too.
   end: {
     name: "end_own",
     sql: `select count(pg_terminate_backend(pid)) from pg_stat_activity
@@ -27,17 +24,15 @@ const sql = {
   },
   holder: {
     name: "holder",
-    sql: `select application_name || coalesce(' at ' || client_addr, '') from pg_locks join pg_stat_activity using (pid)
+    sql: `select application_name || coalesce(' at ' || host(client_addr), '') from pg_locks join pg_stat_activity using (pid)
       where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())
         and (classid::bigint << 32 | objid::bigint) = ${locks.writing} limit 1`,
   },
-  // The name of the current WAL file begins with the timeline.
-  timeline: { name: "timeline", sql: "select left(pg_walfile_name(pg_current_wal_lsn()), 8)" },
-  owner: { name: "owner", sql: "select value from setting where name = $1::text" },
-  own: {
-    name: "own",
+  take: {
+    name: "take",
     sql: "insert into setting (name, value) values ($1::text, $2::text) on conflict (name) do update set value = excluded.value",
   },
+  own: { name: "own", sql: "update setting set value = value where name = $1::text and value = $2::text" },
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /**
@@ -78,28 +73,16 @@ async function lock(session: Session, { times }: Order, name: string): Promise<v
   throw new EngineError({ message: `${holder} still writes to the database`, trouble: "down", code: "55P03" });
 }
 
+/**
+ * Commits in both cases. Then a synchronous standby has everything that was committed before, too: only after that may the next call acknowledge what it finds done by a call whose wait
+ * for the standby was cut off.
+ */
 async function claim(session: Session, { service }: Order, take: boolean): Promise<void> {
-  const ours = `${service} ${await timelineOf(session)}`;
-  const [owner] = await session.run(step(sql.owner, text(ownerSetting)));
-  if (take) await session.run(step(sql.own, text(ownerSetting), text(ours)));
-  else if (owner?.rows[0]?.text() !== ours)
-    throw new EngineError({
-      message: takenOverText,
-      trouble: "down",
-      code: takenOver,
-    });
-}
-
-/** SQLSTATEs of a server that does not tell its timeline: the function is missing, or we may not call it. */
-const untold: ReadonlySet<unknown> = new Set(["0A000", "42501", "42883"]);
-
-/** The server's timeline. A new one begins when a standby becomes the primary, and that standby may lack commits. */
-async function timelineOf(session: Session): Promise<string> {
-  try {
-    const [timeline] = await session.run(step(sql.timeline));
-    return timeline?.rows[0]?.text() ?? "";
-  } catch (error) {
-    if (error instanceof EngineError && untold.has(error.code)) return "";
-    throw error;
-  }
+  const ours = await ownerText(service, async (question) => {
+    const [answer] = await session.run(step({ name: "", sql: question }));
+    return answer?.rows[0]?.text() ?? "";
+  });
+  const [owned] = await session.run(step(take ? sql.take : sql.own, text(ownerSetting), text(ours)));
+  if (owned === undefined || changedBy(owned) !== 1)
+    throw new EngineError({ message: takenOverText, trouble: "down", code: takenOver });
 }

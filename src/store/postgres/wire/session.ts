@@ -1,7 +1,7 @@
 import pg from "pg";
 import { EngineError } from "../../locations/failures.ts";
 import { endOf } from "../ending.ts";
-import { messageOf, troubleOf } from "../errors.ts";
+import { messageOf, standbyWait, troubleOf } from "../errors.ts";
 import { probeMs, type Times } from "../pool.ts";
 import type { ServerAddress } from "../url.ts";
 import { fieldsOf, Messages, pipelineOf, type Statement, type Step } from "./messages.ts";
@@ -181,6 +181,10 @@ export class Session {
         return;
       case "E":
         this.#failed(run, body);
+        return;
+      case "N":
+        // The server goes on as if the standby had it. Who asked must not be told so.
+        if (fieldsOf(body).get("R") === standbyWait) this.#lose("the wait for the standby was cut off");
         return;
       case "Z":
         this.#ready();

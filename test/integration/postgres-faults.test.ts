@@ -198,6 +198,24 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
     assert.ok(warnings.some((text) => text.includes("nothing is written until it is held again")));
   });
 
+  it("a server that does not tell its timeline is another one when it was restarted", async (context) => {
+    const url = await server.database();
+    await server.ask(
+      new URL(url).pathname.slice(1),
+      "create role plain login; grant all on schema public to plain; revoke execute on function pg_walfile_name(pg_lsn) from public",
+    );
+    const taken = Promise.withResolvers<unknown>();
+    const store = await openPostgres(url.replace("waybeam@", "plain@"), silentLog, {
+      times: shortTimes,
+      onTakenOver: taken.resolve,
+    });
+    context.after(() => store.close());
+    await store.check();
+    await server.stop();
+    await server.run();
+    assert.match(String(await taken.promise), /a standby has taken the server's place/);
+  });
+
   /** A service that lost its connections, and all it had at its server, and comes back when another one has started. */
   async function overtaken(context: TestContext) {
     const url = await server.database();

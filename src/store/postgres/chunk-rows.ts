@@ -28,6 +28,11 @@ const blockHeads: Statement = {
   name: "block_heads",
   sql: `select ${blockHead} from block where seq = any ($1::bigint[])`,
 };
+const chunkSizes: Statement = {
+  name: "chunk_sizes",
+  sql: `select seq, octet_length(data)::bigint from tail where seq = any ($1::bigint[])
+    union all select seq, octet_length(data)::bigint from block_data where seq = any ($1::bigint[])`,
+};
 const patchRows: Statement = {
   name: "patches_of",
   sql: "select device, seq, first, last, count, crc, data from patch where device = any ($1::bigint[]) order by key",
@@ -66,6 +71,15 @@ export async function findChunks(
   });
   const rows = new Map([...keyed(tail, tailRowOf), ...keyed(blocks, blockRowOf)]);
   return gathered(requests, rows, waitingOf(shifts, patches), Number.POSITIVE_INFINITY);
+}
+
+/** The sizes of all chunks of some requests, by row number. The server knows them without reading the bytes. */
+export async function findSizes(
+  session: Session,
+  requests: readonly ChunksAsked[],
+): Promise<ReadonlyMap<number, number>> {
+  const [sizes] = await session.run(step(chunkSizes, keysOf(requests).seqs));
+  return new Map((sizes?.rows ?? []).map((row) => [row.int(), row.int()]));
 }
 
 /** Like `findChunks` for one request, but without the bytes, and with patches only up to the row number `until`. */

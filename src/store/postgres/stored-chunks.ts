@@ -8,11 +8,17 @@ import type {
   RenderRequest,
 } from "../locations/calls.ts";
 import { ChunkReader } from "../locations/chunk-reader.ts";
-import type { ChunkRow } from "../locations/chunks.ts";
+import type { ChunkRow, ChunksFound } from "../locations/chunks.ts";
 import { ContextAnswers } from "../locations/context-answers.ts";
-import { type ChunksAsked, type ChunksOf, findChunks } from "./chunk-rows.ts";
+import { type ChunksAsked, type ChunksOf, findChunks, findSizes } from "./chunk-rows.ts";
 import type { Connection } from "./connection.ts";
 import { callFailure, isDamage } from "./thread-errors.ts";
+
+/** The most bytes of chunks to read at a time, unless one request has more: a hundred requests may ask for a hundred megabytes. */
+const mostBytes = 4 * 1024 * 1024;
+
+/** The chunks of a request. Throws if they are damaged. Undefined: a chunk is gone. */
+type FoundOfOne = () => ChunksFound<ChunkRow> | undefined;
 
 /** Reads the chunks that requests name and answers from their records. */
 export class StoredChunks {
@@ -36,25 +42,34 @@ export class StoredChunks {
     return found && this.#chunks.history(found(), request);
   }
 
+  /** Reads the chunks of some requests at a time, and answers these before it reads the next ones. */
   async contexts(requests: readonly ContextRequest[]): Promise<ContextsAnswer> {
     const answers = new ContextAnswers(requests.length);
-    for (const [index, found] of (await this.#findEach(requests)).entries()) {
-      const request = requests[index];
-      if (request === undefined) continue;
-      try {
-        const chunks = found();
-        if (chunks === undefined) answers.missing(index);
-        else answers.answer(index, (sink) => this.#chunks.context(chunks, request, sink));
-      } catch (error) {
-        if (!isDamage(error)) throw error;
-        answers.fail(index, callFailure(error));
-      }
+    const sizes = requests.length > 1 ? await findSizes(await this.#connection.session(), requests) : new Map();
+    for (let from = 0; from < requests.length; ) {
+      const to = placeBehind(requests, from, sizes);
+      for (const [index, found] of (await this.#findEach(requests.slice(from, to))).entries())
+        this.#answer(requests, from + index, found, answers);
+      from = to;
     }
     return answers.all(this.#cache.bytes);
   }
 
+  #answer(requests: readonly ContextRequest[], index: number, found: FoundOfOne, answers: ContextAnswers): void {
+    const request = requests[index];
+    if (request === undefined) return;
+    try {
+      const chunks = found();
+      if (chunks === undefined) answers.missing(index);
+      else answers.answer(index, (sink) => this.#chunks.context(chunks, request, sink));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      answers.fail(index, callFailure(error));
+    }
+  }
+
   /** Finds the chunks of all requests at once. If damage makes that fail, finds those of each request by itself, so that only the damaged one fails. */
-  async #findEach(requests: readonly ContextRequest[]) {
+  async #findEach(requests: readonly ContextRequest[]): Promise<readonly FoundOfOne[]> {
     try {
       return (await this.#find(requests)).map((found) => () => found?.());
     } catch (error) {
@@ -72,4 +87,14 @@ export class StoredChunks {
     const [found] = await this.#find([request]);
     return found && this.#chunks.moment(found(), request);
   }
+}
+
+/** Up to where the requests from one on are read together: their chunks have so many bytes at most, or there is one request. */
+function placeBehind(requests: readonly ContextRequest[], from: number, sizes: ReadonlyMap<number, number>): number {
+  let bytes = 0;
+  for (const [index, { seqs }] of requests.slice(from).entries()) {
+    for (const seq of seqs) bytes += sizes.get(seq) ?? 0;
+    if (bytes > mostBytes && index > 0) return from + index;
+  }
+  return requests.length;
 }

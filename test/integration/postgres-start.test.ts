@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { systemIds } from "../../src/observe/index.ts";
 import { StoreTooNew } from "../../src/store/migrations/migrations.ts";
 import { openPostgresRows } from "../../src/store/postgres/open.ts";
@@ -174,6 +175,33 @@ describe("a PostgreSQL database", { skip: noPostgres }, () => {
     const [rotated] = await server.ask(nameOf(url), "select value from setting where name = 'tokenKey'");
     assert.notEqual(rotated?.value, row?.value);
     await rm(directory, { recursive: true });
+  });
+
+  it("is opened by way of a pooler that knows few parameters, for a role with time limits of its own", async () => {
+    const url = new URL(await server.database());
+    await server.ask(nameOf(url.href), "create role hurried login; grant all on schema public to hurried");
+    for (const limit of ["statement", "lock", "idle_in_transaction_session", "idle_session"])
+      await server.ask("postgres", `alter role hurried set ${limit}_timeout = '500ms'`);
+    const proxy = await TcpProxy.start(server.port);
+    let startup = "";
+    proxy.onSent = (bytes) => {
+      if (bytes.includes("client_encoding\0")) startup += bytes.toString("latin1");
+    };
+    url.port = String(proxy.port);
+    url.username = "hurried";
+    const lost: string[] = [];
+    const log = {
+      ...silentLog,
+      warn: (_: object, text: string) => void (text.includes("was lost") && lost.push(text)),
+    };
+    const store = await openPostgresStore(url.href, { log });
+    await store.check();
+    await pause(1200);
+    await store.check();
+    await store.close();
+    assert.deepEqual(lost, []);
+    assert.match(startup, /user\0hurried/);
+    assert.doesNotMatch(startup, /timeout/);
   });
 
   it("is refused in time by a server that does not answer", async () => {

@@ -11,6 +11,8 @@ export class TcpProxy {
   #losesAnswerTo: string | undefined;
   #silent = false;
   #silentAt: string | undefined;
+  /** Sees everything that is sent to the server. */
+  onSent: (bytes: Buffer) => void = () => undefined;
 
   private constructor(server: Server, port: number, to: number) {
     this.#server = server;
@@ -64,7 +66,8 @@ export class TcpProxy {
     };
     for (const socket of pair) socket.on("error", end).on("close", end);
     let isLost = false;
-    client.on("data", (bytes) => {
+    client.on("data", (bytes: Buffer) => {
+      this.onSent(bytes);
       if (this.#silentAt !== undefined && bytes.includes(this.#silentAt)) {
         this.#silentAt = undefined;
         this.silent = true;

@@ -40,6 +40,7 @@ export async function alone<T>({ address, times, lost }: AloneParts, work: () =>
   let failure: unknown;
   try {
     await told(client.connect());
+    await told(client.query("select set_config('idle_session_timeout', '0', false)"));
     await takeLock(client);
     void untilLost(client, ended.signal).catch((error: unknown) => {
       failure = error;

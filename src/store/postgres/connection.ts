@@ -16,6 +16,7 @@ const common = {
   enable_hashjoin: "off",
   enable_mergejoin: "off",
   enable_seqscan: "off",
+  idle_session_timeout: "0",
   jit: "off",
   plan_cache_mode: "force_generic_plan",
   // A statement gathers all rows of a batch before it writes them.
@@ -92,7 +93,6 @@ export const writingSettings = {
   default_transaction_read_only: "off",
   default_transaction_deferrable: "off",
   statement_timeout: "0",
-  idle_session_timeout: "0",
   // The server ends the session soon after our machine is gone, so that the lock does not outlive us for long.
   tcp_keepalives_idle: "10",
   tcp_keepalives_interval: "5",

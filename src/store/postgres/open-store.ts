@@ -112,8 +112,9 @@ function workersOf(order: Order, cacheBytes: number, log: Log, closings: Closing
   };
   const { writer, reader, historyReader, packer } = workers;
   closings.push(async () => {
-    await packer.close(() => packer.call("close", null));
-    for (const one of [reader, historyReader]) await one.close(() => one.call("close", null));
+    // Together: each may wait for a server that hangs.
+    const closed = [reader, historyReader].map((one) => one.close(() => one.call("close", null)));
+    await Promise.all([packer.close(() => packer.call("close", null)), ...closed]);
     await writer.close(() => writer.call("close", null));
   });
   return workers;

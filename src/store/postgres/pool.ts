@@ -28,16 +28,27 @@ export const probeMs = 10_000;
 const unusedMs = 300_000;
 
 /** Parameters that every session must have, whatever the role or the database sets. */
-const session = `select
-  set_config('default_transaction_isolation', 'read committed', false),
-  set_config('default_transaction_deferrable', 'off', false),
-  set_config('client_min_messages', 'warning', false),
-  set_config('extra_float_digits', '1', false),
-  set_config('idle_session_timeout', '0', false),
-  set_config('jit', 'off', false),
-  set_config('standard_conforming_strings', 'on', false),
-  ${endsWhenCutOff},
-  ${durable}`;
+const session = [
+  "set_config('default_transaction_isolation', 'read committed', false)",
+  "set_config('default_transaction_deferrable', 'off', false)",
+  "set_config('client_min_messages', 'warning', false)",
+  "set_config('extra_float_digits', '1', false)",
+  "set_config('idle_session_timeout', '0', false)",
+  "set_config('jit', 'off', false)",
+  "set_config('standard_conforming_strings', 'on', false)",
+  endsWhenCutOff,
+  durable,
+];
+
+/** Times in the form of a parameter. Without any, what the role or the database limits is not limited either. */
+function limitsOf(times: Times | undefined): readonly string[] {
+  const { statement, idle } = times ?? { statement: 0, idle: 0 };
+  return [
+    `set_config('statement_timeout', '${statement}', false)`,
+    `set_config('lock_timeout', '${statement}', false)`,
+    `set_config('idle_in_transaction_session_timeout', '${idle}', false)`,
+  ];
+}
 
 /** Connections to a server, made when they are needed. */
 export class ServerPool extends pg.Pool {
@@ -101,16 +112,10 @@ export interface PoolParts {
 
 /** Makes the pool of a server. */
 export function makePool({ address, connections, times, log, service }: PoolParts): ServerPool {
-  const limits = times && {
-    statement_timeout: times.statement,
-    lock_timeout: times.statement,
-    idle_in_transaction_session_timeout: times.idle,
-    query_timeout: times.statement + lateMs,
-  };
   return new ServerPool(
     {
       ...address,
-      ...limits,
+      ...(times && { query_timeout: times.statement + lateMs }),
       max: connections,
       connectionTimeoutMillis: times?.connect ?? usualTimes.connect,
       idleTimeoutMillis: unusedMs,
@@ -119,7 +124,8 @@ export function makePool({ address, connections, times, log, service }: PoolPart
       types,
       onConnect: async (client) => {
         try {
-          await client.query(session);
+          // Not with the startup message, of which poolers refuse all parameters that they don't know.
+          await client.query(`select ${[...session, ...limitsOf(times)].join(", ")}`);
           if (service !== undefined) await shareRows(client, service);
         } catch (error) {
           // The pool waits until it is closed, and a server that hangs does not do that.

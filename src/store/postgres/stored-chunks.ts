@@ -45,7 +45,8 @@ export class StoredChunks {
   /** Reads the chunks of some requests at a time, and answers these before it reads the next ones. */
   async contexts(requests: readonly ContextRequest[]): Promise<ContextsAnswer> {
     const answers = new ContextAnswers(requests.length);
-    const sizes = requests.length > 1 ? await findSizes(await this.#connection.session(), requests) : new Map();
+    const several = requests.length > 1;
+    const sizes = several ? await findSizes(await this.#connection.session(), requests) : new Map<number, number>();
     for (let from = 0; from < requests.length; ) {
       const to = placeBehind(requests, from, sizes);
       for (const [index, found] of (await this.#findEach(requests.slice(from, to))).entries())
@@ -89,11 +90,13 @@ export class StoredChunks {
   }
 }
 
-/** Up to where the requests from one on are read together: their chunks have so many bytes at most, or there is one request. */
+/** Finds the end of the requests from `from` on that are read together: one at least, and as many as `mostBytes` allows. A chunk that several of them name is read once. */
 function placeBehind(requests: readonly ContextRequest[], from: number, sizes: ReadonlyMap<number, number>): number {
+  const read = new Set<number>();
   let bytes = 0;
   for (const [index, { seqs }] of requests.slice(from).entries()) {
-    for (const seq of seqs) bytes += sizes.get(seq) ?? 0;
+    for (const seq of seqs) if (!read.has(seq)) bytes += sizes.get(seq) ?? 0;
+    for (const seq of seqs) read.add(seq);
     if (bytes > mostBytes && index > 0) return from + index;
   }
   return requests.length;

@@ -3,7 +3,7 @@ import pg from "pg";
 import { endOf } from "./ending.ts";
 import { storeError } from "./errors.ts";
 import { locks } from "./orders.ts";
-import type { Times } from "./pool.ts";
+import type { Times } from "./times.ts";
 import { DatabaseInUse } from "./unusable.ts";
 import type { ServerAddress } from "./url.ts";
 

@@ -3,7 +3,7 @@ import type { StoreUnavailable } from "../../ports/store.ts";
 import { checkNumber, movingNumber, StoreHalfMoved, StoreTooNew } from "../migrations/migrations.ts";
 import { endOf } from "./ending.ts";
 import { messageOf } from "./errors.ts";
-import type { Times } from "./pool.ts";
+import type { Times } from "./times.ts";
 import { type DatabaseProblem, DatabaseUnusable } from "./unusable.ts";
 import { type ParsedUrl, parseUrl, type ServerAddress } from "./url.ts";
 

@@ -15,8 +15,8 @@ import { SettledReader, WriterGate } from "./location-links.ts";
 import type { PostgresPackerCalls, PostgresReaderCalls, PostgresWriterCalls } from "./messages.ts";
 import { openPostgresRows, type PostgresOptions, type PostgresRows } from "./open.ts";
 import type { Order } from "./orders.ts";
-import { type Times, usualTimes } from "./pool.ts";
 import { ServiceLock } from "./service-lock.ts";
+import { type Times, usualTimes } from "./times.ts";
 import { DatabaseUnusable } from "./unusable.ts";
 import type { ServerAddress } from "./url.ts";
 

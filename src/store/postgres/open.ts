@@ -21,8 +21,9 @@ import { alone } from "./alone.ts";
 import { checkedAddress } from "./checks.ts";
 import { PostgresTables, runTogether } from "./dialect.ts";
 import { engine } from "./engine.ts";
-import { makePool, type Times, usualTimes } from "./pool.ts";
+import { makePool } from "./pool.ts";
 import { secretEngine } from "./secrets.ts";
+import { type Times, usualTimes } from "./times.ts";
 import type { ServerAddress } from "./url.ts";
 
 /** How to open the tables of a PostgreSQL database. */

@@ -1,4 +1,4 @@
-import type { Times } from "./pool.ts";
+import type { Times } from "./times.ts";
 import { DatabaseUnusable } from "./unusable.ts";
 import { parseUrl, type ServerAddress } from "./url.ts";
 

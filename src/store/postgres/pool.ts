@@ -6,24 +6,11 @@ import { endsWhenCutOff } from "./ending.ts";
 import { standbyWait } from "./errors.ts";
 import { shareRows } from "./row-share.ts";
 import { textOf } from "./text.ts";
+import { probeMs, type Times, usualTimes } from "./times.ts";
 import type { ServerAddress } from "./url.ts";
-
-/** How long things may take, ms. */
-export interface Times {
-  readonly connect: number;
-  /** A statement with its waits for locks; also the wait for a free connection. Less than a request to the API may take. */
-  readonly statement: number;
-  /** An idle transaction, before the server ends it: a program that was cut off must not hold locks for ever. */
-  readonly idle: number;
-}
-
-/** Everybody's times but those of some tests. */
-export const usualTimes: Times = { connect: 5000, statement: 20_000, idle: 60_000 };
 
 /** What the network may add to a statement's time before the connection counts as lost, ms. */
 const lateMs = 5000;
-/** A connection that was silent for this long is probed, so that a server that is cut off is noticed, and no firewall forgets the connection, ms. */
-export const probeMs = 10_000;
 /** An idle connection is closed after this time, ms. */
 const unusedMs = 300_000;
 

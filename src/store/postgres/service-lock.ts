@@ -7,7 +7,7 @@ import { endOf, endsWhenCutOff } from "./ending.ts";
 import { messageOf, storeError as storeErrorOf } from "./errors.ts";
 import { locks, ownerSetting } from "./orders.ts";
 import { isOwner, ownerTextBy, takenOver, takenOverText } from "./ownership.ts";
-import { probeMs, type Times } from "./pool.ts";
+import { probeMs, type Times } from "./times.ts";
 import { DatabaseInUse } from "./unusable.ts";
 import type { ServerAddress } from "./url.ts";
 

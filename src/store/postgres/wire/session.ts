@@ -2,7 +2,7 @@ import pg from "pg";
 import { EngineError } from "../../locations/failures.ts";
 import { endOf } from "../ending.ts";
 import { messageOf, standbyWait, troubleOf } from "../errors.ts";
-import { probeMs, type Times } from "../pool.ts";
+import { probeMs, type Times } from "../times.ts";
 import type { ServerAddress } from "../url.ts";
 import { fieldsOf, Messages, pipelineOf, type Statement, type Step } from "./messages.ts";
 import { Row, type Value } from "./values.ts";

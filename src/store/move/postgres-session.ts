@@ -1,8 +1,8 @@
 import type { Log } from "../../ports/log.ts";
 import { checkedAddress } from "../postgres/checks.ts";
 import { locks } from "../postgres/orders.ts";
-import { type Times, usualTimes } from "../postgres/pool.ts";
 import { ServiceLock } from "../postgres/service-lock.ts";
+import { type Times, usualTimes } from "../postgres/times.ts";
 import { DatabaseInUse } from "../postgres/unusable.ts";
 import { parseUrl, type ServerAddress } from "../postgres/url.ts";
 import { Session, step } from "../postgres/wire/session.ts";

@@ -2,7 +2,8 @@ import type { Log } from "../../ports/log.ts";
 import { migrate, movingNumber } from "../migrations/migrations.ts";
 import { PostgresTables } from "../postgres/dialect.ts";
 import { engine } from "../postgres/engine.ts";
-import { makePool, usualTimes } from "../postgres/pool.ts";
+import { makePool } from "../postgres/pool.ts";
+import { usualTimes } from "../postgres/times.ts";
 import { inTransaction, type Transaction } from "../postgres/transaction.ts";
 import type { Statement } from "../postgres/wire/messages.ts";
 import { step } from "../postgres/wire/session.ts";
@@ -95,7 +96,10 @@ export class PostgresTarget implements TargetSide {
   async begin(origin: Origin): Promise<void> {
     if (this.#journal !== undefined) return;
     const { address, session } = this.#held;
-    const tables = new PostgresTables(makePool({ address, connections: 1, times: undefined, log: this.#log }), usualTimes.statement);
+    const tables = new PostgresTables(
+      makePool({ address, connections: 1, times: undefined, log: this.#log }),
+      usualTimes.statement,
+    );
     try {
       await migrate(tables, engine);
     } finally {

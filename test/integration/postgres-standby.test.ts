@@ -20,6 +20,14 @@ describe("a standby that must have what is committed, and is away", { skip: noPo
   async function standby(name: string): Promise<void> {
     await server.ask("postgres", `alter system set synchronous_standby_names = '${name}'`);
     await server.ask("postgres", "select pg_reload_conf()");
+    if (name === "") return;
+    // The server takes it over some time later: from then on a commit waits.
+    const probe = () => server.ask("postgres", "select pg_logical_emit_message(true, 'probe', 'x')");
+    for (let waited = 0; waited === 0; ) {
+      const asked = probe().then(() => true);
+      while (!(await Promise.race([asked, pause(20, false)])))
+        waited += (await server.ask("postgres", `select pg_cancel_backend(pid) ${waiting}`)).length;
+    }
   }
 
   /** Cuts off every wait for the standby for some time. Tells how many there were. */
@@ -65,7 +73,7 @@ describe("a standby that must have what is committed, and is away", { skip: noPo
     const rename = (to: OpenedStore, name: string) => to.accounts.replace(account.key, { ...account, name });
     const isInDoubt = (error: unknown) => error instanceof StoreUnavailable && error.mayBeDone;
     await standby("nobody");
-    // By an operator, and by the time limit of statements.
+    // By an operator, and by nobody: then it takes too long.
     const cancelled = assert.rejects(rename(store, "cancelled"), isInDoubt);
     await cutOff("pg_cancel_backend", 500);
     await cancelled;

@@ -135,8 +135,10 @@ const halfMovedAdvice =
   "Run `waybeam move-store` again with the same --from and --to: it goes on where it stopped. Or go on with the store that it copies, by WAYBEAM_STORE_URL and WAYBEAM_DATA.";
 
 /** Why the service or a program on its data can't start, where that is for the user to mend; a defect stays what it is. */
-async function startFailure(error: unknown, data: string): Promise<unknown> {
-  const { DataFolderUnusable, dataFolderAdvice } = await import("./store/sqlite/folder.ts");
+async function startFailure(failure: unknown, data: string): Promise<unknown> {
+  const { DataFolderUnusable, dataFolderAdvice, openFailure } = await import("./store/sqlite/folder.ts");
+  // Once the store is open, the service reads more of it.
+  const error = openFailure(failure, data, "waybeam.db");
   const { DataFolderInUse } = await import("./store/sqlite/lock.ts");
   const { StoreHalfMoved, StoreTooNew } = await import("./store/migrations/migrations.ts");
   const { MoveRefused } = await import("./store/move/refused.ts");

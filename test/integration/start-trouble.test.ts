@@ -6,6 +6,7 @@ import { backup, DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { pagesOf, spoil } from "../support/pages.ts";
 import { anyPorts, dataFolder, end, register, removeFolder, startService } from "../support/service.ts";
 import { silentLog } from "../support/silent-log.ts";
 
@@ -54,6 +55,14 @@ describe("a start that fails says in a sentence which folder, why, and what to d
   it("where it leads nowhere", () => {
     symlinkSync("nowhere", inside("link"));
     explains(inside("link"), /can't be made/);
+  });
+
+  it("where a page can't be read that all need, also once the store is open", async () => {
+    const made = inside("spoiled");
+    await (await startService(made)).stop();
+    const [page = 0] = pagesOf(made, "user_account");
+    spoil(made, page, 0);
+    explains(made, /waybeam\.db: database disk image is malformed/);
   });
 
   it("where the folder can only be read", { skip: withoutProc }, () => {

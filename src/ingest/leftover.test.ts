@@ -108,3 +108,23 @@ test("late reports that lie far apart keep no other device waiting while the his
   await all;
   assert.deepEqual(outcomes, ["stored"]);
 });
+
+test("late reports that lie far apart, whose totals never meet, are planned after a few reads", async (context) => {
+  const { store, ingest } = withHistory();
+  const late = await admitted(ingest, "a");
+  const read = store.readContext;
+  let asked = 0;
+  store.readContext = async (...given) => {
+    if (++asked > 100) throw new Error("the same is asked again and again");
+    await new Promise((done) => setImmediate(done));
+    return read(...given);
+  };
+  context.after(() => ingest.stop());
+  // Its state is in memory.
+  await new Promise((done) => ingest.submit(late, [fix(2100)], now, done));
+  // These are shown all that is stored between them, and more than they are. The last one comes too late for that read.
+  const close = Array.from({ length: 20 }, (_, index) => ({ ...fix(10.5 + index * 1.5), readings: { input1: true } }));
+  const outcomes = [close, [fix(1900.5)]].map((reports) => new Promise((done) => ingest.submit(late, reports, now, done)));
+  assert.deepEqual(await Promise.all(outcomes), ["stored", "stored"]);
+  assert.ok(asked < 30, `${asked} reads`);
+});

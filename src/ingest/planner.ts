@@ -302,7 +302,8 @@ export class Planner {
     const limit = isAtHand(late, read) && read >= drafts.length ? read : Math.max(wanted.limit, read);
     const atHand = isAtHand(late, limit);
     const mayBePostponed = pending.mayBePostponed && !this.#hurries && (atHand || !pending.wasPostponed);
-    if ((limit < smallContext || wanted.starts !== undefined) && mayBePostponed) {
+    // The largest part is never asked for twice: reports whose totals do not meet in it would wait for ever.
+    if ((limit < smallContext || (wanted.starts !== undefined && !atHand)) && mayBePostponed) {
       const planned = atHand ? await this.#planLate(late, limit, limit) : undefined;
       if (planned !== undefined) return planned;
       // The part grows each time, so the reports are planned after a few batches.

@@ -45,6 +45,8 @@ export class PendingDevice {
   bytes = 0;
   reports = 0;
   ahead: Ahead | undefined;
+  /** How many drafts it had when it was last looked at for what is to be read ahead. */
+  looked = 0;
   /** All that it held is on disk, or refused: there is nothing left to do. */
   settled = false;
   /** It is what one batch left over: nothing is added to it. */

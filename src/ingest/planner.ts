@@ -218,11 +218,14 @@ export class Planner {
 
   /** Asks for the history around a late report as soon as it came. */
   lookAhead(pending: PendingDevice): void {
-    const { device, oldest } = pending;
+    const { device, oldest, drafts } = pending;
     const state = this.#states.get(device.key);
     if (state === undefined || oldest >= state.time || pending.ahead !== undefined) return;
     if (oldest < (state.keptFrom ?? oldest)) return;
-    const wanted = wantedFor(this.#store, device.key, ordered(pending.drafts), this.#engine.watches(device));
+    // Where nothing was read, each of thousands of packets would look at all that came before it.
+    if (drafts.length < 2 * pending.looked) return;
+    pending.looked = drafts.length;
+    const wanted = wantedFor(this.#store, device.key, ordered(drafts), this.#engine.watches(device));
     const ahead = this.ahead.read(device.key, state, wanted);
     if (ahead !== undefined) this.ahead.hold(pending, ahead);
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { admitted, fix, setUp, start, submit } from "../../test/support/troubled-store.ts";
+import type { Fix } from "../model/effects.ts";
 import { type HistoryContext, StoreUnavailable } from "../ports/store.ts";
 
 /** Ingest with a device that has reported, whose history is answered when the test says so. */
@@ -86,6 +87,25 @@ test("late reports of which none is stored between the first and the last are sh
   answers[0]?.({ from: [], more: false });
   await stored;
   assert.deepEqual(outcomes, ["stored"]);
+});
+
+test("thousands of late reports of a device that come in a burst are not looked at again with each of them", async (context) => {
+  const { store, ingest, late, answers } = await slowHistory(context);
+  let looks = 0;
+  Object.defineProperty(store, "count", { get: () => ++looks && 5 });
+  const outcomes: string[] = [];
+  const send = (reports: readonly Fix[]) =>
+    new Promise<void>((resolve) => {
+      ingest.submit(late, reports, start, (outcome) => resolve(void outcomes.push(outcome)));
+    });
+  // So many lie close to each other that they are read when a batch plans them.
+  const all = [send(Array.from({ length: 300 }, (_, index) => fix(10 + index / 100)))];
+  for (let second = 50; second > 20; second -= 0.01) all.push(send([fix(second)]));
+  assert.ok(looks < 10, `${looks} looks`);
+  while (answers.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  answers[0]?.({ from: [], more: false });
+  await Promise.all(all);
+  assert.deepEqual(new Set(outcomes), new Set(["stored"]));
 });
 
 test("late reports between stored ones are shown all of these at once, unless they lie far apart", async (context) => {

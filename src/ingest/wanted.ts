@@ -36,6 +36,23 @@ export function wantedFor(
   const all = between === 0 ? Math.min(drafts.length, gapContext) : Math.max(drafts.length, between + leastBehind);
   if (all < mostReadAhead) return { time, limit: isWatched ? all + watchedContext : all };
   if (isWatched) return { time, limit: drafts.length + watchedContext };
-  const starts = startsApart((to - time) / between, time, drafts);
+  const starts = startsApart(msApart(store, device, drafts, between), time, drafts);
   return starts.length > 1 ? { time, limit: starts.length * stretchRecords, starts } : { time, limit: drafts.length };
+}
+
+/** How far apart the records are that are stored between drafts. `between`: how many these are. Where they are too many to be counted, those around the first half of the drafts tell. */
+function msApart(
+  store: Pick<LocationStore, "countAbout">,
+  device: DeviceKey,
+  drafts: readonly Draft[],
+  between: number,
+): number {
+  const from = drafts[0]?.time ?? 0;
+  let last = drafts.length - 1;
+  let count = between;
+  while (!Number.isFinite(count) && last > 0) {
+    last >>= 1;
+    count = store.countAbout(device, from, drafts[last]?.time ?? from);
+  }
+  return ((drafts[last]?.time ?? from) - from) / Math.max(1, count);
 }

@@ -124,7 +124,9 @@ test("late reports that lie far apart, whose totals never meet, are planned afte
   await new Promise((done) => ingest.submit(late, [fix(2100)], now, done));
   // These are shown all that is stored between them, and more than they are. The last one comes too late for that read.
   const close = Array.from({ length: 20 }, (_, index) => ({ ...fix(10.5 + index * 1.5), readings: { input1: true } }));
-  const outcomes = [close, [fix(1900.5)]].map((reports) => new Promise((done) => ingest.submit(late, reports, now, done)));
+  const outcomes = [close, [fix(1900.5)]].map(
+    (reports) => new Promise((done) => ingest.submit(late, reports, now, done)),
+  );
   assert.deepEqual(await Promise.all(outcomes), ["stored", "stored"]);
   assert.ok(asked < 30, `${asked} reads`);
 });

@@ -86,7 +86,12 @@ function next({ from, to, folder, toFolder, devices, positions, rows, bytes }: M
   const setting = toFolder
     ? `Unset WAYBEAM_STORE_URL (store.url), set WAYBEAM_DATA (data) to ${folder}`
     : `Set WAYBEAM_STORE_URL (store.url) to the address of the database, leave WAYBEAM_DATA (data) at ${folder}, which has the keys`;
+  // The folder that was copied has the keys of the database, so its operator must not delete all of it.
+  const old = toFolder
+    ? "delete it"
+    : "delete its waybeam.db, and keep the rest: nothing opens the database without secret.key";
   return `Moved ${content}, from ${from} to ${to}, read both, and found them the same.
-${setting}, and start the service. ${from} is as it was: delete it when you don't need it.
+${setting}, and start the service. Don't start it with the old setting: what trackers then report goes to the old store alone.
+The old store, ${from}, is as it was. When the service runs well, ${old}.
 `;
 }

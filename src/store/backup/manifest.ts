@@ -45,7 +45,7 @@ export function databaseIn(folder: string, { form }: Pick<Manifest, "form">): st
   return join(folder, form === 1 ? names.database : names.tables);
 }
 
-const damagedAdvice = "Take another backup: nothing was changed.";
+const damagedAdvice = "Nothing was changed: restore another backup, and look at the disk of this one.";
 
 /** Reads what a backup says of itself. Throws `BackupRefused` where the folder is no backup or its manifest is damaged, `StoreTooNew` where a newer program made it. */
 export function readManifest(folder: string): Manifest {
@@ -57,7 +57,7 @@ export function readManifest(folder: string): Manifest {
     const why = error instanceof Error && "code" in error ? error.code : error;
     throw new BackupRefused(
       `${folder} is no backup: can't read ${file} (${why})`,
-      "Name a folder that `waybeam backup` made. One whose name ends with .part was cut short.",
+      "Name a folder that `waybeam backup` made, and let the user that runs this command read it. One whose name ends with .part was cut short.",
       error,
     );
   }

@@ -58,6 +58,10 @@ export function workFailure(error: unknown, where: string): unknown {
       error,
     );
   if (/^E[A-Z]+$/.test(system))
-    return new BackupRefused(error.message, "Let the user that runs this command read and write the folder.", error);
+    return new BackupRefused(
+      error.message,
+      "Name a folder, and let the user that runs this command read and write it.",
+      error,
+    );
   return error;
 }

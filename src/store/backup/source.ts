@@ -8,7 +8,8 @@ import { giveLockToOwner } from "./owner.ts";
 import { isRestorePending } from "./placing.ts";
 import { BackupRefused } from "./refused.ts";
 
-const notOurs = "Name the data folder of the service by WAYBEAM_DATA or --config.";
+const notOurs =
+  "Name the data folder of the service by WAYBEAM_DATA or --config. `waybeam check` also takes the folder of a backup.";
 
 /**
  * Checks that a folder is a data folder and has all its files. If a service uses the folder, the service has checked that. The lock is given back at once, so that a service can

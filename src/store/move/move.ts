@@ -90,6 +90,12 @@ export async function moveStore(options: MoveOptions, work: LongWork): Promise<M
 }
 
 function checkPlaces(from: string, to: string): void {
+  for (const place of [from, to])
+    if (!isAddress(place) && /^[a-z][a-z\d+.-]*:\/\//i.test(place))
+      throw new MoveRefused(
+        `${place.slice(0, place.indexOf("://") + 3)}... is no place for a store`,
+        "Name a data folder, or a PostgreSQL database as postgresql://USER@HOST/DATABASE.",
+      );
   if (isAddress(from) && isAddress(to))
     throw new MoveRefused(
       "both stores are PostgreSQL databases",

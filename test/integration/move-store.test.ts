@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { before, describe, it } from "node:test";
@@ -155,6 +155,15 @@ describe("waybeam move-store", { skip: noPostgres }, () => {
       if (!toFolder) await done(directory, "--from", url, "--to", back);
       assertSame(directory, back);
     });
+
+  it("keeps services from a part of a copy before its key is there", async (context) => {
+    const directory = await oddFolder(context);
+    change(directory, "insert into migration (number, name) values (1000000000, 'moving')");
+    rmSync(join(directory, "secret.key"));
+    const { code, err } = await commandLine(directory).waybeam(["serve"], "", anyPorts);
+    assert.equal(code, 1, err);
+    assert.match(err, /move-store.*has not ended\n {2}Run `waybeam move-store` again/);
+  });
 
   it("begins again where the source was used after it was cut short, and where somebody asks for that", async (context) => {
     const directory = await oddFolder(context);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Kysely } from "kysely";
+import { Kysely, sql } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import { finishRestore } from "../backup/placing.ts";
@@ -8,7 +8,7 @@ import { ChunkIndex } from "../locations/chunk-index.ts";
 import { type LocationParts, Locations } from "../locations/locations.ts";
 import { Mutex } from "../locations/mutex.ts";
 import { Purger } from "../locations/purger.ts";
-import { migrate } from "../migrations/migrations.ts";
+import { checkNumber, migrate } from "../migrations/migrations.ts";
 import {
   type OpenedStore,
   toldOf,
@@ -174,6 +174,14 @@ interface Workers extends Pick<LocationParts, "packer"> {
   readonly historyReader: WorkerLink<SqliteReaderCalls>;
 }
 
+/** Throws what `checkNumber` does. A new database has no version. Raw SQL goes to the writer: no reader can be opened yet. */
+async function checkVersion(database: Kysely<Schema>): Promise<void> {
+  const tables = await sql`select name from sqlite_master where name = 'migration'`.execute(database);
+  if (tables.rows.length === 0) return;
+  const { rows } = await sql<{ number: number | null }>`select max(number) as number from migration`.execute(database);
+  checkNumber(rows[0]?.number ?? 0);
+}
+
 async function assemble(
   workers: Workers,
   options: SqliteStoreOptions,
@@ -184,6 +192,8 @@ async function assemble(
   const index = new ChunkIndex();
   const crowded = new CrowdedNotices(options.noticesPerDevice ?? usualNotices);
   const database = new Kysely<Schema>({ dialect: new WorkerDialect({ ...workers, turns }) });
+  // Before the secrets, which have no key yet where a move has copied a part.
+  await checkVersion(database);
   // By the writer, which also creates the file; a reader opens it when all tables are there.
   const settle = secrets && (await unlock(database, secretEngine, secrets, log));
   await migrate(database, engine);

@@ -204,7 +204,8 @@ export class CommandSms {
     const finishedAt = clock.now();
     if (known.delivery === "delivered")
       return store.commands.step(key, ["sent"], "delivered", { finishedAt, failure: null });
-    if (known.delivery === "open") return undefined;
+    // Of two receipts at once, the one of the lost part says why. The gateway repeats it if we end before that.
+    if (known.delivery === "open" || receipt.delivered) return undefined;
     // The first that will not be delivered ends the command; what comes later of the others changes nothing.
     const failure = `the SMS gateway reports ${receipt.state}`;
     return store.commands.step(key, ["sent"], "failed", { finishedAt, failure });

@@ -204,7 +204,7 @@ export class CommandSms {
     const finishedAt = clock.now();
     if (known.delivery === "delivered")
       return store.commands.step(key, ["sent"], "delivered", { finishedAt, failure: null });
-    // Of two receipts at once, the one of the lost part says why. The gateway repeats it if we end before that.
+    // Two receipts may be handled at once. The receipt of the lost part says why it was lost. If the process ends before that, the gateway sends that receipt again.
     if (known.delivery === "open" || receipt.delivered) return undefined;
     // The first that will not be delivered ends the command; what comes later of the others changes nothing.
     const failure = `the SMS gateway reports ${receipt.state}`;

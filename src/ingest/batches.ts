@@ -10,7 +10,7 @@ const fewBytes = 32 * 1024;
 const longBatchMs = 10;
 /** The most that one batch adds to the estimate of what a batch without expensive reports takes, ms. A disk that stalls once tells nothing of the next batch. */
 const mostSlower = 1;
-/** Where so many ms of batches had nobody with few reports in order, there is nobody whom a longer batch keeps waiting. */
+/** If no device sent few reports in order while batches took this long, ms, longer batches of late reports keep nobody waiting. */
 const aloneAfterMs = 1000;
 
 /** What one batch commits. */

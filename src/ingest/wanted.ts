@@ -9,7 +9,7 @@ export const mostReadAhead = 256;
 export const watchedContext = 8;
 /** Records behind the last late report, at which the totals mostly meet. */
 const leastBehind = 2;
-/** Records that reports are shown that lie in a gap of the history: all of these are behind the last report. */
+/** Records that are read behind reports in a gap of the history. */
 const gapContext = 4;
 
 /** What is to be read of a history to plan late reports: some records from a time on, or stretches from some times on. */
@@ -22,8 +22,8 @@ export interface Wanted {
 }
 
 /**
- * What late reports, which are in the order of time, are shown at first: as many records as they are themselves, or all that are stored between the first and the last of them. Where
- * these are too many, the reports lie far apart: then a stretch around each.
+ * Chooses what planning late reports reads first: all records between the first and the last report, and a few behind. If nothing lies between them, the few behind. If too much lies
+ * between them, the reports lie far apart, and a stretch around each is read. `drafts` are in the order of time.
  */
 export function wantedFor(
   store: Pick<LocationStore, "countAbout">,
@@ -40,7 +40,7 @@ export function wantedFor(
   return starts.length > 1 ? { time, limit: starts.length * stretchRecords, starts } : { time, limit: drafts.length };
 }
 
-/** How far apart the records are that are stored between drafts. `between`: how many these are. Where they are too many to be counted, those around the first half of the drafts tell. */
+/** Estimates the time between two stored records, ms. `between`: how many records lie between the first and the last draft. If that is infinity, the first half of the drafts is looked at, and half of these again. */
 function msApart(
   store: Pick<LocationStore, "countAbout">,
   device: DeviceKey,

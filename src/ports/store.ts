@@ -145,7 +145,7 @@ export interface LocationStore {
 
   /** As `context`, packed. */
   packedContext(device: DeviceKey, place: RecordPlace, limit: number): Promise<PackedContext>;
-  /** About how many records are stored of a device in a range of event time (inclusive). From memory. Infinite where so many chunks have a part in it that counting takes long. */
+  /** Estimates from memory how many records of a device lie in a range of event time (inclusive). Returns infinity if too many chunks overlap the range to count them quickly. */
   countAbout(device: DeviceKey, from: number, to: number): number;
   /** Costs by the number of records of the moment. */
   moment(device: DeviceKey, time: number): Promise<Moment>;

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { CommandQueueContext } from "../../src/domain/command-queue.ts";
 import { CommandsUnderWay } from "../../src/domain/command-under-way.ts";
-import type { User } from "../../src/model/account.ts";
 import type { Device } from "../../src/model/device.ts";
 import type { NewCommand } from "../../src/ports/command-store.ts";
 import type { Dispatched, Dispatcher, Outgoing } from "../../src/ports/dispatcher.ts";
@@ -9,6 +8,7 @@ import type { Store } from "../../src/ports/store.ts";
 import { newCommand } from "../contract/store/harness.ts";
 import type { TestClock } from "./rest.ts";
 import { silentLog } from "./silent-log.ts";
+import { userOf } from "./users.ts";
 
 /** A device whose connection does what the test says. */
 export class TestLink implements Dispatcher {
@@ -53,33 +53,7 @@ export class TestLink implements Dispatcher {
 }
 
 /** Who sends the commands; what one that lost the right queued is another test's matter. */
-const sender: User = {
-  key: 1,
-  id: "u",
-  accountKey: 1,
-  owner: true,
-  name: "Ana",
-  email: "ana@example.com",
-  country: "CO",
-  timeZone: "America/Bogota",
-  description: null,
-  message: null,
-  disabled: false,
-  disabledMessage: null,
-  tags: null,
-  privileges: ["admin"],
-  group: null,
-  deviceId: null,
-  adminDevices: null,
-  from: null,
-  expires: null,
-  passwordHash: null,
-  apiKeyHash: null,
-  apiKeyId: null,
-  creation: 0,
-  modification: 0,
-  lastLogin: null,
-};
+const sender = userOf({ owner: true, privileges: ["admin"] });
 
 /** A command that nobody has tried to send. */
 export function queuedCommand(device: number, clock: TestClock, command: string, ttl: number): NewCommand {

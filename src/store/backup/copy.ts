@@ -27,7 +27,7 @@ export interface Snapshot {
 export interface Packs {
   readonly taken: readonly Pack[];
   readonly written: readonly Pack[];
-  /** Why nothing was taken over from an earlier backup. Undefined: something was, or there is none. */
+  /** Why nothing was taken over from the earlier backup. Undefined if something was, or if there is no earlier backup. */
   readonly why: string | undefined;
 }
 

@@ -69,7 +69,7 @@ function megabytes(bytes: number): string {
 const newName = "new";
 const oldName = "old";
 
-/** The folder of the backup whose place a new one takes. Undefined: there is none. */
+/** Returns the folder of the backup that the new one replaces, or undefined if the new one replaces none. */
 export function earlierAt(target: string): string | undefined {
   // The second place: a replacement was cut short between its two steps.
   return [target, join(`${target}.part`, oldName)].find((folder) => isBackup(folder));

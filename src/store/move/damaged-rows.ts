@@ -11,7 +11,7 @@ export interface LostRows {
 }
 
 /**
- * Finds the end of rows that can't be read. `next` gives the number of the first row behind a number, undefined where there is none, "damaged" where it can't be read.
+ * Finds the end of rows that can't be read. `next` returns the number of the first row behind a number, undefined behind the last row, and "damaged" if that row can't be read.
  */
 export async function lostAfter(
   after: bigint,

@@ -15,7 +15,7 @@ export interface Side extends ReadSide {
 /** The store that is copied. Nothing of it is changed. */
 export interface SourceSide extends Side {
   origin(): Promise<Origin>;
-  /** About so many bytes are to be read. */
+  /** About how many bytes a reader of the whole store reads. */
   bytes(): Promise<number>;
   /** What the keys are called that its secrets are sealed by. */
   keyIds(): Promise<readonly string[]>;

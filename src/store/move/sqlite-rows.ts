@@ -151,7 +151,7 @@ function cellOf(value: unknown): Cell {
   return typeof value === "string" ? Buffer.from(value) : null;
 }
 
-/** The row as both engines hold it. Undefined where a value is none of its column: damage alone makes such. */
+/** Converts a row to the form that both engines share. Returns undefined if a value does not have the type of its column, which only damage causes. */
 function taken(table: Table, read: Readonly<Record<string, unknown>>, told: string[]): Row | undefined {
   const values = Object.values(read).map(cellOf);
   const where = `row ${keyText(keyOf(table, values))} of the table ${table.name}`;

@@ -67,7 +67,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
   }
 }
 
-/** The error of a start whose server does not do what it is asked. */
+/** The error of a start if the server fails a statement or does not answer in time. */
 function startFailure(error: unknown): unknown {
   if (!(error instanceof StoreUnavailable) || error.trouble === "damaged") return error;
   const wrong = `The database can't be opened: ${error.message}`;

@@ -21,7 +21,7 @@ const blockColumns = [...tailColumns, "bytes", "as_of", ...sumColumns];
 /** Positions in `blockColumns` of `as_of` (the row number up to which the block includes shifts) and of the first sum. */
 const asOfAt = 6;
 const sumsAt = 7;
-/** Numbers can be checked by the checksum alone. The bytes are read only if there is none. */
+/** The checksum alone checks the numbers. A row without a checksum has its bytes read instead. */
 const ifNoSum = "case when crc is null then data end as data";
 
 const sql = {

@@ -46,7 +46,7 @@ describe("a damaged log", () => {
   const fresh = logOf(0, 12);
   const behind = logOf(20, 6);
 
-  it("is none where it ends with a frame, or with the rest of an older log; where it ends within a frame of its own, the end is lost", () => {
+  it("finds a log whole that ends with a frame or with the rest of an older log, and finds the end lost of one that ends within its own frame", () => {
     // In the other one the rest of an older log begins there.
     const ownEnds = [fresh.length, 32 + ownFrames(behind) * frameBytes];
     fc.assert(

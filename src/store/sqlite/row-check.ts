@@ -10,7 +10,7 @@ export class RowCheck {
   readonly #block: StatementSync;
 
   constructor(database: DatabaseSync) {
-    // The numbers can be checked by the checksum alone. The bytes are read only if there is none.
+    // The checksum alone checks the numbers. A row without a checksum has its bytes read instead.
     this.#tail = database.prepare(
       `select ${asDoubles([...summed.tail, "crc"])}, case when crc is null then data end as data from tail where seq = ?`,
     );

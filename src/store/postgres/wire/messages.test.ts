@@ -22,7 +22,7 @@ it("messages are the same wherever what comes is cut", () => {
 });
 
 for (const size of [3, 0, -1, -(2 ** 31)])
-  it(`a message that says it has ${size} bytes is none`, () => {
+  it(`refuses a message whose length is ${size} bytes`, () => {
     const messages = new Messages(() => {
       throw new Error("it was told");
     });

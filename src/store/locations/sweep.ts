@@ -56,8 +56,9 @@ export class Sweep {
     let [records, bytes] = [0, 0];
     let index = Math.max(chunks.reaching(this.#from), chunks.position(this.#first, this.#seq + 1));
     const more = () => index < chunks.length && chunks.first(index) <= this.#to;
-    // Chunks that begin at one moment are taken together: of a part of them nothing could be given yet, and all would be read again.
-    const enough = () => (records >= most.records || bytes >= most.bytes) && chunks.first(index) !== this.#first;
+    // Chunks that begin at one moment, or reach over the beginning, are taken together: of a part of them nothing could be given yet, and all would be read again.
+    const begun = () => chunks.first(index) <= Math.max(this.#first, this.#from);
+    const enough = () => (records >= most.records || bytes >= most.bytes) && !begun();
     for (; more() && !enough(); index++) {
       this.#first = chunks.first(index);
       this.#seq = chunks.seq(index);

@@ -130,3 +130,25 @@ test("late reports that lie far apart, whose totals never meet, are planned afte
   assert.deepEqual(await Promise.all(outcomes), ["stored", "stored"]);
   assert.ok(asked < 30, `${asked} reads`);
 });
+
+test("where the totals do not meet close to the first of late reports that lie far apart, the history around the others is read once, and all are stored together", async (context) => {
+  const { store, ingest } = withHistory();
+  context.after(() => ingest.stop());
+  const late = await admitted(ingest, "a");
+  await new Promise((done) => ingest.submit(late, [fix(2100)], now, done));
+  const asked: number[] = [];
+  const read = store.readContext;
+  store.readContext = (limit, time) => {
+    asked.push(time);
+    return read(limit, time);
+  };
+  // The input is off again 20 records behind the first one.
+  const first = { ...fix(10.5), valid: false, readings: { input1: true } };
+  const off = { ...fix(30.5), valid: false, readings: { input1: false } };
+  const others = spread(100).slice(0, 28);
+  const before = store.commits.length;
+  assert.equal(await new Promise((done) => ingest.submit(late, [first, off, ...others], now, done)), "stored");
+  const further = asked.filter((time) => time !== first.time);
+  assert.deepEqual(further.toSorted(), [off, ...others].map(({ time }) => time).toSorted());
+  assert.equal(store.commits.length, before + 1);
+});

@@ -16,10 +16,12 @@ export interface Ahead {
   readonly version: number;
   readonly time: number;
   readonly limit: number;
-  /** Resolves with undefined when it could not be read, or when stretches were asked for. */
+  /** How many records it may have in all: `limit`, and those of the stretches. */
+  readonly records: number;
+  /** Resolves with undefined when it could not be read. */
   readonly context: Promise<PackedContext | undefined>;
-  /** Those that could be read, where stretches were asked for. */
-  readonly stretches?: Promise<readonly PackedStretch[]> | undefined;
+  /** Those that could be read further on, where reports lie far apart. */
+  readonly stretches: Promise<readonly PackedStretch[]> | undefined;
   /** When it was asked for, by the clock that never goes back. */
   readonly askedAt: number;
   /** The read has ended or failed. */

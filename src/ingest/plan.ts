@@ -79,7 +79,7 @@ export function planLate(
   drafts: readonly Draft[],
   final: boolean,
   watch?: Watch,
-  further: readonly Stretch[] = [],
+  further: Iterable<Stretch> = [],
 ): LatePlan {
   const horizon = horizonOf(context);
   const some = watch === undefined || drafts.length <= watch.mostLate ? drafts : drafts.slice(0, watch.mostLate);
@@ -99,7 +99,7 @@ function horizonOf({ more, from }: HistoryContext): number {
 }
 
 /** Folds drafts into stretches behind the first context. Returns the last context that was folded again, and the drafts that belong into no stretch. */
-function foldFurther(fold: Fold, first: HistoryContext, drafts: readonly Draft[], further: readonly Stretch[]) {
+function foldFurther(fold: Fold, first: HistoryContext, drafts: readonly Draft[], further: Iterable<Stretch>) {
   const leftover: Draft[] = [];
   let reached = first;
   let at = 0;

@@ -13,7 +13,7 @@ import { type Ahead, keptOf, ordered, type PendingDevice } from "./pending.ts";
 import { type Plan, planAppend, planLate, withoutRepeats } from "./plan.ts";
 import { ReadAhead } from "./read-ahead.ts";
 import type { States } from "./states.ts";
-import { planApart, readStretches, startsOf, unpackStretches } from "./stretches.ts";
+import { type PackedStretch, readStretches, unpackStretches } from "./stretches.ts";
 import { mostReadAhead, wantedFor, watchedContext } from "./wanted.ts";
 import { weightOf } from "./weight.ts";
 
@@ -296,87 +296,60 @@ export class Planner {
    */
   async #planFirst(late: Late): Promise<Planned | undefined> {
     const { pending, drafts, state, first } = late;
-    const { device } = pending;
-    const isWatched = this.#engine.watches(device);
-    const apart = isWatched ? undefined : await this.#planApart(late);
-    if (apart !== undefined) return apart;
-    const wanted = wantedFor(this.#store, device.key, drafts, isWatched);
-    const read = pending.ahead?.limit ?? 0;
+    const { device, ahead } = pending;
+    const wanted = wantedFor(this.#store, device.key, drafts, this.#engine.watches(device));
+    const read = ahead?.limit ?? 0;
     const limit = isAtHand(late, read) && read >= drafts.length ? read : Math.max(wanted.limit, read);
     const atHand = isAtHand(late, limit);
     const mayBePostponed = pending.mayBePostponed && !this.#hurries && (atHand || !pending.wasPostponed);
-    // The largest part is never asked for twice: reports whose totals do not meet in it would wait for ever.
-    if ((limit < smallContext || (wanted.starts !== undefined && !atHand)) && mayBePostponed) {
+    if (limit < smallContext && mayBePostponed) {
       const planned = atHand ? await this.#planLate(late, limit, limit) : undefined;
       if (planned !== undefined) return planned;
       // The part grows each time, so the reports are planned after a few batches.
       const grown = Math.min(Math.max(limit * contextGrowth, leastFurther), smallContext);
       const asked = atHand ? { time: first.time, limit: grown } : { ...wanted, limit };
-      const further = this.ahead.readFurther(device.key, state, asked);
+      const further = this.ahead.readFurther(device.key, state, asked, atHand ? ahead : undefined);
       if (further !== undefined) return { pending, plan: undefined, leftover: drafts, further, bytes: 0 };
     }
-    return this.#planLate(late, Math.min(limit, smallContext), smallContext);
+    const further = stretchesOf(late) ?? (wanted.further && readStretches(this.#store, device.key, wanted.further));
+    return this.#planLate(late, Math.min(limit, smallContext), smallContext, further);
   }
 
-  /** Plans reports that lie far apart with the stretches that were read ahead. Undefined: none were, or none of the reports can be planned with them. */
-  async #planApart({ pending, drafts, state }: Late): Promise<Planned | undefined> {
-    const { ahead } = pending;
-    if (ahead?.stretches === undefined || ahead.version !== state.version) return undefined;
-    const stretches = await ahead.stretches;
-    while (this.#pace.isOver) await this.#pace.nextTurn();
-    const made = planApart(state, drafts, stretches);
-    return made && this.#planned(pending, state, made);
-  }
-
-  /** Looks at more and more of the history. Undefined: more than `most` would be needed; there is always a plan with the largest context. */
-  async #planLate(late: Late, least: number, most: number): Promise<Planned | undefined> {
+  /** Looks at more and more of the history. Undefined: more than `most` would be needed; there is always a plan with the largest context. `further`: for reports that lie far apart. */
+  async #planLate(
+    late: Late,
+    least: number,
+    most: number,
+    further: Promise<readonly PackedStretch[]> | undefined = stretchesOf(late),
+  ): Promise<Planned | undefined> {
     const { pending, state } = late;
-    // Reports that lie far apart need little of the history around each. The second phase comes here after that was tried.
-    const maySpread = most === smallContext && !isAtHand(late, least) && !this.#engine.watches(pending.device);
-    const begin = maySpread ? Math.min(least, leastFurther) : least;
-    for (let limit = Math.min(begin, most); ; limit = Math.min(Math.max(limit * contextGrowth, least), most)) {
+    for (let limit = least; ; limit = Math.min(limit * contextGrowth, most)) {
       const { context, drafts } = await this.#surroundings(late, limit);
       if (context === undefined) return { pending, plan: undefined, leftover: drafts, bytes: 0 };
-      while (this.#pace.isOver) await this.#pace.nextTurn();
       const watch = this.#watch(pending, state);
+      const stretches = watch === undefined ? await further : undefined;
+      while (this.#pace.isOver) await this.#pace.nextTurn();
       const enough = limit >= smallContext || watch === undefined || reachesPast(context, drafts);
-      const made = enough ? planLate(state, context, drafts, limit >= largestContext, watch) : "more context";
-      if (made !== "more context") {
-        if (made.leftover.length === 0 || limit >= smallContext) return this.#planned(pending, state, made);
-        const spread = watch === undefined ? await this.#planSpread(late, context, drafts, made.leftover) : undefined;
-        if (spread !== undefined) return spread;
-      }
+      const isFinal = limit >= largestContext;
+      const made = enough
+        ? planLate(state, context, drafts, isFinal, watch, unpackStretches(stretches ?? []))
+        : "more context";
+      // Where reports lie far apart, a larger context would have few of them more.
+      const isDone = made !== "more context" && (made.leftover.length === 0 || stretches !== undefined);
+      if (made !== "more context" && (isDone || limit >= smallContext)) return this.#planned(pending, state, made);
       if (limit === most) return undefined;
     }
   }
+}
 
-  /**
-   * Plans reports that lie far apart, with what surrounds many of them. Undefined: they lie close to each other, or the totals meet too late. `leftover`: those that do not
-   * belong into the context.
-   */
-  async #planSpread(
-    { pending, state }: Late,
-    context: HistoryContext,
-    drafts: readonly Draft[],
-    leftover: readonly Draft[],
-  ): Promise<Planned | undefined> {
-    const starts = startsOf(context, leftover);
-    if (starts.length === 0) return undefined;
-    const further = await readStretches(this.#store, pending.device.key, starts);
-    const made = planLate(state, context, drafts, false, undefined, unpackStretches(further));
-    if (made === "more context" || leftover.length - made.leftover.length < starts.length / 2) return undefined;
-    return this.#planned(pending, state, made);
-  }
+/** What was read further on in the history, if the history is still the same. */
+function stretchesOf({ pending: { ahead }, state }: Late): Promise<readonly PackedStretch[]> | undefined {
+  return ahead?.version === state.version ? ahead.stretches : undefined;
 }
 
 /** Whether the history that was asked for is the part that these reports need now. */
 function isAtHand({ pending: { ahead }, first, state }: Late, limit: number): boolean {
-  return (
-    ahead?.stretches === undefined &&
-    ahead?.version === state.version &&
-    ahead.time === first.time &&
-    ahead.limit === limit
-  );
+  return ahead?.version === state.version && ahead.time === first.time && ahead.limit === limit;
 }
 
 /** Drafts that are not stored already, as far as one moment tells. */

@@ -4,7 +4,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { LocationStore, PackedContext } from "../ports/store.ts";
 import type { Moments } from "./moments.ts";
 import type { Ahead, PendingDevice } from "./pending.ts";
-import { readStretches } from "./stretches.ts";
+import { readStretches, stretchRecords } from "./stretches.ts";
 import { mostReadAhead, type Wanted } from "./wanted.ts";
 
 /** The most records that may be read at a time for postponed reports: other requests wait for the same reader. */
@@ -44,26 +44,29 @@ export class ReadAhead {
   hold(pending: PendingDevice, ahead: Ahead): void {
     if (pending.ahead !== undefined) return;
     pending.ahead = ahead;
-    this.#held += ahead.limit;
+    this.#held += ahead.records;
   }
 
   /** The next batch takes these devices: the history that was read for them no longer counts as held. */
   taken(devices: readonly PendingDevice[]): void {
-    if (this.#held > 0) for (const { ahead } of devices) this.#held -= ahead?.limit ?? 0;
+    if (this.#held > 0) for (const { ahead } of devices) this.#held -= ahead?.records ?? 0;
   }
 
   /**
-   * Asks for a part of a device's history, and the record before it. Returns undefined when the part is too large, the moment is in memory, or too much is held.
+   * Asks for a part of a device's history, and the record before it. `known`: the part that was read before, whose stretches need not be read again. Returns undefined when the part
+   * is too large, the moment is in memory, or too much is held.
    */
-  read(device: DeviceKey, state: DeviceState, { time, limit, starts }: Wanted): Ahead | undefined {
-    if (limit > mostReadAhead || this.#held + this.#asked + limit > mostHeld) return undefined;
+  read(device: DeviceKey, state: DeviceState, wanted: Wanted, known?: Ahead): Ahead | undefined {
+    const { time, limit, further } = wanted;
+    const records = limit + (known === undefined ? recordsOf(further) : known.records - known.limit);
+    if (limit > mostReadAhead || this.#held + this.#asked + records > mostHeld) return undefined;
     if (this.#moments.get(device, state, time) !== undefined) return undefined;
     const askedAt = this.#clock.monotonic();
-    const about = { version: state.version, time, limit, askedAt, arrived: false };
-    const stretches = starts && readStretches(this.#store, device, starts);
-    const context = stretches?.then(() => undefined) ?? this.#context(device, time, limit);
-    const ahead: Ahead = { ...about, context, stretches };
-    void context.then(() => {
+    const context = this.#context(device, time, limit);
+    const stretches = known?.stretches ?? (further && readStretches(this.#store, device, further));
+    const { version } = state;
+    const ahead: Ahead = { version, time, limit, records, context, stretches, askedAt, arrived: false };
+    void Promise.all([context, stretches]).then(() => {
       ahead.arrived = true;
       this.#arrived();
     });
@@ -79,16 +82,21 @@ export class ReadAhead {
   }
 
   /** As `read`, for postponed reports. Also returns undefined while too many records are being read for other postponed reports: then the batch reads this part itself. */
-  readFurther(device: DeviceKey, state: DeviceState, wanted: Wanted): Ahead | undefined {
-    const { limit } = wanted;
-    if (this.#reading + limit > mostReading) return undefined;
-    const ahead = this.read(device, state, wanted);
+  readFurther(device: DeviceKey, state: DeviceState, wanted: Wanted, known?: Ahead): Ahead | undefined {
+    const reading = wanted.limit + (known === undefined ? recordsOf(wanted.further) : 0);
+    if (this.#reading + reading > mostReading) return undefined;
+    const ahead = this.read(device, state, wanted, known);
     if (ahead === undefined) return undefined;
-    this.#asked += limit;
-    this.#reading += limit;
-    void ahead.context.then(() => {
-      this.#reading -= limit;
+    this.#asked += ahead.records;
+    this.#reading += reading;
+    void Promise.all([ahead.context, ahead.stretches]).then(() => {
+      this.#reading -= reading;
     });
     return ahead;
   }
+}
+
+/** How many records stretches have. */
+function recordsOf(starts: readonly number[] | undefined): number {
+  return (starts?.length ?? 0) * stretchRecords;
 }

@@ -1,8 +1,8 @@
 import type { DeviceKey } from "../model/device.ts";
-import { type DeviceState, placeBefore } from "../model/location.ts";
+import { placeBefore } from "../model/location.ts";
 import type { HistoryContext, LocationStore, PackedContext } from "../ports/store.ts";
 import type { Draft } from "./draft.ts";
-import { type LatePlan, planLate, type Stretch } from "./plan.ts";
+import type { Stretch } from "./plan.ts";
 
 /** Records of a stretch after its moment: mostly the totals meet within these. */
 export const stretchRecords = 8;
@@ -18,15 +18,9 @@ export interface PackedStretch {
 }
 
 /**
- * Chooses the moments around which a device's history is read to plan drafts that lie far apart. `context` surrounds the first of the device's drafts, and tells how far apart
- * the stored records are. Returns no moments when less is to be read from the first draft to the last.
+ * Chooses the moments around which a device's history is read to plan drafts that lie far apart. `msEach`: how far apart the stored records are. `from`: what is stored up to this
+ * time is known, or need not be. Returns no moments when less is to be read from the first draft to the last.
  */
-export function startsOf({ from }: HistoryContext, drafts: readonly Draft[]): readonly number[] {
-  const [first, last] = [from[0]?.time ?? 0, from.at(-1)?.time ?? 0];
-  return startsApart((last - first) / Math.max(1, from.length - 1), last, drafts);
-}
-
-/** As `startsOf`. `msEach`: how far apart the stored records are. `from`: what is stored up to this time is known, or need not be. */
 export function startsApart(msEach: number, from: number, drafts: readonly Draft[]): readonly number[] {
   // The time that the records of one stretch take up.
   const length = msEach * stretchRecords;
@@ -55,28 +49,18 @@ export async function readStretches(
   return (await Promise.all(starts.map(read))).flat();
 }
 
-/** Unpacks stretches, which a plan does no earlier than when it is made. */
-export function unpackStretches(stretches: readonly PackedStretch[]): readonly Stretch[] {
-  return stretches.flatMap(({ time, packed }) => {
-    try {
-      return [{ time, context: packed.unpack() }];
-    } catch {
-      return [];
-    }
-  });
+/** Unpacks stretches one after the other, as a plan comes to them. */
+export function* unpackStretches(stretches: readonly PackedStretch[]): Generator<Stretch> {
+  for (const { time, packed } of stretches) {
+    const context = unpacked(packed);
+    if (context !== undefined) yield { time, context };
+  }
 }
 
-/** Plans those of some drafts, in the order of time, that lie in stretches of the history. Undefined: none does, or the totals do not meet in the first stretch that has some. */
-export function planApart(
-  state: DeviceState,
-  drafts: readonly Draft[],
-  stretches: readonly PackedStretch[],
-): Exclude<LatePlan, string> | undefined {
-  const [first, ...further] = unpackStretches(stretches);
-  const at = first === undefined ? -1 : drafts.findIndex(({ time }) => time >= first.time);
-  if (first === undefined || at < 0) return undefined;
-  const within = drafts.slice(at);
-  const made = planLate(state, first.context, within, false, undefined, further);
-  if (made === "more context" || made.leftover.length === within.length) return undefined;
-  return at === 0 ? made : { plan: made.plan, leftover: [...drafts.slice(0, at), ...made.leftover] };
+function unpacked(packed: PackedContext): HistoryContext | undefined {
+  try {
+    return packed.unpack();
+  } catch {
+    return undefined;
+  }
 }

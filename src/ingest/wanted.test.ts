@@ -17,6 +17,10 @@ test("how far apart records lie around late reports is known though too many to 
   const dense = Array.from({ length: 500 }, (_, index) => 5 + index * 10);
   assert.deepEqual(wanted([...dense, inOrder]), { time: 5000, limit: 501 });
   // These have one stretch.
-  assert.deepEqual(wanted([5, 15, inOrder]).starts, [5000, inOrder * 1000]);
-  assert.deepEqual(wanted([5, 2_500_000, inOrder]).starts, [5000, 2_500_000_000, inOrder * 1000]);
+  assert.deepEqual(wanted([5, 15, inOrder]), { time: 5000, limit: 8, further: [inOrder * 1000] });
+  assert.deepEqual(wanted([5, 2_500_000, inOrder]), {
+    time: 5000,
+    limit: 8,
+    further: [2_500_000_000, inOrder * 1000],
+  });
 });

@@ -12,13 +12,13 @@ const leastBehind = 2;
 /** Records that are read behind reports in a gap of the history. */
 const gapContext = 4;
 
-/** What is to be read of a history to plan late reports: some records from a time on, or stretches from some times on. */
+/** What is to be read of a history to plan late reports: some records from a time on, and stretches further on. */
 export interface Wanted {
   readonly time: number;
-  /** How many records that is. */
+  /** How many records that is, without those of the stretches. */
   readonly limit: number;
-  /** Where stretches begin, in the order of time. Undefined: all records are behind `time`. */
-  readonly starts?: readonly number[];
+  /** Where stretches begin, in the order of time. */
+  readonly further?: readonly number[];
 }
 
 /**
@@ -37,7 +37,8 @@ export function wantedFor(
   if (all < mostReadAhead) return { time, limit: isWatched ? all + watchedContext : all };
   if (isWatched) return { time, limit: drafts.length + watchedContext };
   const starts = startsApart(msApart(store, device, drafts, between), time, drafts);
-  return starts.length > 1 ? { time, limit: starts.length * stretchRecords, starts } : { time, limit: drafts.length };
+  const further = starts.slice(1);
+  return further.length > 0 ? { time, limit: stretchRecords, further } : { time, limit: drafts.length };
 }
 
 /** Estimates the time between two stored records, ms. `between`: how many records lie between the first and the last draft. If that is infinity, the first half of the drafts is looked at, and half of these again. */

@@ -11,7 +11,7 @@ import type { Store } from "../ports/store.ts";
 import { smsUnavailable, unknownOutcome } from "./command-outcome.ts";
 import type { CommandsUnderWay } from "./command-under-way.ts";
 
-/** Receipts that came before the gateway's answer to the message was recorded; some gateways are that quick. */
+/** The newest receipts are kept: one may come before the gateway's answer to its message was recorded. Some gateways are that quick. */
 const earlyReceipts = 1000;
 
 /** How often giving back is tried, and the pause between, ms: long enough for a locked file, short enough for a request. */
@@ -41,11 +41,14 @@ interface Counted {
  */
 export class CommandSms {
   readonly #context: CommandSmsContext;
-  readonly #early = new Map<string, SmsReceipt>();
+  /** By the message's name, with the time of arrival by the clock that never goes back. The last that came stands last. */
+  readonly #early = new Map<string, { readonly receipt: SmsReceipt; readonly at: number }>();
 
   constructor(context: CommandSmsContext) {
     this.#context = context;
     context.sender.onReceipt(async (receipt) => {
+      // Before the look: the message's name may be recorded during it, and who records it looks here afterwards.
+      this.#keepEarly(receipt);
       await this.#receipt(receipt);
     });
   }
@@ -129,12 +132,13 @@ export class CommandSms {
   }
 
   async #hand(command: Command, to: string, body: SmsBody, counted: Counted): Promise<Command> {
-    const { sender } = this.#context;
+    const { sender, clock } = this.#context;
+    const handedAt = clock.monotonic();
     const result = await sender.send(to, body);
     switch (result.outcome) {
       case "accepted": {
         const accepted = await this.#step(command, "sent", { smsIds: result.ids, failure: null });
-        return (await this.#takeEarly(result.ids)) ?? accepted;
+        return (await this.#takeEarly(result.ids, handedAt)) ?? accepted;
       }
       case "maybe":
         return this.#step(command, "sent", { failure: `${result.reason}: it may or may not have been sent` });
@@ -183,23 +187,20 @@ export class CommandSms {
     return (await commands.step(command.key, ["sent"], to, change)) ?? { ...command, ...change, state: to };
   }
 
-  /** What receipts made of the command that came before its parts' names were recorded; undefined: nothing. */
-  async #takeEarly(ids: readonly (string | null)[]): Promise<Command | undefined> {
+  /** What receipts made of the command that came before its parts' names were recorded; undefined: nothing. One that came before the message was handed over is of another of its name: gateways give names again. */
+  async #takeEarly(ids: readonly (string | null)[], handedAt: number): Promise<Command | undefined> {
     let stepped: Command | undefined;
     for (const id of ids) {
       const early = id === null ? undefined : this.#early.get(id);
-      if (early !== undefined) stepped = (await this.#receipt(early)) ?? stepped;
+      if (early !== undefined && early.at >= handedAt) stepped = (await this.#receipt(early.receipt)) ?? stepped;
     }
     return stepped;
   }
 
   async #receipt(receipt: SmsReceipt): Promise<Command | undefined> {
     const { store, clock } = this.#context;
-    // Before the look: the message's id may be written during it, and who writes it looks here afterwards.
-    this.#keepEarly(receipt);
     const known = await store.commands.receipt(receipt.id, receipt.delivered);
     if (known === undefined) return undefined;
-    this.#early.delete(receipt.id);
     const { key } = known.command;
     const finishedAt = clock.now();
     if (known.delivery === "delivered")
@@ -212,7 +213,8 @@ export class CommandSms {
   }
 
   #keepEarly(receipt: SmsReceipt): void {
-    this.#early.set(receipt.id, receipt);
+    this.#early.delete(receipt.id);
+    this.#early.set(receipt.id, { receipt, at: this.#context.clock.monotonic() });
     if (this.#early.size <= earlyReceipts) return;
     for (const oldest of this.#early.keys()) {
       this.#early.delete(oldest);

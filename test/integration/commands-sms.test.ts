@@ -74,6 +74,20 @@ describe("by SMS", () => {
   const sms = (command: string, fields: object = {}) => ({ command, sms: true, ...fields });
   const last = async (id: string) => (await owner.commands(id)).commands[0];
 
+  /** Sends a message whose receipt comes before the gateway's answer to it. */
+  const overtaken = async (device: string, text: string, name: string) => {
+    const answer = Promise.withResolvers<void>();
+    sender.held = answer.promise;
+    const before = sender.sent.length;
+    const sent = owner.send(device, sms(text));
+    await until(() => sender.sent.length > before);
+    sender.receipt(name, true, "DELIVRD");
+    await delay(20);
+    sender.held = undefined;
+    answer.resolve();
+    return sent;
+  };
+
   test("text as text, Hex and Base64 as bytes, to the device's number; receipts step the record", async () => {
     await owner.create("a", { min: "+573001234567" });
     assert.equal((await owner.send("a", sms("begin"))).json.result, "sent: the SMS gateway took it");
@@ -93,9 +107,7 @@ describe("by SMS", () => {
     while ((await second()).state !== "failed") await delay(5);
     assert.equal((await second()).failure, "the SMS gateway reports UNDELIV");
     assert.equal((await owner.limits("a")).smsSentToday, 3);
-    sender.receipt("a4", true, "DELIVRD");
-    await delay(20);
-    assert.match((await owner.send("a", sms("early"))).json.result, /^delivered/);
+    assert.match((await overtaken("a", "early", "a4")).json.result, /^delivered/);
     sender.binary = false;
     assert.equal((await owner.send("a", sms("00", { format: "Hex" }))).status, 400);
     sender.binary = true;
@@ -125,9 +137,7 @@ describe("by SMS", () => {
     while ((await last("long")).state !== "failed") await delay(5);
     assert.equal((await last("long")).failure, "the SMS gateway reports EXPIRED");
     // One that comes before the answer to the message, and the others after it.
-    sender.receipt(`b${number + 1}`, true, "DELIVRD");
-    await delay(20);
-    await send();
+    assert.equal((await overtaken("long", long, `b${number + 1}`)).status, 200);
     for (const part of ["a", "c"]) sender.receipt(`${part}${number + 1}`, true, "DELIVRD");
     while ((await last("long")).state !== "delivered") await delay(5);
     await owner.setLimits("long", { dailySmsLimit: 11 });
@@ -165,12 +175,34 @@ describe("by SMS", () => {
     await owner.create("overtaken", { min: "+1" });
     const looked = Promise.withResolvers<void>();
     slow = looked.promise;
-    sender.receipt(`a${sender.sent.length + 1}`, true, "DELIVRD");
-    await delay(20);
-    slow = undefined;
-    const { json } = await owner.send("overtaken", sms("x"));
+    // The look that comes after the answer does not wait.
+    setTimeout(() => {
+      slow = undefined;
+    }, 15);
+    const { json } = await overtaken("overtaken", "x", `a${sender.sent.length + 1}`);
     looked.resolve();
     assert.match(json.result, /^delivered/);
+  });
+
+  test("a gateway that gives its names anew: a receipt is that of the newest message of its name, and none from before it", async () => {
+    await owner.create("anew", { min: "+1" });
+    sender.result = { outcome: "accepted", ids: ["7"] };
+    await owner.send("anew", sms("first"));
+    sender.receipt("7", true, "DELIVRD");
+    while ((await last("anew")).state !== "delivered") await delay(5);
+    // The gateway repeats itself. One is of an SMS of somebody else.
+    for (const name of ["7", "8"]) sender.receipt(name, true, "DELIVRD");
+    await delay(20);
+    await owner.send("anew", sms("second"));
+    assert.equal((await last("anew")).state, "sent");
+    sender.receipt("7", false, "EXPIRED");
+    while ((await last("anew")).state !== "failed") await delay(5);
+    sender.result = { outcome: "accepted", ids: ["8"] };
+    await owner.send("anew", sms("third"));
+    assert.equal((await last("anew")).state, "sent");
+    sender.result = { outcome: "accepted", ids: ["7"] };
+    assert.match((await overtaken("anew", "fourth", "7")).json.result, /^delivered/);
+    sender.result = undefined;
   });
 
   test("a repeat tries again what the gateway could not take, until its time is out; nothing else", async () => {

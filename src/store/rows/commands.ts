@@ -254,7 +254,8 @@ export class CommandRows implements CommandStore {
         .updateTable("command_part")
         .set({ delivered: delivered ? 1 : 0 })
         .where("command", "=", part.command)
-        .where("part", "=", part.part)
+        // Mostly one part. A gateway that calls all parts the same tells of the message.
+        .where("sms_id", "=", smsId)
         // Gateways repeat themselves; what they said first was final.
         .where("delivered", "is", null)
         .execute();

@@ -165,6 +165,11 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
       assert.equal(await broken(1, true), "failed");
       const unnamed = await make("a", null);
       assert.equal(await unnamed(0, true), "open");
+      // A gateway that calls all parts the same tells of the whole message.
+      const same = unique("same");
+      const { key: whose } = await makeCommand(store(), key, { channel: "sms" });
+      await commands.step(whose, ["queued"], "sent", { smsIds: [same, same] });
+      assert.equal((await commands.receipt(same, true))?.delivery, "delivered");
       const atOnce = await make("a", "b", "c", "d");
       const said = await Promise.all([0, 1, 2, 3].map((part) => atOnce(part, true)));
       assert.equal(said.filter((each) => each === "delivered").length, 1);

@@ -33,9 +33,15 @@ test("a count of a range that hundreds of chunks may reach into is not made", ()
   const chunks = placed(Array.from({ length: 300 }, (_, index) => ({ first: index, span: 0, count: 1 })));
   assert.equal(countAbout(chunks, 0, 299), Number.POSITIVE_INFINITY);
   assert.equal(countAbout(chunks, 100, 199), 100);
+});
+
+test("a chunk that reaches over hundreds of others keeps none of the ranges behind it from being counted", () => {
   const long = placed([
     { first: 0, span: 1000, count: 7 },
-    ...Array.from({ length: 300 }, (_, index) => ({ first: index, span: 0, count: 1 })),
+    ...Array.from({ length: 600 }, (_, index) => ({ first: index, span: 0, count: 1 })),
   ]);
-  assert.equal(countAbout(long, 290, 299), Number.POSITIVE_INFINITY);
+  assert.equal(countAbout(long, 100, 109), 11);
+  // Far behind the beginning of the long one, its few records do not count.
+  assert.equal(countAbout(long, 590, 599), 10);
+  assert.equal(countAbout(long, 100, 599), Number.POSITIVE_INFINITY);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { openReadingSession } from "../../src/store/postgres/connection.ts";
+import { readingConnection } from "../../src/store/postgres/connection.ts";
 import { openPostgresRows } from "../../src/store/postgres/open.ts";
 import type { Order } from "../../src/store/postgres/orders.ts";
 import { addressOf } from "../../src/store/postgres/orders.ts";
@@ -11,6 +11,7 @@ import { openWritingSession } from "../../src/store/postgres/writing-session.ts"
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { openPostgres, shortTimes } from "../support/postgres-store.ts";
 import { silentLog } from "../support/silent-log.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
 
 const setting = { name: "setting_of", sql: "select current_setting($1::text)" };
 const nothing = { name: "nothing", sql: "select 1::bigint" };
@@ -67,6 +68,26 @@ describe("sessions of PostgreSQL", { skip: noPostgres }, () => {
     await session.run(step(nothing));
   });
 
+  it("is lost by an error that ends it, whatever that is", async (context) => {
+    const url = new URL(await server.database());
+    const proxy = await TcpProxy.start(server.port);
+    url.port = String(proxy.port);
+    const order = { url: url.href, isPlain: true };
+    const session = await Session.open({ address: addressOf(order), times: shortTimes, name: "", settings: {} });
+    context.after(() => session.end());
+    const fields = Buffer.from("SFATAL\0VFATAL\0CXX000\0Mwhat nobody has foreseen\0\0");
+    const head = Buffer.from("E0000");
+    head.writeInt32BE(fields.length + 4, 1);
+    proxy.answerTo("nothing", Buffer.concat([head, fields]));
+    // It may have come in place of the answer to a commit.
+    await assert.rejects(session.run(step(nothing)), {
+      code: "XX000",
+      trouble: "down",
+      message: /nobody has foreseen/,
+    });
+    assert.ok(session.isLost);
+  });
+
   it("a standby is not read from: it may lack what was committed", async () => {
     const standby = await PostgresServer.start({
       files: { "standby.signal": "" },
@@ -74,7 +95,10 @@ describe("sessions of PostgreSQL", { skip: noPostgres }, () => {
       settings: [["max_connections", "100"]],
     });
     const order = { url: standby.url("postgres"), isPlain: true, service: "a test", times: shortTimes };
-    await assert.rejects(openReadingSession(order, "reader"), { trouble: "down", message: /leads to a standby/ });
+    await assert.rejects(readingConnection(order, "reader").session(), {
+      trouble: "down",
+      message: /leads to a standby/,
+    });
     await standby.stop();
   });
 

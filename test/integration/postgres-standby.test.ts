@@ -81,4 +81,21 @@ describe("a standby that must have what is committed, and is away", { skip: noPo
     await standby("");
     await rename(store, "done");
   });
+
+  it("a change that finds itself done by one whose wait was cut off is told when the standby has that", async (context) => {
+    const { store } = await worldFor(context);
+    const account = await makeAccount(store);
+    const { key } = await makeDevice(store, account.key);
+    const remove = () => store.devices.remove(key);
+    const isInDoubt = (error: unknown) => error instanceof StoreUnavailable && error.mayBeDone;
+    await standby("nobody");
+    const cancelled = assert.rejects(remove(), isInDoubt);
+    await cutOff("pg_cancel_backend", 500);
+    await cancelled;
+    assert.equal(await store.devices.findByKey(key), undefined, "the primary has it, and who only reads does not wait");
+    // They write nothing: by themselves they would not wait.
+    await assert.rejects(Promise.all([remove(), store.users.setLastLogin(1e9, 1)]), isInDoubt);
+    await standby("");
+    assert.deepEqual(await Promise.all([remove(), remove()]), [false, false]);
+  });
 });

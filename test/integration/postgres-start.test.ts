@@ -4,15 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
 import { systemIds } from "../../src/observe/index.ts";
 import { StoreTooNew } from "../../src/store/migrations/migrations.ts";
 import { openPostgresRows } from "../../src/store/postgres/open.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-store.ts";
 import { DatabaseUnusable } from "../../src/store/postgres/unusable.ts";
 import { SecretKeyUnusable } from "../../src/store/secrets/key-file.ts";
+import { makeAccount, makeDevice } from "../contract/store/harness.ts";
+import { append, batchOf, record } from "../contract/store/records.ts";
 import { selfSigned } from "../support/certificate.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
-import { shortTimes } from "../support/postgres-store.ts";
+import { openPostgres, shortTimes } from "../support/postgres-store.ts";
 import { silentLog } from "../support/silent-log.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
@@ -41,7 +44,7 @@ describe("a database that can't be used", () => {
       "The address of the database names no database",
       "The address of the database has the sslmode yes",
       "The file /none of the parameter sslcert can't be read (ENOENT)",
-      "Of sslcert and sslkey one is missing",
+      "The address of the database has the parameter sslcert, and not sslkey",
     ]);
     assert.deepEqual(await problemsOf("postgresql://a@b:1,c:2/d"), ["The address of the database names several hosts"]);
   });
@@ -73,6 +76,20 @@ describe("a PostgreSQL database", { skip: noPostgres }, () => {
       "select oid, proname from pg_proc where pronamespace = 'public'::regnamespace order by oid",
     );
     return JSON.stringify([rows, functions]);
+  }
+
+  /** Locks a table until what it gives is called. */
+  async function locked(url: string, table: string, mode = "access exclusive"): Promise<() => Promise<void>> {
+    const client = new pg.Client({ connectionString: server.url(nameOf(url)) });
+    await client.connect();
+    await client.query(`begin; lock table ${table} in ${mode} mode`);
+    return () => client.end();
+  }
+
+  /** Resolves when a session waits for a lock. */
+  async function waitingFor(url: string, like: string): Promise<void> {
+    const waiting = `select from pg_stat_activity where datname = current_database() and application_name like '${like}' and wait_event_type = 'Lock'`;
+    while ((await server.ask(nameOf(url), waiting)).length === 0) await pause(10);
   }
 
   async function assertRefused(url: string, ...wrong: readonly RegExp[]): Promise<void> {
@@ -202,6 +219,79 @@ describe("a PostgreSQL database", { skip: noPostgres }, () => {
     assert.deepEqual(lost, []);
     assert.match(startup, /user\0hurried/);
     assert.doesNotMatch(startup, /timeout/);
+  });
+
+  it("is written to when another session has let go of a table, also by a role that waits less for locks", async (context) => {
+    const url = new URL(await server.database());
+    await server.ask(nameOf(url.href), "create role impatient login; grant all on schema public to impatient");
+    await server.ask("postgres", "alter role impatient set lock_timeout = '100ms'");
+    url.username = "impatient";
+    const store = await openPostgres(url.href);
+    context.after(() => store.close());
+    const { key } = await makeDevice(store, (await makeAccount(store)).key);
+    const free = await locked(url.href, "tail");
+    const committed = store.locations.commit(batchOf(append(key, 1, [record(1)])));
+    await waitingFor(url.href, "waybeam writer%");
+    await pause(300);
+    await free();
+    assert.equal(await committed, undefined);
+  });
+
+  it("ends its start where a table must be changed and another session does not let go of it, and says so", async () => {
+    const url = await server.database();
+    const open = () => openPostgresRows(url, { log: silentLog, times: shortTimes });
+    await (await open()).close();
+    await server.ask(
+      nameOf(url),
+      "delete from migration where number >= 19; alter table device_state drop column shifted",
+    );
+    // As a backup holds it while it reads.
+    const free = await locked(url, "device_state", "access share");
+    await assert.rejects(openPostgresStore(url, { log: silentLog, times: shortTimes }), (error) => {
+      assert.ok(error instanceof DatabaseUnusable, String(error));
+      assert.match(error.message, /lock timeout\. .*pg_dump/);
+      return true;
+    });
+    await free();
+    await (await open()).close();
+  });
+
+  it("starts where what secrets were can't be taken out of a table that another session holds", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "waybeam-secret-"));
+    const url = await server.database();
+    const before = await openPostgresRows(url, { log: silentLog });
+    await before.accounts.setting("tokenKey", () => "t0ps3cret");
+    await before.close();
+    const warned: string[] = [];
+    const log = { ...silentLog, warn: (_: object, text: string) => void warned.push(text) };
+    const secrets = { file: join(directory, "key"), ids: systemIds, rotate: false };
+    const free = await locked(url, "alert_rule", "access share");
+    const rows = await openPostgresRows(url, { log, times: shortTimes, secrets });
+    await free();
+    assert.equal(await rows.accounts.findSetting("tokenKey"), "t0ps3cret");
+    assert.match(warned.join(), /run VACUUM FULL/);
+    await rows.close();
+    await rm(directory, { recursive: true });
+  });
+
+  it("leaves nothing at work where its start fails at the end", async () => {
+    const url = await server.database();
+    const store = await openPostgres(url);
+    const devices = await Promise.all(
+      Array.from({ length: 4 }, async () => (await makeDevice(store, (await makeAccount(store)).key)).key),
+    );
+    const many = Array.from({ length: 600 }, (_, second) => record(second));
+    assert.equal(await store.locations.commit(batchOf(...devices.map((key) => append(key, 1, many)))), undefined);
+    // The sealer ends with the device that it has begun.
+    await store.close();
+    assert.ok((await server.ask(nameOf(url), "select from tail")).length > 2);
+    await server.ask(nameOf(url), "alter table purge rename column device to gone");
+    const warned: string[] = [];
+    const log = { ...silentLog, warn: (_: object, text: string) => void warned.push(text) };
+    await assert.rejects(openPostgresStore(url, { log }), /column "device" does not exist/);
+    warned.length = 0;
+    await pause(1500);
+    assert.deepEqual(warned, []);
   });
 
   it("is refused in time by a server that does not answer", async () => {

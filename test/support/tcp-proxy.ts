@@ -11,6 +11,7 @@ export class TcpProxy {
   #losesAnswerTo: string | undefined;
   #silent = false;
   #silentAt: string | undefined;
+  #answered: { readonly text: string; readonly answer: Buffer } | undefined;
   /** Sees everything that is sent to the server. */
   onSent: (bytes: Buffer) => void = () => undefined;
 
@@ -33,6 +34,11 @@ export class TcpProxy {
   /** The next message that holds this text reaches the server. Its answer does not come back: the connection breaks once the server has taken it. */
   loseAnswerTo(text: string): void {
     this.#losesAnswerTo = text;
+  }
+
+  /** The next message that holds this text does not reach the server: the proxy answers, and breaks the connection. */
+  answerTo(text: string, answer: Buffer): void {
+    this.#answered = { text, answer };
   }
 
   /** From the next message on that holds this text nothing goes through, and no side is told. */
@@ -73,6 +79,11 @@ export class TcpProxy {
         this.silent = true;
       }
       if (this.#silent) return;
+      if (this.#answered !== undefined && bytes.includes(this.#answered.text)) {
+        client.end(this.#answered.answer);
+        this.#answered = undefined;
+        return;
+      }
       if (this.#losesAnswerTo !== undefined && bytes.includes(this.#losesAnswerTo)) {
         this.#losesAnswerTo = undefined;
         isLost = true;

@@ -97,7 +97,7 @@ export class PostgresTarget implements TargetSide {
     if (this.#journal !== undefined) return;
     const { address, session } = this.#held;
     const tables = new PostgresTables(
-      makePool({ address, connections: 1, times: undefined, log: this.#log }),
+      makePool({ address, connections: 1, times: usualTimes, mayTakeLong: true, log: this.#log }),
       usualTimes.statement,
     );
     try {

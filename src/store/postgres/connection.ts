@@ -1,6 +1,7 @@
 import { EngineError } from "../locations/failures.ts";
 import { databaseOfWorker } from "../workers/serve.ts";
 import { addressOf, type Order } from "./orders.ts";
+import type { Times } from "./times.ts";
 import type { Statement } from "./wire/messages.ts";
 import { Session, step } from "./wire/session.ts";
 
@@ -18,6 +19,8 @@ const common = {
   enable_seqscan: "off",
   idle_session_timeout: "0",
   jit: "off",
+  // Whoever asks waits no longer than the session's answer may take.
+  lock_timeout: "0",
   plan_cache_mode: "force_generic_plan",
   // A statement gathers all rows of a batch before it writes them.
   work_mem: "32MB",
@@ -53,15 +56,14 @@ export class Connection {
 }
 
 /** A connection that only reads. */
-export function readingConnection(name: string): Connection {
-  const order = orderOfWorker();
+export function readingConnection(order: Order, name: string): Connection {
   return new Connection(() => openReadingSession(order, name));
 }
 
 const isStandby: Statement = { name: "is_standby", sql: "select pg_is_in_recovery()::int::bigint" };
 
 /** Opens a session that reads. Statements that are sent together read one snapshot (repeatable read). */
-export async function openReadingSession(order: Order, name: string): Promise<Session> {
+async function openReadingSession(order: Order, name: string): Promise<Session> {
   const { times } = order;
   const session = await Session.open({
     address: addressOf(order),
@@ -86,16 +88,19 @@ export async function openReadingSession(order: Order, name: string): Promise<Se
   throw new EngineError({ message: "the address of the database leads to a standby", trouble: "down", code: "25006" });
 }
 
-/** Parameters of the session that writes. It has no statement timeout: that would end a commit's wait for a standby, and the commit would count as done though the standby does not have it. */
-export const writingSettings = {
-  ...common,
-  default_transaction_isolation: "read committed",
-  default_transaction_read_only: "off",
-  default_transaction_deferrable: "off",
-  statement_timeout: "0",
-  // The server ends the session soon after our machine is gone, so that the lock does not outlive us for long.
-  tcp_keepalives_idle: "10",
-  tcp_keepalives_interval: "5",
-  tcp_keepalives_count: "3",
-  tcp_user_timeout: "25000",
-};
+/** Makes the parameters of the session that writes. It has no statement timeout: that would end a commit's wait for a standby, and the commit would count as done though the standby does not have it. */
+export function writingSettings({ idle }: Times): Readonly<Record<string, string>> {
+  return {
+    ...common,
+    default_transaction_isolation: "read committed",
+    default_transaction_read_only: "off",
+    default_transaction_deferrable: "off",
+    statement_timeout: "0",
+    idle_in_transaction_session_timeout: String(idle),
+    // The server ends the session soon after our machine is gone, so that the lock does not outlive us for long.
+    tcp_keepalives_idle: "10",
+    tcp_keepalives_interval: "5",
+    tcp_keepalives_count: "3",
+    tcp_user_timeout: "25000",
+  };
+}

@@ -21,6 +21,7 @@ import type { RunTogether } from "../rows/statement-groups.ts";
 import type { Schema } from "../schema.ts";
 import { again } from "./again.ts";
 import { BytewiseCompiler } from "./compiler.ts";
+import { touch } from "./durable.ts";
 import { hasMetAnother, isWorthAnotherTry, type Stage, storeError, withoutStandby } from "./errors.ts";
 import { Places } from "./places.ts";
 import type { ServerPool } from "./pool.ts";
@@ -160,6 +161,16 @@ class PooledConnection implements DatabaseConnection {
     // So the server answers a commit after a statement of the transaction failed.
     if (command === "ROLLBACK")
       throw new EngineError({ message: "the transaction was rolled back", trouble: undefined, code: "25P02" });
+    await this.#settle();
+  }
+
+  /** A change that found itself done wrote nothing, so its own commit did not wait for a standby. Whatever fails here, the change itself is done. */
+  async #settle(): Promise<void> {
+    try {
+      await this.#pool.settled(() => this.#ask(touch, [], "sent"));
+    } catch {
+      throw withoutStandby();
+    }
   }
 
   /** Never fails: a transaction that can't be rolled back ends with its connection. */
@@ -178,8 +189,10 @@ class PooledConnection implements DatabaseConnection {
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
     const values = parameters.map(stored);
-    const ask = () => this.#ask(sql, values, this.#inTransaction || SelectQueryNode.is(query) ? "asked" : "sent");
+    const changes = !this.#inTransaction && !SelectQueryNode.is(query);
+    const ask = () => this.#ask(sql, values, changes ? "sent" : "asked");
     const { command, rowCount, rows } = await (this.#inTransaction ? ask() : again(ask, hasMetAnother));
+    if (changes) await this.#settle();
     // The query's own type says what its rows are; Kysely has no other way to be told.
     const found = rows as R[];
     return writes.has(command) ? { rows: found, numAffectedRows: BigInt(rowCount ?? 0) } : { rows: found };
@@ -198,6 +211,7 @@ class PooledConnection implements DatabaseConnection {
     } catch (error) {
       const told = storeError(error, stage);
       if (told instanceof StoreUnavailable && told.trouble === "down") this.#isSuspect = true;
+      if (told instanceof StoreUnavailable && told.mayBeDone) this.#pool.doubt();
       throw told;
     }
   }

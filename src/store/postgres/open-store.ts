@@ -3,6 +3,8 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import { StoreUnavailable } from "../../ports/store.ts";
 import { ChunkIndex } from "../locations/chunk-index.ts";
+import { EngineError } from "../locations/failures.ts";
+import { load } from "../locations/load.ts";
 import { Locations } from "../locations/locations.ts";
 import { Mutex } from "../locations/mutex.ts";
 import { Purger } from "../locations/purger.ts";
@@ -71,8 +73,16 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 function startFailure(error: unknown): unknown {
   if (!(error instanceof StoreUnavailable) || error.trouble === "damaged") return error;
   const wrong = `The database can't be opened: ${error.message}`;
-  const advice = "Look whether its server runs and answers, and whether the standbys that it waits for are there.";
-  return new DatabaseUnusable([{ wrong, advice }], { cause: error });
+  return new DatabaseUnusable([{ wrong, advice: adviceFor(error) }], { cause: error });
+}
+
+/** SQLSTATE of a wait for a lock that took too long. */
+const lockTimeout = "55P03";
+
+function adviceFor({ trouble, cause }: StoreUnavailable): string {
+  return trouble === "exhausted" && cause instanceof EngineError && cause.code === lockTimeout
+    ? "Another session, such as a backup by pg_dump, holds a lock on a table that must be changed (pg_locks shows which): wait until it ends, or end it."
+    : "Look whether its server runs and answers, and whether the standbys that it waits for are there.";
 }
 
 /** Gives this run of the service a name. Warns in the log of a server whose settings may lose acknowledged data when its machine fails. */
@@ -152,8 +162,7 @@ async function assemble(
     locations.forget(device);
     purger.add(device);
   };
-  await locations.load();
-  await purger.resume();
+  await load(locations, purger);
   const starting = setTimeout(() => locations.steps.start(), historyReaderMs).unref();
   const store = {
     ...storesOf(rows),

@@ -1,7 +1,9 @@
+import { sql } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
 import { migrate } from "../migrations/migrations.ts";
+import { usualCommands, usualNotices } from "../opened.ts";
 import { AccountRows } from "../rows/accounts.ts";
 import { AlertRuleRows } from "../rows/alert-rules.ts";
 import { AlertRows } from "../rows/alerts.ts";
@@ -20,6 +22,7 @@ import { openVault, type Vault } from "../secrets/vault.ts";
 import { alone } from "./alone.ts";
 import { checkedAddress } from "./checks.ts";
 import { PostgresTables, runTogether } from "./dialect.ts";
+import { touch } from "./durable.ts";
 import { engine } from "./engine.ts";
 import { makePool } from "./pool.ts";
 import { secretEngine } from "./secrets.ts";
@@ -53,8 +56,6 @@ export interface PostgresRows extends Omit<Store, "locations"> {
 }
 
 const defaultConnections = 10;
-const defaultCommands = 1000;
-const defaultNotices = 10_000;
 
 /**
  * Opens the tables of a database and brings them up to date. Rejects, with nothing changed, with `DatabaseUnusable` if it can't be used, `StoreTooNew` if a newer program wrote it,
@@ -66,7 +67,7 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
   const vault = await bringUpToDate(address, times, options);
   const pool = makePool({ address, connections, times, log, ...(service !== undefined && { service }) });
   const tables = new PostgresTables(pool, times.statement);
-  const crowded = new CrowdedNotices(options.noticesPerDevice ?? defaultNotices);
+  const crowded = new CrowdedNotices(options.noticesPerDevice ?? usualNotices);
   return {
     tables,
     vault,
@@ -75,7 +76,7 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
     users: new UserRows(tables),
     accounts: new AccountRows(tables, vault),
     groups: new GroupRows(tables),
-    commands: new CommandRows(tables, options.commandsPerDevice ?? defaultCommands),
+    commands: new CommandRows(tables, options.commandsPerDevice ?? usualCommands),
     daily: new DailyRows(tables),
     geofences: new GeofenceRows(tables),
     alertRules: new AlertRuleRows(tables, vault, log),
@@ -83,15 +84,16 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
     notices: new NoticeRows(tables, vault, crowded, runTogether(tables)),
     refused: new RefusedRows(tables),
     recipients: new RecipientRows(tables),
-    check: () => touch(tables),
+    // Fails unless a row can be written to the server's disk.
+    check: async () => void (await sql.raw(touch).execute(tables)),
     close: () => tables.destroy(),
   };
 }
 
-/** No time limits: migrations and the encryption of secrets may take long. They end if the server stops answering. */
+/** Migrations and the encryption of secrets may take long. They end if the server stops answering, or if another session does not let go of a table. */
 async function bringUpToDate(address: ServerAddress, times: Times, options: PostgresOptions): Promise<Vault> {
   const { secrets, log } = options;
-  const pool = makePool({ address, connections: 1, times: undefined, log });
+  const pool = makePool({ address, connections: 1, times, mayTakeLong: true, log });
   const tables = new PostgresTables(pool, times.statement);
   try {
     return await alone({ address, times, lost: () => pool.break() }, async () => {
@@ -102,13 +104,4 @@ async function bringUpToDate(address: ServerAddress, times: Times, options: Post
   } finally {
     await tables.destroy();
   }
-}
-
-/** Fails unless a row can be written to the server's disk. */
-async function touch(tables: PostgresTables): Promise<void> {
-  await tables
-    .insertInto("setting")
-    .values({ name: "check", value: "0" })
-    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value: "0" }))
-    .execute();
 }

@@ -4,7 +4,7 @@ import { Mutex } from "../locations/mutex.ts";
 import { damagedChunk, Packing, planSeal } from "../locations/packing.ts";
 import { plain, serve } from "../workers/serve.ts";
 import { findHeads, readChunks } from "./chunk-rows.ts";
-import { readingConnection } from "./connection.ts";
+import { orderOfWorker, readingConnection } from "./connection.ts";
 import type { PostgresPackerCalls } from "./messages.ts";
 import { statements } from "./statements.ts";
 import { callFailure, damageOf } from "./thread-errors.ts";
@@ -13,7 +13,7 @@ import { type Session, step } from "./wire/session.ts";
 
 /** The worker that packs blocks, so that neither commits nor readers wait for packing. It only reads the database; the writer stores the blocks. */
 class Packer {
-  readonly connection = readingConnection("packer");
+  readonly connection = readingConnection(orderOfWorker(), "packer");
   readonly #packing = new Packing();
   readonly #turns = new Mutex();
 

@@ -6,7 +6,7 @@ import { endsWhenCutOff } from "./ending.ts";
 import { standbyWait } from "./errors.ts";
 import { shareRows } from "./row-share.ts";
 import { textOf } from "./text.ts";
-import { probeMs, type Times, usualTimes } from "./times.ts";
+import { noTransactionLimit, probeMs, type Times } from "./times.ts";
 import type { ServerAddress } from "./url.ts";
 
 /** What the network may add to a statement's time before the connection counts as lost, ms. */
@@ -27,13 +27,13 @@ const session = [
   durable,
 ];
 
-/** Times in the form of a parameter. Without any, what the role or the database limits is not limited either. */
-function limitsOf(times: Times | undefined): readonly string[] {
-  const { statement, idle } = times ?? { statement: 0, idle: 0 };
+/** Times in the form of parameters. Who may take long is limited in its waits for locks only: a session that holds one, such as that of a backup, may do so for hours. */
+function limitsOf({ times: { statement, idle }, mayTakeLong }: PoolParts): readonly string[] {
   return [
-    `set_config('statement_timeout', '${statement}', false)`,
+    `set_config('statement_timeout', '${mayTakeLong ? 0 : statement}', false)`,
     `set_config('lock_timeout', '${statement}', false)`,
-    `set_config('idle_in_transaction_session_timeout', '${idle}', false)`,
+    `set_config('idle_in_transaction_session_timeout', '${mayTakeLong ? 0 : idle}', false)`,
+    noTransactionLimit,
   ];
 }
 
@@ -43,6 +43,11 @@ export class ServerPool extends pg.Pool {
   readonly #open: Set<pg.Client>;
   /** Whose last commit waited for a standby and was cut off. */
   readonly #cutOff = new WeakSet<pg.ClientBase>();
+  /** Changes that were not answered, or whose wait was cut off. If they are done, a standby may lack them. */
+  #doubts = 0;
+  /** How many of these it has, or will never have. */
+  #settled = 0;
+  #settling: Promise<void> | undefined;
 
   constructor(config: pg.PoolConfig, log: Pick<Log, "warn">) {
     const open = new Set<pg.Client>();
@@ -71,6 +76,26 @@ export class ServerPool extends pg.Pool {
     return this.#cutOff.has(client);
   }
 
+  /** A change may be done and not be on the standby. */
+  doubt(): void {
+    this.#doubts++;
+  }
+
+  /** Resolves when a standby has all changes that were in doubt until now, as far as they are done. `commit` makes a commit of its own, which waits for that. */
+  async settled(commit: () => Promise<unknown>): Promise<void> {
+    // Whoever comes meanwhile waits with the first one, and makes another commit if there is a later doubt.
+    for (const doubts = this.#doubts; this.#settled < doubts; await this.#settling)
+      this.#settling ??= this.#settle(commit).finally(() => {
+        this.#settling = undefined;
+      });
+  }
+
+  async #settle(commit: () => Promise<unknown>): Promise<void> {
+    const doubts = this.#doubts;
+    await commit();
+    this.#settled = doubts;
+  }
+
   /** Breaks all connections. */
   break(): void {
     for (const client of this.#open) client.connection.stream.destroy();
@@ -90,21 +115,23 @@ export class ServerPool extends pg.Pool {
 export interface PoolParts {
   readonly address: ServerAddress;
   readonly connections: number;
-  /** Undefined: statements may take as long as they need, for migrations. */
-  readonly times: Times | undefined;
+  readonly times: Times;
+  /** Statements may take as long as they need, for migrations. */
+  readonly mayTakeLong?: boolean;
   readonly log: Pick<Log, "warn">;
   /** The service that it is for, which must be the one that writes: see `Order`. Undefined: whoever asks. */
   readonly service?: string;
 }
 
 /** Makes the pool of a server. */
-export function makePool({ address, connections, times, log, service }: PoolParts): ServerPool {
+export function makePool(parts: PoolParts): ServerPool {
+  const { address, connections, times, mayTakeLong = false, log, service } = parts;
   return new ServerPool(
     {
       ...address,
-      ...(times && { query_timeout: times.statement + lateMs }),
+      ...(!mayTakeLong && { query_timeout: times.statement + lateMs }),
       max: connections,
-      connectionTimeoutMillis: times?.connect ?? usualTimes.connect,
+      connectionTimeoutMillis: times.connect,
       idleTimeoutMillis: unusedMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: probeMs,
@@ -112,7 +139,7 @@ export function makePool({ address, connections, times, log, service }: PoolPart
       onConnect: async (client) => {
         try {
           // Not with the startup message, of which poolers refuse all parameters that they don't know.
-          await client.query(`select ${[...session, ...limitsOf(times)].join(", ")}`);
+          await client.query(`select ${[...session, ...limitsOf(parts)].join(", ")}`);
           if (service !== undefined) await shareRows(client, service);
         } catch (error) {
           // The pool waits until it is closed, and a server that hangs does not do that.

@@ -12,10 +12,8 @@ import type { ChunkRow, ChunksFound } from "../locations/chunks.ts";
 import { ContextAnswers } from "../locations/context-answers.ts";
 import { type ChunksAsked, type ChunksOf, findChunks, findSizes } from "./chunk-rows.ts";
 import type { Connection } from "./connection.ts";
+import { mostBytes } from "./portions.ts";
 import { callFailure, isDamage } from "./thread-errors.ts";
-
-/** The most bytes of chunks to read at a time, unless one request has more: a hundred requests may ask for a hundred megabytes. */
-const mostBytes = 4 * 1024 * 1024;
 
 /** The chunks of a request. Throws if they are damaged. Undefined: a chunk is gone. */
 type FoundOfOne = () => ChunksFound<ChunkRow> | undefined;

@@ -8,6 +8,7 @@ import {
   type WaitingLeft,
 } from "../locations/calls.ts";
 import { extendedSum, fitsNumbers, rowSum } from "../records/row-sum.ts";
+import { endOfPortion } from "./portions.ts";
 import { foundShifts, shiftRows, shiftsOf } from "./shift-rows.ts";
 import { inTransaction } from "./transaction.ts";
 import type { Statement, Step } from "./wire/messages.ts";
@@ -21,8 +22,8 @@ const blockColumns = [...tailColumns, "bytes", "as_of", ...sumColumns];
 /** Positions in `blockColumns` of `as_of` (the row number up to which the block includes shifts) and of the first sum. */
 const asOfAt = 6;
 const sumsAt = 7;
-/** The checksum alone checks the numbers. A row without a checksum has its bytes read instead. */
-const ifNoSum = "case when crc is null then data end as data";
+/** The checksum alone checks the numbers. A row without a checksum has its bytes read instead: this is how many. */
+const bytesIfNoSum = "case when crc is null then octet_length(data)::bigint end";
 
 const sql = {
   removeTail: { name: "remove_tail", sql: "delete from tail where seq = any ($1::bigint[])" },
@@ -61,12 +62,14 @@ const sql = {
   forgetPatches: { name: "forget_patches", sql: "delete from patch where device = $1::bigint and seq <= $2::bigint" },
   tailNumbers: {
     name: "tail_numbers",
-    sql: `select ${tailColumns.join(", ")}, crc, ${ifNoSum} from tail where seq = any ($1::bigint[])`,
+    sql: `select ${tailColumns.join(", ")}, crc, ${bytesIfNoSum} from tail where seq = any ($1::bigint[])`,
   },
   blockNumbers: {
     name: "block_numbers",
-    sql: `select ${blockColumns.join(", ")}, crc, ${ifNoSum} from block left join block_data using (seq) where seq = any ($1::bigint[])`,
+    sql: `select ${blockColumns.join(", ")}, crc, ${bytesIfNoSum} from block left join block_data using (seq) where seq = any ($1::bigint[])`,
   },
+  tailBytes: { name: "tail_bytes", sql: "select seq, data from tail where seq = any ($1::bigint[])" },
+  blockBytes: { name: "block_bytes", sql: "select seq, data from block_data where seq = any ($1::bigint[])" },
   countDeleted: {
     name: "count_deleted",
     sql: "update device_state set deleted = deleted + $2::bigint where device = $1::bigint",
@@ -150,7 +153,12 @@ export function drop(session: Session, { device, seqs, count, stays }: DropReque
   return inTransaction(session, async ({ begin, commit, rollback }) => {
     const asked = [...seqs, stays];
     const [tail, blocks] = await begin(step(sql.tailNumbers, ints(asked)), step(sql.blockNumbers, ints(asked)));
-    const whole = new Map([...wholeRows("tail", tail, device), ...wholeRows("block", blocks, device)]);
+    const read = (bytesOf: Statement) => async (some: readonly number[]) =>
+      (await session.run(step(bytesOf, ints(some))))[0]?.rows ?? [];
+    const whole = new Map([
+      ...(await wholeRows("tail", tail, device, read(sql.tailBytes))),
+      ...(await wholeRows("block", blocks, device, read(sql.blockBytes))),
+    ]);
     const damaged = asked.filter((seq) => whole.get(seq) === false);
     if (damaged.length > 0 || asked.some((seq) => !whole.has(seq))) {
       await rollback();
@@ -161,21 +169,40 @@ export function drop(session: Session, { device, seqs, count, stays }: DropReque
   });
 }
 
-/** Whether each row's numbers match its checksum, by row number. The owner must be the device that the caller names. Rows that were moved here may have no checksum. */
-function wholeRows(
+/**
+ * Says which rows match their checksums. A row without one is compared with its bytes, and the bytes of all such rows are many: an older version may have written a device's whole
+ * history. So `read` gives them some at a time.
+ */
+async function wholeRows(
   table: "tail" | "block",
   found: Result | undefined,
   device: DeviceKey,
-): readonly (readonly [number, boolean])[] {
+  read: (seqs: readonly number[]) => Promise<Result["rows"]>,
+): Promise<ReadonlyMap<number, boolean>> {
   const columns = table === "tail" ? tailColumns : blockColumns;
-  return (found?.rows ?? []).map((row) => {
+  const whole = new Map<number, boolean>();
+  const unsummed = new Map<number, readonly number[]>();
+  const sizes = new Map<number, number>();
+  for (const row of found?.rows ?? []) {
     const numbers = columns.map(() => row.int());
     const crc = row.maybeInt();
-    const data = row.bytes();
-    const [seq = 0, owner = 0, first = 0, last = 0, count = 0] = numbers;
-    if (crc !== null) return [seq, fitsNumbers(crc, numbers.with(1, device))] as const;
-    return [seq, data !== undefined && isOwnRow(table, owner, { device, first, last, count, data })] as const;
-  });
+    const [seq = 0] = numbers;
+    whole.set(seq, crc !== null && fitsNumbers(crc, numbers.with(1, device)));
+    if (crc !== null) continue;
+    unsummed.set(seq, numbers);
+    sizes.set(seq, row.int());
+  }
+  const seqs = [...unsummed.keys()];
+  for (let from = 0, end = 0; from < seqs.length; from = end) {
+    end = endOfPortion(seqs, from, sizes);
+    for (const row of await read(seqs.slice(from, end))) {
+      const seq = row.int();
+      const [, owner = 0, first = 0, last = 0, count = 0] = unsummed.get(seq) ?? [];
+      const data = row.bytes();
+      whole.set(seq, data !== undefined && isOwnRow(table, owner, { device, first, last, count, data }));
+    }
+  }
+  return whole;
 }
 
 /** Deletes a device's shifts and patches up to a row number. All chunks that they concern include them by now. Returns what is left. */

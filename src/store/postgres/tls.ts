@@ -46,8 +46,12 @@ export function tlsOf(
   const ca = files.root === "system" ? undefined : read("sslrootcert", files.root);
   const cert = read("sslcert", files.certificate);
   const key = read("sslkey", files.key);
+  const [given, missing] = files.key === undefined ? ["sslcert", "sslkey"] : ["sslkey", "sslcert"];
   if ((files.certificate === undefined) !== (files.key === undefined))
-    problems.push({ wrong: "Of sslcert and sslkey one is missing", advice: "Give both, or none." });
+    problems.push({
+      wrong: `The address of the database has the parameter ${given}, and not ${missing}`,
+      advice: `Add ${missing}, or remove ${given}: a certificate is used together with its key.`,
+    });
   if (problems.length > 0) return { problems };
   // `require` checks the certificate if authorities are given, as in libpq.
   const isChecked = mode.startsWith("verify-") || (mode === "require" && files.root !== undefined);

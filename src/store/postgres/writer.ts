@@ -2,6 +2,7 @@ import { Mutex } from "../locations/mutex.ts";
 import { type Handed, plain, serve } from "../workers/serve.ts";
 import { writeBatch } from "./batch-writer.ts";
 import { Connection, orderOfWorker } from "./connection.ts";
+import { touch } from "./durable.ts";
 import type { PostgresWriterCalls } from "./messages.ts";
 import { statements } from "./statements.ts";
 import { drop, forget, purge, swap } from "./swap.ts";
@@ -15,10 +16,7 @@ import { openWritingSession } from "./writing-session.ts";
  * The worker that writes positions, through one session. It answers when the data is on the server's disk (synchronous_commit).
  */
 
-const touch: Statement = {
-  name: "touch",
-  sql: "insert into setting (name, value) values ('check', '0') on conflict (name) do update set value = '0'",
-};
+const touchSetting: Statement = { name: "touch", sql: touch };
 /** Always rolled back. The limit leaves out damaged rows, whose numbers may be too large to be counted up. */
 const tryAppend: Statement = {
   name: "try_append",
@@ -71,7 +69,7 @@ serve<PostgresWriterCalls>(
     check: () =>
       told((session) =>
         inTransaction(session, async ({ begin, commit }) => {
-          await begin(step(touch));
+          await begin(step(touchSetting));
           await commit();
           await session.run(step(statements.begin), step(tryAppend), step(statements.rollback));
           return null;

@@ -45,7 +45,7 @@ export async function openWritingSession(order: Order, take: boolean): Promise<S
     address: addressOf(order),
     times: order.times,
     name,
-    settings: writingSettings,
+    settings: writingSettings(order.times),
   });
   try {
     await session.run(step(sql.durable));

@@ -5,6 +5,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import { finishRestore } from "../backup/placing.ts";
 import { ChunkIndex } from "../locations/chunk-index.ts";
+import { load } from "../locations/load.ts";
 import { type LocationParts, Locations } from "../locations/locations.ts";
 import { Mutex } from "../locations/mutex.ts";
 import { Purger } from "../locations/purger.ts";
@@ -240,17 +241,6 @@ async function assemble(
     },
   };
   return toldOf(store, index, locations);
-}
-
-/** Finds what is stored. If that fails, ends what it began in the background, which would go on without a store and keep the process from ending. */
-async function load(locations: Locations, purger: Purger): Promise<void> {
-  try {
-    await locations.load();
-    await purger.resume();
-  } catch (error) {
-    await Promise.all([locations.sealer.close(), purger.close()]);
-    throw error;
-  }
 }
 
 async function mendIndex(writer: Workers["writer"], log: Log): Promise<void> {

@@ -115,7 +115,7 @@ export class Messages {
     this.#told = told;
   }
 
-  /** Throws on bytes that are no message: nothing after them can be read. */
+  /** Throws on a message with an impossible length: nothing after it can be read. */
   add(piece: Buffer): void {
     this.#pieces.push(piece);
     this.#size += piece.length;
@@ -126,7 +126,10 @@ export class Messages {
     this.#needed = 5;
     while (bytes.length - at >= 5) {
       const size = bytes.readInt32BE(at + 1);
-      if (size < leastSize) throw new RangeError("the server sent what is no message");
+      if (size < leastSize)
+        throw new RangeError(
+          `the server sent a message with the impossible length ${size}: look whether a proxy or pooler damages what it passes on`,
+        );
       const end = at + 1 + size;
       if (end > bytes.length) {
         this.#needed = end - at;

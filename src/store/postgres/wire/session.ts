@@ -2,7 +2,7 @@ import pg from "pg";
 import { EngineError } from "../../locations/failures.ts";
 import { endOf } from "../ending.ts";
 import { messageOf, standbyWait, troubleOf } from "../errors.ts";
-import { probeMs, type Times } from "../times.ts";
+import { noTransactionLimit, probeMs, type Times } from "../times.ts";
 import type { ServerAddress } from "../url.ts";
 import { fieldsOf, Messages, pipelineOf, type Statement, type Step } from "./messages.ts";
 import { Row, type Value } from "./values.ts";
@@ -96,9 +96,8 @@ export class Session {
     client.on("error", () => {});
     try {
       await client.connect();
-      const names = Object.keys(settings);
-      const set = names.map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, false)`);
-      if (names.length > 0) await client.query(`select ${set.join(", ")}`, Object.entries(settings).flat());
+      const set = Object.keys(settings).map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, false)`);
+      await client.query(`select ${[...set, noTransactionLimit].join(", ")}`, Object.entries(settings).flat());
       return new Session(client, times);
     } catch (error) {
       client.connection.stream.destroy();
@@ -195,13 +194,12 @@ export class Session {
     const fields = fieldsOf(body);
     const message = fields.get("M") ?? "";
     const code = fields.get("C") ?? "";
-    const failure = new EngineError({ message, trouble: troubleOf(code), code });
     const severity = fields.get("V");
-    if (severity === "FATAL" || severity === "PANIC") {
-      // The server closes the connection after such an error. It may come without a run.
-      if (run !== undefined) run.failure ??= failure;
-      this.#lose(message);
-    } else if (run !== undefined) run.failure ??= failure;
+    // The server closes the connection after such an error. It may come without a run, and while a commit is under way.
+    const isLast = severity === "FATAL" || severity === "PANIC";
+    const trouble = troubleOf(code) ?? (isLast ? "down" : undefined);
+    if (run !== undefined) run.failure ??= new EngineError({ message, trouble, code });
+    if (isLast) this.#lose(message);
   }
 
   #ready(): void {

@@ -25,7 +25,7 @@ function writeInt(to: Buffer, value: number, at: number): void {
 }
 
 /** Reads a bigint. One that a JavaScript number can't hold exactly is rounded. */
-export function readInt(from: Buffer, at: number): number {
+function readInt(from: Buffer, at: number): number {
   return from.readInt32BE(at) * two32 + from.readUInt32BE(at + 4);
 }
 
@@ -117,7 +117,9 @@ export class Row {
     this.#at += size;
     if (size === 8) return readInt(this.#bytes, at);
     if (size === 4) return this.#bytes.readInt32BE(at);
-    throw new TypeError("a column is no number");
+    throw new TypeError(
+      `the server sent a number of ${size} bytes in place of 8: look whether a column of a table was given another type`,
+    );
   }
 
   /** The next column, a bigint or null. */

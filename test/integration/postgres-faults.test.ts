@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it, type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { StoreUnavailable } from "../../src/ports/store.ts";
 import type { OpenedStore } from "../../src/store/opened.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { chance, delivery, drive, World } from "../support/any-order.ts";
@@ -8,6 +9,7 @@ import { type CutOff, Network } from "../support/cut-off.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { openPostgres, shortTimes } from "../support/postgres-store.ts";
 import { silentLog } from "../support/silent-log.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
 
 const waysToCut: readonly CutOff[] = ["unheard", "unsent", "late"];
 
@@ -153,6 +155,43 @@ describe("positions on PostgreSQL, whatever fails", { skip: noPostgres }, () => 
       () => happening,
     );
     assert.equal(troubles.length, 0, "all happened");
+  });
+
+  it("a removal of a device that is not answered deletes its positions if it was done, and none if not", async (context) => {
+    const url = new URL(await server.database());
+    const proxy = await TcpProxy.start(server.port);
+    url.port = String(proxy.port);
+    const world = new World(url.href, (place, log) => openPostgres(place, log, { times: shortTimes }));
+    await world.start();
+    context.after(() => world.stop());
+    const { key: account } = await makeAccount(world.store);
+    const devices = [await makeDevice(world.store, account), await makeDevice(world.store, account)];
+    const [gone, stays] = devices;
+    assert.ok(gone !== undefined && stays !== undefined);
+    const fixes = drive(chance(1), 300);
+    for (const { id } of devices) await world.deliver(await world.admitted(id), fixes);
+    const remove = (key: number) =>
+      assert.rejects(world.store.devices.remove(key), (error) => error instanceof StoreUnavailable && error.mayBeDone);
+    proxy.loseAnswerTo("commit\0");
+    await remove(gone.key);
+    const rows = async (key: number) => {
+      const sql = `select from tail where device = ${key} union all select from block where device = ${key}`;
+      return (await server.ask(url.pathname.slice(1), sql)).length;
+    };
+    while ((await rows(gone.key)) > 0) await pause(20);
+    proxy.silentAt("commit\0");
+    const removed = remove(stays.key);
+    while (!proxy.silent) await pause(20);
+    proxy.cut();
+    proxy.silent = false;
+    await removed;
+    await world.deliver(await world.admitted(stays.id), drive(chance(2), 1));
+    // Removed devices are dealt with in their order.
+    const third = await makeDevice(world.store, account);
+    await world.deliver(await world.admitted(third.id), fixes);
+    await world.store.devices.remove(third.key);
+    while ((await rows(third.key)) > 0) await pause(20);
+    await world.compare(stays.key, [...fixes, ...drive(chance(2), 1)], "of the device that stays");
   });
 
   it("one service at a time: a second one is told who has the database", async (context) => {

@@ -148,7 +148,7 @@ describe("rows of the SQLite store", () => {
 async function askEverything(rows: ReturnType<typeof plainSqlite>["rows"]): Promise<void> {
   const accounts = new AccountRows(rows, openVault);
   const users = new UserRows(rows);
-  const devices = new DeviceRows(rows, () => {});
+  const devices = new DeviceRows(rows, { add() {}, doubt() {} });
   const groups = new GroupRows(rows);
   const commands = new CommandRows(rows, 1000);
   const daily = new DailyRows(rows);

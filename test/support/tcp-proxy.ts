@@ -46,6 +46,10 @@ export class TcpProxy {
     this.#silentAt = text;
   }
 
+  get silent(): boolean {
+    return this.#silent;
+  }
+
   /** From now on nothing goes through, and no side is told. */
   set silent(silent: boolean) {
     this.#silent = silent;

@@ -2,12 +2,15 @@ import type { Kysely } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import { deleteCommands } from "../rows/commands.ts";
+import type { Removals } from "../rows/device-removal.ts";
+import { lockDevice } from "../rows/locks.ts";
 import type { Schema } from "../schema.ts";
 import { Background } from "./background.ts";
 import type { Link, WriterCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import type { DeviceChunks } from "./device-chunks.ts";
 import { isDown } from "./failures.ts";
+import type { Locations } from "./locations.ts";
 import type { Mutex } from "./mutex.ts";
 
 /** Rows of one slice: a few milliseconds of the writer, so that commits go on in between. */
@@ -25,21 +28,22 @@ export interface PurgeParts {
   readonly turns: Mutex;
   readonly index: ChunkIndex;
   readonly database: Kysely<Schema>;
-  /** Brings the index up to the tail, in a turn at the writer. */
-  settle(): Promise<void>;
+  readonly locations: Pick<Locations, "forget" | "settle">;
   readonly log: Log;
 }
 
-/** A device that is removed, and its chunks that are still to be deleted. */
+/** A device that is removed, or may be, and its chunks that are still to be deleted. */
 interface Removed {
   readonly device: DeviceKey;
   readonly chunks: DeviceChunks[];
+  /** Its removal was not answered, and nobody has looked since whether it was done. */
+  inDoubt: boolean;
   /** Pause after its next failure that is its own, ms. */
   retryMs: number;
 }
 
 /** Deletes the records, commands, alerts, notices and refused reports of removed devices in the background, slice by slice. The next start continues. */
-export class Purger {
+export class Purger implements Removals {
   readonly #parts: PurgeParts;
   readonly #queue: Removed[] = [];
   readonly #background = new Background(() => this.#work());
@@ -60,9 +64,15 @@ export class Purger {
 
   /** Deletes the records of a device that is removed. From now on nobody finds them. */
   add(device: DeviceKey): void {
-    const removed: Removed = { device, chunks: [], retryMs };
+    const removed: Removed = { device, chunks: [], inDoubt: false, retryMs };
     this.#take(removed);
     this.#queue.push(removed);
+    this.#background.start();
+  }
+
+  /** Finds out whether a device is removed, and then deletes its records. */
+  doubt(device: DeviceKey): void {
+    this.#queue.push({ device, chunks: [], inDoubt: true, retryMs });
     this.#background.start();
   }
 
@@ -108,8 +118,14 @@ export class Purger {
     removed.retryMs = longer(removed.retryMs);
   }
 
-  /** Takes a removed device's chunks out of the index. */
+  /** Whether a device is there. A removal that is still under way holds its row, and is waited for. */
+  #isThere(device: DeviceKey): Promise<boolean> {
+    return this.#parts.database.transaction().execute((transaction) => lockDevice(transaction, device));
+  }
+
+  /** Takes a removed device out of memory. */
   #take({ device, chunks }: Removed): void {
+    this.#parts.locations.forget(device);
     const found = this.#parts.index.remove(device);
     if (found !== undefined) chunks.push(found);
   }
@@ -117,9 +133,12 @@ export class Purger {
   async #purge(removed: Removed): Promise<void> {
     const { device } = removed;
     const { turns, database } = this.#parts;
+    if (removed.inDoubt && (await this.#isThere(device))) return;
+    removed.inDoubt = false;
+    this.#take(removed);
     await this.#delete(removed);
     // A commit of unknown outcome before the removal may have left more.
-    await turns.run(() => this.#parts.settle());
+    await turns.run(() => this.#parts.locations.settle());
     this.#take(removed);
     await this.#delete(removed);
     await this.#deleteCommands(device);

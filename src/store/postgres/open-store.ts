@@ -23,7 +23,7 @@ import { DatabaseUnusable } from "./unusable.ts";
 import type { ServerAddress } from "./url.ts";
 
 /** How to open a store in a PostgreSQL database. */
-export interface PostgresStoreOptions extends Omit<PostgresOptions, "removed" | "service"> {
+export interface PostgresStoreOptions extends Omit<PostgresOptions, "removals" | "service"> {
   /** Bytes of refused reports that each device may have. Unset: 16 MiB. */
   readonly refusedBytes?: number;
   /** Memory for decompressed blocks, bytes. Unset: 32 MiB. */
@@ -138,12 +138,12 @@ async function assemble(
   close: () => Promise<void>,
 ): Promise<OpenedStore> {
   const { log, refusedBytes = usualRefusedBytes, cacheBytes = usualCacheBytes } = options;
-  const removed: { tell: (device: DeviceKey) => void } = { tell: () => undefined };
-  const rows = await openPostgresRows(order.url, {
-    ...options,
-    service: order.service,
-    removed: (device) => removed.tell(device),
-  });
+  let purger: Purger | undefined;
+  const removals = {
+    add: (device: DeviceKey) => purger?.add(device),
+    doubt: (device: DeviceKey) => purger?.doubt(device),
+  };
+  const rows = await openPostgresRows(order.url, { ...options, service: order.service, removals });
   closings.push(() => rows.close());
   const { tables: database, vault, crowded } = rows;
   const workers = workersOf(order, cacheBytes, log, closings);
@@ -157,11 +157,7 @@ async function assemble(
   const { historyReader, packer } = workers;
   const links = { writer, reader, historyReader, packer };
   const locations = new Locations({ ...links, turns, index, refusedBytes, crowded, log, vault });
-  const purger = new Purger({ writer, turns, index, database, settle: () => locations.settle(), log });
-  removed.tell = (device) => {
-    locations.forget(device);
-    purger.add(device);
-  };
+  purger = new Purger({ writer, turns, index, database, locations, log });
   await load(locations, purger);
   const starting = setTimeout(() => locations.steps.start(), historyReaderMs).unref();
   const store = {

@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Store } from "../../ports/store.ts";
 import { migrate } from "../migrations/migrations.ts";
@@ -9,6 +8,7 @@ import { AlertRuleRows } from "../rows/alert-rules.ts";
 import { AlertRows } from "../rows/alerts.ts";
 import { CommandRows } from "../rows/commands.ts";
 import { DailyRows } from "../rows/daily.ts";
+import type { Removals } from "../rows/device-removal.ts";
 import { DeviceRows } from "../rows/devices.ts";
 import { GeofenceRows } from "../rows/geofences.ts";
 import { GroupRows } from "../rows/groups.ts";
@@ -44,8 +44,8 @@ export interface PostgresOptions {
   readonly times?: Times;
   /** The run of the service: see `Order`. Rows can be changed only while it is the one that writes. Unset: no such check, for tools and tests. */
   readonly service?: string;
-  /** Called with each device whose removal is on disk, so that its positions are deleted too. */
-  readonly removed?: (device: DeviceKey) => void;
+  /** Unset: nobody deletes the positions of removed devices before the next start, for tools and tests. */
+  readonly removals?: Removals;
 }
 
 /** All stores of a PostgreSQL database but that of positions, and what they are built on. */
@@ -72,7 +72,7 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
     tables,
     vault,
     crowded,
-    devices: new DeviceRows(tables, options.removed ?? (() => {})),
+    devices: new DeviceRows(tables, options.removals ?? { add() {}, doubt() {} }),
     users: new UserRows(tables),
     accounts: new AccountRows(tables, vault),
     groups: new GroupRows(tables),

@@ -2,8 +2,15 @@ import type { ExpressionBuilder, Kysely, Transaction } from "kysely";
 import { type Device, type DeviceFields, type DeviceKey, noIdentityRules, type SpokenWay } from "../../model/device.ts";
 import { mostPositionDays, storedDays } from "../../model/position-days.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
-import type { DeviceRefusal, DeviceStore, MostIdentifiers, RetainedDevice } from "../../ports/store.ts";
+import {
+  type DeviceRefusal,
+  type DeviceStore,
+  type MostIdentifiers,
+  type RetainedDevice,
+  StoreUnavailable,
+} from "../../ports/store.ts";
 import type { DeviceRow, Schema } from "../schema.ts";
+import { type Removals, removeDevice } from "./device-removal.ts";
 import { Identification } from "./identification.ts";
 import { stringList, stringMap, written } from "./json-columns.ts";
 import { hasFreeLicense } from "./licenses.ts";
@@ -80,16 +87,16 @@ function isActive(now: number) {
   return ({ eb, or }: ExpressionBuilder<Schema, "device">) => or([eb("expires", "is", null), eb("expires", ">", now)]);
 }
 
-/** Registered devices. `removed` is called when a removal is on disk, so that the engine deletes the rest, which may be much: records, commands, alerts, notices, refused reports. */
+/** Registered devices. */
 export class DeviceRows implements DeviceStore {
   readonly #database: Kysely<Schema>;
-  readonly #removed: (key: DeviceKey) => void;
+  readonly #removals: Removals;
   readonly #identification: Identification;
 
-  constructor(database: Kysely<Schema>, removed: (key: DeviceKey) => void) {
+  constructor(database: Kysely<Schema>, removals: Removals) {
     this.#database = database;
     this.#identification = new Identification(database);
-    this.#removed = removed;
+    this.#removals = removals;
   }
 
   create(
@@ -293,21 +300,14 @@ export class DeviceRows implements DeviceStore {
   }
 
   async remove(key: DeviceKey): Promise<boolean> {
-    const removed = await this.#database.transaction().execute(async (transaction) => {
-      // Waits for transactions that are writing something of the device, so that it is deleted below.
-      await transaction.selectFrom("device").select("key").where("key", "=", key).forUpdate().execute();
-      await transaction.deleteFrom("device_identifier").where("device", "=", key).execute();
-      const [deleted] = await transaction.deleteFrom("device").where("key", "=", key).execute();
-      if (deleted === undefined || deleted.numDeletedRows === 0n) return false;
-      await transaction.deleteFrom("device_state").where("device", "=", key).execute();
-      await transaction.deleteFrom("refused_room").where("device", "=", key).execute();
-      await transaction.deleteFrom("device_results").where("device", "=", key).execute();
-      await transaction.deleteFrom("device_sent").where("device", "=", key).execute();
-      await transaction.insertInto("purge").values({ device: key }).execute();
-      return true;
-    });
-    if (removed) this.#removed(key);
-    return removed;
+    try {
+      const removed = await removeDevice(this.#database, key);
+      if (removed) this.#removals.add(key);
+      return removed;
+    } catch (error) {
+      if (error instanceof StoreUnavailable && error.mayBeDone) this.#removals.doubt(key);
+      throw error;
+    }
   }
 }
 

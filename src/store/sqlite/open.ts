@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely, sql } from "kysely";
-import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import { finishRestore } from "../backup/placing.ts";
 import { ChunkIndex } from "../locations/chunk-index.ts";
@@ -200,11 +199,7 @@ async function assemble(
   await migrate(database, engine);
   const vault = (await settle?.()) ?? openVault;
   const locations = new Locations({ ...workers, turns, index, refusedBytes, crowded, log, vault });
-  const purger = new Purger({ writer: workers.writer, turns, index, database, settle: () => locations.settle(), log });
-  const removed = (device: DeviceKey) => {
-    locations.forget(device);
-    purger.add(device);
-  };
+  const purger = new Purger({ writer: workers.writer, turns, index, database, locations, log });
   // Before anybody is told that the service runs: if these fail, nothing can be stored, or totals are read wrong.
   await workers.writer.call("tryAppend", null);
   await mendIndex(workers.writer, log);
@@ -216,7 +211,7 @@ async function assemble(
   }, historyReaderMs).unref();
   const store = {
     locations,
-    devices: new DeviceRows(database, removed),
+    devices: new DeviceRows(database, purger),
     users: new UserRows(database),
     accounts: new AccountRows(database, vault),
     groups: new GroupRows(database),

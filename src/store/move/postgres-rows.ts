@@ -2,11 +2,10 @@ import { isDamage } from "../postgres/thread-errors.ts";
 import type { Statement, Step } from "../postgres/wire/messages.ts";
 import { type Session, step } from "../postgres/wire/session.ts";
 import { int } from "../postgres/wire/values.ts";
-import { lostAfter, lostText } from "./damaged-rows.ts";
+import { skipped } from "./damaged-rows.ts";
 import { nextCell, parameter, typeName } from "./postgres-values.ts";
 import {
   type Cell,
-  hasNumbers,
   type Key,
   keyText,
   type Page,
@@ -132,23 +131,16 @@ export class PostgresRows implements ReadSide {
     return { rows, bytes, next: last, told: [] };
   }
 
-  async #skip(table: Table, after: Key | undefined): Promise<Page> {
-    if (!hasNumbers(table)) {
-      const from = after === undefined ? "" : ` behind ${keyText(after)}`;
-      return { ...nothing, next: undefined, told: [`the table ${table.name} can't be read${from}`] };
-    }
-    const [before = 0n] = after ?? [];
-    const lost = await lostAfter(typeof before === "bigint" ? before : 0n, async (from) => {
+  #skip(table: Table, after: Key | undefined): Promise<Page> {
+    return skipped(table, after, async (from) => {
       try {
         const [place] = await this.#places(table, [from], 1);
-        const key = place?.key[0];
-        return typeof key === "bigint" ? key : undefined;
+        return place?.key[0];
       } catch (error) {
         if (!isDamage(error)) throw error;
         return "damaged";
       }
     });
-    return { ...nothing, next: lost.last === undefined ? undefined : [lost.last], told: [lostText(table.name, lost)] };
   }
 
   #of(table: Table): Statements {

@@ -1,5 +1,6 @@
 import type { Log } from "../../ports/log.ts";
 import { checkedAddress } from "../postgres/checks.ts";
+import { cutOffTimes } from "../postgres/ending.ts";
 import { locks } from "../postgres/orders.ts";
 import { ServiceLock } from "../postgres/service-lock.ts";
 import { type Times, usualTimes } from "../postgres/times.ts";
@@ -26,9 +27,7 @@ const settings = {
   enable_hashjoin: "off",
   enable_mergejoin: "off",
   plan_cache_mode: "force_generic_plan",
-  tcp_keepalives_idle: "10",
-  tcp_keepalives_interval: "5",
-  tcp_keepalives_count: "3",
+  ...cutOffTimes,
 };
 
 const lockWriting = {
@@ -70,10 +69,14 @@ export async function holdDatabase(url: string, log: Log, reads: boolean): Promi
         await lock.release();
       },
     };
-    const [answer] = await session.run(step(lockWriting));
-    if (answer?.rows[0]?.int() === 1) return held;
-    await session.end();
-    throw new DatabaseInUse([{ wrong: "Another service uses the database", advice: "Stop it first." }]);
+    try {
+      const [answer] = await session.run(step(lockWriting));
+      if (answer?.rows[0]?.int() === 1) return held;
+      throw new DatabaseInUse([{ wrong: "Another service uses the database", advice: "Stop it first." }]);
+    } catch (error) {
+      await session.end();
+      throw error;
+    }
   } catch (error) {
     await lock.release();
     throw error;

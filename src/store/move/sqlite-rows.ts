@@ -1,12 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { isDamage } from "../backup/damage.ts";
-import { lostAfter, lostText } from "./damaged-rows.ts";
+import { skipped } from "./damaged-rows.ts";
 import {
   type Cell,
   type Column,
   type ColumnType,
-  hasNumbers,
   type Key,
   keyOf,
   keyText,
@@ -119,25 +118,17 @@ export class SqliteRows implements ReadSide {
     return statement;
   }
 
-  async #skip(table: Table, after: Key | undefined): Promise<Page> {
-    const nothing = { rows: [], bytes: 0 };
-    if (!hasNumbers(table)) {
-      const from = after === undefined ? "" : ` behind ${keyText(after)}`;
-      return { ...nothing, next: undefined, told: [`the table ${table.name} can't be read${from}`] };
-    }
-    const [before = 0n] = after ?? [];
+  #skip(table: Table, after: Key | undefined): Promise<Page> {
     const { next } = this.#of(table);
-    const lost = await lostAfter(typeof before === "bigint" ? before : 0n, (from) => {
+    return skipped(table, after, async (from) => {
       try {
         const row = next.get(from);
-        const key = row && Object.values(row)[table.keyAt[0] ?? 0];
-        return typeof key === "bigint" ? key : undefined;
+        return row && cellOf(Object.values(row)[table.keyAt[0] ?? 0]);
       } catch (error) {
         if (!isDamage(error)) throw error;
         return "damaged";
       }
     });
-    return { ...nothing, next: lost.last === undefined ? undefined : [lost.last], told: [lostText(table.name, lost)] };
   }
 }
 

@@ -12,6 +12,7 @@ import { databaseOf, makeFolder } from "../sqlite/folder.ts";
 import { waitForFolder } from "../sqlite/lock.ts";
 import { forgetGoneLog } from "../sqlite/open-mark.ts";
 import { makePrivate } from "../sqlite/private-files.ts";
+import { inTransaction } from "../sqlite/transaction.ts";
 import { checkWhole } from "../sqlite/whole.ts";
 import {
   type Journal,
@@ -111,7 +112,7 @@ export class SqliteTarget implements TargetSide {
     this.database.exec(pragmas);
     if (this.#journal !== undefined) return;
     await makeTables(this.database);
-    this.#together(() => {
+    inTransaction(this.database, () => {
       this.database.exec(makeJournal);
       const note = this.database.prepare(`insert into ${journalTable} values (?, ?)`);
       for (const [name, value] of journalOf(origin)) note.run(name, value);
@@ -127,7 +128,7 @@ export class SqliteTarget implements TargetSide {
 
   async put(table: Table, rows: readonly Row[], after: Key | undefined): Promise<void> {
     const insert = this.#insertOf(table);
-    this.#together(() => {
+    inTransaction(this.database, () => {
       for (const row of rows) insert.run(...row.map((cell, at) => asInput(cell, table, at)));
       this.database
         .prepare(`update ${journalTable} set value = ? where name = 'at'`)
@@ -136,7 +137,7 @@ export class SqliteTarget implements TargetSide {
   }
 
   async settle(sequences: ReadonlyMap<string, bigint>): Promise<void> {
-    this.#together(() => {
+    inTransaction(this.database, () => {
       for (const [table, highest] of sequences) {
         this.database.prepare("delete from sqlite_sequence where name = ?").run(table);
         if (highest > 0n)
@@ -146,7 +147,7 @@ export class SqliteTarget implements TargetSide {
   }
 
   async finish(): Promise<void> {
-    this.#together(() => {
+    inTransaction(this.database, () => {
       const found = this.database.prepare(`select value from ${journalTable} where name = 'triggers'`).get();
       const triggers: unknown = JSON.parse(String(found?.value));
       if (!Array.isArray(triggers)) throw new TypeError("no triggers");
@@ -172,17 +173,6 @@ export class SqliteTarget implements TargetSide {
     const made = this.database.prepare(`insert into ${quoted(table.name)} (${names}) values (${marks})`);
     this.#inserts.set(table.name, made);
     return made;
-  }
-
-  #together(work: () => void): void {
-    this.database.exec("begin immediate");
-    try {
-      work();
-      this.database.exec("commit");
-    } catch (error) {
-      if (this.database.isTransaction) this.database.exec("rollback");
-      throw error;
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { EngineError } from "../locations/failures.ts";
 import { databaseOfWorker } from "../workers/serve.ts";
+import { cutOffTimes } from "./ending.ts";
 import { addressOf, type Order } from "./orders.ts";
 import type { Times } from "./times.ts";
 import type { Statement } from "./wire/messages.ts";
@@ -97,10 +98,6 @@ export function writingSettings({ idle }: Times): Readonly<Record<string, string
     default_transaction_deferrable: "off",
     statement_timeout: "0",
     idle_in_transaction_session_timeout: String(idle),
-    // The server ends the session soon after our machine is gone, so that the lock does not outlive us for long.
-    tcp_keepalives_idle: "10",
-    tcp_keepalives_interval: "5",
-    tcp_keepalives_count: "3",
-    tcp_user_timeout: "25000",
+    ...cutOffTimes,
   };
 }

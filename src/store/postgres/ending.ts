@@ -10,6 +10,15 @@ export async function endOf(client: pg.Client, ms: number): Promise<void> {
   }
 }
 
-/** The server ends a session whose other end is gone in half a minute, so that its locks do not outlive its service for long. */
-export const endsWhenCutOff = `set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
-  set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '25000', false)`;
+/** Parameters by which the server ends a session whose other end is gone in half a minute, so that its locks do not outlive its service for long. */
+export const cutOffTimes = {
+  tcp_keepalives_idle: "10",
+  tcp_keepalives_interval: "5",
+  tcp_keepalives_count: "3",
+  tcp_user_timeout: "25000",
+};
+
+/** The same for a `select`. */
+export const endsWhenCutOff = Object.entries(cutOffTimes)
+  .map(([name, value]) => `set_config('${name}', '${value}', false)`)
+  .join(", ");

@@ -11,6 +11,7 @@ import { rowSum } from "../records/row-sum.ts";
 import { RowCheck } from "./row-check.ts";
 import { doubles, summed } from "./row-sums.ts";
 import { ShiftRows } from "./shift-rows.ts";
+import { inTransaction } from "./transaction.ts";
 
 /** The writer's part of sealing and of retention: replaces chunks by blocks, or deletes them, each time in one transaction. */
 export class Swap {
@@ -115,14 +116,6 @@ export class Swap {
 
   /** Commits what `work` did if `work` returns true. */
   #transaction(work: () => boolean): boolean {
-    this.#database.exec("begin immediate");
-    try {
-      const done = work();
-      this.#database.exec(done ? "commit" : "rollback");
-      return done;
-    } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec("rollback");
-      throw error;
-    }
+    return inTransaction(this.#database, work, (done) => done);
   }
 }

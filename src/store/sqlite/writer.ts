@@ -10,6 +10,7 @@ import { addSumFunctions } from "./row-sums.ts";
 import { tailEndDamaged } from "./scans.ts";
 import { Statements } from "./statements.ts";
 import { Swap } from "./swap.ts";
+import { inTransaction } from "./transaction.ts";
 
 /*
  * The worker that writes. Everything is durable when it answers: a commit waits for the disk (synchronous=FULL).
@@ -80,14 +81,7 @@ class Writer {
   }
 
   transaction(work: () => void): void {
-    this.database.exec("begin immediate");
-    try {
-      work();
-      this.database.exec("commit");
-    } catch (error) {
-      if (this.database.isTransaction) this.database.exec("rollback");
-      throw error;
-    }
+    inTransaction(this.database, work);
   }
 }
 

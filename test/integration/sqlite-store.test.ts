@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
 import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +18,7 @@ import { WorkerLink } from "../../src/store/workers/worker-link.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { append, batchOf, readAll, record } from "../contract/store/records.ts";
 import { silentLog } from "../support/silent-log.ts";
+import { noSmallDisk, smallDisk } from "../support/small-disk.ts";
 import { openStore as open } from "../support/store.ts";
 
 const unavailable = (error: unknown) => error instanceof StoreUnavailable;
@@ -238,39 +239,22 @@ describe("SQLite store", () => {
   });
 });
 
-/** A file system of its own can only be had by root; elsewhere the locked database stands for all that makes a store unavailable. */
-const small = join(tmpdir(), `waybeam-small-disk-${process.pid}`);
+/** Elsewhere the locked database stands for all that makes a store unavailable. */
+const small = smallDisk(12);
 
-function mounted(): boolean {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
-  mkdirSync(small);
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=12m", "tmpfs", small], { stdio: "ignore" });
-    return true;
-  } catch {
-    rmSync(small, { recursive: true });
-    return false;
-  }
-}
-
-const disk = mounted();
-
-describe("SQLite store on a full disk", { skip: disk ? false : "needs root to make a small file system" }, () => {
+describe("SQLite store on a full disk", { skip: small === undefined && noSmallDisk }, () => {
   let store: Store | undefined;
   before(async () => {
-    store = await open(join(small, "data"));
+    store = await open(join(small ?? "", "data"));
   });
-  after(async () => {
-    await store?.close();
-    execFileSync("umount", [small]);
-    rmSync(small, { recursive: true });
-  });
+  after(() => store?.close());
 
   it("answers unavailable, keeps what it answered for, and goes on by itself", async () => {
     assert.ok(store);
     const device = await makeDevice(store, (await makeAccount(store)).key);
+    const filler = join(small ?? "", "filler");
     // More than the log's 4 MB, which may have to be moved into the database first when there is room again.
-    writeFileSync(join(small, "filler"), Buffer.alloc(6_000_000));
+    writeFileSync(filler, Buffer.alloc(6_000_000));
     let version = 1;
     const commit = () => {
       const records = Array.from({ length: 500 }, (_, index) => record(version * 500 + index));
@@ -282,7 +266,7 @@ describe("SQLite store on a full disk", { skip: disk ? false : "needs root to ma
     await assert.rejects(async () => commit(), unavailable);
     const full = await readAll(store, device.key);
     assert.equal(full.count, (version - 1) * 500);
-    rmSync(join(small, "filler"));
+    rmSync(filler);
     await store.check();
     assert.equal(await commit(), undefined);
     assert.equal((await readAll(store, device.key)).count, version * 500);

@@ -51,6 +51,8 @@ function unprivileged(): { readonly uid: number; readonly gid: number } | undefi
 
 /** What a test asks of its server. */
 export interface ServerOptions {
+  /** Where its folder is made. Unset: where temporary files are. */
+  readonly folder?: string;
   /** Whether it writes through to the disk. Unset: it does not, since no test cuts the power. */
   readonly fsync?: boolean;
   /** More files beside its data, by their names. */
@@ -79,7 +81,7 @@ export class PostgresServer {
 
   /** Makes and starts one. Its texts are ordered as in English unless a column says otherwise. */
   static async start(options: ServerOptions = {}): Promise<PostgresServer> {
-    const directory = mkdtempSync(join(tmpdir(), "waybeam-postgres-"));
+    const directory = mkdtempSync(join(options.folder ?? tmpdir(), "waybeam-postgres-"));
     const owner = unprivileged();
     if (owner !== undefined) chownSync(directory, owner.uid, owner.gid);
     const secret = ["--username=waybeam", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"];

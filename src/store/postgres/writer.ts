@@ -1,3 +1,4 @@
+import { EngineError } from "../locations/failures.ts";
 import { Mutex } from "../locations/mutex.ts";
 import { type Handed, plain, serve } from "../workers/serve.ts";
 import { writeBatch } from "./batch-writer.ts";
@@ -23,7 +24,18 @@ const tryAppend: Statement = {
   sql: "insert into tail select coalesce(max(seq), 0) + 1, 0, 0, 0, 0, '' from tail where seq < 1::bigint << 52",
 };
 
+/** SQLSTATE of a full disk. */
+const diskFull = "53100";
+/** Sorts more than it may keep in memory: some megabytes go to the disk, and are deleted at once. */
+const tryDisk: Statement = {
+  name: "try_disk",
+  sql: "select count(distinct md5(n::text)) from generate_series(1, 50000) as n",
+};
+const littleMemory: Statement = { name: "little_memory", sql: "select set_config('work_mem', '64kB', true)" };
+
 const order = orderOfWorker();
+/** Whether something found the disk full, and no check since found room. */
+let isFull = false;
 /** Whether the next session makes this service the one that writes. */
 let takes = false;
 const connection = new Connection(() => openWritingSession(order, takes));
@@ -31,7 +43,26 @@ const turns = new Mutex();
 
 /** Runs `work` with the session when no earlier call is under way. */
 function standing<T>(work: (session: Session) => Promise<T>): Promise<T> {
-  return turns.run(async () => work(await connection.session()));
+  return turns.run(async () => {
+    try {
+      return await work(await connection.session());
+    } catch (error) {
+      if (error instanceof EngineError && error.code === diskFull) isFull = true;
+      throw error;
+    }
+  });
+}
+
+/** Tries whether positions could be written. A small row finds room on a full disk, too, in a page that has some. So once the disk was full, much is written. */
+async function check(session: Session): Promise<null> {
+  await inTransaction(session, async ({ begin, commit, rollback }) => {
+    await begin(step(touchSetting));
+    await commit();
+    await begin(step(tryAppend), ...(isFull ? [step(littleMemory), step(tryDisk)] : []));
+    await rollback();
+  });
+  isFull = false;
+  return null;
 }
 
 async function told<T>(work: (session: Session) => Promise<T>): Promise<Handed<T>> {
@@ -66,15 +97,7 @@ serve<PostgresWriterCalls>(
         await purge(session, seqs);
         return null;
       }),
-    check: () =>
-      told((session) =>
-        inTransaction(session, async ({ begin, commit }) => {
-          await begin(step(touchSetting));
-          await commit();
-          await session.run(step(statements.begin), step(tryAppend), step(statements.rollback));
-          return null;
-        }),
-      ),
+    check: () => told(check),
     close: async () => {
       await connection.close();
       return plain(null);

@@ -16,13 +16,12 @@ import {
 } from "kysely";
 import type { QueryResult as Answer, PoolClient } from "pg";
 import { StoreUnavailable } from "../../ports/store.ts";
-import { EngineError } from "../locations/failures.ts";
 import type { RunTogether } from "../rows/statement-groups.ts";
 import type { Schema } from "../schema.ts";
 import { again } from "./again.ts";
 import { BytewiseCompiler } from "./compiler.ts";
 import { touch } from "./durable.ts";
-import { hasMetAnother, isWorthAnotherTry, type Stage, storeError, withoutStandby } from "./errors.ts";
+import { hasMetAnother, isWorthAnotherTry, rolledBack, type Stage, storeError, withoutStandby } from "./errors.ts";
 import { Places } from "./places.ts";
 import type { ServerPool } from "./pool.ts";
 import { storedText } from "./text.ts";
@@ -158,9 +157,7 @@ class PooledConnection implements DatabaseConnection {
 
   async commit(): Promise<void> {
     const { command } = await this.#ask("commit", [], "sent");
-    // So the server answers a commit after a statement of the transaction failed.
-    if (command === "ROLLBACK")
-      throw new EngineError({ message: "the transaction was rolled back", trouble: undefined, code: "25P02" });
+    if (command === "ROLLBACK") throw rolledBack();
     await this.#settle();
   }
 

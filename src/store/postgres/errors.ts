@@ -54,6 +54,13 @@ export type Stage = "asked" | "sent";
 /** The server's routine that warns if the wait of a commit for a synchronous standby is cancelled. The commit is then answered like any other. The text of the warning is in the server's language. */
 export const standbyWait = "SyncRepWaitForLSN";
 
+/** The failure of a commit that the server answered with a rollback, as it does after a statement of the transaction failed. */
+export function rolledBack(): EngineError {
+  const message =
+    "the server rolled the transaction back in place of committing it, because one of its statements had failed";
+  return new EngineError({ message, trouble: undefined, code: "25P02" });
+}
+
 /** The failure of a commit that the standby may not have. */
 export function withoutStandby(): StoreUnavailable {
   const message = "the wait for the standby was cut off";

@@ -1,6 +1,5 @@
-import { EngineError } from "../locations/failures.ts";
 import { again } from "./again.ts";
-import { hasMetAnother } from "./errors.ts";
+import { hasMetAnother, rolledBack } from "./errors.ts";
 import { statements } from "./statements.ts";
 import type { Step } from "./wire/messages.ts";
 import { type Result, type Session, step } from "./wire/session.ts";
@@ -23,9 +22,7 @@ async function once<T>(session: Session, work: (transaction: Transaction) => Pro
     begin: async (...steps) => (await session.run(step(statements.begin), ...steps)).slice(1),
     commit: async (...steps) => {
       const results = await session.run(...steps, step(statements.commit));
-      // So the server answers a commit after a statement of the transaction failed.
-      if (results.at(-1)?.tag !== "COMMIT")
-        throw new EngineError({ message: "the transaction was rolled back", trouble: undefined, code: "25P02" });
+      if (results.at(-1)?.tag !== "COMMIT") throw rolledBack();
       return results.slice(0, -1);
     },
     rollback: async () => {

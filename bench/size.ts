@@ -19,7 +19,7 @@ const devices = 10;
 const positions = 8640;
 
 /** Tables that hold positions. */
-const tables = ["tail", "block", "block_data", "patch", "shifts"];
+const tables = ["tail", "block", "block_data", "patch", "shifts", "spent"];
 
 interface Kind {
   readonly name: string;

@@ -65,3 +65,12 @@ export interface ShiftsTable {
   data: Uint8Array;
   crc: number | null;
 }
+
+/** Which rows of a device in the tail are in blocks by now: see `records/spent.ts`. */
+export interface SpentTable {
+  device: number;
+  /** All rows up to this number, but those in `data`. */
+  seq: number;
+  data: Uint8Array;
+  crc: number | null;
+}

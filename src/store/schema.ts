@@ -5,7 +5,7 @@ import type { CommandChannel, CommandFormat, CommandState } from "../model/comma
 import type { Language } from "../model/language.ts";
 import type { NoticeChannel, NoticeState } from "../model/notice.ts";
 import type { RecipientChannel, RecipientState } from "../model/recipient.ts";
-import type { BlockDataTable, BlockTable, PatchTable, ShiftsTable, TailTable } from "./schema-blocks.ts";
+import type { BlockDataTable, BlockTable, PatchTable, ShiftsTable, SpentTable, TailTable } from "./schema-blocks.ts";
 import type { AccountQuotaTable, AccountUseTable, RuleTargetTable, RuleZoneTable } from "./schema-quotas.ts";
 
 /*
@@ -332,6 +332,7 @@ export interface Schema {
   block_data: BlockDataTable;
   patch: PatchTable;
   shifts: ShiftsTable;
+  spent: SpentTable;
   refused: RefusedTable;
   refused_room: RefusedRoomTable;
   purge: PurgeTable;

@@ -6,6 +6,7 @@ import { contentHashOf } from "../../src/model/content-hash.ts";
 import type { DeviceKey } from "../../src/model/device.ts";
 import type { LocationRecord } from "../../src/model/location.ts";
 import type { OpenedStore } from "../../src/store/opened.ts";
+import { addSpentFunction } from "../../src/store/sqlite/spent-table.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { append, batchOf, record } from "../contract/store/records.ts";
 import { folderOf } from "./service.ts";
@@ -82,7 +83,7 @@ async function report(store: OpenedStore, key: DeviceKey, positions: number, cha
   }
 }
 
-/** All blocks of a stopped data folder by row number, and how many rows of the tail it has. */
+/** All blocks of a stopped data folder by row number, and how many rows of the tail are in none of them. */
 export function readBlocks(directory: string) {
   const database = new DatabaseSync(join(directory, "waybeam.db"));
   try {
@@ -93,7 +94,9 @@ export function readBlocks(directory: string) {
         return [Number(seq), { device: Number(numbers.device), numbers, data: Buffer.from(data) }];
       }),
     );
-    return { blocks, tail: Number(database.prepare("select count(*) as n from tail").get()?.n) };
+    addSpentFunction(database);
+    const tail = database.prepare("select count(*) as n from tail where not is_spent(device, seq, first, last)").get();
+    return { blocks, tail: Number(tail?.n) };
   } finally {
     database.close();
   }

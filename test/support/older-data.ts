@@ -7,6 +7,7 @@ export function backToBlocks(database: DatabaseSync): void {
     drop table rule_zone; drop trigger rule_zone_made; drop trigger rule_zone_changed; drop trigger rule_zone_removed;
     alter table account drop column position_days; alter table device drop column position_days;
     alter table device_state drop column deleted; alter table device_state drop column shifted; alter table device_state drop column as_of; delete from setting where name in ('states', 'states again');
+    drop table spent;
     delete from migration where number > 13`);
   for (const table of ["tail", "block", "shifts", "patch", "device_state"])
     database.exec(`alter table ${table} drop column crc`);

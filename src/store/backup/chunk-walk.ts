@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { checkBlock } from "../blocks/block-check.ts";
 import { noMatch } from "../locations/failures.ts";
 import { type CheckedChunk, checkChunk } from "../records/chunk-check.ts";
+import type { SpentRows } from "../records/spent.ts";
 import { columnsOf, isRowWhole } from "../sqlite/row-sums.ts";
 import { isDamage } from "./damage.ts";
 
@@ -73,10 +74,17 @@ export class ChunkWalk {
   readonly #low: number;
   readonly #high: number;
   readonly #isRead: boolean;
+  readonly #spent: SpentRows;
   #after: number;
 
-  /** `isRead`: the blocks' bytes were read and checked when they were put into packs, so only their rows are read. */
-  constructor(database: DatabaseSync, table: Row["table"], listener: Listener, isRead: boolean) {
+  /** `isRead`: the blocks' bytes were read and checked when they were put into packs, so only their rows are read. `spent`: rows of the tail that are passed over. */
+  constructor(
+    database: DatabaseSync,
+    table: Row["table"],
+    listener: Listener,
+    { isRead, spent }: { readonly isRead: boolean; readonly spent: SpentRows },
+  ) {
+    this.#spent = spent;
     this.#isRead = table === "block" && isRead;
     this.#listener = listener;
     this.#table = table;
@@ -179,6 +187,7 @@ export class ChunkWalk {
     const { seq } = found;
     // A damaged row may have any number.
     if (seq > this.#after && (seq <= this.#high || !misfits)) this.#after = seq;
+    if (this.#table === "tail" && !misfits && this.#spent.has(found)) return;
     this.#listener.row(found);
   }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { addSpentFunction } from "../sqlite/spent-table.ts";
 import type { Offer } from "./earlier.ts";
 import { names } from "./manifest.ts";
 import { writePacks } from "./pack-writer.ts";
@@ -84,6 +85,7 @@ export async function copyDatabase(options: CopyOptions, work: LongWork): Promis
     database.exec("begin");
     // The first read of the transaction: the snapshot.
     const data = checkVersion(database, "live");
+    addSpentFunction(database, "live");
     const byDevice = await copyAll(database, work);
     const packs = await copyBlocks(database, options, work);
     markWhole(database);
@@ -107,6 +109,9 @@ function bytesOf(database: DatabaseSync): number {
 
 /** The table whose rows go into packs. */
 const bytesTable = "block_data";
+/** The table that tells which rows of the tail are in blocks by now. A copy has none of these rows. */
+const spentTable = "spent";
+const notSpent = "and not is_spent(device, seq, first, last)";
 
 async function copyAll(database: DatabaseSync, work: LongWork): Promise<Map<number, Counted>> {
   const made = schemaOf(database);
@@ -114,7 +119,7 @@ async function copyAll(database: DatabaseSync, work: LongWork): Promise<Map<numb
   for (const { sql } of tables) database.exec(sql);
   const byDevice = new Map<number, Counted>();
   for (const { name } of tables) {
-    if (name === bytesTable) continue;
+    if (name === bytesTable || name === spentTable) continue;
     const count = name === "tail" || name === "block" ? countChunks(database, name, byDevice) : () => {};
     await copyRows(database, name, count, work);
   }
@@ -178,8 +183,9 @@ async function copyRows(
   const end = database.prepare(
     `select max(rowid) as at from (select rowid from live.${name} where rowid > ? order by rowid limit ${step})`,
   );
+  const some = table === "tail" ? notSpent : "";
   const copy = database.prepare(
-    `insert into main.${name} select * from live.${name} where rowid > ? and rowid <= ? order by rowid`,
+    `insert into main.${name} select * from live.${name} where rowid > ? and rowid <= ? ${some} order by rowid`,
   );
   for (let after = low - 1; after < high; ) {
     signal.throwIfAborted();
@@ -199,7 +205,7 @@ function countChunks(
   byDevice: Map<number, Counted>,
 ): (after: number, to: number) => void {
   const grouped = database.prepare(
-    `select device, count(*) as n, total(count) as records from live.${table} where seq > ? and seq <= ? group by device`,
+    `select device, count(*) as n, total(count) as records from live.${table} where seq > ? and seq <= ? ${table === "tail" ? notSpent : ""} group by device`,
   );
   return (after, to) => {
     for (const { device, n, records } of grouped.all(after, to)) {

@@ -5,9 +5,11 @@ import { EngineError } from "../locations/failures.ts";
 import { asOfQuery, asOfSetting } from "../locations/stored-states.ts";
 import { RecordsDamaged, recordsDamage } from "../records/damage.ts";
 import { Patches, type PatchRow } from "../records/patches.ts";
+import { SpentRows } from "../records/spent.ts";
 import { readState } from "../records/state-codec.ts";
 import { columnsOf, isRowWhole } from "../sqlite/row-sums.ts";
 import { shiftsOf } from "../sqlite/shift-rows.ts";
+import { spentIn } from "../sqlite/spent-table.ts";
 import { ChunkWalk, type Row } from "./chunk-walk.ts";
 import type { Counted } from "./copy.ts";
 import { isDamage } from "./damage.ts";
@@ -71,6 +73,7 @@ class Inspector {
   readonly #isRead: boolean;
   readonly #byDevice = new Map<number, Found>();
   readonly #findings: Finding[] = [];
+  #spent = new SpentRows({ rows: [], damaged: [] });
   #more = 0;
   #positions = 0;
   /** Rows of the tail after this one may be newer than the states of their devices. Earlier versions had no such rows. */
@@ -90,6 +93,7 @@ class Inspector {
       const settings = this.#database.prepare(asOfQuery).all();
       if (settings.length > 0) this.#statesAsOf = asOfSetting(settings);
     });
+    await this.#part("positions that are in blocks by now", async () => this.#readSpent());
     await this.#part("positions", () => this.#chunks("tail"));
     await this.#part("states of devices", () => this.#states());
     await this.#part("late positions' sums", () => this.#shifts());
@@ -139,13 +143,20 @@ class Inspector {
     }
   }
 
+  #readSpent(): void {
+    const table = spentIn(this.#database);
+    this.#spent = new SpentRows(table);
+    for (const { device } of table.damaged)
+      this.#tell(device, "what says which of its positions are in blocks is damaged: late ones may be missing");
+  }
+
   async #chunks(table: Row["table"]): Promise<void> {
     const { signal, progress } = this.#work;
     const listener = {
       row: (row: Row) => this.#row(row),
       unreadable: (rows: string) => this.#tell(undefined, rows),
     };
-    const walk = new ChunkWalk(this.#database, table, listener, this.#isRead);
+    const walk = new ChunkWalk(this.#database, table, listener, { isRead: this.#isRead, spent: this.#spent });
     while (walk.step()) {
       signal.throwIfAborted();
       const what = table === "tail" ? "positions" : "sealed positions";

@@ -2,9 +2,11 @@ import type { RefusedReport } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { RecordPlace } from "../../model/location.ts";
 import type { LaidPatches, Rewrite } from "../records/batch.ts";
+import type { Spent, SpentTable } from "../records/spent.ts";
 import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
 import type { Waiting } from "./device-chunks.ts";
 import type { CallFailure } from "./failures.ts";
+import type { Trim } from "./spent-tail.ts";
 
 /** A call and its answer. */
 export interface Call<Request, Answer> {
@@ -100,6 +102,8 @@ export interface SwapRequest extends Pick<SealAnswer, "seqs" | "blocks" | "lifts
   readonly seq: number;
   /** See `SealRequest`. */
   readonly until: number;
+  /** What is spent of the device from now on: its rows of the tail stay for now. Undefined: they are deleted. */
+  readonly spent: Spent | undefined;
 }
 
 /** Chunks of a device that are deleted, and how many records they have in all. */
@@ -157,6 +161,8 @@ export interface WriterCalls {
   readonly forget: Call<{ readonly device: DeviceKey; readonly seq: number }, WaitingLeft>;
   /** Deletes old chunks of a device and counts their records as deleted. Deletes none if one is gone or damaged. */
   readonly drop: Call<DropRequest, DropAnswer>;
+  /** Deletes spent rows of the tail, unless more of the range's rows than `mostInUse` are in use. Answers how many are in use. */
+  readonly trim: Call<Trim, number>;
   /** Deletes chunks: rows of the tail, or blocks. */
   readonly purge: Call<readonly number[], null>;
   /** Writes something, and tries whether positions could be written. */
@@ -260,7 +266,9 @@ export interface ReaderCalls {
   readonly scan: Call<number, Float64Array<ArrayBuffer>>;
   /** As `scan`, of blocks. */
   readonly scanBlocks: Call<number, Float64Array<ArrayBuffer>>;
-  /** Whether any of these chunks is there. */
+  /** Which rows of the tail are spent. */
+  readonly spent: Call<null, SpentTable>;
+  /** Whether any of these chunks is there, and not spent. */
   readonly holdsAny: Call<readonly number[], boolean>;
   /** What waits beside the chunks of each device to be folded in. */
   readonly waiting: Call<

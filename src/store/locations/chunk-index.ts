@@ -2,6 +2,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { Separates } from "../records/batch.ts";
 import { type Amount, type Chunk, DeviceChunks, type Gap, type PlacedChunk } from "./device-chunks.ts";
 import { mostSeq } from "./sizes.ts";
+import type { SpentTail } from "./spent-tail.ts";
 
 /** Two late records share a chunk when fewer than about this many others lie between them: reading some others costs less than another chunk. */
 const fewOthers = 2;
@@ -19,6 +20,12 @@ export class ChunkIndex {
   #size = 0;
   /** Chunks of the tail, of all devices. */
   readonly tail: Amount = { chunks: 0, records: 0, bytes: 0 };
+  /** Rows of the tail that are in blocks by now. Undefined where the engine deletes these at once. */
+  readonly spent: SpentTail | undefined;
+
+  constructor(spent?: SpentTail) {
+    this.spent = spent;
+  }
 
   /** Chunks of all devices. */
   get size(): number {

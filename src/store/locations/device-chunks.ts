@@ -321,6 +321,15 @@ export class DeviceChunks {
     return { seqs, count, stays, positions };
   }
 
+  /** The chunks of the tail. */
+  *tailRows(): Generator<Pick<PlacedChunk, "seq" | "bytes">> {
+    for (let index = 0, left = this.tail.chunks; left > 0 && index < this.#length; index++) {
+      if (this.isSealed(index)) continue;
+      left--;
+      yield { seq: this.seq(index), bytes: this.bytes(index) };
+    }
+  }
+
   /** The chunk with a row number, if it is here. */
   find(seq: number): PlacedChunk | undefined {
     for (let index = 0; index < this.#length; index++)

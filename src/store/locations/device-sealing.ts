@@ -1,4 +1,5 @@
 import type { DeviceKey } from "../../model/device.ts";
+import type { Spent } from "../records/spent.ts";
 import type { DamagedChunk, Link, PackerCalls, SealAnswer, WriterCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import { type ChunkPlace, type DeviceChunks, firstPlace, type Slice } from "./device-chunks.ts";
@@ -16,8 +17,8 @@ export interface ReplacingParts {
   settle(): Promise<void>;
   /** Writes what is kept of a device's state, in a turn at the writer. */
   writeState(device: DeviceKey): Promise<void>;
-  /** Called when a swap or deletion fails: these chunks may be gone or not. */
-  doubt(device: DeviceKey, seqs: readonly number[]): void;
+  /** Called when a swap or deletion fails: these chunks may be gone or not, or spent where the call would have made them so. */
+  doubt(device: DeviceKey, seqs: readonly number[], spent?: Spent): void;
 }
 
 /** What sealing works with. */
@@ -115,16 +116,19 @@ export class DeviceSealing {
     const { index, writer } = this.#parts;
     const seq = index.next;
     const { blocks, lifts, seqs: replaced } = answer ?? { blocks: [], lifts: new Float64Array(0), seqs };
-    const request = { device: this.#device, seq, until: this.#until, seqs: replaced, blocks, lifts };
+    const old = new Set(replaced);
+    const spent = this.#parts.index.spent?.after(this.#device, this.#chunks, old);
+    const request = { device: this.#device, seq, until: this.#until, seqs: replaced, blocks, lifts, spent };
     try {
       if (answer === undefined || !(await writer.call("swap", request)))
         throw new Error(`chunks of device ${this.#device} are missing`);
     } catch (error) {
-      this.#parts.doubt(this.#device, replaced);
+      this.#parts.doubt(this.#device, replaced, spent);
       throw error;
     }
+    if (spent !== undefined) this.#parts.index.spent?.sealed(this.#device, spent, this.#chunks, old);
     const made = blocks.map(({ data: _, ...block }, at) => ({ seq: seq + at, ...block, sealed: true }));
-    index.replace(this.#device, this.#chunks, new Set(replaced), made);
+    index.replace(this.#device, this.#chunks, old, made);
     return made.reduce((sum, { count }) => sum + count, 0);
   }
 

@@ -17,10 +17,11 @@ import { busyPart, loopLoad } from "../../shares/loop-load.ts";
 import { type LaidPatches, packBatch, type Rewrite } from "../records/batch.ts";
 import { packPatches } from "../records/rewrite.ts";
 import { ByteSink } from "../records/sink.ts";
+import type { Spent, SpentRows } from "../records/spent.ts";
 import type { CrowdedNotices } from "../rows/notice-room.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { type AlertRows, alertRows } from "./alert-rows.ts";
-import { type Link, nobody, type PackerCalls, type ReaderCalls, type WriterCalls } from "./calls.ts";
+import type { Link, PackerCalls, ReaderCalls, WriterCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import { Contexts } from "./contexts.ts";
 import { countAbout } from "./count-about.ts";
@@ -29,11 +30,12 @@ import { stateDamaged, storeError } from "./failures.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import { HistorySteps } from "./history-steps.ts";
 import { KeptStates } from "./kept-states.ts";
+import { loadChunks, loadSpent } from "./load-chunks.ts";
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
 import { OldChunks } from "./old-chunks.ts";
 import { groupsOf } from "./patch-groups.ts";
-import { chunksOf, impossible, isPossible, placeBehind, type ScanListener } from "./scanned-chunks.ts";
+import { chunksOf } from "./scanned-chunks.ts";
 import { Sealer } from "./sealer.ts";
 import { type NewRow, readStored } from "./stored-states.ts";
 
@@ -83,7 +85,11 @@ export class Locations implements LocationStore {
   /** Refused reports of commits that failed: they may be stored nevertheless. Records tell by their device's version. */
   readonly #perhapsStored = new WeakSet<RefusedReport>();
   /** Chunks of a swap or deletion that was not answered, so that they may be gone. There is at most one such call, because nothing is written before `settle` finds out. */
-  #doubtful: readonly { readonly device: DeviceKey; readonly seqs: readonly number[] }[] = [];
+  #doubtful: readonly {
+    readonly device: DeviceKey;
+    readonly seqs: readonly number[];
+    readonly spent?: Spent | undefined;
+  }[] = [];
   readonly sealer: Sealer;
   /** Told of refused reports that were deleted before their age, since there were too many bytes. */
   onRefusedDropped: (reports: number) => void = () => undefined;
@@ -101,9 +107,9 @@ export class Locations implements LocationStore {
       ...parts,
       settle: () => this.settle(),
       writeState: (device: DeviceKey) => this.#kept.write(device),
-      doubt: (device: DeviceKey, seqs: readonly number[]) => {
+      doubt: (device: DeviceKey, seqs: readonly number[], spent?: Spent) => {
         this.#uncertain = true;
-        this.#doubtful = [{ device, seqs }];
+        this.#doubtful = [{ device, seqs, spent }];
       },
     };
     const tellDamage = (...about: Parameters<Sealer["tellDamage"]>) => this.sealer.tellDamage(...about);
@@ -119,8 +125,8 @@ export class Locations implements LocationStore {
   /** Finds what is stored of each device. */
   async load(): Promise<void> {
     // Blocks first: most of them are older than the tail, and a chunk that is inserted moves all chunks behind it.
-    await this.#loadChunks("scanBlocks", 1);
-    await this.#loadTail(1, await this.#kept.open());
+    await loadChunks(this.#loading, "scanBlocks", 1);
+    await this.#loadTail(1, await this.#kept.open(), await loadSpent(this.#parts));
     await this.#loadWaiting();
     this.#loaded();
     this.sealer.tellWork();
@@ -144,8 +150,13 @@ export class Locations implements LocationStore {
   }
 
   /** Reads the tail from a row number on into the index. Rows from `newFrom` on may be newer than the states of their devices. */
-  async #loadTail(from: number, newFrom: number): Promise<void> {
-    await this.#loadChunks("scan", from, {
+  async #loadTail(from: number, newFrom: number, spent?: SpentRows): Promise<void> {
+    await loadChunks(this.#loading, "scan", from, {
+      passes: (row) => {
+        if (spent?.has(row) !== true) return false;
+        this.#parts.index.spent?.add(row.device, row);
+        return true;
+      },
       chunk: (row) => {
         // A damaged row may have any number: see `ChunkIndex.past`.
         if (row.seq >= newFrom && row.seq < this.#parts.index.next) this.#newRows.push(row);
@@ -160,52 +171,21 @@ export class Locations implements LocationStore {
     await this.#kept.recover(this.#uncertainDevices, this.#newRows);
   }
 
-  /** Reads chunks from a row number on into the index. */
-  async #loadChunks(call: "scan" | "scanBlocks", from: number, found?: ScanListener): Promise<void> {
-    const { reader, index } = this.#parts;
-    let pending = reader.call(call, from);
-    for (let place = from; ; ) {
-      const rows = await pending;
-      if (rows.length === 0) break;
-      // The reader goes on while these are put in.
-      place = placeBehind(rows, place);
-      pending = reader.call(call, place);
-      // Nobody waits for it where `someRead` fails.
-      pending.catch(() => undefined);
-      for (const chunk of chunksOf(rows, call === "scanBlocks")) {
-        if (chunk.device === nobody) {
-          this.sealer.tellLost(chunk);
-          index.past(chunk.seq);
-          continue;
-        }
-        if (!Number.isSafeInteger(chunk.seq)) {
-          // No reader could find the row by such a number.
-          this.sealer.tellDamage(chunk.device, { ...chunk, problem: impossible });
-          continue;
-        }
-        index.add(chunk.device, chunk.seq, chunk);
-        index.past(chunk.asOf);
-        found?.chunk(chunk);
-        // Who asks for a range of time does not find it.
-        if (!isPossible(chunk)) this.sealer.tellDamage(chunk.device, { ...chunk, problem: impossible });
-      }
-      await found?.someRead();
-    }
-  }
-
   /** Finds out whether a swap or deletion was done: if so, all its chunks are gone. Nothing was written after it, so all blocks from the next row number on are the swap's. */
   async #resolveDoubt(): Promise<void> {
     const { reader, index } = this.#parts;
     const [doubtful] = this.#doubtful;
     if (doubtful === undefined || doubtful.seqs.length === 0) return;
-    const { device, seqs } = doubtful;
+    const { device, seqs, spent } = doubtful;
     // Where this can't be read, the device's history can't be read either. Other devices go on.
     const found = await this.#orDamaged(() => reader.call("holdsAny", seqs));
     if (found === false) {
       const made = await reader.call("scanBlocks", index.next);
       const chunks = index.get(device);
       // In one step, so that readers find the old chunks or the new ones.
-      if (chunks !== undefined) index.replace(device, chunks, new Set(seqs), [...chunksOf(made, true)]);
+      const old = new Set(seqs);
+      if (chunks !== undefined && spent !== undefined) this.#parts.index.spent?.sealed(device, spent, chunks, old);
+      if (chunks !== undefined) index.replace(device, chunks, old, [...chunksOf(made, true)]);
     }
     this.#doubtful = [];
   }
@@ -234,6 +214,10 @@ export class Locations implements LocationStore {
         const chunks = index.get(device);
         if (chunks !== undefined) chunks[kind] = { count, since };
       }
+  }
+
+  get #loading() {
+    return { ...this.#parts, sealer: this.sealer };
   }
 
   async states(devices: readonly DeviceKey[]): Promise<readonly DeviceState[]> {
@@ -325,7 +309,7 @@ export class Locations implements LocationStore {
     if (!this.#uncertain) return;
     await this.#resolveDoubt();
     const { next } = this.#parts.index;
-    await this.#loadChunks("scanBlocks", next);
+    await loadChunks(this.#loading, "scanBlocks", next);
     await this.#loadTail(next, next);
     // Where this is damaged, what there is to fold in waits for the next start.
     await this.#orDamaged(() => this.#loadWaiting());

@@ -3,6 +3,7 @@ import type { DeletedPositions, OldPositions } from "../../ports/retention.ts";
 import type { DamagedChunk } from "./calls.ts";
 import { type DeviceChunks, nothingOld, type Old } from "./device-chunks.ts";
 import type { ReplacingParts } from "./device-sealing.ts";
+import { deleteSpent } from "./spent-tail.ts";
 
 /** The most chunks of one step: some milliseconds of the writer, so that commits go on in between. */
 const stepRows = 256;
@@ -59,6 +60,7 @@ export class OldChunks {
       old = chunks.old(before, stepRows, this.#damaged);
     const { seqs, count, positions } = old;
     index.replace(device, chunks, new Set(seqs), []);
+    await deleteSpent(this.#parts.index.spent, device, (rows) => this.#parts.writer.call("purge", rows));
     chunks.left = {
       chunks: Math.min(chunks.left.chunks, chunks.tail.chunks),
       records: Math.min(chunks.left.records, chunks.tail.records),

@@ -12,6 +12,7 @@ import type { DeviceChunks } from "./device-chunks.ts";
 import { isDown } from "./failures.ts";
 import type { Locations } from "./locations.ts";
 import type { Mutex } from "./mutex.ts";
+import { deleteSpent } from "./spent-tail.ts";
 
 /** Rows of one slice: a few milliseconds of the writer, so that commits go on in between. */
 const sliceRows = 1000;
@@ -141,6 +142,10 @@ export class Purger implements Removals {
     await turns.run(() => this.#parts.locations.settle());
     this.#take(removed);
     await this.#delete(removed);
+    await deleteSpent(this.#parts.index.spent, device, (rows) =>
+      turns.run(() => this.#parts.writer.call("purge", rows)),
+    );
+    await database.deleteFrom("spent").where("device", "=", device).execute();
     await this.#deleteCommands(device);
     await this.#deleteRows("alert", device);
     await this.#deleteRows("notice", device);

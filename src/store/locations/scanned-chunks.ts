@@ -10,6 +10,8 @@ export interface ScannedChunk extends PlacedChunk {
 
 /** Who is told of a scan's chunks. */
 export interface ScanListener {
+  /** Whether a chunk is passed over. */
+  passes(chunk: ScannedChunk): boolean;
   chunk(chunk: ScannedChunk): void;
   /** Called after some thousand chunks each time. */
   someRead(): Promise<void>;

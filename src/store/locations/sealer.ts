@@ -152,10 +152,12 @@ export class Sealer {
         // Before the work, so that a commit meanwhile queues the device again.
         this.#queue.delete(device);
         await this.#slice(device);
+        await this.#trim();
         // Every other turn at most, however fast shifts and patches are added.
         await this.#slicePressing();
       }
     } while (this.waiting > 0 && !this.#background.closed);
+    while (!this.#background.closed && (await this.#trim())) await this.#background.pause(pauseMs);
     if (this.#progress !== undefined && this.waiting === 0) {
       this.#progress = undefined;
       this.#parts.log.info({ blocks: this.#parts.index.blocks }, "all but the newest positions are sealed");
@@ -167,6 +169,25 @@ export class Sealer {
     if (device === undefined || this.#background.closed) return;
     this.#pressing.delete(device);
     await this.#slice(device);
+  }
+
+  /** Deletes some spent rows of the tail. Returns false when there are none to be deleted now. */
+  async #trim(): Promise<boolean> {
+    const { index, writer, turns, log } = this.#parts;
+    const trim = index.spent?.next(index.tail.bytes);
+    if (trim === undefined) return false;
+    try {
+      const inUse = await turns.run(() => writer.call("trim", trim));
+      index.spent?.trimmed(trim, inUse);
+      return true;
+    } catch (error) {
+      if (isDown(error)) return false;
+      // A damaged page, perhaps. The rows stay where they are, and the next start tries again.
+      index.spent?.leave(trim);
+      const { from, to } = trim;
+      log.warn({ from, to, error: String(error) }, "rows of the tail that are in blocks by now can't be deleted");
+      return true;
+    }
   }
 
   #enqueue(device: DeviceKey): void {

@@ -20,6 +20,7 @@ import { sums } from "./0017-sums.ts";
 import { positionDays } from "./0018-position-days.ts";
 import { shifted } from "./0019-shifted.ts";
 import { blockSums } from "./0020-block-sums.ts";
+import { spent } from "./0021-spent.ts";
 import type { Engine, Migration } from "./migration.ts";
 
 /** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
@@ -44,6 +45,7 @@ const migrations: readonly Migration[] = [
   positionDays,
   shifted,
   blockSums,
+  spent,
 ];
 
 /** The version of the data that this program writes: the number of the newest migration. */

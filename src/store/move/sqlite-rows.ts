@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { isDamage } from "../backup/damage.ts";
+import { addSpentFunction } from "../sqlite/spent-table.ts";
 import { skipped } from "./damaged-rows.ts";
 import {
   type Cell,
@@ -54,6 +55,7 @@ export class SqliteRows implements ReadSide {
 
   constructor(database: DatabaseSync) {
     this.database = database;
+    addSpentFunction(database);
   }
 
   async page(table: Table, after: Key | undefined): Promise<Page> {
@@ -102,7 +104,8 @@ export class SqliteRows implements ReadSide {
     );
     const key = table.key.map(quoted).join(", ");
     const marks = table.keyAt.map((at) => (table.columns[at]?.type === "text" ? "cast(? as text)" : "?")).join(", ");
-    const own = ownRows[table.name] ?? "true";
+    // Rows of the tail that are in blocks by now are not there any more, for every other reader.
+    const own = table.name === "tail" ? "not is_spent(device, seq, first, last)" : (ownRows[table.name] ?? "true");
     const select = `select ${columns.join(", ")} from ${quoted(table.name)} where ${own}`;
     const made = {
       first: this.#prepare(`${select} order by ${key}`),

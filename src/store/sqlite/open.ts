@@ -8,6 +8,7 @@ import { load } from "../locations/load.ts";
 import { type LocationParts, Locations } from "../locations/locations.ts";
 import { Mutex } from "../locations/mutex.ts";
 import { Purger } from "../locations/purger.ts";
+import { SpentTail } from "../locations/spent-tail.ts";
 import { checkNumber, migrate } from "../migrations/migrations.ts";
 import {
   type OpenedStore,
@@ -189,7 +190,7 @@ async function assemble(
 ): Promise<OpenedStore> {
   const { log, secrets, refusedBytes = usualRefusedBytes } = options;
   const turns = new Mutex();
-  const index = new ChunkIndex();
+  const index = new ChunkIndex(new SpentTail());
   const crowded = new CrowdedNotices(options.noticesPerDevice ?? usualNotices);
   const database = new Kysely<Schema>({ dialect: new WorkerDialect({ ...workers, turns }) });
   // Before the secrets, which have no key yet where a move has copied a part.

@@ -7,11 +7,13 @@ import { EngineError, noMatch, stateDamaged } from "../locations/failures.ts";
 import { asOfQuery } from "../locations/stored-states.ts";
 import { RecordsDamaged } from "../records/damage.ts";
 import { ByteSink } from "../records/sink.ts";
+import { SpentRows } from "../records/spent.ts";
 import { cacheBytes, databaseOfWorker, plain, serve } from "../workers/serve.ts";
 import { damageOf, failureOf } from "./engine-errors.ts";
 import type { SqliteReaderCalls } from "./messages.ts";
 import { asDoubles, isRowWhole, summed } from "./row-sums.ts";
 import { Scan } from "./scans.ts";
+import { spentIn } from "./spent-table.ts";
 import { Statements } from "./statements.ts";
 import { StoredChunks } from "./stored-chunks.ts";
 import { problemsOf } from "./verify.ts";
@@ -49,10 +51,18 @@ class Reader {
   }
 
   holdsAny(seqs: readonly number[]): boolean {
-    const old = "seq in (select value from json_each(?))";
-    const sql = `select 1 from tail where ${old} union all select 1 from block where ${old} limit 1`;
     const list = JSON.stringify(seqs);
-    return this.statements.run({ sql, parameters: [list, list] }).rows.length > 0;
+    const chosen = "seq in (select value from json_each(?))";
+    const blocks = this.database.prepare(`select 1 from block where ${chosen} limit 1`);
+    if (blocks.get(list) !== undefined) return true;
+    const rows = this.database.prepare(
+      `select ${asDoubles(["seq", "device", "first", "last"])} from tail where ${chosen}`,
+    );
+    const spent = new SpentRows(spentIn(this.database));
+    return rows.all(list).some(({ seq, device, first, last }) => {
+      const row = { seq: Number(seq), device: Number(device), first: Number(first), last: Number(last) };
+      return !spent.has(row);
+    });
   }
 
   waiting(): ReaderCalls["waiting"]["answer"] {
@@ -129,6 +139,7 @@ serve<SqliteReaderCalls>(
       return { answer, transfer: [answer.buffer] };
     },
     verify: (table) => plain(problemsOf(reader().database, table)),
+    spent: () => plain(spentIn(reader().database)),
     holdsAny: (seqs) => plain(reader().holdsAny(seqs)),
     waiting: () => plain(reader().waiting()),
     statesAsOf: () => plain(reader().statements.run({ sql: asOfQuery, parameters: [] }).rows),

@@ -16,6 +16,7 @@ export const summed = {
   shifts: ["device", "seq", "since", "count"],
   patch: ["device", "seq", "first", "last", "count"],
   device_state: ["device", "version", "as_of"],
+  spent: ["device", "seq"],
 } as const;
 
 /** Tables whose rows have checksums. */

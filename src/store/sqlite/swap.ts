@@ -7,7 +7,9 @@ import {
   type SwapRequest,
   type WaitingLeft,
 } from "../locations/calls.ts";
+import type { Trim } from "../locations/spent-tail.ts";
 import { rowSum } from "../records/row-sum.ts";
+import { packStays } from "../records/spent.ts";
 import { RowCheck } from "./row-check.ts";
 import { doubles, summed } from "./row-sums.ts";
 import { ShiftRows } from "./shift-rows.ts";
@@ -27,6 +29,9 @@ export class Swap {
   readonly #forgetPatches: StatementSync;
   readonly #patchesLeft: StatementSync;
   readonly #deleted: StatementSync;
+  readonly #inTail: StatementSync;
+  readonly #spend: StatementSync;
+  readonly #rowsOf: StatementSync;
   readonly #check: RowCheck;
 
   constructor(database: DatabaseSync) {
@@ -52,6 +57,12 @@ export class Swap {
       "select coalesce(sum(count), 0) as count, min(first) as since from patch where device = ?",
     );
     this.#deleted = database.prepare("update device_state set deleted = deleted + ? where device = ?");
+    this.#inTail = database.prepare("select 1 from tail where seq = ?");
+    this.#spend = database.prepare(
+      `insert into spent (device, seq, data, crc) values (?, ?, ?, ?)
+       on conflict (device) do update set seq = excluded.seq, data = excluded.data, crc = excluded.crc`,
+    );
+    this.#rowsOf = database.prepare("select count(*) as rows from tail where seq between ? and ?");
     this.#check = new RowCheck(database);
   }
 
@@ -63,9 +74,16 @@ export class Swap {
   }
 
   /** Replaces chunks by blocks. Does nothing and returns false when one of the chunks is gone. */
-  swap({ device, seqs, seq, blocks, lifts, until }: SwapRequest): boolean {
+  swap({ device, seqs, seq, blocks, lifts, until, spent }: SwapRequest): boolean {
     return this.#transaction(() => {
-      for (const old of seqs) if (!this.remove(old)) return false;
+      for (const old of seqs) {
+        const isLeft = spent !== undefined && this.#inTail.get(old) !== undefined;
+        if (!isLeft && !this.remove(old)) return false;
+      }
+      if (spent !== undefined) {
+        const stays = packStays(spent.stays);
+        this.#spend.run(device, spent.seq, stays, rowSum([device, spent.seq], stays));
+      }
       blocks.forEach(({ first, last, count, bytes, data }, index) => {
         const numbers = [seq + index, device, first, last, count, bytes, until];
         this.#insert.run(...numbers, rowSum([...numbers, 0, 0, 0, 0, 0], data));
@@ -77,6 +95,18 @@ export class Swap {
       }
       return true;
     });
+  }
+
+  /** Deletes spent rows of a range, unless too many of the range's rows are in use. Returns how many are in use. */
+  trim({ from, to, seqs, mostInUse }: Trim): number {
+    const inUse = Number(this.#rowsOf.get(from, to)?.rows) - seqs.length;
+    const [removal] = this.#removals;
+    if (inUse <= mostInUse)
+      this.#transaction(() => {
+        for (const seq of seqs) removal?.run(seq);
+        return true;
+      });
+    return inUse;
   }
 
   /** Deletes old chunks of a device and counts their records. Deletes none if one is gone, or if the times of one can't be trusted. */

@@ -11,7 +11,7 @@ import type { SqliteReaderCalls } from "./messages.ts";
  */
 export const verified = [
   ...["device", "device_identifier", "device_state", "account", "user", "setting"],
-  ...["shifts", "patch", "block", "tail"],
+  ...["shifts", "patch", "block", "tail", "spent"],
 ] as const;
 
 /** The most lines that are reported of a table: a single damaged page gives one for each of its rows. */

@@ -143,6 +143,7 @@ serve<SqliteWriterCalls>(
       writer().inPlace();
       return plain(done);
     },
+    trim: (request) => plain(writer().swap.trim(request)),
     forget: ({ device, seq }) => plain(writer().swap.forget(device, seq)),
     purge: (seqs) => {
       const { swap } = writer();

@@ -1,0 +1,65 @@
+import type { Log } from "../../ports/log.ts";
+import { SpentRows } from "../records/spent.ts";
+import { type Link, nobody, type ReaderCalls } from "./calls.ts";
+import type { ChunkIndex } from "./chunk-index.ts";
+import { chunksOf, impossible, isPossible, placeBehind, type ScanListener } from "./scanned-chunks.ts";
+import type { Sealer } from "./sealer.ts";
+
+/** What the index is loaded with. */
+export interface LoadParts {
+  readonly reader: Link<ReaderCalls>;
+  readonly index: ChunkIndex;
+  readonly sealer: Pick<Sealer, "tellDamage" | "tellLost">;
+  readonly log: Log;
+}
+
+/** Reads chunks from a row number on into the index. */
+export async function loadChunks(
+  { reader, index, sealer }: LoadParts,
+  call: "scan" | "scanBlocks",
+  from: number,
+  found?: ScanListener,
+): Promise<void> {
+  let pending = reader.call(call, from);
+  for (let place = from; ; ) {
+    const rows = await pending;
+    if (rows.length === 0) break;
+    // The reader goes on while these are put in.
+    place = placeBehind(rows, place);
+    pending = reader.call(call, place);
+    // Nobody waits for it where `someRead` fails.
+    pending.catch(() => undefined);
+    for (const chunk of chunksOf(rows, call === "scanBlocks")) {
+      if (chunk.device === nobody) {
+        sealer.tellLost(chunk);
+        index.past(chunk.seq);
+        continue;
+      }
+      if (!Number.isSafeInteger(chunk.seq)) {
+        // No reader could find the row by such a number.
+        sealer.tellDamage(chunk.device, { ...chunk, problem: impossible });
+        continue;
+      }
+      index.past(chunk.seq);
+      if (found?.passes(chunk)) continue;
+      index.add(chunk.device, chunk.seq, chunk);
+      index.past(chunk.asOf);
+      found?.chunk(chunk);
+      // Who asks for a range of time does not find it.
+      if (!isPossible(chunk)) sealer.tellDamage(chunk.device, { ...chunk, problem: impossible });
+    }
+    await found?.someRead();
+  }
+}
+
+/** Finds which rows of the tail are in blocks by now. */
+export async function loadSpent({ reader, index, log }: Omit<LoadParts, "sealer">): Promise<SpentRows> {
+  const table = await reader.call("spent", null);
+  index.spent?.loaded(table.rows);
+  for (const { device } of table.damaged)
+    log.error(
+      { device },
+      "what says which positions of a device are in blocks is damaged: late ones may be missing; restore a backup",
+    );
+  return new SpentRows(table);
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { makeAccount, makeDevice } from "../contract/store/harness.ts";
+import { chance, drive, World } from "../support/any-order.ts";
+import { findingsOf } from "../support/kept-states.ts";
+import { dataFolder, removeFolder } from "../support/service.ts";
+
+const fixes = drive(chance(3), 700);
+
+function run(directory: string, sql: string): Readonly<Record<string, unknown>>[] {
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  try {
+    return database.prepare(sql).all();
+  } finally {
+    database.close();
+  }
+}
+
+const damages = {
+  "the row number": "update spent set seq = seq + 4096",
+  "the rows that stay": "update spent set data = x'0000000000001440'",
+  "the checksum": "update spent set crc = crc + 1",
+};
+
+for (const [what, sql] of Object.entries(damages))
+  test(`positions are there once though what is spent of the tail is damaged: ${what}`, async (context) => {
+    const directory = dataFolder();
+    context.after(() => removeFolder(directory));
+    const world = new World(directory);
+    await world.start();
+    const account = await makeAccount(world.store);
+    const { id, key } = await makeDevice(world.store, account.key);
+    const admitted = await world.admitted(id);
+    // Its rows, which are not sealed, keep those around them in the tail.
+    const other = await world.admitted((await makeDevice(world.store, account.key)).id);
+    for (let at = 0; at < 400; at += 4)
+      for (const each of [admitted, other]) await world.deliver(each, fixes.slice(at, at + 4));
+    await world.store.seal(key);
+    await world.deliver(admitted, fixes.slice(400, 450));
+    await world.stop();
+    assert.ok(
+      Number(run(directory, "select count(*) as n from tail")[0]?.n) > 150,
+      "sealed rows are still in the tail",
+    );
+    assert.deepEqual(await findingsOf(directory), []);
+    run(directory, sql);
+    const [finding] = await findingsOf(directory);
+    assert.equal(finding?.device, id);
+    assert.match(finding?.problem ?? "", /which of its positions are in blocks is damaged/);
+    await world.start();
+    await world.compare(key, fixes.slice(0, 450), "after the damage");
+    await world.deliver(admitted, fixes.slice(450));
+    await world.store.seal(key);
+    await world.compare(key, fixes, "sealed again");
+    await world.stop();
+    assert.deepEqual(await findingsOf(directory), [], "sealing writes it anew");
+    await world.start();
+    await world.compare(key, fixes, "after another start");
+    await world.stop();
+  });
+
+test("positions that are deleted leave no sealed rows in the tail", async (context) => {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  const world = new World(directory);
+  await world.start();
+  context.after(() => world.stop());
+  const { id, key } = await makeDevice(world.store, (await makeAccount(world.store)).key);
+  const admitted = await world.admitted(id);
+  for (let at = 0; at < 600; at += 20) await world.deliver(admitted, fixes.slice(at, at + 20));
+  await world.store.seal(key);
+  await world.deliver(admitted, fixes.slice(600, 620));
+  await world.store.seal(key);
+  const { time = 0 } = fixes[560] ?? {};
+  while ((await world.store.locations.deleteOld(key, time)).more);
+  const oldest = run(directory, `select count(*) as n from tail where last < ${fixes[200]?.time}`);
+  assert.equal(oldest[0]?.n, 0);
+});

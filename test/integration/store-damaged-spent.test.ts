@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
@@ -78,3 +79,46 @@ test("positions that are deleted leave no sealed rows in the tail", async (conte
   const oldest = run(directory, `select count(*) as n from tail where last < ${fixes[200]?.time}`);
   assert.equal(oldest[0]?.n, 0);
 });
+
+test("rows that could not be read when the device was sealed are there again once they can be read", async (context) => {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  const world = new World(directory);
+  await world.start();
+  const account = await makeAccount(world.store);
+  const { id, key } = await makeDevice(world.store, account.key);
+  const other = await world.admitted((await makeDevice(world.store, account.key)).id);
+  const admitted = await world.admitted(id);
+  for (let at = 0; at < 400; at += 4)
+    for (const each of [admitted, other]) await world.deliver(each, fixes.slice(at, at + 4));
+  await world.stop();
+  const heal = damage(directory);
+  await world.start();
+  assert.notEqual((await world.history(key)).length, 400, "some can't be read");
+  await world.deliver(admitted, fixes.slice(400, 450));
+  await world.store.seal(key);
+  await world.stop();
+  heal();
+  await world.start();
+  await world.compare(key, fixes.slice(0, 450), "as the page can be read again");
+  await world.deliver(admitted, fixes.slice(450));
+  await world.store.seal(key);
+  await world.compare(key, fixes, "sealed again");
+  await world.stop();
+  assert.deepEqual(await findingsOf(directory), []);
+});
+
+/** Makes a page of the tail unreadable. Returns what makes it readable. */
+function damage(directory: string): () => void {
+  const size = Number(run(directory, "pragma page_size")[0]?.page_size);
+  const page = run(directory, "select pageno from dbstat where name = 'tail' and pagetype = 'leaf' order by path")[2];
+  const at = (Number(page?.pageno) - 1) * size;
+  const bytes = Buffer.alloc(size);
+  const file = openSync(join(directory, "waybeam.db"), "r+");
+  readSync(file, bytes, 0, size, at);
+  writeSync(file, Buffer.alloc(size, 0xa5), 0, size, at);
+  return () => {
+    writeSync(file, bytes, 0, size, at);
+    closeSync(file);
+  };
+}

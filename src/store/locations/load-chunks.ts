@@ -32,11 +32,14 @@ export async function loadChunks(
     for (const chunk of chunksOf(rows, call === "scanBlocks")) {
       if (chunk.device === nobody) {
         sealer.tellLost(chunk);
+        // Otherwise the row itself follows.
+        if (chunk.bytes === nobody && call === "scan") index.spent?.lacksRows();
         index.past(chunk.seq);
         continue;
       }
       if (!Number.isSafeInteger(chunk.seq)) {
         // No reader could find the row by such a number.
+        if (call === "scan") index.spent?.lacksRows();
         sealer.tellDamage(chunk.device, { ...chunk, problem: impossible });
         continue;
       }
@@ -56,6 +59,8 @@ export async function loadChunks(
 export async function loadSpent({ reader, index, log }: Omit<LoadParts, "sealer">): Promise<SpentRows> {
   const table = await reader.call("spent", null);
   index.spent?.loaded(table.rows);
+  // A new row with such a number would count as spent at the next start. Nothing else tells the number where the device's blocks can't be read.
+  for (const { seq } of table.rows) index.past(seq);
   for (const { device } of table.damaged)
     log.error(
       { device },

@@ -146,6 +146,7 @@ export class Purger implements Removals {
       turns.run(() => this.#parts.writer.call("purge", rows)),
     );
     await database.deleteFrom("spent").where("device", "=", device).execute();
+    this.#parts.index.spent?.forget(device);
     await this.#deleteCommands(device);
     await this.#deleteRows("alert", device);
     await this.#deleteRows("notice", device);

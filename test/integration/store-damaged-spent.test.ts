@@ -108,6 +108,29 @@ test("rows that could not be read when the device was sealed are there again onc
   assert.deepEqual(await findingsOf(directory), []);
 });
 
+test("a new row gets no number up to which rows are spent, though the device's blocks are lost", async (context) => {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  const world = new World(directory);
+  await world.start();
+  const { id, key } = await makeDevice(world.store, (await makeAccount(world.store)).key);
+  const admitted = await world.admitted(id);
+  for (let at = 0; at < 400; at += 4) await world.deliver(admitted, fixes.slice(at, at + 4));
+  await world.store.seal(key);
+  await world.stop();
+  for (const table of ["tail", "block", "block_data"]) run(directory, `delete from ${table}`);
+  // As after a kill.
+  run(directory, "delete from setting where name in ('states', 'states again')");
+  await world.start();
+  await world.deliver(admitted, fixes.slice(400, 450));
+  const stored = await world.history(key);
+  assert.equal(stored.length, 50);
+  await world.stop();
+  await world.start();
+  assert.deepEqual(await world.history(key), stored);
+  await world.stop();
+});
+
 /** Makes a page of the tail unreadable. Returns what makes it readable. */
 function damage(directory: string): () => void {
   const size = Number(run(directory, "pragma page_size")[0]?.page_size);

@@ -117,7 +117,7 @@ export class DeviceSealing {
     const seq = index.next;
     const { blocks, lifts, seqs: replaced } = answer ?? { blocks: [], lifts: new Float64Array(0), seqs };
     const old = new Set(replaced);
-    const spent = this.#parts.index.spent?.after(this.#device, this.#chunks, old);
+    const spent = index.spent?.after(this.#device, this.#chunks, old);
     const request = { device: this.#device, seq, until: this.#until, seqs: replaced, blocks, lifts, spent };
     try {
       if (answer === undefined || !(await writer.call("swap", request)))
@@ -126,7 +126,7 @@ export class DeviceSealing {
       this.#parts.doubt(this.#device, replaced, spent);
       throw error;
     }
-    if (spent !== undefined) this.#parts.index.spent?.sealed(this.#device, spent, this.#chunks, old);
+    if (spent !== undefined) index.spent?.sealed(this.#device, spent, this.#chunks, old);
     const made = blocks.map(({ data: _, ...block }, at) => ({ seq: seq + at, ...block, sealed: true }));
     index.replace(this.#device, this.#chunks, old, made);
     return made.reduce((sum, { count }) => sum + count, 0);

@@ -184,7 +184,7 @@ export class Locations implements LocationStore {
       const chunks = index.get(device);
       // In one step, so that readers find the old chunks or the new ones.
       const old = new Set(seqs);
-      if (chunks !== undefined && spent !== undefined) this.#parts.index.spent?.sealed(device, spent, chunks, old);
+      if (chunks !== undefined && spent !== undefined) index.spent?.sealed(device, spent, chunks, old);
       if (chunks !== undefined) index.replace(device, chunks, old, [...chunksOf(made, true)]);
     }
     this.#doubtful = [];

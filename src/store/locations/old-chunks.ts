@@ -41,8 +41,13 @@ export class OldChunks {
   }
 
   /** See `LocationStore.deleteOld`. */
-  delete(device: DeviceKey, before: number): Promise<DeletedPositions> {
-    return this.#parts.turns.run(() => this.#delete(device, before));
+  async delete(device: DeviceKey, before: number): Promise<DeletedPositions> {
+    const { turns, index, writer } = this.#parts;
+    const deleted = await turns.run(() => this.#delete(device, before));
+    // Rows of the tail that are in the deleted blocks. A turn for each step, because there may be many.
+    if (deleted.positions > 0)
+      await deleteSpent(index.spent, device, (rows) => turns.run(() => writer.call("purge", rows)));
+    return deleted;
   }
 
   async #delete(device: DeviceKey, before: number): Promise<DeletedPositions> {
@@ -60,7 +65,6 @@ export class OldChunks {
       old = chunks.old(before, stepRows, this.#damaged);
     const { seqs, count, positions } = old;
     index.replace(device, chunks, new Set(seqs), []);
-    await deleteSpent(this.#parts.index.spent, device, (rows) => this.#parts.writer.call("purge", rows));
     chunks.left = {
       chunks: Math.min(chunks.left.chunks, chunks.tail.chunks),
       records: Math.min(chunks.left.records, chunks.tail.records),

@@ -8,6 +8,7 @@ import { DeviceSealing, type SealingParts } from "./device-sealing.ts";
 import { isDown } from "./failures.ts";
 import type { ScannedChunk } from "./scanned-chunks.ts";
 import { blockBytes, blockRecords } from "./sizes.ts";
+import type { Trim } from "./spent-tail.ts";
 
 /**
  * A device is sealed when its tail has grown by this many chunks, or by the records or bytes of a block. Each chunk of the tail is an entry in memory and a row to read at
@@ -174,14 +175,18 @@ export class Sealer {
   /** Deletes some spent rows of the tail. Returns false when there are none to be deleted now. */
   async #trim(): Promise<boolean> {
     const { index, writer, turns, log } = this.#parts;
-    const trim = index.spent?.next(index.tail.bytes);
-    if (trim === undefined) return false;
+    const next = () => index.spent?.next(index.tail.bytes);
+    if (next() === undefined) return false;
+    let trim: Trim | undefined;
     try {
-      const inUse = await turns.run(() => writer.call("trim", trim));
-      index.spent?.trimmed(trim, inUse);
+      await turns.run(async () => {
+        // Chosen in the turn: others may add spent rows and delete some before it comes.
+        trim = next();
+        if (trim !== undefined) index.spent?.trimmed(trim, await writer.call("trim", trim));
+      });
       return true;
     } catch (error) {
-      if (isDown(error)) return false;
+      if (isDown(error) || trim === undefined) return false;
       // A damaged page, perhaps. The rows stay where they are, and the next start tries again.
       index.spent?.leave(trim);
       const { from, to } = trim;

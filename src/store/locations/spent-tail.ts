@@ -1,7 +1,6 @@
 import type { DeviceKey } from "../../model/device.ts";
 import { mostStays, type Spent } from "../records/spent.ts";
 import type { DeviceChunks, PlacedChunk } from "./device-chunks.ts";
-import { mostSeq } from "./sizes.ts";
 
 /** Row numbers of a range, which are deleted together. */
 const rangeRows = 1024;
@@ -116,8 +115,6 @@ export class SpentTail {
     if (this.#lacksRows) return undefined;
     let seq = this.#upTo.get(device) ?? 0;
     for (const row of chunks.tailRows()) if (sealed.has(row.seq)) seq = Math.max(seq, row.seq);
-    // A damaged row may have any number. All new rows would have lower ones.
-    if (seq >= mostSeq) return undefined;
     const stays: number[] = [];
     for (const row of chunks.tailRows()) {
       if (row.seq > seq || sealed.has(row.seq)) continue;

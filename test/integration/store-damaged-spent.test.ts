@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { addSpentFunction } from "../../src/store/sqlite/spent-table.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { chance, drive, World } from "../support/any-order.ts";
 import { findingsOf } from "../support/kept-states.ts";
@@ -129,6 +130,25 @@ test("a new row gets no number up to which rows are spent, though the device's b
   await world.start();
   assert.deepEqual(await world.history(key), stored);
   await world.stop();
+});
+
+test("rows with damaged numbers are told apart from spent ones by all who copy positions", async (context) => {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  const world = new World(directory);
+  await world.start();
+  const { id } = await makeDevice(world.store, (await makeAccount(world.store)).key);
+  await world.deliver(await world.admitted(id), fixes.slice(0, 8));
+  await world.stop();
+  run(directory, "update tail set first = 1 << 62, last = 9e99, device = 'x'");
+  const database = new DatabaseSync(join(directory, "waybeam.db"));
+  addSpentFunction(database);
+  const rows = database.prepare("select is_spent(device, seq, first, last) as spent from tail").all();
+  assert.deepEqual(
+    rows.map(({ spent }) => spent),
+    [0],
+  );
+  database.close();
 });
 
 /** Makes a page of the tail unreadable. Returns what makes it readable. */

@@ -55,7 +55,9 @@ function blocksOf(database: DatabaseSync, schema: string, lost: readonly Lost[])
 export function addSpentFunction(database: DatabaseSync, schema: "main" | "live" = "main"): SpentTable["damaged"] {
   const table = spentIn(database, schema);
   const spent = new SpentRows(table);
-  database.function("is_spent", { deterministic: true, varargs: true }, (...numbers) => {
+  // A damaged integer may be too large for JavaScript, and would make the whole query fail.
+  const options = { deterministic: true, varargs: true, useBigIntArguments: true };
+  database.function("is_spent", options, (...numbers) => {
     const [device = 0, seq = 0, first = 0, last = 0] = numbers.map(Number);
     return spent.has({ device, seq, first, last }) ? 1 : 0;
   });

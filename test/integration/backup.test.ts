@@ -189,7 +189,8 @@ test("damaged records are told by device and time, and no backup is made of them
   const spoils = [
     ["a changed value", (data: Uint8Array) => (data[30] = (data[30] ?? 0) ^ 1)],
     ["a zeroed length", (data: Uint8Array) => data.fill(0, 0, 4)],
-    ["a length beyond the end", (data: Uint8Array) => data.fill(0xff, 0, 4)],
+    // Of the first record, or of all records where they are packed.
+    ["a length beyond the end", (data: Uint8Array) => data.fill(0xff, 0, 12)],
     ["a time", (data: Uint8Array) => data.fill(0, 8, 16)],
   ] as const;
   for (const [what, change] of spoils) {

@@ -9,6 +9,9 @@ import { openPostgres } from "../support/postgres-store.ts";
 const flipped = (column: string, at: number) => `set_byte(${column}, ${at}, get_byte(${column}, ${at}) # 1)`;
 const second = "(select seq from block where device = $1 order by first offset 1 limit 1)";
 const newest = "(select max(seq) from tail where device = $1)";
+/** Changes an octet of a packed row. */
+const ofPacked = (at: number, value: number, more = "") =>
+  `update tail set data = set_byte(data, ${at}, ${value})${more} where seq = ${newest} and substring(data, 1, 4) = '\\xffffffff'`;
 
 /** What is done to the rows of one device, and whether its history or its state shows it. */
 const damages: readonly (readonly [what: string, sql: string, shows: "history" | "state"])[] = [
@@ -16,6 +19,10 @@ const damages: readonly (readonly [what: string, sql: string, shows: "history" |
   ["a block whose bytes are gone", `delete from block_data where seq = ${second}`, "history"],
   ["a digit of a block's sums", `update block set odometer_mm = odometer_mm + 8 where seq = ${second}`, "history"],
   ["a bit of a row of the tail", `update tail set data = ${flipped("data", 60)} where seq = ${newest}`, "history"],
+  ["the mark of a packed row", ofPacked(1, 0xfe), "history"],
+  ["a digit of the length in a packed row", ofPacked(8, 0x31), "history"],
+  ["what is no digit in the length in a packed row", ofPacked(8, 0xc3), "history"],
+  ["a bit of a packed row without a checksum", ofPacked(13, 0x55, ", crc = null"), "history"],
   ["a digit of a row of the tail", `update tail set count = count + 1 where seq = ${newest}`, "history"],
   ["a bit of what late reports add", `update shifts set data = ${flipped("data", 30)} where device = $1`, "history"],
   ["a row of what late reports add", "delete from shifts where device = $1", "history"],

@@ -67,10 +67,18 @@ function flipped(table: string, chosen: string, place: number): [string, Uint8Ar
   return [`update ${table} set data = ? where rowid = (${chosen})`, data];
 }
 
+/** The newest of the rows with many records, which is packed. */
+const packed = () => `select max(seq) from tail where device = ${made.damaged.key} and count > 20`;
 const newest = (table: string) => `select max(rowid) from ${table} where device = ${made.damaged.key}`;
 const set = (table: string, change: string) => () =>
   [`update ${table} set ${change} where rowid = (${newest(table)})`] as [string];
 const flip = (table: string, place: number) => () => flipped(table, newest(table), place);
+
+/** The same, where the damage took the checksum, too. */
+const withoutSum = (make: () => [string, Uint8Array]) => (): [string, Uint8Array] => {
+  const [sql, data] = make();
+  return [sql.replace("set data = ?", "set data = ?, crc = null"), data];
+};
 
 const damages: Readonly<Record<string, () => [string, ...(number | Uint8Array)[]]>> = {
   // Of the first patch: its totals are 40 octets behind its begin.
@@ -91,6 +99,14 @@ const damages: Readonly<Record<string, () => [string, ...(number | Uint8Array)[]
   "the odometer of a record of the tail": flip("tail", 44),
   "the time of a record of the tail": flip("tail", 12),
   "the arrival of a record of the tail": flip("tail", 62),
+  "the mark of a packed row": () => flipped("tail", packed(), 1),
+  "the length in a packed row": () => flipped("tail", packed(), 9),
+  "the begin of what is packed": () => flipped("tail", packed(), 13),
+  "the end of what is packed": () => flipped("tail", packed(), -2),
+  "the mark of a packed row without a checksum": withoutSum(() => flipped("tail", packed(), 1)),
+  "the length in a packed row without a checksum": withoutSum(() => flipped("tail", packed(), 9)),
+  "the begin of what is packed in a row without a checksum": withoutSum(() => flipped("tail", packed(), 13)),
+  "the first time of a packed row": () => [`update tail set first = first + (1 << 33) where seq = (${packed()})`],
   "the version of a state": set("device_state", "version = version + 1"),
   "the row number that a state is as of": set("device_state", "as_of = as_of - 1"),
 };

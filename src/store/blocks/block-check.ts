@@ -1,4 +1,4 @@
-import { type CheckedChunk, checkChunk } from "../records/chunk-check.ts";
+import { type CheckedChunk, checkRecords } from "../records/chunk-check.ts";
 import { recordsDamage } from "../records/damage.ts";
 import { unpackBlock } from "./block.ts";
 import type { StoredBlock } from "./layout.ts";
@@ -13,5 +13,5 @@ export function checkBlock(block: StoredBlock): CheckedChunk {
     if (problem === undefined) throw error;
     return { records: 0, numbered: 0, problem };
   }
-  return checkChunk({ ...block, data });
+  return checkRecords({ ...block, data });
 }

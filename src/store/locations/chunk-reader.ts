@@ -4,6 +4,7 @@ import { type BlockBody, decompressBlock, openBody, unpackBody } from "../blocks
 import { appendWindow, type Window, windowOf } from "../blocks/window.ts";
 import { checkRecord, wholeRecords } from "../records/chunk-check.ts";
 import { LocationRenderer, ReadingRenderer } from "../records/location-bytes.ts";
+import { unpackRecords } from "../records/packed-rows.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import type { RecordView } from "../records/record-view.ts";
 import { type ChunkShifts, noShifts } from "../records/shifts.ts";
@@ -253,7 +254,7 @@ export class ChunkReader {
 
   /** The records of a chunk that a window needs, at least. Those of the tail are all there, and where their row has no checksum, each is checked where it is handed on: most are not. */
   #windowOf(row: ChunkRow, window: Window): Uint8Array {
-    if (!row.sealed) return row.data;
+    if (!row.sealed) return unpackRecords(row.data);
     const block = openBody(this.#cache.body(row));
     if (block instanceof RecordCursor) return windowOf(block.bytes, window);
     this.#window.length = 0;

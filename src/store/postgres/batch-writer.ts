@@ -2,6 +2,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { CommitAnswer, CommitRequest } from "../locations/calls.ts";
 import { changesDamaged, noMatch } from "../locations/failures.ts";
 import { type BatchVisitor, type LaidPatches, type PackedState, type Rewrite, unpackBatch } from "../records/batch.ts";
+import { packRecords, unpackRecords } from "../records/packed-rows.ts";
 import { Rewriter } from "../records/rewrite.ts";
 import { extendedSum, misfit, rowSum } from "../records/row-sum.ts";
 import { Shifts } from "../records/shifts.ts";
@@ -76,7 +77,7 @@ interface SummedRow {
   readonly crc: number;
 }
 
-/** The rows of a batch. Byte arrays are views of the batch. */
+/** The rows of a batch. Byte arrays are views of the batch, but for packed records. */
 class Rows implements BatchVisitor {
   readonly devices: DeviceKey[] = [];
   readonly written: (SummedRow & { device: DeviceKey; version: number; before: number; asOf: number })[] = [];
@@ -100,7 +101,8 @@ class Rows implements BatchVisitor {
     this.shifted.push({ device, since, count, data });
   }
 
-  chunk(device: DeviceKey, first: number, last: number, count: number, data: Uint8Array): void {
+  chunk(device: DeviceKey, first: number, last: number, count: number, records: Uint8Array): void {
+    const data = packRecords(records);
     const crc = rowSum([this.#seq++, device, first, last, count], data);
     this.chunks.push({ device, first, last, count, data, crc });
   }
@@ -214,9 +216,10 @@ function rewrite(rewrites: readonly Rewrite[], { chunks, shifts }: Stored, { shi
       const { first, last, count, data, whole } = tailRowOf(seq, row)(device);
       // A new checksum would hide the damage.
       if (whole === false) throw changesDamaged(device, `in row ${seq}, ${noMatch}`);
-      const changed = rewriter.rewrite(data, seq);
-      if (changed !== undefined)
-        rows.push({ seq, data: changed, crc: rowSum([seq, device, first, last, count], changed) });
+      const changed = rewriter.rewrite(unpackRecords(data), seq);
+      if (changed === undefined) continue;
+      const packed = packRecords(changed);
+      rows.push({ seq, data: packed, crc: rowSum([seq, device, first, last, count], packed) });
     }
     missing += rewriter.missing;
   }

@@ -2,6 +2,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { ChunkHead, ChunkRow, ChunksFound } from "../locations/chunks.ts";
 import { changesDamaged, damaged, EngineError, noMatch } from "../locations/failures.ts";
 import { recordsDamage } from "../records/damage.ts";
+import { mostRecordBytes, recordBytes } from "../records/packed-rows.ts";
 import { Patches, type PatchRow } from "../records/patches.ts";
 import { areNumbersWhole, isWhole } from "../records/row-sum.ts";
 import type { Shifts } from "../records/shifts.ts";
@@ -9,6 +10,10 @@ import { foundShifts, shiftRows, shiftsOf } from "./shift-rows.ts";
 import type { Statement } from "./wire/messages.ts";
 import { type Result, type Session, step } from "./wire/session.ts";
 import { ints, type Row } from "./wire/values.ts";
+
+const digits = "encode(substring(data, 5, 8), 'escape')";
+/** Bytes of the records of a row of the tail before packing: see `recordBytes`. */
+export const tailBytes = `case when substring(data, 1, 4) = decode('ffffffff', 'hex') and ${digits} ~ '^[0-9]{8}$' then least(${digits}::bigint, ${mostRecordBytes}) else octet_length(data)::bigint end`;
 
 const tailRows: Statement = {
   name: "tail_rows",
@@ -22,7 +27,7 @@ const blockRows: Statement = {
 };
 const tailHeads: Statement = {
   name: "tail_heads",
-  sql: "select seq, first, last, count, crc, octet_length(data)::bigint from tail where seq = any ($1::bigint[])",
+  sql: `select seq, first, last, count, crc, ${tailBytes} from tail where seq = any ($1::bigint[])`,
 };
 const blockHeads: Statement = {
   name: "block_heads",
@@ -30,7 +35,7 @@ const blockHeads: Statement = {
 };
 const chunkSizes: Statement = {
   name: "chunk_sizes",
-  sql: `select seq, octet_length(data)::bigint from tail where seq = any ($1::bigint[])
+  sql: `select seq, ${tailBytes} from tail where seq = any ($1::bigint[])
     union all select seq, octet_length(data)::bigint from block_data where seq = any ($1::bigint[])`,
 };
 const patchRows: Statement = {
@@ -233,7 +238,7 @@ function tailHeadOf(seq: number, row: Row): OfDevice<ChunkHead> {
 export function tailRowOf(seq: number, row: Row): OfDevice<ChunkRow> {
   const { first, last, count, crc } = tailNumbers(row);
   const data = row.bytes() ?? noBytes;
-  const head = { seq, first, last, count, bytes: data.byteLength, sealed: false, asOf: seq, data };
+  const head = { seq, first, last, count, bytes: recordBytes(data), sealed: false, asOf: seq, data };
   return (device) => ({ ...head, device, whole: isWhole(crc, [seq, device, first, last, count], data) });
 }
 

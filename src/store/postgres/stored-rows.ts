@@ -2,9 +2,10 @@ import type { DeviceKey } from "../../model/device.ts";
 import { type ReaderCalls, type RowsAnswer, type StatesAnswer, scanColumns } from "../locations/calls.ts";
 import { EngineError, noMatch, stateDamaged } from "../locations/failures.ts";
 import { asOfQuery } from "../locations/stored-states.ts";
+import { unpackRecords } from "../records/packed-rows.ts";
 import { isWhole } from "../records/row-sum.ts";
 import { ByteSink } from "../records/sink.ts";
-import { tailRowOf } from "./chunk-rows.ts";
+import { tailBytes, tailRowOf } from "./chunk-rows.ts";
 import type { Connection } from "./connection.ts";
 import { endOfPortion } from "./portions.ts";
 import { isDamage } from "./thread-errors.ts";
@@ -20,7 +21,7 @@ const few = 16;
 const select = {
   scan: {
     name: "scan",
-    sql: `select seq, device, first, last, count, octet_length(data)::bigint, seq from tail where seq >= $1::bigint order by seq limit ${scanRows}`,
+    sql: `select seq, device, first, last, count, ${tailBytes}, seq from tail where seq >= $1::bigint order by seq limit ${scanRows}`,
   },
   scanBlocks: {
     name: "scan_blocks",
@@ -46,7 +47,7 @@ const select = {
   },
   sizesOfRows: {
     name: "sizes_of_rows",
-    sql: "select seq, octet_length(data)::bigint from tail where seq = any ($1::bigint[])",
+    sql: `select seq, ${tailBytes} from tail where seq = any ($1::bigint[])`,
   },
   rows: {
     name: "rows",
@@ -149,14 +150,14 @@ export class StoredRows {
     }
   }
 
-  /** The bytes of rows of the tail, without the rows that are gone, damaged or unreadable. */
+  /** The records of rows of the tail, without the rows that are gone, damaged or unreadable. */
   async #dataOf(seqs: readonly number[]): Promise<ReadonlyMap<number, Uint8Array>> {
     try {
       const found = new Map<number, Uint8Array>();
       for (const row of await this.#ask(select.rows, ints(seqs))) {
         const [seq, device] = [row.int(), row.int()];
         const chunk = tailRowOf(seq, row)(device);
-        if (chunk.whole !== false) found.set(seq, chunk.data);
+        if (chunk.whole !== false) found.set(seq, unpackRecords(chunk.data));
       }
       return found;
     } catch (error) {

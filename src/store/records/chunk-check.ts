@@ -1,5 +1,6 @@
 import { ContentHash } from "../../model/content-hash.ts";
 import { RecordsDamaged, recordsDamage } from "./damage.ts";
+import { unpackRecords } from "./packed-rows.ts";
 import { RecordCursor } from "./record-codec.ts";
 
 /** A row of the tail as it is stored. */
@@ -7,6 +8,7 @@ export interface StoredChunk {
   readonly first: number;
   readonly last: number;
   readonly count: number;
+  /** Its records, packed or not: see `packRecords`. */
   readonly data: Uint8Array;
   /** Whether the row matches its checksum. Undefined when an older version wrote it without one. */
   readonly whole?: boolean | undefined;
@@ -32,10 +34,11 @@ export function checkRow({ whole }: Pick<StoredChunk, "whole">): void {
 /** The records of a row of the tail. Throws `RecordsDamaged` where the row or one of its records is damaged. */
 export function wholeRecords(chunk: StoredChunk): Uint8Array {
   checkRow(chunk);
-  if (chunk.whole) return chunk.data;
-  const { problem } = checkChunk(chunk);
+  const data = unpackRecords(chunk.data);
+  if (chunk.whole) return data;
+  const { problem } = checkRecords({ ...chunk, data });
   if (problem !== undefined) throw new RecordsDamaged(problem);
-  return chunk.data;
+  return data;
 }
 
 /** Throws `RecordsDamaged` where the content of a record of the tail was changed. `view`: of the bytes that the cursor reads. */
@@ -45,11 +48,24 @@ export function checkRecord(cursor: RecordCursor, view: DataView, at: number): v
   if (cursor.arrival !== cursor.hash && !hasItsHash(cursor, view)) throw new RecordsDamaged(noMatch);
 }
 
+/** Reads every record of a row of the tail: see `checkRecords`. */
+export function checkChunk(chunk: StoredChunk): CheckedChunk {
+  let data: Uint8Array;
+  try {
+    data = unpackRecords(chunk.data);
+  } catch (error) {
+    const problem = recordsDamage(error);
+    if (problem === undefined) throw error;
+    return { records: 0, numbered: 0, problem };
+  }
+  return checkRecords({ ...chunk, data });
+}
+
 /**
- * Reads every record of a chunk and trusts none of its bytes. Records with an arrival number carry a hash of their content, so a changed value shows.
+ * Reads every record of a chunk and trusts none of its bytes, which are not packed. Records with an arrival number carry a hash of their content, so a changed value shows.
  * Of records that older versions wrote, only the form can be checked.
  */
-export function checkChunk({ first, last, count, data }: StoredChunk): CheckedChunk {
+export function checkRecords({ first, last, count, data }: StoredChunk): CheckedChunk {
   const cursor = new RecordCursor(data);
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   let records = 0;

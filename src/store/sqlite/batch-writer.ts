@@ -3,6 +3,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { CommitAnswer, CommitRequest } from "../locations/calls.ts";
 import { changesDamaged, noMatch } from "../locations/failures.ts";
 import { type BatchVisitor, type PackedState, type Rewrite, unpackBatch } from "../records/batch.ts";
+import { packRecords, unpackRecords } from "../records/packed-rows.ts";
 import { Rewriter } from "../records/rewrite.ts";
 import { rowSum } from "../records/row-sum.ts";
 import { RefusedWriter } from "./refused-writer.ts";
@@ -112,8 +113,9 @@ export class BatchWriter implements BatchVisitor {
   chunk(device: DeviceKey, first: number, last: number, count: number, records: Uint8Array): void {
     // With a conflict everything is rolled back; the remaining versions are compared only to name every conflict.
     if (this.#conflicts.length === 0) {
-      const sum = rowSum([this.#seq, device, first, last, count], records);
-      this.#append.run(this.#seq, device, first, last, count, records, sum);
+      const data = packRecords(records);
+      const sum = rowSum([this.#seq, device, first, last, count], data);
+      this.#append.run(this.#seq, device, first, last, count, data, sum);
     }
     this.#seq++;
   }
@@ -136,10 +138,11 @@ export class BatchWriter implements BatchVisitor {
       if (row === undefined || !(row.data instanceof Uint8Array)) continue;
       // A new checksum would hide the damage.
       if (isRowWhole("tail", { ...row, device }) === false) throw changesDamaged(device, `in row ${seq}, ${noMatch}`);
-      const changed = rewriter.rewrite(row.data, seq);
-      const { first, last, count } = row;
-      if (changed !== undefined)
-        this.#rewrite.run(changed, rowSum([seq, device, ...[first, last, count].map(Number)], changed), seq);
+      const changed = rewriter.rewrite(unpackRecords(row.data), seq);
+      if (changed === undefined) continue;
+      const data = packRecords(changed);
+      const numbers = [row.first, row.last, row.count].map(Number);
+      this.#rewrite.run(data, rowSum([seq, device, ...numbers], data), seq);
     }
     return rewriter.missing;
   }

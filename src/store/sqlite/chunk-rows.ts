@@ -3,10 +3,11 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { ChunkHead, ChunkRow, ChunksFound } from "../locations/chunks.ts";
 import { damaged, EngineError } from "../locations/failures.ts";
 import { RecordsDamaged } from "../records/damage.ts";
+import { recordBytes } from "../records/packed-rows.ts";
 import { areNumbersWhole, isWhole } from "../records/row-sum.ts";
 import { ChangedTotals } from "./changed-totals.ts";
 import { damageOf } from "./engine-errors.ts";
-import { asDoubles, summed } from "./row-sums.ts";
+import { asDoubles, summed, tailBytes } from "./row-sums.ts";
 
 const tailHead = asDoubles(["seq", "first", "last", "count", "crc"]);
 const blockHead = asDoubles([...summed.block.filter((column) => column !== "device"), "crc"]);
@@ -41,7 +42,7 @@ export class ChunkRows {
     this.#tailRow = database.prepare(`${tail} where seq = ?`, arrays);
     this.#blocks = database.prepare(`${blocks} where ${chosen}`, arrays);
     this.#blockRow = database.prepare(`${blocks} where seq = ?`, arrays);
-    this.#tailHeads = database.prepare(`select ${tailHead}, length(data) from tail where ${chosen}`, arrays);
+    this.#tailHeads = database.prepare(`select ${tailHead}, ${tailBytes} from tail where ${chosen}`, arrays);
     this.#blockHeads = database.prepare(`select ${blockHead} from block where ${chosen}`, arrays);
     this.#blockData = database.prepare("select data from block_data where seq = ?");
     this.#changes = new ChangedTotals(database);
@@ -142,7 +143,7 @@ function tailRowOf(device: DeviceKey, row: unknown): ChunkRow | undefined {
   const data: unknown = row[5];
   // A row without bytes counts as damaged, not as gone.
   if (!(data instanceof Uint8Array)) return { ...tailHeadOf(device, row, 0), data: noBytes, whole: false };
-  const head = tailHeadOf(device, row, data.byteLength);
+  const head = tailHeadOf(device, row, recordBytes(data));
   const { seq, first, last, count } = head;
   return { ...head, data, whole: isWhole(row[4], [seq, device, first, last, count], data) };
 }

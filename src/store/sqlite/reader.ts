@@ -6,6 +6,7 @@ import { unpackRequests } from "../locations/context-requests.ts";
 import { EngineError, noMatch, stateDamaged } from "../locations/failures.ts";
 import { asOfQuery } from "../locations/stored-states.ts";
 import { RecordsDamaged } from "../records/damage.ts";
+import { unpackRecords } from "../records/packed-rows.ts";
 import { ByteSink } from "../records/sink.ts";
 import { SpentRows } from "../records/spent.ts";
 import { cacheBytes, databaseOfWorker, plain, serve } from "../workers/serve.ts";
@@ -108,11 +109,12 @@ class Reader {
     return { ends: Float64Array.from(ends), bytes: sink.cut() };
   }
 
-  /** The bytes of a row of the tail. Undefined if the row is gone, damaged or unreadable. */
+  /** The records of a row of the tail. Undefined if the row is gone, damaged or unreadable. */
   #dataOf(seq: number): Uint8Array | undefined {
     try {
       const row = this.#row.get(seq);
-      return row?.data instanceof Uint8Array && isRowWhole("tail", row) !== false ? row.data : undefined;
+      if (!(row?.data instanceof Uint8Array) || isRowWhole("tail", row) === false) return undefined;
+      return unpackRecords(row.data);
     } catch (error) {
       if (damageOf(error) === undefined) throw error;
       return undefined;

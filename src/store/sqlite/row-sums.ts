@@ -1,10 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
+import { mostRecordBytes } from "../records/packed-rows.ts";
 import { areNumbersWhole, extendedSum, isWhole, rowSum } from "../records/row-sum.ts";
 
 /** Selects columns as doubles. A damaged integer may be too large for JavaScript, and would make the whole query fail. */
 export function asDoubles(columns: readonly string[]): string {
   return columns.map((column) => `cast(${column} as real) as ${column}`).join(", ");
 }
+
+/** Bytes of the records of a row of the tail before packing: see `recordBytes`. */
+export const tailBytes = `iif(substr(data, 1, 4) = x'ffffffff', max(0, min(cast(substr(data, 5, 8) as integer), ${mostRecordBytes})), length(data))`;
 
 /** The columns of each table that a row's checksum covers besides its bytes. */
 export const summed = {

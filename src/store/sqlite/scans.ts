@@ -3,10 +3,11 @@ import { spanOfBlock } from "../blocks/layout.ts";
 import { nobody, scanColumns } from "../locations/calls.ts";
 import { checkChunk } from "../records/chunk-check.ts";
 import { recordsDamage } from "../records/damage.ts";
+import { unpackRecords } from "../records/packed-rows.ts";
 import { RecordCursor } from "../records/record-codec.ts";
 import { fitsBytes, fitsNumbers } from "../records/row-sum.ts";
 import { corrupt, isDamage, sqliteError } from "./engine-errors.ts";
-import { doubles, summed } from "./row-sums.ts";
+import { doubles, summed, tailBytes } from "./row-sums.ts";
 import { type LostRows, RowsAround } from "./rows-around.ts";
 
 /** Rows of one answer: a few megabytes of numbers at most. */
@@ -18,7 +19,7 @@ type Table = "tail" | "block";
 type Numbers = readonly number[];
 
 const columnsOf: Readonly<Record<Table, string>> = {
-  tail: doubles(["seq", "device", "first", "last", "count", "length(data)", "seq", "crc"]),
+  tail: doubles(["seq", "device", "first", "last", "count", tailBytes, "seq", "crc"]),
   block: doubles([...summed.block, "crc"]),
 };
 
@@ -39,7 +40,7 @@ export class Scan {
     const columns = columnsOf[table];
     this.#table = table;
     // If a row can't be read, its numbers without the length of its bytes and without the checksum, which stands behind the bytes, may still be readable.
-    const fewer = columns.replace(/length\(data\)|crc/g, "null");
+    const fewer = columns.replace(tailBytes, "null").replace("crc", "null");
     this.#rows = new RowsAround(database, { table, columns, fewer });
     this.#data = database.prepare(`select data from ${table === "tail" ? "tail" : "block_data"} where seq = ?`);
     this.#one = database.prepare(`select 1 from ${table} where seq = ?`);
@@ -181,16 +182,18 @@ function ownOfBlock([seq = 0, device = 0, , , , ...others]: Numbers, data: Uint8
 
 /** Event times of the first and the last of some records, and how many there are. */
 function spanOf(data: Uint8Array): readonly [number, number, number] | undefined {
-  const cursor = new RecordCursor(data);
-  let [first, count] = [0, 0];
+  let [first, last, count] = [0, 0, 0];
   try {
-    for (let at = 0; at < data.byteLength; at = cursor.end) {
+    const records = unpackRecords(data);
+    const cursor = new RecordCursor(records);
+    for (let at = 0; at < records.byteLength; at = cursor.end) {
       cursor.readKey(at);
       if (count++ === 0) first = cursor.time;
+      last = cursor.time;
     }
   } catch (error) {
     if (recordsDamage(error) === undefined) throw error;
     return undefined;
   }
-  return [first, cursor.time, count];
+  return [first, last, count];
 }

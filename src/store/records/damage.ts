@@ -10,16 +10,9 @@ export function recordsDamage(error: unknown): string | undefined {
   return error instanceof RangeError && !isOutOfMemory(error) ? "a record is cut short" : undefined;
 }
 
-/** What Node says where there is no memory: for a buffer, or for zstd at work, or to set zstd up. */
-const noMemory: ReadonlySet<unknown> = new Set([
-  "ERR_MEMORY_ALLOCATION_FAILED",
-  "ZSTD_error_memory_allocation",
-  "ERR_ZLIB_INITIALIZATION_FAILED",
-]);
-
-/** Whether there was no memory. For a buffer, both V8 and Node throw a `RangeError`, as for a field that ends behind the bytes. V8's has no code, and only its message tells. */
+/** Whether there was no memory for a buffer. Both V8 and Node throw a `RangeError` for that, too. V8's has no code, and only its message tells. */
 export function isOutOfMemory(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const isOfNode = "code" in error && noMemory.has(error.code);
-  return isOfNode || (error instanceof RangeError && error.message === "Array buffer allocation failed");
+  if (!(error instanceof RangeError)) return false;
+  const isOfNode = "code" in error && error.code === "ERR_MEMORY_ALLOCATION_FAILED";
+  return isOfNode || error.message === "Array buffer allocation failed";
 }

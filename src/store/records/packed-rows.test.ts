@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
-import { constants, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { record, someRecord } from "../../../test/contract/store/records.ts";
 import { packedRecords } from "../../../test/support/blocks.ts";
@@ -41,7 +40,7 @@ describe("a row of the tail", () => {
         assert.ok(Buffer.from(unpackRecords(data)).equals(row));
         assert.equal(recordBytes(data), row.length);
         if (data === row) return;
-        assert.ok(isPacked(data) && row.length >= 1024 && data.length <= 0.8 * row.length);
+        assert.ok(isPacked(data) && row.length >= 512 && data.length <= 0.8 * row.length);
       }),
       { numRuns: 500 },
     );
@@ -53,7 +52,7 @@ describe("a row of the tail", () => {
 
   it("stays as it is where it is short, holds nothing alike, or is longer than any chunk", () => {
     const random = new Uint8Array(5000).map((_, at) => (Math.imul(at + 7, 0x9e3779b1) ^ (at * at * 31)) >>> 11);
-    for (const row of [packedRecords(records.slice(0, 2)), random, Buffer.alloc(mostRecordBytes + 1)])
+    for (const row of [packedRecords(records.slice(0, 3)), random, Buffer.alloc(mostRecordBytes + 1)])
       assert.equal(packRecords(row), row);
     const longest = Buffer.alloc(mostRecordBytes, "ab");
     assert.ok(longest.equals(unpackRecords(packRecords(longest))));
@@ -131,13 +130,10 @@ describe("a damaged packed row", () => {
   });
 
   it("takes no more memory than its header may say", () => {
-    const bomb = zstdCompressSync(Buffer.alloc(64 * 1024 * 1024));
+    // One byte that is repeated 250 million times.
+    const bomb = Buffer.concat([Buffer.from([0x9f, 0, 1, 0]), Buffer.alloc(1_000_000, 255), Buffer.from([0, 0])]);
     for (const length of [1, 1024, mostRecordBytes, 64 * 1024 * 1024])
       assert.throws(() => unpackRecords(Buffer.concat([headerOf(length), bomb])), RecordsDamaged);
-    // A frame may ask for a window of its own.
-    const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_contentSizeFlag]: 0 };
-    const greedy = zstdCompressSync(Buffer.alloc(2 * mostRecordBytes), { params });
-    assert.throws(() => unpackRecords(Buffer.concat([headerOf(mostRecordBytes), greedy])), RecordsDamaged);
   });
 
   it("is not damaged where memory runs out while it is unpacked", (context) => {

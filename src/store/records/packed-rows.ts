@@ -1,37 +1,35 @@
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { isOutOfMemory, RecordsDamaged } from "./damage.ts";
+import { RecordsDamaged } from "./damage.ts";
+import { packRepeats, roomFor, unpackRepeats } from "./repeats.ts";
 
 /*
  * A row of the tail with several records is packed, because most of each record stands in the one before, too. It is written to the log, and again to its page.
  *    0 u32 0xffffffff: an unpacked row begins with the length of its first record, which is never that
- *    4 bytes of the records, eight decimal digits in ASCII: both engines read them in SQL   12 the records under zstd
+ *    4 bytes of the records, eight decimal digits in ASCII: both engines read them in SQL   12 what `packRepeats` made of the records
+ * zstd makes rows hardly shorter. But it sets up a context with each call, which alone takes twice as long.
  */
-export const packedMark = 0xffffffff;
+const packedMark = 0xffffffff;
 const digits = 8;
 const headerLength = 4 + digits;
-/** Shorter rows stay as they are, bytes: they have two records at most. */
-const worthPacking = 1024;
+/** Shorter rows stay as they are, bytes: most of them have one record. */
+const worthPacking = 512;
 /** Of its bytes, what a row must be packed to. */
 const mostLeft = 0.8;
 /** Longer rows stay as they are, and a header that says more is damaged, bytes. A chunk has a quarter, but for one that is a single longer record: see `chunkBytes`. */
 export const mostRecordBytes = 1024 * 1024;
-/** A frame that asks for more memory than that is damaged: 2 to the power of this, bytes. */
-const windowLog = 20;
 
-const toPack = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+let room = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** Packs the records of a row of the tail. Returns the records as they are where that saves little. */
 export function packRecords(records: Uint8Array): Uint8Array {
   const { byteLength } = records;
   if (byteLength < worthPacking || byteLength > mostRecordBytes) return records;
-  const packed = zstdCompressSync(records, toPack);
-  const length = headerLength + packed.byteLength;
-  if (length > byteLength * mostLeft) return records;
-  const data = Buffer.allocUnsafe(length);
-  data.writeUInt32LE(packedMark, 0);
-  data.write(String(byteLength).padStart(digits, "0"), 4, "latin1");
-  packed.copy(data, headerLength);
-  return data;
+  const needed = headerLength + roomFor(byteLength);
+  if (room.byteLength < needed) room = Buffer.allocUnsafeSlow(needed);
+  const end = packRepeats(records, room, headerLength);
+  if (end > byteLength * mostLeft) return records;
+  room.writeUInt32LE(packedMark, 0);
+  room.write(String(byteLength).padStart(digits, "0"), 4, "latin1");
+  return new Uint8Array(room.subarray(0, end));
 }
 
 /** The records of a row of the tail. Throws `RecordsDamaged`. */
@@ -39,19 +37,7 @@ export function unpackRecords(data: Uint8Array): Uint8Array {
   if (!isPacked(data)) return data;
   const length = lengthIn(data);
   if (length === undefined) throw new RecordsDamaged("the header of packed records can't be right");
-  const records = decompressed(data.subarray(headerLength), length);
-  if (records.byteLength !== length) throw new RecordsDamaged("packed records are not as long as their header says");
-  return records;
-}
-
-function decompressed(packed: Uint8Array, length: number): Buffer {
-  try {
-    const params = { [constants.ZSTD_d_windowLogMax]: windowLog };
-    return zstdDecompressSync(packed, { maxOutputLength: length, params });
-  } catch (error) {
-    if (isOutOfMemory(error)) throw error;
-    throw new RecordsDamaged("packed records can't be decompressed", { cause: error });
-  }
+  return unpackRepeats(data.subarray(headerLength), length);
 }
 
 /** Bytes of a row's records before packing, as far as a damaged row can tell. */

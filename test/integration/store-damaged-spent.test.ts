@@ -23,6 +23,7 @@ function run(directory: string, sql: string): Readonly<Record<string, unknown>>[
 const damages = {
   "the row number": "update spent set seq = seq + 4096",
   "the rows that stay": "update spent set data = x'0000000000001440'",
+  "the number of the device": "update spent set device = device + 100",
   "the checksum": "update spent set crc = crc + 1",
 };
 

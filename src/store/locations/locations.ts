@@ -177,15 +177,15 @@ export class Locations implements LocationStore {
     const [doubtful] = this.#doubtful;
     if (doubtful === undefined || doubtful.seqs.length === 0) return;
     const { device, seqs, spent } = doubtful;
-    // Where this can't be read, the device's history can't be read either. Other devices go on.
+    // Where this can't be read, the swap's blocks tell. If there are none, the device's history can't be read either. Other devices go on.
     const found = await this.#orDamaged(() => reader.call("holdsAny", seqs));
-    if (found === false) {
-      const made = await reader.call("scanBlocks", index.next);
+    const made = found === true ? [] : [...chunksOf(await reader.call("scanBlocks", index.next), true)];
+    if (found === false || made.some((block) => block.device === device)) {
       const chunks = index.get(device);
       // In one step, so that readers find the old chunks or the new ones.
       const old = new Set(seqs);
       if (chunks !== undefined && spent !== undefined) index.spent?.sealed(device, spent, chunks, old);
-      if (chunks !== undefined) index.replace(device, chunks, old, [...chunksOf(made, true)]);
+      if (chunks !== undefined) index.replace(device, chunks, old, made);
     }
     this.#doubtful = [];
   }

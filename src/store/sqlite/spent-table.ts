@@ -12,6 +12,8 @@ const some = 1024;
 interface Lost {
   readonly from: DeviceKey;
   readonly to: DeviceKey;
+  /** Whether the checksum of an entry is right for another device: then the device's number is what is damaged. */
+  readonly fits?: (device: DeviceKey) => boolean;
 }
 
 /** Reads which rows of the tail are spent. `schema`: of an attached database. */
@@ -28,27 +30,37 @@ export function spentIn(database: DatabaseSync, schema: "main" | "live" = "main"
       continue;
     }
     const [device = 0, seq = 0, sum = 0] = row.slice(0, 3).map(Number);
-    const data = row[3];
-    if (data instanceof Uint8Array && isWhole(sum, [device, seq], data) === true)
-      rows.push({ device, seq, stays: unpackStays(data) });
-    else lost.push({ from: device, to: device });
+    const data = row[3] instanceof Uint8Array ? row[3] : nothing;
+    const fits = (other: DeviceKey) => isWhole(sum, [other, seq], data) === true;
+    if (fits(device)) rows.push({ device, seq, stays: unpackStays(data) });
+    else lost.push({ from: device, to: device, fits });
   }
-  return { rows, damaged: lost.length === 0 ? [] : blocksOf(database, schema, lost) };
+  const known = new Set(rows.map(({ device }) => device));
+  return { rows, damaged: lost.length === 0 ? [] : blocksOf(database, schema, lost, known) };
 }
 
-/** The blocks of devices whose entries can't be read. */
-function blocksOf(database: DatabaseSync, schema: string, lost: readonly Lost[]): SpentTable["damaged"] {
-  const found = new Map<DeviceKey, BlockSpan[]>();
+const nothing = new Uint8Array(0);
+
+/** The blocks of devices whose entries can't be read. `known`: devices that have another entry. */
+function blocksOf(
+  database: DatabaseSync,
+  schema: string,
+  lost: readonly Lost[],
+  known: ReadonlySet<DeviceKey>,
+): SpentTable["damaged"] {
+  const isLost = (device: DeviceKey) =>
+    !known.has(device) &&
+    lost.some(({ from, to, fits }) => (device >= from && device <= to) || fits?.(device) === true);
+  // Undefined: the device's entry is not lost.
+  const found = new Map<DeviceKey, BlockSpan[] | undefined>();
   const columns = doubles(["seq", "device", "first", "last", "as_of"]);
   for (const row of new RowsAround(database, { table: `${schema}.block`, columns }).all(some)) {
     if ("from" in row) continue;
     const [, device = 0, first = 0, last = 0, asOf = 0] = row.map(Number);
-    if (!lost.some(({ from, to }) => device >= from && device <= to)) continue;
-    const blocks = found.get(device) ?? [];
-    found.set(device, blocks);
-    blocks.push({ first, last, asOf });
+    if (!found.has(device)) found.set(device, isLost(device) ? [] : undefined);
+    found.get(device)?.push({ first, last, asOf });
   }
-  return [...found].map(([device, blocks]) => ({ device, blocks }));
+  return [...found].flatMap(([device, blocks]) => (blocks === undefined ? [] : [{ device, blocks }]));
 }
 
 /** Adds `is_spent(device, seq, first, last)` to SQL: whether a row of the tail is spent, as of now. Call it in the transaction that reads the rows. Returns the damaged entries. */

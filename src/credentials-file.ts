@@ -38,6 +38,17 @@ async function writeCredentials(directory: string, credentials: StoredCredential
     await handle.close();
   }
   await rename(`${file}.new`, file);
+  await syncNames(directory);
+}
+
+/** Returns when the names of a folder's files are on disk: until then, a power cut may take away a file that is on disk itself. */
+export async function syncNames(directory: string): Promise<void> {
+  const handle = await open(directory, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Puts these beside what the file holds already; makes it where there is none. */

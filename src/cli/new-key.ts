@@ -1,7 +1,7 @@
 import { type FileHandle, mkdtemp, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { addCredentials, credentialsFile, readStored } from "../credentials-file.ts";
+import { addCredentials, credentialsFile, readStored, syncNames } from "../credentials-file.ts";
 import { CliError } from "./exit.ts";
 import type { Host } from "./host.ts";
 
@@ -60,6 +60,8 @@ export async function makingKey<T>(
         () => file,
         () => written,
       );
+      // A disk that can't say so keeps the key nevertheless, as long as its power lasts.
+      await syncNames(dirname(keptAt)).catch(() => undefined);
       host.terminal.err(
         `The API key is in ${keptAt}, which only its owner can read. The service does not show it again.\n`,
       );

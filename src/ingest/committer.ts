@@ -91,15 +91,16 @@ export class Committer {
       }
     }
     if (told === undefined) return;
-    const wall = clock.now();
     const before = ownClock.standing;
-    ownClock.look();
     const known = await this.#withHistory(told);
+    // In this order, after all that waits: what came before the clock was set is heard no more.
+    ownClock.look();
+    const wall = clock.now();
     const ahead: PendingDevice[] = [];
     for (const pending of told) {
       const { key, accountKey } = pending.device;
       if (pending.isAhead) ahead.push(pending);
-      if (Math.abs(wall - pending.receivedAt) > staleMs) continue;
+      if (Math.abs(wall - pending.toldAt) > staleMs) continue;
       const sight = pending.isAhead ? "ahead" : pending.newest < -longAgoMs ? "behind" : "near";
       ownClock.saw(key, accountKey, sight, known.has(key));
     }
@@ -108,7 +109,7 @@ export class Committer {
     if (standing !== before) log[standing === "right" ? "info" : "error"]({ clock: standing }, clockTexts[standing]);
     for (const pending of ahead) {
       const { key, id } = pending.device;
-      const isStale = Math.abs(wall - pending.receivedAt) > staleMs;
+      const isStale = Math.abs(wall - pending.toldAt) > staleMs;
       if (!isStale && !ownClock.withholds(known.has(key))) continue;
       const failed = (error: unknown) => log.error({ error, device: id }, "an answer could not be given");
       metrics.withheld.add(pending.withhold(failed));

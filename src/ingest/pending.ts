@@ -65,11 +65,15 @@ export class PendingDevice {
   postponed = false;
   /** Newest event time against its arrival, ms; none: no report was believed. */
   newest = Number.NEGATIVE_INFINITY;
+  /** When that report came, epoch ms by our clock of then. */
+  #newestAt = 0;
   /** Oldest event time of its drafts. */
   oldest = Number.POSITIVE_INFINITY;
   #done: ((outcome: Outcome) => void)[] = [];
   /** Messages with a report from the future. */
   #future: ((outcome: Outcome) => void)[] = [];
+  /** When the first of these came, epoch ms by our clock of then. */
+  #futureAt = Number.POSITIVE_INFINITY;
 
   constructor(device: Admitted) {
     this.device = device;
@@ -80,9 +84,9 @@ export class PendingDevice {
     return this.#done.length + this.#future.length;
   }
 
-  /** When the last of its reports came, epoch ms. */
-  get receivedAt(): number {
-    return Math.max(this.drafts.at(-1)?.receivedAt ?? 0, this.refused.at(-1)?.receivedAt ?? 0);
+  /** When the report came that tells of our clock, epoch ms by our clock of then: the first one from the future, or else the newest. The others may have come before the clock was set, or after. */
+  get toldAt(): number {
+    return this.isAhead ? this.#futureAt : this.#newestAt;
   }
 
   /** Whether something of it comes from the future. */
@@ -97,6 +101,7 @@ export class PendingDevice {
     this.refused.splice(0, before, ...kept);
     const future = this.#future;
     this.#future = [];
+    this.#futureAt = Number.POSITIVE_INFINITY;
     // In a turn of its own: they may submit more.
     setImmediate(() => tellAll(future, "failed", failed));
     return before - kept.length;
@@ -120,7 +125,10 @@ export class PendingDevice {
         const draft = draftOf(report, time, receivedAt, watched);
         this.drafts.push(draft);
         if (time < this.oldest) this.oldest = time;
-        if (time - receivedAt > this.newest) this.newest = time - receivedAt;
+        if (time - receivedAt > this.newest) {
+          this.newest = time - receivedAt;
+          this.#newestAt = receivedAt;
+        }
         this.bytes += bytesOf(draft, watched);
       }
     }
@@ -128,6 +136,7 @@ export class PendingDevice {
     this.bytes += messageBytes;
     let future = false;
     for (let at = refused; at < this.refused.length; at++) future ||= this.refused[at]?.cause === "future";
+    if (future && !this.isAhead) this.#futureAt = receivedAt;
     (future ? this.#future : this.#done).push(done);
   }
 
@@ -137,8 +146,10 @@ export class PendingDevice {
     for (const draft of drafts) this.drafts.push(draft);
     this.#done = this.#done.concat(other.#done);
     this.#future = this.#future.concat(other.#future);
+    this.#futureAt = Math.min(this.#futureAt, other.#futureAt);
     other.#done = [];
     other.#future = [];
+    other.#futureAt = Number.POSITIVE_INFINITY;
     this.isRest = true;
     this.oldest = Math.min(this.oldest, drafts[0]?.time ?? this.oldest);
     this.reports += drafts.length;
@@ -152,6 +163,7 @@ export class PendingDevice {
     const future = this.#future;
     this.#done = [];
     if (future.length > 0) this.#future = [];
+    this.#futureAt = Number.POSITIVE_INFINITY;
     tellAll(done, outcome, failed);
     tellAll(future, outcome, failed);
   }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { unpackRecords } from "../../src/store/records/packed-rows.ts";
+import { addSpentFunction } from "../../src/store/sqlite/spent-table.ts";
 
 /** Takes back what migration 0022 led to: packed rows of the tail. Their checksums are no longer right, so a caller must see to these. */
 export function unpackTail(database: DatabaseSync, chosen = "true"): void {
@@ -9,6 +10,8 @@ export function unpackTail(database: DatabaseSync, chosen = "true"): void {
 
 /** Takes back what migrations after 0013 did, so that the next start finds a folder of that version. */
 export function backToBlocks(database: DatabaseSync): void {
+  addSpentFunction(database);
+  database.exec("delete from tail where is_spent(device, seq, first, last)");
   unpackTail(database);
   database.exec(`
     drop index geofence_positions; alter table geofence drop column positions;

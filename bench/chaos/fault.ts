@@ -8,10 +8,20 @@ export interface Start {
   readonly directory?: string;
 }
 
+/** When the trackers' histories are, where a fault needs some of its own. It is played on a folder of its own, too. */
+export interface Histories {
+  /** Time of the first reports, epoch ms. The reports of a message take a second. */
+  readonly start: number;
+  /** Records from before may be deleted meanwhile, epoch ms. */
+  readonly keptFrom?: number;
+}
+
 /** What a fault works with. */
 export interface Scene {
   /** The data folder. */
   readonly directory: string;
+  /** The trackers' devices. */
+  readonly devices: readonly string[];
   /** The service of the latest start. */
   readonly service: Service;
   /** Random numbers from 0 to 1, made from the run's seed. */
@@ -24,6 +34,8 @@ export interface Scene {
   readonly start: (how?: Start) => Promise<void>;
   /** Lets the trackers report for a while, at least until some of them are acknowledged. */
   readonly report: () => Promise<void>;
+  /** Lets the trackers report until each had so many messages acknowledged since the folder was made. */
+  readonly reported: (messages: number) => Promise<void>;
   /** Drops the trackers' connections. The trackers connect again at the next `drive` or start. */
   readonly rest: () => void;
   readonly drive: () => void;
@@ -52,5 +64,7 @@ export interface Fault {
   readonly impossible?: () => string | undefined;
   /** The fault changes the service's clock, so times of arrival are not compared. */
   readonly clock?: true;
+  /** Absent: the trackers report of the days since 20 days ago, and the fault may be played on a folder that others have left. */
+  readonly histories?: Histories;
   readonly run: (scene: Scene) => Promise<void>;
 }

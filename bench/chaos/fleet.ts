@@ -6,6 +6,7 @@ import {
   type Kind,
   type Telling,
 } from "../../test/support/crash-fleet.ts";
+import type { Histories } from "./fault.ts";
 
 /*
  * Trackers that report as fast as they are acknowledged. Each tells its history in its own way: in order, late in random order, twice, several reports of a
@@ -21,9 +22,9 @@ const repeatBack = 40;
 /** The number of reports that have the same time. */
 const sameMoment = 8;
 
-type Way = (start: number, random: number) => Telling;
-
-const inOrder = (start: number) => (number: number) => start + number * 1000;
+/** The time of a report, ms. */
+type Time = Telling["time"];
+type Way = (time: Time, random: number) => Telling;
 
 /** Returns the same order for the same block, so that a tracker can send a message again unchanged. */
 function shuffled(seed: number, block: number): readonly number[] {
@@ -33,26 +34,26 @@ function shuffled(seed: number, block: number): readonly number[] {
 }
 
 const ways: readonly Way[] = [
-  (start) => ({ slot: (message) => message, time: inOrder(start) }),
-  (start, seed) => ({
+  (time) => ({ slot: (message) => message, time }),
+  (time, seed) => ({
     slot: (message) => {
       const block = Math.floor(message / shuffledTogether);
       return block * shuffledTogether + (shuffled(seed, block)[message % shuffledTogether] ?? 0);
     },
-    time: inOrder(start),
+    time,
   }),
-  (start, seed) => ({
+  (time, seed) => ({
     slot: (message) =>
       message % repeatEach === repeatEach - 1
         ? Math.max(0, message - Math.ceil(chance(seed + message)() * repeatBack))
         : message,
-    time: inOrder(start),
+    time,
   }),
-  (start) => ({
+  (time) => ({
     slot: (message) => message,
-    time: (number) => start + Math.floor(number / sameMoment) * sameMoment * 1000,
+    time: (number) => time(Math.floor(number / sameMoment) * sameMoment),
   }),
-  (start) => ({ slot: (message) => message, time: () => start }),
+  (time) => ({ slot: (message) => message, time: () => time(0) }),
 ];
 
 const kinds: readonly Kind[] = [
@@ -81,15 +82,23 @@ export class Fleet {
   #seen: readonly number[] = [];
 
   /** Makes a tracker of the first kind and one of another kind for each way. With `whole`, makes one of every kind. */
-  constructor(random: () => number, whole: boolean) {
-    const start = historyStart();
+  constructor(random: () => number, whole: boolean, histories?: Histories) {
+    const start = histories?.start ?? historyStart();
+    const time = (perMessage: number): Time => {
+      const step = histories === undefined ? 1000 : 1000 / perMessage;
+      return (number) => start + Math.floor(number * step);
+    };
     const pairs = ways.flatMap((way, at) =>
       kinds.map((kind, place) => ({ way, kind, taken: whole || place === 0 || place === at + 1 })),
     );
     this.trackers = pairs
       .filter(({ taken }) => taken)
       .map(({ way, kind }, index) =>
-        fleetTracker(`35298000${String(index).padStart(7, "0")}`, kind, way(start, Math.floor(random() * 2 ** 31))),
+        fleetTracker(
+          `35298000${String(index).padStart(7, "0")}`,
+          kind,
+          way(time(kind[2]), Math.floor(random() * 2 ** 31)),
+        ),
       );
   }
 

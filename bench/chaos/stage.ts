@@ -4,7 +4,7 @@ import { atEnd } from "../../test/support/at-end.ts";
 import { compareTracker, promisedOf } from "../../test/support/ledger.ts";
 import { dataFolder, register, removeFolder, type Service, startService } from "../../test/support/service.ts";
 import { commandLine } from "../../test/support/waybeam.ts";
-import type { Fault, Scene, Start } from "./fault.ts";
+import type { Fault, Histories, Scene, Start } from "./fault.ts";
 import { Fleet } from "./fleet.ts";
 
 /** How long a fault is played, and with how many trackers. */
@@ -43,6 +43,7 @@ export class Stage {
   readonly #pace: Pace;
   readonly #random: () => number;
   readonly #fleet: Fleet;
+  readonly #histories: Histories | undefined;
   #counted = new Map<string, number>();
   #missed = new Set<string>();
   readonly #began = Date.now();
@@ -53,11 +54,12 @@ export class Stage {
   /** What the last comparison found. */
   #stored = { records: 0, blocks: 0 };
 
-  constructor(pace: Pace, seed: number) {
+  constructor(pace: Pace, seed: number, histories?: Histories) {
     this.seed = seed;
     this.#pace = pace;
+    this.#histories = histories;
     this.#random = chance(seed);
-    this.#fleet = new Fleet(this.#random, pace.whole);
+    this.#fleet = new Fleet(this.#random, pace.whole, histories);
   }
 
   get #running(): Service {
@@ -86,8 +88,16 @@ export class Stage {
       await this.#compare();
       await this.#stop();
       const { code, err } = await commandLine(this.directory).waybeam(["check"]);
-      const whole = ` ${this.#stored.records} positions of ${this.#fleet.trackers.length} devices read; everything is whole`;
-      this.#must(code === 0 && err.includes(whole), `waybeam check reads "${whole}": ${err}`);
+      const found = / (\d+) positions of (\d+) devices read; everything is whole/.exec(err);
+      const [positions, devices] = [Number(found?.[1]), Number(found?.[2])];
+      const { records } = this.#stored;
+      const { trackers } = this.#fleet;
+      // Of what is old, each device keeps a part that no call shows.
+      const isRight = this.#histories?.keptFrom === undefined ? positions === records : positions >= records;
+      this.#must(
+        code === 0 && devices === trackers.length && isRight,
+        `waybeam check finds everything whole, ${records} positions of ${trackers.length} devices: ${err}`,
+      );
     });
   }
 
@@ -101,6 +111,7 @@ export class Stage {
     const stage = this;
     return {
       directory: this.directory,
+      devices: this.#fleet.ids,
       get service() {
         return stage.#running;
       },
@@ -109,6 +120,7 @@ export class Stage {
       wait: (ms) => sleep(Math.ceil((ms * (1 + 2 * this.#random())) / 3)),
       start: (how) => this.#start(how),
       report: () => this.#report(),
+      reported: (messages) => this.#reported(messages),
       rest: () => this.#fleet.rest(),
       drive: () => this.#fleet.drive(this.#running.devicePort),
       promised: () => this.#fleet.trackers.reduce((sum, tracker) => sum + promisedOf(tracker), 0),
@@ -173,6 +185,13 @@ export class Stage {
     );
   }
 
+  #reported(messages: number): Promise<void> {
+    return this.#until(
+      () => this.#fleet.trackers.every(({ acked }) => acked >= messages),
+      () => `each tracker reports ${messages} times`,
+    );
+  }
+
   #allAcknowledged(): Promise<void> {
     const before = this.#fleet.trackers.map(({ acked }) => acked);
     const waiting = () => this.#fleet.trackers.filter(({ acked }, index) => acked === before[index]);
@@ -197,8 +216,8 @@ export class Stage {
     await this.#allAcknowledged();
     await this.#within("the messages in flight are acknowledged", this.#fleet.finish());
     let records = 0;
-    for (const tracker of this.#fleet.trackers)
-      records += await compareTracker(this.#running, tracker, this.#clock ? undefined : this.#began);
+    const since = { began: this.#clock ? undefined : this.#began, keptFrom: this.#histories?.keptFrom };
+    for (const tracker of this.#fleet.trackers) records += await compareTracker(this.#running, tracker, since);
     const blocks = Number(/^waybeam_store_blocks (\d+)/m.exec(await this.#running.metrics())?.[1] ?? 0);
     this.#stored = { records, blocks };
   }
@@ -218,7 +237,7 @@ export class Stage {
 
 /** Plays a fault on a service and folder of its own. */
 export async function play(fault: Fault, pace: Pace, seed: number): Promise<Result> {
-  const stage = new Stage(pace, seed);
+  const stage = new Stage(pace, seed, fault.histories);
   const forget = atEnd(() => stage.close());
   const result = await stage.play(fault);
   const broken = [...result.broken, ...(await stage.finish())];

@@ -81,7 +81,7 @@ for (const [how, rounds] of Object.entries(endings))
       await calls.compare(service, "/api/account");
       let records = 0;
       for (const tracker of trackers) {
-        const stored = await compareTracker(service, tracker, began);
+        const stored = await compareTracker(service, tracker, { began });
         // Each kind gets through: none waits for ever behind the others.
         assert.ok(tracker.acked > 0, `${tracker.device}: nothing was acknowledged`);
         records += stored;

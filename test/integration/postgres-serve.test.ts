@@ -90,7 +90,7 @@ describe("waybeam serve on PostgreSQL", { skip: noPostgres }, () => {
     let records = 0;
     for (const tracker of trackers) {
       assert.ok(tracker.acked > 0, `${tracker.device}: nothing was acknowledged`);
-      records += await compareTracker(service, tracker, began);
+      records += await compareTracker(service, tracker, { began });
     }
     context.diagnostic(`${records} stored records compared with what was acknowledged`);
     assert.equal(await service.stop(), 0);

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import type { FleetTracker } from "./crash-fleet.ts";
-import { expectedLast, foldedTotals, type Location, totalsOf, withoutTotals } from "./location-content.ts";
+import {
+  type Content,
+  expectedLast,
+  foldedTotals,
+  type Location,
+  totalsOf,
+  withoutTotals,
+} from "./location-content.ts";
 import { call, type Service } from "./service.ts";
 
 /*
@@ -33,13 +40,13 @@ function key(content: object): string {
   );
 }
 
-/** Each record that was sent, with its number in the order of sending, and what was in flight at the end. */
+/** Each record that was sent, in the order of sending, and what was in flight at the end. */
 function sentBy(tracker: FleetTracker) {
-  const acknowledged = new Map<string, number>();
+  const acknowledged = new Map<string, Content>();
   for (let message = 0; message < tracker.acked; message++)
     for (const content of tracker.expected(message)) {
       const text = key(content);
-      if (!acknowledged.has(text)) acknowledged.set(text, acknowledged.size);
+      if (!acknowledged.has(text)) acknowledged.set(text, content);
     }
   const inFlight = tracker.sent > tracker.acked ? tracker.expected(tracker.acked).map(key) : [];
   return { acknowledged, fresh: inFlight.filter((text) => !acknowledged.has(text)) };
@@ -50,11 +57,25 @@ export function promisedOf(tracker: FleetTracker): number {
   return sentBy(tracker).acknowledged.size;
 }
 
+/** From when on records arrived and are kept, epoch ms. */
+export interface Since {
+  /** Nothing arrived before; absent where the service's clock was changed. */
+  readonly began?: number | undefined;
+  /** Older records may have been deleted, the oldest first; absent where nothing is deleted. */
+  readonly keptFrom?: number | undefined;
+}
+
+const timeOf = ({ dateTime }: Content) => Date.parse(dateTime);
+
 /**
- * Every record that was acknowledged is stored as it was sent, once; what else is stored was sent too, in whole messages. Records of one moment stand as
- * they were sent: there is one message in flight at a time. `began`: when the first may have arrived; absent where the service's clock was changed.
+ * Every record that was acknowledged is stored as it was sent, once, unless it may be deleted; what else is stored was sent too, in whole messages. Records of one moment stand as
+ * they were sent: there is one message in flight at a time. Gives what was deleted, in the order of time.
  */
-function compareRecords(tracker: FleetTracker, stored: readonly Location[], began: number | undefined): void {
+function compareRecords(
+  tracker: FleetTracker,
+  stored: readonly Location[],
+  { began, keptFrom = Number.NEGATIVE_INFINITY }: Since,
+): readonly Content[] {
   const { device } = tracker;
   const { acknowledged, fresh } = sentBy(tracker);
   const numbers = new Map([...acknowledged.keys(), ...fresh].map((text, number) => [text, number]));
@@ -72,8 +93,11 @@ function compareRecords(tracker: FleetTracker, stored: readonly Location[], bega
     assert.ok(dateTime !== before.dateTime || number > before.number, `${device}: moment in another order: ${text}`);
     before = { dateTime, number };
   }
-  const missing = [...acknowledged].filter(([text]) => !left.has(text));
-  const numbered = missing.map(([, number]) => number).slice(0, shown);
+  const [first] = stored;
+  const deletedBefore = Math.min(keptFrom, first === undefined ? keptFrom : timeOf(first));
+  const absent = [...acknowledged].filter(([text]) => !left.has(text));
+  const missing = absent.filter(([, content]) => timeOf(content) >= deletedBefore);
+  const numbered = missing.map(([text]) => numbers.get(text)).slice(0, shown);
   assert.equal(
     missing.length,
     0,
@@ -81,13 +105,22 @@ function compareRecords(tracker: FleetTracker, stored: readonly Location[], bega
   );
   const landed = fresh.filter((text) => left.has(text));
   assert.ok(landed.length === 0 || landed.length === fresh.length, `${device}: half of a message is stored`);
+  const deleted = absent.map(([, content]) => content).filter((content) => timeOf(content) < deletedBefore);
+  return deleted.toSorted((one, other) => timeOf(one) - timeOf(other));
 }
 
-/** Totals and last location are those of the stored records in the order of time, whatever order they came in. */
-async function compareTotals(service: Service, device: string, stored: readonly Location[]): Promise<void> {
+/** Totals and last location are those of all records in the order of time, whatever order they came in, and whether they were deleted since. */
+async function compareTotals(
+  service: Service,
+  device: string,
+  stored: readonly Location[],
+  deleted: readonly Content[],
+): Promise<void> {
   const times = stored.map(({ dateTime }) => dateTime);
   assert.deepEqual(times, times.toSorted(), `${device}: by time`);
-  const folded = foldedTotals(stored);
+  // Where all was deleted, what came since may be too old to be stored.
+  if (stored.length === 0 && deleted.length > 0) return;
+  const folded = foldedTotals([...deleted, ...stored]).slice(deleted.length);
   // One by one: of two long lists that differ, the message would hold the whole.
   for (const [index, location] of stored.entries())
     assert.deepEqual(totalsOf(location), folded[index], `${device}: totals of record ${index}, ${location.dateTime}`);
@@ -97,9 +130,9 @@ async function compareTotals(service: Service, device: string, stored: readonly 
 }
 
 /** Compares what a tracker sent and what was acknowledged with what is stored, and all that is derived with the plain fold. Gives the number of stored records. */
-export async function compareTracker(service: Service, tracker: FleetTracker, began?: number): Promise<number> {
+export async function compareTracker(service: Service, tracker: FleetTracker, since: Since): Promise<number> {
   const stored = await history(service, tracker.device);
-  compareRecords(tracker, stored, began);
-  await compareTotals(service, tracker.device, stored);
+  const deleted = compareRecords(tracker, stored, since);
+  await compareTotals(service, tracker.device, stored, deleted);
   return stored.length;
 }

@@ -71,13 +71,13 @@ export function totalsOf(location: Location): Readonly<Record<string, unknown>> 
 }
 
 /** The two minutes of the day that a moment lies in: decision 0013 measures a way anew from the first fix of each. */
-const partOf = ({ dateTime }: Location) => Math.floor(Date.parse(dateTime) / 120_000);
+const partOf = ({ dateTime }: Content) => Math.floor(Date.parse(dateTime) / 120_000);
 
-const millimetresBetween = (one: Location, other: Location) =>
+const millimetresBetween = (one: Content, other: Content) =>
   Math.round(distanceKm(one.latitude, one.longitude, other.latitude, other.longitude) * 1e6);
 
 /** What a way must be longer than to count, mm. */
-function leastWay({ speed, attributes }: Location, underway: boolean): number {
+function leastWay({ speed, attributes }: Content, underway: boolean): number {
   if (speed === 0 || attributes.ignition === "false") return underway ? 20_000 : 50_000;
   if ((speed ?? 0) <= 3) return underway ? 10_000 : 20_000;
   return underway && (speed ?? 0) > 10 ? 0 : 10_000;
@@ -87,10 +87,10 @@ function leastWay({ speed, attributes }: Location, underway: boolean): number {
 class Mileage {
   millimetres = 0;
   /** The fixes since the mileage last grew or a part began. */
-  #way: Location[] = [];
+  #way: Content[] = [];
   #underway = false;
 
-  add(fix: Location): void {
+  add(fix: Content): void {
     const before = this.#way.at(-1);
     this.#way.push(fix);
     if (before === undefined) return;
@@ -118,7 +118,7 @@ class Mileage {
 }
 
 /** What the totals of a history must be: a fold from its beginning, in the order of time. */
-export function foldedTotals(history: readonly Location[]): readonly Readonly<Record<string, unknown>>[] {
+export function foldedTotals(history: readonly Content[]): readonly Readonly<Record<string, unknown>>[] {
   let [movedAt, before] = [0, 0];
   const mileage = new Mileage();
   const sums: number[] = [];

@@ -104,18 +104,16 @@ export async function startService(directory: string, environment: Record<string
   const forget = atEnd(() => end(child, "SIGKILL"));
   child.once("exit", forget);
   const said = listen(child);
-  const { url: named, devicePort } = await placesOf(child);
-  // An address, not a name: benches and tests open sockets to it.
-  const url = named.replace("localhost", "127.0.0.1");
-  const readyAfter = await untilReady(url, child, began, said);
+  const ready = await started(child, directory, began, said).catch(async (error: unknown) => {
+    await end(child, "SIGKILL");
+    throw error;
+  });
+  const { url } = ready;
   return {
+    ...ready,
     child,
-    url,
-    devicePort,
     directory,
-    readyAfter,
     said,
-    token: await requestToken(url, directory),
     metrics: async () => {
       const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } });
       if (!answer.ok) throw new Error(`/metrics answered ${answer.status}`);
@@ -126,6 +124,15 @@ export async function startService(directory: string, environment: Record<string
       await end(child, "SIGKILL");
     },
   };
+}
+
+/** Waits until a service is ready. */
+async function started(child: ChildProcess, directory: string, began: number, said: () => string) {
+  const { url: named, devicePort } = await placesOf(child);
+  // An address, not a name: benches and tests open sockets to it.
+  const url = named.replace("localhost", "127.0.0.1");
+  const readyAfter = await untilReady(url, child, began, said);
+  return { url, devicePort, readyAfter, token: await requestToken(url, directory) };
 }
 
 /** Keeps what the service says, for the message of a test that fails; warnings and errors of its log are shown at once. */

@@ -1,0 +1,41 @@
+import { call } from "../../test/support/service.ts";
+import type { Scene } from "./fault.ts";
+
+/** The first look for what is old comes so long after the start, ms (src/domain/retention.ts), and a little more. */
+export const nextLookMs = 301_000;
+
+/** Asks again where there was no answer: the service closes connections that were idle for so long when time passes at once. */
+async function answered<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    // What `fetch` rejects with.
+    if (!(error instanceof TypeError)) throw error;
+    return ask();
+  }
+}
+
+/** Sets for how many days the positions of some devices are kept. */
+export async function setDays({ service }: Scene, devices: readonly string[], days: number | null): Promise<void> {
+  for (const id of devices)
+    await answered(() =>
+      call(service, "PATCH", `/api/devices/${id}`, [{ op: "add", path: "/positionDays", value: days }]),
+    );
+}
+
+/** How many positions the service has deleted since its start. */
+export async function deletedPositions({ service }: Scene): Promise<number> {
+  return Number(/^waybeam_positions_deleted_total (\d+)/m.exec(await answered(() => service.metrics()))?.[1] ?? 0);
+}
+
+/** How many positions of some devices are older than they are kept. */
+export async function oldPositions({ service }: Scene, devices: readonly string[], days: number): Promise<number> {
+  let positions = 0;
+  for (const id of devices) {
+    type Preview = { readonly oldPositions: { readonly positions: number } };
+    const path = `/api/devices/${id}/oldPositions?days=${days}`;
+    const { oldPositions: found } = await answered(() => call<Preview>(service, "GET", path));
+    positions += found.positions;
+  }
+  return positions;
+}

@@ -64,6 +64,28 @@ for (const [what, sql] of Object.entries(damages))
     await world.stop();
   });
 
+test("a damaged row whose positions are in blocks is no loss", async (context) => {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  const world = new World(directory);
+  await world.start();
+  const account = await makeAccount(world.store);
+  const { id, key } = await makeDevice(world.store, account.key);
+  const [admitted, other] = [
+    await world.admitted(id),
+    await world.admitted((await makeDevice(world.store, account.key)).id),
+  ];
+  for (let at = 0; at < 400; at += 4)
+    for (const each of [admitted, other]) await world.deliver(each, fixes.slice(at, at + 4));
+  await world.store.seal(key);
+  await world.stop();
+  run(directory, `update tail set data = zeroblob(length(data)) where device = ${key}`);
+  assert.deepEqual(await findingsOf(directory), []);
+  await world.start();
+  await world.compare(key, fixes.slice(0, 400), "after the damage");
+  await world.stop();
+});
+
 test("positions that are deleted leave no sealed rows in the tail", async (context) => {
   const directory = dataFolder();
   context.after(() => removeFolder(directory));

@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { checkBlock } from "../blocks/block-check.ts";
 import { noMatch } from "../locations/failures.ts";
 import { type CheckedChunk, checkChunk } from "../records/chunk-check.ts";
+import { areNumbersWhole } from "../records/row-sum.ts";
 import type { SpentRows } from "../records/spent.ts";
 import { columnsOf, isRowWhole } from "../sqlite/row-sums.ts";
 import { isDamage } from "./damage.ts";
@@ -187,8 +188,14 @@ export class ChunkWalk {
     const { seq } = found;
     // A damaged row may have any number.
     if (seq > this.#after && (seq <= this.#high || !misfits)) this.#after = seq;
-    if (this.#table === "tail" && !misfits && this.#spent.has(found)) return;
+    if (this.#table === "tail" && this.#isSpent(found, row.crc)) return;
     this.#listener.row(found);
+  }
+
+  /** If its bytes alone are damaged, a spent row is one nevertheless: nothing is lost with it. */
+  #isSpent(row: Omit<Row, "checked">, crc: unknown): boolean {
+    const { seq, device, first, last, count } = row;
+    return areNumbersWhole(crc, [seq, device, first, last, count]) !== false && this.#spent.has(row);
   }
 
   #rowsText(from: number, to: number): string {

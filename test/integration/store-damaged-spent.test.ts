@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { addSpentFunction } from "../../src/store/sqlite/spent-table.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { chance, drive, World } from "../support/any-order.ts";
@@ -20,6 +20,27 @@ function run(directory: string, sql: string): Readonly<Record<string, unknown>>[
   }
 }
 
+/** A service with a device. */
+async function started(context: TestContext) {
+  const directory = dataFolder();
+  context.after(() => removeFolder(directory));
+  const world = new World(directory);
+  await world.start();
+  const account = await makeAccount(world.store);
+  const { id, key } = await makeDevice(world.store, account.key);
+  return { world, directory, account, id, key, admitted: await world.admitted(id) };
+}
+
+/** The same with 400 positions, and as many of another device between them, whose rows keep those around them in the tail. */
+async function mixed(context: TestContext) {
+  const made = await started(context);
+  const { world, account, admitted } = made;
+  const other = await world.admitted((await makeDevice(world.store, account.key)).id);
+  for (let at = 0; at < 400; at += 4)
+    for (const each of [admitted, other]) await world.deliver(each, fixes.slice(at, at + 4));
+  return made;
+}
+
 const damages = {
   "the row number": "update spent set seq = seq + 4096",
   "the rows that stay": "update spent set data = x'0000000000001440'",
@@ -29,17 +50,7 @@ const damages = {
 
 for (const [what, sql] of Object.entries(damages))
   test(`positions are there once though what is spent of the tail is damaged: ${what}`, async (context) => {
-    const directory = dataFolder();
-    context.after(() => removeFolder(directory));
-    const world = new World(directory);
-    await world.start();
-    const account = await makeAccount(world.store);
-    const { id, key } = await makeDevice(world.store, account.key);
-    const admitted = await world.admitted(id);
-    // Its rows, which are not sealed, keep those around them in the tail.
-    const other = await world.admitted((await makeDevice(world.store, account.key)).id);
-    for (let at = 0; at < 400; at += 4)
-      for (const each of [admitted, other]) await world.deliver(each, fixes.slice(at, at + 4));
+    const { world, directory, id, key, admitted } = await mixed(context);
     await world.store.seal(key);
     await world.deliver(admitted, fixes.slice(400, 450));
     await world.stop();
@@ -65,18 +76,7 @@ for (const [what, sql] of Object.entries(damages))
   });
 
 test("a damaged row whose positions are in blocks is no loss", async (context) => {
-  const directory = dataFolder();
-  context.after(() => removeFolder(directory));
-  const world = new World(directory);
-  await world.start();
-  const account = await makeAccount(world.store);
-  const { id, key } = await makeDevice(world.store, account.key);
-  const [admitted, other] = [
-    await world.admitted(id),
-    await world.admitted((await makeDevice(world.store, account.key)).id),
-  ];
-  for (let at = 0; at < 400; at += 4)
-    for (const each of [admitted, other]) await world.deliver(each, fixes.slice(at, at + 4));
+  const { world, directory, key } = await mixed(context);
   await world.store.seal(key);
   await world.stop();
   run(directory, `update tail set data = zeroblob(length(data)) where device = ${key}`);
@@ -87,13 +87,8 @@ test("a damaged row whose positions are in blocks is no loss", async (context) =
 });
 
 test("positions that are deleted leave no sealed rows in the tail", async (context) => {
-  const directory = dataFolder();
-  context.after(() => removeFolder(directory));
-  const world = new World(directory);
-  await world.start();
+  const { world, directory, key, admitted } = await started(context);
   context.after(() => world.stop());
-  const { id, key } = await makeDevice(world.store, (await makeAccount(world.store)).key);
-  const admitted = await world.admitted(id);
   for (let at = 0; at < 600; at += 20) await world.deliver(admitted, fixes.slice(at, at + 20));
   await world.store.seal(key);
   await world.deliver(admitted, fixes.slice(600, 620));
@@ -105,16 +100,7 @@ test("positions that are deleted leave no sealed rows in the tail", async (conte
 });
 
 test("rows that could not be read when the device was sealed are there again once they can be read", async (context) => {
-  const directory = dataFolder();
-  context.after(() => removeFolder(directory));
-  const world = new World(directory);
-  await world.start();
-  const account = await makeAccount(world.store);
-  const { id, key } = await makeDevice(world.store, account.key);
-  const other = await world.admitted((await makeDevice(world.store, account.key)).id);
-  const admitted = await world.admitted(id);
-  for (let at = 0; at < 400; at += 4)
-    for (const each of [admitted, other]) await world.deliver(each, fixes.slice(at, at + 4));
+  const { world, directory, key, admitted } = await mixed(context);
   await world.stop();
   const heal = damage(directory);
   await world.start();
@@ -133,12 +119,7 @@ test("rows that could not be read when the device was sealed are there again onc
 });
 
 test("a new row gets no number up to which rows are spent, though the device's blocks are lost", async (context) => {
-  const directory = dataFolder();
-  context.after(() => removeFolder(directory));
-  const world = new World(directory);
-  await world.start();
-  const { id, key } = await makeDevice(world.store, (await makeAccount(world.store)).key);
-  const admitted = await world.admitted(id);
+  const { world, directory, key, admitted } = await started(context);
   for (let at = 0; at < 400; at += 4) await world.deliver(admitted, fixes.slice(at, at + 4));
   await world.store.seal(key);
   await world.stop();
@@ -156,12 +137,8 @@ test("a new row gets no number up to which rows are spent, though the device's b
 });
 
 test("rows with damaged numbers are told apart from spent ones by all who copy positions", async (context) => {
-  const directory = dataFolder();
-  context.after(() => removeFolder(directory));
-  const world = new World(directory);
-  await world.start();
-  const { id } = await makeDevice(world.store, (await makeAccount(world.store)).key);
-  await world.deliver(await world.admitted(id), fixes.slice(0, 8));
+  const { world, directory, admitted } = await started(context);
+  await world.deliver(admitted, fixes.slice(0, 8));
   await world.stop();
   run(directory, "update tail set first = 1 << 62, last = 9e99, device = 'x'");
   const database = new DatabaseSync(join(directory, "waybeam.db"));

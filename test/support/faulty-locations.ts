@@ -60,7 +60,7 @@ export async function faulty(context: TestContext, directory: string) {
   const reader = new FaultyLink<SqliteReaderCalls>(worker("reader"), file, silentLog);
   const packer = new WorkerLink<SqlitePackerCalls>(worker("packer"), file, silentLog);
   const parts = { turns: new Mutex(), index: new ChunkIndex(), refusedBytes: 65_536, crowded: { made() {} } };
-  const links = { writer, reader, historyReader: reader, packer };
+  const links = { writer, reader, historyReader: reader, contextReader: reader, packer };
   const locations = new Locations({ ...links, ...parts, log: silentLog, vault: openVault });
   await locations.load();
   context.after(async () => {

@@ -1,5 +1,6 @@
 import { Turns } from "../../shares/turns.ts";
 import type { JsonPiece, Link, ReaderCalls, RenderRequest } from "./calls.ts";
+import { SecondReader } from "./second-reader.ts";
 
 /** A step is short if its chunks have up to `shortBytes`, or if it asks for up to `shortRecords` of chunks with up to `fewBytes`: the reader takes a millisecond or two. */
 const shortBytes = 64 * 1024;
@@ -14,36 +15,26 @@ const unbounded = { waiting: Number.POSITIVE_INFINITY, each: Number.POSITIVE_INF
  */
 export class HistorySteps {
   readonly #reader: Link<ReaderCalls>;
-  readonly #long: Link<ReaderCalls>;
+  readonly #long: SecondReader;
   readonly #shortTurns = new Turns(unbounded);
   readonly #longTurns = new Turns(unbounded);
-  #longStands = false;
-  #starting: Promise<void> | undefined;
 
   constructor(reader: Link<ReaderCalls>, long: Link<ReaderCalls>) {
     this.#reader = reader;
-    this.#long = long;
+    this.#long = new SecondReader(reader, long);
   }
 
   /** Reads the records of a step. `bytes`: of the step's chunks. Resolves with undefined when one of the chunks is gone. */
   read(account: number, bytes: number, request: RenderRequest): Promise<readonly JsonPiece[] | undefined> {
     const isLong = bytes > (request.limit <= shortRecords ? fewBytes : shortBytes);
-    if (isLong && !this.#longStands) this.start();
-    const [turns, reader] =
-      isLong && this.#longStands ? [this.#longTurns, this.#long] : [this.#shortTurns, this.#reader];
+    const reader = isLong ? this.#long : this.#reader;
+    // Until the thread of long steps stands, they take turns with the short ones.
+    const turns = isLong && this.#long.stands ? this.#longTurns : this.#shortTurns;
     return turns.always(account, () => reader.call("history", request, request.spares));
   }
 
-  /** Starts the reader of long steps, which takes a tenth of a second of the whole service. Until then the other one reads them. */
+  /** Starts the thread of long steps. */
   start(): void {
-    this.#starting ??= this.#long.call("check", null).then(
-      () => {
-        this.#longStands = true;
-      },
-      () => {
-        // The next long step tries again; until then the other reader goes on.
-        this.#starting = undefined;
-      },
-    );
+    this.#long.start();
   }
 }

@@ -40,6 +40,7 @@ test("chunks that were sealed stay in the index until the blocks that took their
     writer: writer as unknown as Link<WriterCalls>,
     reader: reader as unknown as Link<ReaderCalls>,
     historyReader: reader as unknown as Link<ReaderCalls>,
+    contextReader: reader as unknown as Link<ReaderCalls>,
     packer: packer as unknown as Link<PackerCalls>,
     refusedBytes: 65_536,
     crowded: { made() {} },

@@ -37,6 +37,7 @@ import { OldChunks } from "./old-chunks.ts";
 import { groupsOf } from "./patch-groups.ts";
 import { chunksOf } from "./scanned-chunks.ts";
 import { Sealer } from "./sealer.ts";
+import { SecondReader } from "./second-reader.ts";
 import { type NewRow, readStored } from "./stored-states.ts";
 
 /** First size of the batch buffer: a batch of some hundred one-record commits fits without growing. */
@@ -50,6 +51,8 @@ export interface LocationParts {
   readonly reader: Link<ReaderCalls>;
   /** Reads long histories. */
   readonly historyReader: Link<ReaderCalls>;
+  /** Reads what surrounds late reports: somebody's backlog keeps nobody's request waiting. */
+  readonly contextReader: Link<ReaderCalls>;
   /** Packs blocks. */
   readonly packer: Link<PackerCalls>;
   readonly turns: Mutex;
@@ -95,13 +98,14 @@ export class Locations implements LocationStore {
   onRefusedDropped: (reports: number) => void = () => undefined;
 
   constructor(parts: LocationParts) {
-    const { reader, historyReader, index, turns } = parts;
+    const { reader, historyReader, contextReader, index, turns } = parts;
     this.#parts = parts;
     this.steps = new HistorySteps(reader, historyReader);
     this.#reading = { reader, steps: this.steps, index, settled: () => turns.run(() => this.settle()) };
     this.#kept = new KeptStates({ ...parts, settle: () => this.settle() });
-    this.#contexts = new Contexts(this.#reading);
-    this.#moments = new Moments(this.#reading);
+    const around = { ...this.#reading, reader: new SecondReader(reader, contextReader) };
+    this.#contexts = new Contexts(around);
+    this.#moments = new Moments(around);
     const load = loopLoad();
     const replacing = {
       ...parts,

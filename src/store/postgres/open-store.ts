@@ -41,6 +41,7 @@ interface Workers {
   readonly writer: WorkerLink<PostgresWriterCalls>;
   readonly reader: WorkerLink<PostgresReaderCalls>;
   readonly historyReader: WorkerLink<PostgresReaderCalls>;
+  readonly contextReader: WorkerLink<PostgresReaderCalls>;
   readonly packer: WorkerLink<PostgresPackerCalls>;
 }
 
@@ -114,16 +115,18 @@ function workersOf(order: Order, cacheBytes: number, log: Log, closings: Closing
     heapMb,
   });
   const ofHistories = { ...kind("reader", 256), name: "store histories", givesWay: true };
+  const ofContexts = { ...kind("reader", 256), name: "store contexts", cacheBytes };
   const workers = {
     writer: new WorkerLink<PostgresWriterCalls>(kind("writer", 128), database, log),
-    reader: new WorkerLink<PostgresReaderCalls>({ ...kind("reader", 256), cacheBytes }, database, log),
+    reader: new WorkerLink<PostgresReaderCalls>(kind("reader", 256), database, log),
     historyReader: new WorkerLink<PostgresReaderCalls>(ofHistories, database, log),
+    contextReader: new WorkerLink<PostgresReaderCalls>(ofContexts, database, log),
     packer: new WorkerLink<PostgresPackerCalls>({ ...kind("packer", 128), givesWay: true }, database, log),
   };
-  const { writer, reader, historyReader, packer } = workers;
+  const { writer, reader, historyReader, contextReader, packer } = workers;
   closings.push(async () => {
     // Together: each may wait for a server that hangs.
-    const closed = [reader, historyReader].map((one) => one.close(() => one.call("close", null)));
+    const closed = [reader, historyReader, contextReader].map((one) => one.close(() => one.call("close", null)));
     await Promise.all([packer.close(() => packer.call("close", null)), ...closed]);
     await writer.close(() => writer.call("close", null));
   });
@@ -154,8 +157,8 @@ async function assemble(
   const reader = new SettledReader(workers.reader, writer);
   const turns = new Mutex();
   const index = new ChunkIndex();
-  const { historyReader, packer } = workers;
-  const links = { writer, reader, historyReader, packer };
+  const { historyReader, contextReader, packer } = workers;
+  const links = { writer, reader, historyReader, contextReader, packer };
   const locations = new Locations({ ...links, turns, index, refusedBytes, crowded, log, vault });
   purger = new Purger({ writer, turns, index, database, locations, log });
   await load(locations, purger);

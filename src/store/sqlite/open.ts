@@ -100,9 +100,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   // The heaps: a writer holds nothing between commits; a reader holds one step of a history or one list.
   const writer = new WorkerLink<SqliteWriterCalls>(worker("writer", 64), file, log);
   const { cacheBytes = usualCacheBytes } = options;
-  const reader = new WorkerLink<SqliteReaderCalls>({ ...worker("reader", 256), cacheBytes }, file, log);
+  const reader = new WorkerLink<SqliteReaderCalls>(worker("reader", 256), file, log);
   const ofHistories = { ...worker("reader", 256), name: "store histories", givesWay: true };
   const historyReader = new WorkerLink<SqliteReaderCalls>(ofHistories, file, log);
+  // Its thread starts with the first late report.
+  const ofContexts = { ...worker("reader", 256), name: "store contexts", cacheBytes };
+  const contextReader = new WorkerLink<SqliteReaderCalls>(ofContexts, file, log);
   // Its thread starts with the first slice that is to be sealed.
   const packer = new WorkerLink<SqlitePackerCalls>({ ...worker("packer", 128), givesWay: true }, file, log);
   let held: DatabaseSync | undefined;
@@ -110,7 +113,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     const released = await release(writer, log);
     if (released) held?.close();
     await packer.close(() => packer.call("close", null));
-    for (const one of [reader, historyReader]) await one.close(() => one.call("close", null));
+    for (const one of [reader, historyReader, contextReader]) await one.close(() => one.call("close", null));
     // Last, so that the writer moves the log into the database.
     await writer.close(() => writer.call("close", null));
     if (!released) held?.close();
@@ -120,7 +123,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   try {
     // Before the writer opens the database: after a kill it is marked as open already.
     held = hold(file);
-    store = await assemble({ writer, reader, historyReader, packer }, options, close);
+    store = await assemble({ writer, reader, historyReader, contextReader, packer }, options, close);
     // A new database has its log by now.
     readMark(held);
     await writer.call("mark", null);
@@ -173,6 +176,7 @@ interface Workers extends Pick<LocationParts, "packer"> {
   readonly writer: WorkerLink<SqliteWriterCalls>;
   readonly reader: WorkerLink<SqliteReaderCalls>;
   readonly historyReader: WorkerLink<SqliteReaderCalls>;
+  readonly contextReader: WorkerLink<SqliteReaderCalls>;
 }
 
 /** Throws what `checkNumber` does. A new database has no version. Raw SQL goes to the writer: no reader can be opened yet. */

@@ -27,6 +27,8 @@ export class BatchShare {
   #amount: number;
   /** The time that this disk needs for any batch, however small the share. */
   #diskMs = 0;
+  /** The batch before was too long. */
+  #wasLong = false;
   /** Nobody else waits for the batches. */
   isAlone = false;
 
@@ -68,7 +70,10 @@ export class BatchShare {
     if (wrote && this.#amount === least && (ms - this.#diskMs) * scale >= leastMs) this.#diskMs = ms;
     const own = ms - this.#diskMs;
     const long = Math.max(this.isAlone ? aloneMs : longMs, this.#diskMs);
-    if (own >= long) this.#amount = Math.max(least, Math.floor(Math.min(this.#amount, amount) / 2));
+    // What costs much makes every batch long. A single long batch tells of a disk that stalled or of a processor that others used.
+    const wasLong = this.#wasLong;
+    this.#wasLong = own >= long;
+    if (wasLong && this.#wasLong) this.#amount = Math.max(least, Math.floor(Math.min(this.#amount, amount) / 2));
     // Waiting reports come in messages of many, which seldom fill the share exactly. A batch that uses more than half of it had no room for the next message.
     else if (own * scale < long / 2 && amount > this.#amount / 2) this.#amount = Math.min(most, this.#amount * 2);
   }

@@ -21,8 +21,13 @@ interface OfDevice {
   readonly device: DeviceKey;
   readonly shifts: Shifts;
   readonly patches: Float64Array;
+  /** Rows of patches that were read, by key, and their bytes. */
+  readonly read: Map<number, PatchRow>;
+  bytes: number;
 }
 
+/** Bytes of the rows of patches that are kept until the transaction ends: those of thousands of late records. */
+const mostBytes = 4 * 1024 * 1024;
 /** Numbers of a row of patches: key, row number, first, last. */
 const patchNumbers = 4;
 const noPatches = new Patches([]);
@@ -75,10 +80,11 @@ export class ChangedTotals {
         throw new RecordsDamaged(noMatch);
       patches.set([key, seq, first, last], index * patchNumbers);
     }
-    return { device, shifts: this.#shifts.read(device).shifts, patches };
+    return { device, shifts: this.#shifts.read(device).shifts, patches, read: new Map(), bytes: 0 };
   }
 
-  #patches({ device, patches }: OfDevice, rows: readonly ChunkHead[], until: number): Patches {
+  #patches(known: OfDevice, rows: readonly ChunkHead[], until: number): Patches {
+    const { patches } = known;
     if (patches.length === 0) return noPatches;
     const first = rows[0]?.first ?? 0;
     let last = Number.NEGATIVE_INFINITY;
@@ -87,12 +93,23 @@ export class ChangedTotals {
     for (let at = 0; at < patches.length; at += patchNumbers) {
       const seq = patches[at + 1] ?? 0;
       if (seq > until || (patches[at + 2] ?? 0) > last || (patches[at + 3] ?? 0) < first) continue;
-      const row = this.#patch.get(patches[at] ?? 0);
-      if (!(row?.data instanceof Uint8Array) || isRowWhole("patch", { ...row, device }) === false)
-        throw new RecordsDamaged(noMatch);
-      found.push({ seq, data: row.data });
+      found.push(this.#patchRow(known, patches[at] ?? 0, seq));
     }
     return found.length === 0 ? noPatches : new Patches(found);
+  }
+
+  #patchRow(known: OfDevice, key: number, seq: number): PatchRow {
+    const read = known.read.get(key);
+    if (read !== undefined) return read;
+    const row = this.#patch.get(key);
+    if (!(row?.data instanceof Uint8Array) || isRowWhole("patch", { ...row, device: known.device }) === false)
+      throw new RecordsDamaged(noMatch);
+    const { data } = row;
+    if (known.bytes + data.byteLength <= mostBytes) {
+      known.read.set(key, { seq, data });
+      known.bytes += data.byteLength;
+    }
+    return { seq, data };
   }
 }
 

@@ -2,6 +2,9 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { mostSeq } from "../locations/sizes.ts";
 import { isDamage } from "./engine-errors.ts";
 
+/** So many row numbers behind an unreadable one are tried one by one: more than a page has. */
+const nearby = 4096;
+
 /** The values of a row's columns. */
 type Row = readonly unknown[];
 
@@ -67,15 +70,14 @@ export class RowsAround {
     }
   }
 
-  /** The last unreadable row number: doubles a step until something can be read, then bisects. */
+  /** The last unreadable row number. Looks at each number nearby, so that no readable page between two unreadable ones is passed over, then doubles the step, and bisects the last one. */
   #endOfLost(from: number): number | undefined {
     let bad = from;
-    let step = 1;
-    for (; !this.#canRead(from + step); step *= 2) {
-      bad = from + step;
+    let good = from + 1;
+    for (; !this.#canRead(good); good += bad - from < nearby ? 1 : bad - from) {
+      bad = good;
       if (bad > mostSeq) return undefined;
     }
-    let good = from + step;
     while (good - bad > 1) {
       const middle = Math.floor((bad + good) / 2);
       if (this.#canRead(middle)) good = middle;

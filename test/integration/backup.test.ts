@@ -201,7 +201,7 @@ test("damaged records are told by device and time, and no backup is made of them
       addSpentFunction(database);
       // Of any device: all that another one reported may be sealed by now.
       const row = database.prepare(
-        "select seq, data, id from tail join device on device.key = tail.device where not is_spent(device, seq, first, last) limit 1",
+        "select seq, data, id from tail join device on device.key = tail.device where not is_spent(device, seq) limit 1",
       );
       const { seq, data, id } = row.get() ?? {};
       assert.ok(data instanceof Uint8Array && typeof seq === "number");

@@ -95,7 +95,7 @@ export function readBlocks(directory: string) {
       }),
     );
     addSpentFunction(database);
-    const tail = database.prepare("select count(*) as n from tail where not is_spent(device, seq, first, last)").get();
+    const tail = database.prepare("select count(*) as n from tail where not is_spent(device, seq)").get();
     return { blocks, tail: Number(tail?.n) };
   } finally {
     database.close();

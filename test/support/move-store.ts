@@ -78,7 +78,7 @@ export function contentOf(directory: string): ReadonlyMap<string, readonly strin
     // Rows of the tail that are in blocks by now are not moved, nor what tells which these are.
     if (table === "spent") continue;
     const rows = database.prepare(
-      `select * from "${table}" ${table === "tail" ? "where not is_spent(device, seq, first, last)" : ""}`,
+      `select * from "${table}" ${table === "tail" ? "where not is_spent(device, seq)" : ""}`,
     );
     rows.setReadBigInts(true);
     const texts = rows.all().map((row) =>

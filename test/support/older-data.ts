@@ -11,7 +11,7 @@ export function unpackTail(database: DatabaseSync, chosen = "true"): void {
 /** Takes back what migrations after 0013 did, so that the next start finds a folder of that version. */
 export function backToBlocks(database: DatabaseSync): void {
   addSpentFunction(database);
-  database.exec("delete from tail where is_spent(device, seq, first, last)");
+  database.exec("delete from tail where is_spent(device, seq)");
   unpackTail(database);
   database.exec(`
     drop index geofence_positions; alter table geofence drop column positions;

@@ -49,7 +49,7 @@ export interface MadeBackup {
   readonly takenBytes: number;
   /** Bytes of blocks and of all other tables that were copied. */
   readonly copiedBytes: number;
-  /** What the operator should know of the earlier backup: why nothing was taken over from it, or that parts of it are damaged. */
+  /** What the operator should know: why nothing was taken over from the earlier backup, that parts of it are damaged, or that what the blocks tell as well is damaged in the database. */
   readonly notes: readonly string[];
 }
 
@@ -120,15 +120,24 @@ async function write(
   const manifest: Manifest = { form: 2, program, ...ofData, ...sum, ...packs, keys };
   writePrivate(join(folder, names.manifest), `${JSON.stringify(manifest, null, 2)}\n`);
   const copiedBytes = sum.bytes + total(written);
-  return { manifest, withKey, takenBytes, copiedBytes, notes: notesOn(found, snapshot.packs.why) };
+  return { manifest, withKey, takenBytes, copiedBytes, notes: notesOn(found, snapshot) };
 }
 
 function total(packs: readonly Pack[]): number {
   return packs.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-function notesOn(found: Offer | NothingToTake | undefined, foreign: string | undefined): readonly string[] {
-  if (found === undefined) return [];
+function notesOn(found: Offer | NothingToTake | undefined, { packs, damagedSpent }: Snapshot): readonly string[] {
+  const ofEarlier = found === undefined ? [] : notesOnEarlier(found, packs.why);
+  if (damagedSpent === 0) return ofEarlier;
+  const devices = damagedSpent === 1 ? "1 device" : `${damagedSpent} devices`;
+  return [
+    ...ofEarlier,
+    `What says which positions of ${devices} are in blocks is damaged. The blocks told, and the backup is whole; run waybeam check, and check the disk.`,
+  ];
+}
+
+function notesOnEarlier(found: Offer | NothingToTake, foreign: string | undefined): readonly string[] {
   const why = "why" in found ? found.why : foreign;
   if (why !== undefined) return [`Everything was copied: ${why}.`];
   if (!("damaged" in found) || found.damaged === 0) return [];

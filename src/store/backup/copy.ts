@@ -22,6 +22,8 @@ export interface Snapshot {
   readonly packs: Packs;
   /** Bytes of the database with the bytes of blocks, about. */
   readonly wholeBytes: number;
+  /** How many devices have a damaged entry of what is spent: see `spentIn`. */
+  readonly damagedSpent: number;
 }
 
 /** Where the bytes of blocks are. */
@@ -85,12 +87,12 @@ export async function copyDatabase(options: CopyOptions, work: LongWork): Promis
     database.exec("begin");
     // The first read of the transaction: the snapshot.
     const data = checkVersion(database, "live");
-    addSpentFunction(database, "live");
+    const { length: damagedSpent } = addSpentFunction(database, "live");
     const byDevice = await copyAll(database, work);
     const packs = await copyBlocks(database, options, work);
     markWhole(database);
     database.exec("commit");
-    return { data, byDevice, packs, wholeBytes: bytesOf(database) };
+    return { data, byDevice, packs, wholeBytes: bytesOf(database), damagedSpent };
   } finally {
     database.close();
   }
@@ -111,7 +113,7 @@ function bytesOf(database: DatabaseSync): number {
 const bytesTable = "block_data";
 /** The table that tells which rows of the tail are in blocks by now. A copy has none of these rows. */
 const spentTable = "spent";
-const notSpent = "and not is_spent(device, seq, first, last)";
+const notSpent = "and not is_spent(device, seq)";
 
 async function copyAll(database: DatabaseSync, work: LongWork): Promise<Map<number, Counted>> {
   const made = schemaOf(database);

@@ -146,8 +146,8 @@ class Inspector {
   #readSpent(): void {
     const table = spentIn(this.#database);
     this.#spent = new SpentRows(table);
-    for (const { device } of table.damaged)
-      this.#tell(device, "what says which of its positions are in blocks is damaged: late ones may be missing");
+    for (const device of table.damaged)
+      this.#tell(device, "what says which of its positions are in blocks is damaged; the blocks themselves tell");
   }
 
   async #chunks(table: Row["table"]): Promise<void> {

@@ -61,10 +61,10 @@ export async function loadSpent({ reader, index, log }: Omit<LoadParts, "sealer"
   index.spent?.loaded(table.rows);
   // A new row with such a number would count as spent at the next start. Nothing else tells the number where the device's blocks can't be read.
   for (const { seq } of table.rows) index.past(seq);
-  for (const { device } of table.damaged)
+  for (const device of table.damaged)
     log.error(
       { device },
-      "what says which positions of a device are in blocks is damaged: late ones may be missing; restore a backup",
+      "what says which positions of a device are in blocks was damaged; the blocks themselves told",
     );
   return new SpentRows(table);
 }

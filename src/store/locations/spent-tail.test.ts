@@ -56,9 +56,7 @@ class World {
   /** What a start finds: the rows that the table does not tell to be spent. */
   found(): number[] {
     const rows = new SpentRows({ rows: [...this.table].map(([device, one]) => ({ device, ...one })), damaged: [] });
-    return [...this.stored]
-      .filter(([seq, device]) => !rows.has({ seq, device, first: 0, last: 0 }))
-      .map(([seq]) => seq);
+    return [...this.stored].filter(([seq, device]) => !rows.has({ seq, device })).map(([seq]) => seq);
   }
 }
 

@@ -103,8 +103,6 @@ export class SpentTail {
     this.#bytes += range.add(seq - number * rangeRows, bytes);
     this.#rows += range.count;
     this.#numbers++;
-    // Where the device's entry is damaged, nothing else tells.
-    this.#upTo.set(device, Math.max(this.#upTo.get(device) ?? 0, seq));
     const own = this.#byDevice.get(device);
     if (own === undefined) this.#byDevice.set(device, [seq]);
     else own.push(seq);

@@ -105,7 +105,7 @@ export class SqliteRows implements ReadSide {
     const key = table.key.map(quoted).join(", ");
     const marks = table.keyAt.map((at) => (table.columns[at]?.type === "text" ? "cast(? as text)" : "?")).join(", ");
     // Rows of the tail that are in blocks by now are not there any more, for every other reader.
-    const own = table.name === "tail" ? "not is_spent(device, seq, first, last)" : (ownRows[table.name] ?? "true");
+    const own = table.name === "tail" ? "not is_spent(device, seq)" : (ownRows[table.name] ?? "true");
     const select = `select ${columns.join(", ")} from ${quoted(table.name)} where ${own}`;
     const made = {
       first: this.#prepare(`${select} order by ${key}`),

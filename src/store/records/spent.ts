@@ -30,47 +30,29 @@ export function unpackStays(bytes: Uint8Array): readonly number[] {
   return Array.from({ length: Math.floor(bytes.byteLength / 8) }, (_, index) => view.getFloat64(index * 8, true));
 }
 
-/** The times of a block, and the row number up to which rows of the tail may be in it. */
-export interface BlockSpan {
-  readonly first: number;
-  readonly last: number;
-  readonly asOf: number;
-}
-
-/** Spent rows of all devices, as the table says. */
-export interface SpentTable {
-  readonly rows: readonly (Spent & { readonly device: DeviceKey })[];
-  /** Devices whose entry is damaged, with their blocks. */
-  readonly damaged: readonly { readonly device: DeviceKey; readonly blocks: readonly BlockSpan[] }[];
-}
-
-/** A row of the tail. */
-export interface TailRow {
-  readonly seq: number;
+/** What is spent of a device. */
+export interface SpentOfDevice extends Spent {
   readonly device: DeviceKey;
-  /** Event times of its first and its last record. */
-  readonly first: number;
-  readonly last: number;
+}
+
+/** Spent rows of all devices. */
+export interface SpentTable {
+  readonly rows: readonly SpentOfDevice[];
+  /** Devices whose entry in the table is damaged. What is spent of them was found out by their blocks. */
+  readonly damaged: readonly DeviceKey[];
 }
 
 /** Tells which rows of the tail are spent. */
 export class SpentRows {
-  readonly #spent = new Map<DeviceKey, Spent>();
-  readonly #damaged = new Map<DeviceKey, readonly BlockSpan[]>();
+  readonly #spent = new Map<DeviceKey, { readonly seq: number; readonly stays: ReadonlySet<number> }>();
 
-  constructor({ rows, damaged }: SpentTable) {
-    for (const { device, seq, stays } of rows) this.#spent.set(device, { seq, stays });
-    for (const { device, blocks } of damaged) this.#damaged.set(device, blocks);
+  constructor({ rows }: SpentTable) {
+    for (const { device, seq, stays } of rows) this.#spent.set(device, { seq, stays: new Set(stays) });
   }
 
-  /**
-   * Whether a row is spent. If the device's entry is damaged, a row counts as spent where a block lies over it that was made later: then some late records may be hidden, but none is
-   * shown twice.
-   */
-  has({ seq, device, first, last }: TailRow): boolean {
+  /** Whether a row is spent. */
+  has({ seq, device }: { readonly seq: number; readonly device: DeviceKey }): boolean {
     const spent = this.#spent.get(device);
-    if (spent !== undefined) return seq <= spent.seq && !spent.stays.includes(seq);
-    const blocks = this.#damaged.get(device);
-    return blocks?.some((block) => block.asOf >= seq && block.first <= last && block.last >= first) ?? false;
+    return spent !== undefined && seq <= spent.seq && !spent.stays.has(seq);
   }
 }

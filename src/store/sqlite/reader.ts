@@ -56,14 +56,9 @@ class Reader {
     const chosen = "seq in (select value from json_each(?))";
     const blocks = this.database.prepare(`select 1 from block where ${chosen} limit 1`);
     if (blocks.get(list) !== undefined) return true;
-    const rows = this.database.prepare(
-      `select ${asDoubles(["seq", "device", "first", "last"])} from tail where ${chosen}`,
-    );
+    const rows = this.database.prepare(`select ${asDoubles(["seq", "device"])} from tail where ${chosen}`);
     const spent = new SpentRows(spentIn(this.database));
-    return rows.all(list).some(({ seq, device, first, last }) => {
-      const row = { seq: Number(seq), device: Number(device), first: Number(first), last: Number(last) };
-      return !spent.has(row);
-    });
+    return rows.all(list).some(({ seq, device }) => !spent.has({ seq: Number(seq), device: Number(device) }));
   }
 
   waiting(): ReaderCalls["waiting"]["answer"] {

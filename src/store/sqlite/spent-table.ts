@@ -1,9 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
 import { isWhole } from "../records/row-sum.ts";
-import { type BlockSpan, SpentRows, type SpentTable, unpackStays } from "../records/spent.ts";
+import { type SpentOfDevice, SpentRows, type SpentTable, unpackStays } from "../records/spent.ts";
 import { doubles } from "./row-sums.ts";
 import { RowsAround } from "./rows-around.ts";
+import { spentAgain } from "./spent-again.ts";
 
 /** Rows that are read at a time. */
 const some = 1024;
@@ -16,13 +17,13 @@ interface Lost {
   readonly fits?: (device: DeviceKey) => boolean;
 }
 
-/** Reads which rows of the tail are spent. `schema`: of an attached database. */
+/** Reads which rows of the tail are spent. Where an entry is damaged, the blocks tell. `schema`: of an attached database. */
 export function spentIn(database: DatabaseSync, schema: "main" | "live" = "main"): SpentTable {
-  const rows: SpentTable["rows"][number][] = [];
+  const rows: SpentOfDevice[] = [];
   const lost: Lost[] = [];
-  // Data of earlier versions have no such table.
-  const there = database.prepare(`select 1 from ${schema}.sqlite_master where name = 'spent'`).get();
-  if (there === undefined) return { rows, damaged: [] };
+  // Data of earlier versions have no such tables. A backup has the bytes of blocks elsewhere, and no spent rows.
+  const there = database.prepare(`select 1 from ${schema}.sqlite_master where name in ('spent', 'block_data')`).all();
+  if (there.length < 2) return { rows, damaged: [] };
   const columns = `${doubles(["device", "seq", "crc"])}, data`;
   for (const row of new RowsAround(database, { table: `${schema}.spent`, columns }).all(some)) {
     if ("from" in row) {
@@ -35,43 +36,27 @@ export function spentIn(database: DatabaseSync, schema: "main" | "live" = "main"
     if (fits(device)) rows.push({ device, seq, stays: unpackStays(data) });
     else lost.push({ from: device, to: device, fits });
   }
+  if (lost.length === 0) return { rows, damaged: [] };
   const known = new Set(rows.map(({ device }) => device));
-  return { rows, damaged: lost.length === 0 ? [] : blocksOf(database, schema, lost, known) };
+  const again = spentAgain(database, schema, (device) => !known.has(device) && lost.some((one) => isOf(one, device)));
+  return { rows: [...rows, ...again], damaged: again.map(({ device }) => device) };
 }
 
 const nothing = new Uint8Array(0);
 
-/** The blocks of devices whose entries can't be read. `known`: devices that have another entry. */
-function blocksOf(
-  database: DatabaseSync,
-  schema: string,
-  lost: readonly Lost[],
-  known: ReadonlySet<DeviceKey>,
-): SpentTable["damaged"] {
-  const isLost = (device: DeviceKey) =>
-    !known.has(device) &&
-    lost.some(({ from, to, fits }) => (device >= from && device <= to) || fits?.(device) === true);
-  // Undefined: the device's entry is not lost.
-  const found = new Map<DeviceKey, BlockSpan[] | undefined>();
-  const columns = doubles(["seq", "device", "first", "last", "as_of"]);
-  for (const row of new RowsAround(database, { table: `${schema}.block`, columns }).all(some)) {
-    if ("from" in row) continue;
-    const [, device = 0, first = 0, last = 0, asOf = 0] = row.map(Number);
-    if (!found.has(device)) found.set(device, isLost(device) ? [] : undefined);
-    found.get(device)?.push({ first, last, asOf });
-  }
-  return [...found].flatMap(([device, blocks]) => (blocks === undefined ? [] : [{ device, blocks }]));
+function isOf({ from, to, fits }: Lost, device: DeviceKey): boolean {
+  return (device >= from && device <= to) || fits?.(device) === true;
 }
 
-/** Adds `is_spent(device, seq, first, last)` to SQL: whether a row of the tail is spent, as of now. Call it in the transaction that reads the rows. Returns the damaged entries. */
+/** Adds `is_spent(device, seq)` to SQL: whether a row of the tail is spent, as of now. Call it in the transaction that reads the rows. Returns the damaged entries. */
 export function addSpentFunction(database: DatabaseSync, schema: "main" | "live" = "main"): SpentTable["damaged"] {
   const table = spentIn(database, schema);
   const spent = new SpentRows(table);
   // A damaged integer may be too large for JavaScript, and would make the whole query fail.
   const options = { deterministic: true, varargs: true, useBigIntArguments: true };
   database.function("is_spent", options, (...numbers) => {
-    const [device = 0, seq = 0, first = 0, last = 0] = numbers.map(Number);
-    return spent.has({ device, seq, first, last }) ? 1 : 0;
+    const [device = 0, seq = 0] = numbers.map(Number);
+    return spent.has({ device, seq }) ? 1 : 0;
   });
   return table.damaged;
 }

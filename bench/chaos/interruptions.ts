@@ -7,6 +7,8 @@ import type { Preloaded } from "./preload.ts";
 
 /** What a command whose operations nobody has counted yet may do. */
 const firstGuess = 150;
+/** The last of its operations, among which are those that give files their names. */
+const lastOperations = 24;
 const cuts: readonly Cut[] = ["nothing", "some", "sectors"];
 
 /** Starts a command with these variables. */
@@ -15,7 +17,7 @@ export type Starting = (environment: Preloaded) => ChildProcess;
 /** What became of a command: it was killed, or it ended by itself. */
 export type Outcome = "killed" | Ended;
 
-/** Kills of one command at random operations on a disk: as often at the end of its work as at the beginning, however fast the machine is. */
+/** Kills of one command at random operations on a disk, however fast the machine is: half of the time at any of them, a quarter at one of the last. A quarter of the time it may end. */
 export class Interruptions {
   readonly #scene: Scene;
   readonly #what: string;
@@ -27,6 +29,15 @@ export class Interruptions {
     this.#what = what;
   }
 
+  /** The operation at which it is killed. */
+  #place(): number {
+    const { random } = this.#scene;
+    const kind = random();
+    if (kind < 0.25) return Number.MAX_SAFE_INTEGER;
+    const last = kind < 0.5 ? Math.min(lastOperations, this.#whole) : this.#whole;
+    return this.#whole - Math.floor(random() * last);
+  }
+
   /**
    * Runs it on the disk of a folder. Kills it at one of its operations, or when the service is ready that it starts, or lets it end. `power`: half of the time the power of that disk is cut then, whether it was
    * killed or not.
@@ -35,7 +46,7 @@ export class Interruptions {
     const { random, count } = this.#scene;
     const disk = new Disk(folder);
     try {
-      const at = 1 + Math.floor(random() * this.#whole);
+      const at = this.#place();
       const child = start(disk.environment(at));
       void placesOf(child).then(
         () => child.kill("SIGKILL"),

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { type Cut, Disk } from "../../bench/chaos/disk.ts";
 import { noPreload } from "../../bench/chaos/preload.ts";
+import { Stage } from "../../bench/chaos/stage.ts";
 import { chance } from "../support/any-order.ts";
 import { noFiles } from "../support/engine.ts";
 import { folderOf, startService } from "../support/service.ts";
@@ -47,6 +48,27 @@ describe("a power cut", { skip: noFiles || (noPreload() ?? false) }, () => {
       assert.ok(!existsSync(place("folder")));
       assert.ok(lost > 4);
     });
+
+  it("shows where trackers were told that something is stored, and it was not synced", async () => {
+    const stage = new Stage({ whole: false, rounds: 1, reportMs: 400 }, 5);
+    const { broken } = await stage.play({
+      name: "lying-disk",
+      does: "the power is cut after a disk said of everything that it is synced, and synced nothing",
+      run: async ({ directory, start, report, stop, kill }) => {
+        await start();
+        await report();
+        await stop();
+        const disk = new Disk(directory);
+        await start({ environment: { ...disk.environment(), CHAOS_LIES: "1" } });
+        await report();
+        await kill();
+        disk.cut("nothing", chance(1));
+        disk.close();
+      },
+    });
+    await stage.close();
+    assert.match(broken.join("\n"), /acknowledged and not stored/);
+  });
 
   it("leaves the keys that the first start made", async (context) => {
     const folder = folderOf(context);

@@ -13,6 +13,12 @@ const jumps = [
   { name: "a day back", ms: -dayMs },
 ] as const;
 
+/** How far the service's clock is ahead of the machine's, ms, as its answers tell. */
+async function aheadMs({ service }: Scene): Promise<number> {
+  const { headers } = await fetch(`${service.url}/health/ready`);
+  return Date.parse(headers.get("date") ?? "") - Date.now();
+}
+
 /** The clock jumps, and back. Half of the time the service is killed meanwhile, and starts by the wrong clock. */
 async function jump(scene: Scene, clock: MovedClock, { name, ms }: (typeof jumps)[number]): Promise<void> {
   const { start, report, kill, wait, random, allAcknowledged, count, must } = scene;
@@ -35,6 +41,7 @@ async function jump(scene: Scene, clock: MovedClock, { name, ms }: (typeof jumps
   clock.pass(nextLookMs);
   await wait(wrongMs);
   must((await deletedPositions(scene)) === 0, "nothing is deleted by a clock that is wrong");
+  must(Math.abs((await aheadMs(scene)) - ms) < dayMs / 2, `the service's clock is ${name}`);
   clock.set(0);
   await allAcknowledged();
   clock.pass(nextLookMs);

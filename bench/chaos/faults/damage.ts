@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { commandLine } from "../../../test/support/waybeam.ts";
 import type { Fault, Scene } from "../fault.ts";
 
@@ -26,6 +27,21 @@ function flip({ directory, random }: Scene): { device: string; back: () => void 
   return { device: String(block.id), back: change };
 }
 
+/** So many messages of a tracker that sends many records have more than a block's. */
+const blockMessages = 60;
+/** How long the first block may take, ms. */
+const patienceMs = 30_000;
+
+/** Waits until there is a block. */
+async function sealed({ reported, rest, service, must }: Scene): Promise<void> {
+  await reported(blockMessages);
+  rest();
+  const blocks = async () => Number(/^waybeam_store_blocks (\d+)/m.exec(await service.metrics())?.[1] ?? 0);
+  for (const end = performance.now() + patienceMs; performance.now() < end; await sleep(50))
+    if ((await blocks()) > 0) return;
+  must(false, "there is a block to damage");
+}
+
 /** The bit is changed back in the end, so that the ledger holds again. */
 export const damage: Fault = {
   name: "damaged-block",
@@ -35,6 +51,7 @@ export const damage: Fault = {
     for (let round = 0; round < scene.rounds; round++) {
       await scene.start();
       await scene.report();
+      await sealed(scene);
       await scene.stop();
       const damaged = flip(scene);
       if (damaged === undefined) continue;

@@ -1,15 +1,23 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { dataFolder, removeFolder } from "../../../test/support/service.ts";
 import type { Fault, Scene } from "../fault.ts";
 import { missing } from "../machine.ts";
 
 /** How long calls fail or are slow at most, ms. */
 const faultMs = 2500;
 
-/** strace lets system calls of a running process fail or wait: https://man7.org/linux/man-pages/man1/strace.1.html, "Tampering". */
-function tamper(pid: number | undefined, calls: string, how: string): ChildProcess {
-  const what = ["-e", `trace=${calls}`, "-e", `inject=${calls}:${how}`];
-  return spawn("strace", ["-f", "-qq", "-o", "/dev/null", ...what, "-p", String(pid)], { stdio: "ignore" });
+/** strace lets system calls of a running process fail or wait: https://man7.org/linux/man-pages/man1/strace.1.html, "Tampering". `record`: the file for what it did. */
+function tamper(pid: number | undefined, calls: string, how: string, record: string): ChildProcess {
+  const what = ["-s", "0", "-e", `trace=${calls}`, "-e", `inject=${calls}:${how}`];
+  return spawn("strace", ["-f", "-qq", "-o", record, ...what, "-p", String(pid)], { stdio: "ignore" });
+}
+
+/** How many calls strace let fail or wait. */
+function tamperedCalls(record: string): number {
+  return readFileSync(record, "latin1").match(/\((?:INJECTED|DELAYED)\)$/gm)?.length ?? 0;
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -33,11 +41,13 @@ function noStrace(): string | undefined {
 }
 
 async function tampered(scene: Scene, calls: string, how: () => string): Promise<void> {
+  const folder = dataFolder();
   for (let round = 0; round < scene.rounds; round++) {
     await scene.start();
     await scene.report();
     const { child } = scene.service;
-    const strace = tamper(child.pid, calls, how());
+    const record = join(folder, String(round));
+    const strace = tamper(child.pid, calls, how(), record);
     await scene.wait(faultMs);
     scene.must(strace.exitCode === null, "strace is attached");
     scene.must(child.exitCode === null, "the service goes on while its disk fails");
@@ -47,10 +57,14 @@ async function tampered(scene: Scene, calls: string, how: () => string): Promise
       scene.count("kills");
     }
     if (strace.exitCode === null) await end(strace);
+    const times = tamperedCalls(record);
     scene.count("faults");
+    scene.count("calls that failed or were slow", times);
+    scene.must(times > 0, `some of the service's calls of ${calls} fail or are slow`);
     await scene.start();
     await scene.allAcknowledged();
   }
+  removeFolder(folder);
 }
 
 const holds = "every tracker is acknowledged again, without a restart";

@@ -61,6 +61,10 @@ function noMount(): string | undefined {
   return status === 0 ? undefined : "needs the right to mount a small file system (root)";
 }
 
+async function isReady({ service }: Scene): Promise<boolean> {
+  return (await fetch(`${service.url}/health/ready`)).status !== 503;
+}
+
 const fullDisk: Fault = {
   name: "full-disk",
   does: "the disk fills while trackers report, and has room again; every other time the service is killed meanwhile",
@@ -74,7 +78,7 @@ const fullDisk: Fault = {
         const empty = fill(join(directory, ".."), scene.random() * leftBytes);
         await scene.wait(fullMs);
         scene.must(scene.service.child.exitCode === null, "the service goes on while the disk is full");
-        if ((await fetch(`${scene.service.url}/health/ready`)).status === 503) scene.count("not ready while full");
+        if (!(await isReady(scene))) scene.count("not ready while full");
         if (round % 2 === 1) await scene.kill();
         empty();
         scene.count("times full");
@@ -103,6 +107,7 @@ const fileLimit: Fault = {
       limitFiles(child.pid, Math.floor(random() * 1.2 * statSync(join(directory, "waybeam.db-wal")).size));
       await wait(fullMs);
       must(child.exitCode === null, "the service goes on while its files can't grow");
+      if (!(await isReady(scene))) count("not ready while limited");
       limitFiles(child.pid, "unlimited");
       count("limits");
       await allAcknowledged();

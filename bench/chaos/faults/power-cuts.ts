@@ -41,6 +41,7 @@ async function cutOften(scene: Scene, cuts: readonly Cut[]): Promise<void> {
       // The first start ever is one that must be played: what it makes is made once.
       const moment = moments[Math.floor(random() * moments.length)] ?? "reporting";
       await work(scene, disk, moment);
+      scene.must(disk.operations > 0, "what the service does to its disk is recorded");
       const lost = disk.cut(cuts[Math.floor(random() * cuts.length)] ?? "nothing", random);
       count(`cuts while ${moment}`);
       count("operations lost", lost);

@@ -1,6 +1,7 @@
 /*
  * Records in the file CHAOS_RECORD what a process does to the files in the folder CHAOS_ROOT, and what it syncs. From that, ../disk.ts makes what a power cut leaves of them.
  * With CHAOS_KILL_AT, the process is killed at the operation of that number; a write is cut in two then.
+ * With CHAOS_LIES, nothing is synced, though the process is told that it was: a test sees by that whether missing syncs are noticed.
  *
  * What is done in other ways (files that are mapped, copied by the system, or truncated by it at once) is not seen. ../disk.ts notices: what was recorded is then not what is on the disk.
  */
@@ -37,6 +38,7 @@ static char root[PATH_MAX];
 static size_t root_length;
 static int record_fd = -1;
 static long kill_at;
+static int lies;
 static long done;
 static uint64_t recorded;
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
@@ -49,6 +51,7 @@ __attribute__((constructor)) static void begin(void) {
   snprintf(root, sizeof root, "%s", folder);
   root_length = strlen(root);
   if (at != NULL) kill_at = atol(at);
+  lies = getenv("CHAOS_LIES") != NULL;
   record_fd = (int)syscall(SYS_openat, AT_FDCWD, record, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (record_fd < 0) abort();
 }
@@ -217,6 +220,7 @@ static int synced(int fd, long call) {
   uint64_t file;
   enum target target = target_of(fd, &file);
   if (target != REGULAR && target != FOLDER) return (int)syscall(call, fd);
+  if (lies) return 0;
   take_turn();
   if (is_due()) die();
   uint64_t before = recorded;

@@ -79,8 +79,10 @@ async function restored(
 ): Promise<void> {
   const { start, waybeam } = commandLine(directory);
   const args = ["restore", "--replace", target];
-  for (let times = 0; times < killsInARow; times++)
-    await restores.run(directory, true, (environment) => start(args, environment));
+  for (let times = 0; times < killsInARow; times++) {
+    const outcome = await restores.run(directory, true, (environment) => start(args, environment));
+    if (outcome !== "killed") must(outcome.code === 0, `a restore that nobody kills ends: ${outcome.err}`);
+  }
   if (random() < 0.5) {
     const { code, err } = await waybeam(args);
     must(code === 0, `a backup is restored after a restore that was killed: ${err}`);

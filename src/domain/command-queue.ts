@@ -283,7 +283,8 @@ export class CommandQueue {
   }
 
   async #step(command: Command, to: Command["state"], change: CommandChange): Promise<void> {
-    await this.#context.store.commands.step(command.key, [command.state], to, change);
+    const from = command.state === "sent" ? "ours" : command.state;
+    await this.#context.store.commands.step(command.key, [from], to, change);
   }
 }
 

@@ -7,6 +7,7 @@ import type { User } from "../model/account.ts";
 import type { CommandChannel, CommandState } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
 import { noIdentityRules } from "../model/device.ts";
+import type { StepFrom } from "../ports/command-store.ts";
 import { type CommandRightsContext, cancelWithoutRight } from "./command-rights.ts";
 
 const now = 1_000_000;
@@ -32,7 +33,7 @@ const device: Device = {
 
 /** Asks for a command of this user; what was answered, and how the command was stepped. */
 async function ask(user: User | undefined, channel: CommandChannel, find: () => Promise<Device>) {
-  const steps: (readonly [number, readonly CommandState[], CommandState, unknown])[] = [];
+  const steps: (readonly [number, readonly StepFrom[], CommandState, unknown])[] = [];
   const context: CommandRightsContext = {
     store: {
       users: { findByKey: async (key) => (key === 3 ? user : undefined) },

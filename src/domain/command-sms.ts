@@ -184,7 +184,7 @@ export class CommandSms {
   /** The command after the step; as it was where its device was removed meanwhile. */
   async #step(command: Command, to: Command["state"], change: CommandChange): Promise<Command> {
     const { commands } = this.#context.store;
-    return (await commands.step(command.key, ["sent"], to, change)) ?? { ...command, ...change, state: to };
+    return (await commands.step(command.key, ["ours"], to, change)) ?? { ...command, ...change, state: to };
   }
 
   /** What receipts made of the command that came before its parts' names were recorded; undefined: nothing. One that came before the message was handed over is of another of its name: gateways give names again. */

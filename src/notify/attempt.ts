@@ -46,14 +46,29 @@ const nothing: Attempted = { showed: {}, again: false };
 export class Attempt {
   readonly #deps: AttemptDeps;
   readonly #subjects: Subjects;
+  readonly #underWay = new Set<number>();
 
   constructor(deps: AttemptDeps) {
     this.#deps = deps;
     this.#subjects = new Subjects(deps.store, deps.log);
   }
 
+  /** Keys of the notices that are being tried. */
+  get underWay(): readonly number[] {
+    return [...this.#underWay];
+  }
+
   /** Tries it once. */
   async run(notice: Notice): Promise<Attempted> {
+    this.#underWay.add(notice.key);
+    try {
+      return await this.#run(notice);
+    } finally {
+      this.#underWay.delete(notice.key);
+    }
+  }
+
+  async #run(notice: Notice): Promise<Attempted> {
     const { store, clock, ways } = this.#deps;
     const found = await this.#subjects.find(notice, clock);
     if (found === "gone") return nothing;
@@ -84,7 +99,7 @@ export class Attempt {
     return { day, limit, accountLimit, count: partsOf(subject, this.#deps.ways) };
   }
 
-  /** `unknown`: the store did not answer. It may be claimed then, and would be nobody's until the next start: it is given back. */
+  /** `unknown`: the store did not answer. It may be claimed then, and nobody would work on it for some minutes: it is given back. */
   async #claim(notice: Notice, places: DayPlaces | undefined) {
     const { store, clock, log } = this.#deps;
     try {
@@ -114,7 +129,13 @@ export class Attempt {
 
   async #conclude(notice: Notice, handed: Handed): Promise<Attempted> {
     const outcome = this.#outcomeOf(notice, handed);
-    await this.#record(notice, outcome);
+    if ((await this.#record(notice, outcome)) === "lost") {
+      this.#deps.log.warn(
+        { notice: notice.id, ...outcome },
+        "what became of a notice is not recorded: another process has taken it over, or its device is removed",
+      );
+      return { showed: showedOf(handed), again: false };
+    }
     return { showed: showedOf(handed), again: outcome.state === "queued" };
   }
 
@@ -154,19 +175,25 @@ export class Attempt {
     return { state: "queued", reason, peerId: null, dueAt: clock.now() + pause };
   }
 
-  /** Records what became of it; while the store is down that is tried again. Where the service ends before, the notice is sent again under its id. */
-  async #record(notice: Notice, outcome: NoticeOutcome): Promise<void> {
+  /**
+   * Records what became of it; while the store is down that is tried again. Where the service ends before, the notice is sent again under its id. `lost`: another process had the claim, or
+   * nobody; not told if an earlier answer was lost, because that call may have recorded it.
+   */
+  async #record(notice: Notice, outcome: NoticeOutcome): Promise<"recorded" | "lost" | "unknown"> {
     const { store, clock, log, stopping, stopped, count } = this.#deps;
+    let unanswered = false;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, mostPauseMs)) {
       try {
-        await store.notices.finish(notice.key, outcome, clock.now());
+        const recorded = await store.notices.finish(notice.key, outcome, clock.now());
+        if (recorded === "lost" && !unanswered) return "lost";
         count(notice.target.channel, outcome.state === "queued" ? "retried" : outcome.state);
-        return;
+        return "recorded";
       } catch (error) {
         // The store may be closed by now: the next start sends the notice again, and the outbox has said so.
         const level = stopped.aborted ? "debug" : "warn";
         log[level]({ error, notice: notice.id, state: outcome.state }, "what became of a notice can't be recorded");
-        if (stopping.aborted) return;
+        if (stopping.aborted) return "unknown";
+        unanswered = true;
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }

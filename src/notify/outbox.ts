@@ -57,6 +57,8 @@ const countMs = 10_000;
 const stopMs = 5_000;
 /** Pause before the store is asked again where it could not be, ms. */
 const storeDownMs = 1000;
+/** How often claims are renewed, ms. One that fails does not matter: see `noticeLeaseMs`. */
+const renewMs = 60_000;
 
 /** The outbox over its store and its ways out. */
 export function createOutbox(deps: OutboxDeps): Outbox {
@@ -75,6 +77,8 @@ class Worker implements Outbox {
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
   #counting: NodeJS.Timeout | undefined;
+  #renewal: NodeJS.Timeout | undefined;
+  #renewing: Promise<void> | undefined;
   #starting: Promise<void> | undefined;
   #arming: Promise<void> | undefined;
   #armAgain = false;
@@ -109,11 +113,13 @@ class Worker implements Outbox {
   async stop(): Promise<void> {
     this.#unsubscribe?.();
     clearInterval(this.#counting);
+    clearInterval(this.#renewal);
     clearTimeout(this.#soon);
     this.#stopping.abort();
     await this.#starting;
     await this.#arming;
     await this.#making;
+    await this.#renewing;
     clearTimeout(this.#timer);
     let timer: NodeJS.Timeout | undefined;
     const tooLong = new Promise<void>((resolve) => {
@@ -139,11 +145,10 @@ class Worker implements Outbox {
   }
 
   async #begin(): Promise<void> {
-    const { store, clock, log, bus } = this.#deps;
+    const { log, bus } = this.#deps;
     while (!this.#stopping.signal.aborted) {
       try {
-        const left = await store.notices.recover(clock.now());
-        if (left > 0) log.info({ notices: left }, "notices without an answer are sent again");
+        await this.#renew();
         break;
       } catch (error) {
         log.warn({ error }, "the outbox can't be taken up; trying again");
@@ -156,6 +161,21 @@ class Worker implements Outbox {
     });
     this.#counting = setInterval(() => void this.#count(), countMs);
     this.#counting.unref();
+    this.#renewal = setInterval(() => {
+      this.#renewing = this.#renew().catch((error: unknown) =>
+        log.warn({ error }, "claims of notices can't be renewed; trying again"),
+      );
+    }, renewMs);
+    this.#renewal.unref();
+    this.#wake();
+  }
+
+  /** Renews the claims of what is under way, and takes up what a process that ended left. */
+  async #renew(): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    const left = await store.notices.renew(clock.monotonic(), this.#attempt.underWay);
+    if (left === 0) return;
+    log.info({ notices: left }, "notices without an answer are sent again");
     this.#wake();
   }
 

@@ -170,6 +170,9 @@ export interface NoticeRoom {
   readonly more: boolean;
 }
 
+/** How long claims last after their owner's last renewal, ms: longer than the time between two renewals and any try together. A mail may take 600 s (`mail.timeoutSeconds`), and before that the answer to its claim 20 s. */
+export const noticeLeaseMs = 900_000;
+
 /** The outbox. Each device has a bounded number of notices, which `makeRoom` sees to. A notice is worked on by whoever claimed it; each step is a compare-and-set. */
 export interface NoticeStore {
   /** Notices of a channel that may be sent now, those due first at first; not those that are being sent. One question looks at a bounded number of them: there may be more though it gives none. */
@@ -182,14 +185,18 @@ export interface NoticeStore {
    * `gone`: it is not queued any more, or its device is gone.
    */
   claim(key: number, now: number, counter: DayPlaces | undefined): Promise<"claimed" | "limit" | "gone">;
-  /** Ends a try; a notice that is not `sending` stays as it is. A place in the counter is given back where the notice is not sent after all (`failed`, `suppressed`); while it waits for another try it keeps it. */
-  finish(key: number, outcome: NoticeOutcome, now: number): Promise<void>;
+  /** Ends a try. `lost`: this process has no claim of the notice, which stays as it is: it was recorded before, or another process has taken the notice over. A place in the counter is given back where the notice is not sent after all (`failed`, `suppressed`); while it waits for another try it keeps it. */
+  finish(key: number, outcome: NoticeOutcome, now: number): Promise<"recorded" | "lost">;
   /** Makes notices wait until then; those that are not queued stay as they are. */
   postpone(keys: readonly number[], dueAt: number): Promise<void>;
   /** Counts the queued notices, of all channels; those of a removed device until they are deleted. */
   backlog(): Promise<NoticeBacklog>;
-  /** On start: what a crash left as `sending` is queued again, keeping its place; how many. */
-  recover(now: number): Promise<number>;
+  /**
+   * Renews the claims of the notices that this process works on (`underWay`, by their keys). Called at the start, and then several times in `noticeLeaseMs`. Queues again, keeping their
+   * places, what this process has claimed and does not work on, since the claim was not answered; and what others claimed, if the engine knows that their runs have ended, or if they
+   * renewed no claim for `noticeLeaseMs`. How many these were. `now`: monotonic ms.
+   */
+  renew(now: number, underWay: readonly number[]): Promise<number>;
   /** Newest first. */
   list(device: DeviceKey, range: NoticeRange): Promise<readonly Notice[]>;
   page(device: DeviceKey, ask: PageAsk, states?: readonly NoticeState[]): Promise<Page<Notice>>;

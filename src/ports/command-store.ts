@@ -11,6 +11,9 @@ export type CommandChange = Partial<Pick<Command, "sentAt" | "finishedAt" | "rep
   readonly smsIds?: readonly (string | null)[];
 };
 
+/** What a command must be for a step. `ours`: sent, and by this process; so what becomes of it is recorded by who sent it, and by nobody else. */
+export type StepFrom = CommandState | "ours";
+
 /** What is known of the parts of a command by SMS: all were delivered, one will not be, or more is to come. */
 export type SmsDelivery = "delivered" | "failed" | "open";
 
@@ -37,10 +40,10 @@ export interface CommandStore {
   page(device: DeviceKey, ask: PageAsk): Promise<Page<Command>>;
   /** Those that wait for the device's connection, oldest first, after the command of that key; expired ones too. */
   queued(device: DeviceKey, after: number, limit: number): Promise<readonly Command[]>;
-  /** The command after the step; undefined where its state was none of `from`, or its failure not the one that is given. */
+  /** The command after the step; undefined where it was none of `from`, or its failure not the one that is given. A step to `sent` makes the command this process's. */
   step(
     key: number,
-    from: readonly CommandState[],
+    from: readonly StepFrom[],
     to: CommandState,
     change: CommandChange,
     failure?: string,

@@ -181,6 +181,8 @@ export interface CommandTable {
   failure: string | null;
   /** Unique for a user and a device where there is one. */
   idempotency_key: string | null;
+  /** The run of a service that sent it last, and so records what becomes of it. Empty: none, or one of an older version. */
+  owner: Generated<string>;
 }
 
 /** One SMS of a command. */
@@ -306,6 +308,10 @@ export interface NoticeTable {
   counted_places: Generated<number>;
   /** How often it was sent again by hand. */
   resends: Generated<number>;
+  /** The run of a service that works on it, while it is being sent. Empty: one of an older version. */
+  owner: Generated<string>;
+  /** How often the owner had renewed its claims when it renewed this one last. */
+  lease: Generated<number>;
 }
 
 /** Settings of the whole service. */
@@ -383,4 +389,4 @@ export type NewAlertRow = Omit<AlertRow, "key">;
 /** A notice as read. */
 export type NoticeRow = Selectable<NoticeTable>;
 /** A notice as written. */
-export type NewNoticeRow = Omit<NoticeRow, "key">;
+export type NewNoticeRow = Omit<NoticeRow, "key" | "owner" | "lease">;

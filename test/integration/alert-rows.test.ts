@@ -74,7 +74,8 @@ describe("alerts, rules and notices in SQLite", () => {
       for (const step of steps) changed.push(Number((await rows.executeQuery(step)).numAffectedRows ?? 0n));
       return changed;
     };
-    const notices = new NoticeRows(rows, openVault, new CrowdedNotices(10), together);
+    const owner = { name: "run", alone: false };
+    const notices = new NoticeRows(rows, { vault: openVault, crowded: new CrowdedNotices(10), together, owner });
     await askAlerts(new AlertRows(rows), notices, device.key);
     const crowded = new CrowdedNotices(0);
     crowded.made(others, 2);
@@ -158,7 +159,8 @@ async function askAlerts(alerts: AlertRows, notices: NoticeRows, device: number)
   await notices.claim(0, now, undefined);
   const places = { day: "2026-11-21", limit: 1 };
   assert.equal(await notices.claim(key, now, places), "claimed");
-  assert.equal(await notices.recover(), 1);
+  const queued = [await notices.renew(0, [key]), await notices.renew(0, []), await notices.renew(0, [])];
+  assert.deepEqual(queued, [0, 0, 1]);
   assert.equal(await notices.claim(key, now, { ...places, day: "2026-11-22" }), "claimed");
   await notices.finish(key, { state: "queued", reason: null, peerId: null, dueAt: now, untried: true }, now);
   assert.equal(await notices.claim(key, now, { day: "2026-11-23", limit: 0 }), "limit");

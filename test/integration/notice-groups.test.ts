@@ -67,7 +67,9 @@ class Bench {
   #rows(): NoticeRows {
     const parts = { writer: this.writer, reader: this.#reader, turns: new Mutex() };
     const database = new Kysely<Schema>({ dialect: new WorkerDialect(parts) });
-    return new NoticeRows(database, openVault, new CrowdedNotices(1000), runTogether(parts));
+    const owner = { name: "run", alone: true };
+    const crowded = new CrowdedNotices(1000);
+    return new NoticeRows(database, { vault: openVault, crowded, together: runTogether(parts), owner });
   }
 
   /** Before anything else: makes the file and the notices, in the order of the changes. */

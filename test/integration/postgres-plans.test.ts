@@ -86,7 +86,7 @@ describe("the plans of PostgreSQL", { skip: noPostgres }, () => {
     }
     await notices.nextDue();
     await notices.backlog();
-    await notices.recover(now);
+    for (const key of [1, 2, 3]) await notices.renew(now, [key]);
     await notices.prune(100, 100);
     await devices.identify(["device-7", "stranger"]);
     await devices.find("device-7");

@@ -150,7 +150,7 @@ async function askEverything(rows: ReturnType<typeof plainSqlite>["rows"]): Prom
   const users = new UserRows(rows);
   const devices = new DeviceRows(rows, { add() {}, doubt() {} });
   const groups = new GroupRows(rows);
-  const commands = new CommandRows(rows, 1000);
+  const commands = new CommandRows(rows, 1000, "run");
   const daily = new DailyRows(rows);
   const person = userFields(0);
   const made = await accounts.createWithOwner(
@@ -201,6 +201,7 @@ async function askEverything(rows: ReturnType<typeof plainSqlite>["rows"]): Prom
   await commands.list(device.key, 5, 5);
   await commands.queued(device.key, 0, 1);
   await commands.step(1, ["queued", "sent"], "sent", { smsIds: ["s"] });
+  await commands.step(1, ["ours"], "sent", {});
   await commands.receipt("s", true);
   await commands.deleteEnded(now + 5000, 0, 5);
   await commands.nextExpiry();

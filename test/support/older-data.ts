@@ -2,6 +2,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { unpackRecords } from "../../src/store/records/packed-rows.ts";
 import { addSpentFunction } from "../../src/store/sqlite/spent-table.ts";
 
+/** Takes back what migrations after 0022 did, on either engine. */
+export const beforeClaims = `alter table notice drop column owner; alter table notice drop column lease; alter table command drop column owner;
+  delete from migration where number > 22`;
+
 /** Takes back what migration 0022 led to: packed rows of the tail. Their checksums are no longer right, so a caller must see to these. */
 export function unpackTail(database: DatabaseSync, chosen = "true"): void {
   database.function("unpacked", (data) => (data instanceof Uint8Array ? unpackRecords(data) : data));
@@ -13,6 +17,7 @@ export function backToBlocks(database: DatabaseSync): void {
   addSpentFunction(database);
   database.exec("delete from tail where is_spent(device, seq)");
   unpackTail(database);
+  database.exec(beforeClaims);
   database.exec(`
     drop index geofence_positions; alter table geofence drop column positions;
     drop table rule_zone; drop trigger rule_zone_made; drop trigger rule_zone_changed; drop trigger rule_zone_removed;

@@ -22,6 +22,7 @@ import { shifted } from "./0019-shifted.ts";
 import { blockSums } from "./0020-block-sums.ts";
 import { spent } from "./0021-spent.ts";
 import { packedRows } from "./0022-packed-rows.ts";
+import { claims } from "./0023-claims.ts";
 import type { Engine, Migration } from "./migration.ts";
 
 /** In order; one that was released is never changed, only followed by another. Its number is its place, from 1. */
@@ -48,6 +49,7 @@ const migrations: readonly Migration[] = [
   blockSums,
   spent,
   packedRows,
+  claims,
 ];
 
 /** The version of the data that this program writes: the number of the newest migration. */

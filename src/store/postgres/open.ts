@@ -12,6 +12,7 @@ import type { Removals } from "../rows/device-removal.ts";
 import { DeviceRows } from "../rows/devices.ts";
 import { GeofenceRows } from "../rows/geofences.ts";
 import { GroupRows } from "../rows/groups.ts";
+import type { Owner } from "../rows/leases.ts";
 import { CrowdedNotices } from "../rows/notice-room.ts";
 import { NoticeRows } from "../rows/notices.ts";
 import { RecipientRows } from "../rows/recipients.ts";
@@ -42,7 +43,10 @@ export interface PostgresOptions {
   readonly secrets?: SecretOptions;
   /** How long things may take. Unset: `usualTimes`. */
   readonly times?: Times;
-  /** The run of the service: see `Order`. Rows can be changed only while it is the one that writes. Unset: no such check, for tools and tests. */
+  /**
+   * The run of the service: see `Order`. Rows can be changed only while it is the one that writes, and what others claimed is taken over, because their runs have ended. Unset: there is no
+   * such check, and others may use the database at the same time, for tools and tests.
+   */
   readonly service?: string;
   /** Unset: nobody deletes the positions of removed devices before the next start, for tools and tests. */
   readonly removals?: Removals;
@@ -68,6 +72,7 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
   const pool = makePool({ address, connections, times, log, ...(service !== undefined && { service }) });
   const tables = new PostgresTables(pool, times.statement);
   const crowded = new CrowdedNotices(options.noticesPerDevice ?? usualNotices);
+  const owner = await ownerOf(service, tables);
   return {
     tables,
     vault,
@@ -76,18 +81,25 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
     users: new UserRows(tables),
     accounts: new AccountRows(tables, vault),
     groups: new GroupRows(tables),
-    commands: new CommandRows(tables, options.commandsPerDevice ?? usualCommands),
+    commands: new CommandRows(tables, options.commandsPerDevice ?? usualCommands, owner.name),
     daily: new DailyRows(tables),
     geofences: new GeofenceRows(tables),
     alertRules: new AlertRuleRows(tables, vault, log),
     alerts: new AlertRows(tables),
-    notices: new NoticeRows(tables, vault, crowded, runTogether(tables)),
+    notices: new NoticeRows(tables, { vault, crowded, together: runTogether(tables), owner }),
     refused: new RefusedRows(tables),
     recipients: new RecipientRows(tables),
     // Fails unless a row can be written to the server's disk.
     check: async () => void (await sql.raw(touch).execute(tables)),
     close: () => tables.destroy(),
   };
+}
+
+/** A service took its locks before, so all other runs have ended. */
+async function ownerOf(service: string | undefined, tables: PostgresTables): Promise<Owner> {
+  if (service !== undefined) return { name: service, alone: true };
+  const { rows } = await sql<{ name: string }>`select gen_random_uuid()::text as name`.execute(tables);
+  return { name: rows[0]?.name ?? "", alone: false };
 }
 
 /** Migrations and the encryption of secrets may take long. They end if the server stops answering, or if another session does not let go of a table. */

@@ -114,14 +114,15 @@ const bitOfNotice = sql<number>`case notice.channel ${sql.join(
   sql` `,
 )} end`;
 
-/** The statement that notes at its alert that somebody is told by the channel of a notice, which is being sent. A rule's 20 webhooks write the alert once. */
-export function noteChannel(database: Kysely<Schema>, notice: number) {
+/** The statement that notes at its alert that somebody is told by the channel of a notice, which the owner is sending. A rule's 20 webhooks write the alert once. */
+export function noteChannel(database: Kysely<Schema>, notice: number, owner: string) {
   return database
     .updateTable("alert")
     .from("notice")
     .set((set) => ({ channels: set("alert.channels", "|", bitOfNotice) }))
     .where("notice.key", "=", notice)
     .where("notice.state", "=", "sending")
+    .where("notice.owner", "=", owner)
     .whereRef("alert.id", "=", "notice.alert")
     .where(sql<SqlBool>`(alert.channels & ${bitOfNotice}) = 0`);
 }

@@ -1,7 +1,14 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from "kysely";
 import type { Command, CommandState } from "../../model/command.ts";
 import type { DeviceKey } from "../../model/device.ts";
-import type { CommandChange, CommandStore, MadeCommand, NewCommand, SmsDelivery } from "../../ports/command-store.ts";
+import type {
+  CommandChange,
+  CommandStore,
+  MadeCommand,
+  NewCommand,
+  SmsDelivery,
+  StepFrom,
+} from "../../ports/command-store.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { CommandRow, NewCommandRow, Schema } from "../schema.ts";
 import { lockDevice } from "./locks.ts";
@@ -32,7 +39,7 @@ function commandOf(row: CommandRow): Command {
   };
 }
 
-function rowOf(command: NewCommand): NewCommandRow {
+function rowOf(command: NewCommand, owner: string): NewCommandRow {
   return {
     id: command.id,
     device: command.device,
@@ -50,6 +57,7 @@ function rowOf(command: NewCommand): NewCommandRow {
     reply: command.reply,
     failure: command.failure,
     idempotency_key: command.idempotencyKey,
+    owner: command.state === "sent" ? owner : "",
   };
 }
 
@@ -118,6 +126,16 @@ async function setParts(database: Kysely<Schema>, command: number, ids: readonly
   await database.insertInto("command_part").values(rows).execute();
 }
 
+/** Whether a command is in one of these states. */
+function isFrom(from: readonly StepFrom[], owner: string) {
+  const states = from.filter((one) => one !== "ours");
+  return ({ eb, or }: ExpressionBuilder<Schema, "command">) =>
+    or([
+      ...(states.length > 0 ? [eb("state", "in", states)] : []),
+      ...(from.includes("ours") ? [eb("state", "=", "sent").and("owner", "=", owner)] : []),
+    ]);
+}
+
 function deliveryOf(parts: readonly { readonly delivered: number | null }[]): SmsDelivery {
   if (parts.some(({ delivered }) => delivered === 0)) return "failed";
   return parts.every(({ delivered }) => delivered === 1) ? "delivered" : "open";
@@ -127,11 +145,13 @@ function deliveryOf(parts: readonly { readonly delivered: number | null }[]): Sm
 export class CommandRows implements CommandStore {
   readonly #database: Kysely<Schema>;
   readonly #keptPerDevice: number;
+  readonly #owner: string;
 
-  /** `keptPerDevice`: records that each device may have. */
-  constructor(database: Kysely<Schema>, keptPerDevice: number) {
+  /** `keptPerDevice`: records that each device may have. `owner`: the name of this opening of the store. */
+  constructor(database: Kysely<Schema>, keptPerDevice: number, owner: string) {
     this.#database = database;
     this.#keptPerDevice = keptPerDevice;
+    this.#owner = owner;
   }
 
   async create(command: NewCommand): Promise<MadeCommand | "missing"> {
@@ -148,7 +168,7 @@ export class CommandRows implements CommandStore {
         ? undefined
         : await transaction
             .insertInto("command")
-            .values(rowOf(command))
+            .values(rowOf(command, this.#owner))
             .onConflict((conflict) => conflict.columns(["device", "user", "idempotency_key"]).doNothing())
             .returningAll()
             .executeTakeFirst();
@@ -210,7 +230,7 @@ export class CommandRows implements CommandStore {
 
   step(
     key: number,
-    from: readonly CommandState[],
+    from: readonly StepFrom[],
     to: CommandState,
     change: CommandChange,
     failure?: string,
@@ -219,9 +239,9 @@ export class CommandRows implements CommandStore {
     const set = async (database: Kysely<Schema>) => {
       const update = database
         .updateTable("command")
-        .set({ ...columnsOf(change), state: to })
+        .set({ ...columnsOf(change), state: to, ...(to === "sent" && { owner: this.#owner }) })
         .where("key", "=", key)
-        .where("state", "in", from)
+        .where(isFrom(from, this.#owner))
         .where(ofDevice);
       const row = await (failure === undefined ? update : update.where("failure", "=", failure))
         .returningAll()

@@ -17,8 +17,9 @@ import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { NewNoticeRow, NoticeRow, Schema } from "../schema.ts";
 import { openTarget, sealTarget } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
+import { Leases, type Owner } from "./leases.ts";
 import type { CrowdedNotices } from "./notice-room.ts";
-import { isSending, NoticeSteps, ofDevice, waits } from "./notice-steps.ts";
+import { NoticeSteps, ofDevice, waits } from "./notice-steps.ts";
 import { bytesOf, pageByKey } from "./pages.ts";
 import type { RunTogether } from "./statement-groups.ts";
 
@@ -95,18 +96,28 @@ function accountOf(from: ExpressionBuilder<Schema, "notice">) {
   return device.select("device.account").as("account");
 }
 
+/** What the outbox is built on beside its tables. */
+export interface NoticeParts {
+  readonly vault: Vault;
+  readonly crowded: CrowdedNotices;
+  readonly together: RunTogether;
+  readonly owner: Owner;
+}
+
 /** The outbox. */
 export class NoticeRows implements NoticeStore {
   readonly #database: Kysely<Schema>;
   readonly #vault: Vault;
   readonly #crowded: CrowdedNotices;
+  readonly #leases: Leases;
   readonly #steps: NoticeSteps;
 
-  constructor(database: Kysely<Schema>, vault: Vault, crowded: CrowdedNotices, together: RunTogether) {
+  constructor(database: Kysely<Schema>, { vault, crowded, together, owner }: NoticeParts) {
     this.#database = database;
     this.#vault = vault;
     this.#crowded = crowded;
-    this.#steps = new NoticeSteps(database, together);
+    this.#leases = new Leases(database, owner);
+    this.#steps = new NoticeSteps(database, together, this.#leases);
   }
 
   async due(channel: NoticeChannel, now: number, ask: DueAsk): Promise<Due> {
@@ -182,7 +193,7 @@ export class NoticeRows implements NoticeStore {
     return this.#steps.claim(key, now, places);
   }
 
-  finish(key: number, outcome: NoticeOutcome, now: number): Promise<void> {
+  finish(key: number, outcome: NoticeOutcome, now: number): Promise<"recorded" | "lost"> {
     return this.#steps.finish(key, outcome, now);
   }
 
@@ -212,10 +223,8 @@ export class NoticeRows implements NoticeStore {
     return { queued: Number(queued), oldest: oldest?.creation };
   }
 
-  async recover(): Promise<number> {
-    // Each has been due since it was claimed.
-    const [updated] = await this.#database.updateTable("notice").set({ state: "queued" }).where(isSending).execute();
-    return Number(updated?.numUpdatedRows ?? 0n);
+  renew(now: number, underWay: readonly number[]): Promise<number> {
+    return this.#leases.renew(now, underWay);
   }
 
   async list(device: DeviceKey, { after, limit, states }: NoticeRange): Promise<readonly Notice[]> {

@@ -26,6 +26,7 @@ import { DailyRows } from "../rows/daily.ts";
 import { DeviceRows } from "../rows/devices.ts";
 import { GeofenceRows } from "../rows/geofences.ts";
 import { GroupRows } from "../rows/groups.ts";
+import type { Owner } from "../rows/leases.ts";
 import { CrowdedNotices } from "../rows/notice-room.ts";
 import { NoticeRows } from "../rows/notices.ts";
 import { RecipientRows } from "../rows/recipients.ts";
@@ -187,6 +188,12 @@ async function checkVersion(database: Kysely<Schema>): Promise<void> {
   checkNumber(rows[0]?.number ?? 0);
 }
 
+/** One process has the folder. */
+async function makeOwner(database: Kysely<Schema>): Promise<Owner> {
+  const { rows } = await sql<{ name: string }>`select lower(hex(randomblob(16))) as name`.execute(database);
+  return { name: rows[0]?.name ?? "", alone: true };
+}
+
 async function assemble(
   workers: Workers,
   options: SqliteStoreOptions,
@@ -203,6 +210,7 @@ async function assemble(
   const settle = secrets && (await unlock(database, secretEngine, secrets, log));
   await migrate(database, engine);
   const vault = (await settle?.()) ?? openVault;
+  const owner = await makeOwner(database);
   const locations = new Locations({ ...workers, turns, index, refusedBytes, crowded, log, vault });
   const purger = new Purger({ writer: workers.writer, turns, index, database, locations, log });
   // Before anybody is told that the service runs: if these fail, nothing can be stored, or totals are read wrong.
@@ -220,12 +228,12 @@ async function assemble(
     users: new UserRows(database),
     accounts: new AccountRows(database, vault),
     groups: new GroupRows(database),
-    commands: new CommandRows(database, options.commandsPerDevice ?? usualCommands),
+    commands: new CommandRows(database, options.commandsPerDevice ?? usualCommands, owner.name),
     daily: new DailyRows(database),
     geofences: new GeofenceRows(database),
     alertRules: new AlertRuleRows(database, vault, log),
     alerts: new AlertRows(database),
-    notices: new NoticeRows(database, vault, crowded, runTogether({ ...workers, turns })),
+    notices: new NoticeRows(database, { vault, crowded, together: runTogether({ ...workers, turns }), owner }),
     refused: new RefusedRows(database),
     recipients: new RecipientRows(database),
     async check() {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Command } from "../../../src/model/command.ts";
-import type { NewCommand } from "../../../src/ports/command-store.ts";
+import type { NewCommand, StepFrom } from "../../../src/ports/command-store.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { commandPropertyContract } from "./commands-property.ts";
 import { makeAccount, makeCommand, makeDevice, makeMany, newCommand, now, unique } from "./harness.ts";
@@ -125,6 +125,23 @@ export function commandContract(store: () => Store, reopen: () => Promise<void>)
       assert.equal(await commands.step(key, ["failed"], "sent", {}, "other"), undefined);
       assert.equal((await commands.step(key, ["failed"], "sent", { failure: null }, "later"))?.state, "sent");
       assert.equal(await commands.step(key, ["sent"], "sent", {}, "later"), undefined);
+    });
+
+    it("are ended by the process that sent them, and after it has ended by what others report alone", async () => {
+      const key = await device();
+      const made = await makeCommand(store(), key, { state: "sent", sentAt: now });
+      const [queued, other] = [await makeCommand(store(), key), await makeCommand(store(), key)];
+      const step = ({ key: command }: Command, from: StepFrom, to: Command["state"]) =>
+        store().commands.step(command, [from], to, {});
+      assert.equal(await step(queued, "ours", "delivered"), undefined);
+      for (const each of [queued, other]) assert.equal((await step(each, "queued", "sent"))?.state, "sent");
+      for (const each of [made, queued]) assert.equal((await step(each, "ours", "sent"))?.state, "sent");
+      assert.equal((await step(queued, "ours", "failed"))?.state, "failed");
+      await reopen();
+      for (const each of [made, queued, other]) assert.equal(await step(each, "ours", "delivered"), undefined);
+      assert.equal((await step(made, "sent", "delivered"))?.state, "delivered");
+      assert.equal((await step(queued, "failed", "sent"))?.state, "sent");
+      assert.equal((await step(queued, "ours", "delivered"))?.state, "delivered");
     });
 
     it("are known by what the gateway calls their SMS, the newest first", async () => {

@@ -45,7 +45,7 @@ const someAction = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("resend" as const), at: fc.nat(), now: someTime }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("postpone" as const), at: fc.nat(), now: someTime }) },
-  { weight: 1, arbitrary: fc.constant({ type: "recover" as const }) },
+  { weight: 1, arbitrary: fc.constant({ type: "renew" as const }) },
 );
 type Action = typeof someAction extends fc.Arbitrary<infer T> ? T : never;
 
@@ -64,13 +64,13 @@ class OutboxModel {
   async act(store: Store, action: Action): Promise<void> {
     if (action.type === "make") {
       this.notices.push(await makeNotice(store, this.device, { target: action.target }));
-    } else if (action.type === "recover") {
-      await store.notices.recover(now);
-      for (const notice of this.notices) if (notice.state === "sending") this.#set(notice, { state: "queued" });
+    } else if (action.type === "renew") {
+      const underWay = this.notices.filter(({ state }) => state === "sending").map(({ key }) => key);
+      await store.notices.renew(now, underWay);
     } else await this.#one(store, action);
   }
 
-  async #one(store: Store, action: Exclude<Action, { type: "make" | "recover" }>): Promise<void> {
+  async #one(store: Store, action: Exclude<Action, { type: "make" | "renew" }>): Promise<void> {
     const notice = this.notices[action.at % Math.max(1, this.notices.length)];
     if (notice === undefined) return;
     if (action.type === "claim") {
@@ -78,7 +78,8 @@ class OutboxModel {
       const claimed = await store.notices.claim(notice.key, now, { day, limit, count });
       assert.equal(claimed, this.#claim(notice, day, limit, count));
     } else if (action.type === "finish") {
-      await store.notices.finish(notice.key, action.outcome, action.now);
+      const recorded = await store.notices.finish(notice.key, action.outcome, action.now);
+      assert.equal(recorded, notice.state === "sending" ? "recorded" : "lost");
       this.#finish(notice, action.outcome, action.now);
     } else if (action.type === "postpone") {
       await store.notices.postpone([notice.key], action.now);
@@ -92,6 +93,12 @@ class OutboxModel {
       const resent = await store.notices.resend(notice.key, action.now, 1000);
       assert.deepEqual(resent, final ? this.#now(notice) : "open");
     }
+  }
+
+  /** All claims were of a run that has ended. */
+  async restarted(store: Store): Promise<void> {
+    await store.notices.renew(0, []);
+    for (const notice of this.notices) if (notice.state === "sending") this.#set(notice, { state: "queued" });
   }
 
   #claim(notice: Notice, day: string, limit: number, count: number): "claimed" | "limit" | "gone" {
@@ -170,8 +177,12 @@ export function noticePropertyContract(store: () => Store, reopen: () => Promise
         fc.asyncProperty(fc.array(someAction, { maxLength: 25 }), fc.boolean(), async (actions, restart) => {
           const model = new OutboxModel((await makeDevice(store(), account.key)).key);
           for (const action of actions) await model.act(store(), action);
-          if (restart) await reopen();
           await model.check(store());
+          if (restart) {
+            await reopen();
+            await model.restarted(store());
+            await model.check(store());
+          }
           await store().devices.remove(model.device);
         }),
         { numRuns: 30, interruptAfterTimeLimit: 60_000, markInterruptAsFailure: false },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { NewNotice, Notice } from "../../../src/model/notice.ts";
-import type { DuePlace, NoticeOutcome } from "../../../src/ports/alert-store.ts";
+import { type DuePlace, type NoticeOutcome, noticeLeaseMs } from "../../../src/ports/alert-store.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import {
   asStored,
@@ -140,7 +140,7 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
       const answers = await Promise.all(Array.from({ length: 10 }, () => claim(notice)));
       assert.deepEqual(answers.toSorted(), ["claimed", ...Array(9).fill("gone")]);
       assert.deepEqual(await find(notice), { ...notice, state: "sending", attempts: 1, countedDay: today });
-      await store().notices.finish(notice.key, sent, now + 1);
+      assert.equal(await store().notices.finish(notice.key, sent, now + 1), "recorded");
       const ended = {
         ...notice,
         state: "sent",
@@ -150,7 +150,8 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
         finishedAt: now + 1,
       };
       assert.deepEqual(await find(notice), ended);
-      for (const outcome of [failed, again]) await store().notices.finish(notice.key, outcome, now + 2);
+      for (const outcome of [failed, again])
+        assert.equal(await store().notices.finish(notice.key, outcome, now + 2), "lost");
       assert.deepEqual(await find(notice), ended);
       assert.deepEqual(await count(key), { email: 1, sms: 0 });
       assert.equal(await claim(notice), "gone");
@@ -267,8 +268,10 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
       await claim(done, 2);
       await store().notices.finish(done.key, sent, now);
       await reopen();
-      assert.ok((await store().notices.recover(now + 1)) >= 1);
-      assert.equal(await store().notices.recover(now + 1), 0);
+      // Of the run before, whose claims nobody can hold any more. So no lease is waited for.
+      assert.equal(await store().notices.finish(left.key, sent, now), "lost");
+      assert.ok((await store().notices.renew(0, [])) >= 1);
+      assert.equal(await store().notices.renew(0, []), 0);
       assert.deepEqual(await find(left), { ...left, attempts: 1, countedDay: today });
       assert.deepEqual(
         (await due(key, "email")).map(({ key: one }) => one),
@@ -277,6 +280,21 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
       assert.equal(await claim(waits, 2), "limit");
       assert.equal(await claim(left, 2), "claimed");
       assert.deepEqual(await count(key), { sms: 0, email: 2 });
+    });
+
+    it("stay claimed as long as they are worked on, and no longer", async () => {
+      const key = await device();
+      const [worked, left] = [await makeNotice(store(), key), await makeNotice(store(), key)];
+      // What earlier tests claimed and left.
+      for (let turn = 0; turn < 3; turn++) await store().notices.renew(0, []);
+      for (const notice of [worked, left]) assert.equal(await claim(notice), "claimed");
+      const answers: number[] = [];
+      for (const turn of [1, 2, 3, 4]) answers.push(await store().notices.renew(turn * noticeLeaseMs, [worked.key]));
+      assert.deepEqual(answers, [0, 1, 0, 0]);
+      assert.deepEqual([(await find(worked))?.state, (await find(left))?.state], ["sending", "queued"]);
+      assert.equal(await store().notices.finish(left.key, sent, now), "lost");
+      assert.equal(await store().notices.finish(worked.key, failed, now), "recorded");
+      assert.deepEqual(await find(left), { ...left, attempts: 1, countedDay: today });
     });
 
     it("wait longer where they are postponed, and a try that was none is not counted", async () => {

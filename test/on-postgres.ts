@@ -28,7 +28,7 @@ const suites: Readonly<Record<string, readonly string[]>> = {
   "alerts, and who is told of them": [
     ...integration("alerts", "alerts-ingest", "alert-rules", "alert-rules-of-device", "rule-trial", "rule-commands"),
     ...integration("notifications", "notice-subjects", "recipients", "recipient-notices", "caps", "own-clock"),
-    ...integration("outbox", "outbox-stop", "outbox-turns"),
+    ...integration("outbox", "outbox-claims", "outbox-stop", "outbox-turns"),
   ],
   "kills, bursts and late reports; test/integration/postgres-serve.test.ts kills the server": [
     ...integration("crash", "command-crash", "notice-crash", "bursts", "backlog", "late-reports", "http-reports"),

@@ -2,7 +2,7 @@ import type { Account } from "../model/account.ts";
 import { dayIn } from "../model/account-day.ts";
 import type { CapsOf } from "../model/caps.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { DailyStore } from "../ports/store.ts";
+import type { DailyStore } from "../ports/daily.ts";
 
 /** What showing caps needs of the service. */
 export interface CapsContext {

@@ -25,7 +25,7 @@ import { watchesAlone, wishesOf } from "./device-rules.ts";
 import type { Devices } from "./devices.ts";
 import { patched } from "./json-patch.ts";
 import { firstSeen, type Listed } from "./listed.ts";
-import { createLocks } from "./locks.ts";
+import { createChanges } from "./locks.ts";
 import type { AskRecipients } from "./rule-recipients.ts";
 import type { Visibility } from "./visibility.ts";
 
@@ -106,7 +106,7 @@ class StoredRules implements AlertRules {
   /** Groups that a device is in, by account and id: who reads its rules page by page reads the account's groups once. */
   readonly #groupsOf: Cache<string, ReadonlySet<string>>;
   // A change is made from what was read before it, so the changes of an account's rules follow each other.
-  readonly #alone = createLocks<number>();
+  readonly #alone = createChanges<number>();
 
   constructor(context: AlertRulesContext) {
     this.#context = context;
@@ -158,8 +158,8 @@ class StoredRules implements AlertRules {
 
   remove(caller: User, id: string): Promise<void> {
     return this.#alone(caller.accountKey, async () => {
-      const { key } = await this.stored(caller, id);
-      if (!(await this.#context.store.alertRules.remove(key))) throw new ApiError("alertRuleNotFound");
+      const { key, revision } = await this.stored(caller, id);
+      if (!(await this.#context.store.alertRules.remove(key, revision))) throw new ApiError("alertRuleNotFound");
       this.#changed(caller.accountKey);
     });
   }
@@ -189,11 +189,12 @@ class StoredRules implements AlertRules {
     return this.#alone(caller.accountKey, async () => {
       const { store, devices, clock, ids, askRecipients } = this.#context;
       const { id: device } = await devices.find(caller, deviceId);
-      const own: AlertRule[] = [];
+      const naming: AlertRule[] = [];
       for await (const rule of eachOf((ask) =>
         store.alertRules.page(caller.accountKey, ask, { watched: [{ device }] }),
       ))
-        if (watchesAlone(rule, device)) own.push(rule);
+        naming.push(rule);
+      const own = naming.filter((rule) => watchesAlone(rule, device));
       const { wishes, problems } = wishesOf(body, device, own);
       const read = await Promise.all(
         wishes.map(async ({ body: wished, kept, where }) => ({
@@ -209,6 +210,7 @@ class StoredRules implements AlertRules {
       );
       const made = read.map(({ kept, fields }) => ({ id: kept?.id ?? ids.uuid(), key: kept?.key, fields }));
       const change: RuleExchange = {
+        read: { device, rules: naming },
         remove: own.filter(({ key }) => !made.some((one) => one.key === key)).map(({ key }) => key),
         replace: made.flatMap(({ key, fields }) => (key === undefined ? [] : [{ key, fields }])),
         create: made.flatMap(({ id, key, fields }) => (key === undefined ? [{ id, fields }] : [])),
@@ -267,7 +269,7 @@ class StoredRules implements AlertRules {
   async #replace(caller: User, rule: AlertRule, body: AlertRuleBody): Promise<ChangedRule> {
     const { store, clock, askRecipients } = this.#context;
     const fields = await this.#checked(caller, body, rule);
-    const replaced = await store.alertRules.replace(rule.key, caller.key, fields, clock.now());
+    const replaced = await store.alertRules.replace(rule.key, caller.key, fields, clock.now(), rule.revision);
     if (replaced === undefined) throw new ApiError("alertRuleNotFound");
     this.#changed(caller.accountKey);
     const asked = await askRecipients(caller.accountKey, [fields]);

@@ -24,7 +24,7 @@ import {
 } from "./device-fields.ts";
 import { createDeviceList, type DeviceList } from "./device-list.ts";
 import { patched } from "./json-patch.ts";
-import { createLocks } from "./locks.ts";
+import { createChanges } from "./locks.ts";
 import type { Visibility } from "./visibility.ts";
 
 /** A device after a change, and what of the change is probably a mistake. */
@@ -89,7 +89,7 @@ export function createDevices(context: DevicesContext): Devices {
   const cache = keptIn(store, bus, clock);
   const lists = createDeviceList({ store, find: (id) => cache.get(id), bus, clock, visibility });
   // A change is made from what was read before it, so the changes of one device follow each other.
-  const alone = createLocks<string>();
+  const alone = createChanges<string>();
 
   /** The device as the store has it now. */
   async function current(user: User, id: string): Promise<Device> {
@@ -164,7 +164,7 @@ function createWriting({ store: stores, bus, clock, ...context }: DevicesContext
   }
 
   async function write(device: Device, fields: DeviceFields): Promise<Device> {
-    const result = await store.replace(device.key, fields, clock.now(), most);
+    const result = await store.replace(device.key, fields, clock.now(), most, device);
     if (result === "missing") throw new ApiError("deviceNotFound");
     return changed(result);
   }

@@ -5,7 +5,7 @@ import { ApiError } from "../errors/catalogue.ts";
 import { geoJsonOfZone, zoneOfGeoJson } from "../geo/geojson.ts";
 import type { User } from "../model/account.ts";
 import { type Geofence, positionsOf, type Zone } from "../model/geofence.ts";
-import type { GeofenceFields, GeofenceStore } from "../ports/alert-store.ts";
+import type { GeofenceFields, GeofenceStore, ReadPositions } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -15,7 +15,7 @@ import { createRuleRights } from "./alert-rule-rights.ts";
 import { unknownFields, unknownParts } from "./bodies.ts";
 import { patched } from "./json-patch.ts";
 import { type Listed, listedOf } from "./listed.ts";
-import { createLocks } from "./locks.ts";
+import { createChanges } from "./locks.ts";
 import type { Visibility } from "./visibility.ts";
 
 /** A geofence after a change, and what of the change is probably a mistake. */
@@ -79,7 +79,7 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
   const { geofences } = store;
   const rights = createRuleRights(store, visibility);
   // A change is made from what was read before it, so the changes of an account's geofences follow each other.
-  const alone = createLocks<number>();
+  const alone = createChanges<number>();
 
   async function find(caller: User, id: string): Promise<Geofence> {
     const geofence = await geofences.find(id);
@@ -101,8 +101,8 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
   async function replace(caller: User, geofence: Geofence, body: GeofenceBody): Promise<ChangedGeofence> {
     const fields = readGeofence(body);
     await usesOf(caller, geofence);
-    await checkRoom(geofences, caller.accountKey, fields.zone, geofence);
-    const replaced = await geofences.replace(geofence.key, fields, clock.now());
+    const positions = await checkRoom(geofences, caller.accountKey, fields.zone, geofence);
+    const replaced = await geofences.replace(geofence.key, fields, clock.now(), { geofence, positions });
     if (replaced === undefined) throw new ApiError("geofenceNotFound");
     changed(caller.accountKey);
     return { geofence: replaced, warnings: warningsOf(body) };
@@ -115,8 +115,8 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
       alone(caller.accountKey, async () => {
         const fields = readGeofence(body);
         const { accountKey } = caller;
-        await checkRoom(geofences, accountKey, fields.zone);
-        const made = await geofences.create(accountKey, ids.uuid(), fields, clock.now());
+        const positions = await checkRoom(geofences, accountKey, fields.zone);
+        const made = await geofences.create(accountKey, ids.uuid(), fields, clock.now(), positions);
         changed(accountKey);
         return { geofence: made, warnings: warningsOf(body) };
       }),
@@ -137,20 +137,22 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
   };
 }
 
-/** Fails where the account would have too many positions. `kept`: the geofence that makes room for the new one. */
+/** Fails where the account would have too many positions. `kept`: the geofence that makes room for the new one. Resolves with what it was judged by, if anything. */
 async function checkRoom(
   geofences: Pick<GeofenceStore, "positions">,
   accountKey: number,
   zone: Zone,
   kept?: Geofence,
-): Promise<void> {
+): Promise<ReadPositions | undefined> {
   const positions = positionsOf(zone);
-  if (positions <= fewPositions || (kept !== undefined && positions <= positionsOf(kept.zone))) return;
-  const others = await geofences.positions(accountKey, fewPositions, kept?.key);
-  if (positions + others > mostPositions)
+  if (positions <= fewPositions || (kept !== undefined && positions <= positionsOf(kept.zone))) return undefined;
+  const others = { few: fewPositions, besides: kept?.key };
+  const sum = await geofences.positions(accountKey, others.few, others.besides);
+  if (positions + sum > mostPositions)
     throw new ApiError("geofenceLimit", [
       `the account's geofences of more than ${fewPositions} positions have ${mostPositions} together at most`,
     ]);
+  return { ...others, sum };
 }
 
 /** @throws ApiError `invalidInput` with all that is wrong */

@@ -13,7 +13,7 @@ import type { WatchWarnings } from "./alert-rule-rights.ts";
 import { unknownFields } from "./bodies.ts";
 import { patched } from "./json-patch.ts";
 import { type Listed, listedOf } from "./listed.ts";
-import { createLocks } from "./locks.ts";
+import { createChanges } from "./locks.ts";
 import { createReferences } from "./references.ts";
 import { seesGroup, type Visibility } from "./visibility.ts";
 
@@ -71,7 +71,7 @@ export function createGroups({ store, bus, clock, ids, visibility, watchWarnings
   const groups = store.groups;
   const references = createReferences(store);
   // A change is made from what was read before it, so the changes of one group follow each other.
-  const alone = createLocks<string>();
+  const alone = createChanges<string>();
 
   async function visible(caller: User, id: string): Promise<Group> {
     const group = await groups.find(id);
@@ -96,7 +96,7 @@ export function createGroups({ store, bus, clock, ids, visibility, watchWarnings
   async function replace(caller: User, group: Group, body: GroupBody): Promise<ChangedGroup> {
     const fields = readGroup(body);
     await checkGrant(caller, fields);
-    return changed(await groups.replace(group.key, fields, clock.now()), warningsOf(body));
+    return changed(await groups.replace(group.key, fields, clock.now(), group), warningsOf(body));
   }
 
   return {
@@ -121,9 +121,10 @@ export function createGroups({ store, bus, clock, ids, visibility, watchWarnings
       }),
     remove: (caller, id) =>
       alone(id, async () => {
-        const { key, accountKey } = await visible(caller, id);
+        const group = await visible(caller, id);
+        const { key, accountKey } = group;
         const warnings = await watchWarnings(caller, { group: id });
-        if (!(await groups.remove(key))) throw new ApiError("groupNotFound");
+        if (!(await groups.remove(key, group))) throw new ApiError("groupNotFound");
         bus.publish({ type: "groupChanged", accountKey });
         return warnings;
       }),

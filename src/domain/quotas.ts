@@ -28,6 +28,6 @@ export function setQuotas(given: NonNullable<AccountReplacement["quotas"]>): Par
 }
 
 /** What is said of an account alone, as a body says it. */
-export function givenQuotas({ own }: AccountQuotas): { readonly [name: string]: number | null } {
+export function givenQuotas(own: Partial<Quotas>): { readonly [name: string]: number | null } {
   return Object.fromEntries(quotaNames.map((name) => [name, own[name] ?? null]));
 }

@@ -10,7 +10,7 @@ import type { Ids } from "../ports/ids.ts";
 import type { Letters } from "../ports/letters.ts";
 import type { Log } from "../ports/log.ts";
 import type { PageAsk } from "../ports/pages.ts";
-import type { Store } from "../ports/store.ts";
+import type { ReadAccount, Store } from "../ports/store.ts";
 import { capsView } from "./account-caps.ts";
 import { ownerOf } from "./accounts.ts";
 import { unknownFields } from "./bodies.ts";
@@ -19,7 +19,7 @@ import { isEmail } from "./email.ts";
 import { patched } from "./json-patch.ts";
 import { licensesOf } from "./licenses.ts";
 import { type Listed, listedOf } from "./listed.ts";
-import { createLocks } from "./locks.ts";
+import { createChanges } from "./locks.ts";
 import { givenQuotas, quotasView, setQuotas } from "./quotas.ts";
 import { isTimeZone } from "./time-zones.ts";
 import { createTelling } from "./user-telling.ts";
@@ -75,7 +75,7 @@ export function createTenants(context: TenantsContext): Tenants {
   const { accounts, users } = context.store;
   const tell = createTelling(context);
   // A patch is made from what was read before it, so the changes of one account follow each other.
-  const alone = createLocks<string>();
+  const alone = createChanges<string>();
 
   async function find(id: string): Promise<Account> {
     const account = await accounts.findById(id);
@@ -85,12 +85,12 @@ export function createTenants(context: TenantsContext): Tenants {
 
   const view = (account: Account) => viewOf(context, account, clock.now());
 
-  async function write({ key }: Account, body: AccountReplacement): Promise<ChangedAccount> {
+  async function write({ key }: Account, body: AccountReplacement, read?: ReadAccount): Promise<ChangedAccount> {
     const { name, timeZone, licenses, language = "en" } = body;
     checkTimeZone(timeZone, "body/timeZone");
-    const account = await accounts.replace(key, { name, timeZone, licenses, language, ...operatorsIn(body) });
+    const fields = { name, timeZone, licenses, language, ...operatorsIn(body), quotas: setQuotas(body.quotas ?? {}) };
+    const account = await accounts.replace(key, fields, read);
     if (account === undefined) throw new ApiError("accountNotFound");
-    await accounts.setQuotas(key, setQuotas(body.quotas ?? {}));
     // Its rules depend on its time zone and language, and what is shown of its devices depends on its days.
     bus.publish({ type: "rulesChanged", accountKey: key });
     return { account: await view(account), warnings: unknownFields(body, settable, shownFields) };
@@ -136,16 +136,17 @@ export function createTenants(context: TenantsContext): Tenants {
     patch: (id, operations, check) =>
       alone(id, async () => {
         const account = await find(id);
-        const body = check(patched(await presentOf(account, accounts), operations, writable));
-        return write(account, { positionDays: null, ...body });
+        const { own: quotas } = await accounts.quotas(account.key);
+        const body = check(patched(presentOf({ account, quotas }), operations, writable));
+        return write(account, { positionDays: null, ...body }, { account, quotas });
       }),
   };
 }
 
 /** An account as a body would say it. */
-async function presentOf(account: Account, accounts: Store["accounts"]) {
-  const { key, name, timeZone, licenses, language, caps, positionDays } = account;
-  return { name, timeZone, licenses, language, ...caps, positionDays, quotas: givenQuotas(await accounts.quotas(key)) };
+function presentOf({ account, quotas }: ReadAccount) {
+  const { name, timeZone, licenses, language, caps, positionDays } = account;
+  return { name, timeZone, licenses, language, ...caps, positionDays, quotas: givenQuotas(quotas) };
 }
 
 /** An account as the operator sees it. */

@@ -11,7 +11,7 @@ import type { PageAsk } from "../ports/pages.ts";
 import type { Store } from "../ports/store.ts";
 import { patched } from "./json-patch.ts";
 import { type Listed, listedOf } from "./listed.ts";
-import { createLocks } from "./locks.ts";
+import { createChanges } from "./locks.ts";
 import { createReferences } from "./references.ts";
 import { changesOfWayIn, readUser, userView } from "./user-fields.ts";
 import { createTelling } from "./user-telling.ts";
@@ -69,7 +69,7 @@ export function createUsers(context: UsersContext): Users {
   const { store, bus, ids, makeApiKey } = context;
   const users = store.users;
   // A change is made from what was read before it, so the changes of one user follow each other.
-  const alone = createLocks<string>();
+  const alone = createChanges<string>();
   const replaced = createReplacement(context);
   const change = createChange(context);
   const setApiKey = createSetApiKey(context);
@@ -132,7 +132,7 @@ function createSetApiKey(context: UsersContext) {
     user: User,
     key: { readonly id: string; readonly hash: string } | null,
   ): Promise<void> => {
-    await store.users.setApiKey(user.key, key, clock.now());
+    await store.users.setApiKey(user.key, key, clock.now(), user);
     bus.publish({ type: "userChanged", key: user.key });
     // A first key ends nothing.
     if (user.apiKeyId !== null) await tell(key === null ? "keyEnded" : "keyReplaced", user, user, caller);
@@ -190,7 +190,7 @@ function createChange({ store, bus, clock, ids, hashPassword }: UsersContext) {
     async replace(user: User, body: UserBody): Promise<ChangedUser> {
       const { fields, password, warnings } = readUser(body, user);
       const passwordHash = password === undefined ? undefined : await hashPassword(password, user.accountKey);
-      return changed(await store.users.replace(user.key, { ...fields, passwordHash }, clock.now()), warnings);
+      return changed(await store.users.replace(user.key, { ...fields, passwordHash }, clock.now(), user), warnings);
     },
   };
 }

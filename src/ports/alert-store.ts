@@ -10,7 +10,8 @@ export type GeofenceFields = Pick<Geofence, "name" | "description" | "zone">;
 
 /** Zones of accounts. */
 export interface GeofenceStore {
-  create(accountKey: number, id: string, fields: GeofenceFields, now: number): Promise<Geofence>;
+  /** `read`: what the change was judged by; absent: whatever it is. Rejects with `ChangedSince`, as all calls that have it. */
+  create(accountKey: number, id: string, fields: GeofenceFields, now: number, read?: ReadPositions): Promise<Geofence>;
   find(id: string): Promise<Geofence | undefined>;
   /** All of an account, in the order of their making. */
   list(accountKey: number): Promise<readonly Geofence[]>;
@@ -22,13 +23,27 @@ export interface GeofenceStore {
   some(accountKey: number, ids: readonly string[]): Promise<readonly Geofence[]>;
   /** Those of the ids that are a geofence's of the account. */
   existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
-  replace(key: number, fields: GeofenceFields, now: number): Promise<Geofence | undefined>;
+  replace(
+    key: number,
+    fields: GeofenceFields,
+    now: number,
+    read?: { readonly geofence: Geofence; readonly positions?: ReadPositions | undefined },
+  ): Promise<Geofence | undefined>;
   /** False: there was none. */
   remove(key: number): Promise<boolean>;
 }
 
+/** A sum of positions of an account's zones as it was read: see `GeofenceStore.positions`. */
+export interface ReadPositions {
+  readonly few: number;
+  readonly besides?: number | undefined;
+  readonly sum: number;
+}
+
 /** What one exchange does to an account's rules. Keys that are no rule's of the account are passed over. */
 export interface RuleExchange {
+  /** What it was judged by: a device, and the rules that name it. Absent: whatever they are. */
+  readonly read?: { readonly device: string; readonly rules: readonly Pick<AlertRule, "key" | "revision">[] };
   readonly remove: readonly number[];
   readonly replace: readonly { readonly key: number; readonly fields: AlertRuleFields }[];
   readonly create: readonly { readonly id: string; readonly fields: AlertRuleFields }[];
@@ -54,12 +69,18 @@ export interface AlertRuleStore {
   count(accountKey: number, named: NamedByRule): Promise<number>;
   /** Accounts that have a rule at all. */
   accounts(): Promise<readonly number[]>;
-  /** The revision grows by one. */
-  replace(key: number, userKey: number, fields: AlertRuleFields, now: number): Promise<AlertRule | undefined>;
+  /** The revision grows by one. `read`: the revision that the change was judged by. */
+  replace(
+    key: number,
+    userKey: number,
+    fields: AlertRuleFields,
+    now: number,
+    read?: number,
+  ): Promise<AlertRule | undefined>;
   /** Removes, changes and makes rules in one transaction: all or nothing. Answers the changed ones, then those made. */
   exchange(accountKey: number, userKey: number, change: RuleExchange, now: number): Promise<readonly AlertRule[]>;
   /** False: there was none. */
-  remove(key: number): Promise<boolean>;
+  remove(key: number, read?: number): Promise<boolean>;
 }
 
 /** Place of an alert in a device's alerts: by event time, then in the order of their commits. */

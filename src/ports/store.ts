@@ -7,6 +7,7 @@ import type { DeviceState, LocationRecord, RecordPlace } from "../model/location
 import type { QuotaName, Quotas, QuotaUse } from "../model/quotas.ts";
 import type { AlertRuleStore, AlertStore, GeofenceStore, NoticeStore } from "./alert-store.ts";
 import type { CommandStore } from "./command-store.ts";
+import type { DailyStore } from "./daily.ts";
 import type { Page, PageAsk } from "./pages.ts";
 import type { RecipientStore } from "./recipients.ts";
 import type { DeletedPositions, OldPositions } from "./retention.ts";
@@ -67,6 +68,11 @@ export class QuotaReached extends Error {
     super(`quota ${quota} reached`);
     this.quota = quota;
   }
+}
+
+/** What a change was judged by (`read`) is not so any more: another process has changed it. Nothing was written; read it again and judge anew. */
+export class ChangedSince extends Error {
+  override readonly name = "ChangedSince";
 }
 
 /** What an account has and may have. */
@@ -217,12 +223,16 @@ export interface DeviceStore {
   some(accountKey: number, ids: readonly string[], now: number): Promise<readonly Device[]>;
   /** Those of the ids that are a device's of the account, expired or not. */
   existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** `noLicense`: the change would reactivate an expired device and none is free. Identifiers are counted where the change adds some. */
+  /**
+   * `noLicense`: the change would reactivate an expired device and none is free. Identifiers are counted where the change adds some. `read`: the device that the change was judged by; absent:
+   * whatever it is.
+   */
   replace(
     key: DeviceKey,
     fields: DeviceFields,
     now: number,
     most?: MostIdentifiers,
+    read?: Device,
   ): Promise<Device | DeviceRefusal | "missing">;
   /** Identifiers that an account's devices have, expired ones too. */
   identifiersUsed(accountKey: number): Promise<number>;
@@ -280,11 +290,16 @@ export interface UserStore {
   /** Of an account, in the order of their making. */
   page(accountKey: number, ask: PageAsk): Promise<Page<User>>;
   find(id: string): Promise<User | undefined>;
-  /** `emailInUse`: the address is another user's, service-wide. */
-  replace(key: number, fields: UserFields, now: number): Promise<User | "emailInUse" | "missing">;
+  /** `emailInUse`: the address is another user's, service-wide. `read`: see `DeviceStore.replace`. */
+  replace(key: number, fields: UserFields, now: number, read?: User): Promise<User | "emailInUse" | "missing">;
   /** False: there was none. */
   remove(key: number): Promise<boolean>;
-  setApiKey(key: number, apiKey: { readonly id: string; readonly hash: string } | null, now: number): Promise<void>;
+  setApiKey(
+    key: number,
+    apiKey: { readonly id: string; readonly hash: string } | null,
+    now: number,
+    read?: User,
+  ): Promise<void>;
   setLastLogin(key: number, now: number): Promise<void>;
   /** Adds to the counters; one commit for all. What is of a user or device that is gone is left out. */
   addUsage(users: readonly UsageDelta[], devices: readonly ResultsDelta[]): Promise<void>;
@@ -303,6 +318,15 @@ export type NewAccount = Omit<Account, "key" | "creation" | "caps" | "positionDa
   readonly positionDays?: number | null;
 };
 
+/** What of an account a replacement sets. `quotas`: what is said of it alone, in place of what was; what these leave out is as usual. */
+export type AccountFields = Omit<NewAccount, "id"> & { readonly quotas?: Partial<Quotas> };
+
+/** An account as it was read, with what is said of its quotas alone. */
+export interface ReadAccount {
+  readonly account: Account;
+  readonly quotas: Partial<Quotas>;
+}
+
 /** Accounts, and what the whole service keeps. */
 export interface AccountStore {
   /** Accounts in the order of their making. */
@@ -317,16 +341,14 @@ export interface AccountStore {
     now: number,
   ): Promise<{ readonly account: Account; readonly owner: User } | "emailInUse">;
   findById(id: string): Promise<Account | undefined>;
-  /** Caps and days that are not given stay as they are. */
-  replace(key: number, fields: Omit<NewAccount, "id">): Promise<Account | undefined>;
+  /** Caps, days and own quotas that are not given stay as they are. `read`: see `DeviceStore.replace`. */
+  replace(key: number, fields: AccountFields, read?: ReadAccount): Promise<Account | undefined>;
   /** Licences in use at a moment: devices that have not expired. */
   licensesUsed(accountKey: number, now: number): Promise<number>;
   /** The same for every account that uses any, by its key: one question for a list of accounts. */
   licensesUsedByAccount(now: number): Promise<ReadonlyMap<number, number>>;
   /** What the accounts may have that nothing else is said of. */
   setUsualQuotas(quotas: Quotas): Promise<void>;
-  /** What is said of an account alone, in place of what was; what is left out is as usual. */
-  setQuotas(accountKey: number, quotas: Partial<Quotas>): Promise<void>;
   /** What an account has, may have, and what of that is said of it alone. */
   quotas(accountKey: number): Promise<AccountQuotas>;
   /** A setting that is there already; undefined: it was never made. */
@@ -352,38 +374,8 @@ export interface GroupStore {
   existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Ids of the account's groups that have this device. */
   holding(accountKey: number, deviceId: string): Promise<ReadonlySet<string>>;
-  replace(key: number, fields: GroupFields, now: number): Promise<Group | undefined>;
+  /** `read`: see `DeviceStore.replace`. */
+  replace(key: number, fields: GroupFields, now: number, read?: Group): Promise<Group | undefined>;
   /** False: there was none. */
-  remove(key: number): Promise<boolean>;
-}
-
-/** What is sent from a device in a day of its account. */
-export type DailyKind = "sms" | "email";
-
-/** How many may be sent in a day: from one device, and from all of its account. */
-export interface DailyLimits {
-  readonly device: number;
-  readonly account: number;
-}
-
-/** What came of taking places of a day. `device`: the device has none left, or is gone · `account`: all of its account have none left. */
-export type DailyTaken = "taken" | "device" | "account";
-
-/** So many of each kind. */
-export interface DailySent {
-  readonly sms: number;
-  readonly email: number;
-}
-
-/** Daily counters of what is sent from devices and accounts. */
-export interface DailyStore {
-  /** Counts so many more (one, unless said) to the device and to its account if both stay within their limits, atomically. */
-  take(device: DeviceKey, day: string, kind: DailyKind, limits: DailyLimits, count?: number): Promise<DailyTaken>;
-  /** The same for what is of no device. False: the limit is reached. */
-  takeOfAccount(accountKey: number, day: string, kind: DailyKind, limit: number, count?: number): Promise<boolean>;
-  /** Gives back what was taken and not sent after all. */
-  giveBack(device: DeviceKey, day: string, kind: DailyKind, count?: number): Promise<void>;
-  sent(device: DeviceKey, day: string): Promise<DailySent>;
-  /** What all devices of an account sent, those that are gone too. */
-  sentOfAccount(accountKey: number, day: string): Promise<DailySent>;
+  remove(key: number, read?: Group): Promise<boolean>;
 }

@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import type { Store } from "../../src/ports/store.ts";
 import { accountContract } from "./store/accounts.ts";
 import { alertCommitContract, alertContract } from "./store/alerts.ts";
+import { asReadContract } from "./store/as-read.ts";
 import { commandContract } from "./store/commands.ts";
 import { dailyContract } from "./store/daily.ts";
 import { groupContract } from "./store/groups.ts";
@@ -56,6 +57,7 @@ export function storeContract(
     accountContract(store);
     deviceContract(store);
     groupContract(store);
+    asReadContract(store);
     listContract(store);
     commandContract(store, reopen);
     dailyContract(store);

@@ -148,7 +148,8 @@ describe("failures of PostgreSQL", { skip: noPostgres }, () => {
     await server.ask("postgres", terminate);
     // Until the store has heard it.
     await pause(500);
-    await assert.rejects(store.accounts.replace(account.key, { ...account, name: "x" }), unavailable("down"));
+    // One statement: a transaction that the store begins asks to write.
+    await assert.rejects(store.users.setLastLogin(1, now), unavailable("down"));
     await assert.rejects(store.check(), unavailable("down"));
     assert.deepEqual(await store.accounts.find(account.key), account);
     await server.ask("postgres", `alter database ${database} reset default_transaction_read_only`);

@@ -99,7 +99,8 @@ export async function build(store: Rows, addAlert: AddAlert, room: Room): Promis
   await store.accounts.setUsualQuotas(quotas);
   const poor = await makeAccount(store, room.licenses);
   const [rich, asking] = [await makeAccount(store), await makeAccount(store)];
-  await store.accounts.setQuotas(poor.key, { groups: room.quota, geofences: room.quota, rulesOfDevice: room.quota });
+  const own = { groups: room.quota, geofences: room.quota, rulesOfDevice: room.quota };
+  await store.accounts.replace(poor.key, { ...poor, quotas: own });
   const devices = [
     await makeDevice(store, rich.key),
     await makeDevice(store, rich.key),

@@ -4,10 +4,18 @@ import { type AccountCaps, unsetCaps } from "../../model/caps.ts";
 import { storedDays } from "../../model/position-days.ts";
 import type { Quotas } from "../../model/quotas.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
-import type { AccountQuotas, AccountStore, NewAccount, NewUser } from "../../ports/store.ts";
+import type {
+  AccountFields,
+  AccountQuotas,
+  AccountStore,
+  NewAccount,
+  NewUser,
+  ReadAccount,
+} from "../../ports/store.ts";
 import type { AccountRow, Schema } from "../schema.ts";
 import { secretSettings, settingPlace } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
+import { checkAsRead } from "./as-read.ts";
 import { licensesUsed, licensesUsedByAccount } from "./licenses.ts";
 import { readQuotas, writeQuotas } from "./quotas.ts";
 import { isEmailTaken, rowOf, userOf } from "./users.ts";
@@ -105,21 +113,30 @@ export class AccountRows implements AccountStore {
     });
   }
 
-  async replace(
+  replace(
     key: number,
-    { name, timeZone, licenses, language, caps, positionDays }: Omit<NewAccount, "id">,
+    { name, timeZone, licenses, language, caps, positionDays, quotas }: AccountFields,
+    read?: ReadAccount,
   ): Promise<Account | undefined> {
-    const row = await this.#database
-      .updateTable("account")
-      .set({
-        ...{ name, time_zone: timeZone, licenses, language },
-        ...(caps && capColumns(caps)),
-        ...(positionDays !== undefined && { position_days: positionDays }),
-      })
-      .where("key", "=", key)
-      .returningAll()
-      .executeTakeFirst();
-    return row && accountOf(row);
+    return this.#database.transaction().execute(async (transaction) => {
+      const stored = transaction.selectFrom("account").selectAll().where("key", "=", key).forNoKeyUpdate();
+      const before = await stored.executeTakeFirst();
+      if (before === undefined) return undefined;
+      checkAsRead(accountOf(before), read?.account);
+      if (read !== undefined) checkAsRead((await readQuotas(transaction, key)).own, read.quotas);
+      if (quotas !== undefined) await writeQuotas(transaction, key, quotas);
+      const row = await transaction
+        .updateTable("account")
+        .set({
+          ...{ name, time_zone: timeZone, licenses, language },
+          ...(caps && capColumns(caps)),
+          ...(positionDays !== undefined && { position_days: positionDays }),
+        })
+        .where("key", "=", key)
+        .returningAll()
+        .executeTakeFirst();
+      return row && accountOf(row);
+    });
   }
 
   licensesUsed(accountKey: number, now: number): Promise<number> {
@@ -132,10 +149,6 @@ export class AccountRows implements AccountStore {
 
   setUsualQuotas(quotas: Quotas): Promise<void> {
     return writeQuotas(this.#database, undefined, quotas);
-  }
-
-  setQuotas(accountKey: number, quotas: Partial<Quotas>): Promise<void> {
-    return writeQuotas(this.#database, accountKey, quotas);
   }
 
   quotas(accountKey: number): Promise<AccountQuotas> {

@@ -1,11 +1,14 @@
-import { type Kysely, sql } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import type { AlertRule, AlertRuleFields } from "../../model/alert-rule.ts";
 import type { AlertRuleStore, NamedByRule, RuleExchange } from "../../ports/alert-store.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
+import { ChangedSince } from "../../ports/store.ts";
 import type { AlertRuleRow, Schema } from "../schema.ts";
 import { openRule, ruleWithoutWebhooks, sealRule } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
+import { checkAsRead } from "./as-read.ts";
+import { lockAccount } from "./locks.ts";
 import { allByKey, bytesOf, pageByKey, someByKey } from "./pages.ts";
 
 /** Rules of one question of a list: each may name many devices. */
@@ -91,30 +94,63 @@ export class AlertRuleRows implements AlertRuleStore {
     return rows.map(({ account }) => account);
   }
 
-  replace(key: number, userKey: number, fields: AlertRuleFields, now: number): Promise<AlertRule | undefined> {
-    return this.#replace(this.#database, key, userKey, fields, now);
+  async replace(
+    key: number,
+    userKey: number,
+    fields: AlertRuleFields,
+    now: number,
+    read?: number,
+  ): Promise<AlertRule | undefined> {
+    const rule = await this.#replace(this.#database, { key, revision: read }, userKey, fields, now);
+    if (rule === undefined && read !== undefined) await this.#checkGone(key);
+    return rule;
+  }
+
+  /** A rule that is still there was not found at the revision that was read. */
+  async #checkGone(key: number): Promise<void> {
+    const stored = this.#database.selectFrom("alert_rule").select("revision").where("key", "=", key);
+    if ((await stored.executeTakeFirst()) !== undefined) throw new ChangedSince("the rule was changed meanwhile");
   }
 
   exchange(
     accountKey: number,
     userKey: number,
-    { remove, replace, create }: RuleExchange,
+    { read, remove, replace, create }: RuleExchange,
     now: number,
   ): Promise<readonly AlertRule[]> {
     return this.#database.transaction().execute(async (transaction) => {
+      if (read !== undefined) await this.#checkNaming(transaction, accountKey, read);
       // Locks all rules first, in one order. The first change below locks the account's counters, for which another transaction may wait while it holds one of the rules.
       const touched = transaction.selectFrom("alert_rule").select("key").orderBy("key").forUpdate();
       await touched.where("key", "in", [...remove, ...replace.map(({ key }) => key)]).execute();
       await transaction.deleteFrom("alert_rule").where("key", "in", remove).where("account", "=", accountKey).execute();
       const rules: AlertRule[] = [];
       for (const { key, fields } of replace) {
-        const rule = await this.#replace(transaction, key, userKey, fields, now, accountKey);
+        const rule = await this.#replace(transaction, { key, account: accountKey }, userKey, fields, now);
         if (rule !== undefined) rules.push(rule);
       }
       for (const made of create)
         rules.push(this.#ruleOf(await this.#insert(transaction, accountKey, userKey, made, now)));
       return rules;
     });
+  }
+
+  /** Locks the account, so that of two such exchanges the second sees the first; and the rules, so that nobody changes them meanwhile. */
+  async #checkNaming(
+    transaction: Transaction<Schema>,
+    account: number,
+    { device, rules }: NonNullable<RuleExchange["read"]>,
+  ): Promise<void> {
+    await lockAccount(transaction, account);
+    const naming = transaction
+      .selectFrom("alert_rule")
+      .select(["key", "revision"])
+      .where("key", "in", this.#naming(account, { watched: [{ device }] }))
+      .orderBy("key")
+      .forUpdate();
+    const read = rules.map(({ key, revision }) => ({ key, revision })).toSorted((one, other) => one.key - other.key);
+    const stored = (await naming.execute()).map(({ key, revision }) => ({ key, revision }));
+    checkAsRead(stored, read);
   }
 
   #insert(
@@ -140,9 +176,13 @@ export class AlertRuleRows implements AlertRuleStore {
       .executeTakeFirstOrThrow();
   }
 
-  async remove(key: number): Promise<boolean> {
-    const [deleted] = await this.#database.deleteFrom("alert_rule").where("key", "=", key).execute();
-    return deleted !== undefined && deleted.numDeletedRows > 0n;
+  async remove(key: number, read?: number): Promise<boolean> {
+    let rule = this.#database.deleteFrom("alert_rule").where("key", "=", key);
+    if (read !== undefined) rule = rule.where("revision", "=", read);
+    const [deleted] = await rule.execute();
+    if (deleted !== undefined && deleted.numDeletedRows > 0n) return true;
+    if (read !== undefined) await this.#checkGone(key);
+    return false;
   }
 
   #ruleOf(row: AlertRuleRow): AlertRule {
@@ -168,20 +208,24 @@ export class AlertRuleRows implements AlertRuleStore {
     }
   }
 
+  /** The rule may be asked to be of an account, and at a revision. */
   async #replace(
     database: Kysely<Schema>,
-    key: number,
+    {
+      key,
+      account,
+      revision,
+    }: { readonly key: number; readonly account?: number; readonly revision?: number | undefined },
     userKey: number,
     fields: AlertRuleFields,
     now: number,
-    ofAccount?: number,
   ): Promise<AlertRule | undefined> {
     const known = await database
       .selectFrom("alert_rule")
       .select(["id", "account"])
       .where("key", "=", key)
       .executeTakeFirst();
-    if (known === undefined || known.account !== (ofAccount ?? known.account)) return undefined;
+    if (known === undefined || known.account !== (account ?? known.account)) return undefined;
     const row = await database
       .updateTable("alert_rule")
       .set((set) => ({
@@ -192,6 +236,7 @@ export class AlertRuleRows implements AlertRuleStore {
         modification: now,
       }))
       .where("key", "=", key)
+      .$if(revision !== undefined, (update) => update.where("revision", "=", revision ?? 0))
       .returningAll()
       .executeTakeFirst();
     return row && this.#ruleOf(row);

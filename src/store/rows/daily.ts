@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
 import type { DeviceKey } from "../../model/device.ts";
-import type { DailyKind, DailyLimits, DailySent, DailyStore, DailyTaken } from "../../ports/store.ts";
+import type { DailyKind, DailyLimits, DailySent, DailyStore, DailyTaken } from "../../ports/daily.ts";
 import type { Schema } from "../schema.ts";
 import { dayBefore } from "./days.ts";
 

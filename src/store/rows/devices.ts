@@ -10,6 +10,7 @@ import {
   StoreUnavailable,
 } from "../../ports/store.ts";
 import type { DeviceRow, Schema } from "../schema.ts";
+import { checkAsRead } from "./as-read.ts";
 import { type Removals, removeDevice } from "./device-removal.ts";
 import { Identification } from "./identification.ts";
 import { stringList, stringMap, written } from "./json-columns.ts";
@@ -227,11 +228,14 @@ export class DeviceRows implements DeviceStore {
     fields: DeviceFields,
     now: number,
     most?: MostIdentifiers,
+    read?: Device,
   ): Promise<Device | DeviceRefusal | "missing"> {
     return this.#database.transaction().execute(async (transaction) => {
       const stored = transaction.selectFrom("device").selectAll().where("key", "=", key).forNoKeyUpdate();
       const before = await stored.executeTakeFirst();
       if (before === undefined) return "missing";
+      // Trackers change the ways.
+      checkAsRead({ ...deviceOf(before), spoken: noWays }, read && { ...read, spoken: noWays });
       await lockAccount(transaction, before.account);
       if (await isTaken(transaction, identifiersOf(fields), key)) return "exists";
       const reactivated = isExpired(before.expires, now) && !isExpired(fields.expires, now);

@@ -1,9 +1,11 @@
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import { type Geofence, positionsOf } from "../../model/geofence.ts";
-import type { GeofenceFields, GeofenceStore } from "../../ports/alert-store.ts";
+import type { GeofenceFields, GeofenceStore, ReadPositions } from "../../ports/alert-store.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { GeofenceRow, Schema } from "../schema.ts";
+import { checkAsRead } from "./as-read.ts";
 import { written } from "./json-columns.ts";
+import { lockAccount } from "./locks.ts";
 import { allByKey, bytesOf, existingIds, pageByKey, someByKey } from "./pages.ts";
 
 /** Zones of one question of a list: each may have 10,000 corners, some 400 KB. */
@@ -36,13 +38,16 @@ export class GeofenceRows implements GeofenceStore {
     this.#database = database;
   }
 
-  async create(accountKey: number, id: string, fields: GeofenceFields, now: number): Promise<Geofence> {
-    const row = await this.#database
-      .insertInto("geofence")
-      .values({ ...columnsOf(fields), id, account: accountKey, creation: now, modification: now })
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    return geofenceOf(row);
+  create(accountKey: number, id: string, fields: GeofenceFields, now: number, read?: ReadPositions): Promise<Geofence> {
+    return this.#database.transaction().execute(async (transaction) => {
+      if (read !== undefined) await checkPositions(transaction, accountKey, read);
+      const row = await transaction
+        .insertInto("geofence")
+        .values({ ...columnsOf(fields), id, account: accountKey, creation: now, modification: now })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return geofenceOf(row);
+    });
   }
 
   async find(id: string): Promise<Geofence | undefined> {
@@ -65,15 +70,8 @@ export class GeofenceRows implements GeofenceStore {
     return { rows: page.rows.map(geofenceOf), more: page.more };
   }
 
-  async positions(accountKey: number, few: number, besides = 0): Promise<number> {
-    const { sum } = await this.#database
-      .selectFrom("geofence")
-      .select((select) => select.fn.sum<number | null>("positions").as("sum"))
-      .where("account", "=", accountKey)
-      .where("positions", ">", few)
-      .where("key", "!=", besides)
-      .executeTakeFirstOrThrow();
-    return sum ?? 0;
+  positions(accountKey: number, few: number, besides = 0): Promise<number> {
+    return positionsIn(this.#database, accountKey, few, besides);
   }
 
   async some(accountKey: number, ids: readonly string[]): Promise<readonly Geofence[]> {
@@ -92,18 +90,51 @@ export class GeofenceRows implements GeofenceStore {
     );
   }
 
-  async replace(key: number, fields: GeofenceFields, now: number): Promise<Geofence | undefined> {
-    const row = await this.#database
-      .updateTable("geofence")
-      .set({ ...columnsOf(fields), modification: now })
-      .where("key", "=", key)
-      .returningAll()
-      .executeTakeFirst();
-    return row && geofenceOf(row);
+  replace(
+    key: number,
+    fields: GeofenceFields,
+    now: number,
+    read?: { readonly geofence: Geofence; readonly positions?: ReadPositions | undefined },
+  ): Promise<Geofence | undefined> {
+    return this.#database.transaction().execute(async (transaction) => {
+      if (read?.positions !== undefined) await checkPositions(transaction, read.geofence.accountKey, read.positions);
+      const stored = transaction.selectFrom("geofence").selectAll().where("key", "=", key).forNoKeyUpdate();
+      const before = await stored.executeTakeFirst();
+      if (before === undefined) return undefined;
+      checkAsRead(geofenceOf(before), read?.geofence);
+      const row = await transaction
+        .updateTable("geofence")
+        .set({ ...columnsOf(fields), modification: now })
+        .where("key", "=", key)
+        .returningAll()
+        .executeTakeFirst();
+      return row && geofenceOf(row);
+    });
   }
 
   async remove(key: number): Promise<boolean> {
     const [deleted] = await this.#database.deleteFrom("geofence").where("key", "=", key).execute();
     return deleted !== undefined && deleted.numDeletedRows > 0n;
   }
+}
+
+async function positionsIn(database: Kysely<Schema>, account: number, few: number, besides = 0): Promise<number> {
+  const { sum } = await database
+    .selectFrom("geofence")
+    .select((select) => select.fn.sum<number | null>("positions").as("sum"))
+    .where("account", "=", account)
+    .where("positions", ">", few)
+    .where("key", "!=", besides)
+    .executeTakeFirstOrThrow();
+  return sum ?? 0;
+}
+
+/** Locks the account, so that of two who make its zones larger the second sees the first. */
+async function checkPositions(
+  transaction: Transaction<Schema>,
+  account: number,
+  { few, besides, sum }: ReadPositions,
+): Promise<void> {
+  await lockAccount(transaction, account);
+  checkAsRead(await positionsIn(transaction, account, few, besides), sum);
 }

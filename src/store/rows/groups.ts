@@ -1,8 +1,9 @@
-import { type ExpressionBuilder, type Kysely, sql } from "kysely";
+import { type ExpressionBuilder, type Kysely, sql, type Transaction } from "kysely";
 import type { Group } from "../../model/group.ts";
 import { type Page, type PageAsk, workBytes } from "../../ports/pages.ts";
 import type { GroupFields, GroupStore } from "../../ports/store.ts";
 import type { GroupRow, Schema } from "../schema.ts";
+import { checkAsRead } from "./as-read.ts";
 import { optionalList } from "./json-columns.ts";
 import { allByKey, bytesOf, existingIds, fitting, pageByKey, pageRows, someByKey } from "./pages.ts";
 
@@ -120,18 +121,32 @@ export class GroupRows implements GroupStore {
     }
   }
 
-  async replace(key: number, fields: GroupFields, now: number): Promise<Group | undefined> {
-    const row = await this.#database
-      .updateTable("device_group")
-      .set({ ...columnsOf(fields), last_modified: now })
-      .where("key", "=", key)
-      .returning(["id", "account", "creation"])
-      .executeTakeFirst();
-    return row && { ...fields, key, id: row.id, accountKey: row.account, creation: row.creation, lastModified: now };
+  replace(key: number, fields: GroupFields, now: number, read?: Group): Promise<Group | undefined> {
+    return this.#database.transaction().execute(async (transaction) => {
+      await lockAsRead(transaction, read);
+      const row = await transaction
+        .updateTable("device_group")
+        .set({ ...columnsOf(fields), last_modified: now })
+        .where("key", "=", key)
+        .returning(["id", "account", "creation"])
+        .executeTakeFirst();
+      return row && { ...fields, key, id: row.id, accountKey: row.account, creation: row.creation, lastModified: now };
+    });
   }
 
-  async remove(key: number): Promise<boolean> {
-    const [deleted] = await this.#database.deleteFrom("device_group").where("key", "=", key).execute();
-    return deleted !== undefined && deleted.numDeletedRows > 0n;
+  remove(key: number, read?: Group): Promise<boolean> {
+    return this.#database.transaction().execute(async (transaction) => {
+      await lockAsRead(transaction, read);
+      const [deleted] = await transaction.deleteFrom("device_group").where("key", "=", key).execute();
+      return deleted !== undefined && deleted.numDeletedRows > 0n;
+    });
   }
+}
+
+/** Locks a group that is there, if a change was judged by it. */
+async function lockAsRead(transaction: Transaction<Schema>, read: Group | undefined): Promise<void> {
+  if (read === undefined) return;
+  const stored = transaction.selectFrom("device_group").selectAll().where("key", "=", read.key).forUpdate();
+  const row = await stored.executeTakeFirst();
+  if (row !== undefined) checkAsRead(groupOf(row), read);
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
 import type { NoticeChannel } from "../../model/notice.ts";
 import type { DayPlaces } from "../../ports/alert-store.ts";
-import type { DailyKind, DailyTaken } from "../../ports/store.ts";
+import type { DailyKind, DailyTaken } from "../../ports/daily.ts";
 import type { NoticeRow, Schema } from "../schema.ts";
 import { giveBackPlace, takePlace } from "./daily.ts";
 

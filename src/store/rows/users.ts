@@ -1,9 +1,10 @@
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { User } from "../../model/account.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { NewUser, ResultsDelta, Usage, UsageDelta, UserFields, UserStore } from "../../ports/store.ts";
 import type { NewUserRow, Schema, UserRow } from "../schema.ts";
+import { checkAsRead } from "./as-read.ts";
 import { dayBefore } from "./days.ts";
 import { optionalList, optionalMap } from "./json-columns.ts";
 import { allByKey, bytesOf, pageByKey } from "./pages.ts";
@@ -89,6 +90,15 @@ export async function isEmailTaken(database: Kysely<Schema>, email: string, exce
   return row !== undefined && row.key !== except;
 }
 
+/** Locks a user. Returns false if it is not there, and throws `ChangedSince` if it is not as it was read. */
+async function isThere(transaction: Transaction<Schema>, key: number, read: User | undefined): Promise<boolean> {
+  const stored = transaction.selectFrom("user").selectAll().where("key", "=", key).forNoKeyUpdate();
+  const row = await stored.executeTakeFirst();
+  // Nothing is judged by the time of the last login.
+  if (row !== undefined) checkAsRead({ ...userOf(row), lastLogin: null }, read && { ...read, lastLogin: null });
+  return row !== undefined;
+}
+
 /** Users and the counters of what they ask for. */
 export class UserRows implements UserStore {
   readonly #database: Kysely<Schema>;
@@ -147,11 +157,10 @@ export class UserRows implements UserStore {
     return { rows: page.rows.map(userOf), more: page.more };
   }
 
-  replace(key: number, fields: UserFields, now: number): Promise<User | "emailInUse" | "missing"> {
+  replace(key: number, fields: UserFields, now: number, read?: User): Promise<User | "emailInUse" | "missing"> {
     const { passwordHash } = fields;
     return this.#database.transaction().execute(async (transaction) => {
-      const before = transaction.selectFrom("user").select("key").where("key", "=", key).forNoKeyUpdate();
-      if ((await before.executeTakeFirst()) === undefined) return "missing";
+      if (!(await isThere(transaction, key, read))) return "missing";
       if (await isEmailTaken(transaction, fields.email, key)) return "emailInUse";
       const row = await transaction
         .updateTable("user")
@@ -181,12 +190,16 @@ export class UserRows implements UserStore {
     key: number,
     apiKey: { readonly id: string; readonly hash: string } | null,
     now: number,
+    read?: User,
   ): Promise<void> {
-    await this.#database
-      .updateTable("user")
-      .set({ api_key_id: apiKey?.id ?? null, api_key_hash: apiKey?.hash ?? null, modification: now })
-      .where("key", "=", key)
-      .execute();
+    await this.#database.transaction().execute(async (transaction) => {
+      if (!(await isThere(transaction, key, read))) return;
+      await transaction
+        .updateTable("user")
+        .set({ api_key_id: apiKey?.id ?? null, api_key_hash: apiKey?.hash ?? null, modification: now })
+        .where("key", "=", key)
+        .execute();
+    });
   }
 
   async setLastLogin(key: number, now: number): Promise<void> {

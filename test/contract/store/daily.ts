@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { DailyKind, Store } from "../../../src/ports/store.ts";
+import type { DailyKind } from "../../../src/ports/daily.ts";
+import type { Store } from "../../../src/ports/store.ts";
 import { makeAccount, makeDevice, today } from "./harness.ts";
 
 const someKind = fc.constantFrom<DailyKind>("sms", "email");

@@ -84,17 +84,18 @@ export function listContract(store: () => Store): void {
 
   describe("quotas", () => {
     it("count what an account has, refuse what goes beyond, and keep what is there", async () => {
-      const { key } = await makeAccount(store());
+      const account = await makeAccount(store());
+      const { key } = account;
       const use = async () => (await store().accounts.quotas(key)).use;
       const before = await use();
-      await store().accounts.setQuotas(key, { groups: before.groups + 2 });
+      await store().accounts.replace(key, { ...account, quotas: { groups: before.groups + 2 } });
       const made = await Promise.allSettled(Array.from({ length: 5 }, () => group(key, ["a".repeat(1000)])));
       assert.equal(made.filter(({ status }) => status === "fulfilled").length, 2);
       const { groups, bytes } = await use();
       assert.equal(groups, before.groups + 2);
       assert.ok(bytes >= before.bytes + 2000);
       // Over its quota since that was lowered: it may have less, not more.
-      await store().accounts.setQuotas(key, { bytes: 1 });
+      await store().accounts.replace(key, { ...account, quotas: { bytes: 1 } });
       const [first] = await store().groups.list(key);
       assert.ok(first !== undefined);
       assert.ok(await store().groups.replace(first.key, fields, now));

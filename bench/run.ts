@@ -3,12 +3,15 @@ import { acknowledged } from "./acknowledged.ts";
 import { alerts } from "./alerts.ts";
 import { api } from "./api.ts";
 import { backlog } from "./backlog.ts";
+import { day } from "./day.ts";
+import { fleet } from "./fleet.ts";
 import { history } from "./history.ts";
 import { idle } from "./idle.ts";
 import { lastLocation } from "./last-location.ts";
 import { late } from "./late.ts";
 import { postgres } from "./postgres.ts";
 import { size } from "./size.ts";
+import { stored } from "./stored.ts";
 import { type Figure, kept, line } from "./support/figures.ts";
 import { written } from "./written.ts";
 
@@ -21,6 +24,9 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   api,
   alerts,
   history,
+  day,
+  stored,
+  fleet,
   size,
   postgres,
   idle,

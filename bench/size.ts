@@ -11,12 +11,13 @@ import type { OpenedStore } from "../src/store/opened.ts";
 import { makeAccount, makeDevice } from "../test/contract/store/harness.ts";
 import { dataFolder, removeFolder } from "../test/support/service.ts";
 import { openStore } from "../test/support/store.ts";
+import { carReadings, drive, noReadings, type Reported } from "./support/drive.ts";
 import type { Figure } from "./support/figures.ts";
 
-const start = Date.UTC(2026, 5, 1);
 const devices = 10;
 /** A day of one report in ten seconds, one a packet. */
 const positions = 8640;
+const everyMs = 10_000;
 
 /** Tables that hold positions. */
 const tables = ["tail", "block", "block_data", "patch", "shifts", "spent"];
@@ -25,57 +26,13 @@ interface Kind {
   readonly name: string;
   readonly sealedMost: number;
   readonly dayMost: number;
-  readings(at: number): Pick<Fix, "readings" | "attributes">;
+  readings(at: number): Reported;
 }
 
 const kinds: readonly Kind[] = [
-  { name: "without readings", sealedMost: 12, dayMost: 24, readings: () => ({ readings: {}, attributes: {} }) },
-  { name: "with 13 readings", sealedMost: 20, dayMost: 32, readings: readingsOf },
+  { name: "without readings", sealedMost: 12, dayMost: 24, readings: noReadings },
+  { name: "with 13 readings", sealedMost: 20, dayMost: 32, readings: carReadings },
 ];
-
-/** As a tracker on the bus of a car reports: some stay, some count, some are noisy. */
-function readingsOf(at: number): Pick<Fix, "readings" | "attributes"> {
-  const noise = (most: number) => Math.floor(Math.random() * most);
-  return {
-    readings: {
-      ignition: at % 360 < 200,
-      input1: at % 360 < 200,
-      input2: false,
-      satellites: 8 + noise(5),
-      battery: 90,
-      rpm: at % 360 < 200 ? 800 + noise(1800) : 0,
-      fuel: 70 - Math.floor(at / 400),
-    },
-    attributes: {
-      voltage: (13_800 + noise(200)) / 1000,
-      gsm: 3 + noise(2),
-      hdop: (7 + noise(4)) / 10,
-      io24: noise(90),
-      io241: 24_701,
-      io199: at * 110,
-    },
-  };
-}
-
-/** A drive with noise in each coordinate, and stops. */
-function drive(kind: Kind): readonly Fix[] {
-  let [latitude, longitude, course] = [48 + Math.random(), 11 + Math.random(), 90];
-  return Array.from({ length: positions }, (_, at): Fix => {
-    const km = at % 360 < 200 ? 0.1 + Math.random() * 0.1 : 0;
-    course = (course + (km > 0 ? Math.random() * 30 - 15 : 0) + 360) % 360;
-    latitude += (km * Math.cos((course * Math.PI) / 180)) / 111.2;
-    longitude += (km * Math.sin((course * Math.PI) / 180)) / 74;
-    const [speed, time] = [Math.round(km * 360), start + at * 10_000];
-    const motion = {
-      latitude,
-      longitude,
-      altitude: 400 + Math.floor(Math.random() * 3),
-      speed,
-      course: Math.round(course),
-    };
-    return { type: "fix", time, valid: true, ...motion, alarms: [], ...kind.readings(at) };
-  });
-}
 
 /** Stores a day of each device, as its reports come, and gives what was stored. */
 async function fill(store: OpenedStore, kind: Kind): Promise<readonly (readonly Fix[])[]> {
@@ -84,7 +41,7 @@ async function fill(store: OpenedStore, kind: Kind): Promise<readonly (readonly 
   const keys: number[] = [];
   for (let made = 0; made < devices; made++) {
     keys.push((await makeDevice(store, account.key)).key);
-    days.push(drive(kind));
+    days.push([...drive(positions, everyMs, kind.readings)]);
   }
   const states = keys.map(() => neverReported);
   for (let at = 0; at < positions; at++) {

@@ -21,8 +21,8 @@ export function fillAccounts(directory: string, accounts: number, asking: number
       email_lower: "'u' || i || '@example.com'",
     };
     database.exec("begin");
-    copy(database, "account", accounts - 1, { id: "'made-' || i", name: "'Account ' || i" });
-    copy(database, "user", accounts * usersEach, {
+    copyFirst(database, "account", accounts - 1, { id: "'made-' || i", name: "'Account ' || i" });
+    copyFirst(database, "user", accounts * usersEach, {
       ...made,
       account: `(select min(key) from account) + (i - 1) % ${accounts}`,
     });
@@ -36,7 +36,12 @@ export function fillAccounts(directory: string, accounts: number, asking: number
 }
 
 /** Adds copies of a table's first row, with other values (expressions of `i`, which counts from 1) in some columns. */
-function copy(database: DatabaseSync, table: string, count: number, other: Readonly<Record<string, string>>): void {
+export function copyFirst(
+  database: DatabaseSync,
+  table: string,
+  count: number,
+  other: Readonly<Record<string, string>>,
+): void {
   const columns = database
     .prepare(`select name from pragma_table_info('${table}') where name <> 'key'`)
     .all()

@@ -27,3 +27,10 @@ export function residentBytes(pid: number): number {
 export function registering(left: number): void {
   process.stderr.write(`  ${left} devices to register\n`);
 }
+
+/** Time of the processors that a process has used, ms (Linux: /proc/PID/stat, in hundredths of a second). */
+export function processorMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}

@@ -155,7 +155,7 @@ export interface LocationStore {
   countAbout(device: DeviceKey, from: number, to: number): number;
   /** Costs by the number of records of the moment. */
   moment(device: DeviceKey, time: number): Promise<Moment>;
-  /** What may be deleted of each of these devices because it is from before an event time. Answered from memory. */
+  /** What may be deleted of each of these devices because it is from before an event time. */
   oldPositions(devices: readonly DeviceKey[], before: number): Promise<readonly OldPositions[]>;
   /**
    * One bounded step: durably deletes what `oldPositions` tells. The device's `keptFrom` must be on disk and at `before` or later, so that no commit adds records from before that time

@@ -5,12 +5,14 @@ import type { Locations } from "./locations/locations.ts";
 
 /** An open store of any engine, with what its operator sees of it. */
 export interface OpenedStore extends Store {
-  /** Blocks and chunks of the tail: each has an entry in memory and is read at the start. */
+  /** Blocks and chunks of the tail: each has an entry in memory. Right after a start, blocks that were not read yet do not count. */
   readonly chunks: number;
   /** How far positions are sealed. */
   readonly sealing: SealingFigures;
   /** Memory of decompressed blocks that are kept. */
   readonly cachedBytes: number;
+  /** Resolves when the index has all blocks, and what is damaged of them is told. A start does not wait for that. */
+  whole(): Promise<void>;
   /** Seals what there is of a device, however little. Resolves when that is done. */
   seal(device: DeviceKey): Promise<void>;
   /** The listener is called with the number of refused reports that are deleted before their age, because their device has too many bytes of them. */
@@ -51,6 +53,7 @@ export function toldOf(store: Store, index: ChunkIndex, locations: Locations): O
     get cachedBytes() {
       return locations.cachedBytes;
     },
+    whole: () => locations.blocks.whole(),
     seal: (device) => locations.sealer.now(device),
     onRefusedDropped(listener) {
       locations.onRefusedDropped = listener;

@@ -126,11 +126,13 @@ export async function killedAtRandom(
   };
   for (let round = 0; round < rounds; round++) await kill();
   await world.start();
+  await world.store.whole();
   // A slow machine gets less far before each kill.
   for (let more = 0; world.store.sealing.blocks === 0 && more < 5 * rounds; more++) {
     await world.stop();
     await kill();
     await world.start();
+    await world.store.whole();
   }
   context.after(() => world.stop());
   context.diagnostic(`${acknowledged} reports acknowledged, ${world.store.sealing.blocks} blocks`);

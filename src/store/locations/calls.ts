@@ -266,6 +266,10 @@ export interface ReaderCalls {
   readonly scan: Call<number, Float64Array<ArrayBuffer>>;
   /** As `scan`, of blocks. */
   readonly scanBlocks: Call<number, Float64Array<ArrayBuffer>>;
+  /** The highest row number of blocks, 0 without any. It stands for all of them before they are read. */
+  readonly lastBlock: Call<null, number>;
+  /** About how many blocks devices have: device and number in turn. Empty where the blocks can't be counted. */
+  readonly blockCounts: Call<null, Float64Array<ArrayBuffer>>;
   /** Which rows of the tail are spent. */
   readonly spent: Call<null, SpentTable>;
   /** Whether any of these chunks is there, and not spent. */

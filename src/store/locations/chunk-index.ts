@@ -11,7 +11,7 @@ const noGap: Gap = { from: 0, until: 0, density: 0 };
 
 /**
  * Where the records of each device are: an index by device and time over the blocks, and over the tail, which is in the order of commits. The index is in memory only. Each
- * start builds it anew by one scan of narrow columns. A chunk takes 48 to 72 bytes: once sealed, that is for 256 records or more.
+ * start builds it anew by scans of narrow columns: of the tail before the service is ready, of the blocks after that (`BlockLoading`). A chunk takes 48 to 72 bytes: once sealed, that is for 256 records or more.
  */
 export class ChunkIndex {
   readonly #devices = new Map<DeviceKey, DeviceChunks>();
@@ -47,12 +47,7 @@ export class ChunkIndex {
   }
 
   add(device: DeviceKey, seq: number, { first, last, count, bytes, sealed }: Chunk): void {
-    let chunks = this.#devices.get(device);
-    if (chunks === undefined) {
-      chunks = new DeviceChunks();
-      this.#devices.set(device, chunks);
-    }
-    chunks.insert(seq, first, last, count, bytes, sealed);
+    this.#of(device).insert(seq, first, last, count, bytes, sealed);
     this.#size++;
     if (!sealed) {
       this.tail.chunks++;
@@ -60,6 +55,31 @@ export class ChunkIndex {
       this.tail.bytes += bytes;
     }
     this.past(seq);
+  }
+
+  #of(device: DeviceKey): DeviceChunks {
+    let chunks = this.#devices.get(device);
+    if (chunks === undefined) {
+      chunks = new DeviceChunks();
+      this.#devices.set(device, chunks);
+    }
+    return chunks;
+  }
+
+  /** Adds the block at an offset of a scan's answer, without an object of its own: there may be millions. `room`: how many blocks devices will have, of those that have none yet. */
+  addScanned(rows: Float64Array, at: number, room: Map<DeviceKey, number>): void {
+    const seq = rows[at] ?? 0;
+    const device = rows[at + 1] ?? 0;
+    const chunks = this.#of(device);
+    const blocks = room.get(device);
+    if (blocks !== undefined) {
+      chunks.reserve(blocks);
+      room.delete(device);
+    }
+    chunks.insert(seq, rows[at + 2] ?? 0, rows[at + 3] ?? 0, rows[at + 4] ?? 0, rows[at + 5] ?? 0, true);
+    this.#size++;
+    this.past(seq);
+    this.past(rows[at + 6] ?? 0);
   }
 
   /** The highest row number of a device's chunks. Chunks that are sealed give way to a block with a higher one, so a later start finds it or a higher one. */

@@ -87,6 +87,7 @@ export class Contexts {
 
   /** See `LocationStore.context`. `before`: whether the record at or before the place is asked for. */
   async find(device: DeviceKey, place: RecordPlace, limit: number, before: boolean): Promise<PackedContext> {
+    await this.#parts.blocks.whole();
     for (let looks = 1; ; looks++) {
       const context = await this.#try(device, place, limit, before);
       if (context !== undefined) return context;

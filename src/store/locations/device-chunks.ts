@@ -63,12 +63,6 @@ export interface Old {
   readonly positions: OldPositions;
 }
 
-/** How much one step takes. Its last chunk may reach past that. */
-export interface Most {
-  readonly records: number;
-  readonly bytes: number;
-}
-
 /** The chunks of one device, by (first, seq), in one typed array of 48 bytes a chunk. */
 export class DeviceChunks {
   #numbers = new Float64Array(2 * stride);
@@ -167,7 +161,13 @@ export class DeviceChunks {
 
   #grow(): void {
     // By half, in whole entries: idle devices should not hold twice what they need.
-    const entries = Math.ceil(this.#length * 1.5) + 2;
+    this.reserve(Math.ceil(this.#length * 0.5) + 2);
+  }
+
+  /** Makes room for more chunks at once: arrays that grow with each chunk leave many times the memory behind. */
+  reserve(more: number): void {
+    const entries = this.#length + more;
+    if (entries * stride <= this.#numbers.length) return;
     const grown = new Float64Array(entries * stride);
     grown.set(this.#numbers);
     this.#numbers = grown;

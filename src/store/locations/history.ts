@@ -1,5 +1,6 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { HistoryChunk, HistoryRange } from "../../ports/store.ts";
+import type { BlockLoading } from "./block-loading.ts";
 import type { JsonPiece, Link, ReaderCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import { chunksMissing } from "./failures.ts";
@@ -19,6 +20,7 @@ export interface ReadParts {
   readonly reader: Link<ReaderCalls>;
   readonly steps: HistorySteps;
   readonly index: ChunkIndex;
+  readonly blocks: Pick<BlockLoading, "whole">;
   /** Resolves when the index knows all that has been written until now. */
   settled(): Promise<void>;
 }
@@ -35,10 +37,11 @@ interface Asked {
  * the tens of MB.
  */
 export async function* readHistory(
-  { steps, index, settled }: ReadParts,
+  { steps, index, blocks, settled }: ReadParts,
   device: DeviceKey,
   range: HistoryRange,
 ): AsyncGenerator<HistoryChunk, void, undefined> {
+  await blocks.whole();
   const chunks = index.get(device);
   if (chunks === undefined || range.limit <= 0) return;
   const { account, after, to, odometerStart, readings = false } = range;

@@ -7,6 +7,7 @@ export async function load(locations: Locations, purger: Purger): Promise<void> 
     await locations.load();
     await purger.resume();
   } catch (error) {
+    locations.blocks.close();
     await Promise.all([locations.sealer.close(), purger.close()]);
     throw error;
   }

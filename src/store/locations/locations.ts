@@ -21,6 +21,7 @@ import type { Spent, SpentRows } from "../records/spent.ts";
 import type { CrowdedNotices } from "../rows/notice-room.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { type AlertRows, alertRows } from "./alert-rows.ts";
+import { BlockLoading, needsBlocks } from "./block-loading.ts";
 import type { Link, PackerCalls, ReaderCalls, WriterCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import { Contexts } from "./contexts.ts";
@@ -30,7 +31,7 @@ import { stateDamaged, storeError } from "./failures.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import { HistorySteps } from "./history-steps.ts";
 import { KeptStates } from "./kept-states.ts";
-import { loadChunks, loadSpent } from "./load-chunks.ts";
+import { loadChunks, loadSpent, placeWaiting, readWaiting, type WaitingFound } from "./load-chunks.ts";
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
 import { OldChunks } from "./old-chunks.ts";
@@ -94,29 +95,42 @@ export class Locations implements LocationStore {
     readonly spent?: Spent | undefined;
   }[] = [];
   readonly sealer: Sealer;
+  /** Reads the blocks into the index. */
+  readonly blocks: BlockLoading;
+  /** What waits beside the chunks, until the index has all blocks. */
+  #waiting: WaitingFound | undefined;
   /** Told of refused reports that were deleted before their age, since there were too many bytes. */
   onRefusedDropped: (reports: number) => void = () => undefined;
 
   constructor(parts: LocationParts) {
-    const { reader, historyReader, contextReader, index, turns } = parts;
+    const { reader, historyReader, contextReader, turns } = parts;
     this.#parts = parts;
     this.steps = new HistorySteps(reader, historyReader);
-    this.#reading = { reader, steps: this.steps, index, settled: () => turns.run(() => this.settle()) };
-    this.#kept = new KeptStates({ ...parts, settle: () => this.settle() });
+    const tellDamage = (...about: Parameters<Sealer["tellDamage"]>) => this.sealer.tellDamage(...about);
+    const tellLost = (...about: Parameters<Sealer["tellLost"]>) => this.sealer.tellLost(...about);
+    const settle = () => this.settle();
+    this.blocks = new BlockLoading({
+      ...parts,
+      sealer: { tellDamage, tellLost },
+      settle,
+      onWhole: () => this.#onWhole(),
+    });
+    this.#reading = { ...parts, steps: this.steps, blocks: this.blocks, settled: () => turns.run(settle) };
+    this.#kept = new KeptStates({ ...parts, settle });
     const around = { ...this.#reading, reader: new SecondReader(reader, contextReader) };
     this.#contexts = new Contexts(around);
     this.#moments = new Moments(around);
     const load = loopLoad();
     const replacing = {
       ...parts,
-      settle: () => this.settle(),
+      blocks: this.blocks,
+      settle,
       writeState: (device: DeviceKey) => this.#kept.write(device),
       doubt: (device: DeviceKey, seqs: readonly number[], spent?: Spent) => {
         this.#uncertain = true;
         this.#doubtful = [{ device, seqs, spent }];
       },
     };
-    const tellDamage = (...about: Parameters<Sealer["tellDamage"]>) => this.sealer.tellDamage(...about);
     this.#old = new OldChunks({ ...replacing, tellDamage });
     this.sealer = new Sealer({ ...replacing, isBusy: () => load() > busyPart });
   }
@@ -128,12 +142,21 @@ export class Locations implements LocationStore {
 
   /** Finds what is stored of each device. */
   async load(): Promise<void> {
-    // Blocks first: most of them are older than the tail, and a chunk that is inserted moves all chunks behind it.
-    await loadChunks(this.#loading, "scanBlocks", 1);
+    // The blocks themselves are read later, unless damage hides how they are numbered: new rows must have other numbers.
+    const last = await this.#orDamaged(() => this.#parts.reader.call("lastBlock", null));
+    if (last !== undefined) this.#parts.index.past(last);
+    else await this.blocks.whole();
     await this.#loadTail(1, await this.#kept.open(), await loadSpent(this.#parts));
     await this.#loadWaiting();
     this.#loaded();
     this.sealer.tellWork();
+    this.blocks.begin();
+  }
+
+  #onWhole(): void {
+    if (this.#waiting !== undefined) placeWaiting(this.#parts.index, this.#waiting);
+    this.#waiting = undefined;
+    for (const device of this.#parts.index.devices()) this.sealer.look(device);
   }
 
   /** Forgets the state of a device that was removed. */
@@ -205,19 +228,11 @@ export class Locations implements LocationStore {
     }
   }
 
-  /** Reads how many shifts and patches wait beside the chunks. */
+  /** Reads how many shifts and patches wait beside the chunks. Those of a device that has blocks only are placed when the index has these. */
   async #loadWaiting(): Promise<void> {
-    const { reader, index } = this.#parts;
-    const { shifts, patches, damaged = [] } = await reader.call("waiting", null);
-    for (const one of damaged)
-      this.#parts.log.error(one, "what late reports changed in the totals of a device is damaged");
-    for (const kind of ["shifts", "patches"] as const)
-      for (const { device, seq, since, count } of kind === "shifts" ? shifts : patches) {
-        // Later rows, which these do not concern, must have higher numbers, even if the rows with the highest numbers are gone.
-        index.past(seq);
-        const chunks = index.get(device);
-        if (chunks !== undefined) chunks[kind] = { count, since };
-      }
+    const found = await readWaiting(this.#parts);
+    placeWaiting(this.#parts.index, found);
+    if (!this.blocks.isWhole) this.#waiting = found;
   }
 
   get #loading() {
@@ -234,6 +249,7 @@ export class Locations implements LocationStore {
     }
     const others = kept.size === 0 ? devices : devices.filter((device) => !kept.has(device));
     const stored = await readStored(this.#parts.reader, others);
+    if (others.some((device) => !stored.has(device))) await this.blocks.whole();
     return devices.map((device) => kept.get(device) ?? stored.get(device)?.state ?? this.#withoutState(device));
   }
 
@@ -244,6 +260,7 @@ export class Locations implements LocationStore {
   }
 
   async commit(batch: CommitBatch, written?: () => void): Promise<CommitConflict | undefined> {
+    if (!this.blocks.isWhole && batch.devices.some(needsBlocks)) await this.blocks.whole();
     // Before the turn at the writer, so that nobody waits for the encryption.
     const rows = await alertRows(batch, this.#parts.vault);
     return this.#parts.turns.run(() => this.#commit(batch, rows, written), true);
@@ -313,7 +330,8 @@ export class Locations implements LocationStore {
     if (!this.#uncertain) return;
     await this.#resolveDoubt();
     const { next } = this.#parts.index;
-    await loadChunks(this.#loading, "scanBlocks", next);
+    // Before all blocks are in the index, none is made.
+    if (this.blocks.isWhole) await loadChunks(this.#loading, "scanBlocks", next);
     await this.#loadTail(next, next);
     // Where this is damaged, what there is to fold in waits for the next start.
     await this.#orDamaged(() => this.#loadWaiting());
@@ -365,11 +383,13 @@ export class Locations implements LocationStore {
   }
 
   async oldPositions(devices: readonly DeviceKey[], before: number): Promise<readonly OldPositions[]> {
+    await this.blocks.whole();
     if (this.#uncertain) await this.#reading.settled();
     return devices.map((device) => this.#old.find(device, before));
   }
 
-  deleteOld(device: DeviceKey, before: number): Promise<DeletedPositions> {
+  async deleteOld(device: DeviceKey, before: number): Promise<DeletedPositions> {
+    await this.blocks.whole();
     return this.#old.delete(device, before);
   }
 

@@ -18,6 +18,7 @@ export class Moments {
 
   /** See `LocationStore.moment`. */
   async find(device: DeviceKey, time: number): Promise<Moment> {
+    await this.#parts.blocks.whole();
     for (let looks = 1; ; looks++) {
       const moment = await this.#try(device, time);
       if (moment !== undefined) return moment;

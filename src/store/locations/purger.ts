@@ -6,6 +6,7 @@ import type { Removals } from "../rows/device-removal.ts";
 import { lockDevice } from "../rows/locks.ts";
 import type { Schema } from "../schema.ts";
 import { Background } from "./background.ts";
+import type { BlockLoading } from "./block-loading.ts";
 import type { Link, WriterCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import type { DeviceChunks } from "./device-chunks.ts";
@@ -29,7 +30,7 @@ export interface PurgeParts {
   readonly turns: Mutex;
   readonly index: ChunkIndex;
   readonly database: Kysely<Schema>;
-  readonly locations: Pick<Locations, "forget" | "settle">;
+  readonly locations: Pick<Locations, "forget" | "settle"> & { readonly blocks: Pick<BlockLoading, "whole"> };
   readonly log: Log;
 }
 
@@ -136,6 +137,7 @@ export class Purger implements Removals {
     const { turns, database } = this.#parts;
     if (removed.inDoubt && (await this.#isThere(device))) return;
     removed.inDoubt = false;
+    await this.#parts.locations.blocks.whole();
     this.#take(removed);
     await this.#delete(removed);
     // A commit of unknown outcome before the removal may have left more.

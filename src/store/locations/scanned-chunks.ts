@@ -60,7 +60,21 @@ export function placeBehind(rows: Float64Array, from: number): number {
 export const impossible =
   "its row has an impossible number, says that it has no positions, or gives them times that are impossible";
 
-/** Whether a row's count and times can be those of stored records: a date has a time of 8.64e15 ms at most. */
+/** Whether a row's count and times can be those of stored records. */
 export function isPossible({ first, last, count }: PlacedChunk): boolean {
+  return isSpan(first, last, count);
+}
+
+/** A date has a time of 8.64e15 ms at most. */
+function isSpan(first: number, last: number, count: number): boolean {
   return count > 0 && first <= last && first >= -8.64e15 && last <= 8.64e15;
+}
+
+/** Whether a scan's answer tells of no damage, and all of its rows are possible. It makes no objects, because a start reads millions of rows. */
+export function areWhole(rows: Float64Array): boolean {
+  for (let at = 0; at < rows.length; at += scanColumns) {
+    if (rows[at + 1] === nobody || !Number.isSafeInteger(rows[at])) return false;
+    if (!isSpan(rows[at + 2] ?? 0, rows[at + 3] ?? 0, rows[at + 4] ?? 0)) return false;
+  }
+  return true;
 }

@@ -40,6 +40,7 @@ test("the row of a commit that was never answered keeps its number: sealing firs
     index,
     // Looks for rows from the next number on, as the store does.
     writeState: async () => {},
+    blocks: { isWhole: true, whole: async () => {} },
     settle: async () => {
       if (index.get(2) === undefined && index.next <= unanswered)
         index.add(2, unanswered, { first: 1, last: 1, count: 1, bytes: 100 });
@@ -69,6 +70,7 @@ function sealerOf(index: ChunkIndex, seal: Link<PackerCalls> = packer, isBusy = 
     index,
     settle: async () => {},
     writeState: async () => {},
+    blocks: { isWhole: true, whole: async () => {} },
     doubt: () => assert.fail("the writer answers"),
     log: silentLog,
     isBusy: () => isBusy,

@@ -1,6 +1,7 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import { Background } from "./background.ts";
+import type { BlockLoading } from "./block-loading.ts";
 import { type DamagedChunk, nobody } from "./calls.ts";
 import { momentText } from "./chunks.ts";
 import type { DeviceChunks } from "./device-chunks.ts";
@@ -49,6 +50,7 @@ const toldEach = 1_000_000;
 
 /** What the sealer works with. */
 export interface SealerParts extends SealingParts {
+  readonly blocks: Pick<BlockLoading, "isWhole" | "whole">;
   /** Whether the service had much else to do since this was last asked. */
   readonly isBusy: () => boolean;
   readonly log: Log;
@@ -146,6 +148,7 @@ export class Sealer {
   }
 
   async #work(): Promise<void> {
+    if (!this.#parts.blocks.isWhole) await this.#whole();
     do {
       await this.#slicePressing();
       for (const device of this.#queue) {
@@ -163,6 +166,18 @@ export class Sealer {
       this.#progress = undefined;
       this.#parts.log.info({ blocks: this.#parts.index.blocks }, "all but the newest positions are sealed");
     }
+  }
+
+  /** Resolves when the index has all blocks, or the sealer is closed. */
+  async #whole(): Promise<void> {
+    while (!this.#background.closed)
+      try {
+        return await this.#parts.blocks.whole();
+      } catch (error) {
+        if (this.#background.closed) return;
+        this.#parts.log.warn({ error: String(error) }, "nothing can be sealed before the blocks are read");
+        await this.#background.pause(retryMs);
+      }
   }
 
   async #slicePressing(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { ChunkHead } from "./chunks.ts";
-import type { Most } from "./device-chunks.ts";
-import { isFull } from "./sizes.ts";
+
+import { isFull, type Most } from "./sizes.ts";
 
 /** A full block is packed anew to take in this many late chunks, or this many late records. Until then they lie beside the block. */
 const worthChunks = 16;

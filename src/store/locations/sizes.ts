@@ -14,5 +14,11 @@ export function isFull(records: number, bytes: number): boolean {
   return records >= fullRecords || bytes >= fullBytes;
 }
 
+/** How much one step takes. Its last chunk may reach past that. */
+export interface Most {
+  readonly records: number;
+  readonly bytes: number;
+}
+
 /** No row has a higher number: at a million rows a second, it takes a hundred years to get there. */
 export const mostSeq = 2 ** 52;

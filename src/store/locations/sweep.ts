@@ -1,4 +1,5 @@
-import type { DeviceChunks, Most } from "./device-chunks.ts";
+import type { DeviceChunks } from "./device-chunks.ts";
+import type { Most } from "./sizes.ts";
 
 /** The chunks to read next. Only their records before the bound are complete: later chunks have more records from the bound on. */
 export interface SweepStep {

@@ -9,6 +9,7 @@ import type { ServiceLock } from "./service-lock.ts";
 const settling: ReadonlySet<string> = new Set([
   "scan",
   "scanBlocks",
+  "lastBlock",
   "holdsAny",
   "waiting",
   "statesAsOf",

@@ -173,6 +173,7 @@ async function assemble(
     },
     async close() {
       clearTimeout(starting);
+      locations.blocks.close();
       await Promise.all([locations.sealer.close(), purger.close()]);
       await locations.close();
       await turns.run(close);

@@ -21,6 +21,11 @@ serve<PostgresReaderCalls>(
       const answer = await rows.scan("blocks", from);
       return { answer, transfer: [answer.buffer] };
     },
+    blockCounts: async () => {
+      const answer = await rows.blockCounts();
+      return { answer, transfer: [answer.buffer] };
+    },
+    lastBlock: async () => plain(await rows.lastBlock()),
     // Sealed rows are deleted at once, so that none is spent.
     spent: async () => plain({ rows: [], damaged: [] }),
     holdsAny: async (seqs) => plain(await rows.holdsAny(seqs)),

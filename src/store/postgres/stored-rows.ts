@@ -13,8 +13,8 @@ import type { Statement } from "./wire/messages.ts";
 import { type Result, step } from "./wire/session.ts";
 import { int, ints, type Value } from "./wire/values.ts";
 
-/** Rows of one answer of a scan: a few megabytes of numbers at most. */
-const scanRows = 20_000;
+/** Rows of one answer of a scan. */
+const scanRows = 2000;
 /** So few rows are read without asking for their sizes first. */
 const few = 16;
 
@@ -27,6 +27,8 @@ const select = {
     name: "scan_blocks",
     sql: `select seq, device, first, last, count, bytes, as_of from block where seq >= $1::bigint order by seq limit ${scanRows}`,
   },
+  blockCounts: { name: "block_counts", sql: "select device, count(*) from block group by device" },
+  lastBlock: { name: "last_block", sql: "select coalesce(max(seq), 0) from block" },
   holdsAny: {
     name: "holds_any",
     sql: `select 1::bigint from tail where seq = any ($1::bigint[]) union all select 1 from block where seq = any ($1::bigint[]) limit 1`,
@@ -85,6 +87,21 @@ export class StoredRows {
     const rows = Number.isFinite(from) ? await this.#ask(statement, int(from)) : [];
     for (const row of rows) for (let column = 0; column < scanColumns; column++) numbers[at++] = row.int();
     return numbers.slice(0, at);
+  }
+
+  /** See `ReaderCalls.lastBlock`. */
+  async lastBlock(): Promise<number> {
+    return (await this.#ask(select.lastBlock))[0]?.int() ?? 0;
+  }
+
+  /** See `ReaderCalls.blockCounts`. */
+  async blockCounts(): Promise<Float64Array<ArrayBuffer>> {
+    try {
+      return Float64Array.from((await this.#ask(select.blockCounts)).flatMap((row) => [row.int(), row.int()]));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return new Float64Array(0);
+    }
   }
 
   /** See `ReaderCalls.holdsAny`. */

@@ -243,6 +243,7 @@ async function assemble(
     async close() {
       clearTimeout(starting);
       closing.abort();
+      locations.blocks.close();
       await Promise.all([locations.sealer.close(), purger.close()]);
       await locations.close();
       await turns.run(close);

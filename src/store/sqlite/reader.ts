@@ -4,6 +4,7 @@ import { BlockCache } from "../locations/block-cache.ts";
 import type { ReaderCalls, RowsAnswer, StatesAnswer } from "../locations/calls.ts";
 import { unpackRequests } from "../locations/context-requests.ts";
 import { EngineError, noMatch, stateDamaged } from "../locations/failures.ts";
+import { mostSeq } from "../locations/sizes.ts";
 import { asOfQuery } from "../locations/stored-states.ts";
 import { RecordsDamaged } from "../records/damage.ts";
 import { unpackRecords } from "../records/packed-rows.ts";
@@ -26,6 +27,21 @@ const busyTimeoutMs = 1000;
 const statesBytes = 4 * 1024 * 1024;
 /** Bytes of rows of the tail in one answer. */
 const rowsBytes = 4 * 1024 * 1024;
+/** 8 MB: a history's pages are read once, and the system's own cache has them; this is for the inner pages and the row tables. */
+const cacheSize = "pragma cache_size = -8000";
+
+/** Runs `read`, which goes over a whole table: its pages would fill the cache, and nobody asks for them again soon. */
+function withSmallCache<T>(database: DatabaseSync, read: () => T): T {
+  database.exec("pragma cache_size = -500");
+  try {
+    return read();
+  } finally {
+    database.exec(cacheSize);
+  }
+}
+
+/** Blocks of which one has the highest row number, unless all of their numbers are damaged. */
+const lastRows = 1000;
 
 class Reader {
   readonly database = new DatabaseSync(databaseOfWorker(), { readOnly: true, timeout: busyTimeoutMs });
@@ -39,8 +55,7 @@ class Reader {
   readonly #row = this.database.prepare(`select ${asDoubles([...summed.tail, "crc"])}, data from tail where seq = ?`);
 
   constructor() {
-    // 8 MB: a history's pages are read once, and the system's own cache has them; this is for the inner pages and the row tables.
-    this.database.exec("pragma cache_size = -8000");
+    this.database.exec(cacheSize);
   }
 
   scan(from: number): Float64Array<ArrayBuffer> {
@@ -48,7 +63,28 @@ class Reader {
   }
 
   scanBlocks(from: number): Float64Array<ArrayBuffer> {
-    return this.#scanBlocks.read(from);
+    return withSmallCache(this.database, () => this.#scanBlocks.read(from));
+  }
+
+  lastBlock(): number {
+    const rows = this.database.prepare(
+      `select cast(seq as real) as seq from block where seq < ${mostSeq} order by seq desc limit ${lastRows}`,
+    );
+    return rows.all().reduce((last, { seq }) => Math.max(last, Number(seq)), 0);
+  }
+
+  blockCounts(): Float64Array<ArrayBuffer> {
+    try {
+      const rows = withSmallCache(this.database, () =>
+        this.database
+          .prepare("select cast(device as real) as device, count(*) as blocks from block group by device")
+          .all(),
+      );
+      return Float64Array.from(rows.flatMap(({ device, blocks }) => [Number(device), Number(blocks)]));
+    } catch (error) {
+      if (damageOf(error) === undefined) throw error;
+      return new Float64Array(0);
+    }
   }
 
   holdsAny(seqs: readonly number[]): boolean {
@@ -135,7 +171,15 @@ serve<SqliteReaderCalls>(
       const answer = reader().scanBlocks(from);
       return { answer, transfer: [answer.buffer] };
     },
-    verify: (table) => plain(problemsOf(reader().database, table)),
+    blockCounts: () => {
+      const answer = reader().blockCounts();
+      return { answer, transfer: [answer.buffer] };
+    },
+    lastBlock: () => plain(reader().lastBlock()),
+    verify: (table) => {
+      const { database } = reader();
+      return plain(withSmallCache(database, () => problemsOf(database, table)));
+    },
     spent: () => plain(spentIn(reader().database)),
     holdsAny: (seqs) => plain(reader().holdsAny(seqs)),
     waiting: () => plain(reader().waiting()),

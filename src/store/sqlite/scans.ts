@@ -10,8 +10,8 @@ import { corrupt, isDamage, sqliteError } from "./engine-errors.ts";
 import { doubles, summed, tailBytes } from "./row-sums.ts";
 import { type LostRows, RowsAround } from "./rows-around.ts";
 
-/** Rows of one answer: a few megabytes of numbers at most. */
-const scanRows = 20_000;
+/** Rows of one answer: with many, what is left of them would make the heaps grow by tens of MB. */
+const scanRows = 500;
 
 type Table = "tail" | "block";
 

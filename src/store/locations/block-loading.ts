@@ -1,0 +1,110 @@
+import type { DeviceCommit } from "../../model/commit.ts";
+import type { DeviceKey } from "../../model/device.ts";
+import { StoreUnavailable } from "../../ports/store.ts";
+import { scanColumns } from "./calls.ts";
+import { type LoadParts, putChunks } from "./load-chunks.ts";
+import type { Mutex } from "./mutex.ts";
+import { areWhole, placeBehind } from "./scanned-chunks.ts";
+
+/** When blocks are read at the latest, ms after the opening: by then the service is ready, and gives its time to this. */
+const latestMs = 1000;
+
+/** What reading blocks works with. */
+export interface BlockLoadingParts extends LoadParts {
+  readonly turns: Mutex;
+  /** Brings the index up to the tail, in a turn at the writer. */
+  settle(): Promise<void>;
+  /** Called in a turn at the writer, once the index has all blocks. */
+  onWhole(): void;
+}
+
+/**
+ * Reads the blocks into the index after the start, so that a start takes as long with many blocks as with few. Reports that are newer than all before them are stored meanwhile. Everything
+ * else waits for `whole`. Above all, whoever replaces or deletes chunks does: so no block changes while blocks are read, and each is read once.
+ */
+export class BlockLoading {
+  readonly #parts: BlockLoadingParts;
+  /** Blocks with smaller row numbers are in the index. */
+  #place = 1;
+  #isWhole = false;
+  #reading: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(parts: BlockLoadingParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the index has all blocks. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** Reads the blocks soon, if nobody asks for them before. */
+  begin(): void {
+    const tell = (error: unknown) => {
+      if (this.#closed) return;
+      this.#parts.log.warn({ error: String(error) }, "blocks can't be read now; who needs them tries again");
+    };
+    this.#timer = setTimeout(() => void this.whole().catch(tell), latestMs).unref();
+  }
+
+  /** Resolves when the index has all blocks. Rejects where they can't be read now: the next call goes on from there. */
+  whole(): Promise<void> {
+    if (this.#isWhole) return Promise.resolve();
+    if (this.#closed) return Promise.reject(closing());
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  /** Ends the reading. Whoever waits for it is told at the reader's next answer: a server that hangs may owe one. */
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #read(): Promise<void> {
+    const { reader, turns, settle, onWhole } = this.#parts;
+    const room = new Map<DeviceKey, number>();
+    const counts = this.#place === 1 ? await reader.call("blockCounts", null) : new Float64Array(0);
+    for (let at = 0; at < counts.length; at += 2) room.set(counts[at] ?? 0, counts[at + 1] ?? 0);
+    let pending = reader.call("scanBlocks", this.#place);
+    for (;;) {
+      const rows = await pending;
+      if (rows.length === 0) break;
+      const place = placeBehind(rows, this.#place);
+      // The reader goes on while these are put in.
+      pending = reader.call("scanBlocks", place);
+      // Nobody waits for it where `settle` fails.
+      pending.catch(() => undefined);
+      await turns.run(async () => {
+        // These blocks may raise `ChunkIndex.next`, and rows of a commit that was not answered are looked for from there on.
+        await settle();
+        if (this.#closed) throw closing();
+        this.#put(rows, room);
+        this.#place = place;
+      });
+    }
+    await turns.run(async () => {
+      this.#isWhole = true;
+      onWhole();
+    });
+  }
+
+  #put(rows: Float64Array, room: Map<DeviceKey, number>): void {
+    const { index } = this.#parts;
+    if (areWhole(rows)) for (let at = 0; at < rows.length; at += scanColumns) index.addScanned(rows, at, room);
+    else putChunks(this.#parts, rows, "scanBlocks");
+  }
+}
+
+/** Whether a commit can't do without the blocks of a device: it changes stored totals, or its state has no new row that says what the state includes. */
+export function needsBlocks({ records, patches, shifts = [] }: DeviceCommit): boolean {
+  return records.length === 0 || patches.length > 0 || shifts.length > 0;
+}
+
+function closing(): StoreUnavailable {
+  return new StoreUnavailable("the store is closing");
+}

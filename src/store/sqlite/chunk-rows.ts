@@ -5,6 +5,7 @@ import { damaged, EngineError } from "../locations/failures.ts";
 import { RecordsDamaged } from "../records/damage.ts";
 import { recordBytes } from "../records/packed-rows.ts";
 import { areNumbersWhole, isWhole } from "../records/row-sum.ts";
+import { unpackStays } from "../records/spent.ts";
 import { ChangedTotals } from "./changed-totals.ts";
 import { damageOf } from "./engine-errors.ts";
 import { asDoubles, summed, tailBytes } from "./row-sums.ts";
@@ -27,6 +28,7 @@ export class ChunkRows {
   readonly #blocks: StatementSync;
   readonly #blockHeads: StatementSync;
   readonly #blockData: StatementSync;
+  readonly #spent: StatementSync;
   readonly #changes: ChangedTotals;
 
   constructor(database: DatabaseSync) {
@@ -45,6 +47,7 @@ export class ChunkRows {
     this.#tailHeads = database.prepare(`select ${tailHead}, ${tailBytes} from tail where ${chosen}`, arrays);
     this.#blockHeads = database.prepare(`select ${blockHead} from block where ${chosen}`, arrays);
     this.#blockData = database.prepare("select data from block_data where seq = ?");
+    this.#spent = database.prepare(`select ${asDoubles(["seq", "crc"])}, data from spent where device = ?`);
     this.#changes = new ChangedTotals(database);
   }
 
@@ -67,12 +70,38 @@ export class ChunkRows {
     this.#begin.run();
   }
 
-  /** Finds chunks of a device. Returns undefined when one of them is not there. */
+  /** Finds chunks of a device. Returns undefined when one of them is not there, or is spent. */
   find(device: DeviceKey, seqs: readonly number[]): ChunksFound | undefined {
     const rows = this.#ofDevice(device, () =>
       seqs.length > fewRows ? this.#many(device, seqs) : this.#few(device, seqs),
     );
-    return rows.length === seqs.length ? this.#withOthers(device, rows, Number.MAX_SAFE_INTEGER) : undefined;
+    if (rows.length !== seqs.length || this.#areSpent(device, rows)) return undefined;
+    return this.#withOthers(device, rows, Number.MAX_SAFE_INTEGER);
+  }
+
+  /**
+   * Whether some of these rows of the tail are in blocks by now. Somebody looked for them before that, and shifts and patches that concern them may be folded into the blocks and
+   * deleted: from these rows, totals would be wrong.
+   */
+  #areSpent(device: DeviceKey, rows: readonly ChunkRow[]): boolean {
+    if (rows.every(({ sealed }) => sealed)) return false;
+    const entry = this.#entryOf(device);
+    if (!(entry?.data instanceof Uint8Array)) return false;
+    const { data } = entry;
+    const [seq, sum] = [Number(entry.seq), Number(entry.crc)];
+    if (isWhole(sum, [device, seq], data) !== true) return false;
+    const stays = unpackStays(data);
+    return rows.some((row) => !row.sealed && row.seq <= seq && !stays.includes(row.seq));
+  }
+
+  /** What is spent of a device. Undefined where that can't be read: the index was made without it, too. */
+  #entryOf(device: DeviceKey) {
+    try {
+      return this.#spent.get(device);
+    } catch (error) {
+      if (damageOf(error) === undefined) throw error;
+      return undefined;
+    }
   }
 
   /** Runs `read`. An error about damage names the device. */

@@ -9,6 +9,8 @@ import { dataFolder, removeFolder } from "../../../test/support/service.ts";
 import { placeBefore } from "../../model/location.ts";
 import { BlockCache } from "../locations/block-cache.ts";
 import { contextOutcome } from "../locations/calls.ts";
+import { rowSum } from "../records/row-sum.ts";
+import { packStays } from "../records/spent.ts";
 import { StoredChunks } from "./stored-chunks.ts";
 
 const tables = `
@@ -18,6 +20,7 @@ const tables = `
   create table block_data (seq integer primary key, data);
   create table device_state (device integer primary key, shifted);
   create table shifts (device, seq, since, count, data, crc);
+  create table spent (device integer primary key, seq, data, crc);
   create table patch (key integer primary key, device, seq, first, last, count, data, crc);
 `;
 
@@ -46,6 +49,35 @@ test("a history takes no room in the cache of blocks, even where late chunks lie
     );
     assert.equal(cache.bytes, 0);
   }
+  database.close();
+});
+
+test("rows of the tail that are in blocks by now are gone for who still asks for them: shifts may be folded into the blocks, and deleted", () => {
+  const database = new DatabaseSync(":memory:");
+  database.exec(tables);
+  for (const seq of [1, 2, 3]) {
+    const one = record(seq);
+    database
+      .prepare("insert into tail (seq, device, first, last, count, data) values (?, 1, ?, ?, 1, ?)")
+      .run(seq, one.time, one.time, packedRecords([one]));
+  }
+  const reader = new StoredChunks(database, new BlockCache(0));
+  const range = { ...everything, bound: Number.POSITIVE_INFINITY, after: undefined, readings: false, spares: [] };
+  const isThere = (seqs: readonly number[]) => {
+    const isRead = reader.history({ ...range, device: 1, seqs }) !== undefined;
+    assert.equal(reader.moment({ device: 1, seqs, time: record(1).time }) !== undefined, isRead);
+    const outcome = reader.contexts([{ ...ofDevice(1), seqs }]).table[3];
+    assert.equal(outcome !== contextOutcome.missing, isRead);
+    return isRead;
+  };
+  assert.ok(isThere([1, 2, 3]));
+  const spend = (seq: number, stays: readonly number[], sum = rowSum([1, seq], packStays(stays))) =>
+    database.prepare("insert or replace into spent values (1, ?, ?, ?)").run(seq, packStays(stays), sum);
+  spend(2, [1]);
+  assert.deepEqual([[1], [2], [3], [1, 3], [1, 2, 3]].map(isThere), [true, false, true, true, false]);
+  // The index was made without a damaged entry, too.
+  spend(2, [1], 1);
+  assert.ok(isThere([1, 2, 3]));
   database.close();
 });
 

@@ -17,6 +17,7 @@ import {
 } from "../../wire/text.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
 import { iccidOf, readExtra } from "./extra.ts";
+import type { Sentence } from "./sentence.ts";
 import { batteryCharge, vehicleStatus } from "./status.ts";
 
 /** What a report holds beside its position. */
@@ -107,14 +108,11 @@ function degreesText(text: string): number | typeof mismatch {
  * hhmmss, validity, latitude, hemisphere, longitude, hemisphere, speed (knots), course, [battery,] ddmmyy, [-, phone, ICCID,]
  * vehicle_status, then the network cell and what each maker adds. (GPRS Protocol, 1; Protocol, 3)
  */
-export function readPosition(
-  fields: readonly string[],
-  at: number,
-  receivedAt: number,
-): Fix | ReadingsReport | undefined {
+export function readPosition(sentence: Sentence, at: number, receivedAt: number): Fix | ReadingsReport | undefined {
+  const { fields } = sentence;
   const values = head.read(fields, at);
   if (values instanceof Mismatch) return undefined;
-  const tail = readTail(fields, at + head.width);
+  const tail = readTail(sentence, at + head.width);
   if (tail === undefined) return undefined;
   const time = tail.date === undefined ? receivedAt : tail.date + (values.time ?? 0);
   return reportOf(values, time, tail.date !== undefined, tail);
@@ -149,7 +147,7 @@ interface Tail extends Parts {
   readonly date: number | undefined;
 }
 
-function readTail(fields: readonly string[], at: number): Tail | undefined {
+function readTail({ fields, ended }: Sentence, at: number): Tail | undefined {
   let date = ddmmyy.read(fields, at);
   let next = at + 1;
   let battery: number | undefined;
@@ -166,6 +164,8 @@ function readTail(fields: readonly string[], at: number): Tail | undefined {
   const status = sim ? next + 3 : next;
   const word = status32.read(fields, status);
   if (word === mismatch && (fields[next] ?? "") !== "") return undefined;
+  // Of a sentence that was cut off, a date that is lost would look like one that was never set, and an old position like one of now.
+  if (!ended && (date === mismatch || word === mismatch)) return undefined;
   const extra = readExtra(fields, status + 1);
   const vehicle = word === mismatch ? undefined : vehicleStatus(word);
   return {

@@ -14,6 +14,7 @@ import {
   optional,
 } from "../../wire/text.ts";
 import { cellsOf } from "./cells.ts";
+import type { Sentence } from "./sentence.ts";
 import { batteryCharge, vehicleStatus } from "./status.ts";
 
 /** Most cells of one sentence: a modem sees seven. */
@@ -45,7 +46,7 @@ function value<T>(read: T | typeof mismatch): T | undefined {
 const nbrHead = grammar({ time: anyText, country: integer, network: integer, timingAdvance: anyText, count: integer });
 
 /** NBR, network cells: hhmmss, mcc, mnc, timing advance, count, (area, cell, signal) each, ddmmyy, vehicle_status[, battery code]. */
-export function readNbr(fields: readonly string[], at: number): ReadingsReport | undefined {
+export function readNbr({ fields }: Sentence, at: number): ReadingsReport | undefined {
   const head = nbrHead.read(fields, at);
   if (head instanceof Mismatch || head.count > maximumCells) return undefined;
   const cells: Cell[] = [];
@@ -76,7 +77,7 @@ const link = grammar({
 });
 
 /** LINK, state of the tracker: hhmmss, GSM signal %, satellites, battery %, steps, turn-overs, ddmmyy, vehicle_status. */
-export function readLink(fields: readonly string[], at: number): ReadingsReport | undefined {
+export function readLink({ fields }: Sentence, at: number): ReadingsReport | undefined {
   const values = link.read(fields, at);
   if (values instanceof Mismatch) return undefined;
   const { signal, satellites, battery, steps, turnovers } = values;
@@ -91,7 +92,7 @@ const v3Tail = grammar({ battery: hex(4), restart: integer, mark: anyText, date:
  * V3, network cells: hhmmss, mcc and mnc in one, count, (area, cell, signal, -) each, battery as the converter reads it (hex), restart
  * information, X, ddmmyy, vehicle_status.
  */
-export function readV3(fields: readonly string[], at: number): ReadingsReport | undefined {
+export function readV3({ fields }: Sentence, at: number): ReadingsReport | undefined {
   const head = v3Head.read(fields, at);
   if (head instanceof Mismatch || head.count > maximumCells || !/^\d{5,6}$/.test(head.network)) return undefined;
   const country = Number(head.network.slice(0, 3));
@@ -122,7 +123,7 @@ const base = grammar({
 });
 
 /** BASE, the serving cell: hhmmss, mcc, mnc, area, cell, ddmmyy, vehicle_status. */
-export function readBase(fields: readonly string[], at: number): ReadingsReport | undefined {
+export function readBase({ fields }: Sentence, at: number): ReadingsReport | undefined {
   const values = base.read(fields, at);
   if (values instanceof Mismatch) return undefined;
   const { country, network, area, cell } = values;
@@ -136,7 +137,7 @@ const bsTail = grammar({ date: optional(ddmmyy), status: hex(8), battery: intege
 const bsCells = 3;
 
 /** BS, three cells in hex: hhmmss, mcc, mnc, (area, cell, signal) each, ddmmyy, vehicle_status, battery %. */
-export function readBs(fields: readonly string[], at: number): ReadingsReport | undefined {
+export function readBs({ fields }: Sentence, at: number): ReadingsReport | undefined {
   const head = bsHead.read(fields, at);
   const tail = bsTail.read(fields, at + bsHead.width + bsCells * bsCell.width);
   if (head instanceof Mismatch || tail instanceof Mismatch || tail.battery > 100) return undefined;

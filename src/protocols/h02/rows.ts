@@ -31,11 +31,11 @@ function row(name: string, keys: readonly string[], understand: Understand): Row
 /** A row whose sentences are one report, read from the first field behind the name. */
 function reportRow(
   name: string,
-  read: (fields: readonly string[], at: number, receivedAt: number) => Fix | ReadingsReport | undefined,
+  read: (sentence: Sentence, at: number, receivedAt: number) => Fix | ReadingsReport | undefined,
   confirm?: string,
 ): Row {
-  return row(name, [name], ({ fields }, { receivedAt }) => {
-    const report = read(fields, bodyAt, receivedAt);
+  return row(name, [name], (sentence, { receivedAt }) => {
+    const report = read(sentence, bodyAt, receivedAt);
     return report && { effects: [substance(report)], ...(confirm !== undefined && { confirm }) };
   });
 }
@@ -51,7 +51,8 @@ function substance(report: Fix | ReadingsReport): Effect {
 }
 
 /** V4 confirms a command: its name and what it was given or done, the command's time, and a position. (Protocol, 3; SinoTrack Protocol, 2) */
-function understandConfirmation({ fields }: Sentence, context: DecodeContext): Meaning | undefined {
+function understandConfirmation(sentence: Sentence, context: DecodeContext): Meaning | undefined {
+  const { fields } = sentence;
   const at = positionAt(fields);
   const text = fields.slice(bodyAt, at).join(",");
   if (text === "") return undefined;
@@ -63,7 +64,7 @@ function understandConfirmation({ fields }: Sentence, context: DecodeContext): M
     ...(to !== "" && { to }),
     ...(failed && { ok: false }),
   };
-  const report = at === undefined ? undefined : readPosition(fields, at, context.receivedAt);
+  const report = at === undefined ? undefined : readPosition(sentence, at, context.receivedAt);
   if (at !== undefined && report === undefined) return undefined;
   return { effects: report === undefined ? [result] : [report, result] };
 }

@@ -8,6 +8,8 @@ export interface Sentence {
   readonly name: string;
   /** All fields, the maker's first. */
   readonly fields: readonly string[];
+  /** Whether its end mark stands. Without it, the rest may have been lost. */
+  readonly ended: boolean;
 }
 
 /** Index of the first field behind the sentence's name. */
@@ -25,9 +27,10 @@ function endOf(frame: Uint8Array): number {
 
 /** The sentence of a frame, with or without its end mark. Undefined: it has no maker of two letters. */
 export function sentenceOf(frame: Uint8Array): Sentence | undefined {
-  const fields = latin1Of(frame.subarray(1, endOf(frame))).split(",");
+  const end = endOf(frame);
+  const fields = latin1Of(frame.subarray(1, end)).split(",");
   const [maker = "", id = "", name = ""] = fields;
-  return /^[A-Za-z]{2}$/.test(maker) ? { maker, id, name, fields } : undefined;
+  return /^[A-Za-z]{2}$/.test(maker) ? { maker, id, name, fields, ended: frame[end] === hash } : undefined;
 }
 
 /** The sentence's name alone, for the table of messages. */

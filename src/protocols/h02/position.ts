@@ -44,6 +44,9 @@ interface Place {
   readonly course: number | undefined;
 }
 
+/** What a sentence reports: one report, or a position and what came with it. */
+export type Reports = readonly (Fix | ReadingsReport)[];
+
 /** Knots; what is faster has been damaged on its way. */
 const fastest = 50_000;
 
@@ -68,11 +71,28 @@ function validity(): Field<boolean> {
   };
 }
 
-/** `hhmmss`; a zero alone, like an empty one, is no time. */
+/** `hhmmss`; a zero alone, like an empty one, is no time. One that no clock has is NaN. */
 function timeOfDay(): Field<number | undefined> {
   const written = optional(hhmmss);
-  return { width: 1, read: (fields, at) => (fields[at] === "0" ? undefined : written.read(fields, at)) };
+  return {
+    width: 1,
+    read: (fields, at) => {
+      const text = fields[at] ?? "";
+      if (text === "0") return undefined;
+      const time = written.read(fields, at);
+      return time === mismatch && sixDigits.test(text) ? Number.NaN : time;
+    },
+  };
 }
+
+/** Epoch ms of a day; NaN: a day that no calendar has; mismatch: something else. The zeros of a clock that was never set are no day. */
+function dayOf(fields: readonly string[], at: number): number | typeof mismatch {
+  const text = fields[at] ?? "";
+  const day = ddmmyy.read(fields, at);
+  return day === mismatch && sixDigits.test(text) && !isNoDate(text) ? Number.NaN : day;
+}
+
+const sixDigits = /^\d{6}$/;
 
 /** Zeros that are too few for degrees and minutes: no coordinate, whatever hemisphere follows. */
 const zeros = /^0{1,3}(\.0*)?$/;
@@ -104,18 +124,33 @@ function degreesText(text: string): number | typeof mismatch {
 }
 
 /**
- * The report of a position sentence whose time stands in `fields[at]`: a fix, or readings where it has no coordinates. Undefined: malformed.
+ * The reports of a position sentence whose time stands in `fields[at]`: a fix, or readings where it has no coordinates. Undefined: malformed.
  * hhmmss, validity, latitude, hemisphere, longitude, hemisphere, speed (knots), course, [battery,] ddmmyy, [-, phone, ICCID,]
  * vehicle_status, then the network cell and what each maker adds. (GPRS Protocol, 1; Protocol, 3)
  */
-export function readPosition(sentence: Sentence, at: number, receivedAt: number): Fix | ReadingsReport | undefined {
+export function readPosition(sentence: Sentence, at: number, receivedAt: number): Reports | undefined {
   const { fields } = sentence;
   const values = head.read(fields, at);
   if (values instanceof Mismatch) return undefined;
   const tail = readTail(sentence, at + head.width);
   if (tail === undefined) return undefined;
   const time = tail.date === undefined ? receivedAt : tail.date + (values.time ?? 0);
-  return reportOf(values, time, tail.date !== undefined, tail);
+  if (Number.isNaN(time)) return impossibleTime(values, tail, fields[at] ?? "");
+  const report = reportOf(values, time, tail.date !== undefined, tail);
+  return report && [report];
+}
+
+/**
+ * The reports of a sentence with a date or a time of day that there is none of: a clock that is set wrongly, or firmware that swaps day and month. The position is one of
+ * a clock that was never set, so it is refused, kept and acknowledged, or the tracker would send it for ever. Readings and alarms are of now.
+ */
+function impossibleTime(place: Place, tail: Tail, reportedTime: string): Reports | undefined {
+  const { alarms, readings, attributes } = tail;
+  const reported = { reportedDate: tail.dateText, reportedTime };
+  const now: ReadingsReport = { type: "readings", alarms, readings, attributes };
+  const report = reportOf(place, 0, false, { alarms: [], readings: {}, attributes: reported });
+  if (report === undefined) return undefined;
+  return report.type === "fix" ? [report, now] : [{ ...now, attributes: { ...attributes, ...reported } }];
 }
 
 /** A fix of what was read, or readings where there is no position. `dated`: the time is the tracker's own. */
@@ -144,15 +179,17 @@ export function reportOf(
 }
 
 interface Tail extends Parts {
+  /** NaN: there is no such day. */
   readonly date: number | undefined;
+  readonly dateText: string;
 }
 
 function readTail({ fields, ended }: Sentence, at: number): Tail | undefined {
-  let date = ddmmyy.read(fields, at);
+  let date = dayOf(fields, at);
   let next = at + 1;
   let battery: number | undefined;
   if (date === mismatch) {
-    const dateBehind = ddmmyy.read(fields, at + 1);
+    const dateBehind = dayOf(fields, at + 1);
     if (dateBehind !== mismatch) {
       // Some firmware puts its battery code before the date.
       battery = batteryCharge(Number(fields[at]));
@@ -170,6 +207,7 @@ function readTail({ fields, ended }: Sentence, at: number): Tail | undefined {
   const vehicle = word === mismatch ? undefined : vehicleStatus(word);
   return {
     date: date === mismatch ? undefined : date,
+    dateText: fields[next - 1] ?? "",
     ...(extra.altitude !== undefined && { altitude: extra.altitude }),
     alarms: vehicle?.alarms ?? [],
     readings: {

@@ -3,7 +3,7 @@ import type { DecodeContext, Decoded, MessageRow } from "../../wire/protocol.ts"
 import { ddmmyy, decimal, grammar, integer, latitude, longitude, Mismatch, mismatch, oneOf } from "../../wire/text.ts";
 import { handleBinary } from "./binary.ts";
 import { cellsOf } from "./cells.ts";
-import { positionWidth, readPosition, reportOf } from "./position.ts";
+import { positionWidth, type Reports, readPosition, reportOf } from "./position.ts";
 import { readBase, readBs, readLink, readNbr, readV3 } from "./reports.ts";
 import { bodyAt, type Sentence, sentenceOf } from "./sentence.ts";
 import { decoded, type H02Session, isId, type Meaning } from "./session.ts";
@@ -31,12 +31,12 @@ function row(name: string, keys: readonly string[], understand: Understand): Row
 /** A row whose sentences are one report, read from the first field behind the name. */
 function reportRow(
   name: string,
-  read: (sentence: Sentence, at: number, receivedAt: number) => Fix | ReadingsReport | undefined,
+  readReports: (sentence: Sentence, at: number, receivedAt: number) => Reports | ReadingsReport | undefined,
   confirm?: string,
 ): Row {
   return row(name, [name], (sentence, { receivedAt }) => {
-    const report = read(sentence, bodyAt, receivedAt);
-    return report && { effects: [substance(report)], ...(confirm !== undefined && { confirm }) };
+    const read = readReports(sentence, bodyAt, receivedAt);
+    return read && { effects: [read].flat().map(substance), ...(confirm !== undefined && { confirm }) };
   });
 }
 
@@ -64,9 +64,8 @@ function understandConfirmation(sentence: Sentence, context: DecodeContext): Mea
     ...(to !== "" && { to }),
     ...(failed && { ok: false }),
   };
-  const report = at === undefined ? undefined : readPosition(sentence, at, context.receivedAt);
-  if (at !== undefined && report === undefined) return undefined;
-  return { effects: report === undefined ? [result] : [report, result] };
+  const reports = at === undefined ? [] : readPosition(sentence, at, context.receivedAt);
+  return reports && { effects: [...reports, result] };
 }
 
 /** Where the position of a confirmation starts: the last place where a time, a validity and a hemisphere stand as they must. */

@@ -33,9 +33,15 @@ export function raise(report: Draft, alarm: Alarm): void {
   if (!report.alarms.includes(alarm)) report.alarms.push(alarm);
 }
 
-/** A fix of a position and what came with it; without a date it can be placed in no history and only its readings count. */
+/**
+ * A fix of a position and what came with it. Without a date, or with one that there is none of (a clock that was never set, or firmware that swaps day and month), it can be placed in
+ * no history: it becomes readings of now, and an attribute keeps the position, since the message is acknowledged.
+ */
 export function fixOf(position: Position, report: Draft, altitude?: number): Fix | ReadingsReport {
-  if (position.time === undefined) return readingsOf(report);
+  if (position.time === undefined) {
+    if (position.valid) report.attributes.undatedPosition = textOf(position);
+    return readingsOf(report);
+  }
   const fix: { -readonly [K in keyof Fix]: Fix[K] } = {
     type: "fix",
     time: position.time,
@@ -50,6 +56,11 @@ export function fixOf(position: Position, report: Draft, altitude?: number): Fix
   if (position.course !== undefined) fix.course = position.course;
   if (altitude !== undefined) fix.altitude = altitude;
   return fix;
+}
+
+/** Latitude and longitude, in degrees of 7 decimals (1 cm). */
+function textOf({ latitude, longitude }: Position): string {
+  return [latitude, longitude].map((degrees) => String(Number(degrees.toFixed(7)))).join(",");
 }
 
 /** Readings without a position of their own. */

@@ -1,6 +1,6 @@
 import { ruleTypes } from "../../src/alerts/rules/index.ts";
 import { alertTypes, parameterSchemas } from "../../src/contract/alert-parameters.ts";
-import { alarmNames } from "../../src/model/alarms.ts";
+import { alarmNames, alarmTexts } from "../../src/model/alarms.ts";
 import type { AlertType } from "../../src/model/alert-rule.ts";
 import { readingKinds } from "../../src/model/readings.ts";
 import { placeholders } from "../../src/wording/index.ts";
@@ -18,6 +18,8 @@ const meanings: { readonly [T in AlertType]: string } = {
   driverAuthenticationFailed: "The ignition has been on for so long, and no driver who may drive has identified.",
   vehicleBatteryLess: "The vehicle's voltage is under the limit.",
   sos: "Somebody pressed the tracker's button for help.",
+  alarm:
+    "The tracker itself warns of one of these; ignition, door, power and driver count also where only a reading tells that they changed.",
   expired: "The device expires within so many days, or has expired.",
   idling: "The engine runs, and the vehicle does not move, for so long.",
   mileage: "The mileage reaches a figure.",
@@ -84,6 +86,7 @@ export const alertTypesDoc: Generator = {
   render() {
     const types = alertTypes.filter(isType).map(rowOf);
     const readings = Object.entries(readingKinds).map(([name, kind]) => [`\`${name}\``, kind]);
+    const alarms = alarmNames.map((name) => [`\`${name}\``, alarmTexts[name]]);
     const marks = Object.entries(placeholders).map(([name, meaning]) => [`\`{{${name}}}\``, meaning]);
     return `${generatedMark}
 # Types of alert rules
@@ -105,9 +108,9 @@ ${markdownTable(["reading", "kind"], readings)}
 
 ## Alarms
 
-What trackers report by themselves: \`warnings\` of a location, and alarms of a simulated story.
+What trackers report by themselves: \`warnings\` of a location, \`alarms\` of a rule, and alarms of a simulated story.
 
-${alarmNames.map((name) => `\`${name}\``).join(", ")}
+${markdownTable(["alarm", "says"], alarms)}
 `;
   },
 };

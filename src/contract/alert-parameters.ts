@@ -1,4 +1,5 @@
 import Type, { type Static, type TObject } from "typebox";
+import { type Alarm, alarmNames } from "../model/alarms.ts";
 import type { AlertType, WatchedInput } from "../model/alert-rule.ts";
 import { anyText, notBlank } from "./forms.ts";
 import { GivenText } from "./schema.ts";
@@ -85,6 +86,15 @@ export const parameterSchemas = {
   }),
   vehicleBatteryLess: Type.Object({ volts: between(0, 100, "V") }),
   sos: none,
+  alarm: Type.Object({
+    alarms: Type.Unsafe<readonly Alarm[]>({
+      type: "array",
+      items: { type: "string", enum: [...alarmNames] },
+      uniqueItems: true,
+      description: "Names of alarms, at least one.",
+      documented: { minItems: 1 },
+    }),
+  }),
   expired: Type.Object({
     days: Type.Optional(between(0, 3650, "So many days before the device's `expires`. Unset: 0.")),
   }),

@@ -16,6 +16,7 @@ const readers: { readonly [T in AlertType]: (given: GivenParameters[T]) => Alert
   driverAuthenticationFailed: ({ drivers = [], seconds }) => ({ drivers, seconds }),
   vehicleBatteryLess: ({ volts }) => ({ volts }),
   sos: () => ({}),
+  alarm: ({ alarms }) => ({ alarms }),
   expired: (given) => ({ days: given?.days ?? 0 }),
   idling: ({ minutes }) => ({ minutes }),
   mileage: ({ km, repeat = false }) => ({ km, repeat }),

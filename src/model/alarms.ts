@@ -40,6 +40,16 @@ export const alarmNames = [
   "highRpm",
   "fatigueDriving",
   "laneChange",
+  "lowSpeed",
+  "parking",
+  "footBrake",
+  "bonnet",
+  "geofence",
+  "driverChanged",
+  "gpsLost",
+  "gpsRestored",
+  "simChanged",
+  "noise",
 ] as const;
 
 /** One alarm that a tracker reported. */
@@ -84,4 +94,14 @@ export const alarmTexts: Readonly<Record<Alarm, string>> = {
   highRpm: "Engine speed too high",
   fatigueDriving: "Driving too long without a pause",
   laneChange: "Abrupt change of lane",
+  lowSpeed: "Too slow",
+  parking: "Parked",
+  footBrake: "Foot brake pressed",
+  bonnet: "Bonnet opened",
+  geofence: "Entered or left the tracker's geofence",
+  driverChanged: "Driver changed",
+  gpsLost: "GPS signal lost",
+  gpsRestored: "GPS signal back",
+  simChanged: "SIM card changed",
+  noise: "Noise",
 };

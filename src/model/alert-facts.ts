@@ -58,6 +58,8 @@ export interface AlertFactsOf {
   readonly driverAuthenticationFailed: { readonly driver?: string; readonly seconds: number };
   readonly vehicleBatteryLess: Measured;
   readonly sos: Nothing;
+  /** Name of the alarm in the catalogue; `code`: the tracker's own, of an alarm that the catalogue does not have. */
+  readonly alarm: { readonly alarm: string; readonly code?: string };
   /** When it expires or expired; whole days until then, 0: it has. */
   readonly expired: { readonly expires: number; readonly days: number };
   readonly idling: Lasted;

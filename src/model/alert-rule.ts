@@ -1,3 +1,4 @@
+import type { Alarm } from "./alarms.ts";
 import type { CommandFormat } from "./command.ts";
 import type { Language } from "./language.ts";
 
@@ -24,6 +25,8 @@ export interface AlertParameters {
   readonly driverAuthenticationFailed: { readonly drivers: readonly string[]; readonly seconds: number };
   readonly vehicleBatteryLess: { readonly volts: number };
   readonly sos: Readonly<Record<string, never>>;
+  /** What the tracker itself warns of: any of these. */
+  readonly alarm: { readonly alarms: readonly Alarm[] };
   /** The device's `expires` comes within so many days; 0: it has come. */
   readonly expired: { readonly days: number };
   readonly idling: { readonly minutes: number };

@@ -1,6 +1,7 @@
+import { alarmTexts } from "../model/alarms.ts";
 import type { Show } from "./show.ts";
 import { type Quantity, quantityOf } from "./units.ts";
-import { type Against, type Ended, type Lasts, lasting, type Words } from "./words.ts";
+import { type Against, alarmText, type Ended, type Lasts, lasting, type Words } from "./words.ts";
 
 const after = ({ lastedMinutes }: Ended, show: Show) => `after ${show.duration(lastedMinutes)}`;
 /** Of what is told when it has gone on for a while: all of it. */
@@ -74,6 +75,11 @@ export const en: Words = {
       title: "SOS",
       raised: () => "SOS",
       over: (facts, show) => `SOS over ${after(facts, show)}`,
+    },
+    alarm: {
+      title: "Alarm of the tracker",
+      raised: (facts) => alarmText(alarmTexts, facts),
+      over: (facts, show) => `${alarmText(alarmTexts, facts)}: over ${after(facts, show)}`,
     },
     expired: {
       title: "Expiry of the device",

@@ -1,6 +1,7 @@
+import { alarmasEs } from "./es-alarms.ts";
 import type { Show } from "./show.ts";
 import { type Quantity, quantityOf } from "./units.ts";
-import { type Against, type Ended, type Lasts, lasting, type Words } from "./words.ts";
+import { type Against, alarmText, type Ended, type Lasts, lasting, type Words } from "./words.ts";
 
 const after = ({ lastedMinutes }: Ended, show: Show) => `tras ${show.duration(lastedMinutes)}`;
 /** Of what is told when it has gone on for a while: all of it. */
@@ -74,6 +75,11 @@ export const es: Words = {
       title: "SOS",
       raised: () => "SOS",
       over: (facts, show) => `SOS terminado ${after(facts, show)}`,
+    },
+    alarm: {
+      title: "Alarma del rastreador",
+      raised: (facts) => alarmText(alarmasEs, facts),
+      over: (facts, show) => `${alarmText(alarmasEs, facts)}: terminada ${after(facts, show)}`,
     },
     expired: {
       title: "Vencimiento del dispositivo",

@@ -25,6 +25,7 @@ const factKinds: {
   driverAuthenticationFailed: { driver: "string?", seconds: "number" },
   vehicleBatteryLess: { value: "number", limit: "number" },
   sos: {},
+  alarm: { alarm: "string", code: "string?" },
   expired: { expires: "number", days: "number" },
   idling: { minutes: "number", limit: "number" },
   mileage: { value: "number", limit: "number" },

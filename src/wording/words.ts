@@ -1,3 +1,4 @@
+import type { Alarm } from "../model/alarms.ts";
 import type { AlertFactsOf, OverFacts } from "../model/alert-facts.ts";
 import type { AlertType } from "../model/alert-rule.ts";
 import type { Show } from "./show.ts";
@@ -49,6 +50,13 @@ export interface Lasts {
 
 /** Facts of something that is over. */
 export type Ended = OverFacts;
+
+/** What an alarm says in a language; one that is not known there has the name that it came with. */
+export function alarmText(texts: Readonly<Record<Alarm, string>>, { alarm, code }: AlertFactsOf["alarm"]): string {
+  const known: Readonly<Record<string, string>> = texts;
+  const text = Object.hasOwn(known, alarm) ? (known[alarm] ?? alarm) : alarm;
+  return code === undefined ? text : `${text} ${code}`;
+}
 
 /** A duration and its limit, where the two look different: `12 min` and ` (limit 10 min)`. */
 export function lasting(facts: Lasts, show: Show, word: string): string {

@@ -1,6 +1,7 @@
 import type { AlertFactsOf } from "../../model/alert-facts.ts";
 import type { AlertParameters, AlertType } from "../../model/alert-rule.ts";
 import type { Judge, JudgeSetup, RuleType } from "../judge.ts";
+import { alarm } from "./alarm.ts";
 import { allowedZone } from "./allowed-zone.ts";
 import { attributeEqual } from "./attribute-equal.ts";
 import { attributeGreater } from "./attribute-greater.ts";
@@ -46,6 +47,7 @@ export const ruleTypes: { readonly [T in AlertType]: RuleType<T> } = {
   driverAuthenticationFailed,
   vehicleBatteryLess,
   sos,
+  alarm,
   expired,
   idling,
   mileage,

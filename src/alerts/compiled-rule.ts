@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { AlertFacts } from "../model/alert.ts";
 import type { AnyAlertFacts } from "../model/alert-facts.ts";
 import { type AlertRule, zonesOf } from "../model/alert-rule.ts";
 import { type ConditionJudge, conditionJudge } from "./conditions.ts";
@@ -19,6 +20,8 @@ export interface CompiledRule {
   readonly calm: Calm;
   readonly schedule: Schedule | undefined;
   readonly conditions: readonly ConditionJudge[];
+  /** What an alert carries that ends because a condition is true no longer, of each. */
+  readonly conditionFacts: readonly AlertFacts[];
   /** The bits of all conditions. */
   readonly allConditions: number;
   /** Time alone may change something even where nothing is being held: it is looked at before each fix. */
@@ -63,13 +66,17 @@ export function compileRule(
     momentary: type.momentary,
     judge: judgeOf(rule.type, rule.parameters, {
       rearmAt,
-      holds: holdSeconds > 0,
       zones: zones.map(({ index }) => index),
       zoneNames: zones.map(({ name }) => name),
     }),
     calm: { holdMs: type.momentary ? 0 : holdSeconds * 1000, cooldownMs: cooldownSeconds * 1000 },
     schedule,
     conditions: rule.conditions.map((condition) => conditionJudge(condition, (id) => zoneOf(id)?.index)),
+    conditionFacts: rule.conditions.map((condition) =>
+      "zone" in condition
+        ? { condition: zoneOf(condition.zone)?.name ?? "", operator: condition.operator }
+        : { condition: condition.attribute, operator: condition.operator, wanted: condition.value },
+    ),
     allConditions: 2 ** rule.conditions.length - 1,
     timed: type.clock === "event" || (schedule !== undefined && type.clock === "none"),
   };

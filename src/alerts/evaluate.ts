@@ -3,9 +3,11 @@ import type { CompiledRule } from "./compiled-rule.ts";
 import { conditionBits } from "./conditions.ts";
 import { factsFrom } from "./facts.ts";
 import { minutesOf } from "./families/check.ts";
-import { type EventJudge, type LevelJudge, nothing, pulse, type Seen, yes } from "./judge.ts";
+import { anew, type EventJudge, type LevelJudge, nothing, pulse, type Seen, yes } from "./judge.ts";
 import {
+  type Course,
   courseAfter,
+  drop,
   end,
   flash,
   holding,
@@ -43,9 +45,11 @@ export function judgeRule(rule: CompiledRule, state: RuleState, seen: Seen, find
   const { judge } = rule;
   if (judge.kind === "events") return happen(rule, judge, state, conditions, holds, time, seen, finder);
   const judgement = judge.judge(seen);
-  const level = judgement === nothing ? state.level : judgement === yes;
+  const level = judgement === nothing ? state.level : judgement === yes || judgement === anew;
   const truth = !holds ? isNot : judgement === pulse ? wasBetween : level ? is : isNot;
-  const move = moveOf(state, truth, time, rule.calm);
+  // What begins again is told again, once it has held and the cooldown is over.
+  const from: Course = judgement === anew && holds && state.phase === raised ? { ...state, phase: idle } : state;
+  const move = moveOf(from, truth, time, rule.calm);
   if (move === stay && level === state.level && conditions === state.conditions && seen.memory === state.memory)
     return state;
   const { phase, since, firedAt } = courseAfter(state, move, time);
@@ -56,11 +60,13 @@ export function judgeRule(rule: CompiledRule, state: RuleState, seen: Seen, find
       return begin(rule, judge, next, time, seen, finder);
     case flash:
       return finish(rule, judge, begin(rule, judge, next, time, seen, finder), time, time, seen, finder);
+    case drop:
     case end:
+      // What had begun again and did not hold ends what stood before.
+      if (state.facts === undefined) return next;
       // It is not over where the rule is not in force any longer: it is not watched.
-      return inForce
-        ? finish(rule, judge, next, state.since, time, seen, finder)
-        : { ...next, facts: undefined, mailed: false };
+      if (!inForce) return { ...next, facts: undefined, mailed: false };
+      return finish(rule, judge, next, move === end ? state.since : state.firedAt, time, seen, finder);
     default:
       return next;
   }
@@ -109,10 +115,21 @@ function finish(
   seen: Seen,
   finder: Finder,
 ): RuleState {
-  const { value } = factsFrom(judge.facts(seen));
-  const facts = { ...state.facts, ...(value !== undefined && { value }), lastedMinutes: minutesOf(time - since) };
+  const { value, ended } = factsFrom(judge.facts(seen));
+  const facts = {
+    ...state.facts,
+    ...(value !== undefined && { value }),
+    ...(ended !== undefined && { ended }),
+    ...(state.level && conditionEnded(rule, state.conditions)),
+    lastedMinutes: minutesOf(time - since),
+  };
   const after = finder.over(rule, state, seen, time, facts);
   return { ...after, facts: undefined, mailed: false };
+}
+
+/** The first condition that is not true any longer; undefined: all are. */
+function conditionEnded({ conditionFacts }: CompiledRule, bits: number): AlertFacts | undefined {
+  return conditionFacts.find((_, at) => (bits & (1 << at)) === 0);
 }
 
 /**

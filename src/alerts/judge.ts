@@ -4,15 +4,17 @@ import { noTotals, type Totals } from "../model/location.ts";
 import type { Observation, WatchedDevice } from "../ports/alert-engine.ts";
 
 /**
- * What a judge says of an observation. `nothing`: it does not speak of it, all stays as it was · `pulse`: it was true in between and is over already.
+ * What a judge says of an observation. `nothing`: it does not speak of it, all stays as it was · `pulse`: it was true in between and is over already ·
+ * `anew`: it is true and has begun again, though nobody saw the end of what stands raised.
  * Numbers, because they are compared for every rule and fix.
  */
 export const nothing = 0;
 export const no = 1;
 export const yes = 2;
 export const pulse = 3;
-/** One of the four. */
-export type Judgement = typeof nothing | typeof no | typeof yes | typeof pulse;
+export const anew = 4;
+/** One of the five. */
+export type Judgement = typeof nothing | typeof no | typeof yes | typeof pulse | typeof anew;
 
 /** What is known of a zone at a fix: bits. The position before was in it, the new one is, the straight line between touches it. */
 export const wasIn = 1;
@@ -84,8 +86,6 @@ export const noEvents: readonly never[] = Object.freeze([]);
 export interface JudgeSetup {
   /** The rule's hysteresis: the value that must be passed back; null: the threshold itself. */
   readonly rearmAt: number | null;
-  /** It must hold for some time before it is told. */
-  readonly holds: boolean;
   /** Indices (in the account's zones) and names of the zones in `parameters.zones`, in their order. */
   readonly zones: readonly number[];
   readonly zoneNames: readonly string[];

@@ -54,8 +54,8 @@ export interface AlertFactsOf {
   readonly fuelDecrease: FuelChange;
   readonly fuelIncrease: FuelChange;
   readonly fuelLess: OfTank & Measured;
-  /** The driver who identified and is none of the allowed; absent: nobody identified. */
-  readonly driverAuthenticationFailed: { readonly driver?: string; readonly seconds: number };
+  /** The driver who identified and is none of the allowed; absent: nobody identified. `ended`: `ignitionOff`, where it is over because of that. */
+  readonly driverAuthenticationFailed: { readonly driver?: string; readonly seconds: number; readonly ended?: string };
   readonly vehicleBatteryLess: Measured;
   readonly sos: Nothing;
   /** Name of the alarm in the catalogue; `code`: the tracker's own, of an alarm that the catalogue does not have. */
@@ -99,6 +99,15 @@ export interface AlertFactsOf {
 export interface OverFacts {
   /** How long it lasted since it was raised, minutes. */
   readonly lastedMinutes: number;
+}
+
+/** What it carries where it is over only because a condition of the rule is true no longer. */
+export interface ConditionFacts {
+  /** Name of the attribute or the zone. */
+  readonly condition: string;
+  readonly operator: string;
+  /** What the attribute was compared with; absent: it is a zone. */
+  readonly wanted?: Comparable;
 }
 
 /** Facts of some type. */

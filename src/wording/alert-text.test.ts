@@ -57,9 +57,9 @@ const expected: { readonly [T in AlertType]: readonly [AlertFactsOf[T], string, 
   driverAuthenticationFailed: [
     { driver: "04A1", seconds: 30 },
     "Driver 04A1 is not allowed",
-    "Driver no longer unknown after 12 min",
+    "An allowed driver has identified after 12 min",
     "El conductor 04A1 no está autorizado",
-    "El conductor ya no es desconocido tras 12 min",
+    "Se identificó un conductor autorizado tras 12 min",
   ],
   vehicleBatteryLess: [
     { value: 11.25, limit: 11.5 },
@@ -287,6 +287,30 @@ describe("alert text", () => {
       const alert = { type, phase: "raised", facts } as const;
       assert.deepEqual([alertText(alert, english), alertText(alert, spanish)], [inEnglish, inSpanish]);
     });
+
+  it("of what is over because a condition ended says so, and nothing of what it did not do", () => {
+    const over = (facts: Record<string, string | number | boolean>, reader: Reader) =>
+      alertText(
+        { type: "forbiddenZone", phase: "over", facts: { zone: "Harbour", lastedMinutes: 12, ...facts } },
+        reader,
+      );
+    const ignition = { condition: "ignition", operator: "equal", wanted: true };
+    const fuel = { condition: "fuel", operator: "greater", wanted: 20.5 };
+    const inside = { condition: "Yard", operator: "inside" };
+    const outside = { condition: "Yard", operator: "outside" };
+    const begins = "Entered the forbidden zone Harbour: over after 12 min, because";
+    assert.equal(over(ignition, english), `${begins} ignition is no longer true`);
+    assert.equal(over(fuel, english), `${begins} fuel is no longer over 20.5`);
+    assert.equal(over({ ...fuel, operator: "less" }, english), `${begins} fuel is no longer under 20.5`);
+    assert.equal(over(inside, english), `${begins} it is no longer in the zone Yard`);
+    assert.equal(over(outside, english), `${begins} it is no longer outside the zone Yard`);
+    const empieza = "Entró en la zona prohibida Harbour: terminada tras 12 min, porque";
+    assert.equal(over(ignition, spanish), `${empieza} ignition ya no es true`);
+    assert.equal(over(fuel, spanish), `${empieza} fuel ya no es mayor que 20,5`);
+    assert.equal(over({ ...fuel, operator: "less" }, spanish), `${empieza} fuel ya no es menor que 20,5`);
+    assert.equal(over(inside, spanish), `${empieza} ya no está en la zona Yard`);
+    assert.equal(over(outside, spanish), `${empieza} ya no está fuera de la zona Yard`);
+  });
 
   it("in imperial units", () => {
     const imperial: Reader = { ...english, units: "imperial" };

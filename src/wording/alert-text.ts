@@ -3,7 +3,7 @@ import type { AlertType } from "../model/alert-rule.ts";
 import type { Language } from "../model/language.ts";
 import { en } from "./en.ts";
 import { es } from "./es.ts";
-import { areFactsOf, lastedMinutesOf } from "./facts.ts";
+import { areFactsOf, conditionOf, lastedMinutesOf } from "./facts.ts";
 import { type Reader, type Show, showFor } from "./show.ts";
 import type { AlertWords, Words } from "./words.ts";
 
@@ -19,18 +19,21 @@ export function wordsOf(language: Language): Words {
  * an alert of another version, it is the type's title.
  */
 export function alertText(alert: Pick<Alert, "type" | "phase" | "facts">, reader: Reader): string {
-  return textOf(alert.type, alert, wordsOf(reader.language).alerts, showFor(reader));
+  return textOf(alert.type, alert, wordsOf(reader.language), showFor(reader));
 }
 
 function textOf<T extends AlertType>(
   type: T,
   { phase, facts }: Pick<Alert, "phase" | "facts">,
-  words: { readonly [K in T]: AlertWords<K> },
+  { alerts, ended }: { readonly alerts: { readonly [K in T]: AlertWords<K> } } & Pick<Words, "ended">,
   show: Show,
 ): string {
-  const own: AlertWords<T> = words[type];
+  const own: AlertWords<T> = alerts[type];
   if (!areFactsOf(type, facts)) return own.title;
   if (phase === "raised") return own.raised(facts, show);
   const lastedMinutes = lastedMinutesOf(facts);
-  return lastedMinutes === undefined ? own.title : own.over({ ...facts, lastedMinutes }, show);
+  if (lastedMinutes === undefined) return own.title;
+  const condition = conditionOf(facts);
+  if (condition !== undefined) return ended(own.raised(facts, show), condition, lastedMinutes, show);
+  return own.over({ ...facts, lastedMinutes }, show);
 }

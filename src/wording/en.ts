@@ -64,7 +64,8 @@ export const en: Words = {
         driver === undefined
           ? `No driver identified within ${show.duration(seconds / 60)}`
           : `Driver ${driver} is not allowed`,
-      over: (facts, show) => `Driver no longer unknown ${after(facts, show)}`,
+      over: (facts, show) =>
+        `${facts.ended === "ignitionOff" ? "Ignition off" : "An allowed driver has identified"} ${after(facts, show)}`,
     },
     vehicleBatteryLess: {
       title: "Vehicle battery low",
@@ -219,6 +220,13 @@ export const en: Words = {
       raised: ({ zone }) => `Strayed from the route ${zone}`,
       over: (facts, show) => `Back on the route ${facts.zone} ${after(facts, show)}`,
     },
+  },
+  ended: (raised, { condition, operator, wanted = "" }, lastedMinutes, show) => {
+    const told = `${raised}: over ${after({ lastedMinutes }, show)}, because`;
+    if (operator === "inside") return `${told} it is no longer in the zone ${condition}`;
+    if (operator === "outside") return `${told} it is no longer outside the zone ${condition}`;
+    const way = operator === "greater" ? "over " : operator === "less" ? "under " : "";
+    return `${told} ${condition} is no longer ${way}${show.value(wanted)}`;
   },
   notice: {
     critical: "Critical",

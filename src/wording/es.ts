@@ -64,7 +64,8 @@ export const es: Words = {
         driver === undefined
           ? `Ningún conductor identificado en ${show.duration(seconds / 60)}`
           : `El conductor ${driver} no está autorizado`,
-      over: (facts, show) => `El conductor ya no es desconocido ${after(facts, show)}`,
+      over: (facts, show) =>
+        `${facts.ended === "ignitionOff" ? "Encendido desactivado" : "Se identificó un conductor autorizado"} ${after(facts, show)}`,
     },
     vehicleBatteryLess: {
       title: "Batería del vehículo baja",
@@ -221,6 +222,13 @@ export const es: Words = {
       raised: ({ zone }) => `Se desvió de la ruta ${zone}`,
       over: (facts, show) => `De nuevo en la ruta ${facts.zone} ${after(facts, show)}`,
     },
+  },
+  ended: (raised, { condition, operator, wanted = "" }, lastedMinutes, show) => {
+    const told = `${raised}: terminada ${after({ lastedMinutes }, show)}, porque`;
+    if (operator === "inside") return `${told} ya no está en la zona ${condition}`;
+    if (operator === "outside") return `${told} ya no está fuera de la zona ${condition}`;
+    const way = operator === "greater" ? "mayor que " : operator === "less" ? "menor que " : "";
+    return `${told} ${condition} ya no es ${way}${show.value(wanted)}`;
   },
   notice: {
     critical: "Crítica",

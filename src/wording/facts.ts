@@ -1,4 +1,4 @@
-import type { AlertFactsOf } from "../model/alert-facts.ts";
+import type { AlertFactsOf, ConditionFacts } from "../model/alert-facts.ts";
 import type { AlertType } from "../model/alert-rule.ts";
 
 type KindOf<V> = [V] extends [number]
@@ -22,7 +22,7 @@ const factKinds: {
   fuelDecrease: { tank: "number", from: "number", to: "number", points: "number", limit: "number", minutes: "number" },
   fuelIncrease: { tank: "number", from: "number", to: "number", points: "number", limit: "number", minutes: "number" },
   fuelLess: { tank: "number", value: "number", limit: "number" },
-  driverAuthenticationFailed: { driver: "string?", seconds: "number" },
+  driverAuthenticationFailed: { driver: "string?", seconds: "number", ended: "string?" },
   vehicleBatteryLess: { value: "number", limit: "number" },
   sos: {},
   alarm: { alarm: "string", code: "string?" },
@@ -61,6 +61,14 @@ export function areFactsOf<T extends AlertType>(type: T, facts: object): facts i
 export function lastedMinutesOf(facts: object): number | undefined {
   const lasted = factOf(facts, "lastedMinutes");
   return typeof lasted === "number" ? lasted : undefined;
+}
+
+/** The condition by which an alert ended; undefined: it ended by itself. */
+export function conditionOf(facts: object): ConditionFacts | undefined {
+  const [condition, operator, wanted] = ["condition", "operator", "wanted"].map((name) => factOf(facts, name));
+  if (typeof condition !== "string" || typeof operator !== "string") return undefined;
+  const isValue = typeof wanted === "string" || typeof wanted === "number" || typeof wanted === "boolean";
+  return { condition, operator, ...(isValue && { wanted }) };
 }
 
 function factOf(facts: object, name: string): unknown {

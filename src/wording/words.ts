@@ -1,5 +1,5 @@
 import type { Alarm } from "../model/alarms.ts";
-import type { AlertFactsOf, OverFacts } from "../model/alert-facts.ts";
+import type { AlertFactsOf, ConditionFacts, OverFacts } from "../model/alert-facts.ts";
 import type { AlertType } from "../model/alert-rule.ts";
 import type { Show } from "./show.ts";
 
@@ -31,6 +31,8 @@ export interface NoticeWords {
 /** A language: every type of alert in both phases, and the notice around it. */
 export interface Words {
   readonly alerts: { readonly [T in AlertType]: AlertWords<T> };
+  /** What an alert says that is over only because a condition is true no longer. `raised`: what it said when it was raised. */
+  ended(raised: string, condition: ConditionFacts, lastedMinutes: number, show: Show): string;
   readonly notice: NoticeWords;
   /** What an alert says beside its own text where there were too many at a time. */
   leftOut(alerts: number, notices: number): string;

@@ -86,7 +86,9 @@ export function alarmsAt(list: readonly AlarmSource[], seen: Seen): readonly num
     const state = source.state?.(observation.readings, alarms);
     const at = placeIn(seen.memory, place);
     if (!reported && state === undefined && at < 0) continue;
-    if (happens(seen, source, place, at, reported, state)) (found ??= []).push(place);
+    if (!happens(seen, source, place, at, reported, state)) continue;
+    found ??= [];
+    found.push(place);
   }
   if (seen.memory !== memory && seen.memory.length === 0) seen.memory = noMemory;
   return found ?? nothingHappened;

@@ -9,14 +9,14 @@ export const lowBattery: RuleType<"lowBattery"> = {
   momentary: false,
   threshold: ({ percent }) => ({ limit: percent, side: "under" }),
   check: ({ percent }) => within("percent", percent, 0, 100, "%"),
-  judge({ percent }, { rearmAt, holds }) {
+  judge({ percent }, { rearmAt }) {
     const back = rearmAt ?? percent;
     return {
       kind: "level",
       judge(seen) {
         const charge = seen.observation?.readings.battery;
         const low = charge === undefined ? undefined : charge < (seen.raised ? back : percent);
-        return judgeAlarmOr(low, "lowBattery", undefined, holds, seen);
+        return judgeAlarmOr(low, "lowBattery", undefined, seen);
       },
       facts({ observation }) {
         const charge = observation?.readings.battery;

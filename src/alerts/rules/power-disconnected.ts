@@ -12,9 +12,9 @@ export const powerDisconnected: RuleType<"powerDisconnected"> = {
   late: true,
   momentary: false,
   check: () => [],
-  judge: (_, { holds }) => ({
+  judge: () => ({
     kind: "level",
-    judge: (seen) => judgeAlarmOr(disconnected(seen.observation?.readings), "powerCut", "powerRestored", holds, seen),
+    judge: (seen) => judgeAlarmOr(disconnected(seen.observation?.readings), "powerCut", "powerRestored", seen),
     facts({ observation }) {
       const voltage = observation?.readings.externalVoltage;
       return voltage === undefined ? {} : { voltage: rounded(voltage) };
@@ -23,6 +23,9 @@ export const powerDisconnected: RuleType<"powerDisconnected"> = {
 };
 
 function disconnected(readings: Readings | undefined): ReadingSays {
-  if (readings?.powerConnected !== undefined) return !readings.powerConnected;
-  return readings?.externalVoltage === undefined ? undefined : readings.externalVoltage < openWire;
+  if (readings === undefined) return undefined;
+  if (readings.powerConnected !== undefined) return !readings.powerConnected;
+  if (readings.externalVoltage !== undefined) return readings.externalVoltage < openWire;
+  // What is charged has a supply; what is not may be full.
+  return readings.charging ? false : undefined;
 }

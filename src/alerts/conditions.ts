@@ -11,7 +11,7 @@ export function conditionJudge(condition: AlertCondition, zoneAt: (id: string) =
     const zone = zoneAt(condition.zone) ?? -1;
     const inside = condition.operator === "inside";
     return (seen) => {
-      if (!seen.observation?.positioned) return nothing;
+      if (!seen.placed) return nothing;
       return ((seen.zones.bits(zone) & isIn) !== 0) === inside ? yes : no;
     };
   }

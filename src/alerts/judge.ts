@@ -1,6 +1,6 @@
 import type { AlertFactsOf } from "../model/alert-facts.ts";
 import type { AlertParameters, AlertType } from "../model/alert-rule.ts";
-import { noTotals, type Totals } from "../model/location.ts";
+import { type Anchor, noTotals, type Totals } from "../model/location.ts";
 import type { Observation, WatchedDevice } from "../ports/alert-engine.ts";
 
 /**
@@ -27,9 +27,11 @@ export interface ZoneSight {
   bits(zone: number): number;
   /** There is a position before, so that it can be told what was entered and left. */
   readonly known: boolean;
+  /** The position before that counts for the next questions; undefined: there is none. */
+  comeFrom(before: Anchor | undefined): void;
 }
 
-const noZones: ZoneSight = { bits: () => 0, known: false };
+const noZones: ZoneSight = { bits: () => 0, known: false, comeFrom: () => {} };
 
 /**
  * What is there to judge: one object that a watch fills for each observation, so that nothing is made for a judgement.
@@ -42,6 +44,8 @@ export class Seen {
   now = 0;
   heardAt = 0;
   observation: Observation | undefined = undefined;
+  /** The observation has a valid position that can be true: zones and speed are judged. */
+  placed = false;
   /** Totals after the observation, and those before with their event time (0: it is the first). By time alone both are the last ones. */
   totals: Totals = noTotals;
   previous: Totals = noTotals;

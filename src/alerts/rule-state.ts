@@ -1,4 +1,5 @@
 import type { AlertFacts } from "../model/alert.ts";
+import type { Doubt } from "./doubt.ts";
 import { factsFrom } from "./facts.ts";
 import { noMemory } from "./judge.ts";
 import { type Course, idle, type Phase, raised } from "./machine.ts";
@@ -12,6 +13,8 @@ export interface RuleState extends Course {
   readonly conditions: number;
   /** What the judge remembers. */
   readonly memory: readonly number[];
+  /** A position that can't be true came last; undefined: as mostly, none. */
+  readonly doubt: Doubt | undefined;
   /** Its e-mails; undefined: none lately. */
   readonly mail: Throttle | undefined;
   /** The e-mail of the alert that stands raised was no repeat: where it ends, that is mailed too. */
@@ -28,6 +31,7 @@ export const initialState: RuleState = Object.freeze({
   level: false,
   conditions: 0,
   memory: noMemory,
+  doubt: undefined,
   mail: undefined,
   mailed: false,
   facts: undefined,
@@ -44,6 +48,8 @@ export interface StateEntry {
 const noFacts: AlertFacts = Object.freeze({});
 const levelBit = 4;
 const mailedBit = 8;
+/** Before what the judge remembers stands what is remembered of a doubt, and its length. */
+const doubtBit = 16;
 
 /** Text of states, of the row of each. Undefined: there is nothing to keep. */
 export function encodeStates(rows: readonly string[]): string | undefined {
@@ -52,9 +58,10 @@ export function encodeStates(rows: readonly string[]): string | undefined {
 
 /** A state's row, as short as it can be: what is at its end and as at first is left out. */
 export function encodeState({ ruleKey, judged, state }: StateEntry): string {
-  const { phase, since, firedAt, level, conditions, memory, mail, mailed, facts } = state;
-  const bits = phase | (level ? levelBit : 0) | (mailed ? mailedBit : 0);
-  const row = [ruleKey, judged, bits, since, firedAt, conditions, memory];
+  const { phase, since, firedAt, level, conditions, memory, doubt, mail, mailed, facts } = state;
+  const bits = phase | (level ? levelBit : 0) | (mailed ? mailedBit : 0) | (doubt ? doubtBit : 0);
+  const numbers = doubt === undefined ? memory : [doubt.length, ...doubt, ...memory];
+  const row = [ruleKey, judged, bits, since, firedAt, conditions, numbers];
   if (mail !== undefined || facts !== undefined) row.push(mail ? [mail.sentAt, mail.askedAt, mail.minutes] : []);
   return JSON.stringify(facts === undefined ? row : [...row, facts]);
 }
@@ -73,10 +80,12 @@ export function decodeStates(text: string | undefined): readonly StateEntry[] {
 
 function entryOf(row: unknown): StateEntry | undefined {
   if (!Array.isArray(row)) return undefined;
-  const [ruleKey, judged, bits, since, firedAt, conditions, memory, mail, facts]: readonly unknown[] = row;
+  const [ruleKey, judged, bits, since, firedAt, conditions, numbers, mail, facts]: readonly unknown[] = row;
   if (!isNumber(ruleKey) || !isNumber(judged) || !isNumber(bits) || !isNumber(since) || !isNumber(firedAt))
     return undefined;
-  if (!isNumber(conditions) || !isNumbers(memory)) return undefined;
+  if (!isNumber(conditions) || !isNumbers(numbers)) return undefined;
+  const memoryFrom = (bits & doubtBit) === 0 ? 0 : 1 + (numbers[0] ?? 0);
+  const memory = numbers.slice(memoryFrom);
   const phase = phaseOf(bits & 3);
   const known = typeof facts === "object" && facts !== null && !Array.isArray(facts) ? factsFrom(facts) : undefined;
   return {
@@ -89,6 +98,7 @@ function entryOf(row: unknown): StateEntry | undefined {
       level: (bits & levelBit) !== 0,
       conditions,
       memory: memory.length === 0 ? noMemory : memory,
+      doubt: memoryFrom === 0 ? undefined : numbers.slice(1, memoryFrom),
       mail: mailOf(mail),
       mailed: (bits & mailedBit) !== 0,
       // What stands raised has evidence, if only none.

@@ -4,11 +4,21 @@ import type { Seen } from "./judge.ts";
 
 /** Fields of a location that can be compared beside its readings and attributes. */
 const fields: Readonly<Record<string, (seen: Seen) => number | undefined>> = {
-  speed: ({ observation }) => (observation?.positioned ? observation.speed : undefined),
-  course: ({ observation }) => (observation?.positioned ? observation.course : undefined),
-  altitude: ({ observation }) => (observation?.positioned ? observation.altitude : undefined),
+  speed: speedOf,
+  course: ({ observation, placed }) => (placed ? observation?.course : undefined),
+  altitude: ({ observation, placed }) => (placed ? observation?.altitude : undefined),
   milleage: milleageOf,
 };
+
+/** The speed of a position that can be true, km/h. */
+export function speedOf({ observation, placed }: Seen): number | undefined {
+  return placed ? observation?.speed : undefined;
+}
+
+/** Whether what a name stands for comes with a position alone. */
+export function comesWithPosition(name: string): boolean {
+  return name === "speed" || name === "course" || name === "altitude";
+}
 
 /** The device's mileage as the API has it, km. */
 export function milleageOf(seen: Seen): number {

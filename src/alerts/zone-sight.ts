@@ -1,6 +1,6 @@
 import type { PreparedZone } from "../geo/zone.ts";
 import type { ZoneIndex } from "../geo/zone-index.ts";
-import type { Totals } from "../model/location.ts";
+import type { Anchor, Totals } from "../model/location.ts";
 import type { Observation } from "../ports/alert-engine.ts";
 import { crossed, isIn, wasIn, type ZoneSight } from "./judge.ts";
 
@@ -23,6 +23,10 @@ export class AccountSight implements ZoneSight {
   #beforeLongitude = 0;
   /** The way between may be asked. */
   #way = false;
+  /** Where it came from, and what the way from there was found to be. */
+  #before: Anchor | undefined;
+  #fresh: Anchor | undefined;
+  #freshWay = false;
   known = false;
 
   constructor(zones: readonly PreparedZone[], index: ZoneIndex) {
@@ -37,16 +41,28 @@ export class AccountSight implements ZoneSight {
 
   /** Looks from a fix, as after the totals before it. A leg that adds nothing to the mileage is none that a vehicle made, and crosses nothing. */
   look(observation: Observation, previous: Totals, totals: Totals): void {
-    for (const zone of this.#near) this.#bits[zone] = 0;
-    this.#near.length = 0;
-    this.#looked = false;
     this.#latitude = observation.latitude;
     this.#longitude = observation.longitude;
     const { anchor } = previous;
-    this.known = anchor !== undefined;
-    this.#beforeLatitude = anchor?.latitude ?? observation.latitude;
-    this.#beforeLongitude = anchor?.longitude ?? observation.longitude;
-    this.#way = anchor !== undefined && totals.odometerMm > previous.odometerMm;
+    this.#fresh = anchor;
+    this.#freshWay = anchor !== undefined && totals.odometerMm > previous.odometerMm;
+    this.#start(anchor);
+  }
+
+  /** Another position before than the last one, where that one was not believed. Nobody knows the way from there: it crosses nothing. */
+  comeFrom(before: Anchor | undefined): void {
+    if (before !== this.#before) this.#start(before);
+  }
+
+  #start(before: Anchor | undefined): void {
+    for (const zone of this.#near) this.#bits[zone] = 0;
+    this.#near.length = 0;
+    this.#looked = false;
+    this.#before = before;
+    this.known = before !== undefined;
+    this.#beforeLatitude = before?.latitude ?? this.#latitude;
+    this.#beforeLongitude = before?.longitude ?? this.#longitude;
+    this.#way = before === this.#fresh && this.#freshWay;
   }
 
   bits(zone: number): number {

@@ -9,7 +9,7 @@ export function outsideOfAll({
   return {
     kind: "level",
     judge(seen) {
-      if (!seen.observation?.positioned) return nothing;
+      if (!seen.placed) return nothing;
       return inOne(seen, zones) === -1 ? yes : no;
     },
     facts: () => ({ zone }),

@@ -25,7 +25,7 @@ export const controlPoint: RuleType<"controlPoint"> = {
       kind: "events",
       judge(seen) {
         const found: Facts[] = [];
-        if (seen.observation?.positioned) move(seen, zones, zoneNames, minutes, found);
+        if (seen.placed) move(seen, zones, zoneNames, minutes, found);
         if (seen.time >= due(seen)) arrive(seen, zoneNames, minutes, found);
         return found.length === 0 ? noEvents : found;
       },

@@ -13,7 +13,7 @@ export const controlZone: RuleType<"controlZone"> = {
   judge: (_, { zones, zoneNames }) => ({
     kind: "events",
     judge(seen) {
-      if (!seen.observation?.positioned || !seen.zones.known) return noEvents;
+      if (!seen.placed || !seen.zones.known) return noEvents;
       let found: Facts[] | undefined;
       for (let at = 0; at < zones.length; at++) {
         const bits = seen.zones.bits(zones[at] ?? -1);

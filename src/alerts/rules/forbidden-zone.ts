@@ -14,7 +14,7 @@ export const forbiddenZone: RuleType<"forbiddenZone"> = {
   judge: (_, { zones, zoneNames }) => ({
     kind: "level",
     judge(seen) {
-      if (!seen.observation?.positioned) return nothing;
+      if (!seen.placed) return nothing;
       const inside = inOne(seen, zones);
       if (inside >= 0) {
         if (seen.memory[0] !== inside) seen.memory = [inside];

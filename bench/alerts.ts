@@ -8,6 +8,7 @@ import { fillRules } from "./support/fill-rules.ts";
 import { median, percentile } from "./support/percentile.ts";
 import { program } from "./support/processes.ts";
 import { ZoneLookUp } from "./support/zone-look-up.ts";
+import { timeline } from "./timeline.ts";
 
 const connections = 500;
 const zones = 1000;
@@ -155,5 +156,5 @@ interface Timed {
 
 /** Rules: what they cost where fixes come in, zones as their number grows, timers while nothing happens. */
 export async function alerts(): Promise<readonly Figure[]> {
-  return [...(await positions()), zoneLookUps(), await timers()];
+  return [...(await positions()), zoneLookUps(), await timers(), await timeline()];
 }

@@ -1,70 +1,55 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { api, failure, ok, waybeam } from "../../test/support/command-line.ts";
+import { api, failure, ok, type Reply, waybeam } from "../../test/support/command-line.ts";
 import { exitCodes } from "./exit.ts";
 
-/** The test's host lives at this moment. */
-const now = Date.UTC(2026, 10, 21);
-
-function alert(id: string, minutesAgo = 1) {
-  const dateTime = new Date(now - minutesAgo * 60_000).toISOString();
-  return { id, dateTime, alerts: ["Speed"], text: `text ${id}`, phase: "raised", notifications: [] };
+function alert(id: string) {
+  const happened = { dateTime: "2026-11-20T23:59:00.000Z", alerts: ["Speed"], text: `text ${id}`, phase: "raised" };
+  return { deviceId: "d1", id, ...happened, notifications: [] };
 }
 
-test("alert follow prints what is new once, late ones too, and Ctrl-C ends it well", async (context) => {
-  const stored = [alert("old"), alert("older", 300)];
-  let looks = 0;
-  const { url } = await api(context, ({ path, body }) => {
-    if (path === "/api/devices") return ok({ devices: [{ id: "d1" }] });
-    looks += 1;
-    if (looks === 2) stored.push(alert("new"));
-    if (looks === 5) stored.push(alert("late", 600));
-    const { from, to } = Object(body);
-    return ok({ alerts: stored.filter(({ dateTime }) => dateTime >= from && dateTime <= to) });
-  });
-  const { code, out, err } = await waybeam(["alert", "follow"], { url, until: /text late/, step: 20_000 });
+/** A stand-in that gives these lists one after the other, each behind the cursor of the one before, and then nothing. */
+function following(...steps: readonly (readonly object[] | Reply)[]) {
+  let asked = 0;
+  return ({ path }: { readonly path: string }) => {
+    const cursor = new URLSearchParams(path.split("?")[1]).get("cursor");
+    assert.equal(cursor, asked === 0 ? null : `c${asked}`);
+    const step = steps[asked] ?? [];
+    if (!Array.isArray(step)) {
+      steps = steps.toSpliced(asked, 1);
+      return step as Reply;
+    }
+    asked += 1;
+    return ok({ alerts: step, nextCursor: `c${asked}` });
+  };
+}
+
+test("alert follow prints what is found, once and in its order, and Ctrl-C ends it well", async (context) => {
+  const { url, requests } = await api(context, following([], [alert("one"), alert("two")], [], [alert("three")]));
+  const { code, out, err } = await waybeam(["alert", "follow"], { url, until: /text three/ });
   assert.equal(code, 0);
-  assert.match(
-    out,
-    /^d1 +2026-11-20T23:59:00.000Z +Speed +text new\nd1 +2026-11-20T14:00:00.000Z +Speed +text late\n$/,
+  const line = (id: string) => `d1 +2026-11-20T23:59:00.000Z +Speed +text ${id}\n`;
+  assert.match(out, new RegExp(`^${line("one")}${line("two")}${line("three")}$`));
+  assert.match(err, /^Following the alerts of all devices;/);
+  assert.equal(
+    requests.some(({ path }) => path.includes("/devices")),
+    false,
   );
-  assert.match(err, /^Following the alerts of 1 device;/);
 });
 
-test("alert follow tells what a tracker kept in its order, though the end of it happened just now", async (context) => {
-  let looks = 0;
-  const { url } = await api(context, ({ body }) => {
-    looks += 1;
-    const { from, to } = Object(body);
-    const stored = looks < 2 ? [] : [alert("began", 20), alert("is over", 1)];
-    return ok({ alerts: stored.filter(({ dateTime }) => dateTime >= from && dateTime <= to) });
-  });
-  const { out } = await waybeam(["alert", "follow", "d1"], { url, until: /text is over/, step: 5000 });
-  assert.match(out, /^d1 .*text began\nd1 .*text is over\n$/);
-});
-
-test("a device that is registered while alerts are followed is followed from its first alert on", async (context) => {
-  let lists = 0;
-  const { url } = await api(context, ({ path }) => {
-    if (path !== "/api/devices") return ok({ alerts: path.includes("d2") ? [alert("of d2")] : [alert("old")] });
-    lists += 1;
-    return ok({ devices: lists === 1 ? [{ id: "d1" }] : [{ id: "d1" }, { id: "d2" }] });
-  });
-  const { out } = await waybeam(["alert", "follow"], { url, until: /text of d2/, step: 20_000 });
-  assert.match(out, /^d2 .*text of d2\n$/);
+test("alert follow of some devices asks for these alone", async (context) => {
+  const { url, requests } = await api(context, following([], [alert("one")]));
+  const { out } = await waybeam(["alert", "follow", "d1", "d2", "--json"], { url, until: /text one/ });
+  assert.deepEqual(JSON.parse(out), alert("one"));
+  for (const { path } of requests.slice(1)) assert.match(path, /^\/api\/alerts\?.*device=d1%2Cd2/);
 });
 
 test("alert follow tells when the service does not answer, goes on, and misses nothing", async (context) => {
-  let looks = 0;
-  const { url } = await api(context, () => {
-    looks += 1;
-    if (looks === 2 || looks === 3) return failure(503, "Service Unavailable", [], { "Retry-After": "1" });
-    return ok({ alerts: looks < 4 ? [] : [alert("while away")] });
-  });
-  const setup = { url, until: /while away/, step: 5000 };
-  const { code, out, err } = await waybeam(["alert", "follow", "d1", "--json"], setup);
+  const away = () => failure(503, "Service Unavailable", [], { "Retry-After": "1" });
+  const { url } = await api(context, following([], away(), away(), [alert("while away")]));
+  const { code, out, err } = await waybeam(["alert", "follow"], { url, until: /while away/ });
   assert.equal(code, 0);
-  assert.equal(JSON.parse(out).deviceId, "d1");
+  assert.match(out, /while away/);
   assert.equal(err.match(/Service Unavailable; trying again/g)?.length, 1);
 });
 
@@ -76,15 +61,20 @@ test("alert follow of a device that is not there fails at once", async (context)
   assert.equal((await waybeam(["alert", "follow"], { url: "http://127.0.0.1:1" })).code, exitCodes.unreachable.code);
 });
 
-test("a device whose results of the day are used up rests, and the others are followed on", async (context) => {
-  let looks = 0;
-  const { url } = await api(context, ({ path }) => {
-    looks += 1;
-    if (looks > 2 && path.includes("d1"))
-      return failure(429, "daily results limit reached", [], { "Retry-After": "9999" });
-    return ok({ alerts: looks > 8 ? [alert("of d2")] : [] });
+test("alert inbox asks as the options say, page by page; acknowledge and close send what was named", async (context) => {
+  const shown = { ...alert("a1"), deviceName: "Truck", state: "acknowledged", critical: true };
+  const { url, requests } = await api(context, ({ method, path, body }) => {
+    if (method === "POST") return ok({ alerts: Object(body).ids.map((id: string) => ({ id, state: "closed" })) });
+    if (path.includes("cursor=c1")) return ok({ alerts: [alert("a2")] });
+    return ok({ alerts: [{ ...shown, acknowledgement: { user: "ana@example.com", note: "mine" } }], nextCursor: "c1" });
   });
-  const { out, err } = await waybeam(["alert", "follow", "d1", "d2"], { url, until: /of d2/, step: 5000 });
-  assert.match(out, /^d2 .*of d2\n$/);
-  assert.equal(err.match(/d1: daily results limit reached; looking again/g)?.length, 1);
+  const inbox = await waybeam(["alert", "inbox", "--state", "open", "--device", "d1,d2", "--critical"], { url });
+  assert.match(inbox.out, /a1 .*Truck +acknowledged, critical +Speed +text a1 +ana@example.com: mine\n.*a2 /s);
+  const asked = requests.filter(({ path }) => path.startsWith("/api/alerts?"));
+  assert.equal(asked.length, 2);
+  for (const { path } of asked) assert.match(path, /state=open&device=d1%2Cd2&critical=true/);
+  const closed = await waybeam(["alert", "close", "a1", "a2", "--note", "done"], { url });
+  assert.deepEqual(requests.at(-1)?.body, { ids: ["a1", "a2"], note: "done" });
+  assert.equal(requests.at(-1)?.path, "/api/alerts/close");
+  assert.match(closed.err, /2 of 2 alerts are closed/);
 });

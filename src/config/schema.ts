@@ -243,6 +243,14 @@ export const configSchema = Type.Object({
       description:
         "Notices that the rules of one account may make in a minute, a minute's number at once: one report can make hundreds, each a row and a call. Critical alerts may make as many again, on credit. The alert whose notices are left out says so. A fleet that falls silent in one moment makes one for each vehicle and recipient: give a fleet of many thousands more.",
     }),
+    closeAfterDays: integer(7, {
+      env: "WAYBEAM_ALERTS_CLOSE_AFTER_DAYS",
+      minimum: 1,
+      maximum: 36_500,
+      unit: "days",
+      description:
+        "Time after which an alert that isn't critical and that nobody closed closes by itself, counted from when it was found. Critical ones wait until somebody closes them.",
+    }),
     keepDays: integer(365, {
       env: "WAYBEAM_ALERTS_KEEP_DAYS",
       minimum: 1,

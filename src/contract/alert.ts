@@ -1,7 +1,8 @@
 import Type, { type Static } from "typebox";
+import type { AlertState } from "../model/alert.ts";
 import { success } from "./envelope.ts";
 import { LocationsRequest } from "./location.ts";
-import { GivenText, Instant, reference } from "./schema.ts";
+import { GivenText, Instant, NullableText, reference } from "./schema.ts";
 
 /** The evidence of an alert. (As a record by hand: `Type.Record` has no place for names with a line feed.) */
 const Facts = Type.Unsafe<Readonly<Record<string, string | number | boolean>>>({
@@ -9,6 +10,38 @@ const Facts = Type.Unsafe<Readonly<Record<string, string | number | boolean>>>({
   additionalProperties: { type: ["string", "number", "boolean"] },
   description: "The evidence: what was measured and what it was compared with, in the units of the API.",
 });
+
+/** States of alerts. */
+export const alertStates: readonly AlertState[] = ["open", "acknowledged", "closed"];
+
+/** What somebody did with an alert. */
+function act(user: string) {
+  return Type.Object({
+    dateTime: Instant(),
+    user: NullableText({ description: user }),
+    note: NullableText(),
+  });
+}
+
+/** An alert as answers have it. */
+export const alertExample = {
+  dateTime: "2026-11-21T10:29:00.000Z",
+  latitude: 4.711,
+  longitude: -74.0721,
+  text: "Speed 92 km/h over the limit of 80",
+  notifications: ["Email", "SMS"],
+  alerts: ["Speed"],
+  id: "4f9b1d5e-0c1f-4f43-9d0e-3b8a5a6f2c11",
+  ruleId: "b7e0c0de-5d6b-4c59-8f1d-6b0d1e2f3a44",
+  type: "speedOver",
+  phase: "raised",
+  critical: false,
+  late: false,
+  raisedAt: "2026-11-21T10:29:01.204Z",
+  facts: { value: 92, limit: 80 },
+  state: "acknowledged",
+  acknowledgement: { dateTime: "2026-11-21T10:31:00.000Z", user: "ana@example.com", note: "I call the driver" },
+};
 
 /** An alert that a device raised, where and when. */
 export const Alert = Type.Object(
@@ -35,28 +68,26 @@ export const Alert = Type.Object(
     late: Type.Boolean({ description: "Found in a fix that came after newer ones." }),
     raisedAt: Instant({ description: "When it was found, UTC." }),
     facts: Facts,
+    state: Type.Optional(
+      Type.Unsafe<AlertState>({
+        type: "string",
+        enum: [...alertStates],
+        description:
+          "`open`: nobody has seen to it; `acknowledged`: somebody does; `closed`: nothing is left to do. Absent in a trial. One of the phase `over` is closed from the start.",
+      }),
+    ),
+    endedAt: Type.Optional(
+      Instant({ description: "Since when it is true no longer. Absent: it goes on, or happened at a moment." }),
+    ),
+    acknowledgement: Type.Optional(act("E-mail address of who acknowledged it.")),
+    closing: Type.Optional(
+      act("E-mail address of who closed it. Null: it closed by itself, since it is over or was left open for days."),
+    ),
   },
   {
     $id: "Alert",
     description: "An alert that a device raised.",
-    examples: [
-      {
-        dateTime: "2026-11-21T10:29:00.000Z",
-        latitude: 4.711,
-        longitude: -74.0721,
-        text: "Speed 92 km/h over the limit of 80",
-        notifications: ["Email", "SMS"],
-        alerts: ["Speed"],
-        id: "4f9b1d5e-0c1f-4f43-9d0e-3b8a5a6f2c11",
-        ruleId: "b7e0c0de-5d6b-4c59-8f1d-6b0d1e2f3a44",
-        type: "speedOver",
-        phase: "raised",
-        critical: false,
-        late: false,
-        raisedAt: "2026-11-21T10:29:01.204Z",
-        facts: { value: 92, limit: 80 },
-      },
-    ],
+    examples: [alertExample],
   },
 );
 export type Alert = Static<typeof Alert>;

@@ -26,6 +26,9 @@ function query(unset: string) {
 /** Query of the contract's lists. Query parameters are texts. */
 export const WholeQuery = query("all of them, or with a `cursor` 1,000");
 export type WholeQuery = Static<typeof WholeQuery>;
+/** Entries of a page of lists that people look through, unless a limit is asked for; and their query. */
+export const shortPage = 100;
+export const ShortPageQuery = query(String(shortPage));
 /** Query of our own lists. */
 export const PageQuery = query("1,000");
 export type PageQuery = Static<typeof PageQuery>;

@@ -1,5 +1,6 @@
 import type { Alert } from "../contract/alert.ts";
 import { formatInstant } from "../contract/time.ts";
+import type { AlertAct, AlertHandling } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { RecordPlace } from "../model/location.ts";
 import type { NoticeChannel } from "../model/notice.ts";
@@ -47,8 +48,10 @@ export const channelNames: Readonly<Partial<Record<NoticeChannel, string>>> = {
 };
 
 /** An alert as the API shows it. */
-export function alertView(alert: Omit<StoredAlert, "key">): Alert {
-  const { latitude, longitude } = alert;
+export function alertView(
+  alert: Omit<StoredAlert, "key" | "handling"> & Partial<Pick<StoredAlert, "handling">>,
+): Alert {
+  const { latitude, longitude, handling } = alert;
   return {
     dateTime: formatInstant(alert.time),
     ...(latitude !== null && longitude !== null && { latitude, longitude }),
@@ -63,5 +66,19 @@ export function alertView(alert: Omit<StoredAlert, "key">): Alert {
     late: alert.late,
     raisedAt: formatInstant(alert.raisedAt),
     facts: { ...alert.facts },
+    ...(handling !== undefined && handlingView(handling)),
   };
+}
+
+function handlingView({ state, endedAt, acknowledged, closed }: AlertHandling) {
+  return {
+    state,
+    ...(endedAt !== null && { endedAt: formatInstant(endedAt) }),
+    ...(acknowledged !== null && { acknowledgement: actView(acknowledged) }),
+    ...(closed !== null && { closing: actView(closed) }),
+  };
+}
+
+function actView({ at, user, note }: AlertAct) {
+  return { dateTime: formatInstant(at), user, note };
 }

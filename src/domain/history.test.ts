@@ -39,6 +39,8 @@ async function* records(count: number, { from, after, limit }: HistoryRange): As
     yield { json: Buffer.from(String(index)), count: 1, last: { time: from + index * 1000, arrival: index } };
 }
 
+const handling = { state: "open", endedAt: null, acknowledged: null, closed: null } as const;
+
 /** Alerts at the same times, two at each. */
 function alertsOf(count: number, { from, after, limit }: AlertRange): readonly StoredAlert[] {
   const all = Array.from({ length: count }, (_, index) => ({
@@ -50,7 +52,7 @@ function alertsOf(count: number, { from, after, limit }: AlertRange): readonly S
       raisedAt: now,
     },
     ...{ latitude: 4.5, longitude: -74.1, speed: 92, critical: false, late: false, facts: { value: 92 } },
-    ...{ text: "fast", channels: ["email" as const, "command" as const] },
+    ...{ text: "fast", channels: ["email" as const, "command" as const], handling },
   }));
   const follows = (alert: StoredAlert) =>
     after === undefined || alert.time > after.time || (alert.time === after.time && alert.key > after.key);

@@ -8,7 +8,7 @@ import { Retention, type RetentionTimes } from "./retention.ts";
 const day = 86_400_000;
 const settings = {
   commands: { keepDays: 90 },
-  alerts: { keepDays: 365 },
+  alerts: { keepDays: 365, closeAfterDays: 7 },
   notices: { keepDays: 30 },
   refused: { keepDays: 60 },
 };
@@ -22,6 +22,7 @@ function makeWorld(times: Partial<RetentionTimes> = {}) {
     commandSteps: 3,
     userSteps: 2,
     alerts: 2,
+    open: 1,
     trusted: true,
     devices: [] as { key: number; days: number }[],
     deletions: [] as DeletedPositions[],
@@ -42,6 +43,10 @@ function makeWorld(times: Partial<RetentionTimes> = {}) {
       async prune(before: number, limit: number) {
         asked.push(`alerts before ${new Date(before).toISOString()}`);
         return world.alerts-- > 0 ? limit : 7;
+      },
+      async closeOld(before: number, limit: number, now: number) {
+        asked.push(`open alerts before ${new Date(before).toISOString()} at ${now}`);
+        return world.open-- > 0 ? limit : 7;
       },
     },
     notices: {
@@ -96,6 +101,7 @@ async function until(done: () => boolean): Promise<void> {
 const commandSteps = [0, 1, 2].map((after) => `commands before 2026-08-23T12:00:00.000Z after ${after}`);
 const userSteps = [0, 1].map((after) => `usage before 2026-11-20 after ${after}`);
 
+const openStep = `open alerts before 2026-11-14T12:00:00.000Z at ${Date.UTC(2026, 10, 21, 12)}`;
 const alertSteps = ["alerts before 2025-11-21T12:00:00.000Z"];
 const deviceSteps = ["devices after 0"];
 const noticeSteps = ["notices before 2026-10-22T12:00:00.000Z", "refused before 2026-09-22T12:00:00.000Z"];
@@ -103,11 +109,20 @@ const noticeSteps = ["notices before 2026-10-22T12:00:00.000Z", "refused before 
 test("step by step to the end, again and again; counters once a day", async () => {
   const { world, asked, retention } = makeWorld();
   retention.start();
-  await until(() => asked.length >= 18);
+  await until(() => asked.length >= 21);
   const fullSteps = [...alertSteps, ...alertSteps];
-  const expected = [...commandSteps, ...fullSteps, ...alertSteps, ...noticeSteps, ...userSteps, ...deviceSteps];
-  const again = [...commandSteps, ...alertSteps, ...noticeSteps, ...deviceSteps];
-  assert.deepEqual(asked.slice(0, 18), [...expected, ...again]);
+  const expected = [
+    ...commandSteps,
+    openStep,
+    openStep,
+    ...fullSteps,
+    ...alertSteps,
+    ...noticeSteps,
+    ...userSteps,
+    ...deviceSteps,
+  ];
+  const again = [...commandSteps, openStep, ...alertSteps, ...noticeSteps, ...deviceSteps];
+  assert.deepEqual(asked.slice(0, 21), [...expected, ...again]);
   world.now += day;
   await until(() => asked.includes("usage before 2026-11-21 after 1"));
   await retention.stop();
@@ -116,7 +131,7 @@ test("step by step to the end, again and again; counters once a day", async () =
 test("the first look comes soon after the start: a service that is often started again prunes too", async () => {
   const { asked, retention } = makeWorld({ everyMs: 3_600_000 });
   retention.start();
-  await until(() => asked.length >= 10);
+  await until(() => asked.length >= 12);
   await retention.stop();
 });
 
@@ -162,7 +177,7 @@ test("a stop before the first look, and in a long pause", async () => {
   const store = {
     commands: { deleteEnded: async () => ({ deleted: 0, next: 1 }) },
     users: { foldUsage: async () => undefined },
-    alerts: { prune: async () => 0 },
+    alerts: { prune: async () => 0, closeOld: async () => 0 },
     notices: { prune: async () => 0 },
     refused: { prune: async () => 0 },
     devices: { retained: async () => [], daysOf: async () => undefined },

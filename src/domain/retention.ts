@@ -29,7 +29,7 @@ export interface RetentionContext {
   readonly store: {
     readonly commands: Pick<CommandStore, "deleteEnded">;
     readonly users: Pick<UserStore, "foldUsage">;
-    readonly alerts: Pick<AlertStore, "prune">;
+    readonly alerts: Pick<AlertStore, "prune" | "closeOld">;
     readonly notices: Pick<NoticeStore, "prune">;
     readonly refused: Pick<RefusedStore, "prune">;
     readonly devices: Pick<DeviceStore, "retained" | "daysOf">;
@@ -40,11 +40,14 @@ export interface RetentionContext {
   readonly positionKeeper: Pick<PositionKeeper, "deleteBefore">;
   readonly log: Log;
   /** Days that records are kept: commands and notices after their end, alerts after they were found, refused reports after they came. */
-  readonly settings: Readonly<Record<"commands" | "alerts" | "notices" | "refused", { readonly keepDays: number }>>;
+  readonly settings: Readonly<Record<"commands" | "alerts" | "notices" | "refused", { readonly keepDays: number }>> & {
+    /** Alerts that nobody closed are closed so many days after they were found. */
+    readonly alerts: { readonly closeAfterDays: number };
+  };
 }
 
 /**
- * Works in the background. Deletes records of commands, alerts, notices and refused reports some time after their end. Deletes positions that accounts and devices no longer keep. Adds
+ * Works in the background. Closes alerts that nobody closed. Deletes records of commands, alerts, notices and refused reports some time after their end. Deletes positions that accounts and devices no longer keep. Adds
  * up the counters of days before yesterday.
  */
 export class Retention {
@@ -100,6 +103,7 @@ export class Retention {
     const { clock, log, store, settings } = this.#context;
     const now = clock.now();
     const commands = await this.#deleteCommands(now - settings.commands.keepDays * dayMs);
+    await this.#closeAlerts(now - settings.alerts.closeAfterDays * dayMs, now);
     const alerts = await this.#prune(store.alerts, now - settings.alerts.keepDays * dayMs);
     const notices = await this.#prune(store.notices, now - settings.notices.keepDays * dayMs);
     const refused = await this.#prune(store.refused, now - settings.refused.keepDays * dayMs);
@@ -138,6 +142,12 @@ export class Retention {
       after = step.next;
     }
     return deleted;
+  }
+
+  async #closeAlerts(before: number, now: number): Promise<void> {
+    const { alerts } = this.#context.store;
+    for (let step = stepRows; step === stepRows && !this.#ends; await this.#pause())
+      step = await alerts.closeOld(before, stepRows, now);
   }
 
   async #prune(records: Pick<AlertStore, "prune">, before: number): Promise<number> {

@@ -19,6 +19,7 @@ export const errorKinds = {
   userNotFound: kind(404, "user not found"),
   groupNotFound: kind(404, "group not found"),
   deviceNotFound: kind(404, "device not found"),
+  alertNotFound: kind(404, "alert not found"),
   alertRuleNotFound: kind(404, "alert rule not found"),
   geofenceNotFound: kind(404, "geofence not found"),
   notificationNotFound: kind(404, "notification not found"),

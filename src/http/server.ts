@@ -18,6 +18,7 @@ import { requestIds } from "./plugins/request-ids.ts";
 import { createMeasure, type Measure, wrapRoutes } from "./plugins/routes.ts";
 import { closeUnread, countUnread } from "./plugins/unread.ts";
 import { accountRoute } from "./routes/account.ts";
+import { accountAlertsRoutes } from "./routes/account-alerts.ts";
 import { accountsRoutes } from "./routes/accounts.ts";
 import { alertRulesRoutes } from "./routes/alert-rules.ts";
 import { alertsRoute } from "./routes/alerts.ts";
@@ -195,6 +196,7 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   const app = instance.withTypeProvider<TypeBoxTypeProvider>();
   tokenRoute(app, services);
   accountRoute(app, services);
+  accountAlertsRoutes(app, instance, services);
   oldPositionsRoutes(app, services);
   accountsRoutes(app, instance, services);
   usersRoutes(app, instance, services);

@@ -3,6 +3,7 @@ import { createPasswords, type Passwords } from "../auth/passwords.ts";
 import { createPresent } from "../auth/present.ts";
 import { createTokens, type Tokens } from "../auth/tokens.ts";
 import { hashTrackerSecret } from "../auth/tracker-secret.ts";
+import { type AccountAlerts, createAccountAlerts } from "../domain/account-alerts.ts";
 import { createRuleReferences } from "../domain/alert-rule-references.ts";
 import { createWatchWarnings } from "../domain/alert-rule-rights.ts";
 import { type AlertRules, createAlertRules } from "../domain/alert-rules.ts";
@@ -118,6 +119,7 @@ export interface Services extends HttpDeps {
   readonly history: History;
   readonly geofences: Geofences;
   readonly alertRules: AlertRules;
+  readonly accountAlerts: AccountAlerts;
   readonly notices: Notices;
   readonly recipients: Recipients;
   readonly trials: Trials;
@@ -158,6 +160,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   const references = createRuleReferences({ ...deps, visibility });
   const { recipients, askRecipients } = await recipientParts(deps, capsOf);
   const alertRules = createAlertRules({ ...deps, visibility, devices, references, askRecipients });
+  const groups = createGroups({ ...deps, visibility, watchWarnings });
   const passwords = passwordsOf(deps);
   const shownFrom = createShownFrom(deps);
   return {
@@ -173,7 +176,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
       checkPresent: createPresent({ clock, matchesPassword: passwords.matches }),
       forget: (userKey) => usage.requests.forget(userKey),
     }),
-    groups: createGroups({ ...deps, visibility, watchWarnings }),
+    groups,
     passwords,
     devices,
     commands: createCommands({ ...deps, capsOf, devices, sms: deps.sms, waitMs: limits.commandWaitSeconds * 1000 }),
@@ -186,7 +189,7 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
       dailyResults: limits.dailyResults,
     }),
     geofences: createGeofences({ ...deps, visibility }),
-    alertRules,
+    ...{ alertRules, accountAlerts: createAccountAlerts({ ...deps, devices, groups, visibility }) },
     ruleHealth: new RuleHealth({ ...deps, references }),
     recipients,
     notices: createNotices({ ...deps, devices, visibility }),

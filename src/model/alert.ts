@@ -39,6 +39,35 @@ export interface Alert {
   readonly text: string;
 }
 
+/** Where an alert stands: nobody has seen to it · somebody does · nothing is left to do. */
+export type AlertState = "open" | "acknowledged" | "closed";
+
+/** What somebody did with an alert. */
+export interface AlertAct {
+  readonly at: number;
+  /** The user's e-mail address, as it was then; null: it closed by itself. */
+  readonly user: string | null;
+  readonly note: string | null;
+}
+
+/** What became of an alert. One of the phase `over` is closed from the start. */
+export interface AlertHandling {
+  readonly state: AlertState;
+  /** Event time of the end of what it tells. */
+  readonly endedAt: number | null;
+  readonly acknowledged: AlertAct | null;
+  readonly closed: AlertAct | null;
+}
+
+/** What a rule had raised has ended; whether anybody is told is another matter. */
+export interface AlertEnd {
+  readonly ruleKey: number;
+  /** Event time of the end. */
+  readonly time: number;
+  /** When it was found. */
+  readonly foundAt: number;
+}
+
 /** What the alerts of one fix add to its location. */
 export interface LocationAlerts {
   /** Names and texts, in the same order. */

@@ -1,4 +1,4 @@
-import type { Alert } from "./alert.ts";
+import type { Alert, AlertEnd } from "./alert.ts";
 import type { DeviceKey } from "./device.ts";
 import type { DeviceState, LocationRecord, Totals, TotalsSums } from "./location.ts";
 import type { NewNotice } from "./notice.ts";
@@ -48,6 +48,8 @@ export interface DeviceCommit {
   /** What the device's rules found in these records, and who is to be told. */
   readonly alerts?: readonly Alert[];
   readonly notices?: readonly NewNotice[];
+  /** What rules had raised before and has ended, beside what their alerts of the phase `over` tell. */
+  readonly ended?: readonly AlertEnd[];
 }
 
 /** One transaction: all of it or nothing. */

@@ -1,5 +1,5 @@
-import type { Alert } from "../model/alert.ts";
-import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
+import type { Alert, AlertAct, AlertHandling, AlertState } from "../model/alert.ts";
+import type { AlertRule, AlertRuleFields, AlertType } from "../model/alert-rule.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { Geofence } from "../model/geofence.ts";
 import type { Notice, NoticeChannel, NoticeState } from "../model/notice.ts";
@@ -93,6 +93,7 @@ export interface AlertKey {
 export interface StoredAlert extends Alert {
   readonly key: number;
   readonly channels: readonly NoticeChannel[];
+  readonly handling: AlertHandling;
 }
 
 /** What is asked of a device's alerts: event times are epoch ms, both ends inclusive. */
@@ -107,6 +108,36 @@ export interface AlertRange {
   readonly name?: string;
 }
 
+/** What an alert of an account's list must be. */
+export interface AlertsWanted {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly ruleKey?: number | undefined;
+  readonly type?: AlertType | undefined;
+  readonly state?: AlertState | undefined;
+  readonly critical?: boolean | undefined;
+}
+
+/** What is asked of the alerts of an account. */
+export interface AccountAlertsAsk {
+  /** `newest`: by event time, the newest first · `found`: in the order of their commits. */
+  readonly order: "newest" | "found";
+  readonly wanted: AlertsWanted;
+  /** Only those of these devices, a few. By event time only. */
+  readonly devices?: readonly DeviceKey[];
+  /** Only those behind this place. */
+  readonly after?: AlertKey | undefined;
+  /** At most so many. */
+  readonly limit: number;
+}
+
+/** Where alerts of an account are. */
+export interface AlertPlaces {
+  readonly places: readonly (AlertKey & { readonly device: DeviceKey })[];
+  /** The last place that was looked at, where there may be more behind it: one question looks at a bounded number of alerts. */
+  readonly next: AlertKey | undefined;
+}
+
 /** Alerts that were committed with the fixes that caused them. */
 export interface AlertStore {
   /** In order. */
@@ -114,6 +145,20 @@ export interface AlertStore {
   find(id: string): Promise<StoredAlert | undefined>;
   /** A device's alerts with these ids. */
   some(device: DeviceKey, ids: readonly string[]): Promise<readonly StoredAlert[]>;
+  /** Where the alerts of an account are that are wanted; of removed devices too. A rule that is wanted must be one of the account. */
+  places(accountKey: number, ask: AccountAlertsAsk): Promise<AlertPlaces>;
+  /** Key of the alert of an account that was committed last; 0: it has none. */
+  newest(accountKey: number): Promise<number>;
+  /** Alerts with these keys, in their order, up to so many bytes, but one at least. Those that are gone are left out. */
+  read(keys: readonly number[], bytes: number): Promise<Page<StoredAlert>>;
+  /** An account's alerts with these ids. */
+  ofAccount(accountKey: number, ids: readonly string[]): Promise<readonly StoredAlert[]>;
+  /** Somebody sees to alerts: those that are open are acknowledged, or closed where what they tell has ended already. The others stay as they are. */
+  acknowledge(keys: readonly number[], act: AlertAct): Promise<void>;
+  /** Closes alerts; closed ones stay as they are. */
+  close(keys: readonly number[], act: AlertAct): Promise<void>;
+  /** Closes alerts that are open or acknowledged, not critical, and were found before then, oldest first, at most so many; how many. */
+  closeOld(before: number, limit: number, now: number): Promise<number>;
   /** Deletes alerts that were found before then, oldest first, at most so many; how many. */
   prune(before: number, limit: number): Promise<number>;
 }

@@ -198,6 +198,13 @@ export interface RetainedDevice {
   readonly days: number;
 }
 
+/** What a device is called. */
+export interface NamedDevice {
+  readonly key: DeviceKey;
+  readonly id: string;
+  readonly name: string;
+}
+
 /** Registered devices. Conflicts are answers, not errors. */
 export interface DeviceStore {
   /** `most`: what is asked of the account's identifiers; absent: nothing. */
@@ -223,6 +230,8 @@ export interface DeviceStore {
   some(accountKey: number, ids: readonly string[], now: number): Promise<readonly Device[]>;
   /** Those of the ids that are a device's of the account, expired or not. */
   existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** What devices with these keys are called; those that are gone are left out. */
+  named(keys: readonly DeviceKey[]): Promise<readonly NamedDevice[]>;
   /**
    * `noLicense`: the change would reactivate an expired device and none is free. Identifiers are counted where the change adds some. `read`: the device that the change was judged by; absent:
    * whatever it is.

@@ -284,6 +284,19 @@ export interface AlertTable {
   text: string;
   /** Channels by which somebody was really told, a bit for each. */
   channels: number;
+  /** Its device's; null: the device was gone when the column was made. */
+  account: number | null;
+  /** 0: open, 1: acknowledged, 2: closed. */
+  state: number;
+  /** Event time of the end of what it tells; null: it goes on, or nobody knows. */
+  ended_at: number | null;
+  acknowledged_at: number | null;
+  acknowledged_by: string | null;
+  acknowledged_note: string | null;
+  closed_at: number | null;
+  /** Null: it closed by itself. */
+  closed_by: string | null;
+  closed_note: string | null;
 }
 
 /** The outbox. Those of a removed device as in `alert`. */
@@ -384,8 +397,10 @@ export type GeofenceRow = Selectable<GeofenceTable>;
 export type AlertRuleRow = Selectable<AlertRuleTable>;
 /** An alert as read. */
 export type AlertRow = Selectable<AlertTable>;
-/** An alert as written. */
-export type NewAlertRow = Omit<AlertRow, "key">;
+/** What becomes of an alert after it was written. */
+type LaterOfAlert = "ended_at" | `acknowledged_${"at" | "by" | "note"}` | `closed_${"at" | "by" | "note"}`;
+/** An alert as written. The engine adds its account. */
+export type NewAlertRow = Omit<AlertRow, "key" | "account" | LaterOfAlert>;
 /** A notice as read. */
 export type NoticeRow = Selectable<NoticeTable>;
 /** A notice as written. */

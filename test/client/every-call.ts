@@ -161,9 +161,20 @@ async function rules(call: Call): Promise<void> {
   const noticePath = { ...path, notificationId: notice?.id ?? "" };
   const { notification } = await call("resendNotification", { path: noticePath });
   if (notification.state !== "queued") throw new Error(String(reason));
+  await accountAlerts(call, notification.alertId);
   // @ts-expect-error -- a rule of this type needs its limit
   const limitless: Input<"createAlertRule">["body"] = { name: "Speed", type: "speedOver", parameters: {} };
   void limitless;
+}
+
+async function accountAlerts(call: Call, id: string): Promise<void> {
+  const { alerts } = await call("listAccountAlerts", { query: { state: "open", device: path.deviceId, limit: "10" } });
+  const names: string[] = alerts.map(({ deviceName }) => deviceName);
+  if (!alerts.some((alert) => alert.id === id)) throw new Error(names.join());
+  const [seen] = (await call("acknowledgeAlerts", { body: { ids: [id], note: "mine" } })).alerts;
+  const note: string | null | undefined = seen?.acknowledgement?.note;
+  const [closed] = (await call("closeAlerts", { body: { ids: [id] } })).alerts;
+  if (note !== "mine" || closed?.state !== "closed") throw new Error(closed?.state);
 }
 
 async function recipients(call: Call, code: () => string): Promise<void> {

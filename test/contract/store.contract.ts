@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Store } from "../../src/ports/store.ts";
 import { accountContract } from "./store/accounts.ts";
-import { alertCommitContract, alertContract } from "./store/alerts.ts";
+import { accountAlertContract, alertCommitContract, alertContract } from "./store/alerts.ts";
 import { asReadContract } from "./store/as-read.ts";
 import { commandContract } from "./store/commands.ts";
 import { dailyContract } from "./store/daily.ts";
@@ -63,6 +63,7 @@ export function storeContract(
     dailyContract(store);
     ruleContract(store, reopen);
     alertContract(store, reopen);
+    accountAlertContract(store);
     noticeContract(store, reopen);
     positionDaysContract(store);
     alertCommitContract(store, reopen);

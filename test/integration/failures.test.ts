@@ -52,6 +52,7 @@ function spoiled(store: Store, devices: Partial<Store["devices"]>): Store {
       list: (...input) => real.list(...input),
       page: (...input) => real.page(...input),
       some: (...input) => real.some(...input),
+      named: (...input) => real.named(...input),
       existing: (...input) => real.existing(...input),
       identifiersUsed: (...input) => real.identifiersUsed(...input),
       replace: (...input) => real.replace(...input),

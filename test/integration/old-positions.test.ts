@@ -61,7 +61,12 @@ async function retain(): Promise<void> {
         devices: { retained, daysOf: (key) => store.devices.daysOf(key) },
       },
       ...{ clock, clockTrust: { mayDelete: () => true }, positionKeeper: keeping, log: silentLog },
-      settings: { commands: keepDays, alerts: keepDays, notices: keepDays, refused: keepDays },
+      settings: {
+        commands: keepDays,
+        alerts: { ...keepDays, closeAfterDays: 7 },
+        notices: keepDays,
+        refused: keepDays,
+      },
     },
     { firstMs: 1, everyMs: 1, pauseMs: 1 },
   );

@@ -49,6 +49,9 @@ const table = `
   listDeviceAlertRules    200 200 404 404 200 200 404 200 200 403 401 401
   replaceDeviceAlertRules 200 200 404 403 403 403 404 200 200 403 401 401
   listNotifications 200   200   404   404   200    200   404    200     200    403 401  401
+  listAccountAlerts 200   200   200   200   200    200   200    200     200    403 401  401
+  acknowledgeAlerts 404   404   404   403   403    403   404    404     404    403 401  401
+  closeAlerts       404   404   404   403   403    403   404    404     404    403 401  401
   listRecipients    200   200   200   403   403    403   403    403     403    403 401  401
   askRecipient      503   503   503   403   403    403   503    503     503    403 401  401
   deleteRecipient   404   404   404   403   403    403   403    403     403    403 401  401
@@ -115,6 +118,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   copyAlertRule: { devices: ["held"] },
   tryAlertRule: { ...range, deviceId: "held", rule },
   replaceDeviceAlertRules: { rules: [] },
+  acknowledgeAlerts: { ids: ["none"] },
+  closeAlerts: { ids: ["none"] },
   askRecipient: { to: "outside@example.com" },
   answerAsRecipient: { account: "none", to: "outside@example.com", code: "12345678", answer: "confirm" },
   createUser: target,

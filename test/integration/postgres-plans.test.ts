@@ -25,8 +25,8 @@ const filling = `
   insert into notice (id, alert, device, channel, target, state, creation, due_at, attempts, finished_at)
     select 'n' || n, 'a' || n, 1 + n % 20000, channel, json_build_object('channel', channel),
     case n % 50 when 0 then 'queued' else 'sent' end, n, n, 0, case n % 50 when 0 then null else n end from generate_series(1, 60000) as n, lateral (select (array['email', 'sms', 'webhook'])[1 + n % 3]) as own (channel);
-  insert into alert (id, device, rule, rule_id, name, type, phase, time, raised_at, critical, late, facts, text, channels)
-    select 'a' || n, 1 + n % 20000, 1, 'r', 'Rule', 'speedOver', 'begin', n, n, 0, 0, '{}', '', 0 from generate_series(1, 60000) as n;
+  insert into alert (id, device, rule, rule_id, name, type, phase, time, raised_at, critical, late, facts, text, channels, account, state)
+    select 'a' || n, 1 + n % 20000, 1, 'r', 'Rule', 'speedOver', 'begin', n, n, 0, 0, '{}', '', 0, 1, case n % 50 when 0 then 0 else 2 end from generate_series(1, 60000) as n;
   insert into command (id, device, "user", user_name, channel, format, command, encode, state, creation, expires)
     select 'c' || n, 1 + n % 20000, 1, 'ana', 'data', 'Text', 'X', 0, case n % 50 when 0 then 'queued' else 'sent' end, n, n from generate_series(1, 60000) as n;
   insert into command_part select "key", 0, 's' || "key", null from command where "key" % 10 = 0;
@@ -120,6 +120,24 @@ describe("the plans of PostgreSQL", { skip: noPostgres }, () => {
     await alerts.list(7, { from: 0, to: now, limit: 10 });
     await alerts.some(7, ["a6"]);
     await alerts.prune(100, 100);
+    for (const wanted of [
+      {},
+      { state: "open", critical: true },
+      { type: "sos", ruleKey: 3 },
+      { from: 10, to: 40_000 },
+    ] as const) {
+      await alerts.places(1, { order: "newest", wanted, limit: 100 });
+      await alerts.places(1, { order: "newest", wanted, limit: 100, after: { time: 30_000, key: 30_000 } });
+      await alerts.places(1, { order: "newest", wanted, limit: 100, devices: [7, 8] });
+      await alerts.places(1, { order: "found", wanted, limit: 100, after: { time: 0, key: 59_000 } });
+    }
+    await alerts.newest(1);
+    await alerts.read([6, 7], 10_000);
+    await alerts.ofAccount(1, ["a6"]);
+    await devices.named([7, 8]);
+    await alerts.acknowledge([6, 7], { at: now, user: "ana", note: null });
+    await alerts.close([6], { at: now, user: "ana", note: null });
+    await alerts.closeOld(1000, 100, now);
     await refused.page(7, 10);
     await refused.prune(100, 100);
     await recipients.find({ accountKey: 7, channel: "email", address: "7@x.y" });

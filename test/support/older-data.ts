@@ -2,9 +2,37 @@ import type { DatabaseSync } from "node:sqlite";
 import { unpackRecords } from "../../src/store/records/packed-rows.ts";
 import { addSpentFunction } from "../../src/store/sqlite/spent-table.ts";
 
+const handledIndexes = [
+  "alert_account",
+  "alert_type",
+  "alert_of_rule",
+  "alert_found",
+  "alert_critical",
+  "alert_open",
+  "alert_open_rule",
+  "alert_open_found",
+];
+const handledColumns = [
+  "account",
+  "state",
+  "ended_at",
+  "acknowledged_at",
+  "acknowledged_by",
+  "acknowledged_note",
+  "closed_at",
+  "closed_by",
+  "closed_note",
+];
+
 /** Takes back what migrations after 0022 did, on either engine. */
-export const beforeClaims = `alter table notice drop column owner; alter table notice drop column lease; alter table command drop column owner;
-  delete from migration where number > 22`;
+export const beforeClaims = [
+  ...handledIndexes.map((index) => `drop index ${index}`),
+  ...handledColumns.map((column) => `alter table alert drop column ${column}`),
+  "alter table notice drop column owner",
+  "alter table notice drop column lease",
+  "alter table command drop column owner",
+  "delete from migration where number > 22",
+].join("; ");
 
 /** Takes back what migration 0022 led to: packed rows of the tail. Their checksums are no longer right, so a caller must see to these. */
 export function unpackTail(database: DatabaseSync, chosen = "true"): void {

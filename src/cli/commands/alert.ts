@@ -5,15 +5,17 @@ import { followAlerts } from "../follow.ts";
 import type { Host } from "../host.ts";
 import { listIn, printLines } from "../print.ts";
 import { fromOption, type RangeOptions, rangeOf, toOption } from "../range.ts";
+import { addAlertInbox } from "./alert-inbox.ts";
 
 /** Alerts in one answer. */
 const pageSize = 1000;
 
 /** `waybeam alert ...`: what the rules found. */
 export function addAlert(program: Command, host: Host): void {
-  const alert = program.command("alert").description("list and follow the alerts that rules raised");
+  const alert = program.command("alert").description("list and follow the alerts that rules raised, and see to them");
   addList(alert, host);
   addFollow(alert, host);
+  addAlertInbox(alert, host);
 }
 
 interface ListOptions extends RangeOptions {
@@ -65,7 +67,7 @@ async function list(host: Host, device: string, options: ListOptions, command: C
 function addFollow(alert: Command, host: Host): void {
   alert
     .command("follow")
-    .description("print alerts as they come, until Ctrl-C; late ones too, of up to a day ago")
+    .description("print alerts as they are found, until Ctrl-C; late ones too")
     .argument("[device...]", "ids of devices; without any all that the user sees")
     .option("--json", "JSON Lines, one alert each, as the API gives it, with its deviceId")
     .addHelpText("after", examples("waybeam alert follow", "waybeam alert follow 490154203237518 --json"))

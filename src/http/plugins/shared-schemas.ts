@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import { AccountAlert } from "../../contract/account-alert.ts";
 import { AccountView } from "../../contract/admin.ts";
 import { Alert } from "../../contract/alert.ts";
 import { AlertRuleView } from "../../contract/alert-rule.ts";
@@ -13,6 +14,7 @@ import { UserView } from "../../contract/user.ts";
 
 /** Schemas that others refer to by name: components of the OpenAPI document. */
 export const sharedSchemas: readonly TSchema[] = [
+  AccountAlert,
   AccountView,
   Alert,
   AlertRuleView,

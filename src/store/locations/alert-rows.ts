@@ -4,6 +4,7 @@ import { alertRow } from "../rows/alerts.ts";
 import { noticeRow } from "../rows/notices.ts";
 import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
 import type { Vault } from "../secrets/vault.ts";
+import type { EndedAlerts } from "./calls.ts";
 
 /** Webhooks whose targets are encrypted in one turn of the event loop: each takes 0.1 ms. */
 export const sealedAtOnce = 32;
@@ -12,14 +13,22 @@ export const sealedAtOnce = 32;
 export interface AlertRows {
   readonly alerts: NewAlertRow[];
   readonly notices: NewNoticeRow[];
+  readonly ended: EndedAlerts[];
 }
 
 /** Makes the rows of a batch's alerts and notices. Most batches have none. Lets the event loop serve others after each `sealedAtOnce` webhooks. */
 export async function alertRows({ devices }: Pick<CommitBatch, "devices">, vault: Vault): Promise<AlertRows> {
-  const rows: AlertRows = { alerts: [], notices: [] };
+  const rows: AlertRows = { alerts: [], notices: [], ended: [] };
   let sealed = 0;
-  for (const { alerts, notices } of devices) {
-    if (alerts !== undefined) for (const alert of alerts) rows.alerts.push(alertRow(alert));
+  for (const { device, alerts, notices, ended } of devices) {
+    if (alerts !== undefined)
+      for (const alert of alerts) {
+        rows.alerts.push(alertRow(alert));
+        const { phase, ruleKey, time, raisedAt } = alert;
+        if (phase === "over") rows.ended.push({ device, rule: ruleKey, time, foundAt: raisedAt });
+      }
+    if (ended !== undefined)
+      for (const { ruleKey, time, foundAt } of ended) rows.ended.push({ device, rule: ruleKey, time, foundAt });
     if (notices === undefined) continue;
     for (const notice of notices) {
       if (notice.target.channel === "webhook" && sealed++ >= sealedAtOnce) {

@@ -30,8 +30,18 @@ export interface CommitRequest {
   /** Rare, so they cross threads as plain values. */
   readonly alerts: readonly NewAlertRow[];
   readonly notices: readonly NewNoticeRow[];
+  /** Written after the alerts. */
+  readonly ended: readonly EndedAlerts[];
   /** From now on each state includes the chunks up to this row number, at least. */
   readonly asOf?: number | undefined;
+}
+
+/** What a rule had raised at a device up to a moment has ended then. */
+export interface EndedAlerts {
+  readonly device: DeviceKey;
+  readonly rule: number;
+  readonly time: number;
+  readonly foundAt: number;
 }
 
 /** What became of a batch. */

@@ -347,6 +347,7 @@ const nothingElse = {
   refusedBytes: 0,
   alerts: [],
   notices: [],
+  ended: [],
 } satisfies Omit<CommitRequest, "buffer" | "seq">;
 
 /** Whether the failure may be that of one device's row, so that others can be read or written without it. */

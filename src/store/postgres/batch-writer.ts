@@ -2,6 +2,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { CommitAnswer, CommitRequest } from "../locations/calls.ts";
 import { changesDamaged, noMatch } from "../locations/failures.ts";
 import { type BatchVisitor, type LaidPatches, type PackedState, type Rewrite, unpackBatch } from "../records/batch.ts";
+import { endedColumns } from "../records/ended-alerts.ts";
 import { packRecords, unpackRecords } from "../records/packed-rows.ts";
 import { Rewriter } from "../records/rewrite.ts";
 import { extendedSum, misfit, rowSum } from "../records/row-sum.ts";
@@ -61,6 +62,16 @@ const sql = {
       select (select coalesce(max(key), 0) from patch) + new.place, new.device, $1::bigint, new.first, new.last, new.count, new.data, new.crc
       from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[]) with ordinality
         as new (device, first, last, count, data, crc, place)`,
+  },
+  // Locked in the order of their keys, as those who acknowledge alerts lock them. What ends an alert twice ends it the first time.
+  endAlerts: {
+    name: "end_alerts",
+    sql: `with open as (
+        select own."key", ended.time, ended.found_at from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) as ended (device, rule, time, found_at)
+        join alert as own on own.device = ended.device and own.rule = ended.rule and own.state < 2 and own.phase = 'raised' and own.time <= ended.time and own.ended_at is null
+        order by own."key" for update of own),
+      first as (select distinct on ("key") * from open order by "key", time)
+      update alert set ${endedColumns("first.time", "first.found_at")} from first where alert."key" = first."key"`,
   },
   asOf: {
     name: "set_as_of",
@@ -227,7 +238,7 @@ function rewrite(rewrites: readonly Rewrite[], { chunks, shifts }: Stored, { shi
 }
 
 function writesOf(
-  { seq, laid, asOf, alerts, notices }: CommitRequest,
+  { seq, laid, asOf, alerts, notices, ended }: CommitRequest,
   chunks: Rows["chunks"],
   shifts: readonly ShiftsAfter[],
   rewritten: readonly RewrittenRow[],
@@ -249,6 +260,10 @@ function writesOf(
   if (asOf !== undefined) steps.push(step(sql.asOf, text(String(asOf))));
   if (alerts.length > 0) steps.push(insertRows("alert", alerts));
   if (notices.length > 0) steps.push(insertRows("notice", notices));
+  if (ended.length > 0) {
+    const [device, rule] = [column(ended, "device"), column(ended, "rule")];
+    steps.push(step(sql.endAlerts, device, rule, column(ended, "time"), column(ended, "foundAt")));
+  }
   return steps;
 }
 

@@ -14,7 +14,10 @@ export function insertRows(table: "alert" | "notice", rows: readonly object[]): 
   const name = `${table} ${columns}`;
   let statement = inserts.get(name);
   if (statement === undefined) {
-    const sql = `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1::json)`;
+    // An alert's account is that of its device.
+    const [more, value] =
+      table === "alert" ? [", account", `, (select account from device where device."key" = own.device)`] : ["", ""];
+    const sql = `insert into ${table} (${columns}${more}) select ${columns}${value} from json_populate_recordset(null::${table}, $1::json) as own`;
     statement = { name: `insert_${inserts.size}`, sql };
     inserts.set(name, statement);
   }

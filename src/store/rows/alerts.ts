@@ -1,15 +1,32 @@
-import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
-import type { Alert } from "../../model/alert.ts";
+import {
+  type ExpressionBuilder,
+  type Kysely,
+  type SqlBool,
+  sql,
+  type UpdateQueryBuilder,
+  type UpdateResult,
+} from "kysely";
+import type { Alert, AlertAct, AlertHandling } from "../../model/alert.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import type { NoticeChannel } from "../../model/notice.ts";
-import type { AlertRange, AlertStore, StoredAlert } from "../../ports/alert-store.ts";
+import type { AccountAlertsAsk, AlertPlaces, AlertRange, AlertStore, StoredAlert } from "../../ports/alert-store.ts";
+import type { Page } from "../../ports/pages.ts";
 import type { AlertRow, NewAlertRow, Schema } from "../schema.ts";
+import { alertPlaces } from "./alert-places.ts";
+import { alertStates, closed, isOpen } from "./alert-states.ts";
 import { written } from "./json-columns.ts";
 import { someByKey } from "./pages.ts";
 
 /** Bits of the column `channels`. */
 const channelBits: Readonly<Record<NoticeChannel, number>> = { email: 1, sms: 2, webhook: 4, command: 8 };
 const channels: readonly NoticeChannel[] = ["email", "sms", "webhook", "command"];
+
+/** Alerts of a page that one question reads; and that one transaction changes. */
+const readAlerts = 250;
+const handledAtOnce = 100;
+
+/** A change of alerts. */
+type AlertUpdate = UpdateQueryBuilder<Schema, "alert", "alert", UpdateResult>;
 
 /** Alerts of one question: each has a text of up to 4,000 characters. */
 const askedAlerts = 500;
@@ -34,7 +51,33 @@ function alertOf(row: AlertRow): StoredAlert {
     facts: written(row.facts),
     text: row.text,
     channels: channels.filter((channel) => (row.channels & channelBits[channel]) !== 0),
+    handling: handlingOf(row),
   };
+}
+
+function handlingOf(row: AlertRow): AlertHandling {
+  const { acknowledged_at, closed_at } = row;
+  return {
+    state: alertStates[row.state] ?? "closed",
+    endedAt: row.ended_at,
+    acknowledged: acknowledged_at === null ? null : actOf(acknowledged_at, row.acknowledged_by, row.acknowledged_note),
+    closed: closed_at === null ? null : actOf(closed_at, row.closed_by, row.closed_note),
+  };
+}
+
+function actOf(at: number, user: string | null, note: string | null): AlertAct {
+  return { at, user, note };
+}
+
+/** What one holds in memory beside its texts, bytes. */
+const alertBytes = 500;
+
+function bytesOfAlert({ text, facts, handling: { acknowledged, closed: end } }: StoredAlert): number {
+  return alertBytes + text.length + JSON.stringify(facts).length + lengthOf(acknowledged?.note) + lengthOf(end?.note);
+}
+
+function lengthOf(note: string | null | undefined): number {
+  return note?.length ?? 0;
 }
 
 /** The row of a new alert; the engine's commit writes it. */
@@ -57,6 +100,7 @@ export function alertRow(alert: Alert): NewAlertRow {
     facts: JSON.stringify(alert.facts),
     text: alert.text,
     channels: 0,
+    state: alert.phase === "over" ? closed : 0,
   };
 }
 
@@ -90,6 +134,84 @@ export class AlertRows implements AlertStore {
   async some(device: DeviceKey, ids: readonly string[]): Promise<readonly StoredAlert[]> {
     const own = this.#kept().where("device", "=", device);
     return (await someByKey(ids, askedAlerts, (some) => own.where("id", "in", some).execute())).map(alertOf);
+  }
+
+  places(accountKey: number, ask: AccountAlertsAsk): Promise<AlertPlaces> {
+    return alertPlaces(this.#database, accountKey, ask);
+  }
+
+  async newest(accountKey: number): Promise<number> {
+    const own = this.#database.selectFrom("alert").select("key").where("account", "=", accountKey);
+    return (await own.orderBy("key", "desc").limit(1).executeTakeFirst())?.key ?? 0;
+  }
+
+  async read(keys: readonly number[], bytes: number): Promise<Page<StoredAlert>> {
+    const rows: StoredAlert[] = [];
+    let left = bytes;
+    for (let at = 0; at < keys.length; at += readAlerts) {
+      const some = keys.slice(at, at + readAlerts);
+      const found = await this.#kept().where("key", "in", some).execute();
+      const byKey = new Map(found.map((row) => [row.key, row]));
+      for (const key of some) {
+        const row = byKey.get(key);
+        if (row === undefined) continue;
+        const alert = alertOf(row);
+        left -= bytesOfAlert(alert);
+        if (left < 0 && rows.length > 0) return { rows, more: true };
+        rows.push(alert);
+      }
+    }
+    return { rows, more: false };
+  }
+
+  async ofAccount(accountKey: number, ids: readonly string[]): Promise<readonly StoredAlert[]> {
+    const own = this.#kept().where("account", "=", accountKey);
+    return (await someByKey(ids, askedAlerts, (some) => own.where("id", "in", some).execute())).map(alertOf);
+  }
+
+  async acknowledge(keys: readonly number[], { at, user, note }: AlertAct): Promise<void> {
+    await this.#handle(keys, (some) =>
+      some
+        .set({ acknowledged_at: at, acknowledged_by: user, acknowledged_note: note })
+        .set(({ ref }) => ({
+          state: sql<number>`case when ${ref("ended_at")} is null then 1 else ${sql.lit(closed)} end`,
+          closed_at: sql<
+            number | null
+          >`case when ${ref("ended_at")} is null then null else cast(${sql.val(at)} as bigint) end`,
+        }))
+        .where("state", "=", 0),
+    );
+  }
+
+  async close(keys: readonly number[], { at, user, note }: AlertAct): Promise<void> {
+    await this.#handle(keys, (some) =>
+      some.set({ state: closed, closed_at: at, closed_by: user, closed_note: note }).where(isOpen),
+    );
+  }
+
+  async closeOld(before: number, limit: number, now: number): Promise<number> {
+    const old = this.#database
+      .selectFrom("alert")
+      .select("key")
+      .where(isOpen)
+      .where("raised_at", "<", before)
+      .where("critical", "=", 0)
+      .orderBy("raised_at")
+      .limit(limit);
+    const keys = (await old.execute()).map(({ key }) => key);
+    await this.close(keys, { at: now, user: null, note: null });
+    return keys.length;
+  }
+
+  /** Changes alerts in the order of their keys, as those who end them lock them. */
+  async #handle(keys: readonly number[], change: (some: AlertUpdate) => AlertUpdate): Promise<void> {
+    const sorted = keys.toSorted((one, other) => one - other);
+    for (let at = 0; at < sorted.length; at += handledAtOnce) {
+      const some = sorted.slice(at, at + handledAtOnce);
+      await this.#database.transaction().execute(async (transaction) => {
+        for (const key of some) await change(transaction.updateTable("alert").where("key", "=", key)).execute();
+      });
+    }
   }
 
   async prune(before: number, limit: number): Promise<number> {

@@ -6,6 +6,7 @@ import {
   type DeviceRefusal,
   type DeviceStore,
   type MostIdentifiers,
+  type NamedDevice,
   type RetainedDevice,
   StoreUnavailable,
 } from "../../ports/store.ts";
@@ -17,6 +18,9 @@ import { stringList, stringMap, written } from "./json-columns.ts";
 import { hasFreeLicense } from "./licenses.ts";
 import { lockAccount } from "./locks.ts";
 import { allPages, bytesOf, existingIds, fitting } from "./pages.ts";
+
+/** Devices whose names one question asks for. */
+const namedAtOnce = 500;
 
 const noWays: readonly SpokenWay[] = Object.freeze([]);
 /** Ways kept of one device: far above what any speaks; a stranger could invent no more than there are protocols and transports. */
@@ -221,6 +225,16 @@ export class DeviceRows implements DeviceStore {
         .where("id", "in", some)
         .execute(),
     );
+  }
+
+  async named(keys: readonly DeviceKey[]): Promise<readonly NamedDevice[]> {
+    const named: NamedDevice[] = [];
+    for (let at = 0; at < keys.length; at += namedAtOnce) {
+      const some = keys.slice(at, at + namedAtOnce);
+      const rows = this.#database.selectFrom("device").select(["key", "id", "name"]).where("key", "in", some);
+      named.push(...(await rows.execute()));
+    }
+    return named;
   }
 
   replace(

@@ -1,8 +1,9 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { DeviceKey } from "../../model/device.ts";
-import type { CommitAnswer, CommitRequest } from "../locations/calls.ts";
+import type { CommitAnswer, CommitRequest, EndedAlerts } from "../locations/calls.ts";
 import { changesDamaged, noMatch } from "../locations/failures.ts";
 import { type BatchVisitor, type PackedState, type Rewrite, unpackBatch } from "../records/batch.ts";
+import { endedColumns } from "../records/ended-alerts.ts";
 import { packRecords, unpackRecords } from "../records/packed-rows.ts";
 import { Rewriter } from "../records/rewrite.ts";
 import { rowSum } from "../records/row-sum.ts";
@@ -28,6 +29,7 @@ export class BatchWriter implements BatchVisitor {
   readonly #refused: RefusedWriter;
   /** By table; made with the first row: most batches have none. */
   readonly #inserts = new Map<string, StatementSync>();
+  #ends: StatementSync | undefined;
   #seq = 0;
   #conflicts: DeviceKey[] = [];
 
@@ -65,7 +67,7 @@ export class BatchWriter implements BatchVisitor {
   }
 
   write(request: CommitRequest): CommitAnswer {
-    const { buffer, seq, rewrites, laid, refused, refusedBefore, refusedBytes, alerts, notices, asOf } = request;
+    const { buffer, seq, rewrites, laid, refused, refusedBefore, refusedBytes, alerts, notices, ended, asOf } = request;
     this.#seq = seq;
     this.#conflicts = [];
     this.#begin.run();
@@ -85,6 +87,7 @@ export class BatchWriter implements BatchVisitor {
         // Only without a conflict: if the batch was written before, its alerts and notices are there already, and their ids are unique.
         for (const alert of alerts) this.#insert("alert", alert);
         for (const notice of notices) this.#insert("notice", notice);
+        for (const end of ended) this.#endAlerts(end);
         this.#end.run();
       }
       return { conflicts: this.#conflicts, missing, madeRoom, buffer };
@@ -123,12 +126,23 @@ export class BatchWriter implements BatchVisitor {
   #insert(table: "alert" | "notice", row: Readonly<Record<string, SQLInputValue>>): void {
     let statement = this.#inserts.get(table);
     if (statement === undefined) {
-      const columns = Object.keys(row);
-      const values = columns.map((column) => `:${column}`);
+      const own = Object.keys(row);
+      const account = "(select account from device where device.key = :device)";
+      const columns = table === "alert" ? [...own, "account"] : own;
+      const values = [...own.map((column) => `:${column}`), ...(table === "alert" ? [account] : [])];
       statement = this.#database.prepare(`insert into ${table} (${columns.join(", ")}) values (${values.join(", ")})`);
       this.#inserts.set(table, statement);
     }
     statement.run(row);
+  }
+
+  #endAlerts({ device, rule, time, foundAt }: EndedAlerts): void {
+    // By `+` the time is no reason to take the index of all alerts of the device.
+    this.#ends ??= this.#database.prepare(
+      `update alert set ${endedColumns(":time", ":found")}
+       where device = :device and rule = :rule and state < 2 and phase = 'raised' and +time <= :time and ended_at is null`,
+    );
+    this.#ends.run({ device, rule, time, found: foundAt });
   }
 
   #rewriteChunks({ device, seqs, patches }: Rewrite): number {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { Alert } from "../../../src/model/alert.ts";
-import type { AlertKey, StoredAlert } from "../../../src/ports/alert-store.ts";
+import type { AlertKey, AlertsWanted, StoredAlert } from "../../../src/ports/alert-store.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { commitAlerts, newAlert, newNotice } from "./alert-values.ts";
 import { makeAccount, makeDevice, now } from "./harness.ts";
@@ -12,7 +12,9 @@ const everything = { from: 0, to: 8e15, limit: 1000 };
 
 /** As it is stored before anybody was told. */
 function stored(alert: Alert, found: StoredAlert | undefined): StoredAlert {
-  return { ...alert, key: found?.key ?? 0, channels: [] };
+  const state = alert.phase === "over" ? "closed" : "open";
+  const handling = { state, endedAt: null, acknowledged: null, closed: null } as const;
+  return { ...alert, key: found?.key ?? 0, channels: [], handling };
 }
 
 /** Alerts: in the commits of their fixes, and read by time. */
@@ -114,6 +116,150 @@ export function alertContract(store: () => Store, reopen: () => Promise<void>): 
       assert.deepEqual(await left(), [4, 5]);
     });
   });
+}
+
+/** Alerts of a whole account. */
+export function accountAlertContract(store: () => Store): void {
+  describe("alerts of an account", () => {
+    it("are found as they are wanted, in both orders, page by page", async () => {
+      const { key: account } = await makeAccount(store());
+      const devices = await Promise.all([1, 2, 3].map(async () => (await makeDevice(store(), account)).key));
+      const stranger = (await makeDevice(store(), (await makeAccount(store())).key)).key;
+      const all: Alert[] = [];
+      const one = fc.record({
+        device: fc.nat({ max: 2 }),
+        seconds: fc.nat({ max: 9 }),
+        ruleKey: fc.integer({ min: 70_001, max: 70_003 }),
+        type: fc.constantFrom("sos", "speedOver", "idling"),
+        critical: fc.boolean(),
+        phase: fc.constantFrom("raised", "over"),
+      });
+      const wanted = fc.record(
+        {
+          from: fc.integer({ min: now, max: now + 9000 }),
+          to: fc.integer({ min: now, max: now + 9000 }),
+          ruleKey: fc.integer({ min: 70_001, max: 70_004 }),
+          type: fc.constantFrom("sos", "speedOver", "route"),
+          state: fc.constantFrom("open", "closed", "acknowledged"),
+          critical: fc.boolean(),
+        },
+        { requiredKeys: [] },
+      );
+      const some = fc.option(fc.uniqueArray(fc.nat({ max: 2 })), { nil: undefined });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(one, { maxLength: 6 }),
+          wanted,
+          some,
+          fc.integer({ min: 1, max: 4 }),
+          async (made, ask, chosen, limit) => {
+            for (const { device, seconds, phase, ...fields } of made) {
+              const alert = newAlert(devices[device] ?? 0, seconds, { ...fields, phase });
+              // Of the phase `over` and of another rule: nothing is ended by it.
+              const raised = phase === "over" ? { ...alert, ruleKey: 70_009 } : alert;
+              await commitAlerts(store(), alert.device, [raised]);
+              await commitAlerts(store(), stranger, [newAlert(stranger, seconds)]);
+              all.push(raised);
+            }
+            const keys = chosen?.map((index) => devices[index] ?? 0);
+            for (const order of ["newest", "found"] as const) {
+              const own = order === "newest" ? keys : undefined;
+              const expected = all.filter((alert) => isWanted(alert, ask) && own?.includes(alert.device) !== false);
+              const sorted = order === "found" ? expected : expected.toReversed().toSorted((a, b) => b.time - a.time);
+              const read: string[] = [];
+              for (let after: AlertKey | undefined; ; ) {
+                const asked = { order, wanted: ask, limit, after, ...(own !== undefined && { devices: own }) };
+                const { places, next } = await store().alerts.places(account, asked);
+                assert.ok(places.length <= limit);
+                const found = await store().alerts.read(
+                  places.map(({ key }) => key),
+                  1e6,
+                );
+                for (const { id } of found.rows) read.push(id);
+                if (next === undefined) break;
+                after = next;
+              }
+              assert.deepEqual(
+                read,
+                sorted.map(({ id }) => id),
+              );
+            }
+          },
+        ),
+        { numRuns: 25 },
+      );
+    });
+
+    it("end with what they tell, are acknowledged, and are closed, each once", async () => {
+      const { key: account } = await makeAccount(store());
+      const { key } = await makeDevice(store(), account);
+      const rules = [81, 82, 83, 84].map((ruleKey) => newAlert(key, 5, { ruleKey, critical: ruleKey > 82 }));
+      const newer = newAlert(key, 50, { ruleKey: 81 });
+      await commitAlerts(store(), key, [...rules, newer]);
+      const placed = await store().alerts.ofAccount(
+        account,
+        rules.map(({ id }) => id),
+      );
+      const keys = placed.map((alert) => alert.key);
+      const act = { at: now, user: "ana@example.com", note: "mine" };
+      await store().alerts.acknowledge([keys[1] ?? 0, keys[3] ?? 0], act);
+      await store().alerts.acknowledge([keys[1] ?? 0], { ...act, note: "another" });
+      const ended = [81, 82, 83, 84].map((ruleKey) => ({ ruleKey, time: now + 20_000, foundAt: now + 21_000 }));
+      const commit = append(key, 2, [record(2)], { ended: [...ended, ...ended] });
+      assert.equal(await store().locations.commit(batchOf(commit)), undefined);
+      const standing = async (ids: readonly string[]) =>
+        (await store().alerts.ofAccount(account, ids)).map(({ handling }) => handling);
+      const [closed, acknowledged] = [{ at: now + 21_000, user: null, note: null }, act];
+      const endedAt = now + 20_000;
+      const ids = rules.map(({ id }) => id);
+      assert.deepEqual(await standing(ids), [
+        { state: "closed", endedAt, acknowledged: null, closed },
+        { state: "closed", endedAt, acknowledged, closed },
+        { state: "open", endedAt, acknowledged: null, closed: null },
+        { state: "closed", endedAt, acknowledged, closed },
+      ]);
+      assert.equal((await standing([newer.id]))[0]?.state, "open");
+      await store().alerts.acknowledge(keys, { ...act, at: now + 1 });
+      const [, , third] = await standing(ids);
+      assert.deepEqual(third?.closed, { at: now + 1, user: null, note: null });
+      const newerKey = (await store().alerts.ofAccount(account, [newer.id]))[0]?.key ?? 0;
+      await store().alerts.close([...keys, newerKey], { ...act, at: now + 2 });
+      await store().alerts.close([newerKey], { ...act, at: now + 3 });
+      assert.deepEqual((await standing([newer.id]))[0]?.closed, { ...act, at: now + 2 });
+      assert.deepEqual((await standing(ids))[0]?.closed, closed);
+      assert.deepEqual(await store().alerts.ofAccount(account + 1000, ids), []);
+    });
+
+    it("that nobody closed are closed some time later, but for critical ones", async () => {
+      const { key: account } = await makeAccount(store());
+      const { key } = await makeDevice(store(), account);
+      const alerts = [1, 2, 3].map((age) => newAlert(key, age, { raisedAt: age, critical: age === 2 }));
+      await commitAlerts(store(), key, alerts);
+      assert.equal(await store().alerts.closeOld(3, 5, now), 1);
+      assert.equal(await store().alerts.closeOld(4, 5, now), 1);
+      assert.equal(await store().alerts.closeOld(5, 5, now), 0);
+      const found = await store().alerts.ofAccount(
+        account,
+        alerts.map(({ id }) => id),
+      );
+      assert.deepEqual(
+        found.map(({ handling }) => handling.state),
+        ["closed", "open", "closed"],
+      );
+    });
+  });
+}
+
+function isWanted(alert: Alert, { from, to, ruleKey, type, state, critical }: AlertsWanted): boolean {
+  const own = alert.phase === "over" ? "closed" : "open";
+  return (
+    (from === undefined || alert.time >= from) &&
+    (to === undefined || alert.time <= to) &&
+    (ruleKey === undefined || alert.ruleKey === ruleKey) &&
+    (type === undefined || alert.type === type) &&
+    (state === undefined || own === state) &&
+    (critical === undefined || alert.critical === critical)
+  );
 }
 
 /** Alerts as part of the commits of positions. */

@@ -305,6 +305,7 @@ function createIngest(
     graceMs: config.alerts.graceSeconds * 1000,
     noticesPerMinute: config.alerts.noticesPerMinute,
     onDue: (devices) => ingest.ticks.due(devices),
+    onLate: (devices) => ingest.reviews.due(devices),
   });
   const ingest: Ingest = new Ingest(
     { maxFutureMs: config.ingest.maxFutureSeconds * 1000 },

@@ -71,9 +71,16 @@ function parametersOf(type: AlertType): string {
 }
 
 function rowOf(type: AlertType): readonly string[] {
-  const { clock, late, momentary, threshold } = ruleTypes[type];
+  const { clock, momentary, threshold } = ruleTypes[type];
   const lasts = momentary ? "a moment" : threshold === undefined ? "lasts" : "lasts, `rearmAt`";
-  return [`\`${type}\``, meanings[type], parametersOf(type), lasts, clocks[clock], late ? "" : "not late"];
+  return [
+    `\`${type}\``,
+    meanings[type],
+    parametersOf(type),
+    lasts,
+    clocks[clock],
+    clock === "arrival" ? "not late" : "",
+  ];
 }
 
 function isType(name: string): name is AlertType {
@@ -92,7 +99,7 @@ export const alertTypesDoc: Generator = {
 # Types of alert rules
 
 A parameter with \`?\` may be left out. *Lasts*: it is true for a while and is over then; types with a threshold take \`hysteresis.rearmAt\`. *A moment*: it happens, and is never over.
-*By time alone*: it becomes true without a report, on this clock. *Not late*: reports that come after newer ones are not judged.
+*By time alone*: it becomes true without a report, on this clock. *Not late*: on this clock nothing is late.
 
 ${markdownTable(["type", "fires when", "parameters", "lasts", "by time alone", "late reports"], types)}
 

@@ -13,18 +13,18 @@ import { throttled } from "./throttle.ts";
 /** A command is for the moment: an alert that is found later than this sends none any more, ms. */
 const commandsForMs = 5 * 60_000;
 /** Alerts and notices of one report: far more than people read, and a commit holds. Two thousand rules of twenty recipients each would make 40,000 of one fix. */
-const mostAlerts = 100;
+export const mostAlerts = 100;
 const mostNotices = 500;
 /** Of one device's commit: what reports bring beyond is its next commit. */
 const fullAlerts = 500;
 const fullNotices = 1000;
-/** Most late reports of a device in one commit: with one rule, and with many. Each report may raise as many alerts as any other. */
-const mostLateOfOne = 500;
-const leastLate = 5;
+/** Most reports of a device that are judged beside late ones in one commit: with one rule, and with many. Each report may raise as many alerts as any other. */
+const mostOfOne = 500;
+const leastOfMany = 5;
 
-/** How many late reports of a device with so many rules one commit takes. */
-export function mostLateWith(rules: number): number {
-  return Math.max(leastLate, Math.floor(mostLateOfOne / Math.min(Math.max(rules, 1), mostAlerts)));
+/** How many reports in order of a device with so many rules one commit takes beside late ones. */
+export function mostBesideLate(rules: number): number {
+  return Math.max(leastOfMany, Math.floor(mostOfOne / Math.min(Math.max(rules, 1), mostAlerts)));
 }
 
 /** What was found and is not kept, because there was too much of it at a time. */
@@ -87,6 +87,21 @@ export class AlertWriter implements Finder {
     if (notifyOnlyWhenOver) return this.#tell(rule, state, alert);
     this.#notify(rule, alert, state.mailed ? null : reasons.repeated(state.mail?.minutes ?? 0));
     return state;
+  }
+
+  /** What people were told as part of something else stands in the record alone. */
+  known(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState {
+    this.#write(rule, "raised", seen, time, facts);
+    return state;
+  }
+
+  /** The record says of an alert that it was never true. Nobody is told. */
+  withdraw(alert: Alert): void {
+    const text = wordsOf(this.#wording.language).withdrawn(alert.text);
+    const { device, ruleKey, ruleId, name, type, time, latitude, longitude, speed, critical, facts } = alert;
+    const same = { device, ruleKey, ruleId, name, type, time, latitude, longitude, speed, critical, facts };
+    const [id, raisedAt] = [this.#ids.uuid(), this.#now];
+    this.alerts.push({ ...same, id, phase: "withdrawn", raisedAt, late: true, text });
   }
 
   /** So much was found that no further report is for this commit. */

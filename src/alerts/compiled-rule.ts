@@ -15,8 +15,9 @@ export interface CompiledRule {
   /** Fingerprint of what it judges by; its state is carried on as long as this stays. */
   readonly judged: number;
   readonly clock: "none" | "event" | "arrival";
-  readonly late: boolean;
   readonly momentary: boolean;
+  /** It looks at sums over the whole history. */
+  readonly sums: boolean;
   readonly judge: Judge<AnyAlertFacts>;
   readonly calm: Calm;
   readonly schedule: Schedule | undefined;
@@ -59,6 +60,12 @@ function isPlaced({ parameters, conditions }: AlertRule): boolean {
   );
 }
 
+/** Whether a rule compares the mileage. */
+function namesSum({ parameters, conditions }: AlertRule): boolean {
+  const names = [parameters, ...conditions].map((one) => ("attribute" in one ? one.attribute : undefined));
+  return names.includes("milleage");
+}
+
 /** Makes a rule ready; undefined: it names a zone that is gone, and can't be judged. */
 export function compileRule(
   rule: AlertRule,
@@ -74,8 +81,8 @@ export function compileRule(
     rule,
     judged: fingerprintOf(rule),
     clock: type.clock,
-    late: type.late,
     momentary: type.momentary,
+    sums: type.sums === true || namesSum(rule),
     judge: judgeOf(rule.type, rule.parameters, {
       rearmAt,
       zones: zones.map(({ index }) => index),

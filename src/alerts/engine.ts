@@ -1,6 +1,6 @@
 import type { DeviceKey } from "../model/device.ts";
 import { arrivalOf, type DeviceState } from "../model/location.ts";
-import type { AlertEngine, Watch, WatchedDevice } from "../ports/alert-engine.ts";
+import type { AlertEngine, Review, Watch, WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertRuleStore } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -10,8 +10,11 @@ import type { Metrics } from "../ports/metrics.ts";
 import type { DeviceStore, LocationStore } from "../ports/store.ts";
 import type { LeftOut, NoticeRoom } from "./alert-writer.ts";
 import { dueOf } from "./due.ts";
+import { isMarked } from "./kept.ts";
+import { LateDevices } from "./late-devices.ts";
 import { NoticeRate } from "./notice-rate.ts";
 import { Rebuild } from "./rebuild.ts";
+import { DeviceReview } from "./review.ts";
 import { type AccountRules, RuleBook, type RuleSources } from "./rule-book.ts";
 import { StateTexts } from "./state-texts.ts";
 import { Timers } from "./timers.ts";
@@ -44,6 +47,8 @@ export interface AlertEngineDeps extends RuleSources {
    * One for which nothing comes of it is told again half a minute later.
    */
   onDue(devices: readonly WatchedDevice[]): void;
+  /** These devices have late records that their rules have not seen in their place: each is to be reviewed. One that still has some is told again. */
+  onLate(devices: readonly WatchedDevice[]): void;
 }
 
 interface Committed {
@@ -57,6 +62,7 @@ export class RuleEngine implements AlertEngine {
   readonly #book: RuleBook;
   readonly #texts = new StateTexts();
   readonly #timers: Timers;
+  readonly #late = new LateDevices();
   readonly #rebuild: Rebuild;
   readonly #watchTimers: WatchTimers = {
     heardAt: ({ key }, state) => this.#heardAt(key, state),
@@ -89,11 +95,19 @@ export class RuleEngine implements AlertEngine {
         await this.#book.prepare([accountKey]);
         return this.#book.of(accountKey);
       },
-      set: (device, state, account) => this.#setTimer(device, state, account),
+      set: (device, state, account) => {
+        if (isMarked(state.rules)) this.#late.add(device, this.#deps.clock.monotonic());
+        this.#setTimer(device, state, account);
+      },
       keepOnly: (accountKey, devices) => this.#timers.keepOnly(accountKey, devices),
     });
     const { metrics } = deps;
     metrics.gauge("waybeam_alert_timers", "Devices for which time alone may raise an alert.", () => this.#timers.size);
+    metrics.gauge(
+      "waybeam_alert_reviews",
+      "Devices whose late records wait for their alert rules.",
+      () => this.#late.size,
+    );
     metrics.gauge(
       "waybeam_alert_rules_bytes",
       "Memory that rules, their groups and zones take, of the accounts that reported lately (an estimate).",
@@ -172,7 +186,21 @@ export class RuleEngine implements AlertEngine {
     });
   }
 
+  review(device: WatchedDevice, state: DeviceState): Review | undefined {
+    const account = this.#book.of(device.accountKey);
+    const rules = account?.rulesOf(device.id);
+    if (account === undefined || rules === undefined || !isMarked(state.rules)) return undefined;
+    const kept = this.#texts.keptOf(device.key, state.rules, rules);
+    if (kept.late === undefined) return undefined;
+    const { ids } = this.#deps;
+    const { sight, wording } = account;
+    const setup = { device, rules, sight, wording, ids, texts: this.#texts, room: this.#room };
+    return new DeviceReview(setup, kept, kept.late);
+  }
+
   committed(device: WatchedDevice, state: DeviceState, notices: number): void {
+    if (isMarked(state.rules)) this.#late.add(device, this.#deps.clock.monotonic());
+    else if (this.#late.size > 0) this.#late.delete(device.key);
     if (notices > 0) this.#rate.made(device.accountKey, notices, this.#deps.clock.monotonic());
     const account = this.#book.of(device.accountKey);
     if (account === undefined || (account.rulesOf(device.id).length === 0 && !this.#timers.has(device.key))) return;
@@ -213,7 +241,10 @@ export class RuleEngine implements AlertEngine {
 
   async #setAndLook(): Promise<void> {
     await this.#setTimers();
-    if (this.#deps.clock.monotonic() - this.#startedAt < this.#deps.graceMs) return;
+    const now = this.#deps.clock.monotonic();
+    if (now - this.#startedAt < this.#deps.graceMs) return;
+    const late = this.#late.take(now);
+    if (late.length > 0) this.#deps.onLate(late);
     await this.#timers.look(this.#deps.clock.now());
   }
 

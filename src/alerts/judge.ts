@@ -102,10 +102,10 @@ export interface RuleType<T extends AlertType> {
    * `none`: only a report can.
    */
   readonly clock: "none" | "event" | "arrival";
-  /** Reports that come late are judged. Not where a sum or our own clock decides. */
-  readonly late: boolean;
   /** It happens at a moment and lasts not: it is never over, and can't be asked to hold. */
   readonly momentary: boolean;
+  /** It looks at sums over the whole history, which a late record changes for all later records. */
+  readonly sums?: true;
   /** For types with a threshold, where it is and on which side it is passed: `rearmAt` has a meaning. */
   threshold?(parameters: AlertParameters[T]): { readonly limit: number; readonly side: "over" | "under" };
   /** Everything that is wrong with the parameters, as sentences; the zones they name are looked at by the caller. */

@@ -40,6 +40,8 @@ export class Rebuild {
   readonly #sources: RebuildSources;
   readonly #target: RebuildTarget;
   readonly #waiting = new Set<number>();
+  /** Accounts whose devices' states have not been read since the start. */
+  readonly #unread = new Set<number>();
   #all = false;
   #running: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -89,14 +91,18 @@ export class Rebuild {
 
   async #work(): Promise<void> {
     if (this.#all) {
-      for (const key of await this.#sources.alertRules.accounts()) this.#waiting.add(key);
+      for (const key of await this.#sources.alertRules.accounts()) {
+        this.#waiting.add(key);
+        this.#unread.add(key);
+      }
       this.#all = false;
     }
     for (const key of [...this.#waiting]) {
       if (!this.#started) return;
       this.#waiting.delete(key);
       try {
-        await this.#account(key);
+        await this.#account(key, this.#unread.has(key));
+        this.#unread.delete(key);
       } catch (error) {
         this.#waiting.add(key);
         throw error;
@@ -104,11 +110,13 @@ export class Rebuild {
     }
   }
 
-  async #account(accountKey: number): Promise<void> {
+  /** After the start, late records may wait, whatever the rules. */
+  async #account(accountKey: number, afterStart: boolean): Promise<void> {
     const account = await this.#target.prepare(accountKey);
     if (account === undefined) return;
-    const all = account.rules.some(mayWait) ? await this.#sources.devices.list(accountKey) : [];
-    const devices = all.filter(({ id }) => account.rulesOf(id).some(mayWait));
+    const matters = (rule: CompiledRule) => afterStart || mayWait(rule);
+    const all = account.rules.some(matters) ? await this.#sources.devices.list(accountKey) : [];
+    const devices = all.filter(({ id }) => account.rulesOf(id).some(matters));
     const unread: Unread[] = [];
     for (let at = 0; at < devices.length && this.#started; at += statesAtOnce) {
       const some = devices.slice(at, at + statesAtOnce);

@@ -68,13 +68,21 @@ export function encodeState({ ruleKey, judged, state }: StateEntry): string {
 
 /** States of a text; what is not as it should be gives none, so a text of any origin can be read. */
 export function decodeStates(text: string | undefined): readonly StateEntry[] {
-  if (text === undefined) return [];
-  let rows: unknown;
+  return entriesOf(parsed(text));
+}
+
+/** What a text is as JSON; undefined where it is none. */
+export function parsed(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
   try {
-    rows = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
-    return [];
+    return undefined;
   }
+}
+
+/** States of rows that were read as JSON. */
+export function entriesOf(rows: unknown): readonly StateEntry[] {
   return Array.isArray(rows) ? rows.flatMap((row) => entryOf(row) ?? []) : [];
 }
 
@@ -119,7 +127,8 @@ function mailOf(mail: unknown): Throttle | undefined {
     : { sentAt, askedAt, minutes };
 }
 
-function isNumber(value: unknown): value is number {
+/** Whether a value that was read is a number. */
+export function isNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 

@@ -1,7 +1,8 @@
 import type { DeviceKey } from "../model/device.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { isForgettable } from "./evaluate.ts";
-import { decodeStates, encodeState, encodeStates, initialState, type RuleState } from "./rule-state.ts";
+import { encodeKept, type Kept, keptOf, nothingKept } from "./kept.ts";
+import { encodeState, encodeStates, entriesOf, initialState, parsed, type RuleState } from "./rule-state.ts";
 
 /** States that are kept read, some 100 bytes each, and 100 bytes of their texts count as one; the devices used longest ago make room. */
 const mostStates = 1_000_000;
@@ -11,6 +12,9 @@ interface Read {
   readonly text: string | undefined;
   readonly rules: readonly CompiledRule[];
   readonly states: readonly RuleState[];
+  readonly kept: Kept;
+  /** What is kept as the text has it, where that has been written: mostly it stays as it is while a state changes. */
+  readonly keptText: string | undefined;
   /** The row of each state in the text, where it has been written: most states stay as they are while one changes. */
   readonly rows: readonly (string | undefined)[];
   /** The text holds states that are no rule's of these. */
@@ -31,19 +35,12 @@ export class StateTexts {
 
   /** The states of these rules, in their order. */
   statesOf(device: DeviceKey, text: string | undefined, rules: readonly CompiledRule[]): readonly RuleState[] {
-    if (text === undefined) return this.#initialOf(rules);
-    const known = this.#read.get(device);
-    if (known !== undefined && known.text === text && known.rules === rules) return known.states;
-    const entries = new Map(decodeStates(text).map((entry) => [entry.ruleKey, entry]));
-    let found = 0;
-    const states = rules.map(({ rule, judged }) => {
-      const entry = entries.get(rule.key);
-      if (entry?.judged !== judged) return initialState;
-      found++;
-      return entry.state;
-    });
-    this.#remember(device, { text, rules, states, rows: noRows, stale: found < entries.size });
-    return states;
+    return text === undefined ? this.#initialOf(rules) : this.#of(device, text, rules).states;
+  }
+
+  /** What is kept beside the states. */
+  keptOf(device: DeviceKey, text: string | undefined, rules: readonly CompiledRule[]): Kept {
+    return text === undefined ? nothingKept : this.#of(device, text, rules).kept;
   }
 
   /** Whether the text whose states were asked for last holds others too, of rules that are gone, rest or judge something else now. */
@@ -52,17 +49,19 @@ export class StateTexts {
     return known?.text === text && known?.stale === true;
   }
 
-  /** The text of states. `time`: the device's own. */
+  /** The text of states and of what is kept beside them. `time`: the device's own. Undefined: no rule watches. */
   keep(
     device: DeviceKey,
     rules: readonly CompiledRule[],
     states: readonly RuleState[],
+    kept: Kept,
     time: number,
     now: number,
   ): string | undefined {
+    if (rules.length === 0) return undefined;
     const known = this.#read.get(device);
     const before = known?.rules === rules ? known : undefined;
-    const kept: string[] = [];
+    const written: string[] = [];
     const rows: (string | undefined)[] = [];
     const after = states.map((state, at) => {
       const compiled = rules[at];
@@ -71,14 +70,15 @@ export class StateTexts {
         return initialState;
       }
       const { rule, judged } = compiled;
-      const written = before?.states[at] === state ? before.rows[at] : undefined;
-      const row = written ?? encodeState({ ruleKey: rule.key, judged, state });
+      const same = before?.states[at] === state ? before.rows[at] : undefined;
+      const row = same ?? encodeState({ ruleKey: rule.key, judged, state });
       rows.push(row);
-      kept.push(row);
+      written.push(row);
       return state;
     });
-    const text = encodeStates(kept);
-    this.#remember(device, { text, rules, states: after, rows, stale: false });
+    const keptText = (before?.kept === kept ? before.keptText : undefined) ?? encodeKept(kept);
+    const text = `${keptText},"s":${encodeStates(written) ?? "[]"}}`;
+    this.#remember(device, { text, rules, states: after, kept, keptText, rows, stale: false });
     return text;
   }
 
@@ -87,6 +87,24 @@ export class StateTexts {
     if (known === undefined) return;
     this.#states -= weightOf(known);
     this.#read.delete(device);
+  }
+
+  #of(device: DeviceKey, text: string, rules: readonly CompiledRule[]): Read {
+    const known = this.#read.get(device);
+    if (known !== undefined && known.text === text && known.rules === rules) return known;
+    const json = parsed(text);
+    const entries = new Map(entriesOf(rowsOf(json)).map((entry) => [entry.ruleKey, entry]));
+    let found = 0;
+    const states = rules.map(({ rule, judged }) => {
+      const entry = entries.get(rule.key);
+      if (entry?.judged !== judged) return initialState;
+      found++;
+      return entry.state;
+    });
+    const stale = found < entries.size;
+    const read = { text, rules, states, kept: keptOf(json), keptText: undefined, rows: noRows, stale };
+    this.#remember(device, read);
+    return read;
   }
 
   #initialOf(rules: readonly CompiledRule[]): readonly RuleState[] {
@@ -108,6 +126,11 @@ export class StateTexts {
       this.forget(oldest);
     }
   }
+}
+
+/** The rows of states in a text; older versions wrote these alone. */
+function rowsOf(json: unknown): unknown {
+  return typeof json === "object" && json !== null && "s" in json ? json.s : json;
 }
 
 function weightOf({ states, text }: Read): number {

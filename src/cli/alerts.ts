@@ -13,7 +13,7 @@ export function alertRow(alert: Answer, ...first: readonly string[]): string {
   const { dateTime, alerts, text, phase, critical, late, notifications } = alert;
   const told = listOf(notifications);
   const notes = [
-    phase === "over" ? "over" : "",
+    phase === "raised" ? "" : phase,
     critical === true ? "critical" : "",
     late === true ? "late" : "",
     told === "" ? "" : `told by ${told}`,

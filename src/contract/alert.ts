@@ -61,11 +61,12 @@ export const Alert = Type.Object(
     id: Type.String({ description: "Identifier of the alert." }),
     ruleId: Type.String({ description: "Identifier of the rule that found it, which may be gone since." }),
     type: Type.String({ description: "Type of the rule." }),
-    phase: Type.Union([Type.Literal("raised"), Type.Literal("over")], {
-      description: "`raised`: it became true; `over`: it is true no longer.",
+    phase: Type.Union([Type.Literal("raised"), Type.Literal("over"), Type.Literal("withdrawn")], {
+      description:
+        "`raised`: it became true; `over`: it is true no longer; `withdrawn`: what was raised at this time was never true, as records show that came later.",
     }),
     critical: Type.Boolean(),
-    late: Type.Boolean({ description: "Found in a fix that came after newer ones." }),
+    late: Type.Boolean({ description: "Found because of records that came after newer ones." }),
     raisedAt: Instant({ description: "When it was found, UTC." }),
     facts: Facts,
     state: Type.Optional(

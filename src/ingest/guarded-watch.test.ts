@@ -22,12 +22,12 @@ test("a rule that can't be judged costs the rest of its batch's alerts, and noth
   let asked = 0;
   const watch: Watch = {
     full: false,
-    mostLate: 1000,
+    mostBesideLate: 1000,
     observe: () => {
       if (++asked === 2) throw new Error("no such thing");
       return found;
     },
-    observeLate: () => [found],
+    late: () => asked++,
     tick: () => {},
     outcome: () => outcome,
   };
@@ -37,7 +37,7 @@ test("a rule that can't be judged costs the rest of its batch's alerts, and noth
   assert.equal(guarded.observe(draft, noTotals), found);
   assert.equal(guarded.observe(draft, noTotals), undefined);
   assert.equal(guarded.observe(draft, noTotals), undefined);
-  assert.deepEqual(guarded.observeLate([], { before: undefined, after: [] }), []);
+  guarded.late(1, 2);
   assert.equal(guarded.outcome(), outcome);
   assert.deepEqual([asked, failures.length], [2, 1]);
 });

@@ -20,16 +20,16 @@ export class GuardedWatch implements Watch {
     return !this.#broken && this.#watch.full;
   }
 
-  get mostLate(): number {
-    return this.#watch.mostLate;
+  get mostBesideLate(): number {
+    return this.#watch.mostBesideLate;
   }
 
   observe(observation: Observation, totals: Totals): LocationAlerts | undefined {
     return this.#try(() => this.#watch.observe(observation, totals), undefined);
   }
 
-  observeLate(...[late, stored]: Parameters<Watch["observeLate"]>): ReturnType<Watch["observeLate"]> {
-    return this.#try(() => this.#watch.observeLate(late, stored), []);
+  late(from: number, to: number): void {
+    this.#try(() => this.#watch.late(from, to), undefined);
   }
 
   tick(): void {

@@ -21,6 +21,7 @@ import { OwnClock } from "./own-clock.ts";
 import { Pending, PendingDevice } from "./pending.ts";
 import type { Planned } from "./planner.ts";
 import { Progress } from "./progress.ts";
+import { Reviews } from "./reviews.ts";
 import { States } from "./states.ts";
 import { Ticks } from "./ticks.ts";
 import { Waiting } from "./waiting.ts";
@@ -40,7 +41,7 @@ export interface IngestOptions {
 
 /** What ingest works with. */
 export interface IngestDeps {
-  readonly store: Pick<Store, "locations" | "devices" | "check">;
+  readonly store: Pick<Store, "locations" | "devices" | "alerts" | "check">;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly log: Log;
@@ -58,6 +59,8 @@ export class Ingest implements Intake, SetAsides {
   readonly states: States;
   /** What time alone makes true of devices. */
   readonly ticks: Ticks;
+  /** What late records make true of devices. */
+  readonly reviews: Reviews;
   /** Deletes old positions. */
   readonly keeping: Keeping;
   /** What our own clock seems to be, by what devices report. */
@@ -98,15 +101,15 @@ export class Ingest implements Intake, SetAsides {
     this.#progress = new Progress(deps.clock);
     this.#gather = new Gather(deps.clock);
     this.#holds = new Holds(deps.clock);
-    this.ticks = new Ticks({ ...deps, locations: deps.store.locations, states: this.states });
     const { bus, clock, store } = deps;
-    const { deleted } = deps.metrics;
-    this.keeping = new Keeping({ locations: store.locations, states: this.states, deleted });
-    const ownClock = new OwnClock(clock);
-    const directory = new Directory(store.devices, bus, clock, deps.log, ownClock);
-    const parts = { ...deps, locations: store.locations, states: this.states, directory, ownClock };
-    this.#directory = directory;
-    this.ownClock = ownClock;
+    const { locations, alerts } = store;
+    const own = { ...deps, locations, alerts, states: this.states };
+    this.ticks = new Ticks(own);
+    this.reviews = new Reviews(own);
+    this.keeping = new Keeping({ ...own, deleted: deps.metrics.deleted });
+    this.ownClock = new OwnClock(clock);
+    this.#directory = new Directory(store.devices, bus, clock, deps.log, this.ownClock);
+    const parts = { ...own, directory: this.#directory, ownClock: this.ownClock };
     this.#committer = new Committer(parts, {
       stored: (planned) => this.#settle(planned),
       refused: (pending) => this.#answer(pending, "refused"),
@@ -121,11 +124,14 @@ export class Ingest implements Intake, SetAsides {
         this.#wake?.();
       },
     });
-    const attempts = new Attempts({ ...deps, onDown: () => this.#down() });
+    // Nothing more is read while nothing can be stored: the trackers keep their data.
+    const onDown = () => {
+      this.#congested = true;
+    };
+    this.#attempts = new Attempts({ ...deps, onDown });
     const commit = (devices: readonly PendingDevice[]) => this.#committer.commit(devices);
-    this.#attempts = attempts;
     this.#culprits = new Culprits(
-      { ...deps, attempts, progress: this.#progress, commit },
+      { ...deps, attempts: this.#attempts, progress: this.#progress, commit },
       {
         ended: ({ device, bytes, reports }) => this.#waiting.add(device.accountKey, -bytes, -reports),
         failed: (pending) => this.#answer(pending, "failed"),
@@ -216,9 +222,8 @@ export class Ingest implements Intake, SetAsides {
     const aside = this.#culprits.aside.holds(device.key);
     const pending = aside ? new PendingDevice(device) : this.#pending.of(device);
     const before = pending.bytes;
-    const { maxFutureMs } = this.#options;
     const watched = this.#deps.engine.watches(device);
-    pending.add(reports, receivedAt, { maxFutureMs, watched, dropped: this.#dropped }, done);
+    pending.add(reports, receivedAt, { ...this.#options, watched, dropped: this.#dropped }, done);
     if (aside) {
       this.#culprits.putAside(pending);
       return;
@@ -254,7 +259,7 @@ export class Ingest implements Intake, SetAsides {
     this.#culprits.stop();
     // The last replies of a run may begin another one.
     while (this.#running !== undefined) await this.#running;
-    await this.ticks.stop();
+    await Promise.all([this.ticks.stop(), this.reviews.stop()]);
     this.#unsubscribe();
     await this.#directory.close();
   }
@@ -391,10 +396,5 @@ export class Ingest implements Intake, SetAsides {
     pending.postponed = further !== undefined;
     if (further === undefined) planner.lookAhead(rest);
     else planner.ahead.hold(rest, further);
-  }
-
-  /** Nothing more is read while nothing can be stored: the trackers keep their data. */
-  #down(): void {
-    this.#congested = true;
   }
 }

@@ -35,9 +35,9 @@ test("what a failed commit left where it is read is acknowledged only once the s
 test("timers are set and notices are sent after a commit whose answer was lost, though nothing of it is left to be stored", async (context) => {
   const watch: Watch = {
     full: false,
-    mostLate: 1000,
+    mostBesideLate: 1000,
     observe: () => undefined,
-    observeLate: (late) => late.map(() => undefined),
+    late: () => {},
     tick: () => undefined,
     outcome: () => ({ rules: undefined, alerts: [], notices: [newNotice(newAlert(1, 1))] }),
   };

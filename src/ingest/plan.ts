@@ -82,15 +82,23 @@ export function planLate(
   further: Iterable<Stretch> = [],
 ): LatePlan {
   const horizon = horizonOf(context);
-  const some = watch === undefined || drafts.length <= watch.mostLate ? drafts : drafts.slice(0, watch.mostLate);
+  const most = watch === undefined ? drafts.length : countLate(state, drafts) + watch.mostBesideLate;
+  const some = drafts.length <= most ? drafts : drafts.slice(0, most);
   const within = some.filter(({ time }) => time < horizon);
   if (within.length === 0) return "more context";
   const fold = new Fold(state);
   fold.insert(context, withoutRepeats(within, context.from));
   if (context.more && !fold.met && !final) return "more context";
-  const { reached, leftover } = foldFurther(fold, context, drafts.slice(within.length), further);
+  const { reached, leftover: far } = foldFurther(fold, context, some.slice(within.length), further);
+  const leftover = some === drafts ? far : [...far, ...drafts.slice(some.length)];
   if (fold.records.length === 0) return { plan: undefined, leftover };
-  return { plan: watched(latePlan(state, reached, observed(state, context, fold, watch)), watch), leftover };
+  return { plan: watched(latePlan(state, reached, observed(state, fold, watch)), watch), leftover };
+}
+
+/** How many of the drafts are older than what is stored. */
+function countLate(state: DeviceState, drafts: readonly Draft[]): number {
+  const first = drafts.findIndex(({ time }) => time >= state.time);
+  return first < 0 ? drafts.length : first;
 }
 
 /** Event time of a context's last record, before which drafts surely belong into the context. */
@@ -121,17 +129,19 @@ function foldFurther(fold: Fold, first: HistoryContext, drafts: readonly Draft[]
 }
 
 /**
- * The fold with what rules found in its new records: those older than the newest stored one are late, the others are as ever. One of the same moment is not late:
+ * The fold with what rules found in its new records. Those older than the newest stored one wait for a review, the others are as ever. One of the same moment is not late:
  * trackers send an alarm with the time of the fix that they have just sent.
  */
-function observed(state: DeviceState, context: HistoryContext, fold: Fold, watch: Watch | undefined): Folded {
+function observed(state: DeviceState, fold: Fold, watch: Watch | undefined): Folded {
   if (watch === undefined) return fold;
-  const late = fold.inserted.filter(({ observation }) => observation.time < state.time);
-  const ofLate = late.length === 0 ? [] : watch.observeLate(late, { before: context.before, after: context.from });
+  const late = fold.records.filter(({ time }) => time < state.time);
+  const [first, last] = [late[0], late.at(-1)];
+  if (first !== undefined && last !== undefined) watch.late(first.time, last.time);
+  if (late.length === fold.records.length) return fold;
   const records = fold.records.map((record, index) => {
     const one = fold.inserted[index];
-    if (one === undefined) return record;
-    const found = index < late.length ? ofLate[index] : watch.observe(one.observation, one.totals);
+    if (one === undefined || index < late.length) return record;
+    const found = watch.observe(one.observation, one.totals);
     return found === undefined ? record : recordOf(one.observation, record.arrival, one.totals, found);
   });
   const newest = fold.newest === fold.records.at(-1) ? records.at(-1) : fold.newest;

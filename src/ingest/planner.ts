@@ -14,7 +14,7 @@ import { type Plan, planAppend, planLate, withoutRepeats } from "./plan.ts";
 import { ReadAhead } from "./read-ahead.ts";
 import type { States } from "./states.ts";
 import { type PackedStretch, readStretches, unpackStretches } from "./stretches.ts";
-import { mostReadAhead, wantedFor, watchedContext } from "./wanted.ts";
+import { mostReadAhead, wantedFor } from "./wanted.ts";
 import { weightOf } from "./weight.ts";
 
 /** The most records of history that late reports are ever shown, some 8 MB for a moment. */
@@ -225,7 +225,7 @@ export class Planner {
     // Where nothing was read, each of thousands of packets would look at all that came before it.
     if (drafts.length < 2 * pending.looked) return;
     pending.looked = drafts.length;
-    const wanted = wantedFor(this.#store, device.key, ordered(drafts), this.#engine.watches(device));
+    const wanted = wantedFor(this.#store, device.key, ordered(drafts));
     const ahead = this.ahead.read(device.key, state, wanted);
     if (ahead !== undefined) this.ahead.hold(pending, ahead);
   }
@@ -297,7 +297,7 @@ export class Planner {
   async #planFirst(late: Late): Promise<Planned | undefined> {
     const { pending, drafts, state, first } = late;
     const { device, ahead } = pending;
-    const wanted = wantedFor(this.#store, device.key, drafts, this.#engine.watches(device));
+    const wanted = wantedFor(this.#store, device.key, drafts);
     const read = ahead?.limit ?? 0;
     const limit = isAtHand(late, read) && read >= drafts.length ? read : Math.max(wanted.limit, read);
     const atHand = isAtHand(late, limit);
@@ -327,13 +327,10 @@ export class Planner {
       const { context, drafts } = await this.#surroundings(late, limit);
       if (context === undefined) return { pending, plan: undefined, leftover: drafts, bytes: 0 };
       const watch = this.#watch(pending, state);
-      const stretches = watch === undefined ? await further : undefined;
+      const stretches = await further;
       while (this.#pace.isOver) await this.#pace.nextTurn();
-      const enough = limit >= smallContext || watch === undefined || reachesPast(context, drafts);
       const isFinal = limit >= largestContext;
-      const made = enough
-        ? planLate(state, context, drafts, isFinal, watch, unpackStretches(stretches ?? []))
-        : "more context";
+      const made = planLate(state, context, drafts, isFinal, watch, unpackStretches(stretches ?? []));
       // Where reports lie far apart, a larger context would have few of them more.
       const isDone = made !== "more context" && (made.leftover.length === 0 || stretches !== undefined);
       if (made !== "more context" && (isDone || limit >= smallContext)) return this.#planned(pending, state, made);
@@ -355,12 +352,6 @@ function isAtHand({ pending: { ahead }, first, state }: Late, limit: number): bo
 /** Drafts that are not stored already, as far as one moment tells. */
 function fresh(drafts: readonly Draft[], { time, hashes }: Pick<KnownMoment, "time" | "hashes">): readonly Draft[] {
   return drafts.filter((draft) => draft.time !== time || !hashes.has(draft.hash));
-}
-
-/** Whether a context has what rules look at after the last of these reports. */
-function reachesPast({ from, more }: HistoryContext, drafts: readonly Draft[]): boolean {
-  const last = drafts.at(-1)?.time ?? 0;
-  return !more || (from.at(-watchedContext)?.time ?? 0) > last;
 }
 
 function accountsOf(devices: readonly PendingDevice[]): ReadonlySet<number> {

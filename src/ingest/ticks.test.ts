@@ -19,9 +19,9 @@ function deviceOf(key: number): WatchedDevice {
 /** Something is found of every device. */
 const watch: Watch = {
   full: false,
-  mostLate: 1000,
+  mostBesideLate: 1000,
   observe: () => undefined,
-  observeLate: () => [],
+  late: () => {},
   tick() {},
   outcome: () => ({ rules: "[]", alerts: [], notices: [] }),
 };

@@ -11,7 +11,7 @@ test("how far apart records lie around late reports is known though too many to 
     const count = Math.floor(to / 10_000) - Math.ceil(from / 10_000) + 1;
     return count > 100_000 ? Number.POSITIVE_INFINITY : count;
   };
-  const wanted = (seconds: readonly number[]) => wantedFor({ countAbout }, 1, draftsAt(seconds), false);
+  const wanted = (seconds: readonly number[]) => wantedFor({ countAbout }, 1, draftsAt(seconds));
   const inOrder = 5_000_000;
   // One beside each stored record: to read these all is less than a stretch around each.
   const dense = Array.from({ length: 500 }, (_, index) => 5 + index * 10);

@@ -5,8 +5,6 @@ import { startsApart, stretchRecords } from "./stretches.ts";
 
 /** The largest part that is read ahead. A larger one is read when a batch plans the reports. */
 export const mostReadAhead = 256;
-/** Where rules watch the device, they also see this many records after the last late report. */
-export const watchedContext = 8;
 /** Records behind the last late report, at which the totals mostly meet. */
 const leastBehind = 2;
 /** Records that are read behind reports in a gap of the history. */
@@ -29,13 +27,11 @@ export function wantedFor(
   store: Pick<LocationStore, "countAbout">,
   device: DeviceKey,
   drafts: readonly Draft[],
-  isWatched: boolean,
 ): Wanted {
   const [time, to] = [drafts[0]?.time ?? 0, drafts.at(-1)?.time ?? 0];
   const between = store.countAbout(device, time, to);
   const all = between === 0 ? Math.min(drafts.length, gapContext) : Math.max(drafts.length, between + leastBehind);
-  if (all < mostReadAhead) return { time, limit: isWatched ? all + watchedContext : all };
-  if (isWatched) return { time, limit: drafts.length + watchedContext };
+  if (all < mostReadAhead) return { time, limit: all };
   const starts = startsApart(msApart(store, device, drafts, between), time, drafts);
   const further = starts.slice(1);
   return further.length > 0 ? { time, limit: stretchRecords, further } : { time, limit: drafts.length };

@@ -8,8 +8,8 @@ import type { Language } from "./language.ts";
  */
 export type AlertFacts = { readonly [name: string]: string | number | boolean };
 
-/** `raised`: it became true · `over`: it is true no longer. */
-export type AlertPhase = "raised" | "over";
+/** `raised`: it became true · `over`: it is true no longer · `withdrawn`: what was raised at that time was never true, as records show that came later. */
+export type AlertPhase = "raised" | "over" | "withdrawn";
 
 /** Something that a rule found. Immutable once committed. */
 export interface Alert {
@@ -32,7 +32,7 @@ export interface Alert {
   /** km/h, of the fix that caused it. */
   readonly speed: number | null;
   readonly critical: boolean;
-  /** Found in a fix that came after newer ones. */
+  /** Found because of records that came after newer ones. */
   readonly late: boolean;
   readonly facts: AlertFacts;
   /** What happened, in the account's language, zone and units; the rule's own text, filled in, where it has one. */

@@ -2,7 +2,7 @@ import type { Alarm } from "../model/alarms.ts";
 import type { Alert, LocationAlerts } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { Attributes } from "../model/effects.ts";
-import type { DeviceState, LocationRecord, Totals } from "../model/location.ts";
+import type { DeviceState, LocationRecord, RecordPlace, Totals } from "../model/location.ts";
 import type { NewNotice } from "../model/notice.ts";
 import type { Readings } from "../model/readings.ts";
 
@@ -51,22 +51,39 @@ export interface AlertOutcome {
 export interface Watch {
   /** It found as much as one commit may hold: further reports are for the next one. */
   readonly full: boolean;
-  /** So many late reports at most are for one commit. */
-  readonly mostLate: number;
+  /** So many reports in order are for a commit that has late ones too. */
+  readonly mostBesideLate: number;
   /** A report that is newer than all before, with the totals after it. Answers the alerts that it raised, if any. */
   observe(observation: Observation, totals: Totals): LocationAlerts | undefined;
-  /**
-   * Reports that came too late, in order, between the stored record before the first of them and what is stored after it (`before`, `after`; undefined: none).
-   * What had fired is not asked again; what they newly show is marked late. Answers the alerts of each, in their order.
-   */
-  observeLate(
-    late: readonly { readonly observation: Observation; readonly totals: Totals }[],
-    stored: { readonly before: LocationRecord | undefined; readonly after: readonly LocationRecord[] },
-  ): readonly (LocationAlerts | undefined)[];
+  /** Reports came that are older than what is stored: of these event times. A review is to see them. */
+  late(from: number, to: number): void;
   /** What became true by time alone. */
   tick(): void;
   /** Undefined: nothing changed. */
   outcome(): AlertOutcome | undefined;
+}
+
+/** What a review comes to. */
+export interface ReviewOutcome extends AlertOutcome {
+  /** Nothing is left to be told: the rules have seen all late records. */
+  readonly isWhole: boolean;
+}
+
+/** The rules of a device over the part of its history that late records came into. It reads nothing itself. */
+export interface Review {
+  /** The place of history behind which it is to be read. */
+  readonly after: RecordPlace;
+  /** Event time from which on the device's alerts are to be read. */
+  readonly toldFrom: number;
+  /** Begins behind the last record at or before that place. */
+  begin(before: LocationRecord | undefined): void;
+  /** Takes the next records. False: no more are needed. */
+  take(records: readonly LocationRecord[], now: number): boolean;
+  /**
+   * What is to be committed for a state. All records up to that state have been taken, unless no more were needed, and `told` are all alerts of the device since `toldFrom`, in the order of time.
+   * Undefined: late records came meanwhile, and a new review is to be made. More records may be taken afterwards.
+   */
+  outcome(state: DeviceState, told: readonly Alert[], now: number): ReviewOutcome | undefined;
 }
 
 /** Rules over fixes. Nothing here reads a clock or a store but `prepare`. */
@@ -77,6 +94,8 @@ export interface AlertEngine {
   watches(device: WatchedDevice): boolean;
   /** Undefined: no rule watches this device. `now`: epoch ms, the moment of evaluation. */
   watch(device: WatchedDevice, state: DeviceState, now: number): Watch | undefined;
+  /** Undefined: no late records wait to be seen. */
+  review(device: WatchedDevice, state: DeviceState): Review | undefined;
   /** Ingest calls this after it has committed a device. `notices`: the notices in that commit. The device counts as heard of, and the new state sets its timers. */
   committed(device: WatchedDevice, state: DeviceState, notices: number): void;
   /** The device was heard of without anything to store. */

@@ -167,9 +167,9 @@ function floodOf(id: string, bytes: number): AlertEngine {
       const alerts = Array.from({ length: Math.ceil(bytes / 1_080_000) }, () => alert(device.key));
       return {
         full: false,
-        mostLate: 1000,
+        mostBesideLate: 1000,
         observe: () => undefined,
-        observeLate: () => [],
+        late: () => {},
         tick() {},
         outcome: () => ({ rules: undefined, alerts, notices: [] }),
       };

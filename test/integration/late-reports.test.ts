@@ -19,7 +19,7 @@ import { openStore } from "../support/store.ts";
 const log = createLog("silent");
 const start = Date.UTC(2026, 5, 1);
 
-function newIngest(store: Pick<Store, "locations" | "devices" | "check">): Ingest {
+function newIngest(store: Pick<Store, "locations" | "devices" | "alerts" | "check">): Ingest {
   const metrics = ingestMetrics(createMetrics({ processMetrics: false }));
   const bus = createMemoryBus((error) => assert.fail(String(error)));
   return new Ingest({ maxFutureMs: 600_000 }, { store, bus, clock, log, metrics, engine: noAlertEngine });
@@ -136,7 +136,8 @@ function fated(context: TestContext, store: Store) {
   const check = async () => {
     if (down-- > 0) throw new StoreUnavailable("the store is down");
   };
-  return { fates, store: { locations: store.locations, devices: store.devices, check } };
+  const { locations, devices, alerts } = store;
+  return { fates, store: { locations, devices, alerts, check } };
 }
 
 test("whichever commits fail or lose their answer, memory is as the store, and the history is as in order", async (context) => {

@@ -15,9 +15,11 @@ import {
   neverReported,
   placeBefore,
   type RecordPlace,
+  shiftedTotals,
+  withTotals,
 } from "../../src/model/location.ts";
 import type { NewNotice } from "../../src/model/notice.ts";
-import type { Watch, WatchedDevice } from "../../src/ports/alert-engine.ts";
+import type { AlertOutcome, Watch, WatchedDevice } from "../../src/ports/alert-engine.ts";
 import type { Metrics } from "../../src/ports/metrics.ts";
 import { silentLog } from "./silent-log.ts";
 
@@ -85,6 +87,8 @@ export class AlertLane {
   /** How many alerts and notices each commit had. */
   readonly commits: { readonly alerts: number; readonly notices: number }[] = [];
   readonly device: WatchedDevice;
+  /** A review follows each commit that has late records. */
+  reviewsAtOnce = true;
   state: DeviceState = neverReported;
   records: LocationRecord[] = [];
   now = 0;
@@ -128,6 +132,7 @@ export class AlertLane {
       graceMs: 60_000,
       noticesPerMinute,
       onDue: (devices) => this.due.push(...devices),
+      onLate: () => {},
     });
   }
 
@@ -160,6 +165,25 @@ export class AlertLane {
     );
     this.now = Math.max(this.now, ...arrivals.map(({ receivedAt }) => receivedAt));
     for (let left: readonly Draft[] = drafts; left.length > 0; ) left = this.#submitSome(left);
+    if (this.reviewsAtOnce) this.review();
+  }
+
+  /** The rules see late records in their place, as a review would have them. */
+  review(): void {
+    for (;;) {
+      const review = this.engine.review(this.device, this.state);
+      if (review === undefined) return;
+      const { before, from } = this.#around(review.after);
+      review.begin(before);
+      review.take(from, this.now);
+      const told = this.alerts
+        .filter(({ time }) => time >= review.toldFrom)
+        .sort((one, other) => one.time - other.time);
+      const outcome = review.outcome(this.state, told, this.now);
+      if (outcome === undefined) throw new Error("nothing came meanwhile");
+      this.#found(outcome);
+      if (outcome.isWhole) return;
+    }
   }
 
   #around(place: RecordPlace) {
@@ -196,8 +220,11 @@ export class AlertLane {
     const watch = this.engine.watch(this.device, this.state, now);
     watch?.tick();
     const outcome = watch?.outcome();
-    if (outcome === undefined) return;
-    const { rules, alerts, notices } = outcome;
+    if (outcome !== undefined) this.#found(outcome);
+  }
+
+  #found({ rules, alerts, notices }: AlertOutcome): void {
+    this.commits.push({ alerts: alerts.length, notices: notices.length });
     this.alerts.push(...alerts);
     this.notices.push(...notices);
     const { rules: _, ...rest } = this.state;
@@ -211,8 +238,15 @@ export class AlertLane {
       if (named !== undefined) this.atLocations.push([record.time, named]);
     }
     const patched = new Map(plan.patches.map((patch) => [`${patch.time}/${patch.hash}`, patch.totals]));
-    this.records = [...this.records, ...plan.records]
-      .map((record) => ({ ...record, totals: patched.get(`${record.time}/${record.hash}`) ?? record.totals }))
+    let shifted: readonly LocationRecord[] = this.records;
+    for (const shift of plan.shifts ?? []) {
+      const after = { time: shift.afterTime, arrival: shift.afterArrival };
+      shifted = shifted.map((record) =>
+        byPlace(record, after) > 0 ? { ...record, totals: shiftedTotals(record.totals, shift) } : record,
+      );
+    }
+    this.records = [...shifted, ...plan.records]
+      .map((record) => withTotals(record, patched.get(`${record.time}/${record.hash}`) ?? record.totals))
       .sort(byPlace);
     this.commits.push({ alerts: plan.alerts?.length ?? 0, notices: plan.notices?.length ?? 0 });
     this.alerts.push(...(plan.alerts ?? []));

@@ -5,6 +5,7 @@ export const noAlertEngine: AlertEngine = {
   prepare: () => undefined,
   watches: () => false,
   watch: () => undefined,
+  review: () => undefined,
   committed: () => undefined,
   heard: () => undefined,
 };

@@ -79,7 +79,7 @@ export class TroubledStore {
   /** Records that are said to be stored in any range of time. Undefined: those of the history. */
   count: number | undefined;
 
-  get asStore(): Pick<Store, "locations" | "devices" | "check"> {
+  get asStore(): Pick<Store, "locations" | "devices" | "alerts" | "check"> {
     const locations = {
       states: (keys: readonly DeviceKey[]) => this.readStates(keys),
       commit: (batch: CommitBatch, written?: () => void) => this.commit(batch, written),
@@ -96,7 +96,11 @@ export class TroubledStore {
     const check = async () => {
       if (this.down-- > 0) throw new StoreUnavailable("disk full");
     };
-    return { locations, devices, check } as unknown as Pick<Store, "locations" | "devices" | "check">;
+    const alerts = { list: async () => [] };
+    return { locations, devices, alerts, check } as unknown as Pick<
+      Store,
+      "locations" | "devices" | "alerts" | "check"
+    >;
   }
 }
 

@@ -133,7 +133,6 @@ export function alarmEvent(source: AlarmSource): RuleType<"sos"> & RuleType<"vib
   const list: readonly AlarmSource[] = [source];
   return {
     clock: "none",
-    late: true,
     momentary: true,
     check: () => [],
     judge: () => ({

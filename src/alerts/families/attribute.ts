@@ -48,7 +48,6 @@ export function checkNumericAttribute(attribute: string, value: number): readonl
 export function attributeThreshold(side: "over" | "under"): RuleType<"attributeGreater"> & RuleType<"attributeLess"> {
   return {
     clock: "none",
-    late: true,
     momentary: false,
     threshold: ({ value }: AlertParameters["attributeGreater"]) => ({ limit: value, side }),
     check: ({ attribute, value }: AlertParameters["attributeGreater"]) => checkNumericAttribute(attribute, value),

@@ -45,7 +45,6 @@ interface Change {
 export function fuelChange(sign: -1 | 1): RuleType<"fuelDecrease"> & RuleType<"fuelIncrease"> {
   return {
     clock: "event",
-    late: true,
     momentary: false,
     check: ({ points, minutes }: AlertParameters["fuelDecrease"]) => [
       ...within("points", points, 1, 100),

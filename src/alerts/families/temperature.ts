@@ -9,7 +9,6 @@ export function temperatureThreshold(
 ): RuleType<"temperatureGreater"> & RuleType<"temperatureLess"> {
   return {
     clock: "none",
-    late: true,
     momentary: false,
     threshold: ({ celsius }: AlertParameters["temperatureGreater"]) => ({ limit: celsius, side }),
     check: ({ celsius }: AlertParameters["temperatureGreater"]) => within("celsius", celsius, -273, 1500, "°C"),

@@ -4,7 +4,6 @@ import { noEvents, type RuleType } from "../judge.ts";
 /** The tracker itself warns of one of these. Each of them is told by itself. */
 export const alarm: RuleType<"alarm"> = {
   clock: "none",
-  late: true,
   momentary: true,
   check: ({ alarms }) => (alarms.length === 0 ? ["alarms must name at least one alarm"] : []),
   judge({ alarms }) {

@@ -5,7 +5,6 @@ import type { RuleType } from "../judge.ts";
 /** It has left the zones that it is allowed in. */
 export const allowedZone: RuleType<"allowedZone"> = {
   clock: "none",
-  late: true,
   momentary: false,
   check: ({ zones }) => checkZones(zones),
   judge: (_, setup) => outsideOfAll(setup),

@@ -4,7 +4,6 @@ import { equals, readerOf } from "../values.ts";
 /** A reading or attribute has a value. */
 export const attributeEqual: RuleType<"attributeEqual"> = {
   clock: "none",
-  late: true,
   momentary: false,
   check: ({ attribute, value }) => checkAttribute(attribute, value),
   judge({ attribute, value: wanted }) {

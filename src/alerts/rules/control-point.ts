@@ -10,7 +10,6 @@ type Facts = AlertFactsOf["controlPoint"];
  */
 export const controlPoint: RuleType<"controlPoint"> = {
   clock: "event",
-  late: true,
   momentary: true,
   check: ({ zones, minutes }) => [...checkZones(zones), ...checkMinutes(minutes)],
   judge({ minutes }, { zones, zoneNames }) {

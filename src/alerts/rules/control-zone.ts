@@ -7,7 +7,6 @@ type Facts = AlertFactsOf["controlZone"];
 /** It entered or left one of the zones; both, where its way between two fixes leads through one. */
 export const controlZone: RuleType<"controlZone"> = {
   clock: "none",
-  late: true,
   momentary: true,
   check: ({ zones }) => checkZones(zones),
   judge: (_, { zones, zoneNames }) => ({

@@ -17,7 +17,6 @@ const nameFrom = 3;
 /** The ignition is on, and no driver that may drive has identified, or one that may not has since. */
 export const driverAuthenticationFailed: RuleType<"driverAuthenticationFailed"> = {
   clock: "event",
-  late: true,
   momentary: false,
   check: ({ seconds, drivers }) => [
     ...within("seconds", seconds, 0, 86_400),

@@ -6,7 +6,6 @@ const dayMs = 86_400_000;
 /** The device's date of expiry comes within so many days, or has come. */
 export const expired: RuleType<"expired"> = {
   clock: "arrival",
-  late: false,
   momentary: false,
   check: ({ days }) => within("days", days, 0, 3650),
   judge: ({ days }) => ({

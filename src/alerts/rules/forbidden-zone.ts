@@ -8,7 +8,6 @@ import { crossed, isIn, no, nothing, pulse, type RuleType, type Seen, wasIn, yes
  */
 export const forbiddenZone: RuleType<"forbiddenZone"> = {
   clock: "none",
-  late: true,
   momentary: false,
   check: ({ zones }) => checkZones(zones),
   judge: (_, { zones, zoneNames }) => ({

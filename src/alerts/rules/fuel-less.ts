@@ -8,7 +8,6 @@ const readingsInARow = 3;
 /** The level of a tank is under the limit. Remembers how many readings in a row have said otherwise than before, and the last of them. */
 export const fuelLess: RuleType<"fuelLess"> = {
   clock: "none",
-  late: true,
   momentary: false,
   threshold: ({ percent }) => ({ limit: percent, side: "under" }),
   check: ({ percent }) => within("percent", percent, 0, 100, "%"),

@@ -4,7 +4,6 @@ import { no, noMemory, nothing, type RuleType, yes } from "../judge.ts";
 /** For so long the tracker has marked its positions as not valid. Remembers since when. Reports without a position say nothing of it. */
 export const gpsNoSignal: RuleType<"gpsNoSignal"> = {
   clock: "none",
-  late: true,
   momentary: false,
   check: ({ minutes }) => checkMinutes(minutes),
   judge: ({ minutes }) => ({

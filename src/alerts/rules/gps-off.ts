@@ -7,7 +7,6 @@ import { no, noMemory, nothing, type RuleType, yes } from "../judge.ts";
  */
 export const gpsOff: RuleType<"gpsOff"> = {
   clock: "none",
-  late: true,
   momentary: false,
   check: ({ minutes }) => checkMinutes(minutes, 1),
   judge: ({ minutes }) => ({

@@ -4,7 +4,6 @@ import { no, noMemory, type RuleType, type Seen, yes } from "../judge.ts";
 /** The engine runs and the device does not move. Remembers since when the engine runs. */
 export const idling: RuleType<"idling"> = {
   clock: "event",
-  late: true,
   momentary: false,
   check: ({ minutes }) => checkMinutes(minutes, 0.1),
   judge({ minutes }) {

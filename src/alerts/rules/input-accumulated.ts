@@ -8,8 +8,8 @@ import { noEvents, type RuleType, type Seen } from "../judge.ts";
  */
 export const inputAccumulated: RuleType<"inputAccumulated"> = {
   clock: "event",
-  late: false,
   momentary: true,
+  sums: true,
   check: ({ minutes }) => checkMinutes(minutes, 0.1),
   judge({ input, minutes, repeat }) {
     const stepMs = minutes * minuteMs;

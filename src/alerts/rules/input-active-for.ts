@@ -5,7 +5,6 @@ import { no, noMemory, type RuleType, type Seen, yes } from "../judge.ts";
 /** An input has been active for so long without a break. Remembers since when. */
 export const inputActiveFor: RuleType<"inputActiveFor"> = {
   clock: "event",
-  late: true,
   momentary: false,
   check: ({ minutes }) => checkMinutes(minutes, 0.1),
   judge({ input, minutes }) {

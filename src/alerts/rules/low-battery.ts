@@ -5,7 +5,6 @@ import type { RuleType } from "../judge.ts";
 /** The tracker's own battery is low: it says so, or its charge is under the limit. */
 export const lowBattery: RuleType<"lowBattery"> = {
   clock: "none",
-  late: true,
   momentary: false,
   threshold: ({ percent }) => ({ limit: percent, side: "under" }),
   check: ({ percent }) => within("percent", percent, 0, 100, "%"),

@@ -7,8 +7,8 @@ import { milleageOf } from "../values.ts";
  */
 export const mileage: RuleType<"mileage"> = {
   clock: "none",
-  late: false,
   momentary: true,
+  sums: true,
   check: ({ km }) => within("km", km, 0.001, 100_000_000, "km"),
   judge({ km, repeat }) {
     const reached = (value: number) => (repeat ? Math.floor(value / km) : value >= km ? 1 : 0);

@@ -4,7 +4,6 @@ import { no, type RuleType, yes } from "../judge.ts";
 /** The device has not moved for so long: what the API tells as `inactiveSeconds`. */
 export const notMoving: RuleType<"notMoving"> = {
   clock: "event",
-  late: true,
   momentary: false,
   check: ({ minutes }) => checkMinutes(minutes, 0.1),
   judge: ({ minutes }) => ({

@@ -4,7 +4,6 @@ import { no, type RuleType, yes } from "../judge.ts";
 /** Nothing was heard of the device for so long, by our clock: what it reports late was not heard before either. */
 export const offline: RuleType<"offline"> = {
   clock: "arrival",
-  late: false,
   momentary: false,
   check: ({ minutes }) => checkMinutes(minutes, 1),
   judge: ({ minutes }) => ({

@@ -9,7 +9,6 @@ const openWire = 3;
 /** The tracker was disconnected from the vehicle's power. */
 export const powerDisconnected: RuleType<"powerDisconnected"> = {
   clock: "none",
-  late: true,
   momentary: false,
   check: () => [],
   judge: () => ({

@@ -5,7 +5,6 @@ import type { RuleType } from "../judge.ts";
 /** It has strayed from all of its routes. */
 export const route: RuleType<"route"> = {
   clock: "none",
-  late: true,
   momentary: false,
   check: ({ zones }) => checkZones(zones),
   judge: (_, setup) => outsideOfAll(setup),

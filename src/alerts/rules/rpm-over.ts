@@ -5,7 +5,6 @@ import type { RuleType } from "../judge.ts";
 /** The engine turns faster than it should. */
 export const rpmOver: RuleType<"rpmOver"> = {
   clock: "none",
-  late: true,
   momentary: false,
   threshold: ({ rpm }) => ({ limit: rpm, side: "over" }),
   check: ({ rpm }) => within("rpm", rpm, 0, 20_000, "1/min"),

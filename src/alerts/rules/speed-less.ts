@@ -6,7 +6,6 @@ import { speedOf } from "../values.ts";
 /** It is slower than it should be; a parked one is, unless a condition excludes it. */
 export const speedLess: RuleType<"speedLess"> = {
   clock: "none",
-  late: true,
   momentary: false,
   threshold: ({ kmh }) => ({ limit: kmh, side: "under" }),
   check: ({ kmh }) => within("kmh", kmh, 0, 500, "km/h"),

@@ -6,7 +6,6 @@ import { speedOf } from "../values.ts";
 /** It is faster than it should be. */
 export const speedOver: RuleType<"speedOver"> = {
   clock: "none",
-  late: true,
   momentary: false,
   threshold: ({ kmh }) => ({ limit: kmh, side: "over" }),
   check: ({ kmh }) => within("kmh", kmh, 0, 500, "km/h"),

@@ -5,7 +5,6 @@ import type { RuleType } from "../judge.ts";
 /** The vehicle's battery has less voltage than it should. */
 export const vehicleBatteryLess: RuleType<"vehicleBatteryLess"> = {
   clock: "none",
-  late: true,
   momentary: false,
   threshold: ({ volts }) => ({ limit: volts, side: "under" }),
   check: ({ volts }) => within("volts", volts, 0, 100, "V"),

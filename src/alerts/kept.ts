@@ -1,0 +1,190 @@
+import type { RecordPlace } from "../model/location.ts";
+import { firstArrival } from "../model/location.ts";
+import type { CompiledRule } from "./compiled-rule.ts";
+import { isNumber } from "./rule-state.ts";
+
+/** A point is made so often, in records. */
+const recordsOfPoint = 64;
+/** A level's points lie so many times as far apart as those of the level below. */
+const levelStep = 32;
+const levels = 4;
+/** Points of a level that are kept. */
+const keptOfLevel = 2;
+
+/** States of a device's rules as they were at a place of its history. */
+export interface Point {
+  /** Event time of the newest record then, and how many records there were. */
+  readonly time: number;
+  readonly count: number;
+  /** How many powers of the step lie in its number: points of a higher level are kept for longer. */
+  readonly level: number;
+  /** Text of the states: see `encodeStates`. */
+  readonly rows: string;
+  /** Sums of the history as of then, where a rule looks at them. */
+  readonly sums: readonly number[];
+}
+
+/** Records came that no rule has seen in their place. */
+export interface LateMark {
+  /** Event times of the first and the last of them. */
+  readonly from: number;
+  readonly to: number;
+  /** Of how many commits they are. */
+  readonly commits: number;
+  /** How many records there were before them. */
+  readonly count: number;
+}
+
+/** Rules that watch since the same moment, by their prints. */
+interface Watching {
+  /** Event time of the newest record when the first of them watched; 0: there was none. */
+  readonly since: number;
+  readonly prints: readonly number[];
+}
+
+/** What is kept of a device's rules beside their present states. Immutable. */
+export interface Kept {
+  readonly watching: readonly Watching[];
+  /** In the order of history. */
+  readonly points: readonly Point[];
+  readonly late: LateMark | undefined;
+}
+
+/** Nothing is known of the device. */
+export const nothingKept: Kept = Object.freeze({ watching: [], points: [], late: undefined });
+
+const listPrints = new WeakMap<readonly CompiledRule[], readonly number[]>();
+
+/** What tells rules and what they judge by apart, 32 bits each. Made once for each list. */
+export function printsOf(rules: readonly CompiledRule[]): readonly number[] {
+  const known = listPrints.get(rules);
+  if (known !== undefined) return known;
+  const prints = rules.map(({ rule, judged }) => (judged ^ Math.imul(rule.key, 0x9e3779b1)) >>> 0);
+  listPrints.set(rules, prints);
+  return prints;
+}
+
+/** Whether these rules, and no others, are known to watch. */
+export function isWatchedBy({ watching }: Kept, rules: readonly CompiledRule[]): boolean {
+  const prints = printsOf(rules);
+  const [first] = watching;
+  if (watching.length === 1 && first?.prints.length === prints.length)
+    return first.prints.every((print, at) => print === prints[at]);
+  const known = new Set(watching.flatMap((group) => group.prints));
+  return known.size === prints.length && prints.every((print) => known.has(print));
+}
+
+/** The same with these rules: those that are new watch since then. */
+export function watchedBy(kept: Kept, rules: readonly CompiledRule[], since: number): Kept {
+  const before = sinceOf(kept, rules);
+  const prints = printsOf(rules);
+  const groups = new Map<number, number[]>();
+  prints.forEach((print, at) => {
+    const moment = before[at] ?? since;
+    const group = groups.get(moment);
+    if (group === undefined) groups.set(moment, [print]);
+    else group.push(print);
+  });
+  return { ...kept, watching: [...groups].map(([moment, own]) => ({ since: moment, prints: own })) };
+}
+
+/** Since which event time each of the rules watches; undefined: it is new. */
+export function sinceOf({ watching }: Kept, rules: readonly CompiledRule[]): readonly (number | undefined)[] {
+  const since = new Map<number, number>();
+  for (const group of watching) for (const print of group.prints) since.set(print, group.since);
+  return printsOf(rules).map((print) => since.get(print));
+}
+
+/** The level of a point where there are so many records; undefined: the newest point is near enough. */
+export function levelAt({ points }: Kept, count: number): number | undefined {
+  const before = points.at(-1)?.count ?? 0;
+  let level: number | undefined;
+  for (let step = recordsOfPoint, at = 0; at < levels; step *= levelStep, at++)
+    if (Math.floor(count / step) > Math.floor(before / step)) level = at;
+  return level;
+}
+
+/** The points with a newer one: of each level, the last two of it or a higher one stay. */
+export function withPoint(points: readonly Point[], point: Point): readonly Point[] {
+  const all = [...points, point];
+  return all.filter(({ level }, at) => {
+    let newer = 0;
+    for (let next = at + 1; next < all.length; next++) if ((all[next]?.level ?? 0) >= level) newer++;
+    return newer < keptOfLevel;
+  });
+}
+
+/** Behind which place of the history a point's states go on. */
+export function placeOf({ time, count }: Pick<Point, "time" | "count">): RecordPlace {
+  return { time, arrival: firstArrival + count - 1 };
+}
+
+/** The mark with more late records, which one commit brings. `count`: how many records there were before. */
+export function markedLate(before: LateMark | undefined, from: number, to: number, count: number): LateMark {
+  if (before === undefined) return { from, to, commits: 1, count };
+  return {
+    from: Math.min(before.from, from),
+    to: Math.max(before.to, to),
+    commits: before.commits + 1,
+    count: before.count,
+  };
+}
+
+const lateBegins = '{"l":';
+
+/** Whether a device's text has a late mark. */
+export function isMarked(text: string | undefined): boolean {
+  return text?.startsWith(lateBegins) === true;
+}
+
+/** The members that a device's text begins with. */
+export function encodeKept({ watching, points, late }: Kept): string {
+  const mark = late && `"l":[${late.from},${late.to},${late.commits},${late.count}],`;
+  const groups = watching.map(({ since, prints }) => `[${since},"${packedPrints(prints)}"]`);
+  const kept = points.map(({ time, count, level, rows, sums }) => `[${[time, count, level, rows, ...sums].join()}]`);
+  return `{${mark ?? ""}"w":[${groups.join()}],"p":[${kept.join()}]`;
+}
+
+/** What is kept, of a text that was read as JSON; what is not as it should be gives nothing. */
+export function keptOf(text: unknown): Kept {
+  if (typeof text !== "object" || text === null) return nothingKept;
+  const { l, w, p }: { l?: unknown; w?: unknown; p?: unknown } = text;
+  return { watching: listOf(w, watchingOf), points: listOf(p, pointOf), late: lateOf(l) };
+}
+
+function listOf<T>(values: unknown, read: (value: readonly unknown[]) => T | undefined): readonly T[] {
+  if (!Array.isArray(values)) return [];
+  return values.flatMap((value) => (Array.isArray(value) ? (read(value) ?? []) : []));
+}
+
+function watchingOf([since, prints]: readonly unknown[]): Watching | undefined {
+  return isNumber(since) && typeof prints === "string" ? { since, prints: unpackedPrints(prints) } : undefined;
+}
+
+function pointOf([time, count, level, rows, ...sums]: readonly unknown[]): Point | undefined {
+  if (!isNumber(time) || !isNumber(count) || !isNumber(level) || !Array.isArray(rows)) return undefined;
+  return { time, count, level, rows: JSON.stringify(rows), sums: sums.filter(isNumber) };
+}
+
+function lateOf(mark: unknown): LateMark | undefined {
+  if (!Array.isArray(mark)) return undefined;
+  const [from, to, commits, count]: readonly unknown[] = mark;
+  return isNumber(from) && isNumber(to) && isNumber(commits) && isNumber(count)
+    ? { from, to, commits, count }
+    : undefined;
+}
+
+function packedPrints(prints: readonly number[]): string {
+  const bytes = Buffer.alloc(prints.length * 4);
+  prints.forEach((print, at) => {
+    bytes.writeUInt32LE(print, at * 4);
+  });
+  return bytes.toString("base64");
+}
+
+function unpackedPrints(text: string): readonly number[] {
+  const bytes = Buffer.from(text, "base64");
+  const prints: number[] = [];
+  for (let at = 0; at + 4 <= bytes.length; at += 4) prints.push(bytes.readUInt32LE(at));
+  return prints;
+}

@@ -1,0 +1,343 @@
+import type { AccountWording, Alert, AlertFacts } from "../model/alert.ts";
+import { type DeviceState, type LocationRecord, noTotals, placeBefore, type RecordPlace } from "../model/location.ts";
+import type { Review, ReviewOutcome, WatchedDevice } from "../ports/alert-engine.ts";
+import type { Ids } from "../ports/ids.ts";
+import { AlertWriter, mostAlerts, type NoticeRoom } from "./alert-writer.ts";
+import type { CompiledRule } from "./compiled-rule.ts";
+import { deviceTime } from "./device-time.ts";
+import type { Finder } from "./evaluate.ts";
+import { Seen } from "./judge.ts";
+import { type Kept, type LateMark, type Point, placeOf, sinceOf } from "./kept.ts";
+import { idle, raised } from "./machine.ts";
+import { observationOf } from "./observation.ts";
+import { RuleFold } from "./rule-fold.ts";
+import { decodeStates, initialState, type RuleState } from "./rule-state.ts";
+import { pointRows, pointSums } from "./settled.ts";
+import type { StateTexts } from "./state-texts.ts";
+import { compared, type Episode, type FoundAt, type Verdict } from "./told.ts";
+import type { AccountSight } from "./zone-sight.ts";
+
+/** Alerts are deleted after a year, so what is older may have been told. */
+const oldestToldMs = 365 * 86_400_000;
+
+/** What a review needs of the account and the engine. */
+export interface ReviewSetup {
+  readonly device: WatchedDevice;
+  readonly rules: readonly CompiledRule[];
+  readonly sight: AccountSight;
+  readonly wording: AccountWording;
+  readonly ids: Ids;
+  readonly texts: StateTexts;
+  readonly room: (device: WatchedDevice) => NoticeRoom;
+}
+
+/** Takes episodes as a fold finds them. */
+class Episodes implements Finder {
+  readonly list: Episode[];
+  /** Those behind which only late records came so far. */
+  #open: Episode[] = [];
+  /** The last of each rule. */
+  readonly #last: Map<number, Episode>;
+  readonly #places: ReadonlyMap<CompiledRule, number>;
+
+  constructor(places: ReadonlyMap<CompiledRule, number>, list: Episode[] = []) {
+    this.#places = places;
+    this.list = list;
+    this.#last = new Map(list.map((episode) => [episode.rule, episode]));
+  }
+
+  /** The same, to be added to without changing these. */
+  copy(): Episodes {
+    return new Episodes(
+      this.#places,
+      this.list.map((one) => ({ ...one })),
+    );
+  }
+
+  /** A record follows that had not come late. */
+  passed(time: number): void {
+    for (const episode of this.#open) episode.next = time;
+    if (this.#open.length > 0) this.#open = [];
+  }
+
+  raised(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState {
+    const end = rule.momentary ? time : Number.POSITIVE_INFINITY;
+    const next = Number.POSITIVE_INFINITY;
+    const began = foundAt(seen, time, facts);
+    const place = this.#places.get(rule) ?? -1;
+    const episode = { rule: place, began, before: false, over: undefined, end, next };
+    this.list.push(episode);
+    this.#last.set(place, episode);
+    this.#open.push(episode);
+    return state;
+  }
+
+  over(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState {
+    const { notifyWhenOver, notifyOnlyWhenOver } = rule.rule;
+    const episode = this.#last.get(this.#places.get(rule) ?? -1);
+    if (episode === undefined) return state;
+    episode.end = time;
+    if (notifyWhenOver || notifyOnlyWhenOver) episode.over = foundAt(seen, time, facts);
+    return state;
+  }
+}
+
+function foundAt({ observation, totals }: Seen, time: number, facts: AlertFacts): FoundAt {
+  return { time, observation, totals, facts };
+}
+
+/** The fold of a device's rules again, over the part of its history that late records came into. */
+export class DeviceReview implements Review {
+  readonly after: RecordPlace;
+  readonly #setup: ReviewSetup;
+  readonly #mark: LateMark;
+  readonly #start: Point | undefined;
+  readonly #startStates: readonly RuleState[];
+  readonly #since: readonly number[];
+  readonly #found: Episodes;
+  #fold: RuleFold | undefined;
+  /** Points behind the first late record, which are to be made again. */
+  readonly #stale: readonly Point[];
+  readonly #made: Point[] = [];
+  /** Where the fold met what is kept. */
+  #met: Point | undefined;
+
+  constructor(setup: ReviewSetup, kept: Kept, mark: LateMark) {
+    const { rules } = setup;
+    this.#setup = setup;
+    this.#mark = mark;
+    this.#start = kept.points.findLast(({ time }) => time < mark.from);
+    this.#stale = kept.points.filter((point) => point.time >= mark.from);
+    this.after = this.#start === undefined ? placeBefore(0) : placeOf(this.#start);
+    this.#startStates = statesIn(this.#start, rules);
+    // A rule watches what came behind the moment at which it began to; what goes by our clock is not reviewed.
+    this.#since = sinceOf(kept, rules).map((since, at) =>
+      rules[at]?.clock === "arrival" ? Number.POSITIVE_INFINITY : (since ?? Number.POSITIVE_INFINITY),
+    );
+    this.#found = new Episodes(new Map(rules.map((rule, at) => [rule, at])), this.#before());
+  }
+
+  /** Event time from which on what was told is asked for. */
+  get toldFrom(): number {
+    return this.#start?.time ?? 0;
+  }
+
+  begin(before: LocationRecord | undefined): void {
+    const { device, rules, sight } = this.#setup;
+    this.#fold = new RuleFold({
+      device,
+      rules,
+      states: this.#startStates,
+      totals: before?.totals ?? noTotals,
+      time: before?.time ?? 0,
+      sight,
+      finder: this.#found,
+      since: this.#since,
+    });
+  }
+
+  take(records: readonly LocationRecord[], now: number): boolean {
+    const fold = this.#fold;
+    if (fold === undefined) throw new Error("a review takes records after it began");
+    for (const record of records) {
+      if (this.#pass(record, fold)) return false;
+      if (record.arrival < placeOf({ time: 0, count: this.#mark.count + 1 }).arrival) this.#found.passed(record.time);
+      fold.observe(observationOf(record), record.totals, { now, heardAt: now });
+    }
+    return true;
+  }
+
+  /** Makes the points before a record again. True: what is kept at one of them is what the fold came to, and no late record follows. */
+  #pass(record: LocationRecord, fold: RuleFold): boolean {
+    for (;;) {
+      const stale = this.#stale[this.#made.length];
+      if (stale === undefined || !isBehind(record, stale)) return false;
+      const { rules } = this.#setup;
+      const [rows, sums] = [pointRows(rules, fold.states, fold.time), pointSums(rules, fold.totals)];
+      if (rows === stale.rows && stale.time > this.#mark.to && sums.join() === stale.sums.join()) {
+        this.#met = stale;
+        return true;
+      }
+      this.#made.push({ ...stale, rows, sums });
+    }
+  }
+
+  outcome(state: DeviceState, told: readonly Alert[], now: number): ReviewOutcome | undefined {
+    const { device, rules, texts, wording, ids, room } = this.#setup;
+    const kept = texts.keptOf(device.key, state.rules, rules);
+    const { late } = kept;
+    if (this.#fold === undefined || late === undefined || late.commits !== this.#mark.commits) return undefined;
+    const live = texts.statesOf(device.key, state.rules, rules);
+    const end = this.#end(this.#fold, live, state, now);
+    const writer = new AlertWriter(device, wording, ids, now, room(device));
+    const own = [...end.states];
+    const isWhole = write(this.#verdicts(end.episodes, told, live, now), rules, own, writer);
+    const outcome = { alerts: writer.alerts, notices: writer.notices };
+    const time = Math.max(state.time, deviceTime(state, now));
+    if (!isWhole) {
+      // Of so much that one commit does not hold it, the rest is found again.
+      const throttled = live.map((one, at) => ({ ...one, mail: own[at]?.mail }));
+      return { ...outcome, rules: texts.keep(device.key, rules, throttled, kept, time, now), isWhole };
+    }
+    const points = [...kept.points.filter((point) => point.time < this.#mark.from), ...this.#made];
+    const rest = this.#met === undefined ? [] : this.#stale.slice(this.#made.length);
+    const after = { ...kept, points: [...points, ...rest], late: undefined };
+    return { ...outcome, rules: texts.keep(device.key, rules, own, after, time, now), isWhole };
+  }
+
+  /** What the fold comes to: the states, with what is remembered of e-mails, and all episodes. Reports may follow, so that it is a copy that time goes on for. */
+  #end(fold: RuleFold, live: readonly RuleState[], state: DeviceState, now: number) {
+    const episodes = this.#found.copy();
+    if (this.#met !== undefined) {
+      close(episodes.list, fold.states);
+      return { states: live, episodes: episodes.list };
+    }
+    const last = fold.fork(episodes);
+    last.tick(deviceTime(state, now), { now, heardAt: now });
+    const states = this.#setup.rules.map((rule, at) => {
+      const own = live[at] ?? initialState;
+      if (rule.clock === "arrival") return own;
+      const next = last.states[at] ?? initialState;
+      const mailed = own.phase === raised && next.phase === raised && own.mailed;
+      return { ...next, mail: own.mail, mailed };
+    });
+    close(episodes.list, last.states);
+    return { states, episodes: episodes.list };
+  }
+
+  #verdicts(episodes: readonly Episode[], told: readonly Alert[], live: readonly RuleState[], now: number): Verdict[] {
+    const { rules } = this.#setup;
+    // Where a report had as many alerts as are kept, those that were left out count as told.
+    const crowded = crowdedIn(told);
+    const young = episodes.filter(
+      ({ began, before }) => before || (began.time > now - oldestToldMs && !crowded.has(began.time)),
+    );
+    const byRule = Map.groupBy(young, ({ rule }) => rule);
+    const byKey = Map.groupBy(
+      told.filter(({ phase, time }) => phase === "over" || !crowded.has(time)),
+      ({ ruleKey }) => ruleKey,
+    );
+    const stale = this.#stale.map((point) => statesIn(point, rules));
+    const met = this.#met && statesIn(this.#met, rules);
+    const to = this.#met?.time ?? Number.POSITIVE_INFINITY;
+    return rules.flatMap((rule, at) => {
+      const own = byRule.get(at) ?? [];
+      const alerts = byKey.get(rule.rule.key) ?? [];
+      if (rule.clock === "arrival" || (own.length === 0 && alerts.length === 0)) return [];
+      const kept = stale.map((states) => states[at] ?? initialState);
+      const lasted = lastedBy(rule, alerts, kept, live[at] ?? initialState);
+      const from = Math.max(this.#start?.time ?? 0, this.#since[at] ?? 0);
+      return [compared(own, { rule, alerts, lasted, judged: met?.[at]?.firedAt, from, to })];
+    });
+  }
+
+  /** What stood when the fold begins. */
+  #before(): Episode[] {
+    const episodes: Episode[] = [];
+    this.#startStates.forEach((state, rule) => {
+      if (state.phase !== raised) return;
+      const facts = state.facts ?? {};
+      const began = { time: state.firedAt, observation: undefined, totals: noTotals, facts };
+      const [end, next] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+      episodes.push({ rule, began, before: true, over: undefined, end, next });
+    });
+    return episodes;
+  }
+}
+
+/** Times of reports that had as many alerts as are kept of one. */
+function crowdedIn(told: readonly Alert[]): ReadonlySet<number> {
+  const counts = new Map<number, number>();
+  for (const { time } of told) counts.set(time, (counts.get(time) ?? 0) + 1);
+  return new Set([...counts].filter(([, count]) => count >= mostAlerts).map(([time]) => time));
+}
+
+/** While what a rule told lasted: by its ends where these are told, and by the states that are kept of it. */
+function lastedBy({ rule, calm }: CompiledRule, alerts: readonly Alert[], kept: readonly RuleState[], live: RuleState) {
+  const ends = new Map<number, number>();
+  if (rule.notifyWhenOver || rule.notifyOnlyWhenOver) {
+    let began: number | undefined;
+    for (const { phase, time } of alerts) {
+      if (phase === "raised") began = time;
+      if (phase === "over" && began !== undefined) ends.set(began, time);
+    }
+  }
+  // Where something is held back, `since` may tell of that.
+  if (live.phase === idle && live.firedAt > 0 && calm.holdMs === 0 && calm.cooldownMs === 0)
+    ends.set(live.firedAt, ends.get(live.firedAt) ?? live.since);
+  for (const { phase, firedAt } of [...kept, live])
+    if (phase === raised && !ends.has(firedAt)) ends.set(firedAt, Number.POSITIVE_INFINITY);
+  return [...ends];
+}
+
+/** States of a point; at first where there is none. */
+function statesIn(point: Point | undefined, rules: readonly CompiledRule[]): readonly RuleState[] {
+  const entries = new Map(decodeStates(point?.rows).map((entry) => [entry.ruleKey, entry]));
+  return rules.map(({ rule, judged }) => {
+    const entry = entries.get(rule.key);
+    return entry?.judged === judged ? entry.state : initialState;
+  });
+}
+
+function isBehind(record: RecordPlace, point: Point): boolean {
+  const place = placeOf(point);
+  return record.time > place.time || (record.time === place.time && record.arrival > place.arrival);
+}
+
+/** What ended without being over, because its rule was not in force any longer, ended before the next began. */
+function close(episodes: readonly Episode[], states: readonly RuleState[]): void {
+  const following = new Map<number, number>();
+  for (const episode of episodes.toReversed()) {
+    const state = states[episode.rule];
+    const next = following.get(episode.rule) ?? (state?.phase === raised ? Number.POSITIVE_INFINITY : state?.since);
+    if (episode.end === Number.POSITIVE_INFINITY) episode.end = next ?? Number.POSITIVE_INFINITY;
+    following.set(episode.rule, episode.began.time);
+  }
+}
+
+/** Writes verdicts in the order of time. False: it is more than one commit holds. */
+function write(verdicts: readonly Verdict[], rules: readonly CompiledRule[], own: RuleState[], writer: AlertWriter) {
+  writer.late = true;
+  const steps: { readonly time: number; write(): void }[] = [];
+  const add = ({ rule }: Episode, at: FoundAt, work: (rule: CompiledRule, state: RuleState, seen: Seen) => RuleState) =>
+    steps.push({
+      time: at.time,
+      write: () => {
+        const compiled = rules[rule];
+        if (compiled === undefined) return;
+        const seen = new Seen();
+        seen.observation = at.observation;
+        seen.totals = at.totals;
+        const state = own[rule] ?? initialState;
+        const { mail, mailed } = work(compiled, { ...initialState, mail: state.mail, mailed: true }, seen);
+        // That it was mailed counts for what goes on.
+        const goesOn = state.phase === raised && state.firedAt === at.time;
+        own[rule] = { ...state, mail, mailed: goesOn ? mailed : state.mailed };
+      },
+    });
+  for (const { untold, known, over, withdrawn } of verdicts) {
+    for (const one of untold)
+      add(one, one.began, (rule, state, seen) => writer.raised(rule, state, seen, one.began.time, one.began.facts));
+    for (const one of known)
+      add(one, one.began, (rule, state, seen) => writer.known(rule, state, seen, one.began.time, one.began.facts));
+    for (const { over: ended, ...one } of over)
+      if (ended !== undefined)
+        add({ ...one, over: ended }, ended, (rule, state, seen) =>
+          writer.over(rule, state, seen, ended.time, ended.facts),
+        );
+    for (const alert of withdrawn) steps.push({ time: alert.time, write: () => writer.withdraw(alert) });
+  }
+  // Stable: what began at a moment stands before its end.
+  steps.sort((one, other) => one.time - other.time);
+  let present = Number.NEGATIVE_INFINITY;
+  for (const step of steps) {
+    if (step.time !== present) {
+      writer.end();
+      if (writer.full) return false;
+    }
+    present = step.time;
+    step.write();
+  }
+  writer.end();
+  return true;
+}

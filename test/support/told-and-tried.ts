@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { ruleTypes } from "../../src/alerts/rules/index.ts";
+import type { Alert } from "../../src/model/alert.ts";
+import type { AlertRule } from "../../src/model/alert-rule.ts";
+
+/** What an alert is about: where a rule tells moments of several kinds, they are not each other's. */
+function keyOf({ type, facts: { zone, event, limit } }: Alert): string {
+  const isMoment = ["controlZone", "controlPoint", "mileage", "inputAccumulated"].includes(type);
+  return isMoment ? JSON.stringify([zone, event, limit]) : "";
+}
+
+/** Raised alerts of a rule that were not withdrawn, by what they are about, in the order of time. */
+function standing(alerts: readonly Alert[]): Map<string, Alert[]> {
+  const found = new Map<string, Alert[]>();
+  for (const alert of alerts) {
+    const own = found.get(keyOf(alert)) ?? [];
+    found.set(keyOf(alert), own);
+    if (alert.phase === "raised") own.push(alert);
+  }
+  for (const alert of alerts) {
+    if (alert.phase !== "withdrawn") continue;
+    const own = found.get(keyOf(alert)) ?? [];
+    const at = own.findIndex(({ time }) => time === alert.time);
+    assert.ok(at >= 0, "what is withdrawn was raised");
+    own.splice(at, 1);
+  }
+  for (const own of found.values()) own.sort((one, other) => one.time - other.time);
+  return found;
+}
+
+function shown(alerts: readonly Alert[] | undefined): string {
+  return (alerts ?? [])
+    .map(({ time, facts }) => `${new Date(time).toISOString().slice(11, 19)} ${JSON.stringify(facts)}`)
+    .join("\n");
+}
+
+/** Each episode of a trial has one alert, at its beginning or later, before the next begins; and each alert is of one. */
+export function compareRaised(
+  rule: Pick<AlertRule, "name" | "type">,
+  told: readonly Alert[],
+  tried: readonly Alert[],
+): void {
+  const [own, wanted] = [standing(told), standing(tried)];
+  for (const key of new Set([...own.keys(), ...wanted.keys()])) {
+    const [alerts, episodes] = [own.get(key) ?? [], wanted.get(key) ?? []];
+    const message = () => `${rule.name} ${key}\ntold:\n${shown(alerts)}\ntried:\n${shown(episodes)}`;
+    assert.equal(alerts.length, episodes.length, message());
+    episodes.forEach(({ time }, at) => {
+      const alert = alerts[at];
+      const next = episodes[at + 1]?.time ?? Number.POSITIVE_INFINITY;
+      assert.ok(alert !== undefined && (alert.time === time || (alert.time > time && alert.time < next)), message());
+      if (ruleTypes[rule.type].momentary) assert.equal(alert.time, time, message());
+    });
+  }
+}
+
+/** Nobody is told of an episode by an alert that is withdrawn, and again by one that stands. */
+export function compareNotices(
+  rule: Pick<AlertRule, "name" | "type">,
+  told: readonly Alert[],
+  tried: readonly Alert[],
+  noticed: ReadonlySet<string>,
+): void {
+  const ends = tried.filter(({ phase }) => phase === "over");
+  const stand = standing(told);
+  for (const one of told) {
+    if (one.phase !== "withdrawn" || ruleTypes[rule.type].momentary) continue;
+    const first = told.find(({ phase, time, type }) => phase === "raised" && time === one.time && type === one.type);
+    if (first === undefined || !noticed.has(first.id)) continue;
+    for (const other of stand.get(keyOf(one)) ?? []) {
+      const end = ends.find(({ time }) => time >= other.time)?.time ?? Number.POSITIVE_INFINITY;
+      if (other.raisedAt !== one.raisedAt || other.time > one.time || end <= one.time) continue;
+      assert.ok(!noticed.has(other.id), `${rule.name} tells twice:\n${shown([first, other])}`);
+    }
+  }
+}

@@ -253,7 +253,7 @@ test("time alone raises an alert at its moment, once, also across a restart", as
   await lane.rule({ type: "offline", parameters: { minutes: 30 } });
   await lane.rule({ type: "notMoving", parameters: { minutes: 60 } });
   let device = await lane.device("d");
-  await lane.send(device, fix(0, 50));
+  await lane.send(device, fix(0, 0));
   lane.now = start + 29 * minute;
   await lane.restart();
   device = await lane.admit("d");

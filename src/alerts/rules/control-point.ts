@@ -1,5 +1,6 @@
 import type { AlertFactsOf } from "../../model/alert-facts.ts";
 import { checkMinutes, checkZones, minuteMs, minutesOf } from "../families/check.ts";
+import { wasMoving } from "../families/standing.ts";
 import { crossed, isIn, noEvents, noMemory, type RuleType, type Seen, wasIn } from "../judge.ts";
 
 type Facts = AlertFactsOf["controlPoint"];
@@ -14,18 +15,20 @@ export const controlPoint: RuleType<"controlPoint"> = {
   check: ({ zones, minutes }) => [...checkZones(zones), ...checkMinutes(minutes)],
   judge({ minutes }, { zones, zoneNames }) {
     const stayMs = minutes * minuteMs;
-    const due = ({ memory }: Seen) => {
+    const stayed = ({ memory }: Seen) => {
       let first = Number.POSITIVE_INFINITY;
       for (let at = 0; at < memory.length; at += 3)
         if (memory[at + 2] === 0) first = Math.min(first, (memory[at + 1] ?? 0) + stayMs);
       return first;
     };
+    // A vehicle that was last seen driving there may be elsewhere by now: only a report shows that it stayed.
+    const due = (seen: Seen) => (wasMoving(seen.previous) ? Number.POSITIVE_INFINITY : stayed(seen));
     return {
       kind: "events",
       judge(seen) {
         const found: Facts[] = [];
         if (seen.placed) move(seen, zones, zoneNames, minutes, found);
-        if (seen.time >= due(seen)) arrive(seen, zoneNames, minutes, found);
+        if (seen.time >= (seen.placed ? stayed(seen) : due(seen))) arrive(seen, zoneNames, minutes, found);
         return found.length === 0 ? noEvents : found;
       },
       due,

@@ -1,15 +1,35 @@
 import { checkMinutes, minuteMs, minutesOf } from "../families/check.ts";
-import { no, type RuleType, yes } from "../judge.ts";
+import { showsStanding, wasMoving } from "../families/standing.ts";
+import { no, type RuleType, type Seen, yes } from "../judge.ts";
 
-/** The device has not moved for so long: what the API tells as `inactiveSeconds`. */
+/**
+ * The device has been standing for so long, since a report that showed it. Remembers since when (0: it moved). A rule that has seen no report yet counts from the
+ * last one before it.
+ */
 export const notMoving: RuleType<"notMoving"> = {
   clock: "event",
   momentary: false,
   check: ({ minutes }) => checkMinutes(minutes, 0.1),
-  judge: ({ minutes }) => ({
-    kind: "level",
-    judge: ({ time, totals }) => (totals.movedAt > 0 && time >= totals.movedAt + minutes * minuteMs ? yes : no),
-    due: ({ totals }) => (totals.movedAt > 0 ? totals.movedAt + minutes * minuteMs : Number.POSITIVE_INFINITY),
-    facts: ({ time, totals }) => ({ minutes: minutesOf(time - totals.movedAt), limit: minutes }),
-  }),
+  judge({ minutes }) {
+    const due = (seen: Seen) => sinceOf(seen) + minutes * minuteMs;
+    return {
+      kind: "level",
+      judge(seen) {
+        const stands = showsStanding(seen);
+        const before = seen.memory[0];
+        if (stands === false && before !== 0) seen.memory = [0];
+        else if (stands === true && !before) seen.memory = [seen.time];
+        return seen.time >= due(seen) ? yes : no;
+      },
+      due,
+      facts: (seen) => ({ minutes: minutesOf(seen.time - sinceOf(seen)), limit: minutes }),
+    };
+  },
 };
+
+/** Infinity: it does not stand, as far as is known. */
+function sinceOf({ memory, previous, previousTime }: Seen): number {
+  const since = memory[0];
+  if (since === undefined) return wasMoving(previous) ? Number.POSITIVE_INFINITY : previousTime;
+  return since === 0 ? Number.POSITIVE_INFINITY : since;
+}

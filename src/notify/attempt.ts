@@ -99,7 +99,7 @@ export class Attempt {
     return { day, limit, accountLimit, count: partsOf(subject, this.#deps.ways) };
   }
 
-  /** `unknown`: the store did not answer. It may be claimed then, and nobody would work on it for some minutes: it is given back. */
+  /** `unknown`: the store did not answer. It may be claimed then, and nobody would work on it for a minute or two: it is given back. */
   async #claim(notice: Notice, places: DayPlaces | undefined) {
     const { store, clock, log } = this.#deps;
     try {

@@ -2,6 +2,7 @@ import type { DeviceCommit } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
 import { StoreUnavailable } from "../../ports/store.ts";
 import { scanColumns } from "./calls.ts";
+import type { BlocksOfIndex } from "./chunk-index.ts";
 import { type LoadParts, putChunks } from "./load-chunks.ts";
 import type { Mutex } from "./mutex.ts";
 import { areWhole, placeBehind } from "./scanned-chunks.ts";
@@ -22,7 +23,7 @@ export interface BlockLoadingParts extends LoadParts {
  * Reads the blocks into the index after the start, so that a start takes as long with many blocks as with few. Reports that are newer than all before them are stored meanwhile. Everything
  * else waits for `whole`. Above all, whoever replaces or deletes chunks does: so no block changes while blocks are read, and each is read once.
  */
-export class BlockLoading {
+export class BlockLoading implements BlocksOfIndex {
   readonly #parts: BlockLoadingParts;
   /** Blocks with smaller row numbers are in the index. */
   #place = 1;
@@ -49,7 +50,6 @@ export class BlockLoading {
     this.#timer = setTimeout(() => void this.whole().catch(tell), latestMs).unref();
   }
 
-  /** Resolves when the index has all blocks. Rejects where they can't be read now: the next call goes on from there. */
   whole(): Promise<void> {
     if (this.#isWhole) return Promise.resolve();
     if (this.#closed) return Promise.reject(closing());

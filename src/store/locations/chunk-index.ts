@@ -9,6 +9,13 @@ const fewOthers = 2;
 
 const noGap: Gap = { from: 0, until: 0, density: 0 };
 
+/** Tells when an index has all blocks: see `BlockLoading`. */
+export interface BlocksOfIndex {
+  readonly isWhole: boolean;
+  /** Resolves when the index has all blocks. Rejects where they can't be read now: the next call goes on from there. */
+  whole(): Promise<void>;
+}
+
 /**
  * Where the records of each device are: an index by device and time over the blocks, and over the tail, which is in the order of commits. The index is in memory only. Each
  * start builds it anew by scans of narrow columns: of the tail before the service is ready, of the blocks after that (`BlockLoading`). A chunk takes 48 to 72 bytes: once sealed, that is for 256 records or more.

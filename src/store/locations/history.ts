@@ -1,8 +1,7 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { HistoryChunk, HistoryRange } from "../../ports/store.ts";
-import type { BlockLoading } from "./block-loading.ts";
 import type { JsonPiece, Link, ReaderCalls } from "./calls.ts";
-import type { ChunkIndex } from "./chunk-index.ts";
+import type { BlocksOfIndex, ChunkIndex } from "./chunk-index.ts";
 import { chunksMissing } from "./failures.ts";
 import type { HistorySteps } from "./history-steps.ts";
 import { Sweep } from "./sweep.ts";
@@ -20,7 +19,7 @@ export interface ReadParts {
   readonly reader: Link<ReaderCalls>;
   readonly steps: HistorySteps;
   readonly index: ChunkIndex;
-  readonly blocks: Pick<BlockLoading, "whole">;
+  readonly blocks: BlocksOfIndex;
   /** Resolves when the index knows all that has been written until now. */
   settled(): Promise<void>;
 }

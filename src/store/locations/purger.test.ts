@@ -23,7 +23,7 @@ function failingPurger(devices: number, error: StoreUnavailable) {
     index,
     // Never reached: the rows come first.
     database: {} as Kysely<Schema>,
-    locations: { forget: () => {}, settle: async () => {}, blocks: { whole: async () => {} } },
+    locations: { forget: () => {}, settle: async () => {}, blocks: { isWhole: true, whole: async () => {} } },
     log: { ...silentLog, warn: () => void told.warnings++ },
   });
   for (let device = 1; device <= devices; device++) {

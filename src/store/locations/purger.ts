@@ -6,9 +6,8 @@ import type { Removals } from "../rows/device-removal.ts";
 import { lockDevice } from "../rows/locks.ts";
 import type { Schema } from "../schema.ts";
 import { Background } from "./background.ts";
-import type { BlockLoading } from "./block-loading.ts";
 import type { Link, WriterCalls } from "./calls.ts";
-import type { ChunkIndex } from "./chunk-index.ts";
+import type { BlocksOfIndex, ChunkIndex } from "./chunk-index.ts";
 import type { DeviceChunks } from "./device-chunks.ts";
 import { isDown } from "./failures.ts";
 import type { Locations } from "./locations.ts";
@@ -30,7 +29,7 @@ export interface PurgeParts {
   readonly turns: Mutex;
   readonly index: ChunkIndex;
   readonly database: Kysely<Schema>;
-  readonly locations: Pick<Locations, "forget" | "settle"> & { readonly blocks: Pick<BlockLoading, "whole"> };
+  readonly locations: Pick<Locations, "forget" | "settle"> & { readonly blocks: BlocksOfIndex };
   readonly log: Log;
 }
 

@@ -1,8 +1,8 @@
 import type { DeviceKey } from "../../model/device.ts";
 import type { Log } from "../../ports/log.ts";
 import { Background } from "./background.ts";
-import type { BlockLoading } from "./block-loading.ts";
 import { type DamagedChunk, nobody } from "./calls.ts";
+import type { BlocksOfIndex } from "./chunk-index.ts";
 import { momentText } from "./chunks.ts";
 import type { DeviceChunks } from "./device-chunks.ts";
 import { DeviceSealing, type SealingParts } from "./device-sealing.ts";
@@ -50,7 +50,7 @@ const toldEach = 1_000_000;
 
 /** What the sealer works with. */
 export interface SealerParts extends SealingParts {
-  readonly blocks: Pick<BlockLoading, "isWhole" | "whole">;
+  readonly blocks: BlocksOfIndex;
   /** Whether the service had much else to do since this was last asked. */
   readonly isBusy: () => boolean;
   readonly log: Log;

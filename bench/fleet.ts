@@ -6,7 +6,7 @@ import { program, residentBytes } from "./support/processes.ts";
 
 const devices = 100_000;
 /** Reports of each device, and seconds from one to the next. */
-const reports = 3;
+const reports = 2;
 const everySeconds = 60;
 /** Long enough for the collector's idle work. */
 const settleMs = 5000;

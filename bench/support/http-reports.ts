@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { avlImei } from "./avl.ts";
 
 const [port = 0, devices = 0, rounds = 0, every = 0] = process.argv.slice(2).map(Number);
-const connections = 64;
+const connections = 500;
 const start = Math.floor(Date.now() / 1000) - rounds * every;
 let next = 0;
 let answered = 0;

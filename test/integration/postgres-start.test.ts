@@ -310,7 +310,7 @@ describe("a PostgreSQL database", { skip: noPostgres }, () => {
     "gen_random_uuid",
     "create table",
     "service",
-    "scan_blocks",
+    "last_block",
   ])
     it(`ends the start in time where the server hangs while it is asked for ${at}`, async () => {
       const url = new URL(await server.database());

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { CommitBatch } from "../../model/commit.ts";
 import { alertRow } from "../rows/alerts.ts";
 import { noticeRow } from "../rows/notices.ts";
-import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
+import type { NewAlertRow, NewNoticeRow } from "../schema-alerts.ts";
 import type { Vault } from "../secrets/vault.ts";
 import type { EndedAlerts } from "./calls.ts";
 

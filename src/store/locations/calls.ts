@@ -3,7 +3,7 @@ import type { DeviceKey } from "../../model/device.ts";
 import type { RecordPlace } from "../../model/location.ts";
 import type { LaidPatches, Rewrite } from "../records/batch.ts";
 import type { Spent, SpentTable } from "../records/spent.ts";
-import type { NewAlertRow, NewNoticeRow } from "../schema.ts";
+import type { NewAlertRow, NewNoticeRow } from "../schema-alerts.ts";
 import type { Waiting } from "./device-chunks.ts";
 import type { CallFailure } from "./failures.ts";
 import type { Trim } from "./spent-tail.ts";

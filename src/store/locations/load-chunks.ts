@@ -2,6 +2,7 @@ import type { Log } from "../../ports/log.ts";
 import { SpentRows } from "../records/spent.ts";
 import { type Link, nobody, type ReaderCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
+import type { Waiting } from "./device-chunks.ts";
 import { chunksOf, impossible, isPossible, placeBehind, type ScanListener } from "./scanned-chunks.ts";
 import type { Sealer } from "./sealer.ts";
 
@@ -86,6 +87,11 @@ export function placeWaiting(index: ChunkIndex, found: WaitingFound): void {
       const chunks = index.get(device);
       if (chunks !== undefined) chunks[kind] = { count, since };
     }
+}
+
+/** What waits of a device, with `others` more that concern records from an event time on. */
+export function moreWaiting({ count, since }: Waiting, others: number, from: number): Waiting {
+  return { count: count + others, since: Math.min(since, from) };
 }
 
 /** Finds which rows of the tail are in blocks by now. */

@@ -26,12 +26,11 @@ import type { Link, PackerCalls, ReaderCalls, WriterCalls } from "./calls.ts";
 import type { ChunkIndex } from "./chunk-index.ts";
 import { Contexts } from "./contexts.ts";
 import { countAbout } from "./count-about.ts";
-import type { Waiting } from "./device-chunks.ts";
 import { stateDamaged, storeError } from "./failures.ts";
 import { type ReadParts, readHistory } from "./history.ts";
 import { HistorySteps } from "./history-steps.ts";
 import { KeptStates } from "./kept-states.ts";
-import { loadChunks, loadSpent, placeWaiting, readWaiting, type WaitingFound } from "./load-chunks.ts";
+import { loadChunks, loadSpent, moreWaiting, placeWaiting, readWaiting, type WaitingFound } from "./load-chunks.ts";
 import { Moments } from "./moments.ts";
 import type { Mutex } from "./mutex.ts";
 import { OldChunks } from "./old-chunks.ts";
@@ -308,7 +307,7 @@ export class Locations implements LocationStore {
     this.#kept.committed(batch.devices, choice);
     for (const { device, from, count } of laid) {
       const known = index.get(device);
-      if (known !== undefined) known.patches = more(known.patches, count, from);
+      if (known !== undefined) known.patches = moreWaiting(known.patches, count, from);
     }
     for (const { device, shifts, notices } of batch.devices) {
       if (notices !== undefined && notices.length > 0) this.#parts.crowded.made(device, notices.length);
@@ -322,7 +321,7 @@ export class Locations implements LocationStore {
     const chunks = this.#parts.index.get(device);
     if (chunks === undefined) return;
     const since = shifts.reduce((least, { afterTime }) => Math.min(least, afterTime), Number.POSITIVE_INFINITY);
-    chunks.shifts = more(chunks.shifts, shifts.length, since);
+    chunks.shifts = moreWaiting(chunks.shifts, shifts.length, since);
   }
 
   /** Brings the index up to the tail after a commit of unknown outcome. Call it in a turn at the writer. */
@@ -396,8 +395,4 @@ export class Locations implements LocationStore {
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk> {
     return readHistory(this.#reading, device, range);
   }
-}
-
-function more({ count, since }: Waiting, others: number, from: number): Waiting {
-  return { count: count + others, since: Math.min(since, from) };
 }

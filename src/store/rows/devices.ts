@@ -1,6 +1,6 @@
 import type { ExpressionBuilder, Kysely, Transaction } from "kysely";
-import { type Device, type DeviceFields, type DeviceKey, noIdentityRules, type SpokenWay } from "../../model/device.ts";
-import { mostPositionDays, storedDays } from "../../model/position-days.ts";
+import type { Device, DeviceFields, DeviceKey, SpokenWay } from "../../model/device.ts";
+import { mostPositionDays } from "../../model/position-days.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import {
   type DeviceRefusal,
@@ -12,9 +12,10 @@ import {
 } from "../../ports/store.ts";
 import type { DeviceRow, Schema } from "../schema.ts";
 import { checkAsRead } from "./as-read.ts";
+import { columnsOf, deviceOf, noWays } from "./device-columns.ts";
 import { type Removals, removeDevice } from "./device-removal.ts";
 import { Identification } from "./identification.ts";
-import { stringList, stringMap, written } from "./json-columns.ts";
+import { stringList, written } from "./json-columns.ts";
 import { hasFreeLicense } from "./licenses.ts";
 import { lockAccount } from "./locks.ts";
 import { allPages, bytesOf, existingIds, fitting } from "./pages.ts";
@@ -22,57 +23,8 @@ import { allPages, bytesOf, existingIds, fitting } from "./pages.ts";
 /** Devices whose names one question asks for. */
 const namedAtOnce = 500;
 
-const noWays: readonly SpokenWay[] = Object.freeze([]);
 /** Ways kept of one device: far above what any speaks; a stranger could invent no more than there are protocols and transports. */
 const mostWays = 256;
-
-function deviceOf(row: DeviceRow): Device {
-  return {
-    key: row.key,
-    accountKey: row.account,
-    id: row.id,
-    aliases: stringList(row.aliases),
-    name: row.name,
-    description: row.description,
-    min: row.min,
-    tags: stringMap(row.tags),
-    expires: row.expires,
-    dailyEmailLimit: row.daily_email_limit,
-    dailySmsLimit: row.daily_sms_limit,
-    odometerStart: row.odometer_start,
-    identity:
-      row.protocols === "[]" && row.networks === "[]" && row.secret_hash === null
-        ? noIdentityRules
-        : {
-            protocols: stringList(row.protocols),
-            networks: stringList(row.networks),
-            secretHash: row.secret_hash,
-          },
-    positionDays: storedDays(row.position_days),
-    spoken: row.spoken === "[]" ? noWays : written<readonly SpokenWay[]>(row.spoken),
-    creation: row.creation,
-    modification: row.modification,
-  };
-}
-
-function columnsOf(fields: DeviceFields): Omit<DeviceRow, "key" | "account" | "spoken" | "creation" | "modification"> {
-  return {
-    id: fields.id,
-    aliases: JSON.stringify(fields.aliases),
-    name: fields.name,
-    description: fields.description,
-    min: fields.min,
-    tags: JSON.stringify(fields.tags),
-    expires: fields.expires,
-    daily_email_limit: fields.dailyEmailLimit,
-    daily_sms_limit: fields.dailySmsLimit,
-    odometer_start: fields.odometerStart,
-    protocols: JSON.stringify(fields.identity.protocols),
-    networks: JSON.stringify(fields.identity.networks),
-    secret_hash: fields.identity.secretHash,
-    position_days: fields.positionDays,
-  };
-}
 
 /** The ways with this one, in the place that it had. */
 function withWay(ways: readonly SpokenWay[], way: SpokenWay): readonly SpokenWay[] {

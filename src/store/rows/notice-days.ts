@@ -2,7 +2,8 @@ import type { Transaction } from "kysely";
 import type { NoticeChannel } from "../../model/notice.ts";
 import type { DayPlaces } from "../../ports/alert-store.ts";
 import type { DailyKind, DailyTaken } from "../../ports/daily.ts";
-import type { NoticeRow, Schema } from "../schema.ts";
+import type { Schema } from "../schema.ts";
+import type { NoticeRow } from "../schema-alerts.ts";
 import { giveBackPlace, takePlace } from "./daily.ts";
 
 /** The daily counter of a channel. Undefined when the channel has none. */

@@ -1,6 +1,7 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
 import type { DayPlaces, NoticeOutcome } from "../../ports/alert-store.ts";
-import type { NoticeRow, Schema } from "../schema.ts";
+import type { Schema } from "../schema.ts";
+import type { NoticeRow } from "../schema-alerts.ts";
 import { noteChannel } from "./alerts.ts";
 import { isSending, type Leases } from "./leases.ts";
 import { giveBackDay, takeDay } from "./notice-days.ts";

@@ -14,7 +14,8 @@ import type {
   NoticeStore,
 } from "../../ports/alert-store.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
-import type { NewNoticeRow, NoticeRow, Schema } from "../schema.ts";
+import type { Schema } from "../schema.ts";
+import type { NewNoticeRow, NoticeRow } from "../schema-alerts.ts";
 import { openTarget, sealTarget } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { Leases, type Owner } from "./leases.ts";

@@ -6,6 +6,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { CommitConflict, LocationStore } from "../ports/store.ts";
 import type { Directory } from "./directory.ts";
+import type { Committed } from "./holds.ts";
 import type { IngestMetrics } from "./metrics.ts";
 import type { OwnClock } from "./own-clock.ts";
 import type { PendingDevice } from "./pending.ts";
@@ -47,7 +48,7 @@ export interface CommitListener extends PlannerListener {
   /** The device may not report any longer. */
   refused(pending: PendingDevice): void;
   /** A commit took so long. */
-  took(commits: readonly DeviceCommit[], ms: number): void;
+  took(commits: readonly Committed[], ms: number): void;
 }
 
 /** Plans and commits the reports of some devices, in commits of bounded size. */
@@ -156,11 +157,13 @@ export class Committer {
   async #commitPart(planned: readonly Planned[]): Promise<boolean> {
     const { clock, metrics, states, directory } = this.#deps;
     const commits: DeviceCommit[] = [];
+    const committed: Committed[] = [];
     let records = 0;
     for (const { pending, plan } of planned) {
       if (plan === undefined) continue;
       records += plan.records.length;
       commits.push({ device: pending.device.key, ...plan });
+      committed.push({ device: pending.device, plan });
     }
     const batch: CommitBatch = { devices: commits, refused: planned.flatMap(({ pending }) => pending.refused) };
     if (commits.length > 0 || batch.refused.length > 0) {
@@ -170,7 +173,7 @@ export class Committer {
       });
       const ms = clock.monotonic() - started;
       metrics.commitSeconds.observe(ms / 1000);
-      this.#listener.took(commits, ms);
+      this.#listener.took(committed, ms);
       if (conflict !== undefined) {
         forget(conflict.conflicts, states, directory);
         metrics.conflicts.add(conflict.conflicts.length);

@@ -1,24 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DeviceCommit } from "../model/commit.ts";
 import { noTotals } from "../model/location.ts";
-import { Holds } from "./holds.ts";
+import { type Committed, Holds } from "./holds.ts";
 
+/** Two accounts report. */
 function world() {
   const clock = { time: 0, now: () => clock.time, monotonic: () => clock.time };
-  return { clock, holds: new Holds(clock) };
+  const holds = new Holds(clock);
+  const report = () => holds.committed([alerted(1, 1, 0), alerted(300, 3, 0)], 1);
+  report();
+  return { clock, holds, report };
 }
 
 /** A commit that changed `count` stored records of a device. */
-const changed = (device: number, count: number): DeviceCommit => {
+const changed = (key: number, count: number): Committed => {
   const patch = { time: 1, hash: 1, totals: noTotals };
-  return {
-    device,
-    records: [],
-    patches: Array(count).fill(patch),
-    state: { version: 1, time: 1, arrivals: 0, totals: noTotals },
-  };
+  return { device: { key, accountKey: 1 }, plan: { patches: Array(count).fill(patch) } };
 };
+
+/** A commit with so many alerts and notices of a device. */
+const alerted = (key: number, accountKey: number, alerts: number, notices = 0): Committed => ({
+  device: { key, accountKey },
+  plan: { patches: [], alerts: { length: alerts }, notices: { length: notices } },
+});
 
 test("who changed many records in a long commit waits nine times as long, and nobody else", () => {
   const { clock, holds } = world();
@@ -48,4 +52,45 @@ test("a disk that stands still for a minute holds back no device for minutes", (
   holds.planned([2], 60_000);
   clock.time = 18_000;
   assert.deepEqual([holds.has(1), holds.has(2)], [false, false]);
+});
+
+test("devices whose alerts made a commit long come back one behind the other, so that those of an account take a tenth of the time together", () => {
+  const { clock, holds } = world();
+  holds.committed([alerted(1, 1, 500), alerted(2, 1, 20, 480), alerted(3, 1, 3, 2)], 200);
+  assert.deepEqual([holds.has(1), holds.has(2), holds.has(3)], [true, true, false]);
+  clock.time = 900;
+  assert.deepEqual([holds.has(1), holds.has(2)], [false, true]);
+  // The first one's next commit is as long as half of the first.
+  holds.committed([alerted(1, 1, 500)], 100);
+  clock.time = 1800;
+  assert.deepEqual([holds.has(1), holds.has(2)], [true, false]);
+  clock.time = 2700;
+  assert.ok(!holds.has(1));
+});
+
+test("the devices of one account that alert all the time keep no device of another account waiting for its turn", () => {
+  const { clock, holds } = world();
+  for (let key = 1; key <= 100; key++) holds.committed([alerted(key, 1, 500)], 100);
+  holds.committed([alerted(200, 2, 500)], 100);
+  clock.time = 900;
+  assert.deepEqual([holds.has(200), holds.has(100)], [false, true]);
+});
+
+test("a short commit holds back nobody, however many alerts it has", () => {
+  const { holds } = world();
+  holds.committed([alerted(1, 1, 500)], 19);
+  assert.ok(!holds.some);
+});
+
+test("while no other account reports, no device is held back for its alerts", () => {
+  const { clock, holds, report } = world();
+  clock.time = 2000;
+  // The other account reported two seconds ago.
+  holds.committed([alerted(1, 1, 0)], 1);
+  clock.time = 4000;
+  holds.committed([alerted(1, 1, 500)], 200);
+  assert.ok(!holds.has(1));
+  report();
+  holds.committed([alerted(1, 1, 500)], 200);
+  assert.ok(holds.has(1));
 });

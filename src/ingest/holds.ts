@@ -1,18 +1,32 @@
-import type { DeviceCommit } from "../model/commit.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { Clock } from "../ports/clock.ts";
 
 /**
- * A commit that had to change many stored records takes long, and every device waits for it. The device that caused it waits that many times as long
+ * A commit that had to change many stored records, or to store many alerts, takes long, and every device waits for it. The device that caused it waits that many times as long
  * before its next commit, so that one tracker can take a tenth of the store's time and not all of it.
  */
 const heldTimes = 9;
 /** Fewer of them cost little: some microseconds each. */
 const manyPatches = 256;
+/** Alerts and notices of one device's commit: fewer come of a usual report with some dozen rules. */
+const manyAlerts = 50;
 /** Shorter commits hold up nobody. */
 const longCommitMs = 20;
 /** No commit or plan takes longer by itself, ms: beyond it a disk stood still, for which no device is held back. */
 const mostOwnMs = 2000;
+
+/** What was committed of a device, as far as it tells how long that took. */
+export interface Committed {
+  readonly device: { readonly key: DeviceKey; readonly accountKey: number };
+  readonly plan: {
+    readonly patches: { readonly length: number };
+    readonly alerts?: { readonly length: number } | undefined;
+    readonly notices?: { readonly length: number } | undefined;
+  };
+}
+
+/** If no other account's reports were committed for so long, ms, long commits of alerts keep nobody else waiting. */
+const aloneAfterMs = 1000;
 
 /** Which devices wait before their next commit, since their last one held up the others. */
 export class Holds {
@@ -21,6 +35,11 @@ export class Holds {
   readonly #until = new Map<DeviceKey, number>();
   /** When the last of those has had its turn that are slow to plan. */
   #slowUntil = 0;
+  /** The same of those of each account that alert much. */
+  readonly #alertingUntil = new Map<number, number>();
+  /** The account of the last commit's last device, and when there was last another one. */
+  #account: number | undefined;
+  #othersAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -36,10 +55,30 @@ export class Holds {
   }
 
   /** Holds back the devices that made a commit long. */
-  committed(commits: readonly DeviceCommit[], ms: number): void {
+  committed(commits: readonly Committed[], ms: number): void {
+    const now = this.#clock.monotonic();
+    for (const { device } of commits) this.#reported(device.accountKey, now);
     if (ms < longCommitMs) return;
-    const until = this.#clock.monotonic() + Math.min(ms, mostOwnMs) * heldTimes;
-    for (const { device, patches } of commits) if (patches.length > manyPatches) this.#hold(device, until);
+    const held = Math.min(ms, mostOwnMs) * heldTimes;
+    const alerting: Committed[] = [];
+    for (const commit of commits) {
+      const { patches, alerts, notices } = commit.plan;
+      if (patches.length > manyPatches) this.#hold(commit.device.key, now + held);
+      if ((alerts?.length ?? 0) + (notices?.length ?? 0) > manyAlerts) alerting.push(commit);
+    }
+    if (now - this.#othersAt > aloneAfterMs) return;
+    // Together, the devices of a fleet would make the next commit as long. So they come back one behind the other.
+    for (const { device } of alerting) {
+      const { key, accountKey } = device;
+      const until = Math.max(this.#alertingUntil.get(accountKey) ?? 0, now) + held / alerting.length;
+      this.#alertingUntil.set(accountKey, until);
+      this.#hold(key, until);
+    }
+  }
+
+  #reported(account: number, now: number): void {
+    if (this.#account !== account && this.#account !== undefined) this.#othersAt = now;
+    this.#account = account;
   }
 
   /** Holds back devices that are slow to plan, one behind the other: all of them together take a tenth of the time. */
@@ -54,6 +93,7 @@ export class Holds {
   /** Forgets those whose time is over. */
   release(now: number): void {
     for (const [device, until] of this.#until) if (until <= now) this.#until.delete(device);
+    for (const [account, until] of this.#alertingUntil) if (until <= now) this.#alertingUntil.delete(account);
   }
 
   /** One reason to wait does not shorten another. */

@@ -47,8 +47,8 @@ export interface CommitListener extends PlannerListener {
   stored(planned: Planned): void;
   /** The device may not report any longer. */
   refused(pending: PendingDevice): void;
-  /** A commit took so long. */
-  took(commits: readonly Committed[], ms: number): void;
+  /** A commit took so long, and its plans `planMs`. */
+  took(commits: readonly Committed[], ms: number, planMs: number): void;
 }
 
 /** Plans and commits the reports of some devices, in commits of bounded size. */
@@ -72,8 +72,11 @@ export class Committer {
       left = await this.#admittedAgain(left);
       if (left.length === 0) return;
       await this.#judgeClock(left);
+      const { clock } = this.#deps;
+      const began = clock.monotonic();
       const planned = await this.planner.plan(left, mostCommitBytes);
-      for (const part of inParts(planned)) if (!(await this.#commitPart(part))) conflicts++;
+      const planMs = clock.monotonic() - began;
+      for (const part of inParts(planned)) if (!(await this.#commitPart(part, planMs))) conflicts++;
       if (conflicts >= mostConflicts) throw new Error(`${left.length} devices conflict again and again`);
     }
   }
@@ -154,7 +157,7 @@ export class Committer {
   }
 
   /** One commit. False: some of its devices are to be planned again. */
-  async #commitPart(planned: readonly Planned[]): Promise<boolean> {
+  async #commitPart(planned: readonly Planned[], planMs: number): Promise<boolean> {
     const { clock, metrics, states, directory } = this.#deps;
     const commits: DeviceCommit[] = [];
     const committed: Committed[] = [];
@@ -173,7 +176,7 @@ export class Committer {
       });
       const ms = clock.monotonic() - started;
       metrics.commitSeconds.observe(ms / 1000);
-      this.#listener.took(committed, ms);
+      this.#listener.took(committed, ms, planMs);
       if (conflict !== undefined) {
         forget(conflict.conflicts, states, directory);
         metrics.conflicts.add(conflict.conflicts.length);

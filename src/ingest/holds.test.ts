@@ -94,3 +94,13 @@ test("while no other account reports, no device is held back for its alerts", ()
   holds.committed([alerted(1, 1, 500)], 200);
   assert.ok(holds.has(1));
 });
+
+test("planning counts for those whose alerts it found, and not for those that changed many records", () => {
+  const { clock, holds } = world();
+  holds.committed([alerted(1, 1, 500), changed(2, 1000)], 10, 90);
+  assert.deepEqual([holds.has(1), holds.has(2)], [true, false]);
+  clock.time = 899;
+  assert.ok(holds.has(1));
+  clock.time = 900;
+  assert.ok(!holds.has(1));
+});

@@ -54,23 +54,23 @@ export class Holds {
     return (this.#until.get(device) ?? 0) > now;
   }
 
-  /** Holds back the devices that made a commit long. */
-  committed(commits: readonly Committed[], ms: number): void {
+  /** Holds back the devices that made a commit long. `planMs`: how long its plans took, in which alerts are found. */
+  committed(commits: readonly Committed[], ms: number, planMs = 0): void {
     const now = this.#clock.monotonic();
     for (const { device } of commits) this.#reported(device.accountKey, now);
-    if (ms < longCommitMs) return;
-    const held = Math.min(ms, mostOwnMs) * heldTimes;
+    if (ms + planMs < longCommitMs) return;
     const alerting: Committed[] = [];
     for (const commit of commits) {
       const { patches, alerts, notices } = commit.plan;
-      if (patches.length > manyPatches) this.#hold(commit.device.key, now + held);
+      if (ms >= longCommitMs && patches.length > manyPatches) this.#hold(commit.device.key, now + heldAfter(ms));
       if ((alerts?.length ?? 0) + (notices?.length ?? 0) > manyAlerts) alerting.push(commit);
     }
     if (now - this.#othersAt > aloneAfterMs) return;
+    const each = heldAfter(ms + planMs) / alerting.length;
     // Together, the devices of a fleet would make the next commit as long. So they come back one behind the other.
     for (const { device } of alerting) {
       const { key, accountKey } = device;
-      const until = Math.max(this.#alertingUntil.get(accountKey) ?? 0, now) + held / alerting.length;
+      const until = Math.max(this.#alertingUntil.get(accountKey) ?? 0, now) + each;
       this.#alertingUntil.set(accountKey, until);
       this.#hold(key, until);
     }
@@ -83,7 +83,7 @@ export class Holds {
 
   /** Holds back devices that are slow to plan, one behind the other: all of them together take a tenth of the time. */
   planned(devices: readonly DeviceKey[], ms: number): void {
-    const each = (Math.min(ms, mostOwnMs) / devices.length) * heldTimes;
+    const each = heldAfter(ms) / devices.length;
     for (const device of devices) {
       this.#slowUntil = Math.max(this.#slowUntil, this.#clock.monotonic()) + each;
       this.#hold(device, this.#slowUntil);
@@ -100,4 +100,9 @@ export class Holds {
   #hold(device: DeviceKey, until: number): void {
     this.#until.set(device, Math.max(until, this.#until.get(device) ?? 0));
   }
+}
+
+/** How long those wait that took `ms`. */
+function heldAfter(ms: number): number {
+  return Math.min(ms, mostOwnMs) * heldTimes;
 }

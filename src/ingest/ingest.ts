@@ -113,10 +113,10 @@ export class Ingest implements Intake, SetAsides {
     this.#committer = new Committer(parts, {
       stored: (planned) => this.#settle(planned),
       refused: (pending) => this.#answer(pending, "refused"),
-      took: (commits, ms) => {
+      took: (commits, ms, planMs) => {
         this.#wrote = true;
         this.#progress.committed();
-        this.#holds.committed(commits, ms);
+        this.#holds.committed(commits, ms, planMs);
       },
       slow: (devices, ms) => this.#holds.planned(devices, ms),
       readEnded: () => {

@@ -260,6 +260,7 @@ async function outboxOf(
     ...parts,
     capsOf: capsBy(caps, (await parts.store.accounts.page({ limit: 1 })).rows[0]?.key ?? 0),
     mailsAtOnce: mail.connections,
+    pauseMinutes: notices.pauseMinutes,
     ways: {
       mailer,
       sms,

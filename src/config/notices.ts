@@ -33,6 +33,14 @@ export const notices = Type.Object({
     description:
       "How often one notice may be sent again by hand: enough to mend a mistake, too few to annoy its recipient.",
   }),
+  pauseMinutes: integer(2, {
+    env: "WAYBEAM_NOTICES_PAUSE_MINUTES",
+    minimum: 0,
+    maximum: 1440,
+    unit: "minutes",
+    description:
+      "Least time between two e-mails, or SMS, that tell a recipient the same of a device, rule and zone. It doubles while that repeats, up to a day. 0: no pauses.",
+  }),
   resendsPerMinute: integer(20, {
     env: "WAYBEAM_NOTICES_RESENDS_PER_MINUTE",
     minimum: 0,

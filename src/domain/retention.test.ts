@@ -50,6 +50,7 @@ function makeWorld(times: Partial<RetentionTimes> = {}) {
       },
     },
     notices: {
+      prunePauses: async () => 0,
       async prune(before: number) {
         asked.push(`notices before ${new Date(before).toISOString()}`);
         return 0;
@@ -178,7 +179,7 @@ test("a stop before the first look, and in a long pause", async () => {
     commands: { deleteEnded: async () => ({ deleted: 0, next: 1 }) },
     users: { foldUsage: async () => undefined },
     alerts: { prune: async () => 0, closeOld: async () => 0 },
-    notices: { prune: async () => 0 },
+    notices: { prune: async () => 0, prunePauses: async () => 0 },
     refused: { prune: async () => 0 },
     devices: { retained: async () => [], daysOf: async () => undefined },
   };

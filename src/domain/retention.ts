@@ -9,6 +9,9 @@ import { utcDay } from "./tally.ts";
 
 const dayMs = 86_400_000;
 
+/** The longest pause between messages is a day; what is twice as old is of no use. */
+const pausesMs = 2 * dayMs;
+
 /** What deletes and folds is done in steps of so many rows: some milliseconds of the store each. */
 const stepRows = 500;
 /** Users have a row for each day: some hundred at the first time. */
@@ -30,7 +33,7 @@ export interface RetentionContext {
     readonly commands: Pick<CommandStore, "deleteEnded">;
     readonly users: Pick<UserStore, "foldUsage">;
     readonly alerts: Pick<AlertStore, "prune" | "closeOld">;
-    readonly notices: Pick<NoticeStore, "prune">;
+    readonly notices: Pick<NoticeStore, "prune" | "prunePauses">;
     readonly refused: Pick<RefusedStore, "prune">;
     readonly devices: Pick<DeviceStore, "retained" | "daysOf">;
   };
@@ -105,6 +108,7 @@ export class Retention {
     const commands = await this.#deleteCommands(now - settings.commands.keepDays * dayMs);
     await this.#closeAlerts(now - settings.alerts.closeAfterDays * dayMs, now);
     const alerts = await this.#prune(store.alerts, now - settings.alerts.keepDays * dayMs);
+    await this.#prune({ prune: (before, limit) => store.notices.prunePauses(before, limit) }, now - pausesMs);
     const notices = await this.#prune(store.notices, now - settings.notices.keepDays * dayMs);
     const refused = await this.#prune(store.refused, now - settings.refused.keepDays * dayMs);
     if (commands + alerts + notices + refused > 0)

@@ -1,7 +1,7 @@
 import { dayIn } from "../model/account-day.ts";
 import type { CapsOf } from "../model/caps.ts";
 import type { Notice, NoticeChannel } from "../model/notice.ts";
-import type { DayPlaces, NoticeOutcome, NoticeStore } from "../ports/alert-store.ts";
+import type { DayPlaces, NoticeOutcome, NoticeStore, PauseAsk } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Log } from "../ports/log.ts";
@@ -20,6 +20,8 @@ export interface AttemptDeps {
   readonly log: Log;
   readonly ways: Ways;
   readonly capsOf: CapsOf;
+  /** See `NoticePause`; 0: no pauses. */
+  readonly pauseMinutes: number;
   readonly count: (channel: NoticeChannel, outcome: TryOutcome) => void;
   readonly stopping: AbortSignal;
   /** The outbox has stopped, and its store may be closed. */
@@ -36,6 +38,8 @@ export interface Attempted {
 const patienceMs = 86_400_000;
 /** Tries of an SMS that the gateway may have taken each time: at least one of them arrives, and each costs money. */
 const mostDoubtful = 2;
+/** The part of each daily limit that is kept for critical alerts: one in so many places. */
+const keptPart = 5;
 /** Pauses between the tries to record what became of a notice, ms. */
 const firstPauseMs = 100;
 const mostPauseMs = 5000;
@@ -78,9 +82,9 @@ export class Attempt {
     const { subject } = found;
     const unwanted = await withoutConsent(store, this.#deps.capsOf, subject.account, notice.target);
     if (unwanted !== undefined) return this.#suppress(notice, unwanted);
-    const claimed = await this.#claim(notice, this.#placesOf(subject));
-    if (claimed === "unknown") return { showed: {}, again: true };
-    if (claimed === "limit") this.#deps.count(notice.target.channel, "suppressed");
+    const claimed = await this.#claim(notice, this.#placesOf(subject), this.#pauseOf(subject));
+    if (claimed === "unknown" || claimed === "waits") return { showed: {}, again: true };
+    if (claimed === "limit" || claimed === "repeated") this.#deps.count(notice.target.channel, "suppressed");
     if (claimed !== "claimed") return nothing;
     return this.#conclude(notice, await this.#hand(subject, notice.attempts + 1));
   }
@@ -96,14 +100,26 @@ export class Attempt {
         ? [Math.min(device.dailyEmailLimit, deviceDailyEmails), dailyEmails]
         : [Math.min(device.dailySmsLimit, deviceDailySms), dailySms];
     const day = dayIn(account.timeZone, this.#deps.clock.now());
-    return { day, limit, accountLimit, count: partsOf(subject, this.#deps.ways) };
+    const count = partsOf(subject, this.#deps.ways);
+    if (subject.alert.critical) return { day, limit, accountLimit, count };
+    const [share, accountShare] = [shareOf(limit), shareOf(accountLimit)];
+    return { day, limit: share, accountLimit: accountShare, count, whole: { limit, accountLimit } };
+  }
+
+  /** Undefined: its channel has no pauses. */
+  #pauseOf({ alert, notice: { target } }: Subject): PauseAsk | undefined {
+    const { pauseMinutes } = this.#deps;
+    if (pauseMinutes === 0 || (target.channel !== "email" && target.channel !== "sms")) return undefined;
+    const { zone = "", event = "" } = alert.facts;
+    const subject = JSON.stringify([alert.ruleKey, alert.device, zone, target.channel, target.to]);
+    return { subject, event: `${alert.phase} ${event}`, time: alert.time, minutes: pauseMinutes };
   }
 
   /** `unknown`: the store did not answer. It may be claimed then, and nobody would work on it for a minute or two: it is given back. */
-  async #claim(notice: Notice, places: DayPlaces | undefined) {
+  async #claim(notice: Notice, places: DayPlaces | undefined, pause?: PauseAsk) {
     const { store, clock, log } = this.#deps;
     try {
-      return await store.notices.claim(notice.key, clock.now(), places);
+      return await store.notices.claim(notice.key, clock.now(), places, pause);
     } catch (error) {
       log.warn({ error, notice: notice.id }, "a notice can't be claimed; trying again");
     }
@@ -198,6 +214,11 @@ export class Attempt {
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
+}
+
+/** What of a day's limit others than critical alerts may use: a fifth is kept for these, of limits that have one. */
+function shareOf(limit: number): number {
+  return limit - Math.floor(limit / keptPart);
 }
 
 function showedOf(handed: Handed): Showed {

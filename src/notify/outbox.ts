@@ -25,6 +25,8 @@ export interface OutboxDeps {
   readonly metrics: Metrics;
   readonly ways: Ways;
   readonly capsOf: CapsOf;
+  /** The first interval between messages to a recipient about the same; 0: there are no pauses. */
+  readonly pauseMinutes: number;
   /** Mails that are sent at a time. */
   readonly mailsAtOnce: number;
 }

@@ -189,6 +189,19 @@ export interface DayPlaces {
   readonly accountLimit?: number;
   /** Places that the notice needs: an SMS one for each part. Absent: one. */
   readonly count?: number;
+  /** The limits of the day, of which `limit` and `accountLimit` leave something to critical alerts. Absent: they leave nothing. */
+  readonly whole?: { readonly limit: number; readonly accountLimit: number };
+}
+
+/** How often the recipient of a notice is told of the same. */
+export interface PauseAsk {
+  /** What it is about and who is told. */
+  readonly subject: string;
+  readonly event: string;
+  /** Event time of the alert. */
+  readonly time: number;
+  /** The first interval. */
+  readonly minutes: number;
 }
 
 /** What is asked of a device's notices. */
@@ -249,8 +262,14 @@ export interface NoticeStore {
    * Makes a queued notice `sending`, and in the same transaction takes its places in the device's daily counter for an e-mail or SMS that holds none.
    * Places that it holds of another day, or another number of them, are given back for those it needs of this day. `limit`: the day has not so many left, and the notice is suppressed now.
    * `gone`: it is not queued any more, or its device is gone.
+   * With a pause a notice that was never tried may be too soon. `waits`: it stays queued until the interval is over; `repeated`: it is suppressed now. See `NoticePause`.
    */
-  claim(key: number, now: number, counter: DayPlaces | undefined): Promise<"claimed" | "limit" | "gone">;
+  claim(
+    key: number,
+    now: number,
+    counter: DayPlaces | undefined,
+    pause?: PauseAsk,
+  ): Promise<"claimed" | "limit" | "gone" | "waits" | "repeated">;
   /** Ends a try. `lost`: this process has no claim of the notice, which stays as it is: it was recorded before, or another process has taken the notice over. A place in the counter is given back where the notice is not sent after all (`failed`, `suppressed`); while it waits for another try it keeps it. */
   finish(key: number, outcome: NoticeOutcome, now: number): Promise<"recorded" | "lost">;
   /** Makes notices wait until then; those that are not queued stay as they are. */
@@ -277,6 +296,8 @@ export interface NoticeStore {
    * the oldest that wait fail, and give back their places in the counters.
    */
   makeRoom(now: number): Promise<NoticeRoom>;
+  /** Forgets pauses of what was last to be told before then, at most so many; how many. */
+  prunePauses(before: number, limit: number): Promise<number>;
   /** Deletes notices that ended before then, oldest first, at most so many; how many. */
   prune(before: number, limit: number): Promise<number>;
 }

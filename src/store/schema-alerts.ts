@@ -67,6 +67,15 @@ export interface NoticeTable {
   lease: Generated<number>;
 }
 
+/** Pauses between messages to a recipient about the same: see `NoticePause`. */
+export interface NoticePauseTable {
+  /** What it is about and who is told, hashed. */
+  subject: string;
+  data: string;
+  /** When a message about it was last wanted. */
+  asked_at: number;
+}
+
 /** An alert as read. */
 export type AlertRow = Selectable<AlertTable>;
 /** What becomes of an alert after it was written. */

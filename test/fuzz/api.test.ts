@@ -156,8 +156,12 @@ async function send(call: Call, { url, headers, caller, body }: Request): Promis
   return answer;
 }
 
-/** Puts the code that was sent, and the account that asked, into the example of a recipient's answer. Other examples stay as they are. */
+/** Puts the code that was sent, and the account that asked, into the example of a recipient's answer, and an alert that there is into those of acts. Other examples stay as they are. */
 async function withCode({ operationId }: Call, example: Request): Promise<Request> {
+  if (operationId === "acknowledgeAlerts" || operationId === "closeAlerts") {
+    const { alertId } = await makeNotice(rest.store, (await rest.store.devices.find("fuzzed"))?.key ?? 0);
+    return { ...example, body: JSON.stringify({ ...JSON.parse(example.body ?? "{}"), ids: [alertId] }) };
+  }
   if (operationId !== "answerAsRecipient") return example;
   const answer = JSON.parse(example.body ?? "{}");
   const account = (await rest.store.accounts.list())[0]?.id;

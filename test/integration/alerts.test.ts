@@ -56,6 +56,7 @@ test("alerts tell what happened, where, and who was told", async () => {
       late: false,
       raisedAt: new Date(first.raisedAt).toISOString(),
       facts: { value: 92, limit: 80, road: "ñ" },
+      state: "open",
     },
   ]);
   const next = { token, body: { ...range, cursor: json.nextCursor } };

@@ -24,6 +24,7 @@ interface Call extends Operation {
 const exceptions: readonly (readonly [detail: RegExp, reason: string])[] = [
   [/cursor: must be the nextCursor/, "a cursor refers to an answer"],
   [/body\/(to|expires): must not be before body\/from/, "compares two fields"],
+  [/querystring\/to: must not be before querystring\/from/, "compares two fields"],
   [
     /^body(\/rule|\/rules\/\d+)?\/(devices|groups|channels\/\w+).*(twice|no device|no group|must be this device)/,
     "refers, or compares items",
@@ -37,7 +38,8 @@ const exceptions: readonly (readonly [detail: RegExp, reason: string])[] = [
   [/happens at a moment and does not last|has no threshold|the threshold, /, "depends on the type and its parameters"],
   [/there is no placeholder/, "the list of placeholders is in the guide"],
   [/url: its address is (private|for the metadata)/, "is judged by the configuration"],
-  [/secret: is required for a new URL/, "depends on what is stored"],
+  [/secret: is required for a new URL|token: is required for a new chat/, "depends on what is stored"],
+  [/template: must be (JSON|a JSON object)|is a placeholder of the SMS gateway/, "is JSON within a text"],
   [
     /geometry\/.*(opposite|pole|closed|different (corners|positions)|turn|crosses|touches|hole|around the earth)/,
     "geometry of a ring",

@@ -46,10 +46,13 @@ const kept: Readonly<Record<string, (service: Running) => Promise<readonly unkno
   refused: async (service) => (await service.done("GET", "/api/devices/d/refused")).refused,
 };
 
+/** What was left open by people, by the state of an alert. */
+const open = async (service: Running): Promise<readonly unknown[]> =>
+  (await service.done("GET", "/api/alerts?state=open")).alerts;
+
 /** Three days ago there was one of each kind; old ones are looked for some minutes after the start, for which the case does not wait. */
-function retention(kind: string) {
+function retention(kind: string, key = `${kind}.keepDays`, left = kept[kind]) {
   const looks: (() => void)[] = [];
-  const key = `${kind}.keepDays`;
   return {
     keys: [key],
     async sets(beside: Beside): Promise<Values> {
@@ -77,7 +80,7 @@ function retention(kind: string) {
       // Nothing is deleted before a device has reported near our time.
       assert.equal(await service.report("d"), 200);
       for (const look of looks) look();
-      await until(async () => (await kept[kind]?.(service))?.length === 0);
+      await until(async () => (await left?.(service))?.length === 0);
     },
     beside: { "api.requestsPerMinute": 1_000_000_000 },
   };
@@ -235,6 +238,7 @@ seeThemAct("kept", [
   retention("commands"),
   retention("alerts"),
   retention("notices"),
+  retention("alerts", "alerts.closeAfterDays", open),
   {
     keys: ["alerts.graceSeconds"],
     async sets(beside) {

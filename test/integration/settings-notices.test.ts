@@ -141,6 +141,28 @@ seeThemAct("notices", [
     },
   },
   {
+    sets: { "notices.pauseMinutes": 0 },
+    beside: async (beside) => {
+      const { port } = await withHook(beside);
+      return {
+        ...fast,
+        "sms.kind": "http",
+        "sms.http.url": `http://127.0.0.1:${port}/`,
+        "sms.http.body": '{"text":"{text}"}',
+        "sms.http.allowPrivate": "on",
+      };
+    },
+    async acts(service) {
+      await service.device("d");
+      const channels = { sms: [{ to: "+573001112233" }] };
+      const rule = { name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: ["d"], channels };
+      await service.done("POST", "/api/alertRules", rule);
+      for (const [at, speed] of [100, 50, 100].entries())
+        await service.report("d", Date.now() - 60_000 + at * 1000, `&speed=${speed}`);
+      await until(() => hook.seen.length === 2);
+    },
+  },
+  {
     sets: { "notices.smsParts": 3 },
     beside: async (beside) => {
       const { port } = await withHook(beside);

@@ -26,6 +26,7 @@ const handledColumns = [
 
 /** Takes back what migrations after 0022 did, on either engine. */
 export const beforeClaims = [
+  "drop table notice_pause",
   ...handledIndexes.map((index) => `drop index ${index}`),
   ...handledColumns.map((column) => `alter table alert drop column ${column}`),
   "alter table notice drop column owner",

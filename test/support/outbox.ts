@@ -29,6 +29,8 @@ export interface BenchWays {
   readonly commands?: CommandRunner;
   readonly allowPrivate?: boolean;
   readonly smsParts?: number;
+  /** No pauses unless given. */
+  readonly pauseMinutes?: number;
   readonly webhookMs?: number;
   readonly log?: Log;
   /** False: the account is not the one that runs the service. */
@@ -64,6 +66,7 @@ export class OutboxBench {
       ...{ store, bus, clock, ids: systemIds, log: ways.log ?? silentLog, metrics },
       capsOf: capsBy(capsOfTests, ways.firstAccount === false ? 0 : this.device.accountKey),
       mailsAtOnce: settings.connections,
+      pauseMinutes: ways.pauseMinutes ?? 0,
       ways: {
         mailer: mail && createMailer(settings, { clock, log: silentLog }),
         sms,

@@ -33,6 +33,7 @@ export const movedTables: readonly MovedTable[] = [
   keyed("command_part", "command", "part"),
   numbered("alert"),
   numbered("notice"),
+  keyed("notice_pause", "subject"),
   numbered("refused", "seq"),
   keyed("refused_room", "device"),
   keyed("purge", "device"),

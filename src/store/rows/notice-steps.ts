@@ -1,10 +1,12 @@
-import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
-import type { DayPlaces, NoticeOutcome } from "../../ports/alert-store.ts";
+import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from "kysely";
+import type { PauseDecision } from "../../model/notice-pause.ts";
+import type { DayPlaces, NoticeOutcome, PauseAsk } from "../../ports/alert-store.ts";
 import type { Schema } from "../schema.ts";
 import type { NoticeRow } from "../schema-alerts.ts";
 import { noteChannel } from "./alerts.ts";
 import { isSending, type Leases } from "./leases.ts";
 import { giveBackDay, takeDay } from "./notice-days.ts";
+import { askPause } from "./notice-pauses.ts";
 import { type RunTogether, StatementGroups } from "./statement-groups.ts";
 
 /** In the words of the indexes of waiting notices: an engine takes them only for a condition that says the same without a parameter. */
@@ -27,7 +29,12 @@ export class NoticeSteps {
     this.#groups = new StatementGroups(together);
   }
 
-  async claim(key: number, now: number, places: DayPlaces | undefined): Promise<"claimed" | "limit" | "gone"> {
+  async claim(
+    key: number,
+    now: number,
+    places: DayPlaces | undefined,
+    pause?: PauseAsk,
+  ): Promise<"claimed" | "limit" | "gone" | "waits" | "repeated"> {
     if (places === undefined) {
       const [claimed = 0] = await this.#groups.run([this.#claiming(this.#database, key).compile()]);
       return claimed > 0 ? "claimed" : "gone";
@@ -36,19 +43,19 @@ export class NoticeSteps {
       // First of all, so that of two who claim it one waits for the other.
       const row = await this.#claiming(transaction, key).returningAll().executeTakeFirst();
       if (row === undefined) return "gone";
+      const asked = pause && isFirstTry(row) ? await askPause(transaction, row, pause, now) : undefined;
+      if (asked !== undefined && asked.decision.outcome !== "send") {
+        await asked.keep();
+        return leave(transaction, row, asked.decision, now);
+      }
       const taken = await takeDay(transaction, row, places);
-      if (taken === "taken") return "claimed";
-      await transaction
-        .updateTable("notice")
-        .set({
-          state: "suppressed",
-          reason: `daily ${row.channel === "sms" ? "SMS" : "e-mail"} limit ${taken === "account" ? "of the account " : ""}reached`,
-          finished_at: now,
-          attempts: row.attempts - 1,
-          counted_day: null,
-        })
-        .where("key", "=", key)
-        .execute();
+      if (taken === "taken") {
+        await asked?.keep();
+        return "claimed";
+      }
+      const rest = (await hasRest(transaction, row, places)) ? "; the rest is kept for critical alerts" : "";
+      const reason = `daily ${row.channel === "sms" ? "SMS" : "e-mail"} limit ${taken === "account" ? "of the account " : ""}reached${rest}`;
+      await unclaim(transaction, row, { state: "suppressed", reason, finished_at: now });
       return "limit";
     });
   }
@@ -109,4 +116,42 @@ export class NoticeSteps {
       .where(isSending)
       .where("owner", "=", this.#leases.claim.owner);
   }
+}
+
+/** Whether it was never tried: what is tried again, or sent again by hand, is past the pauses. */
+function isFirstTry({ attempts, resends, counted_day }: NoticeRow): boolean {
+  return attempts <= 1 && resends === 0 && counted_day === null;
+}
+
+/** Whether the day has places left that are kept for critical alerts. */
+async function hasRest(transaction: Transaction<Schema>, row: NoticeRow, { whole, ...places }: DayPlaces) {
+  if (whole === undefined || (await takeDay(transaction, row, { ...places, ...whole })) !== "taken") return false;
+  await giveBackDay(transaction, { ...row, counted_day: places.day, counted_places: places.count ?? 1 });
+  return true;
+}
+
+/** What came too soon waits, or ends. */
+async function leave(
+  transaction: Transaction<Schema>,
+  row: NoticeRow,
+  decision: Exclude<PauseDecision, { readonly outcome: "send" }>,
+  now: number,
+): Promise<"waits" | "repeated"> {
+  if (decision.outcome === "suppress") {
+    await unclaim(transaction, row, { state: "suppressed", reason: decision.reason, finished_at: now });
+    return "repeated";
+  }
+  const reason = `waits: at most one in ${decision.minutes} minutes`;
+  await unclaim(transaction, row, { state: "queued", reason, due_at: decision.until });
+  return "waits";
+}
+
+/** Takes back the claim of a notice that holds no place. */
+async function unclaim(
+  transaction: Transaction<Schema>,
+  { key, attempts }: NoticeRow,
+  end: Partial<Pick<NoticeRow, "reason" | "finished_at" | "due_at">> & Pick<NoticeRow, "state">,
+): Promise<void> {
+  const set = { ...end, attempts: attempts - 1, counted_day: null };
+  await transaction.updateTable("notice").set(set).where("key", "=", key).execute();
 }

@@ -12,6 +12,7 @@ import type {
   NoticeRange,
   NoticeRoom,
   NoticeStore,
+  PauseAsk,
 } from "../../ports/alert-store.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { Schema } from "../schema.ts";
@@ -19,6 +20,7 @@ import type { NewNoticeRow, NoticeRow } from "../schema-alerts.ts";
 import { openTarget, sealTarget } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { Leases, type Owner } from "./leases.ts";
+import { prunePauses } from "./notice-pauses.ts";
 import type { CrowdedNotices } from "./notice-room.ts";
 import { NoticeSteps, ofDevice, waits } from "./notice-steps.ts";
 import { bytesOf, pageByKey } from "./pages.ts";
@@ -190,8 +192,8 @@ export class NoticeRows implements NoticeStore {
     return row?.due_at;
   }
 
-  claim(key: number, now: number, places: DayPlaces | undefined): Promise<"claimed" | "limit" | "gone"> {
-    return this.#steps.claim(key, now, places);
+  claim(key: number, now: number, places: DayPlaces | undefined, pause?: PauseAsk): ReturnType<NoticeStore["claim"]> {
+    return this.#steps.claim(key, now, places, pause);
   }
 
   finish(key: number, outcome: NoticeOutcome, now: number): Promise<"recorded" | "lost"> {
@@ -283,6 +285,10 @@ export class NoticeRows implements NoticeStore {
 
   makeRoom(now: number): Promise<NoticeRoom> {
     return this.#crowded.makeRoom(this.#database, now);
+  }
+
+  prunePauses(before: number, limit: number): Promise<number> {
+    return prunePauses(this.#database, before, limit);
   }
 
   async prune(before: number, limit: number): Promise<number> {

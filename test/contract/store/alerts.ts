@@ -239,7 +239,7 @@ export function accountAlertContract(store: () => Store): void {
       await commitAlerts(store(), key, alerts);
       assert.equal(await store().alerts.closeOld(3, 5, now), 1);
       assert.equal(await store().alerts.closeOld(4, 5, now), 1);
-      assert.equal(await store().alerts.closeOld(5, 5, now), 0);
+      assert.equal(await store().alerts.closeOld(4, 5, now), 0);
       const found = await store().alerts.ofAccount(
         account,
         alerts.map(({ id }) => id),

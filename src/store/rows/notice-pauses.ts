@@ -1,0 +1,57 @@
+import { createHash } from "node:crypto";
+import type { Kysely, Transaction } from "kysely";
+import { type NoticePause, type PauseDecision, paused } from "../../model/notice-pause.ts";
+import type { PauseAsk } from "../../ports/alert-store.ts";
+import type { Schema } from "../schema.ts";
+import type { NoticeRow } from "../schema-alerts.ts";
+import { written } from "./json-columns.ts";
+
+/** Whether a claimed notice may go out now; what is remembered of it is written by `keep`, once the notice has its places. */
+export async function askPause(
+  transaction: Transaction<Schema>,
+  row: NoticeRow,
+  ask: PauseAsk,
+  now: number,
+): Promise<{ readonly decision: PauseDecision; keep(): Promise<void> }> {
+  const subject = createHash("sha256").update(ask.subject).digest("base64url");
+  // The row first, so that of two notices of the same subject one waits for the other.
+  await transaction
+    .insertInto("notice_pause")
+    .values({ subject, data: "null", asked_at: now })
+    .onConflict((conflict) => conflict.column("subject").doUpdateSet({ asked_at: now }))
+    .execute();
+  const found = await transaction
+    .selectFrom("notice_pause")
+    .select("data")
+    .where("subject", "=", subject)
+    .executeTakeFirstOrThrow();
+  const notice = { key: row.key, event: ask.event, time: ask.time, waited: row.reason !== null };
+  const { decision, after } = paused(pauseOf(found.data), notice, now, ask.minutes);
+  return {
+    decision,
+    async keep() {
+      const data = JSON.stringify(after);
+      await transaction.updateTable("notice_pause").set({ data }).where("subject", "=", subject).execute();
+    },
+  };
+}
+
+/** Undefined: there was none, or it is damaged, and the next message goes out. */
+function pauseOf(data: string): NoticePause | undefined {
+  try {
+    return written<NoticePause | null>(data) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Forgets pauses of what was last to be told before then. */
+export async function prunePauses(database: Kysely<Schema>, before: number, limit: number): Promise<number> {
+  const old = database.selectFrom("notice_pause").select("subject").where("asked_at", "<", before).limit(limit);
+  const [deleted] = await database
+    .deleteFrom("notice_pause")
+    .where("subject", "in", old)
+    .where("asked_at", "<", before)
+    .execute();
+  return Number(deleted?.numDeletedRows ?? 0n);
+}

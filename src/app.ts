@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { checkRule, RuleEngine, RuleTrial } from "./alerts/index.ts";
+import { checkRule, needsOfRule, RuleEngine, RuleTrial } from "./alerts/index.ts";
 import { hashApiKey, makeApiKey, makeOperatorKey } from "./auth/api-key.ts";
 import { matchesTrackerSecret as matchesSecret } from "./auth/tracker-secret.ts";
 import { createMemoryBus } from "./bus/memory.ts";
@@ -144,7 +144,7 @@ async function startParts(config: Config, log: Log, store: OpenedStore, clock: C
     {
       ...{ store, bus, clock, ids, log, metrics, quarantine, trace, sms, letters, asking },
       ...{ dispatcher: gateway.dispatcher, presence: gateway.presence },
-      checkAlertRule: checkRule,
+      ...{ checkAlertRule: checkRule, alertRuleNeeds: needsOfRule },
       alertTrial: trialOver(store),
       operatorKeyHash: operator.hash,
       ...limitsOf(config),

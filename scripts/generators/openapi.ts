@@ -59,6 +59,7 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       dispatcher: { dispatch: async () => ({ outcome: "notConnected" }), onReachable: () => {} },
       presence: { lastSeen: () => undefined },
       checkAlertRule: checkRule,
+      alertRuleNeeds: () => [],
       checkWebhook: () => undefined,
       alertTrial: new RuleTrial({
         geofences: parts.store.geofences,

@@ -1,3 +1,3 @@
 export { type AlertEngineDeps, RuleEngine } from "./engine.ts";
-export { checkRule } from "./rule-check.ts";
+export { checkRule, needsOfRule } from "./rule-check.ts";
 export { RuleTrial, type TrialDeps } from "./trial.ts";

@@ -110,6 +110,8 @@ export interface RuleType<T extends AlertType> {
   threshold?(parameters: AlertParameters[T]): { readonly limit: number; readonly side: "over" | "under" };
   /** Everything that is wrong with the parameters, as sentences; the zones they name are looked at by the caller. */
   check(parameters: AlertParameters[T]): readonly string[];
+  /** What it needs in readings to find anything, as a sentence, where that is not plain from its parameters. */
+  needs?(parameters: AlertParameters[T]): string;
   /** Made once for each rule, so that its closures hold what can be worked out before. */
   judge(parameters: AlertParameters[T], setup: JudgeSetup): Judge<AlertFactsOf[T]>;
 }

@@ -1,7 +1,7 @@
 import type { AlertCondition, AlertRuleFields } from "../model/alert-rule.ts";
 import { unknownPlaceholders } from "../wording/index.ts";
 import { checkAttribute, checkNumericAttribute } from "./families/attribute.ts";
-import { problemsOf, ruleTypes, thresholdOf } from "./rules/index.ts";
+import { needsOf, problemsOf, ruleTypes, thresholdOf } from "./rules/index.ts";
 
 /** Everything about a rule's own fields that makes no sense: the check of `src/ports/alert-rule-check.ts`. */
 export function checkRule(rule: AlertRuleFields): readonly string[] {
@@ -13,6 +13,12 @@ export function checkRule(rule: AlertRuleFields): readonly string[] {
     ...problemsOfCalm(rule),
     ...unknownPlaceholders(rule.text ?? "").map((name) => `/text: there is no placeholder {{${shortened(name)}}}`),
   ];
+}
+
+/** What a rule needs in readings: `AlertRuleNeeds` of the same port. */
+export function needsOfRule({ type, parameters }: AlertRuleFields): readonly string[] {
+  const needs = needsOf(type, parameters);
+  return needs === undefined ? [] : [`/parameters: ${needs}`];
 }
 
 function problemsOfCondition(condition: AlertCondition): readonly string[] {

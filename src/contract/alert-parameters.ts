@@ -45,11 +45,25 @@ const threshold = Type.Object({
   attribute,
   value: Type.Number({ description: "One that the attribute can have: 0 to 100 where it is a percentage." }),
 });
-const fuelChange = Type.Object({
-  tank,
-  points: between(1, 100, "Percentage points."),
-  minutes: between(1, 1440, "Within so many minutes."),
+const litres = (least: number) => Type.Optional(between(least, 10_000, "l"));
+/** One of two amounts. */
+const eitherOr = (one: string, other: string) => ({
+  documented: {
+    oneOf: [
+      { required: [one], properties: { [other]: false } },
+      { required: [other], properties: { [one]: false } },
+    ],
+  },
 });
+const fuelChange = Type.Object(
+  {
+    tank,
+    points: Type.Optional(between(1, 100, "Percentage points; or `litres`.")),
+    litres: litres(1),
+    minutes: between(1, 1440, "Within so many minutes."),
+  },
+  eitherOr("points", "litres"),
+);
 const minutesOnly = Type.Object({ minutes });
 const speed = Type.Object({ kmh: between(0, 500, "km/h") });
 const percent = between(0, 100, "%");
@@ -71,7 +85,10 @@ export const parameterSchemas = {
   attributeLess: threshold,
   fuelDecrease: fuelChange,
   fuelIncrease: fuelChange,
-  fuelLess: Type.Object({ tank, percent }),
+  fuelLess: Type.Object(
+    { tank, percent: Type.Optional(between(0, 100, "%; or `litres`.")), litres: litres(0) },
+    eitherOr("percent", "litres"),
+  ),
   driverAuthenticationFailed: Type.Object({
     drivers: Type.Optional(
       Type.Unsafe<readonly string[]>({

@@ -5,14 +5,35 @@ type Trigger<T extends AlertType> = {
   readonly [K in T]: { readonly type: K; readonly parameters: AlertParameters[K] };
 }[T];
 
+/** An amount where it is given. */
+function amount<K extends string>(name: K, value: number | undefined): { readonly [N in K]?: number } {
+  const given: { [N in K]?: number } = {};
+  if (value !== undefined) Object.assign(given, { [name]: value });
+  return given;
+}
+
 /** What is given of each type, with what is left out at its default; fields that a type does not have are not kept. */
 const readers: { readonly [T in AlertType]: (given: GivenParameters[T]) => AlertParameters[T] } = {
   attributeEqual: ({ attribute, value }) => ({ attribute, value }),
   attributeGreater: ({ attribute, value }) => ({ attribute, value }),
   attributeLess: ({ attribute, value }) => ({ attribute, value }),
-  fuelDecrease: ({ tank = 1, points, minutes }) => ({ tank, points, minutes }),
-  fuelIncrease: ({ tank = 1, points, minutes }) => ({ tank, points, minutes }),
-  fuelLess: ({ tank = 1, percent }) => ({ tank, percent }),
+  fuelDecrease: ({ tank = 1, points, litres, minutes }) => ({
+    tank,
+    ...amount("points", points),
+    ...amount("litres", litres),
+    minutes,
+  }),
+  fuelIncrease: ({ tank = 1, points, litres, minutes }) => ({
+    tank,
+    ...amount("points", points),
+    ...amount("litres", litres),
+    minutes,
+  }),
+  fuelLess: (given) => ({
+    tank: given?.tank ?? 1,
+    ...amount("percent", given?.percent),
+    ...amount("litres", given?.litres),
+  }),
   driverAuthenticationFailed: ({ drivers = [], seconds }) => ({ drivers, seconds }),
   vehicleBatteryLess: ({ volts }) => ({ volts }),
   sos: () => ({}),

@@ -9,7 +9,7 @@ import type { PatchRequest } from "../contract/patch.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
 import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
-import type { AlertRuleCheck, WebhookCheck } from "../ports/alert-rule-check.ts";
+import type { AlertRuleCheck, AlertRuleNeeds, WebhookCheck } from "../ports/alert-rule-check.ts";
 import type { NamedByRule, RuleExchange } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -81,6 +81,7 @@ export interface AlertRulesContext {
   readonly devices: Pick<Devices, "find">;
   readonly references: RuleReferences;
   readonly checkAlertRule: AlertRuleCheck;
+  readonly alertRuleNeeds: AlertRuleNeeds;
   readonly checkWebhook: WebhookCheck;
   readonly askRecipients: AskRecipients;
 }
@@ -137,7 +138,9 @@ class StoredRules implements AlertRules {
 
   async create(caller: User, body: AlertRuleBody): Promise<ChangedRule> {
     const fields = await this.#checked(caller, body, undefined);
-    return this.#alone(caller.accountKey, () => this.#make(caller, fields, warningsOf(body, "body")));
+    return this.#alone(caller.accountKey, () =>
+      this.#make(caller, fields, [...warningsOf(body, "body"), ...this.#needs(fields, "body")]),
+    );
   }
 
   replace(caller: User, id: string, body: AlertRuleBody): Promise<ChangedRule> {
@@ -219,7 +222,10 @@ class StoredRules implements AlertRules {
       const result = await store.alertRules.exchange(caller.accountKey, caller.key, change, now);
       this.#changed(caller.accountKey);
       const rules = made.flatMap(({ id }) => result.find((rule) => rule.id === id) ?? []);
-      const warnings = wishes.flatMap((wish) => warningsOf(wish.body, wish.where));
+      const warnings = [
+        ...wishes.flatMap((wish) => warningsOf(wish.body, wish.where)),
+        ...read.flatMap(({ fields }, index) => this.#needs(fields, wishes[index]?.where ?? "body")),
+      ];
       const asked = await askRecipients(
         caller.accountKey,
         made.map(({ fields }) => fields),
@@ -273,7 +279,10 @@ class StoredRules implements AlertRules {
     if (replaced === undefined) throw new ApiError("alertRuleNotFound");
     this.#changed(caller.accountKey);
     const asked = await askRecipients(caller.accountKey, [fields]);
-    return { rule: await this.#view(replaced), warnings: [...warningsOf(body, "body"), ...asked] };
+    return {
+      rule: await this.#view(replaced),
+      warnings: [...warningsOf(body, "body"), ...this.#needs(fields, "body"), ...asked],
+    };
   }
 
   async #page(caller: User, ask: PageAsk, named?: NamedByRule): Promise<Listed<AlertRuleView>> {
@@ -294,6 +303,10 @@ class StoredRules implements AlertRules {
   async #views(accountKey: number, rules: readonly AlertRule[]): Promise<readonly AlertRuleView[]> {
     const problems = await this.#context.references.problems(accountKey, rules);
     return rules.map((rule, index) => ruleView(rule, problems[index] ?? []));
+  }
+
+  #needs(fields: AlertRuleFields, where: string): readonly string[] {
+    return this.#context.alertRuleNeeds(fields).map((each) => `${where}${each}`);
   }
 
   #changed(accountKey: number): void {

@@ -3,6 +3,7 @@ import { settableDeviceFields } from "../contract/device.ts";
 import { formatInstant, parseInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Device, DeviceFields, IdentityRules } from "../model/device.ts";
+import { fuelTableTags, parseFuelTable } from "../model/fuel-table.ts";
 import { protocolIds, protocolsWithSecret } from "../model/protocol-ids.ts";
 import { unknownFields } from "./bodies.ts";
 
@@ -51,7 +52,11 @@ export function readFields(
   kept?: Device,
 ): ReadFields {
   const identity = identityOf(body, hash, kept);
-  const warnings = [...unknownFields(body, settableDeviceFields, shown), ...withoutSecret(identity)];
+  const warnings = [
+    ...unknownFields(body, settableDeviceFields, shown),
+    ...withoutSecret(identity),
+    ...wrongTables(body.tags ?? {}),
+  ];
   if (body.id !== undefined && body.id !== id) warnings.push("body/id: the id of a device can't be changed; ignored");
   const aliases = (body.aliases ?? []).filter((alias) => alias !== id);
   if (aliases.length < (body.aliases ?? []).length)
@@ -84,6 +89,14 @@ function identityOf(
 ): IdentityRules {
   const secretHash = secret === undefined ? (kept?.identity.secretHash ?? null) : secret && hash(secret);
   return { protocols: protocols ?? [], networks: networks ?? [], secretHash };
+}
+
+/** Warnings of tags that should tell what raw values of a fuel sensor mean, and do not. */
+function wrongTables(tags: Readonly<Record<string, string>>): readonly string[] {
+  return fuelTableTags.flatMap((name) => {
+    const problem = tags[name] === undefined ? undefined : parseFuelTable(tags[name]);
+    return typeof problem === "string" ? [`body/tags/${name}: ${problem}; it is not used`] : [];
+  });
 }
 
 /** A warning of protocols that can't bring the secret that is asked. */

@@ -6,7 +6,9 @@ import type { User } from "../model/account.ts";
 import type { Alert } from "../model/alert.ts";
 import type { AlertRuleFields } from "../model/alert-rule.ts";
 import type { Device } from "../model/device.ts";
+import { fuelTablesOf } from "../model/fuel-table.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
+import type { AlertRuleNeeds } from "../ports/alert-rule-check.ts";
 import type { AlertTrial, TrialStep } from "../ports/alert-trial.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -37,6 +39,7 @@ export interface TrialsContext {
   readonly devices: Pick<Devices, "find">;
   readonly rules: Pick<AlertRules, "stored" | "read">;
   readonly references: Pick<RuleReferences, "unknownZones">;
+  readonly alertRuleNeeds: AlertRuleNeeds;
   readonly results: Tally;
   readonly shownFrom: ShownFrom;
   readonly clock: Clock;
@@ -76,7 +79,9 @@ class CountedTrials implements Trials {
     if ((await results.entry(device.key, now)).daily >= dailyResults)
       throw new ApiError("dailyResults", [], secondsToNextDay(now));
     const counters = { apiUsage, apiDailyUsage };
-    const wish: Wish = { device, ...range, counters, warnings: unknownTerms(request, TrialRequest.properties) };
+    const needs = this.#context.alertRuleNeeds(fields).map((each) => `rule${each}`);
+    const warnings = [...unknownTerms(request, TrialRequest.properties), ...needs];
+    const wish: Wish = { device, ...range, counters, warnings };
     const run = range.from <= range.to ? alertTrial.run(fields, watchedOf(device), range) : noSteps();
     const steps = run[Symbol.asyncIterator]();
     try {
@@ -176,6 +181,6 @@ function rangeOf(request: TrialRequest): { readonly from: number; readonly to: n
   return { from, to };
 }
 
-function watchedOf({ key, accountKey, id, name, expires, odometerStart }: Device): WatchedDevice {
-  return { key, accountKey, id, name, expires, odometerStart };
+function watchedOf({ key, accountKey, id, name, expires, odometerStart, tags }: Device): WatchedDevice {
+  return { key, accountKey, id, name, expires, odometerStart, fuelTables: fuelTablesOf(tags) };
 }

@@ -26,7 +26,7 @@ import { createUsers, type Users } from "../domain/users.ts";
 import { createVisibility } from "../domain/visibility.ts";
 import type { User } from "../model/account.ts";
 import { type Caps, type CapsOf, capsBy } from "../model/caps.ts";
-import type { AlertRuleCheck, WebhookCheck } from "../ports/alert-rule-check.ts";
+import type { AlertRuleCheck, AlertRuleNeeds, WebhookCheck } from "../ports/alert-rule-check.ts";
 import type { AlertTrial } from "../ports/alert-trial.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock, ClockTrust } from "../ports/clock.ts";
@@ -87,6 +87,7 @@ export interface HttpDeps {
   readonly codeLimits: CodeLimits;
   /** What is wrong with a rule, and what it would have found. */
   readonly checkAlertRule: AlertRuleCheck;
+  readonly alertRuleNeeds: AlertRuleNeeds;
   readonly checkWebhook: WebhookCheck;
   readonly alertTrial: AlertTrial;
   /** What accounts may send and hold unless the operator said otherwise. */

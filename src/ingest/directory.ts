@@ -1,4 +1,5 @@
 import type { Device, DeviceKey, IdentityRules, SpokenWay } from "../model/device.ts";
+import { type FuelTables, fuelTablesOf } from "../model/fuel-table.ts";
 import { parseNetwork } from "../model/network.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -44,6 +45,7 @@ class AdmittedDevice implements Admitted {
   readonly ignoresChecksums: boolean;
   readonly expires: number | null;
   readonly odometerStart: number;
+  readonly fuelTables: FuelTables | undefined;
   readonly guard: Guard | undefined;
   /** Lists of identifiers that it was found under. */
   readonly lists: (readonly string[])[] = [];
@@ -58,6 +60,7 @@ class AdmittedDevice implements Admitted {
     this.name = device.name;
     this.expires = device.expires;
     this.odometerStart = device.odometerStart;
+    this.fuelTables = fuelTablesOf(device.tags);
     this.bornAt = bornAt;
     this.model = device.tags.model;
     this.ignoresChecksums = device.tags.checksums === "ignore";

@@ -17,11 +17,12 @@ interface OfTank {
 
 /** A change of a fuel level, its noise filtered away. */
 interface FuelChange extends OfTank {
-  /** Level before and after, %. */
+  /** Level before and after, %; l where there are `litres`. */
   readonly from: number;
   readonly to: number;
-  /** How much it fell or rose, percentage points, positive; and the limit of it. */
-  readonly points: number;
+  /** How much it fell or rose, percentage points or litres, positive; and the limit of it. */
+  readonly points?: number;
+  readonly litres?: number;
   readonly limit: number;
   /** Within how many minutes. */
   readonly minutes: number;
@@ -53,7 +54,8 @@ export interface AlertFactsOf {
   readonly attributeLess: OfAttribute & Measured;
   readonly fuelDecrease: FuelChange;
   readonly fuelIncrease: FuelChange;
-  readonly fuelLess: OfTank & Measured;
+  /** `unit`: `litres`; absent: %. */
+  readonly fuelLess: OfTank & Measured & { readonly unit?: string };
   /** The driver who identified and is none of the allowed; absent: nobody identified. `ended`: `ignitionOff`, where it is over because of that. */
   readonly driverAuthenticationFailed: { readonly driver?: string; readonly seconds: number; readonly ended?: string };
   readonly vehicleBatteryLess: Measured;

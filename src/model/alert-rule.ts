@@ -9,6 +9,13 @@ export type WatchedInput = 1 | 2 | 3 | 4;
 /** What an attribute can be compared with. */
 export type Comparable = string | number | boolean;
 
+interface FuelChangeParameters {
+  readonly tank: OneOrTwo;
+  readonly points?: number;
+  readonly litres?: number;
+  readonly minutes: number;
+}
+
 /**
  * What each type of rule is told beside the devices it watches. Units are the API's: km, km/h, %, V, °C, minutes.
  * `attribute` is the name of a reading, of `speed`, `course`, `altitude`, `milleage`, or of an attribute of the location. `zones` are ids of geofences.
@@ -17,10 +24,10 @@ export interface AlertParameters {
   readonly attributeEqual: { readonly attribute: string; readonly value: Comparable };
   readonly attributeGreater: { readonly attribute: string; readonly value: number };
   readonly attributeLess: { readonly attribute: string; readonly value: number };
-  /** The level fell by so many percentage points within so many minutes, its noise filtered away. */
-  readonly fuelDecrease: { readonly tank: OneOrTwo; readonly points: number; readonly minutes: number };
-  readonly fuelIncrease: { readonly tank: OneOrTwo; readonly points: number; readonly minutes: number };
-  readonly fuelLess: { readonly tank: OneOrTwo; readonly percent: number };
+  /** The level fell by so many percentage points or litres (one of them is there) within so many minutes, its noise filtered away. */
+  readonly fuelDecrease: FuelChangeParameters;
+  readonly fuelIncrease: FuelChangeParameters;
+  readonly fuelLess: { readonly tank: OneOrTwo; readonly percent?: number; readonly litres?: number };
   /** The ignition has been on for so long and none of these drivers (any driver, where the list is empty) has identified. */
   readonly driverAuthenticationFailed: { readonly drivers: readonly string[]; readonly seconds: number };
   readonly vehicleBatteryLess: { readonly volts: number };

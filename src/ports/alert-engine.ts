@@ -2,6 +2,7 @@ import type { Alarm } from "../model/alarms.ts";
 import type { Alert, LocationAlerts } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { Attributes } from "../model/effects.ts";
+import type { FuelTables } from "../model/fuel-table.ts";
 import type { DeviceState, LocationRecord, RecordPlace, Totals } from "../model/location.ts";
 import type { NewNotice } from "../model/notice.ts";
 import type { Readings } from "../model/readings.ts";
@@ -37,6 +38,8 @@ export interface WatchedDevice {
   readonly expires: number | null;
   /** km */
   readonly odometerStart: number;
+  /** What raw values of its fuel sensors mean. */
+  readonly fuelTables?: FuelTables | undefined;
 }
 
 /** What is committed with the fixes that caused it. */

@@ -267,6 +267,18 @@ describe("alert text", () => {
       "Device expired on 21 Nov 2026, 05:29:00 GMT-5",
       "El dispositivo venció el 21 nov 2026, 11:29:00 CET",
     ],
+    [
+      "fuelDecrease",
+      { tank: 1, from: 310.5, to: 250.5, litres: 60, limit: 40, minutes: 15 },
+      "Fuel fell by 60 l to 250.5 l within 15 min",
+      "Combustible: bajó 60 l hasta 250,5 l en 15 min",
+    ],
+    [
+      "fuelLess",
+      { tank: 2, value: 38.2, limit: 40, unit: "litres" },
+      "Fuel of tank 2 38.2 l under the limit of 40",
+      "Combustible del depósito 2 38,2 l, por debajo del límite de 40",
+    ],
     ["alarm", { alarm: "general", code: "119" }, "Alarm 119", "Alarma 119"],
     ["alarm", { alarm: "ofANewerVersion" }, "ofANewerVersion", "ofANewerVersion"],
     ["lowBattery", { limit: 20 }, "Tracker battery low", "Batería del rastreador baja"],

@@ -1,7 +1,8 @@
 import { alarmTexts } from "../model/alarms.ts";
+import type { AlertFactsOf } from "../model/alert-facts.ts";
 import type { Show } from "./show.ts";
 import { type Quantity, quantityOf } from "./units.ts";
-import { type Against, alarmText, type Ended, type Lasts, lasting, type Words } from "./words.ts";
+import { type Against, alarmText, type Ended, type Lasts, lasting, levelOf, type Words } from "./words.ts";
 
 const after = ({ lastedMinutes }: Ended, show: Show) => `after ${show.duration(lastedMinutes)}`;
 /** Of what is told when it has gone on for a while: all of it. */
@@ -21,6 +22,12 @@ const back = (name: string, quantity: Quantity, way: "over" | "under", facts: Ag
 const limit = (facts: Lasts, show: Show) => lasting(facts, show, "limit");
 
 const fuel = (tank: 1 | 2) => (tank === 1 ? "Fuel" : "Fuel of tank 2");
+const fuelChanged = (how: string, facts: AlertFactsOf["fuelDecrease"], show: Show) => {
+  const { tank, points = 0, litres, to, minutes } = facts;
+  const amount = litres === undefined ? `${show.number(points)} points` : show.measure("volume", litres);
+  const level = show.measure(litres === undefined ? "share" : "volume", to);
+  return `${fuel(tank)} ${how} by ${amount} to ${level} within ${show.duration(minutes)}`;
+};
 const temperature = (probe: 1 | 2) => (probe === 1 ? "Temperature" : "Temperature of probe 2");
 
 /** English. */
@@ -43,20 +50,18 @@ export const en: Words = {
     },
     fuelDecrease: {
       title: "Fuel fell",
-      raised: ({ tank, points, to, minutes }, show) =>
-        `${fuel(tank)} fell by ${show.number(points)} points to ${show.measure("share", to)} within ${show.duration(minutes)}`,
+      raised: (facts, show) => fuelChanged("fell", facts, show),
       over: (facts, show) => `${fuel(facts.tank)} no longer falling ${after(facts, show)}`,
     },
     fuelIncrease: {
       title: "Fuel rose",
-      raised: ({ tank, points, to, minutes }, show) =>
-        `${fuel(tank)} rose by ${show.number(points)} points to ${show.measure("share", to)} within ${show.duration(minutes)}`,
+      raised: (facts, show) => fuelChanged("rose", facts, show),
       over: (facts, show) => `${fuel(facts.tank)} no longer rising ${after(facts, show)}`,
     },
     fuelLess: {
       title: "Fuel low",
-      raised: (facts, show) => past(fuel(facts.tank), "share", "under", facts, show),
-      over: (facts, show) => back(fuel(facts.tank), "share", "over", facts, show),
+      raised: (facts, show) => past(fuel(facts.tank), levelOf(facts), "under", facts, show),
+      over: (facts, show) => back(fuel(facts.tank), levelOf(facts), "over", facts, show),
     },
     driverAuthenticationFailed: {
       title: "Driver not authenticated",

@@ -1,7 +1,8 @@
+import type { AlertFactsOf } from "../model/alert-facts.ts";
 import { alarmasEs } from "./es-alarms.ts";
 import type { Show } from "./show.ts";
 import { type Quantity, quantityOf } from "./units.ts";
-import { type Against, alarmText, type Ended, type Lasts, lasting, type Words } from "./words.ts";
+import { type Against, alarmText, type Ended, type Lasts, lasting, levelOf, type Words } from "./words.ts";
 
 const after = ({ lastedMinutes }: Ended, show: Show) => `tras ${show.duration(lastedMinutes)}`;
 /** Of what is told when it has gone on for a while: all of it. */
@@ -21,6 +22,12 @@ const back = (name: string, quantity: Quantity, way: "encima" | "debajo", facts:
 const limit = (facts: Lasts, show: Show) => lasting(facts, show, "límite");
 
 const fuel = (tank: 1 | 2) => (tank === 1 ? "Combustible" : "Combustible del depósito 2");
+const fuelChanged = (how: string, facts: AlertFactsOf["fuelDecrease"], show: Show) => {
+  const { tank, points = 0, litres, to, minutes } = facts;
+  const amount = litres === undefined ? `${show.number(points)} puntos` : show.measure("volume", litres);
+  const level = show.measure(litres === undefined ? "share" : "volume", to);
+  return `${fuel(tank)}: ${how} ${amount} hasta ${level} en ${show.duration(minutes)}`;
+};
 const temperature = (probe: 1 | 2) => (probe === 1 ? "Temperatura" : "Temperatura de la sonda 2");
 
 /** Spanish. */
@@ -43,20 +50,18 @@ export const es: Words = {
     },
     fuelDecrease: {
       title: "Bajó el combustible",
-      raised: ({ tank, points, to, minutes }, show) =>
-        `${fuel(tank)}: bajó ${show.number(points)} puntos hasta ${show.measure("share", to)} en ${show.duration(minutes)}`,
+      raised: (facts, show) => fuelChanged("bajó", facts, show),
       over: (facts, show) => `${fuel(facts.tank)}: ya no baja ${after(facts, show)}`,
     },
     fuelIncrease: {
       title: "Subió el combustible",
-      raised: ({ tank, points, to, minutes }, show) =>
-        `${fuel(tank)}: subió ${show.number(points)} puntos hasta ${show.measure("share", to)} en ${show.duration(minutes)}`,
+      raised: (facts, show) => fuelChanged("subió", facts, show),
       over: (facts, show) => `${fuel(facts.tank)}: ya no sube ${after(facts, show)}`,
     },
     fuelLess: {
       title: "Combustible bajo",
-      raised: (facts, show) => past(fuel(facts.tank), "share", "debajo", facts, show),
-      over: (facts, show) => back(fuel(facts.tank), "share", "encima", facts, show),
+      raised: (facts, show) => past(fuel(facts.tank), levelOf(facts), "debajo", facts, show),
+      over: (facts, show) => back(fuel(facts.tank), levelOf(facts), "encima", facts, show),
     },
     driverAuthenticationFailed: {
       title: "Conductor no autenticado",

@@ -12,6 +12,16 @@ type KindOf<V> = [V] extends [number]
 /** Kind of a fact; with `?` it may be absent. */
 type FactKind<V> = undefined extends V ? `${KindOf<Exclude<V, undefined>>}?` : KindOf<V>;
 
+const fuelChange = {
+  tank: "number",
+  from: "number",
+  to: "number",
+  points: "number?",
+  litres: "number?",
+  limit: "number",
+  minutes: "number",
+} as const;
+
 /** Names and kinds of the facts of each type. The type checker compares them with the model's. */
 const factKinds: {
   readonly [T in AlertType]: { readonly [F in keyof AlertFactsOf[T]]-?: FactKind<AlertFactsOf[T][F]> };
@@ -19,9 +29,9 @@ const factKinds: {
   attributeEqual: { attribute: "string", value: "any", limit: "any" },
   attributeGreater: { attribute: "string", value: "number", limit: "number" },
   attributeLess: { attribute: "string", value: "number", limit: "number" },
-  fuelDecrease: { tank: "number", from: "number", to: "number", points: "number", limit: "number", minutes: "number" },
-  fuelIncrease: { tank: "number", from: "number", to: "number", points: "number", limit: "number", minutes: "number" },
-  fuelLess: { tank: "number", value: "number", limit: "number" },
+  fuelDecrease: fuelChange,
+  fuelIncrease: fuelChange,
+  fuelLess: { tank: "number", value: "number", limit: "number", unit: "string?" },
   driverAuthenticationFailed: { driver: "string?", seconds: "number", ended: "string?" },
   vehicleBatteryLess: { value: "number", limit: "number" },
   sos: {},

@@ -33,6 +33,7 @@ export const quantities = {
   },
   share: plain("%", 1),
   voltage: plain("V", 2),
+  volume: plain("l", 1),
   rpm: plain("rpm", 0),
   number: plain("", 3),
 } as const satisfies Record<string, Readonly<Record<UnitSystem, Unit>>>;
@@ -66,6 +67,9 @@ const attributeQuantities: ReadonlyMap<string, Quantity> = new Map<string, Quant
   ["analog2", "voltage"],
   ["analog3", "voltage"],
   ["analog4", "voltage"],
+  ["fuelVolume", "volume"],
+  ["fuelVolume2", "volume"],
+  ["fuelUsed", "volume"],
   ["rpm", "rpm"],
 ]);
 

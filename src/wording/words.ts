@@ -55,6 +55,11 @@ export interface Lasts {
 /** Facts of something that is over. */
 export type Ended = OverFacts;
 
+/** What the level of a tank is told in. */
+export function levelOf({ unit }: AlertFactsOf["fuelLess"]): "share" | "volume" {
+  return unit === "litres" ? "volume" : "share";
+}
+
 /** What an alarm says in a language; one that is not known there has the name that it came with. */
 export function alarmText(texts: Readonly<Record<Alarm, string>>, { alarm, code }: AlertFactsOf["alarm"]): string {
   const known: Readonly<Record<string, string>> = texts;

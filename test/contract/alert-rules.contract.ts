@@ -12,6 +12,7 @@ import type {
   Comparable,
 } from "../../src/model/alert-rule.ts";
 import type { Report } from "../../src/model/effects.ts";
+import { fuelTablesOf } from "../../src/model/fuel-table.ts";
 import type { Zone } from "../../src/model/geofence.ts";
 import type { Readings } from "../../src/model/readings.ts";
 import { AlertLane, type Arrival, ruleOf } from "../support/alert-lane.ts";
@@ -53,7 +54,11 @@ export interface Timeline {
   readonly conditions?: readonly AlertCondition[];
   readonly schedule?: AlertSchedule;
   readonly zones?: Readonly<Record<string, Zone>>;
-  readonly device?: { readonly expires?: string; readonly odometerStart?: number };
+  readonly device?: {
+    readonly expires?: string;
+    readonly odometerStart?: number;
+    readonly tags?: Readonly<Record<string, string>>;
+  };
   readonly steps: readonly TimelineStep[];
   readonly alerts: readonly ExpectedAlert[];
 }
@@ -84,6 +89,7 @@ export function laneOf(type: AlertRule["type"], timeline: Timeline): Promise<Ale
   return new AlertLane([fieldsOf(type, timeline)], zones, {
     ...(device.expires !== undefined && { expires: momentOf(device.expires) }),
     ...(device.odometerStart !== undefined && { odometerStart: device.odometerStart }),
+    ...(device.tags !== undefined && { fuelTables: fuelTablesOf(device.tags) }),
   }).ready();
 }
 

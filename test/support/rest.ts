@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { checkRule, RuleTrial } from "../../src/alerts/index.ts";
+import { checkRule, needsOfRule, RuleTrial } from "../../src/alerts/index.ts";
 import { hashApiKey, makeApiKey } from "../../src/auth/api-key.ts";
 import { createMemoryBus } from "../../src/bus/memory.ts";
 import { bootstrap } from "../../src/domain/accounts.ts";
@@ -205,6 +205,7 @@ export async function startRest({
       codeLimits: { codesToAddress: 3, codesOfAccount: 50, perAccount: 1000, ...codeLimits },
       resends: { ofNotice: 5, perMinute: 100, ...resends },
       checkAlertRule: checkRule,
+      alertRuleNeeds: needsOfRule,
       checkWebhook: createWebhookCheck({ allowPrivate: false }),
       alertTrial: new RuleTrial({
         geofences: served.geofences,

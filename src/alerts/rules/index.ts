@@ -79,6 +79,11 @@ export function problemsOf<T extends AlertType>(type: T, parameters: AlertParame
   return ruleTypes[type].check(parameters);
 }
 
+/** What a type needs in readings, as a sentence; undefined: what its parameters say. */
+export function needsOf<T extends AlertType>(type: T, parameters: AlertParameters[T]): string | undefined {
+  return ruleTypes[type].needs?.(parameters);
+}
+
 /** The limit of a type that has one, and the side on which it is passed. */
 export function thresholdOf<T extends AlertType>(
   type: T,

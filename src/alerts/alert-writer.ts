@@ -10,8 +10,10 @@ import type { RuleState } from "./rule-state.ts";
 import { alertTextOf } from "./text.ts";
 import { throttled } from "./throttle.ts";
 
-/** A command is for the moment: an alert that is found later than this sends none any more, ms. */
+/** A command is for the moment: an alert whose report arrived longer ago than this sends none any more, ms. */
 const commandsForMs = 5 * 60_000;
+/** A tracker's clock may be so far from ours; what it tells as farther away is not of this moment, ms. */
+const clockOffMs = 60 * 60_000;
 /** Alerts and notices of one report: far more than people read, and a commit holds. Two thousand rules of twenty recipients each would make 40,000 of one fix. */
 export const mostAlerts = 100;
 const mostNotices = 500;
@@ -45,7 +47,9 @@ export interface NoticeRoom {
 /** Why a notice is suppressed from the start. */
 const reasons = {
   repeated: (minutes: number) => `repeated: at most one e-mail in ${minutes} minutes`,
-  commandLate: "found too late: the command is not sent any more",
+  commandLate: "reported late, after newer positions: the command is not sent any more",
+  commandOld: "the report arrived more than 5 minutes ago: the command is not sent any more",
+  commandFar: "the report's time is more than an hour from its arrival: the command is not sent",
 } as const;
 
 /** Writes what the rules of one device found as alerts and notices. */
@@ -74,7 +78,7 @@ export class AlertWriter implements Finder {
   raised(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState {
     const alert = this.#write(rule, "raised", seen, time, facts);
     if (alert === undefined) return state;
-    this.#command(rule, alert);
+    this.#command(rule, alert, seen.observation?.receivedAt ?? this.#now);
     if (rule.rule.notifyOnlyWhenOver && !rule.momentary) return state;
     return this.#tell(rule, state, alert);
   }
@@ -195,15 +199,21 @@ export class AlertWriter implements Finder {
   }
 
   /** An engine cut that comes hours after its cause, with a backlog, would be worse than none. */
-  #command(rule: CompiledRule, alert: Alert): void {
-    const tooLate = alert.late || this.#now - alert.time > commandsForMs;
+  #command(rule: CompiledRule, alert: Alert, receivedAt: number): void {
+    const suppressed = this.#whyNoCommand(alert, receivedAt);
     for (const command of rule.rule.commands)
       this.#queue(
         alert,
         { channel: "command", userKey: rule.rule.userKey, ...command },
-        tooLate ? reasons.commandLate : null,
+        suppressed,
         command.delaySeconds * 1000,
       );
+  }
+
+  #whyNoCommand({ late, time }: Alert, receivedAt: number): string | null {
+    if (late) return reasons.commandLate;
+    if (this.#now - receivedAt > commandsForMs) return reasons.commandOld;
+    return Math.abs(receivedAt - time) > clockOffMs ? reasons.commandFar : null;
   }
 
   #queue(alert: Alert, target: NoticeTarget, suppressed: string | null, delayMs: number): void {

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { AlertFacts } from "../model/alert.ts";
 import type { AnyAlertFacts } from "../model/alert-facts.ts";
-import { type AlertRule, zonesOf } from "../model/alert-rule.ts";
+import { type AlertRule, worksWithout } from "../model/alert-rule.ts";
 import { type ConditionJudge, conditionJudge } from "./conditions.ts";
-import type { Judge } from "./judge.ts";
+import { type Judge, noZone } from "./judge.ts";
 import type { Calm } from "./machine.ts";
 import { judgeOf, ruleTypes } from "./rules/index.ts";
 import { Schedule } from "./schedule.ts";
@@ -66,15 +66,16 @@ function namesSum({ parameters, conditions }: AlertRule): boolean {
   return names.includes("milleage");
 }
 
-/** Makes a rule ready; undefined: it names a zone that is gone, and can't be judged. */
+/** Makes a rule ready; undefined: too many of the zones that it names are gone, and it can't be judged. */
 export function compileRule(
   rule: AlertRule,
   zoneOf: (id: string) => NamedZone | undefined,
   accountZone: string,
 ): CompiledRule | undefined {
-  if (zonesOf(rule).some((id) => zoneOf(id) === undefined)) return undefined;
+  if (!worksWithout(rule, (id) => zoneOf(id) === undefined)) return undefined;
   const type = ruleTypes[rule.type];
-  const zones = ("zones" in rule.parameters ? rule.parameters.zones : []).flatMap((id) => zoneOf(id) ?? []);
+  // One that is gone keeps its place, by which judges remember zones.
+  const zones = ("zones" in rule.parameters ? rule.parameters.zones : []).map(zoneOf);
   const { holdSeconds, cooldownSeconds, rearmAt } = rule.hysteresis;
   const schedule = rule.schedule === null ? undefined : new Schedule(rule.schedule, accountZone);
   return {
@@ -85,8 +86,8 @@ export function compileRule(
     sums: type.sums === true || namesSum(rule),
     judge: judgeOf(rule.type, rule.parameters, {
       rearmAt,
-      zones: zones.map(({ index }) => index),
-      zoneNames: zones.map(({ name }) => name),
+      zones: zones.map((zone) => zone?.index ?? noZone),
+      zoneNames: zones.map((zone) => zone?.name ?? ""),
     }),
     calm: { holdMs: type.momentary ? 0 : holdSeconds * 1000, cooldownMs: cooldownSeconds * 1000 },
     schedule,

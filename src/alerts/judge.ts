@@ -21,6 +21,9 @@ export const wasIn = 1;
 export const isIn = 2;
 export const crossed = 4;
 
+/** Index of a zone that is gone: nothing is inside of it. */
+export const noZone = -1;
+
 /** The zones of the account as seen from the present fix. Meaningful where the fix has a valid position. */
 export interface ZoneSight {
   /** Bits for the zone of that index. */
@@ -90,7 +93,7 @@ export const noEvents: readonly never[] = Object.freeze([]);
 export interface JudgeSetup {
   /** The rule's hysteresis: the value that must be passed back; null: the threshold itself. */
   readonly rearmAt: number | null;
-  /** Indices (in the account's zones) and names of the zones in `parameters.zones`, in their order. */
+  /** Indices (in the account's zones) and names of the zones in `parameters.zones`, in their order; `noZone` and no name: it is gone. */
   readonly zones: readonly number[];
   readonly zoneNames: readonly string[];
 }

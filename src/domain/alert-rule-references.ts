@@ -1,5 +1,5 @@
 import { isOutsideWindow, type User } from "../model/account.ts";
-import { type AlertRule, type AlertRuleFields, zonesOf } from "../model/alert-rule.ts";
+import { type AlertRule, type AlertRuleFields, worksWithout, zonesOf } from "../model/alert-rule.ts";
 import { mayCommand } from "../model/command.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
@@ -10,6 +10,8 @@ import type { Visibility } from "./visibility.ts";
 export interface RuleReferences {
   /** For each of an account's rules, in their order, why it can't do all that it should. */
   problems(accountKey: number, rules: readonly AlertRule[]): Promise<readonly (readonly string[])[]>;
+  /** The zones that a rule names and that are gone. */
+  lostZones(accountKey: number, fields: AlertRuleFields): Promise<ReadonlySet<string>>;
   /** Problems of a body, each with its place below the rule: zones that do not exist, but for those that the rule named before. */
   unknownZones(
     accountKey: number,
@@ -60,7 +62,7 @@ class StoredReferences implements RuleReferences {
         return [
           ...(lostDevices.length === 0 ? [] : [`devices: none is registered as ${listed(lostDevices)}`]),
           ...(lostGroups.length === 0 ? [] : [`groups: there is no ${listed(lostGroups)}`]),
-          ...(lostZones.length === 0 ? [] : [`zones: there is no ${listed(lostZones)}; the rule can't fire`]),
+          ...(lostZones.length === 0 ? [] : [`zones: there is no ${listed(lostZones)}; ${effectOf(rule, lostZones)}`]),
           ...(lost === undefined ? [] : [`commands: the user who set them ${lost}; they are not sent`]),
         ];
       }),
@@ -73,6 +75,10 @@ class StoredReferences implements RuleReferences {
     return (await this.#missingZones(accountKey, asked)).map(
       (id) => `${placeOf(fields, id)}: there is no geofence ${id}`,
     );
+  }
+
+  async lostZones(accountKey: number, fields: AlertRuleFields): Promise<ReadonlySet<string>> {
+    return new Set(await this.#missingZones(accountKey, zonesOf(fields)));
   }
 
   async #missingZones(accountKey: number, ids: readonly string[]): Promise<readonly string[]> {
@@ -123,6 +129,11 @@ class StoredReferences implements RuleReferences {
     const [group] = await this.#context.store.groups.some(accountKey, [id]);
     return group?.devices ?? [];
   }
+}
+
+/** What becomes of a rule without some of its zones. */
+function effectOf(rule: AlertRule, lost: readonly string[]): string {
+  return worksWithout(rule, (id) => lost.includes(id)) ? "the rule watches the others" : "the rule can't fire";
 }
 
 function placeOf({ parameters, conditions }: AlertRuleFields, zone: string): string {

@@ -132,7 +132,7 @@ export function createGeofences({ store, bus, clock, ids, visibility }: Geofence
         const uses = await usesOf(caller, geofence);
         if (!(await geofences.remove(geofence.key))) throw new ApiError("geofenceNotFound");
         changed(caller.accountKey);
-        return uses === 0 ? [] : [`alert rules that name it and can't fire any more: ${uses}`];
+        return uses === 0 ? [] : [`alert rules that name it and can't watch it any more: ${uses}`];
       }),
   };
 }

@@ -4,7 +4,7 @@ import { type TrialLine, TrialRequest } from "../contract/trial.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
 import type { Alert } from "../model/alert.ts";
-import type { AlertRuleFields } from "../model/alert-rule.ts";
+import { type AlertRuleFields, worksWithout } from "../model/alert-rule.ts";
 import type { Device } from "../model/device.ts";
 import { fuelTablesOf } from "../model/fuel-table.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
@@ -38,7 +38,7 @@ export interface TrialsContext {
   readonly alertTrial: AlertTrial;
   readonly devices: Pick<Devices, "find">;
   readonly rules: Pick<AlertRules, "stored" | "read">;
-  readonly references: Pick<RuleReferences, "unknownZones">;
+  readonly references: Pick<RuleReferences, "unknownZones" | "lostZones">;
   readonly alertRuleNeeds: AlertRuleNeeds;
   readonly results: Tally;
   readonly shownFrom: ShownFrom;
@@ -55,6 +55,11 @@ interface Wish {
   readonly to: number;
   readonly counters: Counters;
   readonly warnings: readonly string[];
+}
+
+interface TriedFields {
+  readonly fields: AlertRuleFields;
+  readonly lost: readonly string[];
 }
 
 /** The trials over the engine's. */
@@ -74,13 +79,13 @@ class CountedTrials implements Trials {
     const asked = rangeOf(request);
     const device = await devices.find(user, request.deviceId);
     const range = { ...asked, from: Math.max(asked.from, await this.#context.shownFrom(device)) };
-    const fields = await this.#fieldsOf(user, request, device.id);
+    const { fields, lost } = await this.#fieldsOf(user, request, device.id);
     const now = clock.now();
     if ((await results.entry(device.key, now)).daily >= dailyResults)
       throw new ApiError("dailyResults", [], secondsToNextDay(now));
     const counters = { apiUsage, apiDailyUsage };
     const needs = this.#context.alertRuleNeeds(fields).map((each) => `rule${each}`);
-    const warnings = [...unknownTerms(request, TrialRequest.properties), ...needs];
+    const warnings = [...unknownTerms(request, TrialRequest.properties), ...lost, ...needs];
     const wish: Wish = { device, ...range, counters, warnings };
     const run = range.from <= range.to ? alertTrial.run(fields, watchedOf(device), range) : noSteps();
     const steps = run[Symbol.asyncIterator]();
@@ -96,22 +101,21 @@ class CountedTrials implements Trials {
     }
   }
 
-  async #fieldsOf(user: User, { rule, ruleId }: TrialRequest, deviceId: string): Promise<AlertRuleFields> {
+  /** The rule that is tried, and what of it is gone. */
+  async #fieldsOf(user: User, { rule, ruleId }: TrialRequest, deviceId: string): Promise<TriedFields> {
     const { rules, references } = this.#context;
     if (ruleId !== undefined && rule === undefined) {
       const stored = await rules.stored(user, ruleId);
+      const gone = await references.lostZones(user.accountKey, stored);
       const problems = await references.unknownZones(user.accountKey, stored, undefined);
-      if (problems.length > 0)
-        throw new ApiError(
-          "invalidInput",
-          problems.map((problem) => `rule${problem}`),
-        );
-      return stored;
+      const lost = problems.map((problem) => `rule${problem}`);
+      if (!worksWithout(stored, (id) => gone.has(id))) throw new ApiError("invalidInput", lost);
+      return { fields: stored, lost };
     }
     if (rule === undefined || ruleId !== undefined)
       throw new ApiError("badRequest", ["body: must have either rule or ruleId"]);
     const { channels: _channels, commands: _commands, ...judged } = rule;
-    return rules.read(user, { ...judged, devices: [deviceId], groups: [] }, "body/rule");
+    return { fields: await rules.read(user, { ...judged, devices: [deviceId], groups: [] }, "body/rule"), lost: [] };
   }
 
   /** `first`: the first step that is no alert, which is counted already; `found`: the alerts before it. */

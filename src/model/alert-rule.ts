@@ -177,6 +177,15 @@ export type AlertRule = AlertRuleFields & {
   readonly modification: number;
 };
 
+/** Whether a rule can find something where some zones are gone: one of those that it watches is there, and all that its conditions name. */
+export function worksWithout(
+  { parameters, conditions }: Pick<AlertRuleFields, "parameters" | "conditions">,
+  isGone: (zone: string) => boolean,
+): boolean {
+  if (conditions.some((condition) => "zone" in condition && isGone(condition.zone))) return false;
+  return !("zones" in parameters) || parameters.zones.some((zone) => !isGone(zone));
+}
+
 /** Ids of the zones that a rule names, in its parameters and its conditions. */
 export function zonesOf({
   parameters,

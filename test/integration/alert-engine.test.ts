@@ -115,9 +115,33 @@ describe("notices", () => {
     assert.deepEqual([both, only, never].map(phases), [["raised", "over"], ["over"], ["raised"]]);
   });
 
+  it("a command goes out where the report has just arrived, whatever the tracker's clock says within an hour", async () => {
+    for (const [at, arrives] of [
+      [0, 0],
+      [0, 55],
+      [55, 0],
+    ] as const) {
+      const lane = await new AlertLane([speeding({ commands: [cut] })]).ready();
+      lane.submit([fix(at, 90, arrives)]);
+      assert.deepEqual(told(lane), ["command queued"], `${at} ${arrives}`);
+    }
+    for (const [at, arrives, why] of [
+      [0, 61, /more than an hour from its arrival/],
+      [61, 0, /more than an hour from its arrival/],
+    ] as const) {
+      const lane = await new AlertLane([speeding({ commands: [cut] })]).ready();
+      lane.submit([fix(at, 90, arrives)]);
+      assert.match(String(lane.notices[0]?.reason), why);
+    }
+    const waited = await new AlertLane([speeding({ commands: [cut] })]).ready();
+    // It arrived with one that came to be stored ten minutes later.
+    waited.submit([fix(0, 90, 1), fix(11, 50, 11)]);
+    assert.match(String(waited.notices[0]?.reason), /arrived more than 5 minutes ago/);
+  });
+
   it("a command that comes too late is not sent, but recorded; people are told", async () => {
     const lane = await new AlertLane([speeding({ channels: people, commands: [cut] })]).ready();
-    lane.submit([fix(0, 90, 60), fix(30, 50, 60)]);
+    lane.submit([fix(0, 90, 61), fix(30, 50, 61)]);
     lane.submit([fix(70, 50)]);
     lane.submit([fix(65, 95, 71)]);
     assert.deepEqual(
@@ -130,6 +154,49 @@ describe("notices", () => {
       ["suppressed", "suppressed"],
     );
     assert.equal(told(lane).filter((one) => one === "sms queued").length, 2);
+  });
+});
+
+describe("a zone that is gone", () => {
+  const port = { kind: "circle", center: [10, 10], radius: 1 } as const;
+  const near = (at: number, latitude: number): Arrival => {
+    const { report, receivedAt } = fix(at, 30);
+    return { report: report.type === "fix" ? { ...report, latitude } : report, receivedAt };
+  };
+  const phases = (lane: AlertLane) =>
+    lane.alerts.map(({ phase, facts }) => `${phase} ${facts.zone} ${facts.event ?? ""}`.trim());
+
+  it("leaves a rule watching the others", async () => {
+    const zones = ["gone", "port"];
+    const rules = [
+      ruleOf({ type: "forbiddenZone", parameters: { zones } }, 1),
+      ruleOf({ type: "allowedZone", parameters: { zones } }, 2),
+      ruleOf({ type: "controlZone", parameters: { zones } }, 3),
+      ruleOf({ type: "controlPoint", parameters: { zones, minutes: 0 } }, 4),
+    ];
+    const lane = await new AlertLane(rules, { port }).ready();
+    lane.submit([near(0, 10.1)]);
+    lane.submit([near(10, 10)]);
+    assert.deepEqual(phases(lane), [
+      "raised port",
+      "raised port",
+      "over port",
+      "raised port entered",
+      "raised port entered",
+    ]);
+  });
+
+  it("ends a rule that has no other, or a condition on it", async () => {
+    const rules = [
+      ruleOf({ type: "forbiddenZone", parameters: { zones: ["gone"] } }, 1),
+      ruleOf(
+        { type: "forbiddenZone", parameters: { zones: ["port"] }, conditions: [{ zone: "gone", operator: "outside" }] },
+        2,
+      ),
+    ];
+    const lane = await new AlertLane(rules, { port }).ready();
+    lane.submit([near(0, 10.1), near(10, 10)]);
+    assert.deepEqual(lane.alerts, []);
   });
 });
 

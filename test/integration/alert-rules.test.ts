@@ -266,6 +266,49 @@ describe("alert rules", () => {
     assert.deepEqual((await rest.call("GET", "/api/alertRules", { token })).json.rules, []);
   });
 
+  test("a rule on fuel is told with what it needs, when it is made, changed and tried; a device with what is wrong with its table", async () => {
+    const fuel = { ...speed, type: "fuelDecrease", parameters: { litres: 40, minutes: 20 } };
+    const made = await post(fuel);
+    const needs =
+      "/parameters: it needs the reading fuelVolume (litres), or the device's tag fuelTable, which makes litres of a raw value, in 3 reports before the change and 3 after it while the vehicle stands, or in 5 and 7 while it drives";
+    assert.deepEqual([made.status, made.json.warnings], [201, [`body${needs}`]]);
+    assert.deepEqual(made.json.parameters, { tank: 1, litres: 40, minutes: 20 });
+    const range = { deviceId: "a", from: "2026-01-01T00:00:00Z", to: "2026-01-01T00:00:01Z" };
+    const tried = await rest.call("POST", "/api/alertRules/try", { token, body: { ...range, ruleId: made.json.id } });
+    assert.ok(tried.body.includes(JSON.stringify(`rule${needs}`)), tried.body);
+    for (const parameters of [{ minutes: 20 }, { points: 10, litres: 40, minutes: 20 }])
+      assert.equal((await post({ ...fuel, parameters })).status, 400, JSON.stringify(parameters));
+    await remove(made.json.id);
+    const tags = { fuelTable: "analog1 0:0", fuelTable2: "analog2 0:0 5:90" };
+    const device = await rest.call("POST", "/api/devices", { token, body: { id: "tanks", tags } });
+    assert.deepEqual(device.json.warnings, [
+      "body/tags/fuelTable: must go on with 2 to 64 pairs of raw value and litres, such as 0.2:0 4.8:120; it is not used",
+    ]);
+    await rest.call("DELETE", "/api/devices/tanks", { token });
+  });
+
+  test("a zone of several that is deleted is a problem of the rule, which watches the others", async () => {
+    const geometry = { type: "Point", coordinates: [-74, 4.7], radius: 1 };
+    const [one, other] = [
+      (await rest.call("POST", "/api/geofences", { token, body: { name: "One", geometry } })).json,
+      (await rest.call("POST", "/api/geofences", { token, body: { name: "Other", geometry } })).json,
+    ];
+    const made = await post({ ...speed, type: "forbiddenZone", parameters: { zones: [one.id, other.id] } });
+    await rest.call("DELETE", `/api/geofences/${one.id}`, { token });
+    const path = `/api/alertRules/${made.json.id}`;
+    const problems = async () => (await rest.call("GET", path, { token })).json.problems;
+    assert.deepEqual(await problems(), [`zones: there is no ${one.id}; the rule watches the others`]);
+    const range = { deviceId: "a", from: "2026-01-01T00:00:00Z", to: "2026-01-01T00:00:01Z" };
+    const tried = () => rest.call("POST", "/api/alertRules/try", { token, body: { ...range, ruleId: made.json.id } });
+    const { status, body } = await tried();
+    assert.equal(status, 200);
+    assert.ok(body.includes(`rule/parameters/zones/0: there is no geofence ${one.id}`), body);
+    await rest.call("DELETE", `/api/geofences/${other.id}`, { token });
+    assert.match((await problems())[0], /the rule can't fire$/);
+    assert.equal((await tried()).status, 400);
+    await remove(made.json.id);
+  });
+
   test("what a rule refers to and is gone stands in its problems, and the rule can still be edited", async () => {
     const geometry = { type: "Point", coordinates: [-74, 4.7], radius: 1 };
     const zone = (await rest.call("POST", "/api/geofences", { token, body: { name: "Z", geometry } })).json;
@@ -286,7 +329,7 @@ describe("alert rules", () => {
     );
     assert.deepEqual([made.status, made.json.problems], [201, []]);
     const deleted = await rest.call("DELETE", `/api/geofences/${zone.id}`, { token });
-    assert.deepEqual(deleted.json.warnings, ["alert rules that name it and can't fire any more: 1"]);
+    assert.deepEqual(deleted.json.warnings, ["alert rules that name it and can't watch it any more: 1"]);
     for (const path of [`/api/groups/${group.id}`, "/api/devices/short"]) {
       const { json } = await rest.call("DELETE", path, { token });
       assert.deepEqual(json.warnings, ["alert rules that name it and can't watch it any more: 1"], path);

@@ -5,7 +5,7 @@ export function outsideOfAll({
   zones,
   zoneNames,
 }: Pick<JudgeSetup, "zones" | "zoneNames">): LevelJudge<{ readonly zone: string }> {
-  const zone = zoneNames.join(", ");
+  const zone = zoneNames.filter((name) => name !== "").join(", ");
   return {
     kind: "level",
     judge(seen) {

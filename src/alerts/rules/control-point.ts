@@ -1,7 +1,7 @@
 import type { AlertFactsOf } from "../../model/alert-facts.ts";
 import { checkMinutes, checkZones, minuteMs, minutesOf } from "../families/check.ts";
 import { wasMoving } from "../families/standing.ts";
-import { crossed, isIn, noEvents, noMemory, type RuleType, type Seen, wasIn } from "../judge.ts";
+import { crossed, isIn, noEvents, noMemory, noZone, type RuleType, type Seen, wasIn } from "../judge.ts";
 
 type Facts = AlertFactsOf["controlPoint"];
 
@@ -41,9 +41,12 @@ function move(seen: Seen, zones: readonly number[], names: readonly string[], mi
   const after: number[] = [];
   let changed = false;
   for (let place = 0; place < zones.length; place++) {
-    const bits = seen.zones.bits(zones[place] ?? -1);
+    const zone = zones[place] ?? noZone;
+    const bits = seen.zones.bits(zone);
     const at = placeIn(memory, place);
-    if (at >= 0 && (bits & isIn) === 0) {
+    // Nobody left a zone that is gone.
+    if (at >= 0 && zone === noZone) changed = true;
+    else if (at >= 0 && (bits & isIn) === 0) {
       changed = true;
       if (memory[at + 2] === 1)
         found.push({ zone: names[place] ?? "", event: "left", minutes: minutesOf(time - (memory[at + 1] ?? time)) });
@@ -53,8 +56,8 @@ function move(seen: Seen, zones: readonly number[], names: readonly string[], mi
       // Where it was before anything is known of it, and where it was already when the rule came, it did not arrive now.
       after.push(place, time, seen.zones.known && (bits & wasIn) === 0 ? 0 : 1);
     } else if (minutes === 0 && seen.zones.known && (bits & (wasIn | crossed)) === crossed) {
-      const zone = names[place] ?? "";
-      found.push({ zone, event: "entered", minutes: 0 }, { zone, event: "left", minutes: 0 });
+      const name = names[place] ?? "";
+      found.push({ zone: name, event: "entered", minutes: 0 }, { zone: name, event: "left", minutes: 0 });
     }
   }
   if (changed) seen.memory = after.length === 0 ? noMemory : after;

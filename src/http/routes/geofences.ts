@@ -149,7 +149,7 @@ function removeRoute(app: App, { geofences }: Services): void {
       tag: "Alerts",
       summary: "Delete a geofence",
       description:
-        "Rules that name it can't fire any more, and say so. Only a user who sees all of these can delete it.",
+        "Rules that name it watch their other zones, or can't fire any more where it was the last one or a condition's, and say so. Only a user who sees all of these can delete it.",
       permission: "write",
       input: { params: GeofencePath },
       ok: { 200: DoneAnswer },

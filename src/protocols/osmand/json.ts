@@ -76,12 +76,12 @@ function readLocation(location: JsonObject): Location | undefined {
     speed: mapped(coords.speed, (value) => speedOf(value * kmhOfMetersPerSecond)),
     course: mapped(coords.heading, courseOf),
     alarms,
-    readings: readingsOf(location, coords),
+    readings: readingsOf(location, coords, extras),
     attributes,
   };
 }
 
-function readingsOf(location: JsonObject, coords: JsonObject): Readings {
+function readingsOf(location: JsonObject, coords: JsonObject, extras: JsonObject): Readings {
   const state = objectOf(location.battery);
   const level = numberOf(state.level);
   const accuracy = numberOf(coords.accuracy);
@@ -91,9 +91,14 @@ function readingsOf(location: JsonObject, coords: JsonObject): Readings {
     ...(typeof state.is_charging === "boolean" && { charging: state.is_charging }),
     ...(typeof location.is_moving === "boolean" && { motion: location.is_moving }),
     ...(accuracy !== undefined && accuracy >= 0 && { accuracy }),
+    ...(isPercent(extras.fuel) && { fuel: extras.fuel }),
     // Metres on the device.
     ...(odometer !== undefined && odometer >= 0 && { odometer: odometer / 1000 }),
   };
+}
+
+function isPercent(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value <= 100;
 }
 
 /** The event that made the app send, its activity, whether a test provider made the position up, and whatever the app adds as extras. */
@@ -104,7 +109,7 @@ function attributesOf(location: JsonObject, extras: JsonObject, alarmCode: strin
     ["mock", location.mock],
     ["heartbeat", location.heartbeat],
     ["alarmCode", alarmCode],
-    ...Object.entries(extras).filter(([name]) => name !== "alarm"),
+    ...Object.entries(extras).filter(([name, value]) => name !== "alarm" && !(name === "fuel" && isPercent(value))),
   ];
   const attributes = new Map<string, string | number | boolean>();
   for (const [name, value] of entries) {

@@ -64,6 +64,16 @@ function measured(name: NumberReading, high: number, scale = 1): Take {
   });
 }
 
+/** A share in %; what is none stands under the app's own name. */
+function percentOr(name: "fuel"): Take {
+  return (draft, text) => {
+    const value = numberOf(text);
+    if (value === undefined || value < 0 || value > 100) return keep(draft, name, text);
+    draft.readings[name] = value;
+    return true;
+  };
+}
+
 function state(name: "charging" | "ignition" | "motion"): Take {
   return flag((draft, value) => {
     draft.readings[name] = value;
@@ -156,6 +166,8 @@ const takes: ReadonlyMap<string, Take> = new Map<string, Take>([
   ["accuracy", measured("accuracy", Number.MAX_SAFE_INTEGER)],
   ["hdop", measured("hdop", Number.MAX_SAFE_INTEGER)],
   ["batt", measured("battery", 100)],
+  // Another measure than % has another name with the apps.
+  ["fuel", percentOr("fuel")],
   ["sat", measured("satellites", 255)],
   // Metres, as the apps count them.
   ["odometer", measured("odometer", Number.MAX_SAFE_INTEGER, 0.001)],

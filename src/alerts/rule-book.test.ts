@@ -165,9 +165,9 @@ test("while the store is down nothing is prepared that is not known", async () =
   assert.ok(book.of(1));
 });
 
-test("a rule whose zone is gone stops, and is counted", async () => {
+test("a rule whose zones are all gone stops, and is counted; one that has another watches that", async () => {
   const { state, book, keys } = world();
-  state.rules = [ruleOf(1, ["a"], ["zone", "gone"]), ruleOf(2, ["a"])];
+  state.rules = [ruleOf(1, ["a"], ["gone"]), ruleOf(2, ["a"], ["zone", "gone"])];
   await book.prepare([1]);
   assert.deepEqual(keys("a"), [2]);
   assert.equal(book.broken, 1);

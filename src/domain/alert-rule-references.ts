@@ -1,15 +1,23 @@
 import { isOutsideWindow, type User } from "../model/account.ts";
 import { type AlertRule, type AlertRuleFields, worksWithout, zonesOf } from "../model/alert-rule.ts";
 import { mayCommand } from "../model/command.ts";
+import type { Device } from "../model/device.ts";
+import { protocolIds, protocolReadings } from "../model/protocol-ids.ts";
+import { readingKinds } from "../model/readings.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
 import { createReferences, listed, type References } from "./references.ts";
 import type { Visibility } from "./visibility.ts";
 
+/** Devices of a rule whose protocols are looked at: a fleet of more has hardly another one. */
+const mostLookedAt = 1000;
+
 /** What rules refer to, and what of it is gone. */
 export interface RuleReferences {
   /** For each of an account's rules, in their order, why it can't do all that it should. */
   problems(accountKey: number, rules: readonly AlertRule[]): Promise<readonly (readonly string[])[]>;
+  /** Warnings of attributes that no protocol of the rule's devices can give, each with its place below the rule. */
+  untold(accountKey: number, fields: AlertRuleFields): Promise<readonly string[]>;
   /** The zones that a rule names and that are gone. */
   lostZones(accountKey: number, fields: AlertRuleFields): Promise<ReadonlySet<string>>;
   /** Problems of a body, each with its place below the rule: zones that do not exist, but for those that the rule named before. */
@@ -77,6 +85,22 @@ class StoredReferences implements RuleReferences {
     );
   }
 
+  async untold(accountKey: number, { parameters, conditions, devices, groups }: AlertRuleFields) {
+    const asked = [
+      ...("attribute" in parameters ? [["/parameters/attribute", parameters.attribute] as const] : []),
+      ...conditions.flatMap((condition, at) =>
+        "attribute" in condition ? [[`/conditions/${at}/attribute`, condition.attribute] as const] : [],
+      ),
+    ].filter(([, name]) => Object.hasOwn(readingKinds, name));
+    if (asked.length === 0) return [];
+    const members = await this.#context.store.groups.some(accountKey, groups);
+    const ids = [...new Set([...devices, ...members.flatMap((group) => group.devices ?? [])])].slice(0, mostLookedAt);
+    const spoken = protocolsOf(await this.#context.store.devices.some(accountKey, ids, this.#context.clock.now()));
+    return asked
+      .filter(([, name]) => !spoken.some((protocol) => protocolReadings[protocol]?.includes(name) ?? true))
+      .map(([place, name]) => `${place}: no protocol of its devices gives ${name} (${spoken.join(", ")})`);
+  }
+
   async lostZones(accountKey: number, fields: AlertRuleFields): Promise<ReadonlySet<string>> {
     return new Set(await this.#missingZones(accountKey, zonesOf(fields)));
   }
@@ -129,6 +153,15 @@ class StoredReferences implements RuleReferences {
     const [group] = await this.#context.store.groups.some(accountKey, [id]);
     return group?.devices ?? [];
   }
+}
+
+/** Protocols that devices speak: those that they reported by, else those that they may, which is any where none is named. */
+function protocolsOf(devices: readonly Device[]): readonly string[] {
+  const all = devices.flatMap(({ spoken, identity }) => {
+    if (spoken.length > 0) return spoken.map(({ protocol }) => protocol);
+    return identity.protocols.length > 0 ? identity.protocols : protocolIds;
+  });
+  return all.length === 0 ? protocolIds : [...new Set(all)].sort();
 }
 
 /** What becomes of a rule without some of its zones. */

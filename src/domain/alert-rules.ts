@@ -138,9 +138,7 @@ class StoredRules implements AlertRules {
 
   async create(caller: User, body: AlertRuleBody): Promise<ChangedRule> {
     const fields = await this.#checked(caller, body, undefined);
-    return this.#alone(caller.accountKey, () =>
-      this.#make(caller, fields, [...warningsOf(body, "body"), ...this.#needs(fields, "body")]),
-    );
+    return this.#alone(caller.accountKey, () => this.#make(caller, fields, warningsOf(body, "body")));
   }
 
   replace(caller: User, id: string, body: AlertRuleBody): Promise<ChangedRule> {
@@ -222,10 +220,10 @@ class StoredRules implements AlertRules {
       const result = await store.alertRules.exchange(caller.accountKey, caller.key, change, now);
       this.#changed(caller.accountKey);
       const rules = made.flatMap(({ id }) => result.find((rule) => rule.id === id) ?? []);
-      const warnings = [
-        ...wishes.flatMap((wish) => warningsOf(wish.body, wish.where)),
-        ...read.flatMap(({ fields }, index) => this.#needs(fields, wishes[index]?.where ?? "body")),
-      ];
+      const needs = await Promise.all(
+        read.map(({ fields }, index) => this.#needs(caller, fields, wishes[index]?.where ?? "body")),
+      );
+      const warnings = [...wishes.flatMap((wish) => warningsOf(wish.body, wish.where)), ...needs.flat()];
       const asked = await askRecipients(
         caller.accountKey,
         made.map(({ fields }) => fields),
@@ -269,7 +267,9 @@ class StoredRules implements AlertRules {
     const { accountKey, key } = caller;
     const made = await store.alertRules.create(accountKey, key, ids.uuid(), fields, clock.now());
     this.#changed(accountKey);
-    return { rule: await this.#view(made), warnings: [...warnings, ...(await askRecipients(accountKey, [fields]))] };
+    const needs = await this.#needs(caller, fields, "body");
+    const asked = await askRecipients(accountKey, [fields]);
+    return { rule: await this.#view(made), warnings: [...warnings, ...needs, ...asked] };
   }
 
   async #replace(caller: User, rule: AlertRule, body: AlertRuleBody): Promise<ChangedRule> {
@@ -281,7 +281,7 @@ class StoredRules implements AlertRules {
     const asked = await askRecipients(caller.accountKey, [fields]);
     return {
       rule: await this.#view(replaced),
-      warnings: [...warningsOf(body, "body"), ...this.#needs(fields, "body"), ...asked],
+      warnings: [...warningsOf(body, "body"), ...(await this.#needs(caller, fields, "body")), ...asked],
     };
   }
 
@@ -305,8 +305,11 @@ class StoredRules implements AlertRules {
     return rules.map((rule, index) => ruleView(rule, problems[index] ?? []));
   }
 
-  #needs(fields: AlertRuleFields, where: string): readonly string[] {
-    return this.#context.alertRuleNeeds(fields).map((each) => `${where}${each}`);
+  /** What a rule needs in readings, and what of it its devices can't give. */
+  async #needs({ accountKey }: User, fields: AlertRuleFields, where: string): Promise<readonly string[]> {
+    const { alertRuleNeeds, references } = this.#context;
+    const all = [...alertRuleNeeds(fields), ...(await references.untold(accountKey, fields))];
+    return all.map((each) => `${where}${each}`);
   }
 
   #changed(accountKey: number): void {

@@ -38,7 +38,7 @@ export interface TrialsContext {
   readonly alertTrial: AlertTrial;
   readonly devices: Pick<Devices, "find">;
   readonly rules: Pick<AlertRules, "stored" | "read">;
-  readonly references: Pick<RuleReferences, "unknownZones" | "lostZones">;
+  readonly references: Pick<RuleReferences, "unknownZones" | "lostZones" | "untold">;
   readonly alertRuleNeeds: AlertRuleNeeds;
   readonly results: Tally;
   readonly shownFrom: ShownFrom;
@@ -84,7 +84,9 @@ class CountedTrials implements Trials {
     if ((await results.entry(device.key, now)).daily >= dailyResults)
       throw new ApiError("dailyResults", [], secondsToNextDay(now));
     const counters = { apiUsage, apiDailyUsage };
-    const needs = this.#context.alertRuleNeeds(fields).map((each) => `rule${each}`);
+    const { alertRuleNeeds, references } = this.#context;
+    const untold = await references.untold(user.accountKey, { ...fields, devices: [device.id], groups: [] });
+    const needs = [...alertRuleNeeds(fields), ...untold].map((each) => `rule${each}`);
     const warnings = [...unknownTerms(request, TrialRequest.properties), ...lost, ...needs];
     const wish: Wish = { device, ...range, counters, warnings };
     const run = range.from <= range.to ? alertTrial.run(fields, watchedOf(device), range) : noSteps();

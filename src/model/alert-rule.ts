@@ -183,7 +183,7 @@ export function worksWithout(
   isGone: (zone: string) => boolean,
 ): boolean {
   if (conditions.some((condition) => "zone" in condition && isGone(condition.zone))) return false;
-  return !("zones" in parameters) || parameters.zones.some((zone) => !isGone(zone));
+  return !("zones" in parameters) || parameters.zones.length === 0 || !parameters.zones.every(isGone);
 }
 
 /** Ids of the zones that a rule names, in its parameters and its conditions. */

@@ -287,6 +287,39 @@ describe("alert rules", () => {
     await rest.call("DELETE", "/api/devices/tanks", { token });
   });
 
+  test("a rule on a reading that no protocol of its devices gives is made, with a warning; one that may report by any is not warned of", async () => {
+    const body = { id: "plain", protocols: ["h02"] };
+    await rest.call("POST", "/api/devices", { token, body });
+    const heart = {
+      ...speed,
+      type: "attributeGreater",
+      parameters: { attribute: "rpm", value: 1 },
+      devices: ["plain"],
+    };
+    const made = await post(heart);
+    assert.deepEqual(
+      [made.status, made.json.warnings],
+      [201, ["body/parameters/attribute: no protocol of its devices gives rpm (h02)"]],
+    );
+    const conditions = [{ attribute: "rpm", operator: "greater", value: 1 }];
+    const put = { ...speed, devices: ["plain"], conditions };
+    const replaced = await rest.call("PUT", `/api/alertRules/${made.json.id}`, { token, body: put });
+    assert.deepEqual(replaced.json.warnings, [
+      "body/conditions/0/attribute: no protocol of its devices gives rpm (h02)",
+    ]);
+    await remove(made.json.id);
+    for (const fields of [
+      { devices: ["a", "plain"] },
+      { parameters: { attribute: "fuel", value: 1 } },
+      { parameters: { attribute: "ownAttribute", value: 1 } },
+    ]) {
+      const fine = await post({ ...heart, ...fields });
+      assert.deepEqual([fine.status, fine.json.warnings], [201, undefined]);
+      await remove(fine.json.id);
+    }
+    await rest.call("DELETE", "/api/devices/plain", { token });
+  });
+
   test("a zone of several that is deleted is a problem of the rule, which watches the others", async () => {
     const geometry = { type: "Point", coordinates: [-74, 4.7], radius: 1 };
     const [one, other] = [

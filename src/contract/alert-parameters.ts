@@ -116,6 +116,14 @@ export const parameterSchemas = {
     days: Type.Optional(between(0, 3650, "So many days before the device's `expires`. Unset: 0.")),
   }),
   idling: minutesOnly,
+  trip: Type.Object({
+    minutes: Type.Optional(between(1, longest, "It has ended when it has stood for so long. Unset: 5.")),
+  }),
+  parkedFor: Type.Object({ minutes: between(1, longest, "For so long.") }),
+  drivingFor: Type.Object({
+    minutes: between(1, longest, "For so long."),
+    restMinutes: Type.Optional(between(1, 1440, "A stop of so long is a rest. Unset: 15.")),
+  }),
   mileage: Type.Object({ km: between(0.001, 100_000_000, "km"), repeat }),
   lowBattery: Type.Object({ percent }),
   offline: Type.Object({ minutes: between(1, longest, "For so long.") }),

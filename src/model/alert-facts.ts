@@ -65,6 +65,10 @@ export interface AlertFactsOf {
   /** When it expires or expired; whole days until then, 0: it has. */
   readonly expired: { readonly expires: number; readonly days: number };
   readonly idling: Lasted;
+  /** `began` · `ended`, with how long it was driven. */
+  readonly trip: { readonly event: string; readonly minutes?: number };
+  readonly parkedFor: Lasted;
+  readonly drivingFor: Lasted;
   readonly mileage: Measured;
   /** `value` is absent where only the tracker's alarm told it. */
   readonly lowBattery: { readonly value?: number; readonly limit: number };

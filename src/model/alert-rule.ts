@@ -37,6 +37,12 @@ export interface AlertParameters {
   /** The device's `expires` comes within so many days; 0: it has come. */
   readonly expired: { readonly days: number };
   readonly idling: { readonly minutes: number };
+  /** Tells both: a trip began, and it ended, when the device has stood for so long. */
+  readonly trip: { readonly minutes: number };
+  /** The ignition is off and the device has not moved. */
+  readonly parkedFor: { readonly minutes: number };
+  /** Driven for so long without a rest of so long. */
+  readonly drivingFor: { readonly minutes: number; readonly restMinutes: number };
   /** The mileage reaches this; with `repeat`, each multiple of it. */
   readonly mileage: { readonly km: number; readonly repeat: boolean };
   /** The tracker's own battery: its alarm, or a level under this. */

@@ -100,6 +100,22 @@ export const en: Words = {
       raised: (facts, show) => `Idling for ${limit(facts, show)}`,
       over: (facts, show) => `Idling over ${afterAll(facts, show)}`,
     },
+    trip: {
+      title: "Trip",
+      raised: ({ event, minutes = 0 }, show) =>
+        event === "ended" ? `Trip ended after ${show.duration(minutes)}` : "Trip began",
+      over: (facts, show) => `Trip over ${after(facts, show)}`,
+    },
+    parkedFor: {
+      title: "Parked for long",
+      raised: (facts, show) => `Parked for ${limit(facts, show)}`,
+      over: (facts, show) => `Parked no longer ${afterAll(facts, show)}`,
+    },
+    drivingFor: {
+      title: "Driven without a rest",
+      raised: (facts, show) => `Driven for ${limit(facts, show)} without a rest`,
+      over: (facts, show) => `Rest taken ${afterAll(facts, show)}`,
+    },
     mileage: {
       title: "Mileage reached",
       raised: (facts, show) => {

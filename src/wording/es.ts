@@ -100,6 +100,22 @@ export const es: Words = {
       raised: (facts, show) => `Al ralentí desde hace ${limit(facts, show)}`,
       over: (facts, show) => `Ya no está al ralentí ${afterAll(facts, show)}`,
     },
+    trip: {
+      title: "Viaje",
+      raised: ({ event, minutes = 0 }, show) =>
+        event === "ended" ? `Viaje terminado tras ${show.duration(minutes)}` : "Viaje iniciado",
+      over: (facts, show) => `Viaje terminado ${after(facts, show)}`,
+    },
+    parkedFor: {
+      title: "Estacionado mucho tiempo",
+      raised: (facts, show) => `Estacionado desde hace ${limit(facts, show)}`,
+      over: (facts, show) => `Ya no está estacionado ${afterAll(facts, show)}`,
+    },
+    drivingFor: {
+      title: "Conducción sin descanso",
+      raised: (facts, show) => `Conducción desde hace ${limit(facts, show)} sin descanso`,
+      over: (facts, show) => `Descanso tomado ${afterAll(facts, show)}`,
+    },
     mileage: {
       title: "Kilometraje alcanzado",
       raised: (facts, show) => {

@@ -9,6 +9,7 @@ import { attributeLess } from "./attribute-less.ts";
 import { controlPoint } from "./control-point.ts";
 import { controlZone } from "./control-zone.ts";
 import { driverAuthenticationFailed } from "./driver-authentication-failed.ts";
+import { drivingFor } from "./driving-for.ts";
 import { expired } from "./expired.ts";
 import { forbiddenZone } from "./forbidden-zone.ts";
 import { fuelDecrease } from "./fuel-decrease.ts";
@@ -25,6 +26,7 @@ import { lowBattery } from "./low-battery.ts";
 import { mileage } from "./mileage.ts";
 import { notMoving } from "./not-moving.ts";
 import { offline } from "./offline.ts";
+import { parkedFor } from "./parked-for.ts";
 import { powerDisconnected } from "./power-disconnected.ts";
 import { route } from "./route.ts";
 import { rpmOver } from "./rpm-over.ts";
@@ -33,6 +35,7 @@ import { speedLess } from "./speed-less.ts";
 import { speedOver } from "./speed-over.ts";
 import { temperatureGreater } from "./temperature-greater.ts";
 import { temperatureLess } from "./temperature-less.ts";
+import { trip } from "./trip.ts";
 import { vehicleBatteryLess } from "./vehicle-battery-less.ts";
 import { vibration } from "./vibration.ts";
 
@@ -50,6 +53,9 @@ export const ruleTypes: { readonly [T in AlertType]: RuleType<T> } = {
   alarm,
   expired,
   idling,
+  trip,
+  parkedFor,
+  drivingFor,
   mileage,
   lowBattery,
   offline,

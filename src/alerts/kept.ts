@@ -104,9 +104,9 @@ export function levelAt({ points }: Kept, count: number): number | undefined {
   return level;
 }
 
-/** The points with a newer one: of each level, the last two of it or a higher one stay. */
+/** The points with another one: of each level, the last two of it or a higher one stay. */
 export function withPoint(points: readonly Point[], point: Point): readonly Point[] {
-  const all = [...points, point];
+  const all = [...points, point].sort((one, other) => one.time - other.time || one.count - other.count);
   return all.filter(({ level }, at) => {
     let newer = 0;
     for (let next = at + 1; next < all.length; next++) if ((all[next]?.level ?? 0) >= level) newer++;

@@ -1,5 +1,12 @@
 import type { AccountWording, Alert, AlertFacts } from "../model/alert.ts";
-import { type DeviceState, type LocationRecord, noTotals, placeBefore, type RecordPlace } from "../model/location.ts";
+import {
+  type DeviceState,
+  firstArrival,
+  type LocationRecord,
+  noTotals,
+  placeBefore,
+  type RecordPlace,
+} from "../model/location.ts";
 import type { Review, ReviewOutcome, WatchedDevice } from "../ports/alert-engine.ts";
 import type { Ids } from "../ports/ids.ts";
 import { AlertWriter, mostAlerts, type NoticeRoom } from "./alert-writer.ts";
@@ -7,7 +14,7 @@ import type { CompiledRule } from "./compiled-rule.ts";
 import { deviceTime } from "./device-time.ts";
 import type { Finder } from "./evaluate.ts";
 import { Seen } from "./judge.ts";
-import { type Kept, type LateMark, type Point, placeOf, sinceOf } from "./kept.ts";
+import { type Kept, type LateMark, type Point, placeOf, sinceOf, withPoint } from "./kept.ts";
 import { idle, raised } from "./machine.ts";
 import { observationOf } from "./observation.ts";
 import { RuleFold } from "./rule-fold.ts";
@@ -65,7 +72,7 @@ class Episodes implements Finder {
     const next = Number.POSITIVE_INFINITY;
     const began = foundAt(seen, time, facts);
     const place = this.#places.get(rule) ?? -1;
-    const episode = { rule: place, began, before: false, over: undefined, end, next };
+    const episode = { rule: place, began, over: undefined, end, next };
     this.list.push(episode);
     this.#last.set(place, episode);
     this.#open.push(episode);
@@ -101,6 +108,10 @@ export class DeviceReview implements Review {
   readonly #made: Point[] = [];
   /** Where the fold met what is kept. */
   #met: Point | undefined;
+  /** Behind the last late record: what comes of a backlog next is mostly what follows it. */
+  #behind: Point | undefined;
+  /** How many records there were at the least when those taken so far had come. */
+  #count = 0;
 
   constructor(setup: ReviewSetup, kept: Kept, mark: LateMark) {
     const { rules } = setup;
@@ -119,7 +130,7 @@ export class DeviceReview implements Review {
 
   /** Event time from which on what was told is asked for. */
   get toldFrom(): number {
-    return this.#start?.time ?? 0;
+    return this.#found.list.reduce((first, { began }) => Math.min(first, began.time), this.#start?.time ?? 0);
   }
 
   begin(before: LocationRecord | undefined): void {
@@ -140,11 +151,19 @@ export class DeviceReview implements Review {
     const fold = this.#fold;
     if (fold === undefined) throw new Error("a review takes records after it began");
     for (const record of records) {
+      if (this.#behind === undefined && record.time > this.#mark.to) this.#behind = this.#pointAt(fold);
       if (this.#pass(record, fold)) return false;
+      this.#count = Math.max(this.#count, record.arrival - firstArrival + 1);
       if (record.arrival < placeOf({ time: 0, count: this.#mark.count + 1 }).arrival) this.#found.passed(record.time);
       fold.observe(observationOf(record), record.totals, { now, heardAt: now });
     }
     return true;
+  }
+
+  #pointAt(fold: RuleFold): Point {
+    const { rules } = this.#setup;
+    const { time, states, totals } = fold;
+    return { time, count: this.#count, level: 1, rows: pointRows(rules, states, time), sums: pointSums(rules, totals) };
   }
 
   /** Makes the points before a record again. True: what is kept at one of them is what the fold came to, and no late record follows. */
@@ -152,8 +171,7 @@ export class DeviceReview implements Review {
     for (;;) {
       const stale = this.#stale[this.#made.length];
       if (stale === undefined || !isBehind(record, stale)) return false;
-      const { rules } = this.#setup;
-      const [rows, sums] = [pointRows(rules, fold.states, fold.time), pointSums(rules, fold.totals)];
+      const { rows, sums } = this.#pointAt(fold);
       if (rows === stale.rows && stale.time > this.#mark.to && sums.join() === stale.sums.join()) {
         this.#met = stale;
         return true;
@@ -179,9 +197,14 @@ export class DeviceReview implements Review {
       const throttled = live.map((one, at) => ({ ...one, mail: own[at]?.mail }));
       return { ...outcome, rules: texts.keep(device.key, rules, throttled, kept, time, now), isWhole };
     }
-    const points = [...kept.points.filter((point) => point.time < this.#mark.from), ...this.#made];
+    const before = kept.points.filter((point) => point.time < this.#mark.from);
     const rest = this.#met === undefined ? [] : this.#stale.slice(this.#made.length);
-    const after = { ...kept, points: [...points, ...rest], late: undefined };
+    const points = [...before, ...this.#made, ...rest];
+    const after = {
+      ...kept,
+      points: this.#behind === undefined ? points : withPoint(points, this.#behind),
+      late: undefined,
+    };
     return { ...outcome, rules: texts.keep(device.key, rules, own, after, time, now), isWhole };
   }
 
@@ -209,9 +232,7 @@ export class DeviceReview implements Review {
     const { rules } = this.#setup;
     // Where a report had as many alerts as are kept, those that were left out count as told.
     const crowded = crowdedIn(told);
-    const young = episodes.filter(
-      ({ began, before }) => before || (began.time > now - oldestToldMs && !crowded.has(began.time)),
-    );
+    const young = episodes.filter(({ began: { time } }) => time > now - oldestToldMs && !crowded.has(time));
     const byRule = Map.groupBy(young, ({ rule }) => rule);
     const byKey = Map.groupBy(
       told.filter(({ phase, time }) => phase === "over" || !crowded.has(time)),
@@ -239,7 +260,7 @@ export class DeviceReview implements Review {
       const facts = state.facts ?? {};
       const began = { time: state.firedAt, observation: undefined, totals: noTotals, facts };
       const [end, next] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-      episodes.push({ rule, began, before: true, over: undefined, end, next });
+      episodes.push({ rule, began, over: undefined, end, next });
     });
     return episodes;
   }

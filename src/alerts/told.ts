@@ -16,8 +16,6 @@ export interface Episode {
   /** The rule's place. */
   readonly rule: number;
   readonly began: FoundAt;
-  /** It had begun before the fold did: it is known. */
-  readonly before: boolean;
   /** Undefined: it goes on, or nobody is told of its end. */
   over: FoundAt | undefined;
   /** When it ended, if only because the rule was in force no longer; Infinity: it goes on. */
@@ -64,21 +62,20 @@ export function compared(episodes: readonly Episode[], told: ToldRule): Verdict 
   for (const key of new Set([...byKey.keys(), ...standing.keys()])) {
     const own = byKey.get(key) ?? [];
     const following = new Map(own.map((one, at) => [one, own[at + 1]?.began.time ?? Number.POSITIVE_INFINITY]));
-    const until = (episode: Episode, most: number) => Math.min(most, following.get(episode) ?? most);
     const same = withSame(own, standing.get(key) ?? []);
+    const untilNext = (one: Episode, most: number) => Math.min(most, following.get(one) ?? most);
     // What lasted until an alert is what it told of.
-    const lasting = rule.momentary ? { ...same, pairs: [] } : paired(same, (one) => until(one, one.end));
-    const open = lasting.open.filter(({ began, before }) => !before && began.time !== told.judged);
-    const moved = isSum(own)
-      ? inTurn({ open, left: lasting.left })
-      : paired({ open, left: lasting.left }, (one) => until(one, reachOf(one, told)));
+    const lasting = rule.momentary ? same : paired(same, (one) => untilNext(one, one.end));
+    const open = lasting.open.filter(({ began }) => began.time !== told.judged);
+    const unpaired = { open, left: lasting.left };
+    const moved = isSum(own) ? inTurn(unpaired) : paired(unpaired, (one) => untilNext(one, reachOf(one, told)));
     for (const [episode, alert] of moved.pairs) {
       withdrawn.push(alert);
       known.push(episode);
     }
     for (const episode of moved.open) {
       const { time } = episode.began;
-      if (gone.has(time)) known.push(episode);
+      if (gone.get(key)?.has(time)) known.push(episode);
       else (told.lasted.some(([from, to]) => from < time && time < to) ? split : untold).push(episode);
     }
     for (const alert of moved.left) if (alert.time > told.from && alert.time < told.to) withdrawn.push(alert);
@@ -95,17 +92,17 @@ function keyOf({ momentary }: CompiledRule, { zone, event, limit }: AlertFacts):
   return momentary ? JSON.stringify([zone, event, limit]) : "";
 }
 
-/** What was raised and not withdrawn, by its key; and when something was that is. */
+/** What was raised and not withdrawn, by its key; and of what was withdrawn, the times. */
 function raisedIn({ rule, alerts }: ToldRule) {
   const standing = new Map<string, Alert[]>();
-  const gone = new Set<number>();
+  const gone = new Map<string, Set<number>>();
   for (const alert of alerts) {
     const key = keyOf(rule, alert.facts);
     const same = standing.get(key) ?? [];
     standing.set(key, same);
     if (alert.phase === "raised") same.push(alert);
     if (alert.phase !== "withdrawn") continue;
-    gone.add(alert.time);
+    gone.set(key, (gone.get(key) ?? new Set()).add(alert.time));
     const at = same.findIndex(({ time }) => time === alert.time);
     if (at >= 0) same.splice(at, 1);
   }

@@ -82,7 +82,7 @@ export class Reviews {
     const loading = engine.prepare([device.accountKey]);
     if (loading !== undefined) await loading;
     let reading: Reading | undefined;
-    for (let tries = 0; tries < mostTries && !this.#stopping; tries++) {
+    for (let tries = 0; tries < mostTries && !this.#stopping; ) {
       const state = await this.#stateOf(device.key);
       if (state === undefined) return;
       if (reading === undefined) {
@@ -92,7 +92,9 @@ export class Reviews {
       }
       const tried = await this.#try(device, reading);
       if (tried === "done") return;
-      if (tried !== "reported") reading = undefined;
+      if (tried === "anew") reading = undefined;
+      // What is told goes on commit by commit, however many these are.
+      if (tried !== "more") tries++;
     }
     // The engine tells of it again.
   }

@@ -34,7 +34,7 @@ function shown(alerts: readonly Alert[] | undefined): string {
     .join("\n");
 }
 
-/** Each episode of a trial has one alert, at its beginning or later, before the next begins; and each alert is of one. */
+/** Each episode of a trial has one alert, at its beginning or, of what lasts, later before the next begins; and each alert is of one. */
 export function compareRaised(
   rule: Pick<AlertRule, "name" | "type">,
   told: readonly Alert[],

@@ -75,6 +75,6 @@ test("what was told of a history is what a trial tells of it, in whatever order 
       for (const { id, phase } of lane.alerts) if (phase === "withdrawn") assert.ok(!noticed.has(id));
       if (way === "in order") assert.ok(lane.alerts.every(({ late, id }) => !late && noticed.has(id)));
     }),
-    { numRuns: 40 },
+    { numRuns: 60 },
   );
 });

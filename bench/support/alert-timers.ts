@@ -58,7 +58,7 @@ async function measure(rules: readonly AlertRule[]): Promise<{ readonly cpuMs: n
     graceMs: 0,
     noticesPerMinute: 6000,
     onLate: () => {},
-  onDue: (due) => {
+    onDue: (due) => {
       told += due.length;
     },
   });

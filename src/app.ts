@@ -20,6 +20,7 @@ import { capsBy } from "./model/caps.ts";
 import { createRecipientAsking } from "./notify/ask-recipient.ts";
 import { createLetters, type PostOffice } from "./notify/letters.ts";
 import { createOutbox, type Outbox } from "./notify/outbox.ts";
+import { createTelegramSender } from "./notify/telegram.ts";
 import { createWebhookCheck, createWebhookSender } from "./notify/webhook.ts";
 import {
   createHealth,
@@ -43,6 +44,7 @@ import { protocols } from "./protocols/index.ts";
 import { measureStore } from "./store/figures.ts";
 import { openStore as openStoreOf } from "./store/open.ts";
 import type { OpenedStore } from "./store/opened.ts";
+import { problemsOfBody } from "./wording/index.ts";
 
 /** The running service. */
 export interface App {
@@ -252,7 +254,7 @@ async function createSenders(config: Config, deps: Pick<HttpDeps, "clock" | "ids
 }
 
 async function outboxOf(
-  { caps, mail, webhooks, notices }: Config,
+  { caps, mail, webhooks, notices, telegram }: Config,
   parts: Pick<HttpDeps, "store" | "bus" | "clock" | "ids" | "log" | "metrics">,
   { mailer, sms, http }: Pick<Parts, "mailer" | "sms" | "http">,
 ): Promise<Outbox> {
@@ -265,6 +267,7 @@ async function outboxOf(
       mailer,
       sms,
       webhooks: createWebhookSender({ allowPrivate: webhooks.allowPrivate === "on" }, parts),
+      telegram: createTelegramSender({ url: telegram.url }, parts),
       commands: http.commandRunner,
       mapLink: notices.mapLink,
       smsParts: notices.smsParts,
@@ -274,9 +277,10 @@ async function outboxOf(
 
 function limitsOf(
   config: Config,
-): Pick<HttpDeps, "checkWebhook" | "codeLimits" | "caps" | "resends" | "requireEncryptedPasswords"> {
+): Pick<HttpDeps, "checkWebhook" | "checkTemplate" | "codeLimits" | "caps" | "resends" | "requireEncryptedPasswords"> {
   const { caps, notices, passwords, recipients, webhooks } = config;
   return {
+    checkTemplate: problemsOfBody,
     checkWebhook: createWebhookCheck({ allowPrivate: webhooks.allowPrivate === "on" }),
     caps,
     codeLimits: recipients,

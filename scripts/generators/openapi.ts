@@ -61,6 +61,7 @@ async function documentOver(parts: Pick<Parameters<typeof createHttp>[1], "store
       checkAlertRule: checkRule,
       alertRuleNeeds: () => [],
       checkWebhook: () => undefined,
+      checkTemplate: () => [],
       alertTrial: new RuleTrial({
         geofences: parts.store.geofences,
         accounts: parts.store.accounts,

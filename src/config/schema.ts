@@ -269,6 +269,14 @@ export const configSchema = Type.Object({
         "Let rules call webhooks at private and loopback addresses: any user who may change rules can reach the machines of the service's own network then. Metadata services of clouds stay refused, redirects are never followed.",
     }),
   }),
+  telegram: Type.Object({
+    url: text("https://api.telegram.org", {
+      env: "WAYBEAM_TELEGRAM_URL",
+      pattern: "^https?://[^\\s/?#]+(/[^\\s?#]*[^\\s?#/])?$",
+      example: "an http or https address without a slash at its end",
+      description: "The Bot API that messages of rules go to: Telegram's, or a Bot API server of your own.",
+    }),
+  }),
   sms,
   passwords: Type.Object({
     requireEncrypted: Type.Boolean({

@@ -1,11 +1,11 @@
 import Type, { type Static } from "typebox";
-import { type AlertType, type UnitSystem, type Weekday, weekdays } from "../model/alert-rule.ts";
+import { type AlertType, type Weekday, weekdays } from "../model/alert-rule.ts";
 import type { CommandFormat } from "../model/command.ts";
-import { type Language, languages } from "../model/language.ts";
+import { channels } from "./alert-channels.ts";
 import { alertTypes, type GivenTrigger, parameterSchemas } from "./alert-parameters.ts";
 import { commandForms } from "./command.ts";
 import { success } from "./envelope.ts";
-import { anyText, emailPattern, longestEmail, notBlank, webUrl } from "./forms.ts";
+import { anyText, notBlank } from "./forms.ts";
 import { listed } from "./page.ts";
 import {
   GivenName,
@@ -23,8 +23,6 @@ const mostOfDevice = 100;
 /** Devices that a rule names one by one; more are a group's. */
 const mostDevices = 1000;
 const mostGroups = 100;
-/** Recipients of each kind: every alert is a message to each of them. */
-const mostRecipients = 20;
 /** Conditions of a rule: what nobody can read any more is no rule, and their states are bits of one number. */
 const mostConditions = 10;
 const mostCommands = 10;
@@ -36,7 +34,6 @@ const longestHold = 604_800;
 const longestCooldown = 2_592_000;
 const longestDelay = 86_400;
 
-const units: readonly UnitSystem[] = ["metric", "imperial"];
 const formats: readonly CommandFormat[] = ["Text", "Hex", "Base64"];
 const operators = ["equal", "greater", "less", "inside", "outside"] as const;
 
@@ -116,73 +113,6 @@ const hysteresis = Type.Object({
   ),
   cooldownSeconds: Type.Optional(
     Type.Number({ minimum: 0, maximum: longestCooldown, description: "Least time between two alerts. Unset: 0." }),
-  ),
-});
-
-const wording = {
-  language: Type.Optional(
-    Type.Unsafe<Language | null>({
-      type: ["string", "null"],
-      enum: [...languages, null],
-      description: "Unset: the account's.",
-    }),
-  ),
-  timeZone: Type.Optional(
-    GivenTextOrNull({ maxLength: 64, description: "IANA name. Unset: the account's.", documented: "timeZone" }),
-  ),
-  units: Type.Optional(Type.Unsafe<UnitSystem>({ type: "string", enum: [...units], description: "Unset: metric." })),
-};
-
-const channels = Type.Object({
-  email: Type.Optional(
-    Type.Array(
-      Type.Object({
-        to: GivenText({
-          maxLength: longestEmail,
-          examples: ["ana@example.com"],
-          documented: { pattern: emailPattern },
-        }),
-        ...wording,
-      }),
-      {
-        maxItems: mostRecipients,
-      },
-    ),
-  ),
-  sms: Type.Optional(
-    Type.Array(
-      Type.Object({
-        to: Type.String({
-          maxLength: 32,
-          pattern: "^(?:[ ().-]*\\+)?(?:[ ().-]*[0-9]){3,20}[ ().-]*$",
-          description: "A phone number, with its country code after a +.",
-          examples: ["+573001234567"],
-        }),
-        ...wording,
-      }),
-      { maxItems: mostRecipients, description: "Needs the privilege `sendSmsAlerts`." },
-    ),
-  ),
-  webhook: Type.Optional(
-    Type.Array(
-      Type.Object({
-        url: GivenText({
-          maxLength: 2048,
-          examples: ["https://example.com/hooks/fleet"],
-          description:
-            "An address of a private network is refused unless the configuration allows it; one of a cloud's metadata service always.",
-          documented: { pattern: webUrl },
-        }),
-        secret: Type.Optional(
-          GivenTextOrNull({
-            minLength: 16,
-            maxLength: 256,
-            description: "Key of the signature. Never shown again: unset, the one that is stored for this URL stays.",
-          }),
-        ),
-      }),
-      { maxItems: mostRecipients },
-    ),
   ),
 });
 
@@ -270,6 +200,7 @@ const settableExample = {
     email: [{ to: "ana@example.com", language: "es", timeZone: null, units: "metric" }],
     sms: [],
     webhook: [],
+    telegram: [],
   },
   commands: [],
   critical: false,

@@ -11,7 +11,7 @@ import type {
   Recipient,
   WebhookTarget,
 } from "../model/alert-rule.ts";
-import type { AlertRuleCheck, WebhookCheck } from "../ports/alert-rule-check.ts";
+import type { AlertRuleCheck, TemplateCheck, WebhookCheck } from "../ports/alert-rule-check.ts";
 import { readTrigger } from "./alert-parameters.ts";
 import { payloadOf } from "./command-payload.ts";
 import { isEmail } from "./email.ts";
@@ -31,6 +31,8 @@ export interface ReadRule {
 /** A rule as the API shows it. Secrets are null. */
 export function ruleView(rule: AlertRule, problems: readonly string[]): AlertRuleView {
   const { email, sms, webhook } = rule.channels;
+  const calls = webhook.filter(({ format }) => format !== "telegram");
+  const chats = webhook.filter(({ format }) => format === "telegram");
   return {
     id: rule.id,
     name: rule.name,
@@ -45,7 +47,12 @@ export function ruleView(rule: AlertRule, problems: readonly string[]): AlertRul
     channels: {
       email: email.map((recipient) => ({ ...recipient })),
       sms: sms.map((recipient) => ({ ...recipient })),
-      webhook: webhook.map(({ url }) => ({ url, secret: null })),
+      webhook: calls.map(({ url, format, template }) => ({
+        ...{ url, secret: null },
+        ...(format !== undefined && format !== "telegram" && { format }),
+        ...(template !== undefined && { template }),
+      })),
+      telegram: chats.map(({ url, reader }) => ({ chat: url.slice(telegramUrl.length), token: null, ...reader })),
     },
     commands: rule.commands.map((command) => ({ ...command })),
     critical: rule.critical,
@@ -62,7 +69,11 @@ export function ruleView(rule: AlertRule, problems: readonly string[]): AlertRul
 export interface RuleChecks {
   readonly checkAlertRule: AlertRuleCheck;
   readonly checkWebhook: WebhookCheck;
+  readonly checkTemplate: TemplateCheck;
 }
+
+/** Begins the URL of a chat of Telegram. */
+const telegramUrl = "telegram:";
 
 /**
  * Reads a body that has passed its schema; what it leaves out takes its default. Secrets of webhooks that it does not give are taken from `kept` by their URL.
@@ -140,7 +151,7 @@ interface WebhookReading {
 }
 
 function readChannels(
-  { email = [], sms = [], webhook = [] }: Given<"channels">,
+  { email = [], sms = [], webhook = [], telegram = [] }: Given<"channels">,
   reading: WebhookReading,
   report: Report,
 ): AlertChannels {
@@ -155,7 +166,10 @@ function readChannels(
   const channels = {
     email: email.map(recipient("email")),
     sms: sms.map(recipient("sms")),
-    webhook: webhook.map((given, index) => readWebhook(given, reading, `/channels/webhook/${index}`, report)),
+    webhook: [
+      ...webhook.map((given, index) => readWebhook(given, reading, `/channels/webhook/${index}`, report)),
+      ...telegram.map((given, index) => readChat(given, reading, `/channels/telegram/${index}`, report)),
+    ],
   };
   reportRepeated(
     channels.email.map(({ to }) => to.toLowerCase()),
@@ -168,8 +182,13 @@ function readChannels(
     report,
   );
   reportRepeated(
-    channels.webhook.map(({ url }) => url),
+    webhook.map(({ url }) => url),
     "/channels/webhook",
+    report,
+  );
+  reportRepeated(
+    telegram.map(({ chat }) => chat),
+    "/channels/telegram",
     report,
   );
   return channels;
@@ -180,7 +199,7 @@ function reportRepeated(targets: readonly string[], place: string, report: Repor
 }
 
 function readWebhook(
-  given: { readonly url: string; readonly secret?: string | null },
+  given: Required<Given<"channels">>["webhook"][number],
   { kept, checks }: WebhookReading,
   place: string,
   report: Report,
@@ -189,9 +208,29 @@ function readWebhook(
   // One that the rule has already stays, so that all else of the rule can be changed; its calls are refused.
   const problem = before === undefined ? problemOfUrl(given.url, checks) : undefined;
   if (problem !== undefined) report(`${place}/url: ${problem}`);
-  const secret = given.secret ?? before?.secret;
-  if (secret === undefined) report(`${place}/secret: is required for a new URL`);
-  return { url: given.url, secret: secret ?? "" };
+  const { format = "waybeam", template = null } = given;
+  const secret = given.secret ?? before?.secret ?? (format === "waybeam" ? undefined : "");
+  if (secret === undefined || (secret === "" && format === "waybeam"))
+    report(`${place}/secret: is required for a new URL`);
+  if (template !== null && format !== "template") report(`${place}/template: goes with the format template`);
+  if (format === "waybeam") return { url: given.url, secret: secret ?? "" };
+  if (format !== "template") return { url: given.url, secret: secret ?? "", format };
+  if (template === null) report(`${place}/template: is required with the format template`);
+  else for (const wrong of checks.checkTemplate(template)) report(`${place}/template: ${wrong}`);
+  return { url: given.url, secret: secret ?? "", format, template: template ?? "" };
+}
+
+function readChat(
+  { chat, token, language = null, timeZone, units = "metric" }: Required<Given<"channels">>["telegram"][number],
+  { kept }: WebhookReading,
+  place: string,
+  report: Report,
+): WebhookTarget {
+  const url = telegramUrl + chat;
+  const secret = token ?? kept.find((target) => target.url === url)?.secret;
+  if (secret === undefined) report(`${place}/token: is required for a new chat`);
+  const reader = { language, timeZone: readZone(timeZone, `${place}/timeZone`, report), units };
+  return { url, secret: secret ?? "", format: "telegram", reader };
 }
 
 function problemOfUrl(text: string, { checkWebhook }: RuleChecks): string | undefined {

@@ -9,7 +9,7 @@ import type { PatchRequest } from "../contract/patch.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
 import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
-import type { AlertRuleCheck, AlertRuleNeeds, WebhookCheck } from "../ports/alert-rule-check.ts";
+import type { AlertRuleCheck, AlertRuleNeeds, TemplateCheck, WebhookCheck } from "../ports/alert-rule-check.ts";
 import type { NamedByRule, RuleExchange } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -83,6 +83,7 @@ export interface AlertRulesContext {
   readonly checkAlertRule: AlertRuleCheck;
   readonly alertRuleNeeds: AlertRuleNeeds;
   readonly checkWebhook: WebhookCheck;
+  readonly checkTemplate: TemplateCheck;
   readonly askRecipients: AskRecipients;
 }
 

@@ -121,7 +121,7 @@ function noticeView(notice: Notice, alertName: string | null): NoticeView {
     id,
     alertId,
     alertName,
-    channel: channelNames[damaged ?? target.channel] ?? "Command",
+    channel: isChat(target) ? "Telegram" : (channelNames[damaged ?? target.channel] ?? "Command"),
     recipient: damaged === undefined ? recipientOf(target) : null,
     state,
     reason: damaged === undefined ? notice.reason : (notice.reason ?? damagedTarget),
@@ -129,6 +129,10 @@ function noticeView(notice: Notice, alertName: string | null): NoticeView {
     creation: formatInstant(creation),
     finishedAt: finishedAt === null ? null : formatInstant(finishedAt),
   };
+}
+
+function isChat(target: NoticeTarget): boolean {
+  return target.channel === "webhook" && target.format === "telegram";
 }
 
 /** What peers answer may name the recipient; only the reasons of what was suppressed are all our own. */
@@ -139,8 +143,11 @@ function withoutRecipient(view: NoticeView): NoticeView {
 /** Of a webhook no user info and query: they may be secrets. Null: no URL. */
 function recipientOf(target: NoticeTarget): string | null {
   if (target.channel === "webhook") {
+    const { format } = target;
+    if (format === "telegram") return target.url;
     const url = URL.parse(target.url);
-    return url && `${url.origin}${url.pathname}`;
+    // The path of these is all the secret that they have.
+    return url && (format === "slack" || format === "teams" ? url.origin : `${url.origin}${url.pathname}`);
   }
   return target.channel === "command" ? target.command : target.to;
 }

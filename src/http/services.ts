@@ -26,7 +26,7 @@ import { createUsers, type Users } from "../domain/users.ts";
 import { createVisibility } from "../domain/visibility.ts";
 import type { User } from "../model/account.ts";
 import { type Caps, type CapsOf, capsBy } from "../model/caps.ts";
-import type { AlertRuleCheck, AlertRuleNeeds, WebhookCheck } from "../ports/alert-rule-check.ts";
+import type { AlertRuleCheck, AlertRuleNeeds, TemplateCheck, WebhookCheck } from "../ports/alert-rule-check.ts";
 import type { AlertTrial } from "../ports/alert-trial.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock, ClockTrust } from "../ports/clock.ts";
@@ -89,6 +89,7 @@ export interface HttpDeps {
   readonly checkAlertRule: AlertRuleCheck;
   readonly alertRuleNeeds: AlertRuleNeeds;
   readonly checkWebhook: WebhookCheck;
+  readonly checkTemplate: TemplateCheck;
   readonly alertTrial: AlertTrial;
   /** What accounts may send and hold unless the operator said otherwise. */
   readonly caps: Omit<Caps, "unconfirmedRecipients"> & { readonly identifiersPerLicense: number };

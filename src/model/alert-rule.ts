@@ -1,6 +1,7 @@
 import type { Alarm } from "./alarms.ts";
 import type { CommandFormat } from "./command.ts";
 import type { Language } from "./language.ts";
+import type { WebhookFormat } from "./webhook-format.ts";
 
 /** Tank, temperature probe. */
 type OneOrTwo = 1 | 2;
@@ -128,8 +129,14 @@ export interface Recipient {
 /** A URL that is told. */
 export interface WebhookTarget {
   readonly url: string;
-  /** Key of the signature: 16 characters at least; never shown again. */
+  /** Key of the signature: 16 characters at least; never shown again. Empty: it is not signed. Of Telegram the bot's token. */
   readonly secret: string;
+  /** Absent: the service's own. */
+  readonly format?: Exclude<WebhookFormat, "waybeam"> | "telegram";
+  /** Of the format `template`. */
+  readonly template?: string;
+  /** Of the format `telegram`, whose URL is `telegram:` and the chat. How it is worded. */
+  readonly reader?: Omit<Recipient, "to">;
 }
 
 /** Ways by which people and programs are told. */

@@ -1,8 +1,18 @@
-import type { NoticeChannel } from "../model/notice.ts";
+import type { NoticeChannel, NoticeTarget } from "../model/notice.ts";
 import type { CommandRunner } from "../ports/command-runner.ts";
-import type { Delivery, Mailer, WebhookSender } from "../ports/mailer.ts";
+import type { ChatSender, Delivery, Mailer, WebhookSender } from "../ports/mailer.ts";
 import type { SmsSender } from "../ports/sms.ts";
-import { mailOf, smsOf, webhookOf } from "../wording/index.ts";
+import {
+  bodyOf,
+  mailOf,
+  type Reader,
+  slackOf,
+  smsOf,
+  type Told,
+  teamsOf,
+  telegramOf,
+  webhookOf,
+} from "../wording/index.ts";
 import { readerOf, type Subject, toldOf } from "./subject.ts";
 
 /**
@@ -20,6 +30,7 @@ export interface Ways {
   readonly mailer: Mailer | undefined;
   readonly sms: SmsSender | undefined;
   readonly webhooks: WebhookSender;
+  readonly telegram: ChatSender;
   readonly commands: CommandRunner;
   /** Address of a map, see `mapLink`. */
   readonly mapLink: string;
@@ -48,16 +59,34 @@ export async function deliver(subject: Subject, attempt: number, ways: Ways): Pr
     case "sms":
       if (ways.sms === undefined) break;
       return bySms(ways.sms, target.to, smsOf(told, readerOf(account, target), ways.smsParts));
-    case "webhook": {
-      const { url, secret } = target;
-      return ways.webhooks.send({ url, secret, id: notice.id, attempt, ...webhookOf(told, readerOf(account)) });
-    }
+    case "webhook":
+      return byWebhook(subject, target, attempt, ways);
     case "command": {
       const { command, format, sms, encode, userKey } = target;
       return ways.commands.run({ id: notice.id, deviceId: device.id, userKey, command, format, sms, encode });
     }
   }
   return { outcome: "suppressed", reason: closedWay(target.channel, ways) ?? "there is no way out" };
+}
+
+/** The service's own body, or one that its receiver knows; a chat of Telegram is one of them. */
+async function byWebhook(
+  subject: Subject,
+  target: Extract<NoticeTarget, { readonly channel: "webhook" }>,
+  attempt: number,
+  ways: Ways,
+): Promise<Handed> {
+  const { url, secret, format, template = "" } = target;
+  const { notice, account } = subject;
+  const told = toldOf(subject, ways.mapLink);
+  const reader = readerOf(account, target.reader);
+  if (format === "telegram")
+    return ways.telegram.send({ token: secret, chat: url.slice(url.indexOf(":") + 1), text: telegramOf(told, reader) });
+  const { type, body } = webhookOf(told, reader);
+  const bodies = { slack: slackOf, teams: teamsOf, template: (...of: [Told, Reader]) => bodyOf(template, ...of) };
+  const made = format === undefined ? body : bodies[format](told, reader);
+  if (made === undefined) return { outcome: "refused", reason: "its template makes a body that is too long" };
+  return ways.webhooks.send({ url, secret, id: notice.id, attempt, type, body: made });
 }
 
 /** How many of its day's places a notice takes: an SMS one for each part. */

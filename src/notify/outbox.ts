@@ -255,8 +255,9 @@ function hostOf({ target }: Notice): string {
   return target.channel === "webhook" && URL.canParse(target.url) ? new URL(target.url).host : "";
 }
 
-/** A webhook as one that hangs or works: others at its host may be somebody else's. */
-function placeOf({ target }: Notice): string {
+/** A webhook as one that hangs or works: others at its host may be somebody else's. A chat of Telegram is one of the account's bot. */
+function placeOf({ target, account }: Notice): string {
+  if (target.channel === "webhook" && target.format === "telegram") return `${account} ${target.url}`;
   return target.channel === "webhook" ? (target.url.split("?")[0] ?? "") : "";
 }
 

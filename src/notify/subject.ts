@@ -120,7 +120,7 @@ export function toldOf({ alert, device, rule, mileage }: Subject, map: string): 
 }
 
 /** Whom it is worded for: as the recipient wishes, else as the account has it. */
-export function readerOf(account: Account, recipient?: Recipient): Reader {
+export function readerOf(account: Account, recipient?: Omit<Recipient, "to">): Reader {
   return {
     language: recipient?.language ?? account.language,
     timeZone: recipient?.timeZone ?? account.timeZone,

@@ -57,7 +57,7 @@ function headersOf(call: WebhookCall, now: number): Record<string, string> {
     "user-agent": "Waybeam",
     "webhook-id": call.id,
     "webhook-timestamp": timestamp,
-    "webhook-signature": `v1,${signature(call, timestamp)}`,
+    ...(call.secret !== "" && { "webhook-signature": `v1,${signature(call, timestamp)}` }),
     "webhook-attempt": String(call.attempt),
     "webhook-type": call.type,
   };

@@ -9,5 +9,8 @@ export type AlertRuleCheck = (fields: AlertRuleFields) => readonly string[];
 /** What a rule needs in readings to find anything, each as its place and a sentence. Empty: nothing that its parameters do not say. */
 export type AlertRuleNeeds = (fields: AlertRuleFields) => readonly string[];
 
+/** What is wrong with the template of a webhook's body: no JSON, a placeholder that there is not. */
+export type TemplateCheck = (template: string) => readonly string[];
+
 /** Why a webhook may never be called, as far as its URL tells: its host is an address that is forbidden. Undefined: it may, or the host is a name, which is judged at each call. */
 export type WebhookCheck = (url: URL) => string | undefined;

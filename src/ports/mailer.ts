@@ -23,12 +23,27 @@ export interface Mailer {
 /** One call of a webhook: the body is signed as it stands. */
 export interface WebhookCall {
   readonly url: string;
+  /** Empty: it is not signed. */
   readonly secret: string;
   /** The notice's id, the same for every try. */
   readonly id: string;
   readonly attempt: number;
   readonly type: string;
   readonly body: string;
+}
+
+/** One message in a chat. */
+export interface ChatMessage {
+  /** Of the bot that sends it. */
+  readonly token: string;
+  readonly chat: string;
+  readonly text: string;
+}
+
+/** A way to send messages in chats. */
+export interface ChatSender {
+  send(message: ChatMessage): Promise<Delivery>;
+  close(): Promise<void>;
 }
 
 /** A way to call webhooks. */

@@ -17,6 +17,18 @@ export const placeholders = {
     "Address of a map that shows where it happened; in notices by e-mail and SMS only, and empty before the first position ever.",
 } as const;
 
+/** What more placeholders there are in a webhook's template. */
+export const bodyPlaceholders = {
+  Text: "What a mail says: the rule's own text, filled in, or the service's.",
+  AlertId: "Identifier of the alert.",
+  Phase: "`raised` or `over`.",
+  Critical: "`true` or `false`.",
+  Time: "When it happened, RFC 3339, UTC.",
+} as const;
+
+/** What the placeholders of a webhook's template stand for. */
+export type BodyValues = TemplateValues & Readonly<Record<keyof typeof bodyPlaceholders, string>>;
+
 /** The name of a placeholder. */
 export type Placeholder = keyof typeof placeholders;
 
@@ -55,4 +67,47 @@ export function unknownPlaceholders(text: string): string[] {
 
 function isPlaceholder(name: string): name is Placeholder {
   return Object.hasOwn(placeholders, name);
+}
+
+/** Characters of a body that a template makes. */
+const longestBody = 32_000;
+
+/** Fills in a webhook's template in one pass, each value so that it can't end the text of JSON that it stands in; undefined: that is too long. */
+export function fillBody(template: string, values: BodyValues): string | undefined {
+  let filled = "";
+  let at = 0;
+  for (const { 0: whole, 1: inside = "", index } of template.matchAll(pattern)) {
+    const name = inside.trim();
+    const value = isBodyPlaceholder(name) ? JSON.stringify(values[name].toWellFormed()).slice(1, -1) : whole;
+    filled += template.slice(at, index) + value;
+    at = index + whole.length;
+    if (filled.length > longestBody) return undefined;
+  }
+  filled += template.slice(at);
+  return filled.length > longestBody ? undefined : filled;
+}
+
+/** A placeholder of the SMS gateway's settings. */
+const ofGateway = /(?<!\{)\{(to|digits|text|hex|base64|secret)\}(?!\})/;
+
+/** What is wrong with a webhook's template. */
+export function problemsOfBody(template: string): readonly string[] {
+  const names = [...template.matchAll(pattern)].map(([, inside = ""]) => inside.trim());
+  const unknown = [...new Set(names)].filter((name) => !isBodyPlaceholder(name)).slice(0, 20);
+  const problems = unknown.map((name) => `there is no placeholder {{${shortened(name, 40)}}}`);
+  const [foreign] = ofGateway.exec(template) ?? [];
+  if (foreign !== undefined)
+    problems.push(`${foreign} is a placeholder of the SMS gateway; a webhook's are in double braces`);
+  if (problems.length > 0) return problems;
+  try {
+    // Where a placeholder stands beside a text, what is filled in would be no JSON.
+    const parsed: unknown = JSON.parse(template.replaceAll(pattern, "x"));
+    return typeof parsed === "object" && parsed !== null ? [] : ["must be a JSON object or list"];
+  } catch {
+    return ["must be JSON, with its placeholders inside of texts"];
+  }
+}
+
+function isBodyPlaceholder(name: string): name is keyof BodyValues {
+  return isPlaceholder(name) || Object.hasOwn(bodyPlaceholders, name);
 }

@@ -141,6 +141,21 @@ seeThemAct("notices", [
     },
   },
   {
+    keys: ["telegram.url"],
+    sets: async (beside) => ({ "telegram.url": `http://127.0.0.1:${(await withHook(beside)).port}` }),
+    beside: fast,
+    async acts(service) {
+      await service.device("d");
+      const token = `1:${"a".repeat(35)}`;
+      const channels = { telegram: [{ chat: "-1", token }] };
+      const rule = { name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: ["d"], channels };
+      await service.done("POST", "/api/alertRules", rule);
+      await service.report("d", Date.now(), "&speed=100");
+      await until(() => hook.seen.length > 0);
+      assert.equal(hook.seen[0]?.url, `/bot${token}/sendMessage`);
+    },
+  },
+  {
     sets: { "notices.pauseMinutes": 0 },
     beside: async (beside) => {
       const { port } = await withHook(beside);

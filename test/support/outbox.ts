@@ -8,6 +8,7 @@ import type { Device, DeviceFields } from "../../src/model/device.ts";
 import type { NewNotice, Notice, NoticeTarget } from "../../src/model/notice.ts";
 import { createMailer, type MailSettings } from "../../src/notify/mail.ts";
 import { createOutbox, type Outbox } from "../../src/notify/outbox.ts";
+import { createTelegramSender } from "../../src/notify/telegram.ts";
 import { createWebhookSender } from "../../src/notify/webhook.ts";
 import { createMetrics, systemIds } from "../../src/observe/index.ts";
 import type { Bus } from "../../src/ports/bus.ts";
@@ -32,6 +33,7 @@ export interface BenchWays {
   /** No pauses unless given. */
   readonly pauseMinutes?: number;
   readonly webhookMs?: number;
+  readonly telegramUrl?: string;
   readonly log?: Log;
   /** False: the account is not the one that runs the service. */
   readonly firstAccount?: boolean;
@@ -71,6 +73,7 @@ export class OutboxBench {
         mailer: mail && createMailer(settings, { clock, log: silentLog }),
         sms,
         commands,
+        telegram: createTelegramSender({ url: ways.telegramUrl ?? "http://127.0.0.1:9" }, { log: silentLog }),
         webhooks: createWebhookSender({ allowPrivate, timeoutMs: webhookMs }, { clock, log: silentLog }),
         mapLink: "https://map.example/{latitude},{longitude}",
         smsParts,

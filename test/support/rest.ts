@@ -31,6 +31,7 @@ import type { SetAsides } from "../../src/ports/set-aside.ts";
 import type { SmsSender } from "../../src/ports/sms.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { Trace } from "../../src/ports/trace.ts";
+import { problemsOfBody } from "../../src/wording/index.ts";
 import { atEnd } from "./at-end.ts";
 import { noAlertEngine } from "./no-alert-engine.ts";
 import { type Answered, openApiCheck } from "./openapi.ts";
@@ -206,6 +207,7 @@ export async function startRest({
       resends: { ofNotice: 5, perMinute: 100, ...resends },
       checkAlertRule: checkRule,
       alertRuleNeeds: needsOfRule,
+      checkTemplate: problemsOfBody,
       checkWebhook: createWebhookCheck({ allowPrivate: false }),
       alertTrial: new RuleTrial({
         geofences: served.geofences,

@@ -61,7 +61,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     "notices.keepDays",
     "notices.keptPerDevice",
   ],
-  notices: ["notices", "mail", "webhooks", "metrics", "log"],
+  notices: ["notices", "mail", "webhooks", "telegram", "metrics", "log"],
   sms: ["sms"],
   recipients: ["recipients"],
 };

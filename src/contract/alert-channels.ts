@@ -1,0 +1,123 @@
+import Type from "typebox";
+import type { UnitSystem } from "../model/alert-rule.ts";
+import { type Language, languages } from "../model/language.ts";
+import { webhookFormats } from "../model/webhook-format.ts";
+import { emailPattern, longestEmail, webUrl } from "./forms.ts";
+import { GivenText, GivenTextOrNull } from "./schema.ts";
+
+/** Recipients of each kind: every alert is a message to each of them. */
+const mostRecipients = 20;
+/** Longest template of a webhook's body. */
+const longestTemplate = 8000;
+
+const units: readonly UnitSystem[] = ["metric", "imperial"];
+
+const wording = {
+  language: Type.Optional(
+    Type.Unsafe<Language | null>({
+      type: ["string", "null"],
+      enum: [...languages, null],
+      description: "Unset: the account's.",
+    }),
+  ),
+  timeZone: Type.Optional(
+    GivenTextOrNull({ maxLength: 64, description: "IANA name. Unset: the account's.", documented: "timeZone" }),
+  ),
+  units: Type.Optional(Type.Unsafe<UnitSystem>({ type: "string", enum: [...units], description: "Unset: metric." })),
+};
+
+const email = Type.Object({
+  to: GivenText({
+    maxLength: longestEmail,
+    examples: ["ana@example.com"],
+    documented: { pattern: emailPattern },
+  }),
+  ...wording,
+});
+
+const sms = Type.Object({
+  to: Type.String({
+    maxLength: 32,
+    pattern: "^(?:[ ().-]*\\+)?(?:[ ().-]*[0-9]){3,20}[ ().-]*$",
+    description: "A phone number, with its country code after a +.",
+    examples: ["+573001234567"],
+  }),
+  ...wording,
+});
+
+/** A template goes with its format, and with no other. */
+const webhookForms = [
+  { properties: { format: { enum: webhookFormats.filter((format) => format !== "template") }, template: false } },
+  {
+    properties: { format: { const: "template" }, template: { type: "string" } },
+    required: ["format", "template"],
+  },
+];
+
+const webhookFields = {
+  url: GivenText({
+    maxLength: 2048,
+    examples: ["https://example.com/hooks/fleet"],
+    description:
+      "An address of a private network is refused unless the configuration allows it; one of a cloud's metadata service always.",
+    documented: { pattern: webUrl },
+  }),
+  secret: Type.Optional(
+    GivenTextOrNull({
+      minLength: 16,
+      maxLength: 256,
+      description:
+        "Key of the signature. Never shown again: unset, the one that is stored for this URL stays. The formats `slack`, `teams` and `template` do without.",
+    }),
+  ),
+  format: Type.Optional(
+    Type.Unsafe<(typeof webhookFormats)[number]>({
+      type: "string",
+      enum: [...webhookFormats],
+      description:
+        "The body: `waybeam` the service's own, `slack` for an incoming webhook of Slack, `teams` for one of Microsoft Teams, `template` as `template` has it. Unset: waybeam.",
+    }),
+  ),
+  template: Type.Optional(
+    GivenTextOrNull({
+      maxLength: longestTemplate,
+      description: "With the format `template`: JSON, in whose texts placeholders such as `{{DeviceName}}` stand.",
+      examples: ['{"content":"{{DeviceName}}: {{Text}}"}'],
+    }),
+  ),
+};
+
+const webhook = Type.Object(webhookFields, { documented: { oneOf: webhookForms } });
+
+const telegram = Type.Object({
+  chat: Type.String({
+    pattern: "^(?:-?[1-9][0-9]{0,18}|@[A-Za-z][A-Za-z0-9_]{3,63})$",
+    description: "Id of a chat, a group or a channel that the bot is in, or the @name of a public channel.",
+    examples: ["-1001234567890"],
+  }),
+  token: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ["string", "null"],
+      pattern: "^[0-9]{1,20}:[A-Za-z0-9_-]{20,100}$",
+      description:
+        "Token of a bot of yours, as @BotFather gives it. Never shown again: unset, the one that is stored for this chat stays.",
+      examples: ["123456789:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr"],
+    }),
+  ),
+  ...wording,
+});
+
+/** Who is told of a rule's alerts, and how. */
+export const channels = Type.Object({
+  email: Type.Optional(Type.Array(email, { maxItems: mostRecipients })),
+  sms: Type.Optional(
+    Type.Array(sms, { maxItems: mostRecipients, description: "Needs the privilege `sendSmsAlerts`." }),
+  ),
+  webhook: Type.Optional(Type.Array(webhook, { maxItems: mostRecipients })),
+  telegram: Type.Optional(
+    Type.Array(telegram, {
+      maxItems: mostRecipients,
+      description: "Messages of a Telegram bot. They count as webhooks where these are bounded.",
+    }),
+  ),
+});

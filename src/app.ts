@@ -195,7 +195,8 @@ async function startParts(config: Config, log: Log, store: OpenedStore, clock: C
 
 /** A clock that is doubted is told and no reason to be not ready: the service does its work for all but the reports from the future, and another node's clock is no better. */
 function healthOf(store: OpenedStore, ingest: Ingest, clock: Clock, log: Log): Health {
-  const checks = { store: () => store.check(), commits: () => ingest.check() };
+  const history = async () => store.checkBlocks();
+  const checks = { store: () => store.check(), commits: () => ingest.check(), history };
   const notes = { clock: () => (ingest.ownClock.standing === "right" ? "ok" : ingest.ownClock.standing) };
   return createHealth(checks, clock, log, { notes });
 }

@@ -13,6 +13,8 @@ export interface OpenedStore extends Store {
   readonly cachedBytes: number;
   /** Resolves when the index has all blocks, and what is damaged of them is told. A start does not wait for that. */
   whole(): Promise<void>;
+  /** Throws where blocks could not be read when they were last tried, so that no history can be told. */
+  checkBlocks(): void;
   /** Seals what there is of a device, however little. Resolves when that is done. */
   seal(device: DeviceKey): Promise<void>;
   /** The listener is called with the number of refused reports that are deleted before their age, because their device has too many bytes of them. */
@@ -54,6 +56,7 @@ export function toldOf(store: Store, index: ChunkIndex, locations: Locations): O
       return locations.cachedBytes;
     },
     whole: () => locations.blocks.whole(),
+    checkBlocks: () => locations.blocks.check(),
     seal: (device) => locations.sealer.now(device),
     onRefusedDropped(listener) {
       locations.onRefusedDropped = listener;

@@ -126,3 +126,35 @@ test("blocks are read once, and whoever waits for them when the store closes is 
   await assert.rejects(waiting, /closing/);
   await assert.rejects(closed.whole(), /closing/);
 });
+
+test("blocks that can't be read are told by the check, and are read as soon as they can be, though nobody asks", async () => {
+  const index = new ChunkIndex();
+  let failures = 0;
+  const call = async (name: string, from: number) => {
+    if (name === "blockCounts") return new Float64Array(0);
+    if (failures++ < 2) throw new StoreUnavailable("the server is gone");
+    return Float64Array.from(from <= 5 ? [from, 1, from, from, 1, 100, from] : []);
+  };
+  const reader = { call } as unknown as Link<ReaderCalls>;
+  const whole = Promise.withResolvers<void>();
+  const loading = new BlockLoading({
+    reader,
+    index,
+    sealer: noTelling,
+    log: silentLog,
+    turns: new Mutex(),
+    settle: async () => {},
+    onWhole: whole.resolve,
+  });
+  loading.check();
+  await assert.rejects(loading.whole(), /the server is gone/);
+  assert.throws(() => loading.check(), /the server is gone/);
+  // The timers of the reading keep no process alive.
+  const alive = setInterval(() => {}, 1000);
+  loading.begin(1);
+  await whole.promise;
+  clearInterval(alive);
+  await loading.whole();
+  loading.check();
+  assert.equal(index.blocks, 5);
+});

@@ -9,6 +9,8 @@ import { areWhole, placeBehind } from "./scanned-chunks.ts";
 
 /** When blocks are read at the latest, ms after the opening: by then the service is ready, and gives its time to this. */
 const latestMs = 1000;
+/** The longest pause after a failure, ms. Each failure doubles the pause, because each is a line of the log. */
+const mostRetryMs = 60_000;
 
 /** What reading blocks works with. */
 export interface BlockLoadingParts extends LoadParts {
@@ -31,6 +33,8 @@ export class BlockLoading implements BlocksOfIndex {
   #reading: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
+  /** Why blocks could not be read the last time. */
+  #failure: unknown;
 
   constructor(parts: BlockLoadingParts) {
     this.#parts = parts;
@@ -41,19 +45,25 @@ export class BlockLoading implements BlocksOfIndex {
     return this.#isWhole;
   }
 
-  /** Reads the blocks soon, if nobody asks for them before. */
-  begin(): void {
-    const tell = (error: unknown) => {
+  /** Throws where blocks could not be read the last time, so that no history can be told. Until they are read for the first time, all is well: whoever needs them waits. */
+  check(): void {
+    if (!this.#isWhole && this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Reads the blocks soon, if nobody asks for them before. Where that fails, it is tried again and again: perhaps nobody asks. */
+  begin(ms = latestMs): void {
+    const again = (error: unknown) => {
       if (this.#closed) return;
-      this.#parts.log.warn({ error: String(error) }, "blocks can't be read now; who needs them tries again");
+      this.#parts.log.warn({ error: String(error) }, "blocks can't be read now, and no history; it is tried again");
+      this.begin(Math.min(2 * ms, mostRetryMs));
     };
-    this.#timer = setTimeout(() => void this.whole().catch(tell), latestMs).unref();
+    this.#timer = setTimeout(() => void this.whole().catch(again), ms).unref();
   }
 
   whole(): Promise<void> {
     if (this.#isWhole) return Promise.resolve();
     if (this.#closed) return Promise.reject(closing());
-    this.#reading ??= this.#read().finally(() => {
+    this.#reading ??= this.#tryRead().finally(() => {
       this.#reading = undefined;
     });
     return this.#reading;
@@ -63,6 +73,15 @@ export class BlockLoading implements BlocksOfIndex {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
+  }
+
+  async #tryRead(): Promise<void> {
+    try {
+      await this.#read();
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
   }
 
   async #read(): Promise<void> {

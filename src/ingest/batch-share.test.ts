@@ -111,6 +111,17 @@ test("a disk that stalls now and then does not keep a share small", () => {
   assert.ok(share.amount >= 256, `${share.amount}`);
 });
 
+test("late reports that are cheap in every other batch do not make a share grow until the others take seconds", () => {
+  const share = BatchShare.ofLateReports();
+  let longest = 0;
+  for (let batch = 0; batch < 60; batch++) {
+    const ms = share.amount * (batch % 2 === 0 ? 1 : 0.0002);
+    longest = Math.max(longest, ms);
+    share.took(share.amount, ms);
+  }
+  assert.ok(longest <= 512, `${longest}`);
+});
+
 test("bytes have a share by the same rule", () => {
   const most = 8 * 1024 * 1024;
   const share = BatchShare.ofBytes(most);

@@ -15,6 +15,9 @@ interface Bounds {
   readonly first: number;
 }
 
+/** After so many batches that were not too long, a share may grow with each: reports that are cheap in every other batch must not make it grow for the others. */
+const manyShort = 2;
+
 /** Late reports in one batch. Each costs many times as much as a report in order. */
 const ofLateReports: Bounds = { longMs: 10, aloneMs: 40, least: 16, leastMs: 10, most: 16_384, first: 256 };
 
@@ -29,6 +32,8 @@ export class BatchShare {
   #diskMs = 0;
   /** The batch before was too long. */
   #wasLong = false;
+  /** How many batches in succession were not too long. */
+  #short = manyShort;
   /** Nobody else waits for the batches. */
   isAlone = false;
 
@@ -73,8 +78,10 @@ export class BatchShare {
     // What costs much makes every batch long. A single long batch tells of a disk that stalled or of a processor that others used.
     const wasLong = this.#wasLong;
     this.#wasLong = own >= long;
+    this.#short = this.#wasLong ? 0 : this.#short + 1;
     if (wasLong && this.#wasLong) this.#amount = Math.max(least, Math.floor(Math.min(this.#amount, amount) / 2));
     // Waiting reports come in messages of many, which seldom fill the share exactly. A batch that uses more than half of it had no room for the next message.
-    else if (own * scale < long / 2 && amount > this.#amount / 2) this.#amount = Math.min(most, this.#amount * 2);
+    else if (this.#short >= manyShort && own * scale < long / 2 && amount > this.#amount / 2)
+      this.#amount = Math.min(most, this.#amount * 2);
   }
 }

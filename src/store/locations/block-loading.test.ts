@@ -127,6 +127,31 @@ test("blocks are read once, and whoever waits for them when the store closes is 
   await assert.rejects(closed.whole(), /closing/);
 });
 
+test("blocks do not wait for a turn at the writer, unless they raise the next row number: a fleet that comes back after a start commits all the time", async () => {
+  const index = new ChunkIndex();
+  index.past(5);
+  const turns = new Mutex();
+  const end = await turns.acquire();
+  let settles = 0;
+  const call = async (name: string, from: number) =>
+    Float64Array.from(name === "scanBlocks" && from <= 5 ? [from, 1, from, from, 1, 100, from === 4 ? 9 : from] : []);
+  const loading = new BlockLoading({
+    reader: { call } as unknown as Link<ReaderCalls>,
+    index,
+    sealer: noTelling,
+    log: silentLog,
+    turns,
+    settle: async () => void settles++,
+    onWhole() {},
+  });
+  const whole = loading.whole();
+  for (let more = 0; more < 20; more++) await turn();
+  assert.deepEqual([index.blocks, index.next, loading.isWhole], [3, 6, false]);
+  end();
+  await whole;
+  assert.deepEqual([index.blocks, index.next, settles], [5, 10, 1]);
+});
+
 test("blocks that can't be read are told by the check, and are read as soon as they can be, though nobody asks", async () => {
   const index = new ChunkIndex();
   let failures = 0;

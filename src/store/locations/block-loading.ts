@@ -98,18 +98,33 @@ export class BlockLoading implements BlocksOfIndex {
       pending = reader.call("scanBlocks", place);
       // Nobody waits for it where `settle` fails.
       pending.catch(() => undefined);
-      await turns.run(async () => {
-        // These blocks may raise `ChunkIndex.next`, and rows of a commit that was not answered are looked for from there on.
-        await settle();
+      const put = () => {
         if (this.#closed) throw closing();
         this.#put(rows, room);
         this.#place = place;
-      });
+      };
+      if (this.#raisesNext(rows))
+        await turns.run(async () => {
+          // Rows of a commit that was not answered are looked for from `ChunkIndex.next` on.
+          await settle();
+          put();
+        });
+      // Without a turn: a fleet that comes back after a start commits all the time, and each portion would wait for a commit.
+      else put();
     }
     await turns.run(async () => {
       this.#isWhole = true;
       onWhole();
     });
+  }
+
+  /** Whether blocks may raise `ChunkIndex.next`: few are as of a number that no row has. */
+  #raisesNext(rows: Float64Array): boolean {
+    const { next } = this.#parts.index;
+    if (!areWhole(rows)) return true;
+    for (let at = 0; at < rows.length; at += scanColumns)
+      if ((rows[at] ?? 0) >= next || (rows[at + scanColumns - 1] ?? 0) >= next) return true;
+    return false;
   }
 
   #put(rows: Float64Array, room: Map<DeviceKey, number>): void {

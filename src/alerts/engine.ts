@@ -10,7 +10,7 @@ import type { Metrics } from "../ports/metrics.ts";
 import type { DeviceStore, LocationStore } from "../ports/store.ts";
 import type { LeftOut, NoticeRoom } from "./alert-writer.ts";
 import { dueOf } from "./due.ts";
-import { isMarked } from "./kept.ts";
+import { markIn } from "./kept.ts";
 import { LateDevices } from "./late-devices.ts";
 import { NoticeRate } from "./notice-rate.ts";
 import { Rebuild } from "./rebuild.ts";
@@ -96,7 +96,7 @@ export class RuleEngine implements AlertEngine {
         return this.#book.of(accountKey);
       },
       set: (device, state, account) => {
-        if (isMarked(state.rules)) this.#late.add(device, this.#deps.clock.monotonic());
+        this.#noteLate(device, state);
         this.#setTimer(device, state, account);
       },
       keepOnly: (accountKey, devices) => this.#timers.keepOnly(accountKey, devices),
@@ -189,18 +189,25 @@ export class RuleEngine implements AlertEngine {
   review(device: WatchedDevice, state: DeviceState): Review | undefined {
     const account = this.#book.of(device.accountKey);
     const rules = account?.rulesOf(device.id);
-    if (account === undefined || rules === undefined || !isMarked(state.rules)) return undefined;
+    if (account === undefined || rules === undefined) return undefined;
     const kept = this.#texts.keptOf(device.key, state.rules, rules);
-    if (kept.late === undefined) return undefined;
+    if (kept.late === undefined) {
+      this.#late.delete(device.key);
+      return undefined;
+    }
     const { ids } = this.#deps;
     const { sight, wording } = account;
     const setup = { device, rules, sight, wording, ids, texts: this.#texts, room: this.#room };
-    return new DeviceReview(setup, kept, kept.late);
+    const isCurrent = () => this.#book.sure(device.accountKey)?.rulesOf(device.id) === rules;
+    return new DeviceReview(
+      { ...setup, keptFrom: state.keptFrom, mark: markIn(state.rules), isCurrent },
+      kept,
+      kept.late,
+    );
   }
 
   committed(device: WatchedDevice, state: DeviceState, notices: number): void {
-    if (isMarked(state.rules)) this.#late.add(device, this.#deps.clock.monotonic());
-    else if (this.#late.size > 0) this.#late.delete(device.key);
+    this.#noteLate(device, state);
     if (notices > 0) this.#rate.made(device.accountKey, notices, this.#deps.clock.monotonic());
     const account = this.#book.of(device.accountKey);
     if (account === undefined || (account.rulesOf(device.id).length === 0 && !this.#timers.has(device.key))) return;
@@ -210,6 +217,12 @@ export class RuleEngine implements AlertEngine {
 
   heard(device: DeviceKey, now: number): void {
     this.#timers.heard(device, now);
+  }
+
+  #noteLate(device: WatchedDevice, { rules }: DeviceState): void {
+    const mark = markIn(rules);
+    if (mark !== undefined) this.#late.add(device, mark, this.#deps.clock.monotonic());
+    else if (this.#late.size > 0) this.#late.delete(device.key);
   }
 
   #heardAt(device: DeviceKey, state: DeviceState): number {

@@ -137,6 +137,11 @@ export function isMarked(text: string | undefined): boolean {
   return text?.startsWith(lateBegins) === true;
 }
 
+/** What tells one late mark of a device from the next; undefined: its text has none. */
+export function markIn(text: string | undefined): string | undefined {
+  return text !== undefined && isMarked(text) ? text.slice(lateBegins.length, text.indexOf("]")) : undefined;
+}
+
 /** The members that a device's text begins with. */
 export function encodeKept({ watching, points, late }: Kept): string {
   const mark = late && `"l":[${late.from},${late.to},${late.commits},${late.count}],`;

@@ -5,15 +5,24 @@ import type { WatchedDevice } from "../ports/alert-engine.ts";
 const quietMs = 500;
 /** It waits no longer than so long for that, ms. */
 const longestMs = 30_000;
-/** A device of which nothing became of its review is told again after so long, ms. */
+/** A device of which nothing became of its review is told again after so long, ms; each time after twice as long, up to the second figure. */
 const againMs = 30_000;
+const longestAgainMs = 600_000;
 
 interface Waiting {
   readonly device: WatchedDevice;
+  /** See `markIn`. */
+  mark: string;
   readonly first: number;
   last: number;
   /** When it was told; undefined: not since late records came. */
   toldAt: number | undefined;
+  /** When it is told again at the earliest. */
+  again: number;
+}
+
+function isDue({ first, last, toldAt, again }: Waiting, now: number): boolean {
+  return toldAt === undefined ? now - last >= quietMs || now - first >= longestMs : now >= again;
 }
 
 /** Devices whose late records wait for a review. Times are those of the clock that never goes back. */
@@ -24,12 +33,16 @@ export class LateDevices {
     return this.#waiting.size;
   }
 
-  /** The device has late records that no review has seen. */
-  add(device: WatchedDevice, now: number): void {
+  /** The device has late records that no review has seen. What it reports beside them changes nothing. */
+  add(device: WatchedDevice, mark: string, now: number): void {
     const known = this.#waiting.get(device.key);
+    if (known?.mark === mark) return;
     if (known === undefined || known.toldAt !== undefined)
-      this.#waiting.set(device.key, { device, first: now, last: now, toldAt: undefined });
-    else known.last = now;
+      this.#waiting.set(device.key, { device, mark, first: now, last: now, toldAt: undefined, again: now });
+    else {
+      known.mark = mark;
+      known.last = now;
+    }
   }
 
   /** It has none any more. */
@@ -41,11 +54,10 @@ export class LateDevices {
   take(now: number): readonly WatchedDevice[] {
     const found: WatchedDevice[] = [];
     for (const one of this.#waiting.values()) {
-      if (
-        one.toldAt !== undefined ? now - one.toldAt < againMs : now - one.last < quietMs && now - one.first < longestMs
-      )
-        continue;
+      if (!isDue(one, now)) continue;
+      const rest = one.toldAt === undefined ? againMs : Math.min((one.again - one.toldAt) * 2, longestAgainMs);
       one.toldAt = now;
+      one.again = now + rest;
       found.push(one.device);
     }
     return found;

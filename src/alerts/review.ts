@@ -14,7 +14,7 @@ import type { CompiledRule } from "./compiled-rule.ts";
 import { deviceTime } from "./device-time.ts";
 import type { Finder } from "./evaluate.ts";
 import { Seen } from "./judge.ts";
-import { type Kept, type LateMark, type Point, placeOf, sinceOf, withPoint } from "./kept.ts";
+import { type Kept, type LateMark, markIn, type Point, placeOf, sinceOf, withPoint } from "./kept.ts";
 import { idle, raised } from "./machine.ts";
 import { observationOf } from "./observation.ts";
 import { RuleFold } from "./rule-fold.ts";
@@ -36,6 +36,12 @@ export interface ReviewSetup {
   readonly ids: Ids;
   readonly texts: StateTexts;
   readonly room: (device: WatchedDevice) => NoticeRoom;
+  /** From when on the device's positions are kept; undefined: none were deleted. */
+  readonly keptFrom: number | undefined;
+  /** See `markIn`. */
+  readonly mark: string | undefined;
+  /** These are still the rules that watch the device, as far as is known. */
+  readonly isCurrent: () => boolean;
 }
 
 /** Takes episodes as a fold finds them. */
@@ -47,8 +53,12 @@ class Episodes implements Finder {
   readonly #last: Map<number, Episode>;
   readonly #places: ReadonlyMap<CompiledRule, number>;
 
-  constructor(places: ReadonlyMap<CompiledRule, number>, list: Episode[] = []) {
+  readonly #knownBefore: number;
+
+  /** `knownBefore`: nothing is new before that event time. */
+  constructor(places: ReadonlyMap<CompiledRule, number>, knownBefore: number, list: Episode[] = []) {
     this.#places = places;
+    this.#knownBefore = knownBefore;
     this.list = list;
     this.#last = new Map(list.map((episode) => [episode.rule, episode]));
   }
@@ -57,6 +67,7 @@ class Episodes implements Finder {
   copy(): Episodes {
     return new Episodes(
       this.#places,
+      this.#knownBefore,
       this.list.map((one) => ({ ...one })),
     );
   }
@@ -72,7 +83,7 @@ class Episodes implements Finder {
     const next = Number.POSITIVE_INFINITY;
     const began = foundAt(seen, time, facts);
     const place = this.#places.get(rule) ?? -1;
-    const episode = { rule: place, began, over: undefined, end, next };
+    const episode = { rule: place, began, before: time < this.#knownBefore, over: undefined, end, next };
     this.list.push(episode);
     this.#last.set(place, episode);
     this.#open.push(episode);
@@ -101,6 +112,8 @@ export class DeviceReview implements Review {
   readonly #start: Point | undefined;
   readonly #startStates: readonly RuleState[];
   readonly #since: readonly number[];
+  /** All that happened before that event time is known. */
+  readonly #knownBefore: number;
   readonly #found: Episodes;
   #fold: RuleFold | undefined;
   /** Points behind the first late record, which are to be made again. */
@@ -125,12 +138,19 @@ export class DeviceReview implements Review {
     this.#since = sinceOf(kept, rules).map((since, at) =>
       rules[at]?.clock === "arrival" ? Number.POSITIVE_INFINITY : (since ?? Number.POSITIVE_INFINITY),
     );
-    this.#found = new Episodes(new Map(rules.map((rule, at) => [rule, at])), this.#before());
+    // Late records change nothing before the first of them. Where positions were deleted behind the start, something else is found there nevertheless.
+    this.#knownBefore = (setup.keptFrom ?? 0) > (this.#start?.time ?? 0) ? mark.from : 0;
+    this.#found = new Episodes(new Map(rules.map((rule, at) => [rule, at])), this.#knownBefore, this.#before());
   }
 
   /** Event time from which on what was told is asked for. */
   get toldFrom(): number {
     return this.#found.list.reduce((first, { began }) => Math.min(first, began.time), this.#start?.time ?? 0);
+  }
+
+  standsFor({ rules, keptFrom }: DeviceState): boolean {
+    const setup = this.#setup;
+    return setup.isCurrent() && keptFrom === setup.keptFrom && markIn(rules) === setup.mark;
   }
 
   begin(before: LocationRecord | undefined): void {
@@ -183,8 +203,7 @@ export class DeviceReview implements Review {
   outcome(state: DeviceState, told: readonly Alert[], now: number): ReviewOutcome | undefined {
     const { device, rules, texts, wording, ids, room } = this.#setup;
     const kept = texts.keptOf(device.key, state.rules, rules);
-    const { late } = kept;
-    if (this.#fold === undefined || late === undefined || late.commits !== this.#mark.commits) return undefined;
+    if (this.#fold === undefined || !this.standsFor(state)) return undefined;
     const live = texts.statesOf(device.key, state.rules, rules);
     const end = this.#end(this.#fold, live, state, now);
     const writer = new AlertWriter(device, wording, ids, now, room(device));
@@ -247,7 +266,7 @@ export class DeviceReview implements Review {
       if (rule.clock === "arrival" || (own.length === 0 && alerts.length === 0)) return [];
       const kept = stale.map((states) => states[at] ?? initialState);
       const lasted = lastedBy(rule, alerts, kept, live[at] ?? initialState);
-      const from = Math.max(this.#start?.time ?? 0, this.#since[at] ?? 0);
+      const from = Math.max(this.#start?.time ?? 0, this.#since[at] ?? 0, this.#knownBefore - 1);
       return [compared(own, { rule, alerts, lasted, judged: met?.[at]?.firedAt, from, to })];
     });
   }
@@ -260,7 +279,7 @@ export class DeviceReview implements Review {
       const facts = state.facts ?? {};
       const began = { time: state.firedAt, observation: undefined, totals: noTotals, facts };
       const [end, next] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-      episodes.push({ rule, began, over: undefined, end, next });
+      episodes.push({ rule, began, before: false, over: undefined, end, next });
     });
     return episodes;
   }

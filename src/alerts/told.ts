@@ -16,6 +16,8 @@ export interface Episode {
   /** The rule's place. */
   readonly rule: number;
   readonly began: FoundAt;
+  /** All was known then. */
+  readonly before: boolean;
   /** Undefined: it goes on, or nobody is told of its end. */
   over: FoundAt | undefined;
   /** When it ended, if only because the rule was in force no longer; Infinity: it goes on. */
@@ -66,7 +68,7 @@ export function compared(episodes: readonly Episode[], told: ToldRule): Verdict 
     const untilNext = (one: Episode, most: number) => Math.min(most, following.get(one) ?? most);
     // What lasted until an alert is what it told of.
     const lasting = rule.momentary ? same : paired(same, (one) => untilNext(one, one.end));
-    const open = lasting.open.filter(({ began }) => began.time !== told.judged);
+    const open = lasting.open.filter(({ began, before }) => !before && began.time !== told.judged);
     const unpaired = { open, left: lasting.left };
     const moved = isSum(own) ? inTurn(unpaired) : paired(unpaired, (one) => untilNext(one, reachOf(one, told)));
     for (const [episode, alert] of moved.pairs) {

@@ -27,7 +27,7 @@ export interface ReviewDeps {
   readonly log: Log;
 }
 
-/** What became of a try: it is done · more is to be told · the device reported meanwhile · late records came, so that it begins anew. */
+/** What became of a try: it is done · more is to be told · the device reported meanwhile · late records came or the rules changed, so that it begins anew. */
 type Tried = "done" | "more" | "reported" | "anew";
 
 /**
@@ -44,6 +44,11 @@ export class Reviews {
 
   constructor(deps: ReviewDeps) {
     this.#deps = deps;
+  }
+
+  /** A review is under way. */
+  get busy(): boolean {
+    return this.#running !== undefined;
   }
 
   /** Late records of these devices wait to be seen. */
@@ -79,10 +84,10 @@ export class Reviews {
 
   async #review(device: WatchedDevice): Promise<void> {
     const { engine } = this.#deps;
-    const loading = engine.prepare([device.accountKey]);
-    if (loading !== undefined) await loading;
     let reading: Reading | undefined;
     for (let tries = 0; tries < mostTries && !this.#stopping; ) {
+      const loading = engine.prepare([device.accountKey]);
+      if (loading !== undefined) await loading;
       const state = await this.#stateOf(device.key);
       if (state === undefined) return;
       if (reading === undefined) {
@@ -91,10 +96,11 @@ export class Reviews {
         reading = { review, place: review.after, begun: false, ended: false };
       }
       const tried = await this.#try(device, reading);
-      if (tried === "done") return;
-      if (tried === "anew") reading = undefined;
+      // A device that sends late records without end has its turn again behind the others: the engine tells of it.
+      if (tried === "done" || tried === "anew") return;
       // What is told goes on commit by commit, however many these are.
-      if (tried !== "more") tries++;
+      if (tried === "more") reading = undefined;
+      else tries++;
     }
     // The engine tells of it again.
   }
@@ -106,9 +112,13 @@ export class Reviews {
 
   async #try(device: WatchedDevice, reading: Reading): Promise<Tried> {
     const { clock } = this.#deps;
-    let version = (await this.#stateOf(device.key))?.version;
-    while (!reading.ended) {
-      version = (await this.#stateOf(device.key))?.version;
+    let version: number | undefined;
+    for (;;) {
+      const state = await this.#stateOf(device.key);
+      if (state === undefined) return "done";
+      if (!reading.review.standsFor(state)) return "anew";
+      version = state.version;
+      if (reading.ended) break;
       const began = clock.monotonic();
       const more = await this.#read(device.key, reading);
       if (this.#stopping) return "done";
@@ -116,6 +126,8 @@ export class Reviews {
       await this.#rest(clock.monotonic() - began);
     }
     const told = await this.#told(device.key, reading.review.toldFrom);
+    const loading = this.#deps.engine.prepare([device.accountKey]);
+    if (loading !== undefined) await loading;
     const state = await this.#stateOf(device.key);
     if (state === undefined) return "done";
     // What was read is as of that version, or a newer one. Where the fold has met what is kept, it makes no difference what came at the end.

@@ -78,13 +78,15 @@ export interface Review {
   readonly after: RecordPlace;
   /** Event time from which on the device's alerts are to be read. */
   readonly toldFrom: number;
+  /** False: late records came, positions were deleted or the rules changed meanwhile, and a new review is to be made. */
+  standsFor(state: DeviceState): boolean;
   /** Begins behind the last record at or before that place. */
   begin(before: LocationRecord | undefined): void;
   /** Takes the next records. False: no more are needed. */
   take(records: readonly LocationRecord[], now: number): boolean;
   /**
    * What is to be committed for a state. All records up to that state have been taken, unless no more were needed, and `told` are all alerts of the device since `toldFrom`, in the order of time.
-   * Undefined: late records came meanwhile, and a new review is to be made. More records may be taken afterwards.
+   * Undefined: the review does not stand for that state. More records may be taken afterwards.
    */
   outcome(state: DeviceState, told: readonly Alert[], now: number): ReviewOutcome | undefined;
 }

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type ReviewDeps, Reviews } from "../../src/ingest/reviews.ts";
+import type { Admitted } from "../../src/ports/intake.ts";
+import { fix, mail, minute, RuleLane, start } from "../support/rule-lane.ts";
+
+const speed = { type: "speedOver", parameters: { kmh: 80 } } as const;
+const mailed = { channels: { email: [mail], sms: [], webhook: [] } } as const;
+
+/** Reviews of a lane where something happens each time that a device's history is read. */
+function disturbed(lane: RuleLane, disturb: (device: number) => Promise<void>): Reviews {
+  const { locations, alerts } = lane.store;
+  const context: ReviewDeps["locations"]["context"] = async (device, ...others) => {
+    const read = await locations.context(device, ...others);
+    await disturb(device);
+    return read;
+  };
+  return new Reviews({
+    locations: { context, commit: (batch) => locations.commit(batch) },
+    alerts,
+    states: lane.ingest.states,
+    engine: lane.engine,
+    bus: lane.bus,
+    clock: { now: () => lane.now, monotonic: () => performance.now() },
+    log: lane.log,
+  });
+}
+
+function watched(device: Admitted) {
+  return { ...device, name: device.id, expires: null, odometerStart: 0 };
+}
+
+async function settled(reviews: Reviews): Promise<void> {
+  while (reviews.busy) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test("what was told of positions that are deleted since is neither withdrawn nor told again", async (context) => {
+  const lane = await RuleLane.open(context);
+  await lane.rule(speed, mailed);
+  await lane.rule({ type: "mileage", parameters: { km: 1, repeat: true } }, mailed);
+  const device = await lane.device("d");
+  for (let at = 0; at < 5; at++) {
+    lane.now = start + (at * 10 + 1) * minute;
+    await lane.send(device, fix(at * 10, at % 2 === 0 ? 50 : 92), fix(at * 10 + 0.5, 50));
+  }
+  // Its last stretch begins before what is deleted and goes on behind it.
+  lane.now = start + 200 * minute;
+  await lane.send(device, fix(60, 92), fix(80, 93), fix(120, 94), fix(200, 95));
+  const before = await lane.told(device);
+  const notices = (await lane.notices(device)).length;
+  assert.ok(before.includes("60 speedOver"), before.join());
+  for (;;) if (!(await lane.ingest.keeping.deleteBefore(device.key, start + 100 * minute)).more) break;
+  await lane.send(device, fix(150, 94));
+  await lane.reviewed(device);
+  assert.deepEqual(await lane.told(device), before);
+  assert.equal((await lane.notices(device)).length, notices);
+});
+
+test("a rule that is deleted while late records are seen tells nothing more, and what a new one told stays told once", async (context) => {
+  const lane = await RuleLane.open(context);
+  lane.now = start + 100 * minute;
+  await lane.rule(speed, mailed);
+  const device = await lane.device("d");
+  await lane.send(device, fix(0, 50), fix(20, 50));
+  await lane.send(device, fix(5, 92), fix(6, 50));
+  let changed = false;
+  const reviews = disturbed(lane, async () => {
+    if (changed) return;
+    changed = true;
+    await lane.deleteRules();
+    await lane.rule({ type: "speedOver", parameters: { kmh: 60 } }, { ...mailed, name: "new" });
+    lane.rulesChanged();
+    await lane.send(device, fix(30, 70));
+  });
+  reviews.due([watched(device)]);
+  await settled(reviews);
+  await lane.reviewed(device);
+  await lane.send(device, fix(31, 72));
+  assert.deepEqual(await lane.told(device), ["30 new"]);
+  assert.equal((await lane.notices(device)).length, 1);
+});
+
+test("a device whose late records come without end holds up no other", async (context) => {
+  const lane = await RuleLane.open(context);
+  lane.now = start + 1000 * minute;
+  await lane.rule(speed, { ...mailed, devices: ["d", "e"] });
+  const [restless, other] = [await lane.device("d"), await lane.device("e")];
+  for (const device of [restless, other]) {
+    await lane.send(device, fix(0, 50), fix(200, 50));
+    await lane.send(device, fix(100, 92));
+  }
+  const reads: number[] = [];
+  let late = 0;
+  const reviews = disturbed(lane, async (device) => {
+    reads.push(device);
+    if (device === restless.key && late < 50) await lane.send(restless, fix(101 + late++, 92));
+  });
+  reviews.due([watched(restless), watched(other)]);
+  await settled(reviews);
+  assert.ok(
+    reads.includes(other.key) && reads.indexOf(other.key) <= 2,
+    `the other device had its turn after ${reads.indexOf(other.key)} reads`,
+  );
+  assert.deepEqual(await lane.told(other), ["100 speedOver late"]);
+  await lane.reviewed(restless);
+  assert.deepEqual(await lane.told(restless), ["100 speedOver late"]);
+});
+
+test("a device that is gone, or whose mark is, waits for no review", async (context) => {
+  const lane = await RuleLane.open(context);
+  lane.now = start + 100 * minute;
+  await lane.rule(speed, mailed);
+  const device = await lane.device("d");
+  await lane.send(device, fix(0, 50), fix(20, 50));
+  await lane.send(device, fix(5, 92));
+  assert.equal(await lane.waitingReviews(), 1);
+  await lane.store.devices.remove(device.key);
+  lane.ingest.states.forget(device.key);
+  lane.ingest.reviews.due([watched(device)]);
+  await settled(lane.ingest.reviews);
+  assert.equal(await lane.waitingReviews(), 0);
+});

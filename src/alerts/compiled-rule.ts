@@ -19,6 +19,8 @@ export interface CompiledRule {
   /** It looks at sums over the whole history. */
   readonly sums: boolean;
   readonly judge: Judge<AnyAlertFacts>;
+  /** Names of the zones that it asks for, as they are now. */
+  readonly zoneNames: readonly string[];
   readonly calm: Calm;
   readonly schedule: Schedule | undefined;
   readonly conditions: readonly ConditionJudge[];
@@ -76,6 +78,7 @@ export function compileRule(
   const type = ruleTypes[rule.type];
   // One that is gone keeps its place, by which judges remember zones.
   const zones = ("zones" in rule.parameters ? rule.parameters.zones : []).map(zoneOf);
+  const zoneNames = zones.map((zone) => zone?.name ?? "");
   const { holdSeconds, cooldownSeconds, rearmAt } = rule.hysteresis;
   const schedule = rule.schedule === null ? undefined : new Schedule(rule.schedule, accountZone);
   return {
@@ -87,8 +90,9 @@ export function compileRule(
     judge: judgeOf(rule.type, rule.parameters, {
       rearmAt,
       zones: zones.map((zone) => zone?.index ?? noZone),
-      zoneNames: zones.map((zone) => zone?.name ?? ""),
+      zoneNames,
     }),
+    zoneNames,
     calm: { holdMs: type.momentary ? 0 : holdSeconds * 1000, cooldownMs: cooldownSeconds * 1000 },
     schedule,
     conditions: rule.conditions.map((condition) => conditionJudge(condition, (id) => zoneOf(id)?.index)),

@@ -59,7 +59,7 @@ export function compared(episodes: readonly Episode[], told: ToldRule): Verdict 
   const known: Episode[] = [];
   const split: Episode[] = [];
   const withdrawn: Alert[] = [];
-  const { standing, gone } = raisedIn(told);
+  const { standing, gone } = raisedIn({ ...told, alerts: underPresentNames(episodes, told) });
   const byKey = Map.groupBy(episodes, ({ began }) => keyOf(rule, began.facts));
   for (const key of new Set([...byKey.keys(), ...standing.keys()])) {
     const own = byKey.get(key) ?? [];
@@ -92,6 +92,30 @@ export function compared(episodes: readonly Episode[], told: ToldRule): Verdict 
 /** What tells the moments of a rule apart; all that lasts is one and the same. */
 function keyOf({ momentary }: CompiledRule, { zone, event, limit }: AlertFacts): string {
   return momentary ? JSON.stringify([zone, event, limit]) : "";
+}
+
+/** The alerts with the names that zones have now: of a zone that has another name since, the same happened at the same time. */
+function underPresentNames(episodes: readonly Episode[], { rule, alerts }: ToldRule): readonly Alert[] {
+  const { momentary, zoneNames } = rule;
+  const oldNameOf = ({ facts: { zone } }: Alert) =>
+    typeof zone === "string" && !zoneNames.includes(zone) ? zone : undefined;
+  if (!momentary || alerts.every((alert) => oldNameOf(alert) === undefined)) return alerts;
+  const known = new Set(alerts.map(({ time, facts }) => JSON.stringify([time, facts.event, facts.zone])));
+  const byMoment = Map.groupBy(episodes, ({ began: { time, facts } }) => JSON.stringify([time, facts.event]));
+  const present = new Map<string | undefined, string>();
+  for (const alert of alerts) {
+    const { time, facts } = alert;
+    const old = oldNameOf(alert);
+    if (old === undefined || present.has(old)) continue;
+    const same = byMoment.get(JSON.stringify([time, facts.event])) ?? [];
+    const other = same.find(({ began }) => !known.has(JSON.stringify([time, facts.event, began.facts.zone])));
+    const name = other?.began.facts.zone;
+    if (typeof name === "string") present.set(old, name);
+  }
+  return alerts.map((alert) => {
+    const zone = present.get(oldNameOf(alert));
+    return zone === undefined ? alert : { ...alert, facts: { ...alert.facts, zone } };
+  });
 }
 
 /** What was raised and not withdrawn, by its key; and of what was withdrawn, the times. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ReviewDeps, Reviews } from "../../src/ingest/reviews.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
+import { geofenceFields } from "../contract/store/alert-values.ts";
 import { fix, mail, minute, RuleLane, start } from "../support/rule-lane.ts";
 
 const speed = { type: "speedOver", parameters: { kmh: 80 } } as const;
@@ -119,4 +120,25 @@ test("a device that is gone, or whose mark is, waits for no review", async (cont
   lane.ingest.reviews.due([watched(device)]);
   await settled(lane.ingest.reviews);
   assert.equal(await lane.waitingReviews(), 0);
+});
+
+test("a zone that has another name now is not told of again", async (context) => {
+  const lane = await RuleLane.open(context);
+  lane.now = start + 100 * minute;
+  const zone = { kind: "circle", center: [-74.1, 4.6], radius: 1 } as const;
+  const [account] = await lane.store.accounts.list();
+  assert.ok(account);
+  const { geofences } = lane.store;
+  const port = await geofences.create(account.key, "zone-id", { ...geofenceFields(), name: "port", zone }, start);
+  await lane.rule({ type: "controlZone", parameters: { zones: [port.id] } }, mailed);
+  const device = await lane.device("d");
+  const away = { latitude: 4.7 };
+  await lane.send(device, fix(0, 50, away), fix(20, 50, { latitude: 4.6 }), fix(40, 50, away), fix(60, 50, away));
+  const before = await lane.told(device);
+  assert.equal(before.length, 2);
+  await geofences.replace(port.key, { ...geofenceFields(), name: "harbour", zone }, start);
+  lane.rulesChanged();
+  await lane.send(device, fix(5, 50, away));
+  await lane.reviewed(device);
+  assert.deepEqual(await lane.told(device), before);
 });

@@ -205,7 +205,7 @@ export class DeviceReview implements Review {
     const kept = texts.keptOf(device.key, state.rules, rules);
     if (this.#fold === undefined || !this.standsFor(state)) return undefined;
     const live = texts.statesOf(device.key, state.rules, rules);
-    const end = this.#end(this.#fold, live, state, now);
+    const end = this.#end(this.#fold, live, Math.max(deviceTime(state, now), this.#lastTold(told)), now);
     const writer = new AlertWriter(device, wording, ids, now, room(device));
     const own = [...end.states];
     const isWhole = write(this.#verdicts(end.episodes, told, live, now), rules, own, writer);
@@ -228,14 +228,14 @@ export class DeviceReview implements Review {
   }
 
   /** What the fold comes to: the states, with what is remembered of e-mails, and all episodes. Reports may follow, so that it is a copy that time goes on for. */
-  #end(fold: RuleFold, live: readonly RuleState[], state: DeviceState, now: number) {
+  #end(fold: RuleFold, live: readonly RuleState[], present: number, now: number) {
     const episodes = this.#found.copy();
     if (this.#met !== undefined) {
       close(episodes.list, fold.states);
       return { states: live, episodes: episodes.list };
     }
     const last = fold.fork(episodes);
-    last.tick(deviceTime(state, now), { now, heardAt: now });
+    last.tick(present, { now, heardAt: now });
     const states = this.#setup.rules.map((rule, at) => {
       const own = live[at] ?? initialState;
       if (rule.clock === "arrival") return own;
@@ -245,6 +245,12 @@ export class DeviceReview implements Review {
     });
     close(episodes.list, last.states);
     return { states, episodes: episodes.list };
+  }
+
+  /** Time had gone on up to there for what was told, though a backlog set the device's own time back. */
+  #lastTold(told: readonly Alert[]): number {
+    const byReports = new Set(this.#setup.rules.flatMap(({ clock, rule }) => (clock === "arrival" ? [] : rule.key)));
+    return told.findLast(({ ruleKey, phase }) => phase === "raised" && byReports.has(ruleKey))?.time ?? 0;
   }
 
   #verdicts(episodes: readonly Episode[], told: readonly Alert[], live: readonly RuleState[], now: number): Verdict[] {

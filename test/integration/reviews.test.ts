@@ -142,3 +142,21 @@ test("a zone that has another name now is not told of again", async (context) =>
   await lane.reviewed(device);
   assert.deepEqual(await lane.told(device), before);
 });
+
+test("what time alone made true before a backlog came is told once", async (context) => {
+  const lane = await RuleLane.open(context);
+  lane.now = start + minute;
+  await lane.rule({ type: "inputActiveFor", parameters: { input: 1, minutes: 10 } }, mailed);
+  const device = await lane.device("d");
+  const on = { readings: { input1: true } };
+  await lane.send(device, fix(0, 50, on));
+  lane.now = start + 15 * minute;
+  while ((await lane.told(device)).length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual(await lane.told(device), ["10 inputActiveFor"]);
+  await lane.send(device, fix(4, 50, on));
+  await lane.send(device, fix(2, 50, on));
+  await lane.reviewed(device);
+  await lane.send(device, fix(14, 50, on));
+  assert.deepEqual(await lane.told(device), ["10 inputActiveFor"]);
+  assert.equal((await lane.notices(device)).length, 1);
+});

@@ -1,4 +1,4 @@
-import type { AccountWording, Alert, AlertFacts, AlertPhase, LocationAlerts } from "../model/alert.ts";
+import type { AccountWording, Alert, AlertEnd, AlertFacts, AlertPhase, LocationAlerts } from "../model/alert.ts";
 import type { NewNotice, NoticeTarget } from "../model/notice.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -8,7 +8,6 @@ import type { Finder } from "./evaluate.ts";
 import type { Seen } from "./judge.ts";
 import type { RuleState } from "./rule-state.ts";
 import { alertTextOf } from "./text.ts";
-import { throttled } from "./throttle.ts";
 
 /** A command is for the moment: an alert whose report arrived longer ago than this sends none any more, ms. */
 const commandsForMs = 5 * 60_000;
@@ -46,7 +45,6 @@ export interface NoticeRoom {
 
 /** Why a notice is suppressed from the start. */
 const reasons = {
-  repeated: (minutes: number) => `repeated: at most one e-mail in ${minutes} minutes`,
   commandLate: "reported late, after newer positions: the command is not sent any more",
   commandOld: "the report arrived more than 5 minutes ago: the command is not sent any more",
   commandFar: "the report's time is more than an hour from its arrival: the command is not sent",
@@ -56,6 +54,8 @@ const reasons = {
 export class AlertWriter implements Finder {
   readonly alerts: Alert[] = [];
   readonly notices: NewNotice[] = [];
+  /** What had been raised before, or just now, and is over. */
+  readonly ended: AlertEnd[] = [];
   readonly #device: WatchedDevice;
   readonly #wording: AccountWording;
   readonly #ids: Ids;
@@ -80,16 +80,17 @@ export class AlertWriter implements Finder {
     if (alert === undefined) return state;
     this.#command(rule, alert, seen.observation?.receivedAt ?? this.#now);
     if (rule.rule.notifyOnlyWhenOver && !rule.momentary) return state;
-    return this.#tell(rule, state, alert);
+    this.#notify(rule, alert);
+    return state;
   }
 
   over(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState {
     const { notifyWhenOver, notifyOnlyWhenOver } = rule.rule;
+    // Whether anybody is told or not, what was raised closes.
+    this.ended.push({ ruleKey: rule.rule.key, time, foundAt: this.#now });
     if (!notifyWhenOver && !notifyOnlyWhenOver) return state;
     const alert = this.#write(rule, "over", seen, time, facts);
-    if (alert === undefined) return state;
-    if (notifyOnlyWhenOver) return this.#tell(rule, state, alert);
-    this.#notify(rule, alert, state.mailed ? null : reasons.repeated(state.mail?.minutes ?? 0));
+    if (alert !== undefined) this.#notify(rule, alert);
     return state;
   }
 
@@ -175,27 +176,12 @@ export class AlertWriter implements Finder {
     return alert;
   }
 
-  /** Notices for people, with the rule's throttle of e-mail. */
-  #tell(rule: CompiledRule, state: RuleState, alert: Alert): RuleState {
-    if (rule.rule.channels.email.length === 0) {
-      this.#notify(rule, alert, null);
-      return state;
-    }
-    const { send, throttle } = throttled(state.mail, this.#now);
-    const kept = this.#notify(rule, alert, send ? null : reasons.repeated(throttle.minutes));
-    // Where there was no room for the e-mail, the next one is no repeat.
-    return { ...state, mail: send && !kept ? state.mail : throttle, mailed: send };
-  }
-
-  /** Whether there was room for an e-mail. */
-  #notify(rule: CompiledRule, alert: Alert, noMail: string | null): boolean {
+  /** Notices for people. How often a recipient hears of the same is the outbox's matter. */
+  #notify(rule: CompiledRule, alert: Alert): void {
     const { email, sms, webhook } = rule.rule.channels;
-    const before = this.notices.length;
-    for (const recipient of email) this.#queue(alert, { channel: "email", ...recipient }, noMail, 0);
-    const kept = this.notices.length > before;
+    for (const recipient of email) this.#queue(alert, { channel: "email", ...recipient }, null, 0);
     for (const recipient of sms) this.#queue(alert, { channel: "sms", ...recipient }, null, 0);
     for (const target of webhook) this.#queue(alert, { channel: "webhook", ...target }, null, 0);
-    return kept;
   }
 
   /** An engine cut that comes hours after its cause, with a backlog, would be worse than none. */

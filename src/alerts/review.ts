@@ -209,7 +209,8 @@ export class DeviceReview implements Review {
     const writer = new AlertWriter(device, wording, ids, now, room(device));
     const own = [...end.states];
     const isWhole = write(this.#verdicts(end.episodes, told, live, now), rules, own, writer);
-    const outcome = { alerts: writer.alerts, notices: writer.notices };
+    const { alerts, notices, ended } = writer;
+    const outcome = { alerts, notices, ended };
     const time = Math.max(state.time, deviceTime(state, now));
     if (!isWhole) {
       // Of so much that one commit does not hold it, the rest is found again.

@@ -100,13 +100,13 @@ export class DeviceWatch implements Watch, Finder {
   outcome(): AlertOutcome | undefined {
     const { device, state, now, rules, texts } = this.#setup;
     if (this.#observed) this.#makePoint();
-    const alerts = this.#writer?.alerts ?? [];
+    const { alerts, notices, ended } = this.#writer ?? { alerts: [], notices: [], ended: [] };
     const changed = this.#isStale || this.#fold.changed || this.#kept !== this.#keptBefore;
     if (!changed && alerts.length === 0) return undefined;
     const time = Math.max(this.#fold.time, deviceTime(state, now));
     const text = changed ? texts.keep(device.key, rules, this.#fold.states, this.#kept, time, now) : state.rules;
     if (text === state.rules && alerts.length === 0) return undefined;
-    return { rules: text, alerts, notices: this.#writer?.notices ?? [] };
+    return { rules: text, alerts, notices, ended };
   }
 
   /** Keeps the states as they were before this batch, where the newest point is far enough behind. While late records wait to be seen, the states are no history's. */

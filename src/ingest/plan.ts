@@ -52,9 +52,15 @@ export function planAppend(
 function watched(plan: Plan, watch: Watch | undefined): Plan {
   const outcome = watch?.outcome();
   if (outcome === undefined) return plan;
-  const { rules, alerts, notices } = outcome;
+  const { rules, alerts, notices, ended = [] } = outcome;
   const { rules: _before, ...state } = plan.state;
-  return { ...plan, state: { ...state, ...(rules !== undefined && { rules }) }, alerts, notices };
+  return {
+    ...plan,
+    state: { ...state, ...(rules !== undefined && { rules }) },
+    alerts,
+    notices,
+    ...(ended.length > 0 && { ended }),
+  };
 }
 
 /** What `planLate` answers: the plan (none where all were repeats) and what is left over, or that it must see more of the history. */

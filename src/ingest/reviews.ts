@@ -167,10 +167,11 @@ export class Reviews {
     const { states, engine, bus, locations, clock } = this.#deps;
     const outcome = review.outcome(state, told, clock.now());
     if (outcome === undefined) return "anew";
-    const { rules, alerts, notices, isWhole } = outcome;
+    const { rules, alerts, notices, ended = [], isWhole } = outcome;
     const { rules: _before, ...rest } = state;
     const after = { ...rest, version: state.version + 1, ...(rules !== undefined && { rules }) };
-    const commit = { device: device.key, records: [], patches: [], state: after, alerts, notices };
+    const found = { alerts, notices, ...(ended.length > 0 && { ended }) };
+    const commit = { device: device.key, records: [], patches: [], state: after, ...found };
     const queued = () => {
       if (notices.length > 0) bus.publish({ type: "noticesQueued" });
     };

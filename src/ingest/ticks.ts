@@ -141,10 +141,18 @@ export class Ticks {
       watch?.tick();
       const outcome = watch?.outcome();
       if (outcome === undefined) continue;
-      const { rules, alerts, notices } = outcome;
+      const { rules, alerts, notices, ended = [] } = outcome;
       const { rules: _before, ...rest } = state;
       const after = { ...rest, version: state.version + 1, ...(rules !== undefined && { rules }) };
-      const commit = { device: device.key, records: [], patches: [], state: after, alerts, notices };
+      const commit = {
+        device: device.key,
+        records: [],
+        patches: [],
+        state: after,
+        alerts,
+        notices,
+        ...(ended.length > 0 && { ended }),
+      };
       commits.push(commit);
       bytes += weightOf(commit);
     }

@@ -1,5 +1,5 @@
 import type { Alarm } from "../model/alarms.ts";
-import type { Alert, LocationAlerts } from "../model/alert.ts";
+import type { Alert, AlertEnd, LocationAlerts } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { Attributes } from "../model/effects.ts";
 import type { FuelTables } from "../model/fuel-table.ts";
@@ -48,6 +48,8 @@ export interface AlertOutcome {
   readonly rules: string | undefined;
   readonly alerts: readonly Alert[];
   readonly notices: readonly NewNotice[];
+  /** What had been raised and has ended, whether anybody is told or not. */
+  readonly ended?: readonly AlertEnd[];
 }
 
 /** The rules of one device over one batch of its reports. Nothing of it counts before `outcome` has been committed; a watch that is thrown away has done nothing. */

@@ -52,7 +52,7 @@ export interface ToldRule {
   readonly to: number;
 }
 
-/** Compares the episodes of one rule, in the order of time, with what was told of it: see decision 0029. */
+/** Compares the episodes of one rule, in the order of time, with what was told of it: see decision 0031. */
 export function compared(episodes: readonly Episode[], told: ToldRule): Verdict {
   const { rule } = told;
   const untold: Episode[] = [];

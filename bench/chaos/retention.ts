@@ -3,6 +3,8 @@ import type { Scene } from "./fault.ts";
 
 /** The first look for what is old comes so long after the start, ms (src/domain/retention.ts), and a little more. */
 export const nextLookMs = 301_000;
+/** The next look comes so long after the end of a look, ms, and a little more. */
+export const nextRunMs = 3_601_000;
 
 /** Asks again where there was no answer: the service closes connections that were idle for so long when time passes at once. */
 async function answered<T>(ask: () => Promise<T>): Promise<T> {

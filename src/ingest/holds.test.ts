@@ -76,6 +76,13 @@ test("the devices of one account that alert all the time keep no device of anoth
   assert.deepEqual([holds.has(200), holds.has(100)], [false, true]);
 });
 
+test("what ended counts like an alert: each is a change of stored alerts", () => {
+  const { holds } = world();
+  const ended = { ...alerted(1, 1, 0), plan: { patches: [], ended: { length: 500 } } };
+  holds.committed([ended, alerted(2, 1, 20)], 200);
+  assert.deepEqual([holds.has(1), holds.has(2)], [true, false]);
+});
+
 test("a short commit holds back nobody, however many alerts it has", () => {
   const { holds } = world();
   holds.committed([alerted(1, 1, 500)], 19);

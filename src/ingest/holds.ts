@@ -8,7 +8,7 @@ import type { Clock } from "../ports/clock.ts";
 const heldTimes = 9;
 /** Fewer of them cost little: some microseconds each. */
 const manyPatches = 256;
-/** Alerts and notices of one device's commit: fewer come of a usual report with some dozen rules. */
+/** Alerts, their ends and notices of one device's commit: fewer come of a usual report with some dozen rules. */
 const manyAlerts = 50;
 /** Shorter commits hold up nobody. */
 const longCommitMs = 20;
@@ -22,6 +22,7 @@ export interface Committed {
     readonly patches: { readonly length: number };
     readonly alerts?: { readonly length: number } | undefined;
     readonly notices?: { readonly length: number } | undefined;
+    readonly ended?: { readonly length: number } | undefined;
   };
 }
 
@@ -61,9 +62,9 @@ export class Holds {
     if (ms + planMs < longCommitMs) return;
     const alerting: Committed[] = [];
     for (const commit of commits) {
-      const { patches, alerts, notices } = commit.plan;
+      const { patches, alerts, notices, ended } = commit.plan;
       if (ms >= longCommitMs && patches.length > manyPatches) this.#hold(commit.device.key, now + heldAfter(ms));
-      if ((alerts?.length ?? 0) + (notices?.length ?? 0) > manyAlerts) alerting.push(commit);
+      if (lengthOf(alerts) + lengthOf(notices) + lengthOf(ended) > manyAlerts) alerting.push(commit);
     }
     if (now - this.#othersAt > aloneAfterMs) return;
     const each = heldAfter(ms + planMs) / alerting.length;
@@ -100,6 +101,10 @@ export class Holds {
   #hold(device: DeviceKey, until: number): void {
     this.#until.set(device, Math.max(until, this.#until.get(device) ?? 0));
   }
+}
+
+function lengthOf(list: { readonly length: number } | undefined): number {
+  return list?.length ?? 0;
 }
 
 /** How long those wait that took `ms`. */

@@ -169,6 +169,8 @@ export class Planner {
     some: readonly Late[],
     work: (some: readonly Late[]) => Promise<readonly T[]>,
   ): Promise<readonly T[]> {
+    // Nobody is slow because of a start.
+    await this.#store.readable();
     const began = this.#clock.monotonic() - this.#pace.waitedMs;
     const answers = await work(some);
     const ms = this.#clock.monotonic() - this.#pace.waitedMs - began;

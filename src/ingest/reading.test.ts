@@ -252,3 +252,26 @@ test("late reports that lie far apart are planned together: one commit stores th
   assert.equal(store.commits.length, before + 1);
   assert.ok(read < 300, `${read} records were read`);
 });
+
+test("who repeats its last report while no history can be read yet, after a start, is not held back for that", async (context) => {
+  const { store, ingest, clock } = setUp();
+  context.after(() => ingest.stop());
+  const device = await admitted(ingest, "a");
+  await submit(ingest, device, 1, []);
+  const read = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  store.readable = () => {
+    asked.resolve();
+    return read.promise;
+  };
+  const outcomes: string[] = [];
+  const repeated = submit(ingest, device, 1, outcomes);
+  await asked.promise;
+  clock.time += 1000;
+  read.resolve();
+  await repeated;
+  void submit(ingest, device, 2, outcomes);
+  // The clock stands still: a device that is held back would be for ever.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.deepEqual(outcomes, ["stored", "stored"]);
+});

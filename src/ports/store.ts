@@ -153,6 +153,8 @@ export interface LocationStore {
   packedContext(device: DeviceKey, place: RecordPlace, limit: number): Promise<PackedContext>;
   /** Estimates from memory how many records of a device lie in a range of event time (inclusive). Returns infinity if too many chunks overlap the range to count them quickly. */
   countAbout(device: DeviceKey, from: number, to: number): number;
+  /** Resolves when histories can be read: after a start that may take a while, for which no device is at fault. Who asks for one waits for it, too. */
+  readable(): Promise<void>;
   /** Costs by the number of records of the moment. */
   moment(device: DeviceKey, time: number): Promise<Moment>;
   /** What may be deleted of each of these devices because it is from before an event time. */

@@ -57,6 +57,7 @@ before(async () => {
         commit: (batch) => store.locations.commit(batch),
         history: (device, asked) => store.locations.history(device, asked),
         moment: (device, time) => store.locations.moment(device, time),
+        readable: () => store.locations.readable(),
         countAbout: (...asked) => store.locations.countAbout(...asked),
         oldPositions: (...asked) => store.locations.oldPositions(...asked),
         deleteOld: (...asked) => store.locations.deleteOld(...asked),

@@ -76,6 +76,9 @@ export class TroubledStore {
   /** What is stored of one moment. */
   readMoment = async (): Promise<Moment> => ({ hashes: [] });
 
+  /** When histories can be read. */
+  readable = async (): Promise<void> => undefined;
+
   /** Records that are said to be stored in any range of time. Undefined: those of the history. */
   count: number | undefined;
 
@@ -88,7 +91,11 @@ export class TroubledStore {
         const context = await this.readContext(limit, place.time);
         return { bytes: 0, unpack: () => context };
       },
-      moment: () => this.readMoment(),
+      moment: async () => {
+        await this.readable();
+        return this.readMoment();
+      },
+      readable: () => this.readable(),
       countAbout: (_key: DeviceKey, from: number, to: number) =>
         this.count ?? this.history.filter(({ time }) => time >= from && time <= to).length,
     };

@@ -376,6 +376,8 @@ export class Locations implements LocationStore {
     return chunks === undefined ? 0 : countAbout(chunks, from, to);
   }
 
+  readable = () => this.blocks.whole();
+
   async moment(device: DeviceKey, time: number): Promise<Moment> {
     if (this.#uncertain) await this.#reading.settled();
     return this.#moments.find(device, time);

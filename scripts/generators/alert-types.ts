@@ -12,41 +12,41 @@ const meanings: { readonly [T in AlertType]: string } = {
   attributeGreater: "A reading or attribute is over a value.",
   attributeLess: "A reading or attribute is under a value.",
   fuelDecrease:
-    "The tank's level fell by so many points within so many minutes; waves and single wrong readings are filtered.",
-  fuelIncrease: "It rose by so many points within so many minutes.",
-  fuelLess: "The tank's level is under the limit, in three readings in a row.",
-  driverAuthenticationFailed: "The ignition has been on for so long, and no driver who may drive has identified.",
+    "The tank's level fell by this amount within these minutes. Waves and single wrong readings are filtered out.",
+  fuelIncrease: "The tank's level rose by this amount within these minutes.",
+  fuelLess: "The tank's level is under the limit in three readings in a row.",
+  driverAuthenticationFailed: "The ignition has been on for this time, and no driver who may drive has identified.",
   vehicleBatteryLess: "The vehicle's voltage is under the limit.",
   sos: "Somebody pressed the tracker's button for help.",
   alarm:
-    "The tracker itself warns of one of these; ignition, door, power and driver count also where only a reading tells that they changed.",
-  expired: "The device expires within so many days, or has expired.",
-  idling: "The engine runs, and the vehicle does not move, for so long.",
-  trip: "A trip began, or ended: it has stood for so long since; both are told.",
-  parkedFor: "The ignition has been off, and it has not moved, for so long.",
-  drivingFor: "It has been driven for so long without a rest of so long.",
+    "The tracker itself reports one of these alarms. Those of ignition, door, power and driver also count if only a reading shows the change.",
+  expired: "The device expires within these days, or has expired.",
+  idling: "The engine has been running for this time without the vehicle moving.",
+  trip: "A trip began or ended. It ends when the vehicle has stood for this time. Each is an alert.",
+  parkedFor: "The ignition has been off for this time, and the vehicle has not moved.",
+  drivingFor: "The vehicle has been driven for this time without a rest.",
   mileage: "The mileage reaches a figure.",
   lowBattery: "The tracker says that its own battery is low, or its charge is under the limit.",
-  offline: "Nothing was heard of the tracker for so long, by the service's clock.",
+  offline: "The service has heard nothing of the tracker for this time.",
   rpmOver: "The engine turns faster than the limit.",
-  speedLess: "It is slower than the limit.",
-  notMoving: "It has not moved for so long.",
-  speedOver: "It is faster than the limit.",
+  speedLess: "The vehicle is slower than the limit.",
+  notMoving: "The vehicle has not moved for this time.",
+  speedOver: "The vehicle is faster than the limit.",
   vibration: "The tracker felt a vibration or a shock.",
-  gpsOff: "For so long the tracker has reported without a position, or it says that its antenna is cut.",
+  gpsOff: "The tracker has reported without a position for this time, or says that its antenna is cut.",
   powerDisconnected: "The tracker was disconnected from the vehicle's power.",
-  gpsNoSignal: "For so long the tracker has marked its positions as not valid.",
+  gpsNoSignal: "The tracker has marked its positions as not valid for this time.",
   inputOn: "A digital input is active.",
   inputOff: "A digital input is not active.",
-  inputActiveFor: "A digital input has been active for so long without a break.",
-  inputAccumulated: "Added up, a digital input has been active for so long.",
+  inputActiveFor: "A digital input has been active for this time without a break.",
+  inputAccumulated: "The active times of a digital input add up to this time.",
   temperatureGreater: "A probe is warmer than the limit.",
   temperatureLess: "A probe is colder than the limit.",
-  allowedZone: "It has left all of the zones.",
-  forbiddenZone: "It is in one of the zones, or its way between two positions led through one.",
-  controlZone: "It entered or left one of the zones; both are told.",
-  controlPoint: "It arrived at one of the zones and stayed for so long, or left it again; both are told.",
-  route: "It strayed from all of the routes.",
+  allowedZone: "The vehicle is in none of the zones.",
+  forbiddenZone: "The vehicle is in one of the zones, or crossed one between two positions.",
+  controlZone: "The vehicle entered or left one of the zones. Each is an alert.",
+  controlPoint: "The vehicle arrived at one of the zones and stayed for this time, or left it again. Each is an alert.",
+  route: "The vehicle is on none of the routes.",
 };
 
 /** On which clock time alone makes a type true. */
@@ -101,10 +101,10 @@ export const alertTypesDoc: Generator = {
     return `${generatedMark}
 # Types of alert rules
 
-A parameter with \`?\` may be left out. *Lasts*: it is true for a while and is over then; types with a threshold take \`hysteresis.rearmAt\`. *A moment*: it happens, and is never over.
-*By time alone*: it becomes true without a report, on this clock. *Not late*: on this clock nothing is late.
+A parameter with \`?\` may be left out. *Lasts*: it is true for a while and over then. Types with a threshold take \`hysteresis.rearmAt\`. *A moment*: it happens, and is never over.
+*By time alone*: it can become true without a report, by this clock. *Not late*: by the service's clock, nothing is late.
 
-${markdownTable(["type", "fires when", "parameters", "lasts", "by time alone", "late reports"], types)}
+${markdownTable(["type", "raises an alert when", "parameters", "lasts", "by time alone", "late reports"], types)}
 
 ## Placeholders of a rule's own text
 
@@ -112,13 +112,13 @@ ${markdownTable(["placeholder", "stands for"], marks)}
 
 ## Readings
 
-What \`attribute\` of rules and conditions may name, beside \`speed\`, \`course\`, \`altitude\`, \`milleage\` and any attribute of a location; and what the readings of a simulated story may be.
+\`attribute\` of rules and conditions may name these, \`speed\`, \`course\`, \`altitude\`, \`milleage\`, and any attribute of a location. The readings of a simulated story may be these.
 
 ${markdownTable(["reading", "kind"], readings)}
 
 ## Alarms
 
-What trackers report by themselves: \`warnings\` of a location, \`alarms\` of a rule, and alarms of a simulated story.
+Trackers report these by themselves. They are the \`warnings\` of a location, the \`alarms\` of a rule, and the alarms of a simulated story.
 
 ${markdownTable(["alarm", "says"], alarms)}
 `;

@@ -23,7 +23,7 @@ export interface FollowOptions {
 /** Prints alerts as they are found, until the host is interrupted, which ends it well. Tells when the service can't be reached, and goes on. */
 export async function followAlerts(host: Host, client: ApiClient, options: FollowOptions): Promise<void> {
   if (options.devices.length > mostDevices)
-    throw new CliError("usage", `at most ${mostDevices} devices can be named`, "Without any, all are followed.");
+    throw new CliError("usage", `give at most ${mostDevices} devices`, "If you give none, the command follows all.");
   try {
     await follow(host, client, options);
   } catch (error) {
@@ -43,7 +43,7 @@ async function follow(host: Host, client: ApiClient, { devices, json }: FollowOp
   // What is mistyped is told at once, and so is a service that is not there.
   let { nextCursor } = await ask();
   const whose = devices.length === 0 ? "all devices" : devices.map(plain).join(", ");
-  terminal.err(`Following the alerts of ${whose}; Ctrl-C ends it.\n`);
+  terminal.err(`Following the alerts of ${whose}. Press Ctrl-C to end.\n`);
   let lost = false;
   while (!interrupted.aborted) {
     let pause = pauseMs;
@@ -57,7 +57,7 @@ async function follow(host: Host, client: ApiClient, { devices, json }: FollowOp
       if (alerts.length > 0) pause = 0;
     } catch (error) {
       if (!(error instanceof CliError) || !["unreachable", "busy", "failure"].includes(error.exit)) throw error;
-      if (!lost) terminal.err(`${error.message}; trying again until it answers ...\n`);
+      if (!lost) terminal.err(`${error.message}; trying again ...\n`);
       lost = true;
       pause = retryMs;
     }

@@ -38,11 +38,11 @@ export function withRuleOptions(command: Command): Command {
     .option("--group <group>", "a group whose devices it watches, by id or name; may be repeated", collect, [])
     .option("--email <address>", "who is told by e-mail; may be repeated", collect, [])
     .option("--sms <number>", "who is told by SMS; may be repeated", collect, [])
-    .option("--hold <duration>", "it must hold for so long before it fires: 30s, 5m")
-    .option("--cooldown <duration>", "least time between two alerts: 10m, 2h")
+    .option("--hold <duration>", "for how long it must be true: 30s, 5m")
+    .option("--cooldown <duration>", "the shortest time between two alerts: 10m, 2h")
     .option("--text <text>", "own text, with placeholders such as {{DeviceName}}")
     .option("--critical", "its alerts are critical")
-    .option("--when-over", "tell also when it is over");
+    .option("--when-over", "tell people of the end, too");
 }
 
 /** The body of a rule that the options describe, laid over that of the file, if there is one. */

@@ -39,7 +39,7 @@ export const notices = Type.Object({
     maximum: 1440,
     unit: "minutes",
     description:
-      "Least time between two e-mails, or SMS, that tell a recipient the same of a device, rule and zone. It doubles while that repeats, up to a day. 0: no pauses.",
+      "The shortest time between two e-mails, or two SMS, that tell a recipient the same thing about a device, rule and zone. It doubles while that repeats, up to a day. 0: no pauses.",
   }),
   resendsPerMinute: integer(20, {
     env: "WAYBEAM_NOTICES_RESENDS_PER_MINUTE",

@@ -233,7 +233,7 @@ export const configSchema = Type.Object({
       maximum: 3600,
       unit: "s",
       description:
-        "Time after the start in which no alert is raised by time alone (offline, not moving ...): trackers that could not reach a service that was down need it to come back.",
+        "Time after the start in which time alone raises no alert (offline, not moving ...). If the service was down, trackers need this time to come back.",
     }),
     noticesPerMinute: integer(6000, {
       env: "WAYBEAM_ALERTS_NOTICES_PER_MINUTE",
@@ -249,7 +249,7 @@ export const configSchema = Type.Object({
       maximum: 36_500,
       unit: "days",
       description:
-        "Time after which an alert that isn't critical and that nobody closed closes by itself, counted from when it was found. Critical ones wait until somebody closes them.",
+        "Alerts that are not critical close by themselves after this time, counted from when they were found. Critical alerts wait until somebody sees to them.",
     }),
     keepDays: integer(365, {
       env: "WAYBEAM_ALERTS_KEEP_DAYS",
@@ -274,7 +274,7 @@ export const configSchema = Type.Object({
       env: "WAYBEAM_TELEGRAM_URL",
       pattern: "^https?://[^\\s/?#]+(/[^\\s?#]*[^\\s?#/])?$",
       example: "an http or https address without a slash at its end",
-      description: "The Bot API that messages of rules go to: Telegram's, or a Bot API server of your own.",
+      description: "The Bot API that takes the messages of rules: Telegram's, or a Bot API server of your own.",
     }),
   }),
   sms,

@@ -45,41 +45,41 @@ export const AccountAlertsQuery = Type.Object({
   device: Type.Optional(
     Type.String({
       pattern: `^[A-Za-z0-9._:-]{1,64}(?:,[A-Za-z0-9._:-]{1,64}){0,${mostDevices - 1}}$`,
-      description: `Only those of these devices: ids, ${mostDevices} at most, with commas between them.`,
+      description: `Only alerts of these devices: up to ${mostDevices} ids, separated by commas.`,
       examples: [device.deviceId],
     }),
   ),
-  group: Type.Optional(PathId({ description: "Only those of the devices of the group with this id." })),
-  rule: Type.Optional(PathId({ description: "Only those of the rule with this id." })),
+  group: Type.Optional(PathId({ description: "Only alerts of the devices of the group with this id." })),
+  rule: Type.Optional(PathId({ description: "Only alerts of the rule with this id." })),
   type: Type.Optional(
     Type.Unsafe<AlertType>({
       type: "string",
       enum: [...alertTypes],
-      description: "Only those of rules of this type.",
+      description: "Only alerts of rules of this type.",
     }),
   ),
   state: Type.Optional(
     Type.Unsafe<AlertState>({
       type: "string",
       enum: [...alertStates],
-      description: "Only those that stand so.",
+      description: "Only alerts in this state.",
     }),
   ),
   critical: Type.Optional(
     Type.Unsafe<"true" | "false">({
       type: "string",
       enum: ["true", "false"],
-      description: "Only those of critical rules; or only the others.",
+      description: "Only alerts of critical rules (`true`), or only the others (`false`).",
     }),
   ),
-  from: moment("Only what happened (`dateTime`) then or later."),
-  to: moment("Only what happened then or before."),
+  from: moment("Only alerts that happened (`dateTime`) then or later."),
+  to: moment("Only alerts that happened then or before."),
   follow: Type.Optional(
     Type.Unsafe<"true">({
       type: "string",
       enum: ["true"],
       description:
-        "What is found from now on, in the order in which it is found. The first answer has no alerts and a `nextCursor`; each later one has what was found since, and always a `nextCursor` to ask again with.",
+        "Alerts that are found from now on, in the order in which they are found. The first answer has a `nextCursor` and no alerts. Each later one has the alerts that were found since, and the next `nextCursor`.",
     }),
   ),
 });
@@ -99,7 +99,7 @@ export const AlertsActRequest = Type.Object(
     ids: Type.Array(GivenText({ minLength: 1, maxLength: 64 }), {
       minItems: 1,
       maxItems: mostAtOnce,
-      description: "Ids of the alerts: all of them or none.",
+      description: "Ids of the alerts. If one is unknown, no alert changes.",
     }),
     note: Type.Optional(GivenTextOrNull({ maxLength: 2000, description: "What others should know." })),
   },

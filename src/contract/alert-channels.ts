@@ -59,7 +59,7 @@ const webhookFields = {
     maxLength: 2048,
     examples: ["https://example.com/hooks/fleet"],
     description:
-      "An address of a private network is refused unless the configuration allows it; one of a cloud's metadata service always.",
+      "An address in a private network is refused unless the configuration allows it. An address of a cloud's metadata service is always refused.",
     documented: { pattern: webUrl },
   }),
   secret: Type.Optional(
@@ -67,7 +67,7 @@ const webhookFields = {
       minLength: 16,
       maxLength: 256,
       description:
-        "Key of the signature. Never shown again: unset, the one that is stored for this URL stays. The formats `slack`, `teams` and `template` do without.",
+        "Key of the signature. It is never shown again. Unset: the key that is stored for this URL stays. The formats `slack`, `teams` and `template` need none.",
     }),
   ),
   format: Type.Optional(
@@ -75,13 +75,13 @@ const webhookFields = {
       type: "string",
       enum: [...webhookFormats],
       description:
-        "The body: `waybeam` the service's own, `slack` for an incoming webhook of Slack, `teams` for one of Microsoft Teams, `template` as `template` has it. Unset: waybeam.",
+        "The body: `waybeam` is the service's own, `slack` is for an incoming webhook of Slack, `teams` for one of Microsoft Teams, and `template` comes from the field `template`. Unset: waybeam.",
     }),
   ),
   template: Type.Optional(
     GivenTextOrNull({
       maxLength: longestTemplate,
-      description: "With the format `template`: JSON, in whose texts placeholders such as `{{DeviceName}}` stand.",
+      description: "For the format `template`: JSON with placeholders such as `{{DeviceName}}` inside its strings.",
       examples: ['{"content":"{{DeviceName}}: {{Text}}"}'],
     }),
   ),
@@ -92,7 +92,7 @@ const webhook = Type.Object(webhookFields, { documented: { oneOf: webhookForms }
 const telegram = Type.Object({
   chat: Type.String({
     pattern: "^(?:-?[1-9][0-9]{0,18}|@[A-Za-z][A-Za-z0-9_]{3,63})$",
-    description: "Id of a chat, a group or a channel that the bot is in, or the @name of a public channel.",
+    description: "Id of a chat, group or channel that the bot is in, or the @name of a public channel.",
     examples: ["-1001234567890"],
   }),
   token: Type.Optional(
@@ -100,7 +100,7 @@ const telegram = Type.Object({
       type: ["string", "null"],
       pattern: "^[0-9]{1,20}:[A-Za-z0-9_-]{20,100}$",
       description:
-        "Token of a bot of yours, as @BotFather gives it. Never shown again: unset, the one that is stored for this chat stays.",
+        "Token of your bot, from @BotFather. It is never shown again. Unset: the token that is stored for this chat stays.",
       examples: ["123456789:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr"],
     }),
   ),
@@ -117,7 +117,7 @@ export const channels = Type.Object({
   telegram: Type.Optional(
     Type.Array(telegram, {
       maxItems: mostRecipients,
-      description: "Messages of a Telegram bot. They count as webhooks where these are bounded.",
+      description: "Messages of a Telegram bot. They count towards the limits of webhooks.",
     }),
   ),
 });

@@ -16,7 +16,7 @@ function oneOf<T extends number>(values: readonly T[], description: string) {
 const tank = Type.Optional(oneOf<1 | 2>([1, 2], "Unset: 1."));
 const probe = Type.Optional(oneOf<1 | 2>([1, 2], "Unset: 1."));
 const input = oneOf<WatchedInput>([1, 2, 3, 4], "Digital input.");
-const repeat = Type.Optional(Type.Boolean({ description: "At each multiple of it. Unset: false." }));
+const repeat = Type.Optional(Type.Boolean({ description: "At each multiple, too. Unset: false." }));
 /** A number that the rules themselves bound. (Bounds of the validator would hide what else is wrong with a rule.) */
 function between(minimum: number, maximum: number, description: string) {
   return Type.Number({ description, documented: { minimum, maximum } });
@@ -24,12 +24,12 @@ function between(minimum: number, maximum: number, description: string) {
 
 /** A year, in minutes. */
 const longest = 525_600;
-const minutes = between(0.1, longest, "For so long.");
+const minutes = between(0.1, longest, "For this time.");
 const attribute = GivenText({
   minLength: 1,
   maxLength: 128,
   documented: { pattern: notBlank },
-  description: "Name of a reading, of an attribute, or `speed`, `course`, `altitude`, `milleage`.",
+  description: "Name of a reading or attribute, or `speed`, `course`, `altitude`, `milleage`.",
   examples: ["fuel"],
 });
 const zones = Type.Unsafe<readonly string[]>({
@@ -43,7 +43,7 @@ const zones = Type.Unsafe<readonly string[]>({
 const none = Type.Object({});
 const threshold = Type.Object({
   attribute,
-  value: Type.Number({ description: "One that the attribute can have: 0 to 100 where it is a percentage." }),
+  value: Type.Number({ description: "A value that the attribute can have: 0 to 100 if it is a percentage." }),
 });
 const litres = (least: number) => Type.Optional(between(least, 10_000, "l"));
 /** One of two amounts. */
@@ -58,9 +58,9 @@ const eitherOr = (one: string, other: string) => ({
 const fuelChange = Type.Object(
   {
     tank,
-    points: Type.Optional(between(1, 100, "Percentage points; or `litres`.")),
+    points: Type.Optional(between(1, 100, "Percentage points. Give this or `litres`.")),
     litres: litres(1),
-    minutes: between(1, 1440, "Within so many minutes."),
+    minutes: between(1, 1440, "The time within which the level changes."),
   },
   eitherOr("points", "litres"),
 );
@@ -86,7 +86,7 @@ export const parameterSchemas = {
   fuelDecrease: fuelChange,
   fuelIncrease: fuelChange,
   fuelLess: Type.Object(
-    { tank, percent: Type.Optional(between(0, 100, "%; or `litres`.")), litres: litres(0) },
+    { tank, percent: Type.Optional(between(0, 100, "%. Give this or `litres`.")), litres: litres(0) },
     eitherOr("percent", "litres"),
   ),
   driverAuthenticationFailed: Type.Object({
@@ -96,10 +96,10 @@ export const parameterSchemas = {
         items: { type: "string", minLength: 1, maxLength: 64, pattern: anyText },
         maxItems: mostDrivers,
         uniqueItems: true,
-        description: "Who may drive, as `driverId` has it. Unset or empty: whoever identifies.",
+        description: "Who may drive: values of `driverId`. Unset or empty: anybody who identifies.",
       }),
     ),
-    seconds: between(0, 86_400, "After the ignition was switched on."),
+    seconds: between(0, 86_400, "Time since the ignition was switched on."),
   }),
   vehicleBatteryLess: Type.Object({ volts: between(0, 100, "V") }),
   sos: none,
@@ -113,28 +113,28 @@ export const parameterSchemas = {
     }),
   }),
   expired: Type.Object({
-    days: Type.Optional(between(0, 3650, "So many days before the device's `expires`. Unset: 0.")),
+    days: Type.Optional(between(0, 3650, "Days before the device's `expires`. Unset: 0.")),
   }),
   idling: minutesOnly,
   trip: Type.Object({
-    minutes: Type.Optional(between(1, longest, "It has ended when it has stood for so long. Unset: 5.")),
+    minutes: Type.Optional(between(1, longest, "A trip ends when the vehicle has stood for this time. Unset: 5.")),
   }),
-  parkedFor: Type.Object({ minutes: between(1, longest, "For so long.") }),
+  parkedFor: Type.Object({ minutes: between(1, longest, "For this time.") }),
   drivingFor: Type.Object({
-    minutes: between(1, longest, "For so long."),
-    restMinutes: Type.Optional(between(1, 1440, "A stop of so long is a rest. Unset: 15.")),
+    minutes: between(1, longest, "For this time."),
+    restMinutes: Type.Optional(between(1, 1440, "A stop of this time is a rest. Unset: 15.")),
   }),
   mileage: Type.Object({ km: between(0.001, 100_000_000, "km"), repeat }),
   lowBattery: Type.Object({ percent }),
-  offline: Type.Object({ minutes: between(1, longest, "For so long.") }),
+  offline: Type.Object({ minutes: between(1, longest, "For this time.") }),
   rpmOver: Type.Object({ rpm: between(0, 20_000, "1/min") }),
   speedLess: speed,
   notMoving: minutesOnly,
   speedOver: speed,
   vibration: none,
-  gpsOff: Type.Object({ minutes: between(1, longest, "For so long.") }),
+  gpsOff: Type.Object({ minutes: between(1, longest, "For this time.") }),
   powerDisconnected: none,
-  gpsNoSignal: Type.Object({ minutes: between(0, longest, "For so long.") }),
+  gpsNoSignal: Type.Object({ minutes: between(0, longest, "For this time.") }),
   inputOn: inputOnly,
   inputOff: inputOnly,
   inputActiveFor: Type.Object({ input, minutes }),
@@ -146,7 +146,7 @@ export const parameterSchemas = {
   controlZone: zonesOnly,
   controlPoint: Type.Object({
     zones,
-    minutes: Type.Optional(between(0, longest, "It has arrived when it was there for so long. Unset: 0.")),
+    minutes: Type.Optional(between(0, longest, "It has arrived when it has been there for this time. Unset: 0.")),
   }),
   route: zonesOnly,
 } as const satisfies { readonly [T in AlertType]: TObject };

@@ -56,7 +56,7 @@ const schedule = Type.Object({
   from: Type.Optional(timeOfDay("Local time. Unset: 00:00.")),
   to: Type.Optional(
     timeOfDay(
-      "Before or at `from` it is on the next day; both 00:00 is the whole day. A stretch over midnight belongs to the day on which it begins. Unset: 00:00.",
+      "A time at or before `from` is on the next day. If both are 00:00, it is the whole day. A period over midnight belongs to the day on which it begins. Unset: 00:00.",
     ),
   ),
   timeZone: Type.Optional(
@@ -104,15 +104,15 @@ const condition = Type.Object(
 
 const hysteresis = Type.Object({
   holdSeconds: Type.Optional(
-    Type.Number({ minimum: 0, maximum: longestHold, description: "It must hold for so long. Unset: 0." }),
+    Type.Number({ minimum: 0, maximum: longestHold, description: "For how long it must be true. Unset: 0." }),
   ),
   rearmAt: Type.Optional(
     NullableNumber({
-      description: "Of types with a threshold: the value that must be passed back. Unset: the threshold.",
+      description: "For types with a threshold: the value at which the alert is over. Unset: the threshold.",
     }),
   ),
   cooldownSeconds: Type.Optional(
-    Type.Number({ minimum: 0, maximum: longestCooldown, description: "Least time between two alerts. Unset: 0." }),
+    Type.Number({ minimum: 0, maximum: longestCooldown, description: "Shortest time between two alerts. Unset: 0." }),
   ),
 });
 
@@ -125,7 +125,7 @@ const command = Type.Object(
     sms: Type.Optional(Type.Boolean({ description: "By SMS. Unset: false." })),
     encode: Type.Optional(Type.Boolean({ description: "The device's protocol wraps the text. Unset: false." })),
     delaySeconds: Type.Optional(
-      Type.Number({ minimum: 0, maximum: longestDelay, description: "So long after the alert. Unset: 0." }),
+      Type.Number({ minimum: 0, maximum: longestDelay, description: "Time from the alert to the command. Unset: 0." }),
     ),
   },
   { documented: commandForms },
@@ -140,11 +140,11 @@ const shared = Type.Object({
     Type.Unsafe<Static<typeof schedule> | null>({
       ...schedule,
       type: ["object", "null"],
-      description: "When it is in force. Unset: always.",
+      description: "When the rule is in force. Unset: always.",
     }),
   ),
   conditions: Type.Optional(
-    Type.Array(condition, { maxItems: mostConditions, description: "What must be true as well, all of it." }),
+    Type.Array(condition, { maxItems: mostConditions, description: "What else must be true, all of it." }),
   ),
   hysteresis: Type.Optional(hysteresis),
   channels: Type.Optional(channels),
@@ -152,7 +152,7 @@ const shared = Type.Object({
     Type.Array(command, {
       maxItems: mostCommands,
       description:
-        "Sent to the device in the name of the user who changed the rule last; that user needs `sendCommands`, by SMS `sendSmsCommands`.",
+        "Sent to the device in the name of the user who last changed the rule. That user needs `sendCommands`, or `sendSmsCommands` for commands by SMS.",
     }),
   ),
   critical: Type.Optional(Type.Boolean({ description: "Unset: false." })),
@@ -164,9 +164,9 @@ const shared = Type.Object({
       documented: { pattern: notBlank },
     }),
   ),
-  notifyWhenOver: Type.Optional(Type.Boolean({ description: "People are told also when it is over. Unset: false." })),
+  notifyWhenOver: Type.Optional(Type.Boolean({ description: "The end is another alert. Unset: false." })),
   notifyOnlyWhenOver: Type.Optional(
-    Type.Boolean({ description: "People are told only when it is over. Unset: false." }),
+    Type.Boolean({ description: "The end is another alert, and people are told of the end only. Unset: false." }),
   ),
 });
 

@@ -55,7 +55,7 @@ export const Alert = Type.Object(
     ),
     text: Type.String({ description: "What happened, for people." }),
     notifications: Type.Array(Type.String(), {
-      description: "Channels by which somebody was really told: Email, SMS, Webhook.",
+      description: "Channels by which a message was accepted: Email, SMS, Webhook.",
     }),
     alerts: Type.Array(Type.String(), { description: "Names of the alerts." }),
     id: Type.String({ description: "Identifier of the alert." }),
@@ -63,10 +63,10 @@ export const Alert = Type.Object(
     type: Type.String({ description: "Type of the rule." }),
     phase: Type.Union([Type.Literal("raised"), Type.Literal("over"), Type.Literal("withdrawn")], {
       description:
-        "`raised`: it became true; `over`: it is true no longer; `withdrawn`: what was raised at this time was never true, as records show that came later.",
+        "`raised`: it became true; `over`: it is no longer true; `withdrawn`: the alert raised at this time was wrong, as later records show.",
     }),
     critical: Type.Boolean(),
-    late: Type.Boolean({ description: "Found because of records that came after newer ones." }),
+    late: Type.Boolean({ description: "Found by records that arrived after newer ones." }),
     raisedAt: Instant({ description: "When it was found, UTC." }),
     facts: Facts,
     state: Type.Optional(
@@ -74,15 +74,13 @@ export const Alert = Type.Object(
         type: "string",
         enum: [...alertStates],
         description:
-          "`open`: nobody has seen to it; `acknowledged`: somebody does; `closed`: nothing is left to do. Absent in a trial. One of the phase `over` is closed from the start.",
+          "`open`: nobody has seen to it; `acknowledged`: somebody sees to it; `closed`: nothing is left to do. Absent in a trial. An alert of the phase `over` is closed from the start.",
       }),
     ),
-    endedAt: Type.Optional(
-      Instant({ description: "Since when it is true no longer. Absent: it goes on, or happened at a moment." }),
-    ),
-    acknowledgement: Type.Optional(act("E-mail address of who acknowledged it.")),
+    endedAt: Type.Optional(Instant({ description: "When it was over. Absent: it goes on, or happened at a moment." })),
+    acknowledgement: Type.Optional(act("E-mail address of the user who acknowledged it.")),
     closing: Type.Optional(
-      act("E-mail address of who closed it. Null: it closed by itself, since it is over or was left open for days."),
+      act("E-mail address of the user who closed it. Null: it closed by itself, because it was over or old."),
     ),
   },
   {

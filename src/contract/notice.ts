@@ -55,7 +55,7 @@ export type NoticeView = Static<typeof NoticeView>;
 export const NoticesQuery = Type.Object({
   ...PageQuery.properties,
   state: Type.Optional(
-    Type.Unsafe<NoticeState>({ type: "string", enum: [...states], description: "Only those that stand so." }),
+    Type.Unsafe<NoticeState>({ type: "string", enum: [...states], description: "Only notices in this state." }),
   ),
 });
 export type NoticesQuery = Static<typeof NoticesQuery>;

@@ -21,11 +21,11 @@ export type AlertsQuery = Omit<AccountAlertsQuery, "limit" | "cursor">;
 /** The alerts of all devices that a user sees, and what people do with them. */
 export interface AccountAlerts {
   /**
-   * A page of them. Where a user sees few of many it may be short, and it is never empty while there are more, but with `follow`.
+   * A page of them. It may be short if the user sees few of many. Except with `follow`, it is never empty while there are more.
    * @throws ApiError `deviceNotFound`, `groupNotFound`, `alertRuleNotFound`, `badRequest`
    */
   page(user: User, query: AlertsQuery, ask: PageAsk<string>): Promise<Listed<AccountAlert, string>>;
-  /** @throws ApiError `alertNotFound` where one of them is unknown or of a device that the user does not see; nothing is done then */
+  /** @throws ApiError `alertNotFound` if one of them is unknown or of a device that the user does not see; then no alert changes */
   acknowledge(user: User, request: AlertsActRequest): Promise<readonly AccountAlert[]>;
   /** @throws ApiError as `acknowledge` */
   close(user: User, request: AlertsActRequest): Promise<readonly AccountAlert[]>;
@@ -40,9 +40,9 @@ export interface AccountAlertsContext {
   readonly clock: Clock;
 }
 
-/** Devices that are each looked up in an index of their own; with more of them the account's alerts are gone through. */
+/** For up to this many devices, each is looked up in its own index. For more, the account's alerts are read. */
 const fewDevices = 16;
-/** Alerts whose devices are looked at in one step, where a user sees some devices only. */
+/** Alerts that one step reads if a user sees only some devices. */
 const stepAlerts = 2000;
 
 /** Whose alerts are asked for: all of the account, those of a few devices, or of the devices with these ids. */
@@ -57,7 +57,7 @@ export function createAccountAlerts(context: AccountAlertsContext): AccountAlert
   const whose = createWhose(context);
   const act = createActing(context);
 
-  /** One step: what of the alerts behind a place is the user's to see, with the devices. */
+  /** One step: of the alerts behind a place, those that the user may see, with their devices. */
   async function step(accountKey: number, { whose: { keys, ids }, ...ask }: Ask, after: AlertKey | undefined) {
     const limit = ids === undefined ? ask.limit : Math.max(stepAlerts, ask.limit);
     const asked = { ...ask, limit, after, ...(keys !== undefined && { devices: keys }) };
@@ -84,7 +84,7 @@ export function createAccountAlerts(context: AccountAlertsContext): AccountAlert
       );
       const items = viewsOf(rows, named);
       const end = more ? rows.at(-1) : next;
-      // What is followed goes on behind all that was looked at, also where nothing follows.
+      // Following continues behind everything that was looked at, even if nothing was found.
       const last = end ?? (ask.order === "found" ? (places.at(-1) ?? place) : undefined);
       if (items.length > 0 || end === undefined) return { items, ...(last !== undefined && { next: textOf(last) }) };
       place = end;
@@ -131,7 +131,7 @@ async function wantedOf(
   };
 }
 
-/** What somebody does with alerts: with all that are named, or with none. */
+/** What somebody does with alerts: with all that are named, or with none of them. */
 function createActing({ store, visibility, clock }: AccountAlertsContext) {
   return async (
     user: User,
@@ -173,7 +173,7 @@ function createWhose({ devices, groups, visibility }: AccountAlertsContext) {
       try {
         keys.push((await devices.find(user, id)).key);
       } catch (error) {
-        // A group may name devices that there are not.
+        // A group may name devices that do not exist.
         if (!(error instanceof ApiError) || error.code !== "deviceNotFound") throw error;
       }
     return keys;

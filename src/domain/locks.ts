@@ -4,8 +4,8 @@ import { ChangedSince, StoreUnavailable } from "../ports/store.ts";
 const mostTries = 20;
 
 /**
- * Runs changes of what one key names one after the other, as `createLocks`. Another process may change it too: then the store writes nothing, and the change is read and judged again from its
- * beginning. So a change has no effects before it is written.
+ * Runs the changes of what one key names one after the other, as `createLocks` does. If another process changed it meanwhile, the store writes nothing, and the change is read and judged again from its
+ * beginning. So a change must have no effects before it is written.
  */
 export function createChanges<K>(): <T>(key: K, change: () => Promise<T>) => Promise<T> {
   const alone = createLocks<K>();
@@ -16,7 +16,7 @@ export function createChanges<K>(): <T>(key: K, change: () => Promise<T>) => Pro
           return await change();
         } catch (error) {
           if (!(error instanceof ChangedSince)) throw error;
-          if (tries === mostTries) throw new StoreUnavailable("others change the same all the time", { cause: error });
+          if (tries === mostTries) throw new StoreUnavailable("others keep changing it", { cause: error });
         }
     });
 }

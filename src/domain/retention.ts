@@ -44,7 +44,7 @@ export interface RetentionContext {
   readonly log: Log;
   /** Days that records are kept: commands and notices after their end, alerts after they were found, refused reports after they came. */
   readonly settings: Readonly<Record<"commands" | "alerts" | "notices" | "refused", { readonly keepDays: number }>> & {
-    /** Alerts that nobody closed are closed so many days after they were found. */
+    /** Alerts that nobody closed are closed this many days after they were found. */
     readonly alerts: { readonly closeAfterDays: number };
   };
 }

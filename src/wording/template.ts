@@ -8,16 +8,15 @@ export const placeholders = {
   AlertType: "Type of the rule, in the reader's language.",
   AlertText: "The service's own text: what happened, and how much.",
   AlertDate: "When it happened, in the reader's time zone.",
-  Zone: "Name of the zone or route; empty where the rule has none.",
+  Zone: "Name of the zone or route; empty if the alert has none.",
   Latitude: "Degrees, with six decimals; empty before the first position ever.",
   Longitude: "Degrees, with six decimals; empty before the first position ever.",
-  Speed: "Speed at the alert, with its unit; empty where it isn't known.",
-  Mileage: "Mileage at the alert, with its unit; empty where it isn't known.",
-  MapLink:
-    "Address of a map that shows where it happened; in notices by e-mail and SMS only, and empty before the first position ever.",
+  Speed: "Speed at the alert, with its unit; empty if it isn't known.",
+  Mileage: "Mileage at the alert, with its unit; empty if it isn't known.",
+  MapLink: "Address of a map that shows where it happened. Only notices have it; empty before the first position ever.",
 } as const;
 
-/** What more placeholders there are in a webhook's template. */
+/** Further placeholders of a webhook's template. */
 export const bodyPlaceholders = {
   Text: "What a mail says: the rule's own text, filled in, or the service's.",
   AlertId: "Identifier of the alert.",
@@ -72,7 +71,7 @@ function isPlaceholder(name: string): name is Placeholder {
 /** Characters of a body that a template makes. */
 const longestBody = 32_000;
 
-/** Fills in a webhook's template in one pass, each value so that it can't end the text of JSON that it stands in; undefined: that is too long. */
+/** Fills in a webhook's template in one pass, each value escaped so that it can't end its JSON string. Undefined: the result is too long. */
 export function fillBody(template: string, values: BodyValues): string | undefined {
   let filled = "";
   let at = 0;
@@ -97,14 +96,14 @@ export function problemsOfBody(template: string): readonly string[] {
   const problems = unknown.map((name) => `there is no placeholder {{${shortened(name, 40)}}}`);
   const [foreign] = ofGateway.exec(template) ?? [];
   if (foreign !== undefined)
-    problems.push(`${foreign} is a placeholder of the SMS gateway; a webhook's are in double braces`);
+    problems.push(`${foreign} is a placeholder of the SMS gateway; those of a webhook are in double braces`);
   if (problems.length > 0) return problems;
   try {
-    // Where a placeholder stands beside a text, what is filled in would be no JSON.
+    // A placeholder outside a string would not give JSON once it is filled in.
     const parsed: unknown = JSON.parse(template.replaceAll(pattern, "x"));
     return typeof parsed === "object" && parsed !== null ? [] : ["must be a JSON object or list"];
   } catch {
-    return ["must be JSON, with its placeholders inside of texts"];
+    return ["must be JSON, with its placeholders inside strings"];
   }
 }
 

@@ -271,7 +271,7 @@ describe("alert rules", () => {
     const fuel = { ...speed, type: "fuelDecrease", parameters: { litres: 40, minutes: 20 } };
     const made = await post(fuel);
     const needs =
-      "/parameters: it needs the reading fuelVolume (litres), or the device's tag fuelTable, which makes litres of a raw value, in 3 reports before the change and 3 after it while the vehicle stands, or in 5 and 7 while it drives";
+      "/parameters: it needs the reading fuelVolume (litres), or the device's tag fuelTable, which turns a raw value into litres, in 3 reports before the change and 3 after it while the vehicle stands, or in 5 and 7 while it drives";
     assert.deepEqual([made.status, made.json.warnings], [201, [`body${needs}`]]);
     assert.deepEqual(made.json.parameters, { tank: 1, litres: 40, minutes: 20 });
     const range = { deviceId: "a", from: "2026-01-01T00:00:00Z", to: "2026-01-01T00:00:01Z" };

@@ -55,7 +55,7 @@ test("what is another channel's, or makes no sense, is refused with the reason",
   for (const [channels, problem] of [
     [template('{"text":"{text} to {to}"}'), /template: \{text\} is a placeholder of the SMS gateway/],
     [template('{"text":"{{Phone}}"}'), /there is no placeholder \{\{Phone\}\}/],
-    [template('{"speed":{{Speed}}}'), /must be JSON, with its placeholders inside of texts/],
+    [template('{"speed":{{Speed}}}'), /must be JSON, with its placeholders inside strings/],
     [template('"{{Text}}"'), /must be a JSON object or list/],
     [template('{"a":1}', { format: "slack" }), /template: goes with the format template/],
     [{ webhook: [{ url: "https://example.com/hook", format: "template" }] }, /template: is required/],

@@ -61,5 +61,5 @@ export function checkAmount(
 export function fuelNeeds(tank: 1 | 2, { unit }: FuelAmount): string {
   const which = tank === 1 ? "" : "2";
   const reading = unit === "percent" ? `fuel${which} (%)` : `fuelVolume${which} (litres)`;
-  return `it needs the reading ${reading}, or the device's tag fuelTable${which}, which makes litres of a raw value`;
+  return `it needs the reading ${reading}, or the device's tag fuelTable${which}, which turns a raw value into litres`;
 }

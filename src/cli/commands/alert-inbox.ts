@@ -30,14 +30,14 @@ function addInbox(alert: Command, host: Host): void {
   const { terminal } = host;
   alert
     .command("inbox")
-    .description("the alerts of all devices, the newest first, with what became of them")
-    .addOption(new Option("--state <state>", "only those that stand so").choices(["open", "acknowledged", "closed"]))
-    .option("--device <ids>", "only those of these devices, with commas between them")
-    .option("--group <id>", "only those of the devices of this group")
-    .option("--rule <rule>", "only those of this rule: its id or name")
-    .option("--type <type>", "only those of rules of this type")
-    .option("--critical", "only those of critical rules")
-    .option("--limit <count>", "at most so many", parseLimit, 50)
+    .description("list the alerts of all devices and their states, the newest first")
+    .addOption(new Option("--state <state>", "only alerts in this state").choices(["open", "acknowledged", "closed"]))
+    .option("--device <ids>", "only alerts of these devices, separated by commas")
+    .option("--group <id>", "only alerts of the devices of this group")
+    .option("--rule <rule>", "only alerts of this rule, by id or name")
+    .option("--type <type>", "only alerts of rules of this type")
+    .option("--critical", "only alerts of critical rules")
+    .option("--limit <count>", "how many alerts at most", parseLimit, 50)
     .option("--json", "JSON Lines, one alert each, as the API gives it")
     .addHelpText(
       "after",
@@ -53,12 +53,12 @@ function addInbox(alert: Command, host: Host): void {
         return [plain(id), plain(dateTime), plain(deviceName), mark, namesOf(names), plain(text), seenTo(one)];
       });
       await terminal.out(table(["ID", "TIME", "DEVICE", "STATE", "ALERT", "TEXT", "WHO"], rows));
-      if (rows.length === 0) terminal.err("There is none.\n");
-      else if (more) terminal.err("There are older ones: --limit asks for more.\n");
+      if (rows.length === 0) terminal.err("No alerts.\n");
+      else if (more) terminal.err("There are older alerts. Give --limit to see more.\n");
     });
 }
 
-/** Alerts to print at most: as many as a person, or a script, looks through. */
+/** The most alerts to print: as many as a person, or a script, looks through. */
 function parseLimit(text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("It must be an integer from 1 to 99999.");
@@ -100,8 +100,8 @@ function addAct(alert: Command, host: Host, act: "acknowledge" | "close"): void 
   const done = act === "close" ? "closed" : "acknowledged";
   alert
     .command(act)
-    .description(act === "close" ? "close alerts: nothing is left to do" : "say that you see to alerts")
-    .argument("<id...>", "ids of alerts, of which `alert inbox` tells")
+    .description(act === "close" ? "close alerts: nothing is left to do" : "acknowledge alerts: you see to them")
+    .argument("<id...>", "ids of alerts, as `alert inbox` shows them")
     .option("--note <text>", "what others should know")
     .option("--json", "JSON Lines, one alert each, as the API gives it")
     .addHelpText(

@@ -26,11 +26,11 @@ interface ListOptions extends RangeOptions {
 function addList(alert: Command, host: Host): void {
   alert
     .command("list")
-    .description("all alerts of a device in a time range, by time")
+    .description("list all alerts of a device in a time range, by time")
     .argument("<device>", "the device's id")
     .addOption(fromOption())
     .addOption(toOption())
-    .option("--name <name>", "only those of the rule of this name")
+    .option("--name <name>", "only alerts of the rule with this name")
     .option("--json", "JSON Lines, one alert each, as the API gives it")
     .addHelpText(
       "after",
@@ -67,8 +67,8 @@ async function list(host: Host, device: string, options: ListOptions, command: C
 function addFollow(alert: Command, host: Host): void {
   alert
     .command("follow")
-    .description("print alerts as they are found, until Ctrl-C; late ones too")
-    .argument("[device...]", "ids of devices; without any all that the user sees")
+    .description("print alerts as they are found, including late ones, until Ctrl-C")
+    .argument("[device...]", "ids of devices; if none is given, all that the user sees")
     .option("--json", "JSON Lines, one alert each, as the API gives it, with its deviceId")
     .addHelpText("after", examples("waybeam alert follow", "waybeam alert follow 490154203237518 --json"))
     .action(async (devices: string[], { json = false }: { json?: boolean }, command: Command) => {

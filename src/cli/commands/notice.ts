@@ -11,7 +11,7 @@ const states = ["queued", "sending", "sent", "failed", "suppressed"];
 export function addNotice(program: Command, host: Host): void {
   const notice = program
     .command("notice")
-    .description("list who was told of a device's alerts, and tell them once more");
+    .description("list who was told of a device's alerts, and tell them again");
   addList(notice, host);
   addResend(notice, host);
 }
@@ -22,8 +22,8 @@ function addList(notice: Command, host: Host): void {
     .command("list")
     .description("list a device's notices and what became of them, the newest first")
     .argument("<device>", "the device's id")
-    .addOption(new Option("--state <state>", "only those that stand so").choices(states))
-    .option("--limit <count>", "at most so many", parsePageLimit, 20)
+    .addOption(new Option("--state <state>", "only notices in this state").choices(states))
+    .option("--limit <count>", "how many notices at most", parsePageLimit, 20)
     .option("--json", "JSON Lines, one notice each, as the API gives it")
     .addHelpText(
       "after",
@@ -40,8 +40,8 @@ function addList(notice: Command, host: Host): void {
         [id, creation, state, channel, recipient, alertName, attempts, reason].map(plain),
       );
       await terminal.out(table(["ID", "TIME", "STATE", "BY", "TO", "ALERT", "TRIES", "WHY"], rows));
-      if (rows.length === 0) terminal.err("There is none.\n");
-      else if (answer.nextCursor !== undefined) terminal.err("There are older ones: --limit asks for more.\n");
+      if (rows.length === 0) terminal.err("No notices.\n");
+      else if (answer.nextCursor !== undefined) terminal.err("There are older notices. Give --limit to see more.\n");
     });
 }
 
@@ -54,7 +54,7 @@ interface ListOptions {
 function addResend(notice: Command, host: Host): void {
   notice
     .command("resend")
-    .description("send a notice once more that was sent, failed or suppressed")
+    .description("send a notice again that was sent, failed or suppressed")
     .argument("<device>", "the device's id")
     .argument("<id>", "the notice's id")
     .option("--json", "JSON, as the API gives it")

@@ -25,7 +25,7 @@ export function accountAlertsRoutes(app: App, plain: FastifyInstance, services: 
       tag: "Alerts",
       summary: "List the alerts of all devices",
       description:
-        "Those of the devices that the user sees, the newest first, each with its state. A page may be shorter than `limit` though others follow: `nextCursor` says so.",
+        "The alerts of the devices that the user sees, the newest first, each with its state. A page may be shorter than `limit` although more alerts follow: `nextCursor` says so.",
       permission: "see",
       input: { querystring: AccountAlertsQuery },
       ok: { 200: AccountAlertsAnswer },
@@ -56,15 +56,15 @@ export function accountAlertsRoutes(app: App, plain: FastifyInstance, services: 
 const acts = {
   acknowledge: {
     operationId: "acknowledgeAlerts",
-    summary: "Say that somebody sees to alerts",
+    summary: "Acknowledge alerts",
     description:
-      "Those that are open are acknowledged, in the name of the user; the others stay as they are. A critical one that is over already is closed by it.",
+      "Acknowledges the open alerts in the name of the user. The others stay as they are. A critical alert that is over already closes.",
   },
   close: {
     operationId: "closeAlerts",
     summary: "Close alerts",
     description:
-      "Those that are open or acknowledged are closed, in the name of the user; the others stay as they are. The rule and its devices are not touched.",
+      "Closes the open and acknowledged alerts in the name of the user. The others stay as they are. The rule and its devices stay as they are, too.",
   },
 } as const;
 

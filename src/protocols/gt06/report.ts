@@ -34,8 +34,8 @@ export function raise(report: Draft, alarm: Alarm): void {
 }
 
 /**
- * A fix of a position and what came with it. Without a date, or with one that there is none of (a clock that was never set, or firmware that swaps day and month), it can be placed in
- * no history: it becomes readings of now, and an attribute keeps the position, since the message is acknowledged.
+ * A fix of a position and what came with it. If it has no date, or one that does not exist (a clock that was never set, or firmware that swaps day and month), it has no
+ * place in a history. It then becomes readings of the present, and an attribute keeps the position, because the message is acknowledged.
  */
 export function fixOf(position: Position, report: Draft, altitude?: number): Fix | ReadingsReport {
   if (position.time === undefined) {

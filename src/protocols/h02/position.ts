@@ -124,7 +124,7 @@ function degreesText(text: string): number | typeof mismatch {
 }
 
 /**
- * The reports of a position sentence whose time stands in `fields[at]`: a fix, or readings where it has no coordinates. Undefined: malformed.
+ * The reports of a position sentence whose time stands in `fields[at]`: a fix, or readings if it has no coordinates. Undefined: malformed.
  * hhmmss, validity, latitude, hemisphere, longitude, hemisphere, speed (knots), course, [battery,] ddmmyy, [-, phone, ICCID,]
  * vehicle_status, then the network cell and what each maker adds. (GPRS Protocol, 1; Protocol, 3)
  */
@@ -141,8 +141,8 @@ export function readPosition(sentence: Sentence, at: number, receivedAt: number)
 }
 
 /**
- * The reports of a sentence with a date or a time of day that there is none of: a clock that is set wrongly, or firmware that swaps day and month. The position is one of
- * a clock that was never set, so it is refused, kept and acknowledged, or the tracker would send it for ever. Readings and alarms are of now.
+ * The reports of a sentence whose date or time of day does not exist, because a clock is set wrongly or firmware swaps day and month. The position is one of
+ * a clock that was never set, so it is refused, kept and acknowledged. Otherwise the tracker would send it for ever. Readings and alarms have the time of their arrival.
  */
 function impossibleTime(place: Place, tail: Tail, reportedTime: string): Reports | undefined {
   const { alarms, readings, attributes } = tail;
@@ -179,7 +179,7 @@ export function reportOf(
 }
 
 interface Tail extends Parts {
-  /** NaN: there is no such day. */
+  /** NaN: no such day exists. */
   readonly date: number | undefined;
   readonly dateText: string;
 }
@@ -201,7 +201,7 @@ function readTail({ fields, ended }: Sentence, at: number): Tail | undefined {
   const status = sim ? next + 3 : next;
   const word = status32.read(fields, status);
   if (word === mismatch && (fields[next] ?? "") !== "") return undefined;
-  // Of a sentence that was cut off, a date that is lost would look like one that was never set, and an old position like one of now.
+  // If a sentence was cut off, its lost date would look like one that was never set, and an old position like a present one.
   if (!ended && (date === mismatch || word === mismatch)) return undefined;
   const extra = readExtra(fields, status + 1);
   const vehicle = word === mismatch ? undefined : vehicleStatus(word);

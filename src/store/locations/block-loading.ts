@@ -23,7 +23,7 @@ export interface BlockLoadingParts extends LoadParts {
 
 /**
  * Reads the blocks into the index after the start, so that a start takes as long with many blocks as with few. Reports that are newer than all before them are stored meanwhile. Everything
- * else waits for `whole`. Above all, whoever replaces or deletes chunks does: so no block changes while blocks are read, and each is read once.
+ * else waits for `whole`. Above all, whoever replaces or deletes chunks waits. So no block changes while blocks are read, and each is read once.
  */
 export class BlockLoading implements BlocksOfIndex {
   readonly #parts: BlockLoadingParts;
@@ -45,16 +45,16 @@ export class BlockLoading implements BlocksOfIndex {
     return this.#isWhole;
   }
 
-  /** Throws where blocks could not be read the last time, so that no history can be told. Until they are read for the first time, all is well: whoever needs them waits. */
+  /** Throws if the last try to read the blocks failed, because no history can be answered then. Before the first try ends, all is well: whoever needs blocks waits. */
   check(): void {
     if (!this.#isWhole && this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Reads the blocks soon, if nobody asks for them before. Where that fails, it is tried again and again: perhaps nobody asks. */
+  /** Reads the blocks soon, unless somebody asks for them before. If that fails, tries again and again, because perhaps nobody asks. */
   begin(ms = latestMs): void {
     const again = (error: unknown) => {
       if (this.#closed) return;
-      this.#parts.log.warn({ error: String(error) }, "blocks can't be read now, and no history; it is tried again");
+      this.#parts.log.warn({ error: String(error) }, "blocks can't be read, so histories fail; trying again");
       this.begin(Math.min(2 * ms, mostRetryMs));
     };
     this.#timer = setTimeout(() => void this.whole().catch(again), ms).unref();
@@ -69,7 +69,7 @@ export class BlockLoading implements BlocksOfIndex {
     return this.#reading;
   }
 
-  /** Ends the reading. Whoever waits for it is told at the reader's next answer: a server that hangs may owe one. */
+  /** Ends the reading. Whoever waits for it gets an error at the reader's next answer, which a server that hangs may delay. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -96,7 +96,7 @@ export class BlockLoading implements BlocksOfIndex {
       const place = placeBehind(rows, this.#place);
       // The reader goes on while these are put in.
       pending = reader.call("scanBlocks", place);
-      // Nobody waits for it where `settle` fails.
+      // If `settle` fails, nobody waits for it.
       pending.catch(() => undefined);
       const put = () => {
         if (this.#closed) throw closing();

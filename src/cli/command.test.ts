@@ -51,7 +51,7 @@ test("command list and cancel", async (context) => {
   );
   const list = await waybeam(["command", "list", "d1", "--limit", "1"], { url });
   assert.match(list.out, /^ID +TIME +STATE.*\nc1 .*delivered.*done\n$/);
-  assert.match(list.err, /older ones/);
+  assert.match(list.err, /older commands/);
   assert.deepEqual(JSON.parse((await waybeam(["command", "list", "d1", "--json"], { url })).out), record);
   assert.match((await waybeam(["command", "list", "none"], { url })).err, /no command yet/);
   assert.equal((await waybeam(["command", "list", "d1", "--limit", "0"], { url })).code, exitCodes.usage.code);

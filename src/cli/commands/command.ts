@@ -99,7 +99,7 @@ function addList(parent: Command, host: Host): void {
     .command("list")
     .description("list a device's commands and what became of them, the newest first")
     .argument("<device>", "the device's id")
-    .option("--limit <count>", "at most so many", parsePageLimit, 20)
+    .option("--limit <count>", "how many commands at most", parsePageLimit, 20)
     .option("--json", "JSON Lines, one command each, as the API gives it")
     .addHelpText("after", examples("waybeam command list 490154203237518"))
     .action(async (device: string, options: { json?: boolean; limit: number }, command: Command) => {
@@ -111,8 +111,8 @@ function addList(parent: Command, host: Host): void {
         [id, creation, state, channel, user, text, reply ?? failure].map(plain),
       );
       await terminal.out(table(["ID", "TIME", "STATE", "BY", "USER", "COMMAND", "REPLY"], rows));
-      if (rows.length === 0) terminal.err("There is no command yet: `waybeam command send` sends one.\n");
-      else if (answer.nextCursor !== undefined) terminal.err("There are older ones: --limit asks for more.\n");
+      if (rows.length === 0) terminal.err("There is no command yet. `waybeam command send` sends one.\n");
+      else if (answer.nextCursor !== undefined) terminal.err("There are older commands. Give --limit to see more.\n");
     });
 }
 

@@ -49,7 +49,7 @@ export function addHistory(program: Command, host: Host): void {
     .argument("<device>", "the device's id")
     .addOption(fromOption())
     .addOption(toOption())
-    .option("--limit <count>", "at most so many", parseLimit)
+    .option("--limit <count>", "how many at most", parseLimit)
     .option("--readings", "all that it reported, without a position too: the history of a sensor without GPS")
     .option("--json", "JSON Lines, one location or reading each, as the API gives it")
     .addHelpText(

@@ -9,9 +9,7 @@ const states = ["queued", "sending", "sent", "failed", "suppressed"];
 
 /** `waybeam notice ...`: who was told of an alert, and what became of it. */
 export function addNotice(program: Command, host: Host): void {
-  const notice = program
-    .command("notice")
-    .description("list who was told of a device's alerts, and tell them again");
+  const notice = program.command("notice").description("list who was told of a device's alerts, and tell them again");
   addList(notice, host);
   addResend(notice, host);
 }

@@ -30,7 +30,7 @@ test("alert follow prints what is found, once and in its order, and Ctrl-C ends 
   assert.equal(code, 0);
   const line = (id: string) => `d1 +2026-11-20T23:59:00.000Z +Speed +text ${id}\n`;
   assert.match(out, new RegExp(`^${line("one")}${line("two")}${line("three")}$`));
-  assert.match(err, /^Following the alerts of all devices;/);
+  assert.match(err, /^Following the alerts of all devices\./);
   assert.equal(
     requests.some(({ path }) => path.includes("/devices")),
     false,

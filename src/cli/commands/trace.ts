@@ -21,7 +21,7 @@ export function addTrace(program: Command, host: Host): void {
 async function trace(host: Host, device: string, options: { json?: boolean }, command: Command): Promise<void> {
   const client = await clientFor(host, command);
   const { terminal, interrupted } = host;
-  terminal.err(`Following ${plain(device)}; Ctrl-C ends it.\n`);
+  terminal.err(`Following ${plain(device)}. Press Ctrl-C to end.\n`);
   let after = 0;
   try {
     for (;;) {

@@ -6,7 +6,6 @@ import { wordsOf } from "../wording/index.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import type { Finder } from "./evaluate.ts";
 import type { Seen } from "./judge.ts";
-import type { RuleState } from "./rule-state.ts";
 import { alertTextOf } from "./text.ts";
 
 /** A command is for the moment: an alert whose report arrived longer ago than this sends none any more, ms. */
@@ -54,7 +53,7 @@ const reasons = {
 export class AlertWriter implements Finder {
   readonly alerts: Alert[] = [];
   readonly notices: NewNotice[] = [];
-  /** What had been raised before, or just now, and is over. */
+  /** What had been raised before, or just now, and is over or withdrawn. */
   readonly ended: AlertEnd[] = [];
   readonly #device: WatchedDevice;
   readonly #wording: AccountWording;
@@ -75,29 +74,29 @@ export class AlertWriter implements Finder {
     this.#now = now;
   }
 
-  raised(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState {
+  raised(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void {
     const alert = this.#write(rule, "raised", seen, time, facts);
-    if (alert === undefined) return state;
+    if (alert === undefined) return;
     this.#command(rule, alert, seen.observation?.receivedAt ?? this.#now);
-    if (rule.rule.notifyOnlyWhenOver && !rule.momentary) return state;
-    this.#notify(rule, alert);
-    return state;
+    if (!rule.rule.notifyOnlyWhenOver || rule.momentary) this.#notify(rule, alert);
   }
 
-  over(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState {
+  over(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void {
     const { notifyWhenOver, notifyOnlyWhenOver } = rule.rule;
-    // Whether anybody is told or not, what was raised closes.
-    this.ended.push({ ruleKey: rule.rule.key, time, foundAt: this.#now });
-    if (!notifyWhenOver && !notifyOnlyWhenOver) return state;
+    this.closed(rule, time);
+    if (!notifyWhenOver && !notifyOnlyWhenOver) return;
     const alert = this.#write(rule, "over", seen, time, facts);
     if (alert !== undefined) this.#notify(rule, alert);
-    return state;
+  }
+
+  /** Whether anybody is told or not, what was raised closes when it is over. */
+  closed({ rule: { key: ruleKey } }: CompiledRule, time: number): void {
+    this.ended.push({ ruleKey, time, foundAt: this.#now });
   }
 
   /** What people were told as part of something else stands in the record alone. */
-  known(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState {
+  known(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void {
     this.#write(rule, "raised", seen, time, facts);
-    return state;
   }
 
   /** The record says of an alert that it was never true. Nobody is told. */
@@ -107,6 +106,7 @@ export class AlertWriter implements Finder {
     const same = { device, ruleKey, ruleId, name, type, time, latitude, longitude, speed, critical, facts };
     const [id, raisedAt] = [this.#ids.uuid(), this.#now];
     this.alerts.push({ ...same, id, phase: "withdrawn", raisedAt, late: true, text });
+    this.ended.push({ ruleKey, withdrawn: alert.id, time, foundAt: this.#now });
   }
 
   /** So much was found that no further report is for this commit. */

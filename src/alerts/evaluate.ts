@@ -23,12 +23,11 @@ import {
   wasBetween,
 } from "./machine.ts";
 import { initialState, type RuleState } from "./rule-state.ts";
-import { isQuiet } from "./throttle.ts";
 
-/** Takes what was found, and answers the rule's state with what is to be remembered of the telling. */
+/** Takes what was found. */
 export interface Finder {
-  raised(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState;
-  over(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState;
+  raised(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void;
+  over(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void;
 }
 
 /** So many things can become true by time alone before one fix; a device that was silent for months with a daily schedule is not told of each day. */
@@ -61,9 +60,9 @@ export function judgeRule(rule: CompiledRule, state: RuleState, seen: Seen, find
   )
     return state;
   const { phase, since, firedAt } = courseAfter(state, move, time);
-  const { mail, mailed, facts } = state;
+  const { facts } = state;
   const { memory } = seen;
-  const next: RuleState = { phase, since, firedAt, level, conditions, memory, doubt, mail, mailed, facts };
+  const next: RuleState = { phase, since, firedAt, level, conditions, memory, doubt, facts };
   switch (move) {
     case raise:
       return begin(rule, judge, next, time, seen, finder);
@@ -74,7 +73,7 @@ export function judgeRule(rule: CompiledRule, state: RuleState, seen: Seen, find
       // What had begun again and did not hold ends what stood before.
       if (state.facts === undefined) return next;
       // It is not over where the rule is not in force any longer: it is not watched.
-      if (!inForce) return { ...next, facts: undefined, mailed: false };
+      if (!inForce) return { ...next, facts: undefined };
       return finish(rule, judge, next, move === end ? state.since : state.firedAt, time, seen, finder);
     default:
       return next;
@@ -104,7 +103,7 @@ function happen(
   // What one fix shows (entered and left) is one: the cooldown is between fixes.
   if (moveOf(state, wasBetween, time, rule.calm) !== flash) return next;
   next = { ...next, ...courseAfter(next, flash, time) };
-  for (const event of events) next = finder.raised(rule, next, seen, time, factsFrom(event));
+  for (const event of events) finder.raised(rule, seen, time, factsFrom(event));
   return next;
 }
 
@@ -117,7 +116,8 @@ function begin(
   finder: Finder,
 ): RuleState {
   const facts = factsFrom(judge.facts(seen));
-  return finder.raised(rule, { ...state, facts }, seen, time, facts);
+  finder.raised(rule, seen, time, facts);
+  return { ...state, facts };
 }
 
 function finish(
@@ -137,8 +137,8 @@ function finish(
     ...(state.level && conditionEnded(rule, state.conditions)),
     lastedMinutes: minutesOf(time - since),
   };
-  const after = finder.over(rule, state, seen, time, facts);
-  return { ...after, facts: undefined, mailed: false };
+  finder.over(rule, seen, time, facts);
+  return { ...state, facts: undefined };
 }
 
 /** The first condition that is not true any longer; undefined: all are. */
@@ -196,10 +196,9 @@ export function nextMoment(rule: CompiledRule, state: RuleState, seen: Seen): nu
 }
 
 /** Whether a state says nothing that a first one would not: it needs not be kept. `time`: on the clock of the rule's type. */
-export function isForgettable(rule: CompiledRule, state: RuleState, time: number, now: number): boolean {
+export function isForgettable(rule: CompiledRule, state: RuleState, time: number): boolean {
   if (state === initialState) return true;
   if (state.phase !== idle || state.level || state.memory.length > 0 || state.conditions !== 0) return false;
   if (state.doubt !== undefined) return false;
-  if (state.firedAt > 0 && time - state.firedAt < rule.calm.cooldownMs) return false;
-  return state.mail === undefined || isQuiet(state.mail, now);
+  return state.firedAt === 0 || time - state.firedAt >= rule.calm.cooldownMs;
 }

@@ -1,4 +1,4 @@
-import type { AccountWording, Alert, AlertFacts } from "../model/alert.ts";
+import type { AccountWording, AlertFacts } from "../model/alert.ts";
 import {
   type DeviceState,
   firstArrival,
@@ -7,7 +7,7 @@ import {
   placeBefore,
   type RecordPlace,
 } from "../model/location.ts";
-import type { Review, ReviewOutcome, WatchedDevice } from "../ports/alert-engine.ts";
+import type { Review, ReviewOutcome, ToldAlert, WatchedDevice } from "../ports/alert-engine.ts";
 import type { Ids } from "../ports/ids.ts";
 import { AlertWriter, mostAlerts, type NoticeRoom } from "./alert-writer.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
@@ -15,7 +15,7 @@ import { deviceTime } from "./device-time.ts";
 import type { Finder } from "./evaluate.ts";
 import { Seen } from "./judge.ts";
 import { type Kept, type LateMark, markIn, type Point, placeOf, sinceOf, withPoint } from "./kept.ts";
-import { idle, raised } from "./machine.ts";
+import { raised } from "./machine.ts";
 import { observationOf } from "./observation.ts";
 import { RuleFold } from "./rule-fold.ts";
 import { decodeStates, initialState, type RuleState } from "./rule-state.ts";
@@ -78,7 +78,7 @@ class Episodes implements Finder {
     if (this.#open.length > 0) this.#open = [];
   }
 
-  raised(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState {
+  raised(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void {
     const end = rule.momentary ? time : Number.POSITIVE_INFINITY;
     const next = Number.POSITIVE_INFINITY;
     const began = foundAt(seen, time, facts);
@@ -87,16 +87,13 @@ class Episodes implements Finder {
     this.list.push(episode);
     this.#last.set(place, episode);
     this.#open.push(episode);
-    return state;
   }
 
-  over(rule: CompiledRule, state: RuleState, seen: Seen, time: number, facts: AlertFacts): RuleState {
-    const { notifyWhenOver, notifyOnlyWhenOver } = rule.rule;
+  over(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void {
     const episode = this.#last.get(this.#places.get(rule) ?? -1);
-    if (episode === undefined) return state;
+    if (episode === undefined) return;
     episode.end = time;
-    if (notifyWhenOver || notifyOnlyWhenOver) episode.over = foundAt(seen, time, facts);
-    return state;
+    episode.over = foundAt(seen, time, facts);
   }
 }
 
@@ -200,23 +197,18 @@ export class DeviceReview implements Review {
     }
   }
 
-  outcome(state: DeviceState, told: readonly Alert[], now: number): ReviewOutcome | undefined {
+  outcome(state: DeviceState, told: readonly ToldAlert[], now: number): ReviewOutcome | undefined {
     const { device, rules, texts, wording, ids, room } = this.#setup;
     const kept = texts.keptOf(device.key, state.rules, rules);
     if (this.#fold === undefined || !this.standsFor(state)) return undefined;
     const live = texts.statesOf(device.key, state.rules, rules);
     const end = this.#end(this.#fold, live, Math.max(deviceTime(state, now), this.#lastTold(told)), now);
     const writer = new AlertWriter(device, wording, ids, now, room(device));
-    const own = [...end.states];
-    const isWhole = write(this.#verdicts(end.episodes, told, live, now), rules, own, writer);
+    const isWhole = write(this.#verdicts(end.episodes, told, live, now), rules, writer);
     const { alerts, notices, ended } = writer;
     const outcome = { alerts, notices, ended };
-    const time = Math.max(state.time, deviceTime(state, now));
-    if (!isWhole) {
-      // Of so much that one commit does not hold it, the rest is found again.
-      const throttled = live.map((one, at) => ({ ...one, mail: own[at]?.mail }));
-      return { ...outcome, rules: texts.keep(device.key, rules, throttled, kept, time, now), isWhole };
-    }
+    // Of so much that one commit does not hold it, the rest is found again.
+    if (!isWhole) return { ...outcome, rules: state.rules, isWhole };
     const before = kept.points.filter((point) => point.time < this.#mark.from);
     const rest = this.#met === undefined ? [] : this.#stale.slice(this.#made.length);
     const points = [...before, ...this.#made, ...rest];
@@ -225,10 +217,10 @@ export class DeviceReview implements Review {
       points: this.#behind === undefined ? points : withPoint(points, this.#behind),
       late: undefined,
     };
-    return { ...outcome, rules: texts.keep(device.key, rules, own, after, time, now), isWhole };
+    return { ...outcome, rules: texts.keep(device.key, rules, end.states, after, state.time, now), isWhole };
   }
 
-  /** What the fold comes to: the states, with what is remembered of e-mails, and all episodes. Reports may follow, so that it is a copy that time goes on for. */
+  /** What the fold comes to: the states, and all episodes. Reports may follow, so that it is a copy that time goes on for. */
   #end(fold: RuleFold, live: readonly RuleState[], present: number, now: number) {
     const episodes = this.#found.copy();
     if (this.#met !== undefined) {
@@ -238,23 +230,25 @@ export class DeviceReview implements Review {
     const last = fold.fork(episodes);
     last.tick(present, { now, heardAt: now });
     const states = this.#setup.rules.map((rule, at) => {
-      const own = live[at] ?? initialState;
-      if (rule.clock === "arrival") return own;
-      const next = last.states[at] ?? initialState;
-      const mailed = own.phase === raised && next.phase === raised && own.mailed;
-      return { ...next, mail: own.mail, mailed };
+      const states = rule.clock === "arrival" ? live : last.states;
+      return states[at] ?? initialState;
     });
     close(episodes.list, last.states);
     return { states, episodes: episodes.list };
   }
 
   /** Time had gone on up to there for what was told, though a backlog set the device's own time back. */
-  #lastTold(told: readonly Alert[]): number {
+  #lastTold(told: readonly ToldAlert[]): number {
     const byReports = new Set(this.#setup.rules.flatMap(({ clock, rule }) => (clock === "arrival" ? [] : rule.key)));
     return told.findLast(({ ruleKey, phase }) => phase === "raised" && byReports.has(ruleKey))?.time ?? 0;
   }
 
-  #verdicts(episodes: readonly Episode[], told: readonly Alert[], live: readonly RuleState[], now: number): Verdict[] {
+  #verdicts(
+    episodes: readonly Episode[],
+    told: readonly ToldAlert[],
+    live: readonly RuleState[],
+    now: number,
+  ): Verdict[] {
     const { rules } = this.#setup;
     // Where a report had as many alerts as are kept, those that were left out count as told.
     const crowded = crowdedIn(told);
@@ -272,7 +266,7 @@ export class DeviceReview implements Review {
       const alerts = byKey.get(rule.rule.key) ?? [];
       if (rule.clock === "arrival" || (own.length === 0 && alerts.length === 0)) return [];
       const kept = stale.map((states) => states[at] ?? initialState);
-      const lasted = lastedBy(rule, alerts, kept, live[at] ?? initialState);
+      const lasted = lastedBy(alerts, kept, live[at] ?? initialState);
       const from = Math.max(this.#start?.time ?? 0, this.#since[at] ?? 0, this.#knownBefore - 1);
       return [compared(own, { rule, alerts, lasted, judged: met?.[at]?.firedAt, from, to })];
     });
@@ -293,27 +287,31 @@ export class DeviceReview implements Review {
 }
 
 /** Times of reports that had as many alerts as are kept of one. */
-function crowdedIn(told: readonly Alert[]): ReadonlySet<number> {
+function crowdedIn(told: readonly ToldAlert[]): ReadonlySet<number> {
   const counts = new Map<number, number>();
   for (const { time } of told) counts.set(time, (counts.get(time) ?? 0) + 1);
   return new Set([...counts].filter(([, count]) => count >= mostAlerts).map(([time]) => time));
 }
 
-/** While what a rule told lasted: by its ends where these are told, and by the states that are kept of it. */
-function lastedBy({ rule, calm }: CompiledRule, alerts: readonly Alert[], kept: readonly RuleState[], live: RuleState) {
+/** While what a rule told lasted, as far as its alerts and the states that are kept of it say. */
+function lastedBy(alerts: readonly ToldAlert[], kept: readonly RuleState[], live: RuleState) {
   const ends = new Map<number, number>();
-  if (rule.notifyWhenOver || rule.notifyOnlyWhenOver) {
-    let began: number | undefined;
-    for (const { phase, time } of alerts) {
-      if (phase === "raised") began = time;
-      if (phase === "over" && began !== undefined) ends.set(began, time);
-    }
+  let last: ToldAlert | undefined;
+  for (const alert of alerts) {
+    const isOver = alert.phase === "over";
+    if (alert.phase === "withdrawn" || (isOver && last === undefined)) continue;
+    // What begins again ends what stood.
+    if (last !== undefined && !ends.has(last.time)) ends.set(last.time, last.handling.endedAt ?? alert.time);
+    if (!isOver) last = alert;
   }
-  // Where something is held back, `since` may tell of that.
-  if (live.phase === idle && live.firedAt > 0 && calm.holdMs === 0 && calm.cooldownMs === 0)
-    ends.set(live.firedAt, ends.get(live.firedAt) ?? live.since);
-  for (const { phase, firedAt } of [...kept, live])
-    if (phase === raised && !ends.has(firedAt)) ends.set(firedAt, Number.POSITIVE_INFINITY);
+  const unended = live.phase === raised ? Number.POSITIVE_INFINITY : live.since;
+  if (last !== undefined && !ends.has(last.time)) ends.set(last.time, last.handling.endedAt ?? unended);
+  // It may have been told of later than it began.
+  for (const { phase, firedAt } of [...kept, live]) {
+    if (phase !== raised || ends.has(firedAt)) continue;
+    const first = alerts.find((alert) => alert.phase === "raised" && alert.time > firedAt);
+    ends.set(firedAt, (first && ends.get(first.time)) ?? unended);
+  }
   return [...ends];
 }
 
@@ -343,35 +341,32 @@ function close(episodes: readonly Episode[], states: readonly RuleState[]): void
 }
 
 /** Writes verdicts in the order of time. False: it is more than one commit holds. */
-function write(verdicts: readonly Verdict[], rules: readonly CompiledRule[], own: RuleState[], writer: AlertWriter) {
+function write(verdicts: readonly Verdict[], rules: readonly CompiledRule[], writer: AlertWriter): boolean {
   writer.late = true;
   const steps: { readonly time: number; write(): void }[] = [];
-  const add = ({ rule }: Episode, at: FoundAt, work: (rule: CompiledRule, state: RuleState, seen: Seen) => RuleState) =>
+  const add = ({ rule }: Episode, at: FoundAt, work: (rule: CompiledRule, seen: Seen) => void) =>
     steps.push({
       time: at.time,
       write: () => {
         const compiled = rules[rule];
         if (compiled === undefined) return;
         const seen = new Seen();
+        seen.time = at.time;
         seen.observation = at.observation;
         seen.totals = at.totals;
-        const state = own[rule] ?? initialState;
-        const { mail, mailed } = work(compiled, { ...initialState, mail: state.mail, mailed: true }, seen);
-        // That it was mailed counts for what goes on.
-        const goesOn = state.phase === raised && state.firedAt === at.time;
-        own[rule] = { ...state, mail, mailed: goesOn ? mailed : state.mailed };
+        work(compiled, seen);
       },
     });
-  for (const { untold, known, over, withdrawn } of verdicts) {
+  for (const { untold, known, over, closed, withdrawn } of verdicts) {
     for (const one of untold)
-      add(one, one.began, (rule, state, seen) => writer.raised(rule, state, seen, one.began.time, one.began.facts));
+      add(one, one.began, (rule, seen) => writer.raised(rule, seen, one.began.time, one.began.facts));
     for (const one of known)
-      add(one, one.began, (rule, state, seen) => writer.known(rule, state, seen, one.began.time, one.began.facts));
-    for (const { over: ended, ...one } of over)
-      if (ended !== undefined)
-        add({ ...one, over: ended }, ended, (rule, state, seen) =>
-          writer.over(rule, state, seen, ended.time, ended.facts),
-        );
+      add(one, one.began, (rule, seen) => writer.known(rule, seen, one.began.time, one.began.facts));
+    for (const one of over) {
+      const { over: ended } = one;
+      if (ended) add(one, ended, (rule, seen) => writer.over(rule, seen, ended.time, ended.facts));
+    }
+    for (const one of closed) if (one.over) add(one, one.over, (rule, { time }) => writer.closed(rule, time));
     for (const alert of withdrawn) steps.push({ time: alert.time, write: () => writer.withdraw(alert) });
   }
   // Stable: what began at a moment stands before its end.

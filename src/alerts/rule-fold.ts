@@ -71,8 +71,8 @@ export class RuleFold {
     return new RuleFold({ ...this.#start, states: [...this.#states], totals: this.#totals, time: this.#time, finder });
   }
 
-  /** The next record, with the totals after it. */
-  observe(observation: Observation, totals: Totals, clock: StepClock): void {
+  /** The next record, with the totals after it. `only`: no rules of other clocks see it. */
+  observe(observation: Observation, totals: Totals, clock: StepClock, only?: CompiledRule["clock"]): void {
     const { sight, finder, since } = this.#start;
     this.#prepare(clock);
     const due = this.#dueBefore(observation.time);
@@ -88,6 +88,7 @@ export class RuleFold {
       const isDue = due?.[nextDue] === at;
       if (isDue) nextDue++;
       if (since !== undefined && observation.time <= (since[at] ?? 0)) continue;
+      if (only !== undefined && rule.clock !== only) continue;
       let state = before;
       if (isDue) state = advanceRule(rule, state, seen, observation.time, false, finder);
       state = judgeRule(rule, state, seen, finder);

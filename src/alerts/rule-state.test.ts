@@ -12,9 +12,6 @@ function plain<T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T
 const moments = fc.integer({ min: 0, max: 4_000_000_000_000 });
 const numbers = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? 0 : value));
 const facts = fc.dictionary(fc.string(), fc.oneof(fc.string(), numbers, fc.boolean()), { noNullPrototype: true });
-const mail = fc.option(plain({ sentAt: moments, askedAt: moments, minutes: fc.constantFrom(2, 4, 1440) }), {
-  nil: undefined,
-});
 const states: fc.Arbitrary<RuleState> = plain({
   phase: fc.constantFrom<Phase>(idle, holding, raised),
   since: moments,
@@ -23,8 +20,6 @@ const states: fc.Arbitrary<RuleState> = plain({
   conditions: fc.integer({ min: 0, max: 65_535 }),
   doubt: fc.option(fc.array(numbers, { maxLength: 3 }), { nil: undefined }),
   memory: fc.array(numbers, { maxLength: 12 }),
-  mail,
-  mailed: fc.boolean(),
   facts: fc.option(facts, { nil: undefined }),
 })
   // What stands raised has evidence, if only none.
@@ -41,6 +36,13 @@ test("states come back from their text as they were", () => {
   fc.assert(fc.property(entries, (list) => assert.deepEqual(decodeStates(textOf(list)), list)));
   assert.equal(textOf([]), undefined);
   assert.deepEqual(decodeStates(undefined), []);
+});
+
+test("states that older versions wrote, with what they had mailed, are read", () => {
+  const mailed = '[[1,2,14,3,4,5,[6],[7,8,2],{"value":9}],[2,2,8,3,4,5,[6],[7,8,2]],[3,2,8,3,4,5,[6]]]';
+  const plainly = '[[1,2,6,3,4,5,[6],[],{"value":9}],[2,2,0,3,4,5,[6]],[3,2,0,3,4,5,[6]]]';
+  assert.deepEqual(decodeStates(mailed), decodeStates(plainly));
+  assert.equal(textOf(decodeStates(mailed)), plainly);
 });
 
 test("any text gives states, and what they are written to gives the same", () => {

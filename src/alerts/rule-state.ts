@@ -3,7 +3,6 @@ import type { Doubt } from "./doubt.ts";
 import { factsFrom } from "./facts.ts";
 import { noMemory } from "./judge.ts";
 import { type Course, idle, type Phase, raised } from "./machine.ts";
-import type { Throttle } from "./throttle.ts";
 
 /** What is kept of one rule for one device. Immutable. */
 export interface RuleState extends Course {
@@ -15,10 +14,6 @@ export interface RuleState extends Course {
   readonly memory: readonly number[];
   /** A position that can't be true came last; undefined: as mostly, none. */
   readonly doubt: Doubt | undefined;
-  /** Its e-mails; undefined: none lately. */
-  readonly mail: Throttle | undefined;
-  /** The e-mail of the alert that stands raised was no repeat: where it ends, that is mailed too. */
-  readonly mailed: boolean;
   /** Evidence of the alert that stands raised. */
   readonly facts: AlertFacts | undefined;
 }
@@ -32,8 +27,6 @@ export const initialState: RuleState = Object.freeze({
   conditions: 0,
   memory: noMemory,
   doubt: undefined,
-  mail: undefined,
-  mailed: false,
   facts: undefined,
 });
 
@@ -46,8 +39,9 @@ export interface StateEntry {
 }
 
 const noFacts: AlertFacts = Object.freeze({});
+/** Where older versions kept what they had mailed, and 8 among the bits: rows of theirs are read as well. */
+const noMail: readonly number[] = Object.freeze([]);
 const levelBit = 4;
-const mailedBit = 8;
 /** Before what the judge remembers stands what is remembered of a doubt, and its length. */
 const doubtBit = 16;
 
@@ -58,12 +52,11 @@ export function encodeStates(rows: readonly string[]): string | undefined {
 
 /** A state's row, as short as it can be: what is at its end and as at first is left out. */
 export function encodeState({ ruleKey, judged, state }: StateEntry): string {
-  const { phase, since, firedAt, level, conditions, memory, doubt, mail, mailed, facts } = state;
-  const bits = phase | (level ? levelBit : 0) | (mailed ? mailedBit : 0) | (doubt ? doubtBit : 0);
+  const { phase, since, firedAt, level, conditions, memory, doubt, facts } = state;
+  const bits = phase | (level ? levelBit : 0) | (doubt ? doubtBit : 0);
   const numbers = doubt === undefined ? memory : [doubt.length, ...doubt, ...memory];
   const row = [ruleKey, judged, bits, since, firedAt, conditions, numbers];
-  if (mail !== undefined || facts !== undefined) row.push(mail ? [mail.sentAt, mail.askedAt, mail.minutes] : []);
-  return JSON.stringify(facts === undefined ? row : [...row, facts]);
+  return JSON.stringify(facts === undefined ? row : [...row, noMail, facts]);
 }
 
 /** States of a text; what is not as it should be gives none, so a text of any origin can be read. */
@@ -88,7 +81,7 @@ export function entriesOf(rows: unknown): readonly StateEntry[] {
 
 function entryOf(row: unknown): StateEntry | undefined {
   if (!Array.isArray(row)) return undefined;
-  const [ruleKey, judged, bits, since, firedAt, conditions, numbers, mail, facts]: readonly unknown[] = row;
+  const [ruleKey, judged, bits, since, firedAt, conditions, numbers, _mail, facts]: readonly unknown[] = row;
   if (!isNumber(ruleKey) || !isNumber(judged) || !isNumber(bits) || !isNumber(since) || !isNumber(firedAt))
     return undefined;
   if (!isNumber(conditions) || !isNumbers(numbers)) return undefined;
@@ -107,8 +100,6 @@ function entryOf(row: unknown): StateEntry | undefined {
       conditions,
       memory: memory.length === 0 ? noMemory : memory,
       doubt: memoryFrom === 0 ? undefined : numbers.slice(1, memoryFrom),
-      mail: mailOf(mail),
-      mailed: (bits & mailedBit) !== 0,
       // What stands raised has evidence, if only none.
       facts: known ?? (phase === raised ? noFacts : undefined),
     },
@@ -117,14 +108,6 @@ function entryOf(row: unknown): StateEntry | undefined {
 
 function phaseOf(bits: number): Phase {
   return bits === 1 || bits === 2 ? bits : idle;
-}
-
-function mailOf(mail: unknown): Throttle | undefined {
-  if (!isNumbers(mail)) return undefined;
-  const [sentAt, askedAt, minutes] = mail;
-  return sentAt === undefined || askedAt === undefined || minutes === undefined
-    ? undefined
-    : { sentAt, askedAt, minutes };
 }
 
 /** Whether a value that was read is a number. */

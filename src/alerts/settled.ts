@@ -5,7 +5,7 @@ import { idle, raised } from "./machine.ts";
 import { encodeState, encodeStates, type RuleState } from "./rule-state.ts";
 
 /**
- * Text of states as history alone makes them, at a place of it: without what is remembered of e-mails, which go by our clock, and of moments that make no difference any more.
+ * Text of states as history alone makes them, at a place of it: without what is remembered of moments that make no difference any more.
  * So two folds that came to the same have the same text. `time`: of the last record.
  */
 export function pointRows(rules: readonly CompiledRule[], states: readonly RuleState[], time: number): string {
@@ -14,8 +14,7 @@ export function pointRows(rules: readonly CompiledRule[], states: readonly RuleS
     const compiled = rules[at];
     if (compiled === undefined || compiled.clock === "arrival") return;
     const settled = settledState(compiled, state, time);
-    // By the time of the reports, nothing is remembered of e-mails.
-    if (isForgettable(compiled, settled, time, time)) return;
+    if (isForgettable(compiled, settled, time)) return;
     rows.push(encodeState({ ruleKey: compiled.rule.key, judged: compiled.judged, state: settled }));
   });
   return encodeStates(rows) ?? "[]";
@@ -32,7 +31,5 @@ function settledState({ calm }: CompiledRule, state: RuleState, time: number): R
     ...state,
     since: state.phase === idle && state.since <= time ? 0 : state.since,
     firedAt: calmed ? 0 : state.firedAt,
-    mail: undefined,
-    mailed: false,
   };
 }

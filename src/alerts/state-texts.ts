@@ -49,7 +49,7 @@ export class StateTexts {
     return known?.text === text && known?.stale === true;
   }
 
-  /** The text of states and of what is kept beside them. `time`: the device's own. Undefined: no rule watches. */
+  /** The text of states and of what is kept beside them. `time`: of the newest record. Undefined: no rule watches. */
   keep(
     device: DeviceKey,
     rules: readonly CompiledRule[],
@@ -65,7 +65,7 @@ export class StateTexts {
     const rows: (string | undefined)[] = [];
     const after = states.map((state, at) => {
       const compiled = rules[at];
-      if (compiled === undefined || isForgettable(compiled, state, compiled.clock === "arrival" ? now : time, now)) {
+      if (compiled === undefined || isForgettable(compiled, state, compiled.clock === "arrival" ? now : time)) {
         rows.push(undefined);
         return initialState;
       }

@@ -1,6 +1,6 @@
 import type { Alert, AlertFacts } from "../model/alert.ts";
 import type { Totals } from "../model/location.ts";
-import type { Observation } from "../ports/alert-engine.ts";
+import type { Observation, ToldAlert } from "../ports/alert-engine.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 
 /** Where something was found: the record (none where time alone did it), and the totals then. */
@@ -18,7 +18,7 @@ export interface Episode {
   readonly began: FoundAt;
   /** All was known then. */
   readonly before: boolean;
-  /** Undefined: it goes on, or nobody is told of its end. */
+  /** Undefined: it goes on, or the rule is not in force any longer. */
   over: FoundAt | undefined;
   /** When it ended, if only because the rule was in force no longer; Infinity: it goes on. */
   end: number;
@@ -32,8 +32,9 @@ export interface Verdict {
   readonly untold: readonly Episode[];
   /** People were told of these as of something else: they stand in the record, and nobody is told again. */
   readonly known: readonly Episode[];
-  /** Ends that nobody knows of. */
+  /** Ends that people are to be told of; and others that close what was told. */
   readonly over: readonly Episode[];
+  readonly closed: readonly Episode[];
   /** Alerts of what was never so. */
   readonly withdrawn: readonly Alert[];
 }
@@ -42,7 +43,7 @@ export interface Verdict {
 export interface ToldRule {
   readonly rule: CompiledRule;
   /** Alerts of the rule in the order of time. */
-  readonly alerts: readonly Alert[];
+  readonly alerts: readonly ToldAlert[];
   /** While what the rule told lasted, as far as its states tell. */
   readonly lasted: readonly (readonly [from: number, to: number])[];
   /** When what the rule raised last began, where the fold met what is kept: it was judged before. */
@@ -69,7 +70,8 @@ export function compared(episodes: readonly Episode[], told: ToldRule): Verdict 
     // What lasted until an alert is what it told of.
     const lasting = rule.momentary ? same : paired(same, (one) => untilNext(one, one.end));
     const open = lasting.open.filter(({ began, before }) => !before && began.time !== told.judged);
-    const unpaired = { open, left: lasting.left };
+    const inside = (alert: Alert) => alert.time > told.from && alert.time < told.to;
+    const unpaired = { open, left: lasting.left.filter(inside) };
     const moved = isSum(own) ? inTurn(unpaired) : paired(unpaired, (one) => untilNext(one, reachOf(one, told)));
     for (const [episode, alert] of moved.pairs) {
       withdrawn.push(alert);
@@ -80,9 +82,18 @@ export function compared(episodes: readonly Episode[], told: ToldRule): Verdict 
       if (gone.get(key)?.has(time)) known.push(episode);
       else (told.lasted.some(([from, to]) => from < time && time < to) ? split : untold).push(episode);
     }
-    for (const alert of moved.left) if (alert.time > told.from && alert.time < told.to) withdrawn.push(alert);
+    withdrawn.push(...moved.left);
   }
-  return { untold, known: [...known, ...split], over: endsUntold(episodes, new Set(split), told.alerts), withdrawn };
+  known.push(...split);
+  const { notifyWhenOver, notifyOnlyWhenOver } = rule.rule;
+  const over = notifyWhenOver || notifyOnlyWhenOver ? endsUntold(episodes, new Set(split), told.alerts) : [];
+  return {
+    untold,
+    known,
+    over,
+    closed: closedBy(episodes, new Set([...untold, ...known]), over, told.alerts),
+    withdrawn,
+  };
 
   function isSum([first]: readonly Episode[]): boolean {
     return rule.momentary && first?.began.facts.limit !== undefined;
@@ -90,12 +101,12 @@ export function compared(episodes: readonly Episode[], told: ToldRule): Verdict 
 }
 
 /** What tells the moments of a rule apart; all that lasts is one and the same. */
-function keyOf({ momentary }: CompiledRule, { zone, event, limit }: AlertFacts): string {
-  return momentary ? JSON.stringify([zone, event, limit]) : "";
+function keyOf({ momentary }: CompiledRule, { zone, event, limit, alarm }: AlertFacts): string {
+  return momentary ? JSON.stringify([zone, event, limit, alarm]) : "";
 }
 
 /** The alerts with the names that zones have now: of a zone that has another name since, the same happened at the same time. */
-function underPresentNames(episodes: readonly Episode[], { rule, alerts }: ToldRule): readonly Alert[] {
+function underPresentNames(episodes: readonly Episode[], { rule, alerts }: ToldRule): readonly ToldAlert[] {
   const { momentary, zoneNames } = rule;
   const oldNameOf = ({ facts: { zone } }: Alert) =>
     typeof zone === "string" && !zoneNames.includes(zone) ? zone : undefined;
@@ -184,9 +195,12 @@ function inTurn({ open, left }: Unpaired): Paired {
   return { open: open.slice(count), left: left.slice(count), pairs };
 }
 
-/** Until when an alert may have been told of what comes later in place of an episode: only late records lie between, or the cooldown would have kept it quiet. */
-function reachOf({ began, next }: Episode, { rule }: ToldRule): number {
-  return Math.max(began.time + rule.calm.cooldownMs, next + 1);
+/**
+ * Until when an alert may have been told of what comes later in place of an episode: only late records lie between, or the cooldown would have kept it quiet, or an alert
+ * of this type tells of so much of the past.
+ */
+function reachOf({ began, next }: Episode, { rule: { calm, tellsOfMs } }: ToldRule): number {
+  return Math.max(began.time + Math.max(calm.cooldownMs, tellsOfMs), next + 1);
 }
 
 /** Episodes whose end was found and not told. An end that the next part of what was told as one follows is none. */
@@ -204,4 +218,30 @@ function endsUntold(
     const isKnown = (ends[at] ?? Number.POSITIVE_INFINITY) <= (next?.began.time ?? Number.MAX_VALUE);
     return !isKnown && (next === undefined || !split.has(next));
   });
+}
+
+/** Episodes that are over while an alert of them stands open: it is new, or its end was not known. What began anew ends with what followed. Those whose end is told close by that. */
+function closedBy(
+  episodes: readonly Episode[],
+  written: ReadonlySet<Episode>,
+  over: readonly Episode[],
+  alerts: readonly ToldAlert[],
+): readonly Episode[] {
+  const told = new Set(over);
+  const open = alerts.filter(({ phase, handling }) => phase === "raised" && isOpen(handling));
+  let at = 0;
+  let stands = false;
+  return episodes.filter((episode) => {
+    const { began, over: end } = episode;
+    while ((open[at]?.time ?? Number.POSITIVE_INFINITY) < began.time) at++;
+    stands ||= written.has(episode) || (open[at]?.time ?? Number.POSITIVE_INFINITY) <= (end?.time ?? episode.end);
+    if (end === undefined) return false;
+    const closes = stands && !told.has(episode);
+    stands = false;
+    return closes;
+  });
+}
+
+function isOpen({ state, endedAt }: ToldAlert["handling"]): boolean {
+  return state !== "closed" && endedAt === null;
 }

@@ -46,7 +46,12 @@ export class DeviceWatch implements Watch, Finder {
   #kept: Kept;
   /** What the text holds is no longer so, whatever the rules find. */
   readonly #isStale: boolean;
-  #observed = false;
+  /** Reports in order. */
+  #observed = 0;
+  /** Event times of the first and the last report of this batch that waits for a review. */
+  #late: { readonly from: number; readonly to: number } | undefined;
+  /** Event time up to which time alone has changed states already. */
+  readonly #ahead: number;
   #writer: AlertWriter | undefined;
 
   constructor(setup: WatchSetup) {
@@ -62,6 +67,7 @@ export class DeviceWatch implements Watch, Finder {
       totals: state.totals,
       time: state.time,
     });
+    this.#ahead = aheadOf(rules, states);
     this.#keptBefore = texts.keptOf(device.key, state.rules, rules);
     const known = isWatchedBy(this.#keptBefore, rules);
     // What a rule knew goes with the first report that it does not see: when it watches again, that may be of another time.
@@ -79,15 +85,24 @@ export class DeviceWatch implements Watch, Finder {
 
   observe(observation: Observation, totals: Totals): LocationAlerts | undefined {
     const { now } = this.#setup;
-    this.#observed = true;
-    this.#fold.observe(observation, totals, { now, heardAt: now });
+    this.#observed++;
+    // What time alone made true may not have been so: a review goes over it again.
+    const isBefore = observation.time < this.#ahead;
+    if (isBefore) this.#markLate(observation.time, observation.time);
+    this.#fold.observe(observation, totals, { now, heardAt: now }, isBefore ? "arrival" : undefined);
     return this.#writer?.end();
   }
 
   late(from: number, to: number): void {
-    const { timers, device, now, state } = this.#setup;
+    const { timers, device, now } = this.#setup;
     timers.heard(device, now);
-    this.#kept = { ...this.#kept, late: markedLate(this.#kept.late, from, to, state.arrivals) };
+    this.#markLate(from, to);
+  }
+
+  #markLate(from: number, to: number): void {
+    this.#late = { from: Math.min(this.#late?.from ?? from, from), to: Math.max(this.#late?.to ?? to, to) };
+    const late = markedLate(this.#keptBefore.late, this.#late.from, this.#late.to, this.#setup.state.arrivals);
+    this.#kept = { ...this.#kept, late };
   }
 
   tick(): void {
@@ -99,34 +114,35 @@ export class DeviceWatch implements Watch, Finder {
 
   outcome(): AlertOutcome | undefined {
     const { device, state, now, rules, texts } = this.#setup;
-    if (this.#observed) this.#makePoint();
+    if (this.#observed > 0) this.#makePoint();
     const { alerts, notices, ended } = this.#writer ?? { alerts: [], notices: [], ended: [] };
     const changed = this.#isStale || this.#fold.changed || this.#kept !== this.#keptBefore;
     if (!changed && alerts.length === 0) return undefined;
-    const time = Math.max(this.#fold.time, deviceTime(state, now));
-    const text = changed ? texts.keep(device.key, rules, this.#fold.states, this.#kept, time, now) : state.rules;
+    // Not the moment that it is: the next report may tell of an earlier one.
+    const { time, states } = this.#fold;
+    const text = changed ? texts.keep(device.key, rules, states, this.#kept, time, now) : state.rules;
     if (text === state.rules && alerts.length === 0) return undefined;
     return { rules: text, alerts, notices, ended };
   }
 
-  /** Keeps the states as they were before this batch, where the newest point is far enough behind. While late records wait to be seen, the states are no history's. */
+  /** Keeps the states as they are after this batch, where the newest point is far enough behind. While late records wait to be seen, the states are no history's. */
   #makePoint(): void {
-    const { device, state, rules, texts } = this.#setup;
+    const { state, rules } = this.#setup;
     if (this.#kept.late !== undefined) return;
-    const level = levelAt(this.#kept, state.arrivals);
+    const count = state.arrivals + this.#observed;
+    const level = levelAt(this.#kept, count);
     if (level === undefined) return;
-    const states: readonly RuleState[] = texts.statesOf(device.key, state.rules, rules);
-    const { time, arrivals: count, totals } = state;
+    const { time, states, totals } = this.#fold;
     const point = { time, count, level, rows: pointRows(rules, states, time), sums: pointSums(rules, totals) };
     this.#kept = { ...this.#kept, points: withPoint(this.#kept.points, point) };
   }
 
-  raised(rule: CompiledRule, state: RuleState, at: Seen, time: number, facts: AlertFacts): RuleState {
-    return this.#writing().raised(rule, state, at, time, facts);
+  raised(rule: CompiledRule, at: Seen, time: number, facts: AlertFacts): void {
+    this.#writing().raised(rule, at, time, facts);
   }
 
-  over(rule: CompiledRule, state: RuleState, at: Seen, time: number, facts: AlertFacts): RuleState {
-    return this.#writing().over(rule, state, at, time, facts);
+  over(rule: CompiledRule, at: Seen, time: number, facts: AlertFacts): void {
+    this.#writing().over(rule, at, time, facts);
   }
 
   #writing(): AlertWriter {
@@ -134,4 +150,14 @@ export class DeviceWatch implements Watch, Finder {
     this.#writer ??= new AlertWriter(device, wording, ids, now, room(device));
     return this.#writer;
   }
+}
+
+/** The last moment at which time alone, on the clock of the reports, changed where a rule stands. */
+function aheadOf(rules: readonly CompiledRule[], states: readonly RuleState[]): number {
+  let ahead = 0;
+  for (let at = 0; at < rules.length; at++) {
+    const since = states[at]?.since ?? 0;
+    if (since > ahead && rules[at]?.clock !== "arrival") ahead = since;
+  }
+  return ahead;
 }

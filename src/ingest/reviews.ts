@@ -1,7 +1,6 @@
-import type { Alert } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { DeviceState, RecordPlace } from "../model/location.ts";
-import type { AlertEngine, Review, WatchedDevice } from "../ports/alert-engine.ts";
+import type { AlertEngine, Review, ToldAlert, WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertKey, AlertStore } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -146,8 +145,8 @@ export class Reviews {
     return context.more && !reading.ended;
   }
 
-  async #told(device: DeviceKey, from: number): Promise<readonly Alert[]> {
-    const told: Alert[] = [];
+  async #told(device: DeviceKey, from: number): Promise<readonly ToldAlert[]> {
+    const told: ToldAlert[] = [];
     const range = { from, to: Number.MAX_SAFE_INTEGER, limit: alertsAtOnce };
     for (let after: AlertKey | undefined; ; ) {
       const some = await this.#deps.alerts.list(device, { ...range, ...(after && { after }) });
@@ -162,7 +161,7 @@ export class Reviews {
     device: WatchedDevice,
     { review }: Reading,
     state: DeviceState,
-    told: readonly Alert[],
+    told: readonly ToldAlert[],
   ): Promise<Tried> {
     const { states, engine, bus, locations, clock } = this.#deps;
     const outcome = review.outcome(state, told, clock.now());

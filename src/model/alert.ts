@@ -50,7 +50,7 @@ export interface AlertAct {
   readonly note: string | null;
 }
 
-/** What became of an alert. One of the phase `over` is closed from the start. */
+/** What became of an alert. One of the phase `over` or `withdrawn` is closed from the start. */
 export interface AlertHandling {
   readonly state: AlertState;
   /** Event time of the end of what it tells. */
@@ -62,6 +62,8 @@ export interface AlertHandling {
 /** What a rule had raised has ended; whether anybody is told is another matter. */
 export interface AlertEnd {
   readonly ruleKey: number;
+  /** Id of the only alert that this is of: it is withdrawn, so it closes whatever it is, and nothing that it tells has ended. Absent: all up to that time end. */
+  readonly withdrawn?: string;
   /** Event time of the end. */
   readonly time: number;
   /** When it was found. */

@@ -1,5 +1,5 @@
 import type { Alarm } from "../model/alarms.ts";
-import type { Alert, AlertEnd, LocationAlerts } from "../model/alert.ts";
+import type { Alert, AlertEnd, AlertHandling, LocationAlerts } from "../model/alert.ts";
 import type { DeviceKey } from "../model/device.ts";
 import type { Attributes } from "../model/effects.ts";
 import type { FuelTables } from "../model/fuel-table.ts";
@@ -68,6 +68,11 @@ export interface Watch {
   outcome(): AlertOutcome | undefined;
 }
 
+/** An alert as a review knows it. */
+export interface ToldAlert extends Alert {
+  readonly handling: Pick<AlertHandling, "state" | "endedAt">;
+}
+
 /** What a review comes to. */
 export interface ReviewOutcome extends AlertOutcome {
   /** Nothing is left to be told: the rules have seen all late records. */
@@ -90,7 +95,7 @@ export interface Review {
    * What is to be committed for a state. All records up to that state have been taken, unless no more were needed, and `told` are all alerts of the device since `toldFrom`, in the order of time.
    * Undefined: the review does not stand for that state. More records may be taken afterwards.
    */
-  outcome(state: DeviceState, told: readonly Alert[], now: number): ReviewOutcome | undefined;
+  outcome(state: DeviceState, told: readonly ToldAlert[], now: number): ReviewOutcome | undefined;
 }
 
 /** Rules over fixes. Nothing here reads a clock or a store but `prepare`. */

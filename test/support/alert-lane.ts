@@ -3,7 +3,7 @@ import { createMemoryBus } from "../../src/bus/memory.ts";
 import { type Draft, draftOf } from "../../src/ingest/draft.ts";
 import { ordered } from "../../src/ingest/pending.ts";
 import { type Plan, planAppend, planLate } from "../../src/ingest/plan.ts";
-import type { Alert } from "../../src/model/alert.ts";
+import type { Alert, AlertEnd } from "../../src/model/alert.ts";
 import type { AlertParameters, AlertRule, AlertRuleFields, AlertType } from "../../src/model/alert-rule.ts";
 import { unsetCaps } from "../../src/model/caps.ts";
 import type { Report } from "../../src/model/effects.ts";
@@ -19,7 +19,7 @@ import {
   withTotals,
 } from "../../src/model/location.ts";
 import type { NewNotice } from "../../src/model/notice.ts";
-import type { AlertOutcome, Watch, WatchedDevice } from "../../src/ports/alert-engine.ts";
+import type { AlertOutcome, ToldAlert, Watch, WatchedDevice } from "../../src/ports/alert-engine.ts";
 import type { Metrics } from "../../src/ports/metrics.ts";
 import { silentLog } from "./silent-log.ts";
 
@@ -34,6 +34,8 @@ const quietMetrics: Metrics = {
   histogram: () => () => ({ observe: () => {} }),
   gauge: () => {},
 };
+
+const closed = { state: "closed", endedAt: null } as const;
 
 /** A rule with what a test does not say as it usually is. */
 export function ruleOf(
@@ -81,6 +83,8 @@ export class AlertLane {
   readonly engine: RuleEngine;
   readonly alerts: Alert[] = [];
   readonly notices: NewNotice[] = [];
+  /** What became of what was raised. */
+  readonly handling = new Map<Alert, ToldAlert["handling"]>();
   /** Names of the rules whose alerts stand at a location, by its time. */
   readonly atLocations: [number, string][] = [];
   readonly due: WatchedDevice[] = [];
@@ -178,12 +182,32 @@ export class AlertLane {
       review.take(from, this.now);
       const told = this.alerts
         .filter(({ time }) => time >= review.toldFrom)
+        .map((alert) => ({ ...alert, handling: this.#handlingOf(alert) }))
         .sort((one, other) => one.time - other.time);
       const outcome = review.outcome(this.state, told, this.now);
       if (outcome === undefined) throw new Error("nothing came meanwhile");
       this.#found(outcome);
       if (outcome.isWhole) return;
     }
+  }
+
+  #handlingOf(alert: Alert) {
+    return this.handling.get(alert) ?? closed;
+  }
+
+  #tell(alerts: readonly Alert[], notices: readonly NewNotice[], ended: readonly AlertEnd[]): void {
+    this.commits.push({ alerts: alerts.length, notices: notices.length });
+    this.alerts.push(...alerts);
+    this.notices.push(...notices);
+    for (const alert of alerts)
+      if (alert.phase === "raised") this.handling.set(alert, { state: "open", endedAt: null });
+    for (const { ruleKey, time, withdrawn } of ended)
+      for (const [alert, { state, endedAt }] of this.handling) {
+        if (state === "closed" || alert.ruleKey !== ruleKey) continue;
+        if (alert.id === withdrawn) this.handling.set(alert, { state: "closed", endedAt });
+        else if (withdrawn === undefined && alert.time <= time && endedAt === null)
+          this.handling.set(alert, { state: alert.critical ? "open" : "closed", endedAt: time });
+      }
   }
 
   #around(place: RecordPlace) {
@@ -223,10 +247,8 @@ export class AlertLane {
     if (outcome !== undefined) this.#found(outcome);
   }
 
-  #found({ rules, alerts, notices }: AlertOutcome): void {
-    this.commits.push({ alerts: alerts.length, notices: notices.length });
-    this.alerts.push(...alerts);
-    this.notices.push(...notices);
+  #found({ rules, alerts, notices, ended = [] }: AlertOutcome): void {
+    this.#tell(alerts, notices, ended);
     const { rules: _, ...rest } = this.state;
     this.state = { ...rest, version: rest.version + 1, ...(rules !== undefined && { rules }) };
     this.engine.committed(this.device, this.state, notices.length);
@@ -248,9 +270,7 @@ export class AlertLane {
     this.records = [...shifted, ...plan.records]
       .map((record) => withTotals(record, patched.get(`${record.time}/${record.hash}`) ?? record.totals))
       .sort(byPlace);
-    this.commits.push({ alerts: plan.alerts?.length ?? 0, notices: plan.notices?.length ?? 0 });
-    this.alerts.push(...(plan.alerts ?? []));
-    this.notices.push(...(plan.notices ?? []));
+    this.#tell(plan.alerts ?? [], plan.notices ?? [], plan.ended ?? []);
     this.state = plan.state;
     if (watch !== undefined) this.engine.committed(this.device, this.state, plan.notices?.length ?? 0);
   }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { ruleTypes } from "../../src/alerts/rules/index.ts";
 import type { Alert } from "../../src/model/alert.ts";
 import type { AlertRule } from "../../src/model/alert-rule.ts";
+import type { ToldAlert } from "../../src/ports/alert-engine.ts";
 
 /** What an alert is about: where a rule tells moments of several kinds, they are not each other's. */
 function keyOf({ type, facts: { zone, event, limit } }: Alert): string {
@@ -68,9 +69,33 @@ export function compareNotices(
     const first = told.find(({ phase, time, type }) => phase === "raised" && time === one.time && type === one.type);
     if (first === undefined || !noticed.has(first.id)) continue;
     for (const other of stand.get(keyOf(one)) ?? []) {
-      const end = ends.find(({ time }) => time >= other.time)?.time ?? Number.POSITIVE_INFINITY;
+      // What was known to have ended between is another.
+      const known = told.filter(({ phase, raisedAt }) => phase === "over" && raisedAt <= one.raisedAt);
+      const end = [...ends, ...known].reduce(
+        (first, { time }) => (time >= other.time ? Math.min(first, time) : first),
+        Number.POSITIVE_INFINITY,
+      );
       if (other.raisedAt !== one.raisedAt || other.time > one.time || end <= one.time) continue;
       assert.ok(!noticed.has(other.id), `${rule.name} tells twice:\n${shown([first, other])}`);
     }
+  }
+}
+
+/** Nothing stands open that is withdrawn, or that lasts and is over. */
+export function compareOpen(
+  rule: Pick<AlertRule, "name" | "type">,
+  told: readonly Alert[],
+  tried: readonly Alert[],
+  handling: ReadonlyMap<Alert, ToldAlert["handling"]>,
+): void {
+  const open = told.filter((alert) => handling.get(alert)?.state === "open");
+  const stand = standing(told);
+  const ends = tried.filter(({ phase }) => phase === "over");
+  for (const alert of open) {
+    const isTold = stand.get(keyOf(alert))?.some(({ time }) => time === alert.time);
+    assert.ok(isTold, `${rule.name} is withdrawn and open:\n${shown([alert])}`);
+    // At the same moment, what was raised before may have ended.
+    const isOver = ends.some(({ time }) => time > alert.time);
+    assert.ok(!isOver, `${rule.name} is over and open:\n${shown([alert])}`);
   }
 }

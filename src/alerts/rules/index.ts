@@ -98,6 +98,11 @@ export function thresholdOf<T extends AlertType>(
   return ruleTypes[type].threshold?.(parameters);
 }
 
+/** How long before an alert what it tells of may have begun, ms. */
+export function tellsOfMs<T extends AlertType>(type: T, parameters: AlertParameters[T]): number {
+  return ruleTypes[type].tellsOfMs?.(parameters) ?? 0;
+}
+
 /** The judge of a rule. */
 export function judgeOf<T extends AlertType>(
   type: T,

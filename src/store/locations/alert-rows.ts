@@ -25,10 +25,11 @@ export async function alertRows({ devices }: Pick<CommitBatch, "devices">, vault
       for (const alert of alerts) {
         rows.alerts.push(alertRow(alert));
         const { phase, ruleKey, time, raisedAt } = alert;
-        if (phase === "over") rows.ended.push({ device, rule: ruleKey, time, foundAt: raisedAt });
+        if (phase === "over") rows.ended.push({ device, rule: ruleKey, time, foundAt: raisedAt, withdrawn: "" });
       }
     if (ended !== undefined)
-      for (const { ruleKey, time, foundAt } of ended) rows.ended.push({ device, rule: ruleKey, time, foundAt });
+      for (const { ruleKey, time, foundAt, withdrawn = "" } of ended)
+        rows.ended.push({ device, rule: ruleKey, time, foundAt, withdrawn });
     if (notices === undefined) continue;
     for (const notice of notices) {
       if (notice.target.channel === "webhook" && sealed++ >= sealedAtOnce) {

@@ -36,12 +36,14 @@ export interface CommitRequest {
   readonly asOf?: number | undefined;
 }
 
-/** What a rule had raised at a device up to a moment has ended then. */
+/** What a rule had raised at a device up to a moment has ended then; or one alert of it, by its id, is withdrawn. */
 export interface EndedAlerts {
   readonly device: DeviceKey;
   readonly rule: number;
   readonly time: number;
   readonly foundAt: number;
+  /** Empty: none. */
+  readonly withdrawn: string;
 }
 
 /** What became of a batch. */

@@ -14,7 +14,7 @@ import { type FoundShifts, foundShifts, shiftRows, shiftsOf } from "./shift-rows
 import { inTransaction } from "./transaction.ts";
 import type { Statement, Step } from "./wire/messages.ts";
 import { type Result, type Session, step } from "./wire/session.ts";
-import { int, ints, manyBytes, type Row, text, type Value } from "./wire/values.ts";
+import { int, ints, manyBytes, type Row, text, texts, type Value } from "./wire/values.ts";
 
 const sql = {
   // A device's state row is inserted and deleted with the device, so this finds stale versions and deleted devices alike.
@@ -63,15 +63,18 @@ const sql = {
       from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[]) with ordinality
         as new (device, first, last, count, data, crc, place)`,
   },
-  // Locked in the order of their keys, as those who acknowledge alerts lock them. What ends an alert twice ends it the first time.
+  // Locked in the order of their keys, as those who acknowledge alerts lock them. What ends an alert twice ends it the first time; one that is withdrawn closes, whatever it is.
   endAlerts: {
     name: "end_alerts",
     sql: `with open as (
-        select own."key", ended.time, ended.found_at from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) as ended (device, rule, time, found_at)
-        join alert as own on own.device = ended.device and own.rule = ended.rule and own.state < 2 and own.phase = 'raised' and own.time <= ended.time and own.ended_at is null
+        select own."key", ended.time, ended.found_at, ended.withdrawn <> '' as gone
+        from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[]) as ended (device, rule, time, found_at, withdrawn)
+        join alert as own on own.device = ended.device and own.rule = ended.rule and own.state < 2 and own.phase = 'raised'
+          and case when ended.withdrawn = '' then own.time <= ended.time and own.ended_at is null else own.id = ended.withdrawn end
         order by own."key" for update of own),
-      first as (select distinct on ("key") * from open order by "key", time)
-      update alert set ${endedColumns("first.time", "first.found_at")} from first where alert."key" = first."key"`,
+      first as (select distinct on ("key") * from open order by "key", gone desc, time)
+      update alert set ${endedColumns("case when first.gone then alert.ended_at else first.time end", "first.found_at", "first.gone")}
+      from first where alert."key" = first."key"`,
   },
   asOf: {
     name: "set_as_of",
@@ -262,7 +265,8 @@ function writesOf(
   if (notices.length > 0) steps.push(insertRows("notice", notices));
   if (ended.length > 0) {
     const [device, rule] = [column(ended, "device"), column(ended, "rule")];
-    steps.push(step(sql.endAlerts, device, rule, column(ended, "time"), column(ended, "foundAt")));
+    const withdrawn = texts(ended.map((end) => end.withdrawn));
+    steps.push(step(sql.endAlerts, device, rule, column(ended, "time"), column(ended, "foundAt"), withdrawn));
   }
   return steps;
 }

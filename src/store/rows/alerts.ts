@@ -101,7 +101,7 @@ export function alertRow(alert: Alert): NewAlertRow {
     facts: JSON.stringify(alert.facts),
     text: alert.text,
     channels: 0,
-    state: alert.phase === "over" ? closed : 0,
+    state: alert.phase === "raised" ? 0 : closed,
   };
 }
 

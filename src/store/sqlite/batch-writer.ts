@@ -30,6 +30,7 @@ export class BatchWriter implements BatchVisitor {
   /** By table; made with the first row: most batches have none. */
   readonly #inserts = new Map<string, StatementSync>();
   #ends: StatementSync | undefined;
+  #withdraws: StatementSync | undefined;
   #seq = 0;
   #conflicts: DeviceKey[] = [];
 
@@ -136,7 +137,14 @@ export class BatchWriter implements BatchVisitor {
     statement.run(row);
   }
 
-  #endAlerts({ device, rule, time, foundAt }: EndedAlerts): void {
+  #endAlerts({ device, rule, time, foundAt, withdrawn }: EndedAlerts): void {
+    if (withdrawn !== "") {
+      this.#withdraws ??= this.#database.prepare(
+        "update alert set state = 2, closed_at = :found where id = :id and state < 2",
+      );
+      this.#withdraws.run({ id: withdrawn, found: foundAt });
+      return;
+    }
     // By `+` the time is no reason to take the index of all alerts of the device.
     this.#ends ??= this.#database.prepare(
       `update alert set ${endedColumns(":time", ":found")}

@@ -12,7 +12,7 @@ const everything = { from: 0, to: 8e15, limit: 1000 };
 
 /** As it is stored before anybody was told. */
 function stored(alert: Alert, found: StoredAlert | undefined): StoredAlert {
-  const state = alert.phase === "over" ? "closed" : "open";
+  const state = alert.phase === "raised" ? "open" : "closed";
   const handling = { state, endedAt: null, acknowledged: null, closed: null } as const;
   return { ...alert, key: found?.key ?? 0, channels: [], handling };
 }
@@ -228,6 +228,44 @@ export function accountAlertContract(store: () => Store): void {
       assert.deepEqual((await standing([newer.id]))[0]?.closed, { ...act, at: now + 2 });
       assert.deepEqual((await standing(ids))[0]?.closed, closed);
       assert.deepEqual(await store().alerts.ofAccount(account + 1000, ids), []);
+    });
+
+    it("that are withdrawn close, each by itself and also where they are critical, with the line that says so", async () => {
+      const { key: account } = await makeAccount(store());
+      const { key } = await makeDevice(store(), account);
+      const raised = (age: number, critical = false) => newAlert(key, age, { ruleKey: 91, critical });
+      const [before, gone, critical, ended] = [raised(5), raised(6), raised(6, true), raised(7, true)];
+      await commitAlerts(store(), key, [before, gone, critical, ended]);
+      const foundAt = now + 21_000;
+      const end = { ruleKey: 91, time: now + 20_000, foundAt };
+      const line = newAlert(key, 6, { ruleKey: 91, phase: "withdrawn" });
+      const withdrawn = [gone, critical].map(({ id, time }) => ({ ruleKey: 91, time, foundAt, withdrawn: id }));
+      const first = append(key, 2, [record(2)], { alerts: [line], ended: withdrawn });
+      assert.equal(await store().locations.commit(batchOf(first)), undefined);
+      const standing = async () => {
+        const found = await store().alerts.ofAccount(
+          account,
+          [before, gone, critical, ended, line].map(({ id }) => id),
+        );
+        return found.map(({ handling }) => [handling.state, handling.endedAt, handling.closed?.at]);
+      };
+      assert.deepEqual(await standing(), [
+        ["open", null, undefined],
+        ["closed", null, foundAt],
+        ["closed", null, foundAt],
+        ["open", null, undefined],
+        ["closed", null, undefined],
+      ]);
+      const gone2 = { ...end, time: ended.time, withdrawn: ended.id };
+      const second = append(key, 3, [record(3)], { ended: [end, gone2, gone2] });
+      assert.equal(await store().locations.commit(batchOf(second)), undefined);
+      const last = await standing();
+      assert.deepEqual(last[0], ["closed", end.time, foundAt]);
+      assert.deepEqual([last[3]?.[0], last[3]?.[2]], ["closed", foundAt]);
+      assert.deepEqual(last.slice(1, 3), [
+        ["closed", null, foundAt],
+        ["closed", null, foundAt],
+      ]);
     });
 
     it("that nobody closed are closed some time later, but for critical ones", async () => {

@@ -87,7 +87,7 @@ export class DeviceWatch implements Watch, Finder {
     const { now } = this.#setup;
     this.#observed++;
     // What time alone made true may not have been so: a review goes over it again.
-    const isBefore = observation.time < this.#ahead;
+    const isBefore = this.#ahead > this.#setup.state.time && observation.time <= this.#ahead;
     if (isBefore) this.#markLate(observation.time, observation.time);
     this.#fold.observe(observation, totals, { now, heardAt: now }, isBefore ? "arrival" : undefined);
     return this.#writer?.end();

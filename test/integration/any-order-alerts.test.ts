@@ -85,6 +85,21 @@ test("what was told of a history is what a trial tells of it, in whatever order 
 
 /** What the property found once. */
 const found: Readonly<Record<string, Case>> = {
+  "a report of the very moment at which time alone made true what it denies": {
+    scenes: [
+      { act: "idle", reports: 36 },
+      { act: "stop", reports: 23 },
+      { act: "wire", reports: 29 },
+      { act: "drive", reports: 2 },
+      { act: "noSignal", reports: 17 },
+      { act: "drive", reports: 5 },
+    ],
+    seed: -1379940517,
+    way: "in order",
+    reviews: "at once",
+    looks: 0.3,
+    quietMs: 30_000,
+  },
   "a report that came long after the one before it, within the cooldown": {
     scenes: [
       { act: "drive", reports: 19 },

@@ -31,10 +31,10 @@ const cases = fc.record({
   reviews: fc.constantFrom("at once", "at times", "at the end"),
   /** How often it is looked what time alone made true, and how long after the last report: packets may come later than what they tell. */
   looks: fc.constantFrom(0, 0.3),
-  quietMs: fc.constantFrom(500, 30_000, 900_000),
+  quietMs: fc.constantFrom(500, 30_000),
 });
 
-type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
+type Case = Omit<typeof cases extends fc.Arbitrary<infer T> ? T : never, "quietMs"> & { readonly quietMs: number };
 
 async function tried(lane: AlertLane, rule: AlertRule): Promise<readonly Alert[]> {
   const found: Alert[] = [];

@@ -110,8 +110,9 @@ export class Attempt {
   #pauseOf({ alert, notice: { target } }: Subject): PauseAsk | undefined {
     const { pauseMinutes } = this.#deps;
     if (pauseMinutes === 0 || (target.channel !== "email" && target.channel !== "sms")) return undefined;
-    const { zone = "", event = "" } = alert.facts;
-    const subject = JSON.stringify([alert.ruleKey, alert.device, zone, target.channel, target.to]);
+    // A rule may watch several alarms: that one of them was told says nothing of another.
+    const { zone = "", event = "", alarm = "", code = "" } = alert.facts;
+    const subject = JSON.stringify([alert.ruleKey, alert.device, zone, alarm, code, target.channel, target.to]);
     return { subject, event: `${alert.phase} ${event}`, time: alert.time, minutes: pauseMinutes };
   }
 

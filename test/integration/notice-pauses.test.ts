@@ -87,6 +87,14 @@ describe("pauses between messages about the same", () => {
     assert.equal((await bench.until(second.id, ({ finishedAt }) => finishedAt !== null)).state, "sent");
   });
 
+  it("are of one alarm: nobody misses a crash because the tracker was towed a minute before", async () => {
+    const alarm = (name: string, code = {}) => ({ type: "alarm", facts: { alarm: name, ...code } }) as const;
+    const others = ["7", "8"].map((code) => alarm("general", { code }));
+    for (const facts of [alarm("tow"), alarm("crash"), ...others])
+      assert.equal((await tell(facts, mail("a@example.org"))).state, "sent");
+    assert.equal((await tell(alarm("crash"), mail("a@example.org"))).state, "suppressed");
+  });
+
   it("count nothing: what waits holds no place of the day", async () => {
     await tell(zone("raised"), mail("a@example.org"));
     await tell(zone("over"), mail("a@example.org"));

@@ -74,7 +74,7 @@ export const Alert = Type.Object(
         type: "string",
         enum: [...alertStates],
         description:
-          "`open`: nobody has seen to it; `acknowledged`: somebody sees to it; `closed`: nothing is left to do. Absent in a trial. An alert of the phase `over` is closed from the start.",
+          "`open`: nobody has seen to it; `acknowledged`: somebody sees to it; `closed`: nothing is left to do. Absent in a trial. An alert of the phase `over` or `withdrawn` is closed from the start.",
       }),
     ),
     endedAt: Type.Optional(Instant({ description: "When it was over. Absent: it goes on, or happened at a moment." })),

@@ -39,5 +39,9 @@ export async function alertRows({ devices }: Pick<CommitBatch, "devices">, vault
       rows.notices.push(noticeRow(notice, vault));
     }
   }
+  // What ends an alert twice ends it the first time, and what was never so has no end.
+  rows.ended.sort(
+    (one, other) => one.time - other.time || Number(other.withdrawn !== "") - Number(one.withdrawn !== ""),
+  );
   return rows;
 }

@@ -268,6 +268,20 @@ export function accountAlertContract(store: () => Store): void {
       ]);
     });
 
+    it("end at the first of the ends that come with one commit, in whatever order these are", async () => {
+      const { key: account } = await makeAccount(store());
+      const { key } = await makeDevice(store(), account);
+      const [first, second] = [newAlert(key, 1), newAlert(key, 3)];
+      const over = newAlert(key, 4, { phase: "over" });
+      await commitAlerts(store(), key, []);
+      const end = (seconds: number) => ({ ruleKey: 1, time: now + seconds * 1000, foundAt: now + 9000 });
+      const commit = append(key, 2, [record(2)], { alerts: [first, second, over], ended: [end(4), end(2)] });
+      assert.equal(await store().locations.commit(batchOf(commit)), undefined);
+      const found = await store().alerts.ofAccount(account, [first.id, second.id]);
+      const ends = new Map(found.map(({ id, handling }) => [id, handling.endedAt]));
+      assert.deepEqual([ends.get(first.id), ends.get(second.id)], [now + 2000, now + 4000]);
+    });
+
     it("that nobody closed are closed some time later, but for critical ones", async () => {
       // Those of the tests before.
       await store().alerts.closeOld(4, 100_000, now);

@@ -36,7 +36,7 @@ export class NoticeSteps {
     pause?: PauseAsk,
   ): Promise<"claimed" | "limit" | "gone" | "waits" | "repeated"> {
     if (places === undefined) {
-      const [claimed = 0] = await this.#groups.run([this.#claiming(this.#database, key).compile()]);
+      const [claimed = 0] = await this.#groups.run(key, [this.#claiming(this.#database, key).compile()]);
       return claimed > 0 ? "claimed" : "gone";
     }
     return this.#database.transaction().execute(async (transaction) => {
@@ -67,7 +67,8 @@ export class NoticeSteps {
     const note = outcome.state === "sent" ? [noteChannel(this.#database, key, owner).compile()] : [];
     const ends = outcome.state === "failed" || outcome.state === "suppressed";
     const last = ends ? finish.where("counted_day", "is", null) : finish;
-    const changed = await this.#groups.run([...note, last.compile()]);
+    // By its key: notices have the order of their alerts, in which those who acknowledge or end alerts lock them.
+    const changed = await this.#groups.run(key, [...note, last.compile()]);
     const recorded = (changed.at(-1) ?? 0) > 0 || (ends && (await this.#giveUp(key, outcome, now)));
     return recorded ? "recorded" : "lost";
   }
@@ -124,7 +125,9 @@ function isFirstTry({ attempts, resends, counted_day }: NoticeRow): boolean {
 }
 
 /** Whether the day has places left that are kept for critical alerts. */
-async function hasRest(transaction: Transaction<Schema>, row: NoticeRow, { whole, ...places }: DayPlaces) {
+async function hasRest(transaction: Transaction<Schema>, claimed: NoticeRow, { whole, ...places }: DayPlaces) {
+  // What it held was given back by the question before.
+  const row = { ...claimed, counted_day: null };
   if (whole === undefined || (await takeDay(transaction, row, { ...places, ...whole })) !== "taken") return false;
   await giveBackDay(transaction, { ...row, counted_day: places.day, counted_places: places.count ?? 1 });
   return true;

@@ -14,7 +14,11 @@ function groupsOf(together?: RunTogether) {
     return together === undefined ? statements.map(() => 1) : together(statements);
   };
   const groups = new StatementGroups(write, () => new Promise((resolve) => rests.push(resolve)));
-  const ask = (...texts: string[]) => groups.run(texts.map((text) => CompiledQuery.raw(text)));
+  const ask = (...texts: string[]) =>
+    groups.run(
+      0,
+      texts.map((text) => CompiledQuery.raw(text)),
+    );
   return { written, rests, ask };
 }
 
@@ -43,6 +47,19 @@ test("what is asked for in a rest goes together after it, and after a rest in wh
   await someTurns();
   await ask("d");
   assert.deepEqual(written.at(-1), ["d"]);
+});
+
+test("a group goes by the places of its steps, and those of one place stay in their order", async () => {
+  const written: string[] = [];
+  const groups = new StatementGroups(async (statements) => {
+    written.push(...statements.map(({ sql }) => sql));
+    return statements.map(({ sql }) => Number(sql));
+  });
+  const asked = [30, 10, 31, 20, 11].map((number) =>
+    groups.run(Math.floor(number / 10), [CompiledQuery.raw(String(number))]),
+  );
+  assert.deepEqual(await Promise.all(asked), [[30], [10], [31], [20], [11]]);
+  assert.deepEqual(written, ["10", "11", "20", "30", "31"]);
 });
 
 test("a group has an end", async () => {

@@ -15,6 +15,8 @@ const restMs = 10;
 
 /** One caller's statements. */
 interface Step {
+  /** Where it stands in its group. */
+  readonly place: number;
   readonly statements: readonly CompiledQuery[];
   resolve(changed: readonly number[]): void;
   reject(error: unknown): void;
@@ -37,10 +39,13 @@ export class StatementGroups {
     this.#rest = rest;
   }
 
-  /** Runs the statements of one step, all or none, after those of all earlier steps. Returns how many rows each changed. */
-  run(statements: readonly CompiledQuery[]): Promise<readonly number[]> {
+  /**
+   * Runs the statements of one step, all or none, after those of all earlier steps of the same place. Returns how many rows each changed. A group goes by places: on an engine with locks,
+   * whoever locks the same rows in another order could wait for a group that waits for it.
+   */
+  run(place: number, statements: readonly CompiledQuery[]): Promise<readonly number[]> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ statements, resolve, reject });
+      this.#waiting.push({ place, statements, resolve, reject });
       if (!this.#working) void this.#work();
     });
   }
@@ -50,7 +55,8 @@ export class StatementGroups {
     while (this.#waiting.length > 0) {
       // Whoever asks in this turn goes along.
       await nextTurn();
-      await this.#write(this.#waiting.splice(0, this.#fitting()));
+      const group = this.#waiting.splice(0, this.#fitting());
+      await this.#write(group.sort((one, other) => one.place - other.place));
       await this.#rest();
     }
     this.#working = false;

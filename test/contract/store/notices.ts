@@ -16,10 +16,10 @@ import {
   webhook,
 } from "./alert-values.ts";
 import { makeAccount, makeDevice, now, today } from "./harness.ts";
+import { noticeDayContract } from "./notice-days.ts";
 import { noticeRoomContract } from "./notice-room.ts";
 import { noticePropertyContract } from "./notices-property.ts";
 
-const yesterday = "2026-11-20";
 const sent: NoticeOutcome = { state: "sent", reason: null, peerId: "<1@mail>", dueAt: 0 };
 const failed: NoticeOutcome = { state: "failed", reason: "refused", peerId: null, dueAt: 0 };
 const again: NoticeOutcome = { state: "queued", reason: "busy", peerId: null, dueAt: now + 60_000 };
@@ -186,77 +186,6 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
       assert.deepEqual((await store().alerts.find(alert.id))?.channels, ["webhook"]);
     });
 
-    it("of 50 that are claimed at once as many are sent as the day has places, and no more", async () => {
-      const key = await device();
-      const alert = newAlert(key, 1);
-      const wishes = Array.from({ length: 100 }, (_, index) => newNotice(alert, { target: index % 2 ? sms : email }));
-      await commitAlerts(store(), key, [alert], wishes);
-      const notices = await store().notices.list(key, { limit: 100 });
-      const answers = await Promise.all(
-        notices.map((notice) => claim(notice, notice.target.channel === "sms" ? 10 : 7)),
-      );
-      const claimed = (channel: string) =>
-        answers.filter((answer, index) => answer === "claimed" && notices[index]?.target.channel === channel).length;
-      assert.deepEqual([claimed("sms"), claimed("email")], [10, 7]);
-      assert.deepEqual(await count(key), { sms: 10, email: 7 });
-      const suppressed = await store().notices.list(key, { limit: 100, states: ["suppressed"] });
-      assert.equal(suppressed.length, 83);
-      for (const { reason, finishedAt, attempts, countedDay } of suppressed) {
-        assert.match(reason ?? "", /^daily (e-mail|SMS) limit reached$/);
-        assert.deepEqual([finishedAt, attempts, countedDay], [now, 0, null]);
-      }
-    });
-
-    it("of webhooks and commands take no place, and nothing is counted that nobody counts", async () => {
-      const key = await device();
-      for (const target of [webhook, command])
-        assert.equal(await claim(await makeNotice(store(), key, { target }), 0), "claimed");
-      const notice = await makeNotice(store(), key);
-      assert.equal(await store().notices.claim(notice.key, now, undefined), "claimed");
-      await store().notices.finish(notice.key, failed, now);
-      assert.deepEqual(await count(key), { sms: 0, email: 0 });
-    });
-
-    it("keep their place while they wait for another try, and give it back when they are not sent", async () => {
-      const key = await device();
-      const notice = await makeNotice(store(), key, { target: sms });
-      assert.equal(await claim(notice, 1), "claimed");
-      await store().notices.finish(notice.key, again, now);
-      assert.deepEqual(await find(notice), {
-        ...notice,
-        attempts: 1,
-        reason: "busy",
-        dueAt: again.dueAt,
-        countedDay: today,
-      });
-      assert.deepEqual(await due(key, "sms", again.dueAt - 1), []);
-      assert.equal(await claim(await makeNotice(store(), key, { target: sms }), 1), "limit");
-      assert.equal(await claim(notice, 1), "claimed");
-      assert.deepEqual(await count(key), { sms: 1, email: 0 });
-      await store().notices.finish(notice.key, failed, now + 1);
-      const ended = await find(notice);
-      assert.deepEqual([ended?.state, ended?.reason, ended?.countedDay], ["failed", "refused", null]);
-      assert.deepEqual(await count(key), { sms: 0, email: 0 });
-      assert.equal(await claim(await makeNotice(store(), key, { target: sms }), 1), "claimed");
-    });
-
-    it("take a place of the day on which they are tried", async () => {
-      const key = await device();
-      const notice = await makeNotice(store(), key);
-      assert.equal(await claim(notice, 1, yesterday), "claimed");
-      await store().notices.finish(notice.key, again, now);
-      assert.equal(await claim(notice, 1), "claimed");
-      assert.deepEqual(
-        [await count(key, yesterday), await count(key)].map((day) => day.email),
-        [0, 1],
-      );
-      await store().notices.finish(notice.key, again, now);
-      assert.equal(await claim(notice, 0, "2026-11-22"), "limit");
-      const ended = await find(notice);
-      assert.deepEqual([ended?.state, ended?.attempts, ended?.countedDay], ["suppressed", 2, null]);
-      assert.equal((await count(key)).email, 0);
-    });
-
     it("that a crash left unfinished are tried again with the place they hold", async () => {
       const key = await device();
       const [left, done, waits] = [
@@ -407,6 +336,7 @@ export function noticeContract(store: () => Store, reopen: () => Promise<void>):
       assert.deepEqual(await count(key), { sms: 0, email: 0 });
     });
   });
+  noticeDayContract(store);
   noticePropertyContract(store, reopen);
   noticeRoomContract(store);
 }

@@ -100,3 +100,18 @@ test("the last message always tells the present state, and each event has its in
     { numRuns: 500 },
   );
 });
+
+test("a clock that is set back makes nobody wait for longer than the interval", () => {
+  const day = 1440 * minute;
+  const sentAt = 10 * day;
+  const back = sentAt - 0.9 * day;
+  const before: NoticePause = {
+    told: "over",
+    latest: { key: 1, time: back - minute },
+    events: { raised: { sentAt, askedAt: sentAt, minutes: 1440 } },
+  };
+  const notice = { key: 2, event: "raised", time: back, waited: false };
+  const { decision, after } = paused(before, notice, back, 2);
+  assert.deepEqual(decision, { outcome: "wait", until: back + day, minutes: 1440 });
+  assert.equal(paused(after, { ...notice, waited: true }, back + day, 2).decision.outcome, "send");
+});

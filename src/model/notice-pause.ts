@@ -64,8 +64,10 @@ export function paused(
   if (waited && !isNewest) return { decision: { outcome: "suppress", reason: outdated }, after: known };
   const seen = isNewest ? { ...known, latest: { key, time } } : known;
   if (last !== undefined && isPaused(last, now)) {
-    const asked = { ...last, askedAt: waited ? last.askedAt : Math.max(last.askedAt, now) };
-    return { decision: tooSoon(last, event === told || !isNewest), after: withEvent(seen, event, asked) };
+    // What went out while a clock was ahead went out by now: nobody waits longer than the interval.
+    const askedAt = waited ? last.askedAt : Math.max(last.askedAt, now);
+    const asked = { ...last, sentAt: Math.min(last.sentAt, now), askedAt };
+    return { decision: tooSoon(asked, event === told || !isNewest), after: withEvent(seen, event, asked) };
   }
   if (waited && event === told) return { decision: suppressed(last?.minutes ?? firstMinutes), after: seen };
   const minutes = last === undefined || isQuiet(last, now) ? firstMinutes : Math.min(last.minutes * 2, mostMinutes);

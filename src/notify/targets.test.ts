@@ -46,6 +46,21 @@ const someStep = fc.oneof(
 );
 
 describe("targets", () => {
+  it("that asked to be left alone are not left alone for longer where the clock is set back", () => {
+    const targets = new Targets({ parallel: 1, perTarget: 1, perFailing: 1 });
+    const hour = 3_600_000;
+    const [first, second] = [notice(1, 1), notice(2, 1)];
+    for (const one of [first, second]) assert.equal(targets.add(one, hour), undefined);
+    assert.equal(targets.take(hour), first);
+    targets.done(first, { works: true, pauseMs: 60_000 }, hour);
+    assert.equal(targets.take(hour + 59_999), undefined);
+    assert.equal(targets.take(0), second);
+    targets.done(second, { works: true, pauseMs: 60_000 }, 0);
+    targets.add(first, 0);
+    assert.equal(targets.take(59_999), undefined);
+    assert.equal(targets.take(60_000), first);
+  });
+
   it("lose no notice, whatever happens, and none has more under way than it may", () => {
     fc.assert(
       fc.property(fc.array(someStep, { maxLength: 300 }), (steps) => {

@@ -37,6 +37,8 @@ interface Target {
   readonly waiting: Turns;
   running: number;
   failing: boolean;
+  /** When it asked to be left alone, and until when. */
+  pausedAt: number;
   pausedUntil: number;
   /** When the last group of notices that were sent back to the store is due again, and how many it has. */
   backAt: number;
@@ -112,7 +114,7 @@ export class Targets {
   add(notice: Notice, now: number): number | undefined {
     const name = this.#nameOf(notice);
     const target = this.#targets.get(name) ?? this.#newTarget(name, notice, now);
-    const paused = target.pausedUntil > now && !this.#isOne;
+    const paused = isPaused(target, now) && !this.#isOne;
     if (paused || target.waiting.size >= this.#roomOf(target)) return sendBack(target, now, 1);
     target.waiting.add(notice);
     this.#targets.set(name, target);
@@ -142,8 +144,11 @@ export class Targets {
     this.#count(target, -1);
     target.taken++;
     if (works !== undefined && works === target.failing) this.#mark(target, !works);
-    if (pauseMs !== undefined) target.pausedUntil = Math.max(target.pausedUntil, now + pauseMs);
-    const paused = target.pausedUntil > now;
+    if (pauseMs !== undefined) {
+      target.pausedUntil = Math.max(isPaused(target, now) ? target.pausedUntil : now, now + pauseMs);
+      target.pausedAt = now;
+    }
+    const paused = isPaused(target, now);
     const back = target.waiting.keep(paused && !this.#isOne ? 0 : mostOf(target, this.#options));
     this.#waiting -= back.length;
     const until = sendBack(target, now, back.length);
@@ -171,13 +176,15 @@ export class Targets {
     const groupName = this.#options.groups?.groupOf(notice) ?? "";
     const group = this.#groups.get(groupName) ?? { all: 0, failing: 0 };
     this.#groups.set(groupName, group);
+    const pause = { pausedAt: 0, pausedUntil: 0 };
     const back = { backAt: now, backCount: 0, gapMs: leastGapMs, taken: 0, since: now };
-    return { name, group, groupName, waiting: new Turns(), running: 0, failing: false, pausedUntil: 0, ...back };
+    return { name, group, groupName, waiting: new Turns(), running: 0, failing: false, ...pause, ...back };
   }
 
-  #mayBegin({ waiting, running, failing, group, pausedUntil }: Target, now: number): boolean {
+  #mayBegin(target: Target, now: number): boolean {
+    const { waiting, running, failing, group } = target;
     const { parallel, perTarget, perFailing, groups } = this.#options;
-    if (waiting.size === 0 || pausedUntil > now || running >= (failing ? perFailing : perTarget)) return false;
+    if (waiting.size === 0 || isPaused(target, now) || running >= (failing ? perFailing : perTarget)) return false;
     const most = groups?.most ?? parallel;
     if (!failing) return group.all < most;
     return group.failing < half(most, perFailing) && this.#lane.failing < half(parallel, perFailing);
@@ -212,6 +219,11 @@ export class Targets {
   }
 }
 
+/** A wall clock may be set back: a pause that began later than now is over, or it would last for as long as the clock had been ahead. */
+function isPaused({ pausedAt, pausedUntil }: Target, now: number): boolean {
+  return pausedAt <= now && now < pausedUntil;
+}
+
 /** What targets that failed may have of it. */
 function half(most: number, least: number): number {
   return Math.max(least, Math.floor(most / 2));
@@ -233,7 +245,7 @@ function sendBack(target: Target, now: number, count: number): number {
     target.taken = 0;
     target.since = now;
   }
-  const first = target.pausedUntil > now ? target.pausedUntil : now + pauseMs;
+  const first = isPaused(target, now) ? target.pausedUntil : now + pauseMs;
   const last = first + mostLaterMs;
   const full = target.backCount >= groupSize;
   const at = Math.min(last, Math.max(first, full ? target.backAt + target.gapMs : target.backAt));

@@ -45,6 +45,9 @@ export function createTelegramSender({ url, ...options }: TelegramOptions, { log
   };
 }
 
+/** How the answer to a message that was taken begins. */
+const beginsTaken = /^\s*\{\s*"ok"\s*:\s*true\b/;
+
 /** What an answer says, as far as it has the form that is published. */
 interface BotAnswer {
   readonly ok: boolean;
@@ -64,7 +67,10 @@ function answerOf(body: Buffer): BotAnswer | undefined {
       retryAfter: typeof after === "number" && after >= 0 ? after : undefined,
     };
   } catch {
-    return undefined;
+    // The rest comes too slowly, or broke off. Sent again, the message would come twice.
+    return beginsTaken.test(body.toString())
+      ? { ok: true, messageId: "", description: "", retryAfter: undefined }
+      : undefined;
   }
 }
 

@@ -71,6 +71,10 @@ describe("webhooks", () => {
       reason: "it answered 429",
       retryAfterMs: 7000,
     });
+    for (const digits of [10, 30, 400]) {
+      const { retryAfterMs } = { retryAfterMs: 0, ...(await answered(429, { "retry-after": "9".repeat(digits) })) };
+      assert.ok(retryAfterMs > 1e9, `${digits} digits`);
+    }
     assert.deepEqual(await answered(503, { "retry-after": "soon" }), {
       outcome: "unavailable",
       reason: "it answered 503",

@@ -92,7 +92,7 @@ function judgeStatus({ status, headers }: Extract<Outbound, { readonly outcome: 
   if (status >= 300 && status < 400)
     return { outcome: "unavailable", reason: `it answered ${status}, a redirect; none is followed` };
   const after = status === 429 || status >= 500 ? headers["retry-after"] : undefined;
-  const seconds = typeof after === "string" && /^\d{1,9}$/.test(after) ? Number(after) : undefined;
+  const seconds = typeof after === "string" && /^\d+$/.test(after) ? Number(after) : undefined;
   const reason = `it answered ${status}`;
   return { outcome: "unavailable", reason, ...(seconds !== undefined && { retryAfterMs: seconds * 1000 }) };
 }

@@ -49,15 +49,16 @@ export function telegramOf(told: Told, reader: Reader): string {
 
 /** Words a notice as the body of a call of Slack's incoming webhooks. */
 export function slackOf(told: Told, reader: Reader): string {
-  const { title, text, rows, map, mapLabel } = partsOf(told, reader);
+  const { title: given, text, rows, map, mapLabel } = partsOf(told, reader);
+  const title = shortened(forSlack(given), 250);
   const fields = rows.map(([label, value]) => ({ type: "mrkdwn", text: `*${forSlack(label)}*\n${forSlack(value)}` }));
   const link =
     map === undefined ? [] : [{ type: "section", text: { type: "mrkdwn", text: `<${map}|${forSlack(mapLabel)}>` } }];
   return JSON.stringify({
     // What notifications show.
-    text: forSlack(`${title}: ${text}`),
+    text: `${title}: ${forSlack(text)}`,
     blocks: [
-      { type: "section", text: { type: "mrkdwn", text: `*${forSlack(title)}*\n${shortened(forSlack(text), 2700)}` } },
+      { type: "section", text: { type: "mrkdwn", text: `*${title}*\n${shortened(forSlack(text), 2700)}` } },
       { type: "section", fields },
       ...link,
     ],

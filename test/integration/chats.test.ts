@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { NoticeTarget } from "../../src/model/notice.ts";
+import { createTelegramSender } from "../../src/notify/telegram.ts";
 import { HttpPeer } from "../support/http-peer.ts";
 import { OutboxBench } from "../support/outbox.ts";
+import { silentLog } from "../support/silent-log.ts";
 
 const token = `123456789:${"a".repeat(35)}`;
 const reader = { language: "es", timeZone: null, units: "metric" } as const;
@@ -83,6 +85,29 @@ describe("chats", () => {
     );
     assert.ok(later.dueAt >= bench.clock.now() + 5600);
     assert.equal(JSON.stringify(ended).includes("/bot"), false);
+  });
+
+  it("of Telegram have a message that it says it took, however slowly it says the rest", async () => {
+    const url = `http://127.0.0.1:${peer.port}`;
+    const sender = createTelegramSender({ url, timeoutMs: 500 }, { log: silentLog });
+    const send = (answer: string) => {
+      peer.answer = (response) => void response.write(answer);
+      return sender.send({ token, chat: "1", text: "Speed" });
+    };
+    assert.deepEqual(await send('{"ok":true,"result":{"message_id"'), { outcome: "accepted", peerId: "" });
+    for (const answer of ['{"ok"', '{"ok":false,"error_code":', "<html>"])
+      assert.equal((await send(answer)).outcome, "unavailable", answer);
+  });
+
+  it("of Slack get no longer texts than these take, whatever a name is made of", async () => {
+    const marks = "&".repeat(200);
+    const id = await bench.commit([hook("slack")], { name: marks, text: "<".repeat(3000) });
+    await bench.ended(id);
+    const { blocks } = JSON.parse(peer.seen[0]?.body ?? "");
+    for (const { text, fields = [] } of blocks) {
+      assert.ok((text?.text.length ?? 0) <= 3000);
+      for (const field of fields) assert.ok(field.text.length <= 2000);
+    }
   });
 
   it("of Slack and Teams get what these take", async () => {

@@ -27,6 +27,7 @@ const suites: Readonly<Record<string, readonly string[]>> = {
   ],
   "alerts, and who is told of them": [
     ...integration("alerts", "alerts-ingest", "alert-rules", "alert-rules-of-device", "rule-trial", "rule-commands"),
+    ...integration("alert-rule-rights", "account-alerts", "alert-ends", "late-ends", "notice-pauses"),
     ...integration("notifications", "notice-subjects", "recipients", "recipient-notices", "caps", "own-clock"),
     ...integration("outbox", "outbox-claims", "outbox-stop", "outbox-turns"),
   ],

@@ -18,12 +18,12 @@ import { createNotices, type Notices, type ResendLimits } from "../domain/notice
 import { createRecipients, type Recipients } from "../domain/recipients.ts";
 import { RuleHealth } from "../domain/rule-health.ts";
 import { createAskRecipients } from "../domain/rule-recipients.ts";
-import { createShownFrom } from "../domain/shown-from.ts";
+import { createShownFrom, type ShownFrom } from "../domain/shown-from.ts";
 import { createTenants, type Tenants } from "../domain/tenants.ts";
 import { createTrials, type Trials } from "../domain/trials.ts";
 import { createUsage, type Usage } from "../domain/usage.ts";
 import { createUsers, type Users } from "../domain/users.ts";
-import { createVisibility } from "../domain/visibility.ts";
+import { createVisibility, type Visibility } from "../domain/visibility.ts";
 import type { User } from "../model/account.ts";
 import { type Caps, type CapsOf, capsBy } from "../model/caps.ts";
 import type { AlertRuleCheck, AlertRuleNeeds, TemplateCheck, WebhookCheck } from "../ports/alert-rule-check.ts";
@@ -159,15 +159,15 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
     capsOf,
     serviceAccount,
   });
-  const references = createRuleReferences({ ...deps, visibility });
-  const { recipients, askRecipients } = await recipientParts(deps, capsOf);
-  const alertRules = createAlertRules({ ...deps, visibility, devices, references, askRecipients });
   const groups = createGroups({ ...deps, visibility, watchWarnings });
   const passwords = passwordsOf(deps);
   const shownFrom = createShownFrom(deps);
   return {
-    ...{ ...deps, limits },
-    ...{ answers: new Answers(limits.answers), cursors, listTurns: listTurns(clock) },
+    ...deps,
+    limits,
+    answers: new Answers(limits.answers),
+    cursors,
+    listTurns: listTurns(clock),
     tokens: createTokens(tokenKey, limits.tokenSeconds, clock),
     users,
     usage,
@@ -187,11 +187,33 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
       locations: store.locations,
       alerts: store.alerts,
       results: usage.results,
-      ...{ cursors, clock, shownFrom },
+      cursors,
+      clock,
+      shownFrom,
       dailyResults: limits.dailyResults,
     }),
+    ...(await alertParts(limits, deps, { visibility, devices, groups, usage, shownFrom, capsOf })),
+    capsOf,
+    serviceAccount,
+  };
+}
+
+/** Parts that those of alerts are built on. */
+type BelowAlerts = Pick<Services, "devices" | "groups" | "usage" | "capsOf"> & {
+  readonly visibility: Visibility;
+  readonly shownFrom: ShownFrom;
+};
+
+/** Zones, rules, what they find, and who is told. */
+async function alertParts(limits: HttpLimits, deps: HttpDeps, below: BelowAlerts) {
+  const { visibility, devices, groups, usage, shownFrom, capsOf } = below;
+  const references = createRuleReferences({ ...deps, visibility });
+  const { recipients, askRecipients } = await recipientParts(deps, capsOf);
+  const alertRules = createAlertRules({ ...deps, visibility, devices, references, askRecipients });
+  return {
     geofences: createGeofences({ ...deps, visibility }),
-    ...{ alertRules, accountAlerts: createAccountAlerts({ ...deps, devices, groups, visibility }) },
+    alertRules,
+    accountAlerts: createAccountAlerts({ ...deps, devices, groups, visibility }),
     ruleHealth: new RuleHealth({ ...deps, references }),
     recipients,
     notices: createNotices({ ...deps, devices, visibility }),
@@ -200,11 +222,10 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
       devices,
       rules: alertRules,
       references,
-      ...{ results: usage.results, shownFrom },
+      results: usage.results,
+      shownFrom,
       dailyResults: limits.dailyResults,
     }),
-    capsOf,
-    serviceAccount,
   };
 }
 

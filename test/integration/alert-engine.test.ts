@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it, type TestContext } from "node:test";
+import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { AlertRule, AlertRuleFields } from "../../src/model/alert-rule.ts";
 import type { Fix, Report } from "../../src/model/effects.ts";
@@ -352,66 +352,5 @@ describe("late fixes", () => {
         if (fixes.some(([, fast]) => fast)) assert.ok(lane.alerts.length > 0);
       }),
     );
-  });
-});
-
-describe("whether a rule may look at a device's next report", () => {
-  it("is not denied while the rules are not read again after a change", async () => {
-    const rules: AlertRule[] = [];
-    const lane = await new AlertLane(rules).ready();
-    assert.equal(lane.engine.watches({ ...lane.device, accountKey: 2 }), true, "an account not heard of yet");
-    assert.equal(lane.engine.watches(lane.device), false);
-    const changed = async (...now: AlertRule[]) => {
-      rules.splice(0, rules.length, ...now);
-      lane.bus.publish({ type: "rulesChanged", accountKey: 1 });
-      assert.equal(lane.engine.watches(lane.device), true);
-      await lane.engine.prepare([1]);
-    };
-    await changed(speeding());
-    assert.equal(lane.engine.watches(lane.device), true);
-    await changed(speeding({ devices: ["other"] }, 2));
-    assert.equal(lane.engine.watches(lane.device), false);
-  });
-});
-
-describe("timers", () => {
-  /** A lane whose engine runs, and how time passes for it. */
-  async function running(context: TestContext) {
-    context.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
-    const lane = await new AlertLane([ruleOf({ type: "notMoving", parameters: { minutes: 5 } })]).ready();
-    const pass = async (ms: number) => {
-      for (let passed = 0; passed < ms; passed += 1000) {
-        lane.now += 1000;
-        context.mock.timers.tick(1000);
-        await new Promise<void>((resolve) => setImmediate(resolve));
-      }
-    };
-    lane.now = start;
-    lane.engine.start();
-    await pass(3000);
-    return { lane, pass };
-  }
-
-  it("of a device that was deleted are given up", async (context) => {
-    const { lane, pass } = await running(context);
-    lane.submit([fix(1, 0)]);
-    await pass(2000);
-    // The lane's store knows no device.
-    const { key, accountKey, id } = lane.device;
-    lane.bus.publish({ type: "deviceChanged", accountKey, key, id });
-    await pass(10 * minute);
-    assert.deepEqual(lane.due, []);
-    await lane.engine.stop();
-  });
-
-  it("are in time also where a look shortly before found nothing", async (context) => {
-    const { lane, pass } = await running(context);
-    lane.submit([fix(1, 0)]);
-    await pass(5 * minute - 5000);
-    lane.tick(lane.now);
-    assert.deepEqual([lane.alerts, lane.due], [[], []]);
-    await pass(7000);
-    assert.deepEqual(lane.due, [lane.device]);
-    await lane.engine.stop();
   });
 });

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import type { OpenedStore } from "../../src/store/opened.ts";
 import { makeNotice } from "../contract/store/alert-values.ts";
 import { makeAccount, makeCommand, makeDevice, now } from "../contract/store/harness.ts";
-import { beforeClaims } from "../support/older-data.ts";
+import { backToPackedRows } from "../support/older-data.ts";
 import { plainSqlite } from "../support/plain-sqlite.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { openPostgres } from "../support/postgres-store.ts";
@@ -19,7 +19,7 @@ async function takesUp(open: () => Promise<OpenedStore>, exec: (statements: stri
   assert.equal(await older.notices.claim(notice.key, now, undefined), "claimed");
   const command = await makeCommand(older, device, { state: "sent", sentAt: now, failure: "not known" });
   await older.close();
-  await exec(beforeClaims);
+  await exec(backToPackedRows);
 
   const store = await open();
   assert.deepEqual(await store.commands.find(device, command.id), command);

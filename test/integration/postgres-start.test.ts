@@ -14,7 +14,7 @@ import { SecretKeyUnusable } from "../../src/store/secrets/key-file.ts";
 import { makeAccount, makeDevice } from "../contract/store/harness.ts";
 import { append, batchOf, record } from "../contract/store/records.ts";
 import { selfSigned } from "../support/certificate.ts";
-import { beforeClaims } from "../support/older-data.ts";
+import { backToPackedRows } from "../support/older-data.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { openPostgres, shortTimes } from "../support/postgres-store.ts";
 import { silentLog } from "../support/silent-log.ts";
@@ -244,7 +244,7 @@ describe("a PostgreSQL database", { skip: noPostgres }, () => {
     await (await open()).close();
     await server.ask(
       nameOf(url),
-      `${beforeClaims}; delete from migration where number >= 19; alter table device_state drop column shifted; drop table spent`,
+      `${backToPackedRows}; delete from migration where number >= 19; alter table device_state drop column shifted; drop table spent`,
     );
     // As a backup holds it while it reads.
     const free = await locked(url, "device_state", "access share");

@@ -19,6 +19,18 @@ async function withHook({ closing }: Beside): Promise<HttpPeer> {
   return hook;
 }
 
+/** An SMS gateway, which is the hook, and what the service has to know of it. */
+async function withGateway(beside: Beside): Promise<Values> {
+  const { port } = await withHook(beside);
+  return {
+    ...fast,
+    "sms.kind": "http",
+    "sms.http.url": `http://127.0.0.1:${port}/`,
+    "sms.http.body": '{"text":"{text}"}',
+    "sms.http.allowPrivate": "on",
+  };
+}
+
 /** A mail server, and what the service has to know of it. */
 async function withMail({ closing }: Beside, options?: ConstructorParameters<typeof SmtpPeer>[0]): Promise<Values> {
   mail = closing(new SmtpPeer(options));
@@ -157,16 +169,7 @@ seeThemAct("notices", [
   },
   {
     sets: { "notices.pauseMinutes": 0 },
-    beside: async (beside) => {
-      const { port } = await withHook(beside);
-      return {
-        ...fast,
-        "sms.kind": "http",
-        "sms.http.url": `http://127.0.0.1:${port}/`,
-        "sms.http.body": '{"text":"{text}"}',
-        "sms.http.allowPrivate": "on",
-      };
-    },
+    beside: withGateway,
     async acts(service) {
       await service.device("d");
       const channels = { sms: [{ to: "+573001112233" }] };
@@ -179,16 +182,7 @@ seeThemAct("notices", [
   },
   {
     sets: { "notices.smsParts": 3 },
-    beside: async (beside) => {
-      const { port } = await withHook(beside);
-      return {
-        ...fast,
-        "sms.kind": "http",
-        "sms.http.url": `http://127.0.0.1:${port}/`,
-        "sms.http.body": '{"text":"{text}"}',
-        "sms.http.allowPrivate": "on",
-      };
-    },
+    beside: withGateway,
     async acts(service) {
       await service.device("d", { name: "long name ".repeat(20).trim() });
       const channels = { sms: [{ to: "+573001112233" }] };

@@ -24,8 +24,8 @@ const handledColumns = [
   "closed_note",
 ];
 
-/** Takes back what migrations after 0022 did, on either engine. */
-export const beforeClaims = [
+/** Statements of either engine that take back what migrations after 0022, the packed rows, did. */
+export const backToPackedRows = [
   "drop table notice_pause",
   ...handledIndexes.map((index) => `drop index ${index}`),
   ...handledColumns.map((column) => `alter table alert drop column ${column}`),
@@ -46,7 +46,7 @@ export function backToBlocks(database: DatabaseSync): void {
   addSpentFunction(database);
   database.exec("delete from tail where is_spent(device, seq)");
   unpackTail(database);
-  database.exec(beforeClaims);
+  database.exec(backToPackedRows);
   database.exec(`
     drop index geofence_positions; alter table geofence drop column positions;
     drop table rule_zone; drop trigger rule_zone_made; drop trigger rule_zone_changed; drop trigger rule_zone_removed;

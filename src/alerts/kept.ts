@@ -68,10 +68,16 @@ export function printsOf(rules: readonly CompiledRule[]): readonly number[] {
 export function isWatchedBy({ watching }: Kept, rules: readonly CompiledRule[]): boolean {
   const prints = printsOf(rules);
   const [first] = watching;
-  if (watching.length === 1 && first?.prints.length === prints.length)
-    return first.prints.every((print, at) => print === prints[at]);
+  // Mostly so, and asked for each commit of a device.
+  if (watching.length === 1 && first !== undefined && areSame(first.prints, prints)) return true;
   const known = new Set(watching.flatMap((group) => group.prints));
   return known.size === prints.length && prints.every((print) => known.has(print));
+}
+
+function areSame(one: readonly number[], other: readonly number[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
 }
 
 /** The same with these rules: those that are new watch since then. */
@@ -99,8 +105,11 @@ export function sinceOf({ watching }: Kept, rules: readonly CompiledRule[]): rea
 export function levelAt({ points }: Kept, count: number): number | undefined {
   const before = points.at(-1)?.count ?? 0;
   let level: number | undefined;
-  for (let step = recordsOfPoint, at = 0; at < levels; step *= levelStep, at++)
-    if (Math.floor(count / step) > Math.floor(before / step)) level = at;
+  for (let step = recordsOfPoint, at = 0; at < levels; step *= levelStep, at++) {
+    // Each step is a multiple of the one below.
+    if (Math.floor(count / step) <= Math.floor(before / step)) break;
+    level = at;
+  }
   return level;
 }
 

@@ -1,3 +1,4 @@
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { RecordPlace } from "../model/location.ts";
 import { firstArrival } from "../model/location.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
@@ -8,6 +9,8 @@ const recordsOfPoint = 64;
 /** A level's points lie so many times as far apart as those of the level below. */
 const levelStep = 32;
 const levels = 4;
+/** The longest text of states that is unpacked, bytes: what 2,000 rules remember of one device is far less. */
+const mostRowsLength = 16 * 1024 * 1024;
 /** Points of a level that are kept. */
 const keptOfLevel = 2;
 
@@ -18,8 +21,8 @@ export interface Point {
   readonly count: number;
   /** How many powers of the step lie in its number: points of a higher level are kept for longer. */
   readonly level: number;
-  /** Text of the states: see `encodeStates`. */
-  readonly rows: string;
+  /** The text of the states (`encodeStates`), packed: see `packedRows`. */
+  readonly packed: string;
   /** Sums of the history as of then, where a rule looks at them. */
   readonly sums: readonly number[];
 }
@@ -155,7 +158,9 @@ export function markIn(text: string | undefined): string | undefined {
 export function encodeKept({ watching, points, late }: Kept): string {
   const mark = late && `"l":[${late.from},${late.to},${late.commits},${late.count}],`;
   const groups = watching.map(({ since, prints }) => `[${since},"${packedPrints(prints)}"]`);
-  const kept = points.map(({ time, count, level, rows, sums }) => `[${[time, count, level, rows, ...sums].join()}]`);
+  const kept = points.map(
+    ({ time, count, level, packed, sums }) => `[${[time, count, level, `"${packed}"`, ...sums].join()}]`,
+  );
   return `{${mark ?? ""}"w":[${groups.join()}],"p":[${kept.join()}]`;
 }
 
@@ -175,9 +180,26 @@ function watchingOf([since, prints]: readonly unknown[]): Watching | undefined {
   return isNumber(since) && typeof prints === "string" ? { since, prints: unpackedPrints(prints) } : undefined;
 }
 
-function pointOf([time, count, level, rows, ...sums]: readonly unknown[]): Point | undefined {
-  if (!isNumber(time) || !isNumber(count) || !isNumber(level) || !Array.isArray(rows)) return undefined;
-  return { time, count, level, rows: JSON.stringify(rows), sums: sums.filter(isNumber) };
+function pointOf([time, count, level, packed, ...sums]: readonly unknown[]): Point | undefined {
+  if (!isNumber(time) || !isNumber(count) || !isNumber(level) || typeof packed !== "string") return undefined;
+  return rowsOf({ packed }) === undefined ? undefined : { time, count, level, packed, sums: sums.filter(isNumber) };
+}
+
+/**
+ * Packs the text of a point's states: base64 of raw deflate (RFC 1951), a third of the text. Each commit of the device writes all of its points again, and only reviews
+ * read them.
+ */
+export function packedRows(rows: string): string {
+  return deflateRawSync(rows).toString("base64");
+}
+
+/** The text of a point's states; undefined: it is damaged. */
+export function rowsOf({ packed }: Pick<Point, "packed">): string | undefined {
+  try {
+    return inflateRawSync(Buffer.from(packed, "base64"), { maxOutputLength: mostRowsLength }).toString();
+  } catch {
+    return undefined;
+  }
 }
 
 function lateOf(mark: unknown): LateMark | undefined {

@@ -14,7 +14,17 @@ import type { CompiledRule } from "./compiled-rule.ts";
 import { deviceTime } from "./device-time.ts";
 import type { Finder } from "./evaluate.ts";
 import { Seen } from "./judge.ts";
-import { type Kept, type LateMark, markIn, type Point, placeOf, sinceOf, withPoint } from "./kept.ts";
+import {
+  type Kept,
+  type LateMark,
+  markIn,
+  type Point,
+  packedRows,
+  placeOf,
+  rowsOf,
+  sinceOf,
+  withPoint,
+} from "./kept.ts";
 import { raised } from "./machine.ts";
 import { observationOf } from "./observation.ts";
 import { RuleFold } from "./rule-fold.ts";
@@ -178,9 +188,14 @@ export class DeviceReview implements Review {
   }
 
   #pointAt(fold: RuleFold): Point {
+    const { rows, sums } = this.#settled(fold);
+    return { time: fold.time, count: this.#count, level: 1, packed: packedRows(rows), sums };
+  }
+
+  /** What a point keeps of the fold as it is. */
+  #settled({ time, states, totals }: RuleFold) {
     const { rules } = this.#setup;
-    const { time, states, totals } = fold;
-    return { time, count: this.#count, level: 1, rows: pointRows(rules, states, time), sums: pointSums(rules, totals) };
+    return { rows: pointRows(rules, states, time), sums: pointSums(rules, totals) };
   }
 
   /** Makes the points before a record again. True: what is kept at one of them is what the fold came to, and no late record follows. */
@@ -188,12 +203,12 @@ export class DeviceReview implements Review {
     for (;;) {
       const stale = this.#stale[this.#made.length];
       if (stale === undefined || !isBehind(record, stale)) return false;
-      const { rows, sums } = this.#pointAt(fold);
-      if (rows === stale.rows && stale.time > this.#mark.to && sums.join() === stale.sums.join()) {
+      const { rows, sums } = this.#settled(fold);
+      if (rows === rowsOf(stale) && stale.time > this.#mark.to && sums.join() === stale.sums.join()) {
         this.#met = stale;
         return true;
       }
-      this.#made.push({ ...stale, rows, sums });
+      this.#made.push({ ...stale, packed: packedRows(rows), sums });
     }
   }
 
@@ -317,7 +332,7 @@ function lastedBy(alerts: readonly ToldAlert[], kept: readonly RuleState[], live
 
 /** States of a point; at first where there is none. */
 function statesIn(point: Point | undefined, rules: readonly CompiledRule[]): readonly RuleState[] {
-  const entries = new Map(decodeStates(point?.rows).map((entry) => [entry.ruleKey, entry]));
+  const entries = new Map(decodeStates(point && rowsOf(point)).map((entry) => [entry.ruleKey, entry]));
   return rules.map(({ rule, judged }) => {
     const entry = entries.get(rule.key);
     return entry?.judged === judged ? entry.state : initialState;

@@ -7,7 +7,7 @@ import type { CompiledRule } from "./compiled-rule.ts";
 import { deviceTime } from "./device-time.ts";
 import type { Finder } from "./evaluate.ts";
 import type { Seen } from "./judge.ts";
-import { isWatchedBy, type Kept, levelAt, markedLate, watchedBy, withPoint } from "./kept.ts";
+import { isWatchedBy, type Kept, levelAt, markedLate, packedRows, watchedBy, withPoint } from "./kept.ts";
 import { RuleFold } from "./rule-fold.ts";
 import type { RuleState } from "./rule-state.ts";
 import { pointRows, pointSums } from "./settled.ts";
@@ -133,7 +133,13 @@ export class DeviceWatch implements Watch, Finder {
     const level = levelAt(this.#kept, count);
     if (level === undefined) return;
     const { time, states, totals } = this.#fold;
-    const point = { time, count, level, rows: pointRows(rules, states, time), sums: pointSums(rules, totals) };
+    const point = {
+      time,
+      count,
+      level,
+      packed: packedRows(pointRows(rules, states, time)),
+      sums: pointSums(rules, totals),
+    };
     this.#kept = { ...this.#kept, points: withPoint(this.#kept.points, point) };
   }
 

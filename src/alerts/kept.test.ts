@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { encodeKept, type Kept, keptOf, nothingKept, packedRows, rowsOf } from "./kept.ts";
+
+/** As object literals are. */
+const plain = { noNullPrototype: true };
+const whole = fc.nat({ max: 2 ** 45 });
+const point = fc.record(
+  {
+    time: whole,
+    count: fc.nat(),
+    level: fc.nat({ max: 3 }),
+    packed: fc.json().map(packedRows),
+    sums: fc.array(whole, { maxLength: 5 }),
+  },
+  plain,
+);
+const kept: fc.Arbitrary<Kept> = fc.record(
+  {
+    watching: fc.array(fc.record({ since: whole, prints: fc.array(fc.nat({ max: 2 ** 32 - 1 })) }, plain), {
+      maxLength: 3,
+    }),
+    points: fc.array(point, { maxLength: 8 }),
+    late: fc.option(fc.record({ from: whole, to: whole, commits: fc.nat(), count: fc.nat() }, plain), {
+      nil: undefined,
+    }),
+  },
+  plain,
+);
+
+function read(text: string): Kept {
+  return keptOf(JSON.parse(`${text}}`));
+}
+
+test("what is kept of a device's rules is read as it was written", () => {
+  fc.assert(fc.property(kept, (one) => assert.deepEqual(read(encodeKept(one)), one)));
+});
+
+test("the text of a point's states comes out as it was packed", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (rows) => assert.equal(rowsOf({ packed: packedRows(rows) }), rows)),
+  );
+});
+
+test("a point whose states are damaged is none", () => {
+  const whole = { time: 1, count: 64, level: 0, packed: packedRows("[[1,2,3,4,5,6,[]]]"), sums: [] };
+  for (const packed of ["", "A", whole.packed.slice(0, -4), `/${whole.packed.slice(1)}`])
+    assert.deepEqual(read(encodeKept({ ...nothingKept, points: [{ ...whole, packed }, whole] })).points, [whole]);
+});

@@ -56,6 +56,12 @@ function makeWorld(times: Partial<RetentionTimes> = {}) {
         return 0;
       },
     },
+    mutes: {
+      async prune(before: number) {
+        asked.push(`mutes before ${new Date(before).toISOString()}`);
+        return 0;
+      },
+    },
     refused: {
       async prune(before: number) {
         asked.push(`refused before ${new Date(before).toISOString()}`);
@@ -180,6 +186,7 @@ test("a stop before the first look, and in a long pause", async () => {
     users: { foldUsage: async () => undefined },
     alerts: { prune: async () => 0, closeOld: async () => 0 },
     notices: { prune: async () => 0, prunePauses: async () => 0 },
+    mutes: { prune: async () => 0 },
     refused: { prune: async () => 0 },
     devices: { retained: async () => [], daysOf: async () => undefined },
   };

@@ -2,6 +2,7 @@ import type { AlertStore, NoticeStore } from "../ports/alert-store.ts";
 import type { Clock, ClockTrust } from "../ports/clock.ts";
 import type { CommandStore } from "../ports/command-store.ts";
 import type { Log } from "../ports/log.ts";
+import type { MuteStore } from "../ports/mutes.ts";
 import type { PositionKeeper } from "../ports/retention.ts";
 import type { DeviceStore, RefusedStore, UserStore } from "../ports/store.ts";
 import { deleteOldPositions } from "./old-positions.ts";
@@ -34,6 +35,7 @@ export interface RetentionContext {
     readonly users: Pick<UserStore, "foldUsage">;
     readonly alerts: Pick<AlertStore, "prune" | "closeOld">;
     readonly notices: Pick<NoticeStore, "prune" | "prunePauses">;
+    readonly mutes: Pick<MuteStore, "prune">;
     readonly refused: Pick<RefusedStore, "prune">;
     readonly devices: Pick<DeviceStore, "retained" | "daysOf">;
   };
@@ -109,6 +111,7 @@ export class Retention {
     await this.#closeAlerts(now - settings.alerts.closeAfterDays * dayMs, now);
     const alerts = await this.#prune(store.alerts, now - settings.alerts.keepDays * dayMs);
     await this.#prune({ prune: (before, limit) => store.notices.prunePauses(before, limit) }, now - pausesMs);
+    await this.#prune(store.mutes, now);
     const notices = await this.#prune(store.notices, now - settings.notices.keepDays * dayMs);
     const refused = await this.#prune(store.refused, now - settings.refused.keepDays * dayMs);
     if (commands + alerts + notices + refused > 0)

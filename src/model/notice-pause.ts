@@ -59,7 +59,7 @@ export function paused(
   const known = before ?? nothing;
   const { told, latest } = known;
   const { key, event, time, waited } = notice;
-  const isNewest = latest === null || time > latest.time || (time === latest.time && key >= latest.key);
+  const isNewest = isLatest(latest, notice);
   const last = Object.hasOwn(known.events, event) ? known.events[event] : undefined;
   if (waited && !isNewest) return { decision: { outcome: "suppress", reason: outdated }, after: known };
   const seen = isNewest ? { ...known, latest: { key, time } } : known;
@@ -73,6 +73,16 @@ export function paused(
   const minutes = last === undefined || isQuiet(last, now) ? firstMinutes : Math.min(last.minutes * 2, mostMinutes);
   const after = withEvent(seen, event, { sentAt: now, askedAt: now, minutes });
   return { decision: { outcome: "send" }, after: isNewest ? { ...after, told: event } : after };
+}
+
+/** What is to be remembered where a message does not go out, whatever the pauses: one that waits and is older tells no longer what is so. */
+export function passedOver(known: NoticePause, notice: Pick<PausedNotice, "key" | "time">): NoticePause {
+  const { key, time } = notice;
+  return isLatest(known.latest, notice) ? { ...known, latest: { key, time } } : known;
+}
+
+function isLatest(latest: NoticePause["latest"], { key, time }: Pick<PausedNotice, "key" | "time">): boolean {
+  return latest === null || time > latest.time || (time === latest.time && key >= latest.key);
 }
 
 function tooSoon(last: Interval, isKnown: boolean): PauseDecision {

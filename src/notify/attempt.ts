@@ -14,7 +14,8 @@ import { mostRetryAfterMs, mostTries, pauseAfter, spread } from "./tries.ts";
 
 /** What a try needs of the outbox. */
 export interface AttemptDeps {
-  readonly store: SubjectStore & ConsentStore & { readonly notices: Pick<NoticeStore, "claim" | "finish"> };
+  readonly store: SubjectStore &
+    ConsentStore & { readonly notices: Pick<NoticeStore, "claim" | "finish" | "passOver"> };
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -80,6 +81,7 @@ export class Attempt {
     if (closed !== undefined) return this.#suppress(notice, closed);
     if ("suppressed" in found) return this.#suppress(notice, found.suppressed);
     const { subject } = found;
+    if (subject.muted !== undefined) return this.#mute(subject, subject.muted);
     const unwanted = await withoutConsent(store, this.#deps.capsOf, subject.account, notice.target);
     if (unwanted !== undefined) return this.#suppress(notice, unwanted);
     const claimed = await this.#claim(notice, this.#placesOf(subject), this.#pauseOf(subject));
@@ -133,6 +135,14 @@ export class Attempt {
     if ((await this.#claim(notice, undefined)) !== "claimed") return nothing;
     await this.#record(notice, { state: "suppressed", reason, peerId: null, dueAt: 0, untried: true });
     return nothing;
+  }
+
+  /** What is so now is known to its pause first: an older message that waits there says so no longer, should the mute end before its pause. */
+  async #mute(subject: Subject, reason: string): Promise<Attempted> {
+    const { notice } = subject;
+    const pause = this.#pauseOf(subject);
+    if (pause !== undefined) await this.#deps.store.notices.passOver(notice.key, pause);
+    return this.#suppress(notice, reason);
   }
 
   async #hand(subject: Subject, attempt: number): Promise<Handed> {

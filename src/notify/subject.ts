@@ -3,6 +3,7 @@ import type { Alert } from "../model/alert.ts";
 import type { AlertRule, Recipient } from "../model/alert-rule.ts";
 import type { Device, DeviceKey } from "../model/device.ts";
 import { placeBehind } from "../model/location.ts";
+import { type Mute, mutedBy } from "../model/mute.ts";
 import type { Notice } from "../model/notice.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
@@ -18,10 +19,12 @@ export interface Subject {
   readonly rule: AlertRule;
   /** Mileage at the alert, km; undefined: it isn't known. */
   readonly mileage: number | undefined;
+  /** Why nobody is told of it for a time; undefined: it isn't muted. Commands go out all the same. */
+  readonly muted: string | undefined;
 }
 
 /** Parts of the store that a subject is read from. */
-export type SubjectStore = Pick<Store, "alerts" | "devices" | "accounts" | "alertRules" | "locations">;
+export type SubjectStore = Pick<Store, "alerts" | "devices" | "accounts" | "alertRules" | "locations" | "mutes">;
 
 /** What was found. `gone`: the device was deleted, and its notices with it · `suppressed`: the notice must not go out, for that reason. */
 export type Found =
@@ -36,6 +39,7 @@ interface Facts {
   readonly account: Account;
   readonly rule: AlertRule | undefined;
   readonly mileage: number | undefined;
+  readonly mutes: readonly Mute[];
 }
 
 /** Reads what notices tell of. Those of one alert that are tried at the same time share the questions: a rule's 20 webhooks would ask a hundred. */
@@ -59,14 +63,15 @@ export class Subjects {
     if (facts === undefined) return "gone";
     // Only now: reading may take long.
     const now = clock.now();
-    const { alert, device, account, rule, mileage } = facts;
+    const { alert, device, account, rule, mileage, mutes } = facts;
     const suppressed = (reason: string) => ({ suppressed: reason, device, account });
     if (alert === undefined) return suppressed("the alert was deleted");
     if (rule === undefined) return suppressed("the rule was deleted");
     if (notice.target.channel === "command" && !rule.enabled) return suppressed("the rule was disabled");
     if (device.expires !== null && now >= device.expires && alert.type !== "expired")
       return suppressed("the device has expired");
-    return { subject: { notice, alert, device, account, rule, mileage } };
+    const muted = notice.target.channel === "command" ? undefined : mutedBy(mutes, alert, now);
+    return { subject: { notice, alert, device, account, rule, mileage, muted } };
   }
 
   #shared(notice: Notice): Promise<Facts | undefined> {
@@ -81,17 +86,18 @@ export class Subjects {
 
   /** Undefined: the device is gone. */
   async #read(notice: Notice): Promise<Facts | undefined> {
-    const { alerts, devices, accounts, alertRules } = this.#store;
+    const { alerts, devices, accounts, alertRules, mutes: muting } = this.#store;
     const alert = await alerts.find(notice.alertId);
     // Before everything that may change, because reading it may take long: a rule that is disabled meanwhile sends no command, and a device that is removed or expires meanwhile is silent.
     const way = alert && (await this.#wayAt(alert, notice.device));
-    const [device, rule] = await Promise.all([
+    const [device, rule, mutes] = await Promise.all([
       devices.findByKey(notice.device),
       alert && alertRules.find(alert.ruleId),
+      alert === undefined ? [] : muting.some([{ device: notice.device }, { rule: alert.ruleId }]),
     ]);
     const account = device && (await accounts.find(device.accountKey));
     if (device === undefined || account === undefined) return undefined;
-    return { alert, device, account, rule, mileage: way === undefined ? undefined : way + device.odometerStart };
+    return { alert, device, account, rule, mileage: way === undefined ? undefined : way + device.odometerStart, mutes };
   }
 
   /** How far the device had travelled by the last record at or before the alert, km. Undefined when there is no such record, or when it can't be read. */

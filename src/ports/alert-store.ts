@@ -270,6 +270,8 @@ export interface NoticeStore {
     counter: DayPlaces | undefined,
     pause?: PauseAsk,
   ): Promise<"claimed" | "limit" | "gone" | "waits" | "repeated">;
+  /** A notice of the subject is not to go out: those before it that wait for the end of their pause say no longer what is so. */
+  passOver(key: number, pause: PauseAsk): Promise<void>;
   /** Ends a try. `lost`: this process has no claim of the notice, which stays as it is: it was recorded before, or another process has taken the notice over. A place in the counter is given back where the notice is not sent after all (`failed`, `suppressed`); while it waits for another try it keeps it. */
   finish(key: number, outcome: NoticeOutcome, now: number): Promise<"recorded" | "lost">;
   /** Makes notices wait until then; those that are not queued stay as they are. */

@@ -8,6 +8,7 @@ import type { QuotaName, Quotas, QuotaUse } from "../model/quotas.ts";
 import type { AlertRuleStore, AlertStore, GeofenceStore, NoticeStore } from "./alert-store.ts";
 import type { CommandStore } from "./command-store.ts";
 import type { DailyStore } from "./daily.ts";
+import type { MuteStore } from "./mutes.ts";
 import type { Page, PageAsk } from "./pages.ts";
 import type { RecipientStore } from "./recipients.ts";
 import type { DeletedPositions, OldPositions } from "./retention.ts";
@@ -30,6 +31,7 @@ export interface Store {
   readonly notices: NoticeStore;
   readonly refused: RefusedStore;
   readonly recipients: RecipientStore;
+  readonly mutes: MuteStore;
   /** Resolves when positions can be written and read now. Says nothing of single devices: a damaged page of one may fail its calls all the same. */
   check(): Promise<void>;
   close(): Promise<void>;

@@ -76,6 +76,22 @@ export interface NoticePauseTable {
   asked_at: number;
 }
 
+/** Of what nobody is told for a time: a device, or a rule; the other column is null. */
+export interface MuteTable {
+  key: Generated<number>;
+  account: number;
+  device: number | null;
+  /** Public id. */
+  rule: string | null;
+  since: number;
+  until: number;
+  user: string;
+  note: string | null;
+  critical: number;
+}
+
+/** A mute as read. */
+export type MuteRow = Selectable<MuteTable>;
 /** An alert as read. */
 export type AlertRow = Selectable<AlertTable>;
 /** What becomes of an alert after it was written. */

@@ -2,7 +2,7 @@ import type { Generated, Insertable, Selectable } from "kysely";
 import type { CommandChannel, CommandFormat, CommandState } from "../model/command.ts";
 import type { Language } from "../model/language.ts";
 import type { RecipientChannel, RecipientState } from "../model/recipient.ts";
-import type { AlertTable, NoticePauseTable, NoticeTable } from "./schema-alerts.ts";
+import type { AlertTable, MuteTable, NoticePauseTable, NoticeTable } from "./schema-alerts.ts";
 import type { BlockDataTable, BlockTable, PatchTable, ShiftsTable, SpentTable, TailTable } from "./schema-blocks.ts";
 import type { AccountQuotaTable, AccountUseTable, RuleTargetTable, RuleZoneTable } from "./schema-quotas.ts";
 
@@ -302,6 +302,7 @@ export interface Schema {
   alert: AlertTable;
   notice: NoticeTable;
   notice_pause: NoticePauseTable;
+  mute: MuteTable;
   account_use: AccountUseTable;
   account_quota: AccountQuotaTable;
   rule_target: RuleTargetTable;

@@ -10,6 +10,7 @@ import { groupContract } from "./store/groups.ts";
 import { makeAccount, makeDevice, now, type StoreHarness, unique, userFields } from "./store/harness.ts";
 import { listContract } from "./store/lists.ts";
 import { commitContract, historyContract, removalContract } from "./store/locations.ts";
+import { muteContract } from "./store/mutes.ts";
 import { noticeContract } from "./store/notices.ts";
 import { oldPositionContract, positionDaysContract } from "./store/old-positions.ts";
 import { propertyContract } from "./store/property.ts";
@@ -65,6 +66,7 @@ export function storeContract(
     alertContract(store, reopen);
     accountAlertContract(store);
     noticeContract(store, reopen);
+    muteContract(store, reopen);
     positionDaysContract(store);
     alertCommitContract(store, reopen);
     removalContract(store);

@@ -36,6 +36,7 @@ const exceptions: readonly (readonly [detail: RegExp, reason: string])[] = [
     "depends on the attribute",
   ],
   [/happens at a moment and does not last|has no threshold|the threshold, /, "depends on the type and its parameters"],
+  [/must have either \w+ or litres$/, "one of two parameters"],
   [/there is no placeholder/, "the list of placeholders is in the guide"],
   [/url: its address is (private|for the metadata)/, "is judged by the configuration"],
   [/secret: is required for a new URL|token: is required for a new chat/, "depends on what is stored"],

@@ -49,7 +49,7 @@ async function retain(): Promise<void> {
     looks++;
     return store.devices.retained(...asked);
   };
-  const { commands, users, alerts, notices, refused } = store;
+  const { commands, users, alerts, notices, mutes, refused } = store;
   const retention = new Retention(
     {
       store: {
@@ -57,6 +57,7 @@ async function retain(): Promise<void> {
         users,
         alerts,
         notices,
+        mutes,
         refused,
         devices: { retained, daysOf: (key) => store.devices.daysOf(key) },
       },

@@ -26,6 +26,7 @@ const handledColumns = [
 
 /** Statements of either engine that take back what migrations after 0022, the packed rows, did. */
 export const backToPackedRows = [
+  "drop table mute",
   "drop table notice_pause",
   ...handledIndexes.map((index) => `drop index ${index}`),
   ...handledColumns.map((column) => `alter table alert drop column ${column}`),

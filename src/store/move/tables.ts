@@ -34,6 +34,7 @@ export const movedTables: readonly MovedTable[] = [
   numbered("alert"),
   numbered("notice"),
   keyed("notice_pause", "subject"),
+  numbered("mute"),
   numbered("refused", "seq"),
   keyed("refused_room", "device"),
   keyed("purge", "device"),

@@ -13,6 +13,7 @@ import { DeviceRows } from "../rows/devices.ts";
 import { GeofenceRows } from "../rows/geofences.ts";
 import { GroupRows } from "../rows/groups.ts";
 import type { Owner } from "../rows/leases.ts";
+import { MuteRows } from "../rows/mutes.ts";
 import { CrowdedNotices } from "../rows/notice-room.ts";
 import { NoticeRows } from "../rows/notices.ts";
 import { RecipientRows } from "../rows/recipients.ts";
@@ -89,6 +90,7 @@ export async function openPostgresRows(url: string, options: PostgresOptions): P
     notices: new NoticeRows(tables, { vault, crowded, together: runTogether(tables), owner }),
     refused: new RefusedRows(tables),
     recipients: new RecipientRows(tables),
+    mutes: new MuteRows(tables),
     // Fails unless a row can be written to the server's disk.
     check: async () => void (await sql.raw(touch).execute(tables)),
     close: () => tables.destroy(),

@@ -123,7 +123,8 @@ export class AlertRuleRows implements AlertRuleStore {
       // Locks all rules first, in one order. The first change below locks the account's counters, for which another transaction may wait while it holds one of the rules.
       const touched = transaction.selectFrom("alert_rule").select("key").orderBy("key").forUpdate();
       await touched.where("key", "in", [...remove, ...replace.map(({ key }) => key)]).execute();
-      await transaction.deleteFrom("alert_rule").where("key", "in", remove).where("account", "=", accountKey).execute();
+      const removed = transaction.deleteFrom("alert_rule").where("key", "in", remove).where("account", "=", accountKey);
+      await unmute(transaction, await removed.returning("id").execute());
       const rules: AlertRule[] = [];
       for (const { key, fields } of replace) {
         const rule = await this.#replace(transaction, { key, account: accountKey }, userKey, fields, now);
@@ -179,8 +180,10 @@ export class AlertRuleRows implements AlertRuleStore {
   async remove(key: number, read?: number): Promise<boolean> {
     let rule = this.#database.deleteFrom("alert_rule").where("key", "=", key);
     if (read !== undefined) rule = rule.where("revision", "=", read);
-    const [deleted] = await rule.execute();
-    if (deleted !== undefined && deleted.numDeletedRows > 0n) return true;
+    const deleted = await rule.returning("id").execute();
+    // A mute that is left by a crash in between mutes nothing, and is deleted after its end.
+    await unmute(this.#database, deleted);
+    if (deleted.length > 0) return true;
     if (read !== undefined) await this.#checkGone(key);
     return false;
   }
@@ -241,4 +244,9 @@ export class AlertRuleRows implements AlertRuleStore {
       .executeTakeFirst();
     return row && this.#ruleOf(row);
   }
+}
+
+/** Mutes of rules go with them. */
+async function unmute(database: Kysely<Schema>, removed: readonly { readonly id: string }[]): Promise<void> {
+  for (const { id } of removed) await database.deleteFrom("mute").where("rule", "=", id).execute();
 }

@@ -22,6 +22,7 @@ export function removeDevice(database: Kysely<Schema>, key: DeviceKey): Promise<
     await transaction.deleteFrom("refused_room").where("device", "=", key).execute();
     await transaction.deleteFrom("device_results").where("device", "=", key).execute();
     await transaction.deleteFrom("device_sent").where("device", "=", key).execute();
+    await transaction.deleteFrom("mute").where("device", "=", key).execute();
     await transaction.insertInto("purge").values({ device: key }).execute();
     return true;
   });

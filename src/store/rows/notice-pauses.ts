@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Kysely, Transaction } from "kysely";
-import { type NoticePause, type PauseDecision, paused } from "../../model/notice-pause.ts";
+import { type NoticePause, type PauseDecision, passedOver, paused } from "../../model/notice-pause.ts";
 import type { PauseAsk } from "../../ports/alert-store.ts";
 import type { Schema } from "../schema.ts";
 import type { NoticeRow } from "../schema-alerts.ts";
@@ -13,7 +13,7 @@ export async function askPause(
   ask: PauseAsk,
   now: number,
 ): Promise<{ readonly decision: PauseDecision; keep(): Promise<void> }> {
-  const subject = createHash("sha256").update(ask.subject).digest("base64url");
+  const subject = hashOf(ask);
   // The row first, so that of two notices of the same subject one waits for the other.
   await transaction
     .insertInto("notice_pause")
@@ -34,6 +34,28 @@ export async function askPause(
       await transaction.updateTable("notice_pause").set({ data }).where("subject", "=", subject).execute();
     },
   };
+}
+
+/** Notes a message that does not go out. Where its subject has no row, nothing of it waits. */
+export function passOver(database: Kysely<Schema>, key: number, { subject, time }: PauseAsk): Promise<void> {
+  return database.transaction().execute(async (transaction) => {
+    const hash = hashOf({ subject });
+    // Also for the lock of the row.
+    const found = await transaction
+      .updateTable("notice_pause")
+      .set((set) => ({ data: set.ref("data") }))
+      .where("subject", "=", hash)
+      .returning("data")
+      .executeTakeFirst();
+    const before = found && pauseOf(found.data);
+    if (before === undefined) return;
+    const data = JSON.stringify(passedOver(before, { key, time }));
+    await transaction.updateTable("notice_pause").set({ data }).where("subject", "=", hash).execute();
+  });
+}
+
+function hashOf({ subject }: Pick<PauseAsk, "subject">): string {
+  return createHash("sha256").update(subject).digest("base64url");
 }
 
 /** Undefined: there was none, or it is damaged, and the next message goes out. */

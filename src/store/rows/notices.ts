@@ -20,7 +20,7 @@ import type { NewNoticeRow, NoticeRow } from "../schema-alerts.ts";
 import { openTarget, sealTarget } from "../secrets/sealed-rows.ts";
 import type { Vault } from "../secrets/vault.ts";
 import { Leases, type Owner } from "./leases.ts";
-import { prunePauses } from "./notice-pauses.ts";
+import { passOver, prunePauses } from "./notice-pauses.ts";
 import type { CrowdedNotices } from "./notice-room.ts";
 import { NoticeSteps, ofDevice, waits } from "./notice-steps.ts";
 import { bytesOf, pageByKey } from "./pages.ts";
@@ -194,6 +194,10 @@ export class NoticeRows implements NoticeStore {
 
   claim(key: number, now: number, places: DayPlaces | undefined, pause?: PauseAsk): ReturnType<NoticeStore["claim"]> {
     return this.#steps.claim(key, now, places, pause);
+  }
+
+  passOver(key: number, pause: PauseAsk): Promise<void> {
+    return passOver(this.#database, key, pause);
   }
 
   finish(key: number, outcome: NoticeOutcome, now: number): Promise<"recorded" | "lost"> {

@@ -27,6 +27,7 @@ import { DeviceRows } from "../rows/devices.ts";
 import { GeofenceRows } from "../rows/geofences.ts";
 import { GroupRows } from "../rows/groups.ts";
 import type { Owner } from "../rows/leases.ts";
+import { MuteRows } from "../rows/mutes.ts";
 import { CrowdedNotices } from "../rows/notice-room.ts";
 import { NoticeRows } from "../rows/notices.ts";
 import { RecipientRows } from "../rows/recipients.ts";
@@ -236,6 +237,7 @@ async function assemble(
     notices: new NoticeRows(database, { vault, crowded, together: runTogether({ ...workers, turns }), owner }),
     refused: new RefusedRows(database),
     recipients: new RecipientRows(database),
+    mutes: new MuteRows(database),
     async check() {
       await turns.run(() => workers.writer.call("check", null), true);
       await workers.reader.call("check", null);

@@ -11,6 +11,7 @@ import { addDevice } from "./commands/device.ts";
 import { addGroup } from "./commands/group.ts";
 import { addHistory, addLast } from "./commands/location.ts";
 import { addMoveStore } from "./commands/move-store.ts";
+import { addMute } from "./commands/mute.ts";
 import { addNotice } from "./commands/notice.ts";
 import { addRecipient } from "./commands/recipient.ts";
 import { addRule } from "./commands/rule.ts";
@@ -39,6 +40,7 @@ export function makeProgram(host: Host): Command {
     addRule,
     addZone,
     addAlert,
+    addMute,
     addNotice,
     addRecipient,
     addTrace,

@@ -6,6 +6,7 @@ import { alertTypes, type GivenTrigger, parameterSchemas } from "./alert-paramet
 import { commandForms } from "./command.ts";
 import { success } from "./envelope.ts";
 import { anyText, notBlank } from "./forms.ts";
+import { MuteOrNull } from "./mute.ts";
 import { listed } from "./page.ts";
 import {
   GivenName,
@@ -261,6 +262,7 @@ const viewed = {
   notifyOnlyWhenOver: Type.Boolean(),
   creation: Instant(),
   modification: Instant(),
+  mute: MuteOrNull,
   problems: Type.Array(Type.String(), {
     description: "Why it can't do all that it should: what of what it refers to is gone.",
   }),
@@ -271,6 +273,7 @@ const example = {
   ...settableExample,
   creation: "2026-11-21T08:00:00.000Z",
   modification: "2026-11-21T10:29:00.000Z",
+  mute: null,
   problems: [],
 };
 

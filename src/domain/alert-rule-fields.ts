@@ -1,4 +1,5 @@
 import type { AlertRuleBody, AlertRuleView } from "../contract/alert-rule.ts";
+import type { MuteView } from "../contract/mute.ts";
 import { formatInstant } from "../contract/time.ts";
 import type {
   AlertChannels,
@@ -29,7 +30,7 @@ export interface ReadRule {
 }
 
 /** A rule as the API shows it. Secrets are null. */
-export function ruleView(rule: AlertRule, problems: readonly string[]): AlertRuleView {
+export function ruleView(rule: AlertRule, problems: readonly string[], mute: MuteView | null): AlertRuleView {
   const { email, sms, webhook } = rule.channels;
   const calls = webhook.filter(({ format }) => format !== "telegram");
   const chats = webhook.filter(({ format }) => format === "telegram");
@@ -61,6 +62,7 @@ export function ruleView(rule: AlertRule, problems: readonly string[]): AlertRul
     notifyOnlyWhenOver: rule.notifyOnlyWhenOver,
     creation: formatInstant(rule.creation),
     modification: formatInstant(rule.modification),
+    mute,
     problems: [...problems],
   };
 }

@@ -9,6 +9,7 @@ import type { PatchRequest } from "../contract/patch.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { User } from "../model/account.ts";
 import type { AlertRule, AlertRuleFields } from "../model/alert-rule.ts";
+import type { Mute } from "../model/mute.ts";
 import type { AlertRuleCheck, AlertRuleNeeds, TemplateCheck, WebhookCheck } from "../ports/alert-rule-check.ts";
 import type { NamedByRule, RuleExchange } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
@@ -26,6 +27,7 @@ import type { Devices } from "./devices.ts";
 import { patched } from "./json-patch.ts";
 import { firstSeen, type Listed } from "./listed.ts";
 import { createChanges } from "./locks.ts";
+import { muteView } from "./mute-view.ts";
 import type { AskRecipients } from "./rule-recipients.ts";
 import type { Visibility } from "./visibility.ts";
 
@@ -67,13 +69,15 @@ export interface AlertRules {
   ): Promise<{ readonly rules: readonly AlertRuleView[]; readonly warnings: readonly string[] }>;
   /** A rule that is there. */
   stored(caller: User, id: string): Promise<AlertRule>;
+  /** Those of the account's rules that the user sees. */
+  seen(caller: User, rules: readonly AlertRule[]): Promise<readonly AlertRule[]>;
   /** What a body makes of a rule, without making one; what the user may set is not looked at. */
   read(caller: User, body: AlertRuleBody, where: string): Promise<AlertRuleFields>;
 }
 
 /** What rules need of the service. */
 export interface AlertRulesContext {
-  readonly store: Pick<Store, "alertRules" | "groups">;
+  readonly store: Pick<Store, "alertRules" | "groups" | "mutes">;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -89,7 +93,7 @@ export interface AlertRulesContext {
 
 const writable: ReadonlySet<string> = new Set(settableRuleFields);
 /** Fields that a body may hold as they were answered; they can't be set. */
-const shownFields: readonly string[] = ["id", "creation", "modification", "problems"];
+const shownFields: readonly string[] = ["id", "creation", "modification", "mute", "problems"];
 
 /** Age at which a device's groups are read again, should the event of a change be lost. */
 const groupsAgeMs = 30_000;
@@ -154,7 +158,7 @@ class StoredRules implements AlertRules {
   ): Promise<ChangedRule> {
     return this.#alone(caller.accountKey, async () => {
       const rule = await this.stored(caller, id);
-      return this.#replace(caller, rule, check(patched({ ...ruleView(rule, []) }, operations, writable)));
+      return this.#replace(caller, rule, check(patched({ ...ruleView(rule, [], null) }, operations, writable)));
     });
   }
 
@@ -243,6 +247,10 @@ class StoredRules implements AlertRules {
     return visible;
   }
 
+  seen(caller: User, rules: readonly AlertRule[]): Promise<readonly AlertRule[]> {
+    return this.#rights.visible(caller, rules);
+  }
+
   async read(caller: User, body: AlertRuleBody, where: string): Promise<AlertRuleFields> {
     const { fields, problems } = await this.#read(caller, body, undefined, where);
     if (problems.length > 0) throw new ApiError("invalidInput", problems.slice(0, mostProblems));
@@ -297,13 +305,17 @@ class StoredRules implements AlertRules {
   }
 
   async #view(rule: AlertRule): Promise<AlertRuleView> {
-    const [problems = []] = await this.#context.references.problems(rule.accountKey, [rule]);
-    return ruleView(rule, problems);
+    const [view] = await this.#views(rule.accountKey, [rule]);
+    return view ?? ruleView(rule, [], null);
   }
 
   async #views(accountKey: number, rules: readonly AlertRule[]): Promise<readonly AlertRuleView[]> {
-    const problems = await this.#context.references.problems(accountKey, rules);
-    return rules.map((rule, index) => ruleView(rule, problems[index] ?? []));
+    const { references, store, clock } = this.#context;
+    const problems = await references.problems(accountKey, rules);
+    const muted = new Map<string, Mute>();
+    for (const mute of await store.mutes.some(rules.map(({ id }) => ({ rule: id }))))
+      if ("rule" in mute.target) muted.set(mute.target.rule, mute);
+    return rules.map((rule, index) => ruleView(rule, problems[index] ?? [], muteView(muted.get(rule.id), clock.now())));
   }
 
   /** What a rule needs in readings, and what of it its devices can't give. */

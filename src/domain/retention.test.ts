@@ -111,12 +111,16 @@ const userSteps = [0, 1].map((after) => `usage before 2026-11-20 after ${after}`
 const openStep = `open alerts before 2026-11-14T12:00:00.000Z at ${Date.UTC(2026, 10, 21, 12)}`;
 const alertSteps = ["alerts before 2025-11-21T12:00:00.000Z"];
 const deviceSteps = ["devices after 0"];
-const noticeSteps = ["notices before 2026-10-22T12:00:00.000Z", "refused before 2026-09-22T12:00:00.000Z"];
+const noticeSteps = [
+  "mutes before 2026-11-21T12:00:00.000Z",
+  "notices before 2026-10-22T12:00:00.000Z",
+  "refused before 2026-09-22T12:00:00.000Z",
+];
 
 test("step by step to the end, again and again; counters once a day", async () => {
   const { world, asked, retention } = makeWorld();
   retention.start();
-  await until(() => asked.length >= 21);
+  await until(() => asked.length >= 23);
   const fullSteps = [...alertSteps, ...alertSteps];
   const expected = [
     ...commandSteps,
@@ -129,7 +133,7 @@ test("step by step to the end, again and again; counters once a day", async () =
     ...deviceSteps,
   ];
   const again = [...commandSteps, openStep, ...alertSteps, ...noticeSteps, ...deviceSteps];
-  assert.deepEqual(asked.slice(0, 21), [...expected, ...again]);
+  assert.deepEqual(asked.slice(0, 23), [...expected, ...again]);
   world.now += day;
   await until(() => asked.includes("usage before 2026-11-21 after 1"));
   await retention.stop();

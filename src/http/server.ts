@@ -35,6 +35,7 @@ import { lastLocationRoute } from "./routes/last-location.ts";
 import { limitsRoutes } from "./routes/limits.ts";
 import { listingsRoutes } from "./routes/listings.ts";
 import { locationsRoute, readingsRoute } from "./routes/locations.ts";
+import { mutesRoutes } from "./routes/mutes.ts";
 import { notificationsRoutes } from "./routes/notifications.ts";
 import { oldPositionsRoutes } from "./routes/old-positions.ts";
 import { operationRoutes } from "./routes/operation.ts";
@@ -216,6 +217,7 @@ function registerRoutes(instance: FastifyInstance, services: Services): void {
   geofencesRoutes(app, instance, services);
   alertRulesRoutes(app, instance, services);
   deviceRulesRoutes(app, instance, services);
+  mutesRoutes(app, instance, services);
   notificationsRoutes(app, instance, services);
   recipientsRoutes(app, instance, services);
   recipientPage(instance);

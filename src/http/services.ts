@@ -14,6 +14,7 @@ import { createGeofences, type Geofences } from "../domain/geofences.ts";
 import { createGroups, type Groups } from "../domain/groups.ts";
 import { createHistory, type History } from "../domain/history.ts";
 import { ListCursors } from "../domain/list-cursors.ts";
+import { createMutes, type Mutes } from "../domain/mutes.ts";
 import { createNotices, type Notices, type ResendLimits } from "../domain/notices.ts";
 import { createRecipients, type Recipients } from "../domain/recipients.ts";
 import { RuleHealth } from "../domain/rule-health.ts";
@@ -122,6 +123,7 @@ export interface Services extends HttpDeps {
   readonly geofences: Geofences;
   readonly alertRules: AlertRules;
   readonly accountAlerts: AccountAlerts;
+  readonly mutes: Mutes;
   readonly notices: Notices;
   readonly recipients: Recipients;
   readonly trials: Trials;
@@ -216,7 +218,7 @@ async function alertParts(limits: HttpLimits, deps: HttpDeps, below: BelowAlerts
     accountAlerts: createAccountAlerts({ ...deps, devices, groups, visibility }),
     ruleHealth: new RuleHealth({ ...deps, references }),
     recipients,
-    notices: createNotices({ ...deps, devices, visibility }),
+    ...noticeParts({ ...deps, devices, visibility, rules: alertRules }),
     trials: createTrials({
       ...deps,
       devices,
@@ -235,6 +237,11 @@ async function recipientParts(deps: HttpDeps, capsOf: CapsOf) {
   const codeKey = await store.accounts.setting("recipientKey", () => ids.secret(32));
   const recipients = createRecipients({ ...deps, limits: codeLimits, capsOf, codeKey });
   return { recipients, askRecipients: createAskRecipients({ ...deps, recipients, capsOf }) };
+}
+
+/** Who was told of what, and of what nobody is to be told. */
+function noticeParts(context: Parameters<typeof createMutes>[0] & Parameters<typeof createNotices>[0]) {
+  return { notices: createNotices(context), mutes: createMutes(context) };
 }
 
 function passwordsOf({ store, ids, requireEncryptedPasswords: requireEncrypted }: HttpDeps): Passwords {

@@ -162,6 +162,7 @@ async function rules(call: Call): Promise<void> {
   const { notification } = await call("resendNotification", { path: noticePath });
   if (notification.state !== "queued") throw new Error(String(reason));
   await accountAlerts(call, notification.alertId);
+  await mutes(call);
   // @ts-expect-error -- a rule of this type needs its limit
   const limitless: Input<"createAlertRule">["body"] = { name: "Speed", type: "speedOver", parameters: {} };
   void limitless;
@@ -175,6 +176,26 @@ async function accountAlerts(call: Call, id: string): Promise<void> {
   const note: string | null | undefined = seen?.acknowledgement?.note;
   const [closed] = (await call("closeAlerts", { body: { ids: [id] } })).alerts;
   if (note !== "mine" || closed?.state !== "closed") throw new Error(closed?.state);
+}
+
+async function mutes(call: Call): Promise<void> {
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  const { mute } = await call("muteDevice", { path, body: { until, note: "in the workshop" } });
+  const user: string | undefined = mute?.user;
+  const [rule] = (await call("listAlertRules", {})).rules;
+  const rulePath = { ruleId: rule?.id ?? "" };
+  await call("muteAlertRule", { path: rulePath, body: { until, critical: true } });
+  const both: (string | undefined)[] = (await call("listMutes", {})).mutes.map(
+    ({ deviceId, ruleId }) => deviceId ?? ruleId,
+  );
+  if (both.join() !== `${path.deviceId},${rule?.id}`) throw new Error(`${user} ${both.join()}`);
+  const ends = [
+    (await call("readDeviceMute", { path })).mute,
+    (await call("readAlertRuleMute", { path: rulePath })).mute,
+  ];
+  if (ends.some((one) => one?.until !== until)) throw new Error(JSON.stringify(ends));
+  await call("unmuteDevice", { path });
+  await call("unmuteAlertRule", { path: rulePath });
 }
 
 async function recipients(call: Call, code: () => string): Promise<void> {

@@ -162,6 +162,10 @@ async function withCode({ operationId }: Call, example: Request): Promise<Reques
     const { alertId } = await makeNotice(rest.store, (await rest.store.devices.find("fuzzed"))?.key ?? 0);
     return { ...example, body: JSON.stringify({ ...JSON.parse(example.body ?? "{}"), ids: [alertId] }) };
   }
+  if (operationId === "muteDevice" || operationId === "muteAlertRule") {
+    const until = new Date(rest.clock.now() + 3_600_000).toISOString();
+    return { ...example, body: JSON.stringify({ ...JSON.parse(example.body ?? "{}"), until }) };
+  }
   if (operationId !== "answerAsRecipient") return example;
   const answer = JSON.parse(example.body ?? "{}");
   const account = (await rest.store.accounts.list())[0]?.id;

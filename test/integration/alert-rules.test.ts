@@ -57,6 +57,7 @@ describe("alert rules", () => {
       text: null,
       notifyWhenOver: false,
       notifyOnlyWhenOver: false,
+      mute: null,
       problems: [],
     });
     const path = `/api/alertRules/${id}`;

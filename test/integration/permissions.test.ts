@@ -52,6 +52,13 @@ const table = `
   listAccountAlerts 200   200   200   200   200    200   200    200     200    403 401  401
   acknowledgeAlerts 404   404   404   403   403    403   404    404     404    403 401  401
   closeAlerts       404   404   404   403   403    403   404    404     404    403 401  401
+  listMutes         200   200   200   200   200    200   200    200     200    403 401  401
+  readDeviceMute    200   200   404   404   200    200   404    200     200    403 401  401
+  muteDevice        200   200   404   403   403    403   404    200     200    403 401  401
+  unmuteDevice      200   200   404   403   403    403   404    200     200    403 401  401
+  readAlertRuleMute 200   200   404   404   200    200   404    200     200    403 401  401
+  muteAlertRule     200   200   404   403   403    403   404    200     200    403 401  401
+  unmuteAlertRule   200   200   404   403   403    403   404    200     200    403 401  401
   listRecipients    200   200   200   403   403    403   403    403     403    403 401  401
   askRecipient      503   503   503   403   403    403   503    503     503    403 401  401
   deleteRecipient   404   404   404   403   403    403   403    403     403    403 401  401
@@ -98,6 +105,8 @@ const target = { name: "Target", email: "target@example.com", country: "CO", tim
 const accountOwner = { ...target, email: "Owner@example.com" };
 const rule = { name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: ["held"] };
 const zone = { name: "Depot", geometry: { type: "Point", coordinates: [-74, 4.7], radius: 0.5 } };
+// The service's clock is a day ahead.
+const mute = { until: new Date(Date.now() + 3 * 86_400_000).toISOString() };
 const bodies: Readonly<Record<string, unknown>> = {
   requestToken: {},
   createDevice: { id: "held" },
@@ -120,6 +129,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   replaceDeviceAlertRules: { rules: [] },
   acknowledgeAlerts: { ids: ["none"] },
   closeAlerts: { ids: ["none"] },
+  muteDevice: mute,
+  muteAlertRule: mute,
   askRecipient: { to: "outside@example.com" },
   answerAsRecipient: { account: "none", to: "outside@example.com", code: "12345678", answer: "confirm" },
   createUser: target,

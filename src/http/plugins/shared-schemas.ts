@@ -8,6 +8,7 @@ import { DeviceView } from "../../contract/device.ts";
 import { GeofenceView } from "../../contract/geofence.ts";
 import { GroupView } from "../../contract/group.ts";
 import { Location, Reading } from "../../contract/location.ts";
+import { ListedMute } from "../../contract/mute.ts";
 import { NoticeView } from "../../contract/notice.ts";
 import { RecipientView } from "../../contract/recipient.ts";
 import { UserView } from "../../contract/user.ts";
@@ -22,6 +23,7 @@ export const sharedSchemas: readonly TSchema[] = [
   CommandView,
   GeofenceView,
   GroupView,
+  ListedMute,
   Location,
   NoticeView,
   Reading,

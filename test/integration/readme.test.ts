@@ -127,6 +127,7 @@ describe("the README's commands, as they stand but for the ports", () => {
       "group remove",
       "user remove",
       "rule remove",
+      "mute end",
       "zone remove",
       "recipient answer",
       "recipient remove",

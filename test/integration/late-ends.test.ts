@@ -57,5 +57,5 @@ test("what late records show never to have been true is nothing to see to, nor i
   assert.deepEqual(await handled(lane, device), ["10 input raised: open"]);
   await lane.send(device, fix(5, 50, input(false)), fix(25, 50, input(false)));
   await lane.reviewed(device);
-  assert.deepEqual(await handled(lane, device), ["10 input raised: closed until 10", "10 input withdrawn: closed"]);
+  assert.deepEqual(await handled(lane, device), ["10 input raised: closed", "10 input withdrawn: closed"]);
 });

@@ -75,7 +75,7 @@ export class Committer {
       const { clock } = this.#deps;
       const began = clock.monotonic();
       const planned = await this.planner.plan(left, mostCommitBytes);
-      const planMs = clock.monotonic() - began;
+      const planMs = clock.monotonic() - began - this.planner.loadingMs;
       for (const part of inParts(planned)) if (!(await this.#commitPart(part, planMs))) conflicts++;
       if (conflicts >= mostConflicts) throw new Error(`${left.length} devices conflict again and again`);
     }

@@ -89,6 +89,7 @@ export class Planner {
   /** What is read of histories before it is needed. */
   readonly ahead: ReadAhead;
   #hurries = false;
+  #loadingMs = 0;
 
   constructor(
     store: LocationStore,
@@ -110,9 +111,15 @@ export class Planner {
     };
   }
 
+  /** How long the last plans waited until histories could be read after a start, ms. No device is at fault for that. */
+  get loadingMs(): number {
+    return this.#loadingMs;
+  }
+
   /** Plans these devices, or the first of them: it ends where the plans take so many bytes. At least one is planned. */
   async plan(devices: readonly PendingDevice[], mostBytes: number): Promise<readonly Planned[]> {
     this.#pace.begin();
+    this.#loadingMs = 0;
     this.ahead.planBegins();
     const read = await this.#readStates(devices);
     // Rules are there, but for those of an account that is heard of for the first time.
@@ -170,7 +177,9 @@ export class Planner {
     work: (some: readonly Late[]) => Promise<readonly T[]>,
   ): Promise<readonly T[]> {
     // Nobody is slow because of a start.
+    const asked = this.#clock.monotonic();
     await this.#store.readable();
+    this.#loadingMs += this.#clock.monotonic() - asked;
     const began = this.#clock.monotonic() - this.#pace.waitedMs;
     const answers = await work(some);
     const ms = this.#clock.monotonic() - this.#pace.waitedMs - began;

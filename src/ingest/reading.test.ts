@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { noAlertEngine } from "../../test/support/no-alert-engine.ts";
+import { device as registered } from "../../test/support/records.ts";
 import { admitted, fix, setUp, start, submit } from "../../test/support/troubled-store.ts";
 import type { Fix } from "../model/effects.ts";
+import type { Watch } from "../ports/alert-engine.ts";
 import { type HistoryContext, StoreUnavailable } from "../ports/store.ts";
 
 /** Ingest with a device that has reported, whose history is answered when the test says so. */
@@ -272,6 +275,33 @@ test("who repeats its last report while no history can be read yet, after a star
   await repeated;
   void submit(ingest, device, 2, outcomes);
   // The clock stands still: a device that is held back would be for ever.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.deepEqual(outcomes, ["stored", "stored"]);
+});
+
+test("nor is it held back where it ends many alerts then", async (context) => {
+  const end = { ruleKey: 1, time: start, foundAt: start };
+  const watch: Watch = {
+    full: false,
+    mostBesideLate: 500,
+    observe: () => undefined,
+    late: () => undefined,
+    tick: () => undefined,
+    outcome: () => ({ rules: undefined, alerts: [], notices: [], ended: Array.from({ length: 100 }, () => end) }),
+  };
+  const { store, ingest, clock } = setUp({ ...noAlertEngine, watch: () => watch });
+  context.after(() => ingest.stop());
+  store.devices = [registered({ key: 1, id: "a" }), registered({ key: 2, id: "b", accountKey: 2 })];
+  const [device, other] = [await admitted(ingest, "a"), await admitted(ingest, "b")];
+  await submit(ingest, device, 1, []);
+  await submit(ingest, other, 1, []);
+  store.readable = async () => {
+    clock.time += 1000;
+    store.readable = async () => undefined;
+  };
+  const outcomes: string[] = [];
+  await submit(ingest, device, 1, outcomes);
+  void submit(ingest, device, 2, outcomes);
   await new Promise((resolve) => setTimeout(resolve, 200));
   assert.deepEqual(outcomes, ["stored", "stored"]);
 });

@@ -18,8 +18,8 @@ export interface CompiledRule {
   readonly momentary: boolean;
   /** It looks at sums over the whole history. */
   readonly sums: boolean;
-  /** How long before an alert what it tells of may have begun, ms. */
-  readonly tellsOfMs: number;
+  /** How long before an alert with these facts what it tells of may have begun, ms. */
+  readonly tellsOfMs: (facts: AlertFacts) => number;
   readonly judge: Judge<AnyAlertFacts>;
   /** Names of the zones that it asks for, as they are now. */
   readonly zoneNames: readonly string[];
@@ -89,7 +89,7 @@ export function compileRule(
     clock: type.clock,
     momentary: type.momentary,
     sums: type.sums === true || namesSum(rule),
-    tellsOfMs: tellsOfMs(rule.type, rule.parameters),
+    tellsOfMs: (facts) => tellsOfMs(rule.type, rule.parameters, facts),
     judge: judgeOf(rule.type, rule.parameters, {
       rearmAt,
       zones: zones.map((zone) => zone?.index ?? noZone),

@@ -1,3 +1,4 @@
+import type { AlertFacts } from "../model/alert.ts";
 import type { AlertFactsOf } from "../model/alert-facts.ts";
 import type { AlertParameters, AlertType } from "../model/alert-rule.ts";
 import { type Anchor, noTotals, type Totals } from "../model/location.ts";
@@ -115,8 +116,8 @@ export interface RuleType<T extends AlertType> {
   check(parameters: AlertParameters[T]): readonly string[];
   /** What it needs in readings to find anything, as a sentence, where that is not plain from its parameters. */
   needs?(parameters: AlertParameters[T]): string;
-  /** An alert tells of what may have begun so long before it, ms; absent: of the moment. An alert that comes so long after what is found instead told of the same. */
-  tellsOfMs?(parameters: AlertParameters[T]): number;
+  /** An alert with these facts tells of what may have begun so long before it, ms; absent: of the moment. An alert that comes so long after what is found instead told of the same. */
+  tellsOfMs?(parameters: AlertParameters[T], facts: AlertFacts): number;
   /** Made once for each rule, so that its closures hold what can be worked out before. */
   judge(parameters: AlertParameters[T], setup: JudgeSetup): Judge<AlertFactsOf[T]>;
 }

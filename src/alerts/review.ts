@@ -17,6 +17,7 @@ import { Seen } from "./judge.ts";
 import {
   type Kept,
   type LateMark,
+  levelAt,
   markIn,
   type Point,
   packedRows,
@@ -29,7 +30,7 @@ import { raised } from "./machine.ts";
 import { observationOf } from "./observation.ts";
 import { RuleFold } from "./rule-fold.ts";
 import { decodeStates, initialState, type RuleState } from "./rule-state.ts";
-import { pointRows, pointSums } from "./settled.ts";
+import { settledOf } from "./settled.ts";
 import type { StateTexts } from "./state-texts.ts";
 import { compared, type Episode, type FoundAt, type Verdict } from "./told.ts";
 import type { AccountSight } from "./zone-sight.ts";
@@ -187,15 +188,15 @@ export class DeviceReview implements Review {
     return true;
   }
 
-  #pointAt(fold: RuleFold): Point {
-    const { rows, sums } = this.#settled(fold);
-    return { time: fold.time, count: this.#count, level: 1, packed: packedRows(rows), sums };
+  /** Behind all records: of a device all of whose records come late, no other point would be made, and each review would go over ever more of them. */
+  #newest(fold: RuleFold, kept: Kept, count: number): Point | undefined {
+    const level = this.#met === undefined ? levelAt(kept, count) : undefined;
+    return level === undefined ? undefined : { ...this.#pointAt(fold), count, level };
   }
 
-  /** What a point keeps of the fold as it is. */
-  #settled({ time, states, totals }: RuleFold) {
-    const { rules } = this.#setup;
-    return { rows: pointRows(rules, states, time), sums: pointSums(rules, totals) };
+  #pointAt(fold: RuleFold): Point {
+    const { rows, sums } = settledOf(this.#setup.rules, fold);
+    return { time: fold.time, count: this.#count, level: 1, packed: packedRows(rows), sums };
   }
 
   /** Makes the points before a record again. True: what is kept at one of them is what the fold came to, and no late record follows. */
@@ -203,7 +204,7 @@ export class DeviceReview implements Review {
     for (;;) {
       const stale = this.#stale[this.#made.length];
       if (stale === undefined || !isBehind(record, stale)) return false;
-      const { rows, sums } = this.#settled(fold);
+      const { rows, sums } = settledOf(this.#setup.rules, fold);
       if (rows === rowsOf(stale) && stale.time > this.#mark.to && sums.join() === stale.sums.join()) {
         this.#met = stale;
         return true;
@@ -227,11 +228,8 @@ export class DeviceReview implements Review {
     const before = kept.points.filter((point) => point.time < this.#mark.from);
     const rest = this.#met === undefined ? [] : this.#stale.slice(this.#made.length);
     const points = [...before, ...this.#made, ...rest];
-    const after = {
-      ...kept,
-      points: this.#behind === undefined ? points : withPoint(points, this.#behind),
-      late: undefined,
-    };
+    const behind = this.#behind ?? this.#newest(this.#fold, { ...kept, points }, state.arrivals);
+    const after = { ...kept, points: behind === undefined ? points : withPoint(points, behind), late: undefined };
     return { ...outcome, rules: texts.keep(device.key, rules, end.states, after, state.time, now), isWhole };
   }
 

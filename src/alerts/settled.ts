@@ -4,11 +4,19 @@ import { isForgettable } from "./evaluate.ts";
 import { idle, raised } from "./machine.ts";
 import { encodeState, encodeStates, type RuleState } from "./rule-state.ts";
 
+/** What a point keeps of a fold as it is. */
+export function settledOf(
+  rules: readonly CompiledRule[],
+  { time, states, totals }: { readonly time: number; readonly states: readonly RuleState[]; readonly totals: Totals },
+): { readonly rows: string; readonly sums: readonly number[] } {
+  return { rows: pointRows(rules, states, time), sums: pointSums(rules, totals) };
+}
+
 /**
  * Text of states as history alone makes them, at a place of it: without what is remembered of moments that make no difference any more.
  * So two folds that came to the same have the same text. `time`: of the last record.
  */
-export function pointRows(rules: readonly CompiledRule[], states: readonly RuleState[], time: number): string {
+function pointRows(rules: readonly CompiledRule[], states: readonly RuleState[], time: number): string {
   const rows: string[] = [];
   states.forEach((state, at) => {
     const compiled = rules[at];
@@ -21,7 +29,7 @@ export function pointRows(rules: readonly CompiledRule[], states: readonly RuleS
 }
 
 /** The sums of a history, where one of the rules looks at them: with others, the same states come to something else later on. */
-export function pointSums(rules: readonly CompiledRule[], { odometerMm, sensorMs }: Totals): readonly number[] {
+function pointSums(rules: readonly CompiledRule[], { odometerMm, sensorMs }: Totals): readonly number[] {
   return rules.some(({ sums }) => sums) ? [odometerMm, ...sensorMs] : [];
 }
 

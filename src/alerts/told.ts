@@ -72,7 +72,9 @@ export function compared(episodes: readonly Episode[], told: ToldRule): Verdict 
     const open = lasting.open.filter(({ began, before }) => !before && began.time !== told.judged);
     const inside = (alert: Alert) => alert.time > told.from && alert.time < told.to;
     const unpaired = { open, left: lasting.left.filter(inside) };
-    const moved = isSum(own) ? inTurn(unpaired) : paired(unpaired, (one) => untilNext(one, reachOf(one, told)));
+    const moved = isSum(own)
+      ? inTurn(unpaired)
+      : paired(unpaired, (one, alert) => untilNext(one, reachOf(one, alert, told)));
     for (const [episode, alert] of moved.pairs) {
       withdrawn.push(alert);
       known.push(episode);
@@ -169,14 +171,14 @@ function withSame(own: readonly Episode[], alerts: readonly Alert[]): Unpaired {
 }
 
 /** Gives each episode the first alert after its beginning and before that moment. */
-function paired({ open, left }: Unpaired, untilOf: (episode: Episode) => number): Paired {
+function paired({ open, left }: Unpaired, untilOf: (episode: Episode, alert: Alert) => number): Paired {
   const pairs: [Episode, Alert][] = [];
   const taken = new Set<Alert>();
   let next = 0;
   const still = open.filter((episode) => {
     while ((left[next]?.time ?? Number.POSITIVE_INFINITY) <= episode.began.time) next++;
     const alert = left[next];
-    if (alert === undefined || alert.time >= untilOf(episode)) return true;
+    if (alert === undefined || alert.time >= untilOf(episode, alert)) return true;
     next++;
     taken.add(alert);
     pairs.push([episode, alert]);
@@ -197,10 +199,10 @@ function inTurn({ open, left }: Unpaired): Paired {
 
 /**
  * Until when an alert may have been told of what comes later in place of an episode: only late records lie between, or the cooldown would have kept it quiet, or an alert
- * of this type tells of so much of the past.
+ * tells of so much of the past.
  */
-function reachOf({ began, next }: Episode, { rule: { calm, tellsOfMs } }: ToldRule): number {
-  return Math.max(began.time + Math.max(calm.cooldownMs, tellsOfMs), next + 1);
+function reachOf({ began, next }: Episode, { facts }: Alert, { rule: { calm, tellsOfMs } }: ToldRule): number {
+  return Math.max(began.time + Math.max(calm.cooldownMs, tellsOfMs(facts)), next + 1);
 }
 
 /** Episodes whose end was found and not told. An end that the next part of what was told as one follows is none. */

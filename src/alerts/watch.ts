@@ -10,7 +10,7 @@ import type { Seen } from "./judge.ts";
 import { isWatchedBy, type Kept, levelAt, markedLate, packedRows, watchedBy, withPoint } from "./kept.ts";
 import { RuleFold } from "./rule-fold.ts";
 import type { RuleState } from "./rule-state.ts";
-import { pointRows, pointSums } from "./settled.ts";
+import { settledOf } from "./settled.ts";
 import type { StateTexts } from "./state-texts.ts";
 import type { AccountSight } from "./zone-sight.ts";
 
@@ -132,14 +132,8 @@ export class DeviceWatch implements Watch, Finder {
     const count = state.arrivals + this.#observed;
     const level = levelAt(this.#kept, count);
     if (level === undefined) return;
-    const { time, states, totals } = this.#fold;
-    const point = {
-      time,
-      count,
-      level,
-      packed: packedRows(pointRows(rules, states, time)),
-      sums: pointSums(rules, totals),
-    };
+    const { rows, sums } = settledOf(rules, this.#fold);
+    const point = { time: this.#fold.time, count, level, packed: packedRows(rows), sums };
     this.#kept = { ...this.#kept, points: withPoint(this.#kept.points, point) };
   }
 

@@ -1,3 +1,4 @@
+import type { AlertFacts } from "../../model/alert.ts";
 import type { AlertFactsOf } from "../../model/alert-facts.ts";
 import type { AlertParameters, AlertType } from "../../model/alert-rule.ts";
 import type { Judge, JudgeSetup, RuleType } from "../judge.ts";
@@ -98,9 +99,9 @@ export function thresholdOf<T extends AlertType>(
   return ruleTypes[type].threshold?.(parameters);
 }
 
-/** How long before an alert what it tells of may have begun, ms. */
-export function tellsOfMs<T extends AlertType>(type: T, parameters: AlertParameters[T]): number {
-  return ruleTypes[type].tellsOfMs?.(parameters) ?? 0;
+/** How long before an alert with these facts what it tells of may have begun, ms. */
+export function tellsOfMs<T extends AlertType>(type: T, parameters: AlertParameters[T], facts: AlertFacts): number {
+  return ruleTypes[type].tellsOfMs?.(parameters, facts) ?? 0;
 }
 
 /** The judge of a rule. */

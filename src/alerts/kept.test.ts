@@ -44,7 +44,18 @@ test("the text of a point's states comes out as it was packed", () => {
 });
 
 test("a point whose states are damaged is none", () => {
-  const whole = { time: 1, count: 64, level: 0, packed: packedRows("[[1,2,3,4,5,6,[]]]"), sums: [] };
+  const rows = JSON.stringify(
+    Array.from({ length: 20 }, (_, at) => [at, at * 7919, 1, 1_790_000_000_000 + at, 0, 0, []]),
+  );
+  const whole = { time: 1, count: 64, level: 0, packed: packedRows(rows), sums: [] };
   for (const packed of ["", "A", whole.packed.slice(0, -4), `/${whole.packed.slice(1)}`])
     assert.deepEqual(read(encodeKept({ ...nothingKept, points: [{ ...whole, packed }, whole] })).points, [whole]);
+  const bytes = Buffer.from(whole.packed, "base64");
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const damaged = Buffer.from(bytes);
+    damaged[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    // Some bits say nothing, such as those behind the last code.
+    const found = rowsOf({ packed: damaged.toString("base64") });
+    assert.ok(found === undefined || found === rows, `bit ${bit}`);
+  }
 });

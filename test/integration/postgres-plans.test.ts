@@ -37,6 +37,8 @@ const filling = `
   insert into device_results select "key", '2026-11-21', 1 from device;
   insert into recipient (id, account, channel, address, state, wrong, asked, creation, modification)
     select 'r' || n, n, 'email', n || '@x.y', 'confirmed', 0, 0, 0, 0 from generate_series(1, 5000) as n;
+  insert into mute (account, device, since, until, "user", critical) select 1 + n % 100, n, 0, n, 'a@x.y', 0 from generate_series(1, 10000) as n;
+  insert into mute (account, rule, since, until, "user", critical) select 1 + n % 100, 'r' || n, 0, n, 'a@x.y', 0 from generate_series(1, 10000) as n;
   insert into purge select n from generate_series(1000001, 1005000) as n;
 `;
 
@@ -68,7 +70,7 @@ describe("the plans of PostgreSQL", { skip: noPostgres }, () => {
     const store = await openPostgresRows(url, { log: silentLog });
     await server.ask("test_1", `${filling} analyze;`);
     const from = readFileSync(server.log, "utf8").length;
-    const { notices, devices, commands, users, daily, alerts, refused, recipients } = store;
+    const { notices, devices, commands, users, daily, alerts, refused, recipients, mutes } = store;
     const places = { day: "2026-11-22", limit: 50, accountLimit: 1000 };
     for (const channel of ["email", "sms", "webhook"] as const) {
       const due = await notices.due(channel, now, { limit: 100 });
@@ -141,6 +143,11 @@ describe("the plans of PostgreSQL", { skip: noPostgres }, () => {
     await refused.page(7, 10);
     await refused.prune(100, 100);
     await recipients.find({ accountKey: 7, channel: "email", address: "7@x.y" });
+    await mutes.some([{ device: 7 }, { rule: "r8" }]);
+    await mutes.page(7, 5000, { limit: 10, bytes: 10_000 });
+    await mutes.remove({ device: 7 });
+    await mutes.remove({ rule: "r8" });
+    await mutes.prune(100, 100);
     await devices.remove(9);
     await store.close();
     const plans = readFileSync(server.log, "utf8")

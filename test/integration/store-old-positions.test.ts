@@ -65,12 +65,13 @@ test("whatever is deleted, in any order, sealed, ended and cut off in between, w
 });
 
 test("the same whichever calls fail, are done unheard, or kill their worker", { timeout: 120_000 }, async (context) => {
-  for (let round = 0; round < 2; round++) {
+  let deleted = 0;
+  for (let round = 0; round < 4; round++) {
     const seed = Math.floor(Math.random() * 1e9);
     const random = chance(seed);
     const history = drive(random, 2000);
     const delivered = delivery(history, random, "late parts");
-    const one = await Deleting.begin(context, round === 0);
+    const one = await Deleting.begin(context, round % 2 === 0);
     const first = history[0]?.time ?? 0;
     const span = (history.at(-1)?.time ?? 0) - first;
     const faults = unreliable(random, { append: 0.03, drop: 0.4, swap: 0.2, forget: 0.2, seal: 0.1 });
@@ -89,9 +90,11 @@ test("the same whichever calls fail, are done unheard, or kill their worker", { 
     await one.compare(`seed ${seed}`);
     await one.crash();
     await one.compare(`seed ${seed}, after a crash`);
-    assert.ok(one.deleted > 0);
+    deleted += one.deleted;
     await one.end();
   }
+  // One round alone may have so many faults that nothing is old enough in what can be deleted.
+  assert.ok(deleted > 0);
 });
 
 /** A store with a device that has three chunks: of the minutes 10 to 19, 30 to 39, and a late one of minute 5, which has the highest row number. */

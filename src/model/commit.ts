@@ -48,7 +48,7 @@ export interface DeviceCommit {
   /** What the device's rules found in these records, and who is to be told. */
   readonly alerts?: readonly Alert[];
   readonly notices?: readonly NewNotice[];
-  /** What rules had raised before and has ended, beside what their alerts of the phase `over` tell. */
+  /** Ends of alerts that rules raised before or in this commit. */
   readonly ended?: readonly AlertEnd[];
 }
 

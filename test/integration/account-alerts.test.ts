@@ -217,7 +217,7 @@ test("what is over closes by itself, a critical one once it is acknowledged too"
   await commitAlerts(rest.store, key, [plain, critical, seen, other]);
   assert.equal((await rest.call("POST", "/api/alerts/acknowledge", { token, body: { ids: [seen.id] } })).status, 200);
   const over = rule(21, 60, { phase: "over" });
-  const ended = [22, 23].map((ruleKey) => ({ ruleKey, time: now + 60_000, foundAt: now + 61_000 }));
+  const ended = [21, 22, 23].map((ruleKey) => ({ ruleKey, time: now + 60_000, foundAt: now + 61_000 }));
   const commit = append(key, ((await rest.store.locations.states([key]))[0]?.version ?? 0) + 1, [record(0)], {
     alerts: [over],
     ended,

@@ -21,12 +21,7 @@ export async function alertRows({ devices }: Pick<CommitBatch, "devices">, vault
   const rows: AlertRows = { alerts: [], notices: [], ended: [] };
   let sealed = 0;
   for (const { device, alerts, notices, ended } of devices) {
-    if (alerts !== undefined)
-      for (const alert of alerts) {
-        rows.alerts.push(alertRow(alert));
-        const { phase, ruleKey, time, raisedAt } = alert;
-        if (phase === "over") rows.ended.push({ device, rule: ruleKey, time, foundAt: raisedAt, withdrawn: "" });
-      }
+    if (alerts !== undefined) for (const alert of alerts) rows.alerts.push(alertRow(alert));
     if (ended !== undefined)
       for (const { ruleKey, time, foundAt, withdrawn = "" } of ended)
         rows.ended.push({ device, rule: ruleKey, time, foundAt, withdrawn });
@@ -39,7 +34,7 @@ export async function alertRows({ devices }: Pick<CommitBatch, "devices">, vault
       rows.notices.push(noticeRow(notice, vault));
     }
   }
-  // What ends an alert twice ends it the first time, and what was never so has no end.
+  // The first of two ends of an alert counts. A withdrawn alert has no end, so withdrawals come first.
   rows.ended.sort(
     (one, other) => one.time - other.time || Number(other.withdrawn !== "") - Number(one.withdrawn !== ""),
   );

@@ -63,8 +63,17 @@ function watched(plan: Plan, watch: Watch | undefined): Plan {
   };
 }
 
-/** What `planLate` answers: the plan (none where all were repeats) and what is left over, or that it must see more of the history. */
-export type LatePlan = { readonly plan: Plan | undefined; readonly leftover: readonly Draft[] } | "more context";
+/** A plan of late drafts. */
+interface WholeLatePlan {
+  /** Undefined: all drafts were repeats. */
+  readonly plan: Plan | undefined;
+  readonly leftover: readonly Draft[];
+  /** Some of the leftover drafts belong after the context, so a plan with a larger context may have them. The others are too many for one commit. */
+  readonly mayHaveMore: boolean;
+}
+
+/** What `planLate` answers: a plan, or that it must see more of the history. */
+export type LatePlan = WholeLatePlan | "more context";
 
 /** What surrounds a moment further on in a device's history. */
 export interface Stretch {
@@ -97,8 +106,9 @@ export function planLate(
   if (context.more && !fold.met && !final) return "more context";
   const { reached, leftover: far } = foldFurther(fold, context, some.slice(within.length), further);
   const leftover = some === drafts ? far : [...far, ...drafts.slice(some.length)];
-  if (fold.records.length === 0) return { plan: undefined, leftover };
-  return { plan: watched(latePlan(state, reached, observed(state, fold, watch)), watch), leftover };
+  const rest = { leftover, mayHaveMore: far.length > 0 };
+  if (fold.records.length === 0) return { plan: undefined, ...rest };
+  return { plan: watched(latePlan(state, reached, observed(state, fold, watch)), watch), ...rest };
 }
 
 /** How many of the drafts are older than what is stored. */

@@ -21,11 +21,11 @@ import { weightOf } from "./weight.ts";
 const largestContext = 16_384;
 /** The fewest records of history that are read for postponed reports. Within these a vehicle has mostly left its receiver's noise, and the totals meet. */
 const leastFurther = 16;
-/** Up to so many records, reports of one batch are planned as one, rather than one after the other. */
+/** The largest context with which the reports of one batch are planned together, records. */
 const smallContext = mostReadAhead;
 /** If a context is too small, the next one is this many times as large. */
 const contextGrowth = 4;
-/** Devices that need more than that are planned so many at a time, so that the memory of their histories is bounded; and of those that need less. */
+/** Devices that are planned at a time, to bound the memory of their histories: those that need a larger context, and the others. */
 const lateAtOnce = 8;
 const smallAtOnce = 128;
 /** Planning a late report takes well under a millisecond. One that takes longer than this lies among thousands of one moment: its tracker's clock stands still. */
@@ -111,12 +111,12 @@ export class Planner {
     };
   }
 
-  /** How long the last plans waited until histories could be read after a start, ms. No device is at fault for that. */
+  /** How long the last plans waited, after a start, until histories could be read, ms. No device is at fault for that time. */
   get loadingMs(): number {
     return this.#loadingMs;
   }
 
-  /** Plans these devices, or the first of them: it ends where the plans take so many bytes. At least one is planned. */
+  /** Plans these devices, or the first of them: it ends when the plans exceed `mostBytes`. It plans at least one. */
   async plan(devices: readonly PendingDevice[], mostBytes: number): Promise<readonly Planned[]> {
     this.#pace.begin();
     this.#loadingMs = 0;
@@ -176,7 +176,7 @@ export class Planner {
     some: readonly Late[],
     work: (some: readonly Late[]) => Promise<readonly T[]>,
   ): Promise<readonly T[]> {
-    // Nobody is slow because of a start.
+    // The time until histories can be read after a start makes no device slow.
     const asked = this.#clock.monotonic();
     await this.#store.readable();
     this.#loadingMs += this.#clock.monotonic() - asked;
@@ -210,12 +210,16 @@ export class Planner {
     );
   }
 
-  #planned(pending: PendingDevice, state: DeviceState, made: Pick<Planned, "plan" | "leftover">): Planned {
-    const { plan } = made;
-    if (plan === undefined) return { pending, ...made, bytes: 0 };
+  #planned(
+    pending: PendingDevice,
+    state: DeviceState,
+    { plan, leftover }: Pick<Planned, "plan" | "leftover">,
+  ): Planned {
+    if (plan === undefined) return { pending, plan, leftover, bytes: 0 };
     return {
       pending,
-      ...made,
+      plan,
+      leftover,
       bytes: weightOf(plan),
       whenStored: this.#moments.whenStored(pending.device.key, state, plan),
     };
@@ -342,8 +346,8 @@ export class Planner {
       while (this.#pace.isOver) await this.#pace.nextTurn();
       const isFinal = limit >= largestContext;
       const made = planLate(state, context, drafts, isFinal, watch, unpackStretches(stretches ?? []));
-      // Where reports lie far apart, a larger context would have few of them more.
-      const isDone = made !== "more context" && (made.leftover.length === 0 || stretches !== undefined);
+      // If reports are far apart, a larger context would hold only a few more of them.
+      const isDone = made !== "more context" && (!made.mayHaveMore || stretches !== undefined);
       if (made !== "more context" && (isDone || limit >= smallContext)) return this.#planned(pending, state, made);
       if (limit === most) return undefined;
     }

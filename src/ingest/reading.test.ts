@@ -111,6 +111,36 @@ test("thousands of late reports of a device that come in a burst are not looked 
   assert.deepEqual(new Set(outcomes), new Set(["stored"]));
 });
 
+/** Rules that find nothing. */
+const idleWatch: Watch = {
+  full: false,
+  mostBesideLate: 500,
+  observe: () => undefined,
+  late: () => undefined,
+  tick: () => undefined,
+  outcome: () => undefined,
+};
+
+test("reports in order that are too many for the commit of a late one do not make it read more of the history", async (context) => {
+  const { store, ingest } = setUp({ ...noAlertEngine, watch: () => ({ ...idleWatch, mostBesideLate: 2 }) });
+  context.after(() => ingest.stop());
+  const device = await admitted(ingest, "a");
+  await submit(ingest, device, 100, []);
+  const asked: number[] = [];
+  store.readContext = async (limit) => {
+    asked.push(limit);
+    return { from: [], more: false };
+  };
+  const reports = [50, 101, 102, 103, 104].map(fix);
+  const outcome = await new Promise((resolve) => ingest.submit(device, reports, start, resolve));
+  assert.equal(outcome, "stored");
+  assert.deepEqual(
+    store.stored.map(([, records]) => records),
+    [1, 3, 2],
+  );
+  assert.equal(asked.length, 1, `asked for ${asked.join()} records`);
+});
+
 test("late reports between stored ones are shown all of these at once, unless they lie far apart", async (context) => {
   const { store, ingest, late, asked, answers } = await slowHistory(context);
   for (const [count, shown] of [
@@ -256,7 +286,7 @@ test("late reports that lie far apart are planned together: one commit stores th
   assert.ok(read < 300, `${read} records were read`);
 });
 
-test("who repeats its last report while no history can be read yet, after a start, is not held back for that", async (context) => {
+test("a device that repeats its last report before histories can be read after a start is not held back", async (context) => {
   const { store, ingest, clock } = setUp();
   context.after(() => ingest.stop());
   const device = await admitted(ingest, "a");
@@ -274,21 +304,15 @@ test("who repeats its last report while no history can be read yet, after a star
   read.resolve();
   await repeated;
   void submit(ingest, device, 2, outcomes);
-  // The clock stands still: a device that is held back would be for ever.
+  // The clock stands still, so a device that is held back stays held back.
   await new Promise((resolve) => setTimeout(resolve, 200));
   assert.deepEqual(outcomes, ["stored", "stored"]);
 });
 
-test("nor is it held back where it ends many alerts then", async (context) => {
+test("a device that ends many alerts before histories can be read after a start is not held back", async (context) => {
   const end = { ruleKey: 1, time: start, foundAt: start };
-  const watch: Watch = {
-    full: false,
-    mostBesideLate: 500,
-    observe: () => undefined,
-    late: () => undefined,
-    tick: () => undefined,
-    outcome: () => ({ rules: undefined, alerts: [], notices: [], ended: Array.from({ length: 100 }, () => end) }),
-  };
+  const ended = Array.from({ length: 100 }, () => end);
+  const watch = { ...idleWatch, outcome: () => ({ rules: undefined, alerts: [], notices: [], ended }) };
   const { store, ingest, clock } = setUp({ ...noAlertEngine, watch: () => watch });
   context.after(() => ingest.stop());
   store.devices = [registered({ key: 1, id: "a" }), registered({ key: 2, id: "b", accountKey: 2 })];

@@ -1,32 +1,19 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { endRest, type Rest, startRest } from "../support/rest.ts";
+import { endRest, errorOf, type Rest, restWithDevices } from "../support/rest.ts";
+import { ruleCalls, speedRule as speed } from "../support/rule-calls.ts";
 
 let rest: Rest;
 let token: string;
-const speed = { name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: ["a"] };
 
 before(async () => {
-  rest = await startRest({ limits: { requestsPerMinute: 100_000, tokenRequestsPerMinute: 10_000 } });
-  token = await rest.ownerToken();
-  for (const id of ["a", "b", "c"]) await rest.call("POST", "/api/devices", { token, body: { id } });
+  ({ rest, token } = await restWithDevices());
 });
 after(() => endRest(rest));
 
-const errorOf = ({ status, json }: { status: number; json: { error: string } }) => [status, json.error];
-const post = (body: object, as = token) => rest.call("POST", "/api/alertRules", { token: as, body });
+const { post, create, remove } = ruleCalls(() => ({ rest, token }));
 
-async function create(fields: object = {}) {
-  const answer = await post({ ...speed, ...fields });
-  assert.equal(answer.status, 201, answer.body);
-  return answer.json;
-}
-
-async function remove(id: string) {
-  assert.equal((await rest.call("DELETE", `/api/alertRules/${id}`, { token })).status, 200);
-}
-
-test("a user of a group sees and sets rules of what it sees; other accounts see nothing", async () => {
+test("a user of a group sees and changes only rules of the group's devices; other accounts see nothing", async () => {
   const group = (await rest.call("POST", "/api/groups", { token, body: { name: "Own", devices: ["a"] } })).json;
   const writer = await rest.userToken({ group: "Own", privileges: ["write"] });
   const other = await rest.store.accounts.create(
@@ -65,7 +52,7 @@ test("a user of a group sees and sets rules of what it sees; other accounts see 
   await remove(seen.id);
 });
 
-test("of a deleted device's and group's rules only those are counted that the user sees", async () => {
+test("the warning about rules of a deleted device or group counts only the rules that the user sees", async () => {
   await rest.call("POST", "/api/devices", { token, body: { id: "leaving" } });
   const body = { name: "Leaving", devices: ["leaving"] };
   const group = (await rest.call("POST", "/api/groups", { token, body })).json;
@@ -83,7 +70,7 @@ test("of a deleted device's and group's rules only those are counted that the us
   for (const { id } of rules) await remove(id);
 });
 
-test("a zone is changed only by who sees all rules that name it", async () => {
+test("only a user who sees all rules that name a zone can change the zone", async () => {
   const geometry = { type: "Point", coordinates: [-74, 4.7], radius: 1 };
   const zone = (await rest.call("POST", "/api/geofences", { token, body: { name: "Z", geometry } })).json;
   const writer = await rest.userToken({ deviceId: "a", privileges: ["write"] });

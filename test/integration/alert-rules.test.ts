@@ -1,35 +1,22 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { BusEvent } from "../../src/ports/bus.ts";
-import { endRest, type Rest, startRest } from "../support/rest.ts";
+import { endRest, errorOf, type Rest, restWithDevices } from "../support/rest.ts";
+import { ruleCalls, speedRule as speed } from "../support/rule-calls.ts";
 
 let rest: Rest;
 let token: string;
 const events: BusEvent[] = [];
 const secret = "0123456789abcdef";
 const webhook = { url: "https://example.com/hook", secret };
-const speed = { name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: ["a"] };
 
 before(async () => {
-  rest = await startRest({ limits: { requestsPerMinute: 100_000, tokenRequestsPerMinute: 10_000 } });
-  token = await rest.ownerToken();
-  for (const id of ["a", "b", "c"]) await rest.call("POST", "/api/devices", { token, body: { id } });
+  ({ rest, token } = await restWithDevices());
   rest.bus.subscribe((event) => events.push(event));
 });
 after(() => endRest(rest));
 
-const errorOf = ({ status, json }: { status: number; json: { error: string } }) => [status, json.error];
-const post = (body: object, as = token) => rest.call("POST", "/api/alertRules", { token: as, body });
-
-async function create(fields: object = {}) {
-  const answer = await post({ ...speed, ...fields });
-  assert.equal(answer.status, 201, answer.body);
-  return answer.json;
-}
-
-async function remove(id: string) {
-  assert.equal((await rest.call("DELETE", `/api/alertRules/${id}`, { token })).status, 200);
-}
+const { post, create, remove } = ruleCalls(() => ({ rest, token }));
 
 describe("alert rules", () => {
   test("created with defaults, read, replaced, patched, deleted; the bus tells of each change", async () => {

@@ -1,19 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
-import { endRest, type Rest, startRest } from "../support/rest.ts";
+import { endRest, errorOf, type Rest, restWithDevices } from "../support/rest.ts";
 
 let rest: Rest;
 let token: string;
 
 before(async () => {
-  rest = await startRest({ limits: { requestsPerMinute: 100_000, tokenRequestsPerMinute: 10_000 } });
-  token = await rest.ownerToken();
-  for (const id of ["a", "b", "c"]) await rest.call("POST", "/api/devices", { token, body: { id } });
+  ({ rest, token } = await restWithDevices());
 });
 after(() => endRest(rest));
-
-const errorOf = ({ status, json }: { status: number; json: { error: string } }) => [status, json.error];
 
 function fieldsOf({ name, description, devices }: Record<string, unknown>) {
   return { name, description, devices };

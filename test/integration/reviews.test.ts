@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { type ReviewDeps, Reviews } from "../../src/ingest/reviews.ts";
 import type { Admitted } from "../../src/ports/intake.ts";
 import { geofenceFields } from "../contract/store/alert-values.ts";
@@ -8,7 +8,7 @@ import { fix, mail, minute, RuleLane, start } from "../support/rule-lane.ts";
 const speed = { type: "speedOver", parameters: { kmh: 80 } } as const;
 const mailed = { channels: { email: [mail], sms: [], webhook: [] } } as const;
 
-/** Reviews of a lane where something happens each time that a device's history is read. */
+/** Reviews of a lane. `disturb` runs after each read of a device's history. */
 function disturbed(lane: RuleLane, disturb: (device: number) => Promise<void>): Reviews {
   const { locations, alerts } = lane.store;
   const context: ReviewDeps["locations"]["context"] = async (device, ...others) => {
@@ -31,11 +31,21 @@ function watched(device: Admitted) {
   return { ...device, name: device.id, expires: null, odometerStart: 0 };
 }
 
+/** A lane whose rule finds speeding in the reports of a device. The device is slow at minutes 0 and 20. */
+async function withSpeedRule(context: TestContext): Promise<readonly [RuleLane, Admitted]> {
+  const lane = await RuleLane.open(context);
+  lane.now = start + 100 * minute;
+  await lane.rule(speed, mailed);
+  const device = await lane.device("d");
+  await lane.send(device, fix(0, 50), fix(20, 50));
+  return [lane, device];
+}
+
 async function settled(reviews: Reviews): Promise<void> {
   while (reviews.busy) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-test("what was told of positions that are deleted since is neither withdrawn nor told again", async (context) => {
+test("alerts of positions that were deleted since are neither withdrawn nor told again", async (context) => {
   const lane = await RuleLane.open(context);
   await lane.rule(speed, mailed);
   await lane.rule({ type: "mileage", parameters: { km: 1, repeat: true } }, mailed);
@@ -44,7 +54,7 @@ test("what was told of positions that are deleted since is neither withdrawn nor
     lane.now = start + (at * 10 + 1) * minute;
     await lane.send(device, fix(at * 10, at % 2 === 0 ? 50 : 92), fix(at * 10 + 0.5, 50));
   }
-  // Its last stretch begins before what is deleted and goes on behind it.
+  // The last episode begins before the deleted positions and goes on after them.
   lane.now = start + 200 * minute;
   await lane.send(device, fix(60, 92), fix(80, 93), fix(120, 94), fix(200, 95));
   const before = await lane.told(device);
@@ -57,12 +67,8 @@ test("what was told of positions that are deleted since is neither withdrawn nor
   assert.equal((await lane.notices(device)).length, notices);
 });
 
-test("a rule that is deleted while late records are seen tells nothing more, and what a new one told stays told once", async (context) => {
-  const lane = await RuleLane.open(context);
-  lane.now = start + 100 * minute;
-  await lane.rule(speed, mailed);
-  const device = await lane.device("d");
-  await lane.send(device, fix(0, 50), fix(20, 50));
+test("a rule that is deleted during a review tells nothing more, and what a new rule told is told once", async (context) => {
+  const [lane, device] = await withSpeedRule(context);
   await lane.send(device, fix(5, 92), fix(6, 50));
   let changed = false;
   const reviews = disturbed(lane, async () => {
@@ -81,7 +87,7 @@ test("a rule that is deleted while late records are seen tells nothing more, and
   assert.equal((await lane.notices(device)).length, 1);
 });
 
-test("a device whose late records come without end holds up no other", async (context) => {
+test("a device whose late records never stop holds up no other", async (context) => {
   const lane = await RuleLane.open(context);
   lane.now = start + 1000 * minute;
   await lane.rule(speed, { ...mailed, devices: ["d", "e"] });
@@ -107,12 +113,8 @@ test("a device whose late records come without end holds up no other", async (co
   assert.deepEqual(await lane.told(restless), ["100 speedOver late"]);
 });
 
-test("a device that is gone, or whose mark is, waits for no review", async (context) => {
-  const lane = await RuleLane.open(context);
-  lane.now = start + 100 * minute;
-  await lane.rule(speed, mailed);
-  const device = await lane.device("d");
-  await lane.send(device, fix(0, 50), fix(20, 50));
+test("a device that was deleted waits for no review", async (context) => {
+  const [lane, device] = await withSpeedRule(context);
   await lane.send(device, fix(5, 92));
   assert.equal(await lane.waitingReviews(), 1);
   await lane.store.devices.remove(device.key);
@@ -122,7 +124,7 @@ test("a device that is gone, or whose mark is, waits for no review", async (cont
   assert.equal(await lane.waitingReviews(), 0);
 });
 
-test("a zone that has another name now is not told of again", async (context) => {
+test("the events of a zone are not told again under its new name", async (context) => {
   const lane = await RuleLane.open(context);
   lane.now = start + 100 * minute;
   const zone = { kind: "circle", center: [-74.1, 4.6], radius: 1 } as const;

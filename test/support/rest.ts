@@ -297,6 +297,25 @@ export async function startRest({
   };
 }
 
+/** A service that answers the tests of a file, with the owner's token. */
+export interface OwnersRest {
+  readonly rest: Rest;
+  readonly token: string;
+}
+
+/** Starts a service with the devices `a`, `b` and `c`, and without limits that a test would reach. */
+export async function restWithDevices(): Promise<OwnersRest> {
+  const rest = await startRest({ limits: { requestsPerMinute: 100_000, tokenRequestsPerMinute: 10_000 } });
+  const token = await rest.ownerToken();
+  for (const id of ["a", "b", "c"]) await rest.call("POST", "/api/devices", { token, body: { id } });
+  return { rest, token };
+}
+
+/** Status and error of an answer. */
+export function errorOf({ status, json }: Pick<Answer, "status" | "json">): readonly [number, string] {
+  return [status, json.error];
+}
+
 /** Stops it and removes its data. */
 export async function endRest(rest: Rest): Promise<void> {
   await rest.stop();

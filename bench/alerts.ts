@@ -45,7 +45,7 @@ interface Watched {
   readonly loads: Load[];
 }
 
-/** A service whose devices each have so many rules. */
+/** A service whose devices each have a number of rules. */
 async function watched(rules: number): Promise<Watched> {
   const directory = dataFolder();
   const devices = avlImeis(connections);
@@ -58,7 +58,7 @@ async function watched(rules: number): Promise<Watched> {
   return { rules, directory, service, trackers: child, loads: [] };
 }
 
-/** Lets a service's trackers send for so long. */
+/** Lets a service's trackers send for a time. */
 function load({ trackers }: Watched, ms: number): Promise<Load> {
   return new Promise((resolve) => {
     trackers.once("message", (message) => resolve(message as Load));

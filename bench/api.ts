@@ -108,7 +108,7 @@ async function calls(): Promise<readonly Figure[]> {
   }
 }
 
-/** A service with so many accounts of a hundred users. */
+/** A service with a number of accounts, of a hundred users each. */
 async function tenants(accounts: number) {
   const directory = dataFolder();
   await (await startService(directory)).stop();

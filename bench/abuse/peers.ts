@@ -99,7 +99,7 @@ export class Tracker {
     return Math.floor((this.line.received - 1) / 4);
   }
 
-  /** Waits until so many packets were answered. */
+  /** Waits until a number of packets were answered. */
   answeredAll(count: number): Promise<boolean> {
     return this.line.until(() => this.answered >= count, patienceMs);
   }

@@ -34,7 +34,7 @@ export class Tally {
 
 export const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Does something so many times, some at a time, as long as `goesOn`. Gives how many were done. */
+/** Does something a number of times, some at a time, as long as `goesOn`. Gives how many were done. */
 export async function many(
   count: number,
   atOnce: number,

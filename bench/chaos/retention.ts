@@ -1,12 +1,12 @@
 import { call } from "../../test/support/service.ts";
 import type { Scene } from "./fault.ts";
 
-/** The first look for what is old comes so long after the start, ms (src/domain/retention.ts), and a little more. */
+/** A little more than the time from the start to the first look for old positions, ms (src/domain/retention.ts). */
 export const nextLookMs = 301_000;
-/** The next look comes so long after the end of a look, ms, and a little more. */
+/** A little more than the time from the end of one look to the next, ms. */
 export const nextRunMs = 3_601_000;
 
-/** Asks again where there was no answer: the service closes connections that were idle for so long when time passes at once. */
+/** Asks again if there was no answer: when the clock jumps, the service closes the connections that count as idle. */
 async function answered<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

@@ -22,7 +22,7 @@ const fullNotices = 1000;
 const mostOfOne = 500;
 const leastOfMany = 5;
 
-/** How many reports in order of a device with so many rules one commit takes beside late ones. */
+/** How many reports in order one commit takes beside late ones, of a device with this number of rules. */
 export function mostBesideLate(rules: number): number {
   return Math.max(leastOfMany, Math.floor(mostOfOne / Math.min(Math.max(rules, 1), mostAlerts)));
 }
@@ -53,7 +53,7 @@ const reasons = {
 export class AlertWriter implements Finder {
   readonly alerts: Alert[] = [];
   readonly notices: NewNotice[] = [];
-  /** What had been raised before, or just now, and is over or withdrawn. */
+  /** Ends and withdrawals of alerts, those of this commit included. */
   readonly ended: AlertEnd[] = [];
   readonly #device: WatchedDevice;
   readonly #wording: AccountWording;
@@ -89,7 +89,7 @@ export class AlertWriter implements Finder {
     if (alert !== undefined) this.#notify(rule, alert);
   }
 
-  /** Whether anybody is told or not, what was raised closes when it is over. */
+  /** Closes what the rule raised: it is over, whether people are told or not. */
   closed({ rule: { key: ruleKey } }: CompiledRule, time: number): void {
     this.ended.push({ ruleKey, time, foundAt: this.#now });
   }
@@ -176,7 +176,7 @@ export class AlertWriter implements Finder {
     return alert;
   }
 
-  /** Notices for people. How often a recipient hears of the same is the outbox's matter. */
+  /** Makes the notices for people. The outbox decides how often a recipient is told the same thing. */
   #notify(rule: CompiledRule, alert: Alert): void {
     const { email, sms, webhook } = rule.rule.channels;
     for (const recipient of email) this.#queue(alert, { channel: "email", ...recipient }, null, 0);

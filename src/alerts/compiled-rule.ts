@@ -18,10 +18,10 @@ export interface CompiledRule {
   readonly momentary: boolean;
   /** It looks at sums over the whole history. */
   readonly sums: boolean;
-  /** How long before an alert with these facts what it tells of may have begun, ms. */
+  /** How long before an alert with these facts its event may have begun, ms. */
   readonly tellsOfMs: (facts: AlertFacts) => number;
   readonly judge: Judge<AnyAlertFacts>;
-  /** Names of the zones that it asks for, as they are now. */
+  /** The present names of the rule's zones. */
   readonly zoneNames: readonly string[];
   readonly calm: Calm;
   readonly schedule: Schedule | undefined;

@@ -9,7 +9,7 @@ export function deviceTime(state: DeviceState, now: number): number {
   return arrival === undefined ? state.time : state.time + Math.max(0, now - arrival);
 }
 
-/** When, by our clock, the device's own time will be so much. */
+/** The moment, by our clock, at which the device's own time reaches `time`. */
 export function momentOf(state: DeviceState, time: number): number {
   const arrival = arrivalOf(state);
   return arrival === undefined ? time : arrival + (time - state.time);

@@ -38,7 +38,7 @@ export interface AlertEngineDeps extends RuleSources {
   readonly ids: Ids;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** What fell due while the service was down waits so long after its start, ms: trackers need time to come back. */
+  /** What fell due while the service was down waits for this time after the start, ms: trackers need time to come back. */
   readonly graceMs: number;
   /** Notices that the rules of one account may make in a minute. */
   readonly noticesPerMinute: number;

@@ -24,7 +24,7 @@ import {
 } from "./machine.ts";
 import { initialState, type RuleState } from "./rule-state.ts";
 
-/** Takes what was found. */
+/** Takes what the rules find. */
 export interface Finder {
   raised(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void;
   over(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void;

@@ -116,7 +116,10 @@ export interface RuleType<T extends AlertType> {
   check(parameters: AlertParameters[T]): readonly string[];
   /** What it needs in readings to find anything, as a sentence, where that is not plain from its parameters. */
   needs?(parameters: AlertParameters[T]): string;
-  /** An alert with these facts tells of what may have begun so long before it, ms; absent: of the moment. An alert that comes so long after what is found instead told of the same. */
+  /**
+   * How long before an alert with these facts its event may have begun, ms. Absent: the event begins with the alert. If a review finds an event that began within this time
+   * before an alert, the alert told of that event.
+   */
   tellsOfMs?(parameters: AlertParameters[T], facts: AlertFacts): number;
   /** Made once for each rule, so that its closures hold what can be worked out before. */
   judge(parameters: AlertParameters[T], setup: JudgeSetup): Judge<AlertFactsOf[T]>;

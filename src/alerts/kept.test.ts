@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { encodeKept, type Kept, keptOf, nothingKept, packedRows, rowsOf } from "./kept.ts";
 
-/** As object literals are. */
+/** With the prototype of object literals. */
 const plain = { noNullPrototype: true };
 const whole = fc.nat({ max: 2 ** 45 });
 const point = fc.record(
@@ -33,17 +33,17 @@ function read(text: string): Kept {
   return keptOf(JSON.parse(`${text}}`));
 }
 
-test("what is kept of a device's rules is read as it was written", () => {
+test("decoding gives what was encoded of a device's rules", () => {
   fc.assert(fc.property(kept, (one) => assert.deepEqual(read(encodeKept(one)), one)));
 });
 
-test("the text of a point's states comes out as it was packed", () => {
+test("unpacking gives the packed text of a point's states", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (rows) => assert.equal(rowsOf({ packed: packedRows(rows) }), rows)),
   );
 });
 
-test("a point whose states are damaged is none", () => {
+test("a point with damaged states is left out", () => {
   const rows = JSON.stringify(
     Array.from({ length: 20 }, (_, at) => [at, at * 7919, 1, 1_790_000_000_000 + at, 0, 0, []]),
   );
@@ -54,7 +54,7 @@ test("a point whose states are damaged is none", () => {
   for (let bit = 0; bit < bytes.length * 8; bit++) {
     const damaged = Buffer.from(bytes);
     damaged[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-    // Some bits say nothing, such as those behind the last code.
+    // Some bits have no meaning, such as those behind the last code.
     const found = rowsOf({ packed: damaged.toString("base64") });
     assert.ok(found === undefined || found === rows, `bit ${bit}`);
   }

@@ -4,12 +4,12 @@ import { firstArrival } from "../model/location.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { isNumber } from "./rule-state.ts";
 
-/** A point is made so often, in records. */
+/** Records from one point to the next. */
 const recordsOfPoint = 64;
-/** A level's points lie so many times as far apart as those of the level below. */
+/** How many times farther apart the points of a level are than those of the level below. */
 const levelStep = 32;
 const levels = 4;
-/** The longest text of states that is unpacked, bytes: what 2,000 rules remember of one device is far less. */
+/** The longest text of states that is unpacked, bytes. The states of 2,000 rules for one device take far less. */
 const mostRowsLength = 16 * 1024 * 1024;
 /** Points of a level that are kept. */
 const keptOfLevel = 2;
@@ -71,7 +71,7 @@ export function printsOf(rules: readonly CompiledRule[]): readonly number[] {
 export function isWatchedBy({ watching }: Kept, rules: readonly CompiledRule[]): boolean {
   const prints = printsOf(rules);
   const [first] = watching;
-  // Mostly so, and asked for each commit of a device.
+  // The usual case, and each commit of a device asks.
   if (watching.length === 1 && first !== undefined && areSame(first.prints, prints)) return true;
   const known = new Set(watching.flatMap((group) => group.prints));
   return known.size === prints.length && prints.every((print) => known.has(print));
@@ -104,7 +104,7 @@ export function sinceOf({ watching }: Kept, rules: readonly CompiledRule[]): rea
   return printsOf(rules).map((print) => since.get(print));
 }
 
-/** The level of a point where there are so many records; undefined: the newest point is near enough. */
+/** The level of a new point after `count` records; undefined: the newest point is near enough. */
 export function levelAt({ points }: Kept, count: number): number | undefined {
   const before = points.at(-1)?.count ?? 0;
   let level: number | undefined;
@@ -149,7 +149,7 @@ export function isMarked(text: string | undefined): boolean {
   return text?.startsWith(lateBegins) === true;
 }
 
-/** What tells one late mark of a device from the next; undefined: its text has none. */
+/** Identifies the late mark in a device's text; undefined: the text has none. */
 export function markIn(text: string | undefined): string | undefined {
   return text !== undefined && isMarked(text) ? text.slice(lateBegins.length, text.indexOf("]")) : undefined;
 }
@@ -186,14 +186,14 @@ function pointOf([time, count, level, packed, ...sums]: readonly unknown[]): Poi
 }
 
 /**
- * Packs the text of a point's states: base64 of zlib (RFC 1950), less than half of the text. Its checksum tells damage: a review that took damaged states for true would
- * withdraw alerts. Each commit of the device writes all of its points again, and only reviews read them.
+ * Packs the text of a point's states: zlib (RFC 1950) in base64, less than half as long as the text. The checksum of zlib shows damage: with damaged states, a review would
+ * withdraw alerts that are right. Packing pays because each commit of the device writes all its points again, and only reviews read them.
  */
 export function packedRows(rows: string): string {
   return deflateSync(rows).toString("base64");
 }
 
-/** The text of a point's states; undefined: it is damaged. */
+/** The text of a point's states; undefined: the states are damaged. */
 export function rowsOf({ packed }: Pick<Point, "packed">): string | undefined {
   try {
     return inflateSync(Buffer.from(packed, "base64"), { maxOutputLength: mostRowsLength }).toString();

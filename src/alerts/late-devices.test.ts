@@ -4,7 +4,7 @@ import { LateDevices } from "./late-devices.ts";
 
 const device = { key: 1, accountKey: 1, id: "d", name: "d", expires: null, odometerStart: 0 };
 
-/** When a device is told, of seconds that pass with a report in each. */
+/** The seconds in which the device is named, while it reports once a second. */
 function told(late: LateDevices, from: number, seconds: number, mark: (second: number) => string): readonly number[] {
   const times: number[] = [];
   for (let second = from; second <= from + seconds; second++) {
@@ -14,7 +14,7 @@ function told(late: LateDevices, from: number, seconds: number, mark: (second: n
   return times;
 }
 
-test("a review waits until late records rest, and no longer than half a minute; other reports do not put it off", () => {
+test("a review waits until no more late records come, for half a minute at most; other reports do not delay it", () => {
   const late = new LateDevices();
   assert.deepEqual(
     told(late, 0, 40, (second) => `${Math.min(second, 35)}`),
@@ -22,7 +22,7 @@ test("a review waits until late records rest, and no longer than half a minute; 
   );
 });
 
-test("a device of which nothing comes is told ever more rarely, also while it reports", () => {
+test("a device whose reviews lead to nothing is named ever more rarely, even if it reports", () => {
   const late = new LateDevices();
   assert.deepEqual(
     told(late, 0, 2500, () => "1"),
@@ -30,7 +30,7 @@ test("a device of which nothing comes is told ever more rarely, also while it re
   );
 });
 
-test("a device without late records is not told", () => {
+test("a device without late records is not named", () => {
   const late = new LateDevices();
   late.add(device, "1", 0);
   late.delete(device.key);

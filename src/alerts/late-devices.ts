@@ -1,11 +1,11 @@
 import type { DeviceKey } from "../model/device.ts";
 import type { WatchedDevice } from "../ports/alert-engine.ts";
 
-/** A review waits until no late record came for so long, ms: one review sees a whole backlog. */
+/** A review begins after this time without a late record, ms, so that one review sees a whole backlog. */
 const quietMs = 500;
-/** It waits no longer than so long for that, ms. */
+/** The longest time that a review waits for more late records, ms. */
 const longestMs = 30_000;
-/** A device of which nothing became of its review is told again after so long, ms; each time after twice as long, up to the second figure. */
+/** Time until a device is named again whose review led to nothing, ms: at first, and at most. It doubles each time. */
 const againMs = 30_000;
 const longestAgainMs = 600_000;
 
@@ -15,9 +15,9 @@ interface Waiting {
   mark: string;
   readonly first: number;
   last: number;
-  /** When it was told; undefined: not since late records came. */
+  /** When the device was last named; undefined: not since late records came. */
   toldAt: number | undefined;
-  /** When it is told again at the earliest. */
+  /** The earliest time to name the device again. */
   again: number;
 }
 
@@ -33,7 +33,7 @@ export class LateDevices {
     return this.#waiting.size;
   }
 
-  /** The device has late records that no review has seen. What it reports beside them changes nothing. */
+  /** The device has late records that no review has seen. Its other reports change nothing here. */
   add(device: WatchedDevice, mark: string, now: number): void {
     const known = this.#waiting.get(device.key);
     if (known?.mark === mark) return;

@@ -47,11 +47,11 @@ export interface ReviewSetup {
   readonly ids: Ids;
   readonly texts: StateTexts;
   readonly room: (device: WatchedDevice) => NoticeRoom;
-  /** From when on the device's positions are kept; undefined: none were deleted. */
+  /** Event time before which the device's positions were deleted; undefined: none were. */
   readonly keptFrom: number | undefined;
   /** See `markIn`. */
   readonly mark: string | undefined;
-  /** These are still the rules that watch the device, as far as is known. */
+  /** Whether these rules still watch the device, as far as the engine knows. */
   readonly isCurrent: () => boolean;
 }
 
@@ -63,10 +63,9 @@ class Episodes implements Finder {
   /** The last of each rule. */
   readonly #last: Map<number, Episode>;
   readonly #places: ReadonlyMap<CompiledRule, number>;
-
   readonly #knownBefore: number;
 
-  /** `knownBefore`: nothing is new before that event time. */
+  /** `knownBefore`: what began before that event time is known. */
   constructor(places: ReadonlyMap<CompiledRule, number>, knownBefore: number, list: Episode[] = []) {
     this.#places = places;
     this.#knownBefore = knownBefore;
@@ -120,7 +119,7 @@ export class DeviceReview implements Review {
   readonly #start: Point | undefined;
   readonly #startStates: readonly RuleState[];
   readonly #since: readonly number[];
-  /** All that happened before that event time is known. */
+  /** What began before that event time is known. */
   readonly #knownBefore: number;
   readonly #found: Episodes;
   #fold: RuleFold | undefined;
@@ -146,7 +145,7 @@ export class DeviceReview implements Review {
     this.#since = sinceOf(kept, rules).map((since, at) =>
       rules[at]?.clock === "arrival" ? Number.POSITIVE_INFINITY : (since ?? Number.POSITIVE_INFINITY),
     );
-    // Late records change nothing before the first of them. Where positions were deleted behind the start, something else is found there nevertheless.
+    // Late records change nothing before the first of them. But if positions after the start were deleted, the fold finds something else there.
     this.#knownBefore = (setup.keptFrom ?? 0) > (this.#start?.time ?? 0) ? mark.from : 0;
     this.#found = new Episodes(new Map(rules.map((rule, at) => [rule, at])), this.#knownBefore, this.#before());
   }
@@ -188,7 +187,7 @@ export class DeviceReview implements Review {
     return true;
   }
 
-  /** Behind all records: of a device all of whose records come late, no other point would be made, and each review would go over ever more of them. */
+  /** A point after all records. If all records of a device come late, there would be no other point, and each review would go over more of them. */
   #newest(fold: RuleFold, kept: Kept, count: number): Point | undefined {
     const level = this.#met === undefined ? levelAt(kept, count) : undefined;
     return level === undefined ? undefined : { ...this.#pointAt(fold), count, level };
@@ -223,7 +222,7 @@ export class DeviceReview implements Review {
     const isWhole = write(this.#verdicts(end.episodes, told, live, now), rules, writer);
     const { alerts, notices, ended } = writer;
     const outcome = { alerts, notices, ended };
-    // Of so much that one commit does not hold it, the rest is found again.
+    // If one commit does not hold everything, the next review finds the rest.
     if (!isWhole) return { ...outcome, rules: state.rules, isWhole };
     const before = kept.points.filter((point) => point.time < this.#mark.from);
     const rest = this.#met === undefined ? [] : this.#stale.slice(this.#made.length);
@@ -233,7 +232,7 @@ export class DeviceReview implements Review {
     return { ...outcome, rules: texts.keep(device.key, rules, end.states, after, state.time, now), isWhole };
   }
 
-  /** What the fold comes to: the states, and all episodes. Reports may follow, so that it is a copy that time goes on for. */
+  /** The states and all episodes at the end of the fold. Time passes for a copy of the fold, because more reports may follow. */
   #end(fold: RuleFold, live: readonly RuleState[], present: number, now: number) {
     const episodes = this.#found.copy();
     if (this.#met !== undefined) {
@@ -250,7 +249,7 @@ export class DeviceReview implements Review {
     return { states, episodes: episodes.list };
   }
 
-  /** Time had gone on up to there for what was told, though a backlog set the device's own time back. */
+  /** The time of the last alert on the clock of the reports. Time had passed up to it, though a backlog set the device's own time back. */
   #lastTold(told: readonly ToldAlert[]): number {
     const byReports = new Set(this.#setup.rules.flatMap(({ clock, rule }) => (clock === "arrival" ? [] : rule.key)));
     return told.findLast(({ ruleKey, phase }) => phase === "raised" && byReports.has(ruleKey))?.time ?? 0;
@@ -306,20 +305,20 @@ function crowdedIn(told: readonly ToldAlert[]): ReadonlySet<number> {
   return new Set([...counts].filter(([, count]) => count >= mostAlerts).map(([time]) => time));
 }
 
-/** While what a rule told lasted, as far as its alerts and the states that are kept of it say. */
+/** When the alerts of a rule began and ended, as far as the alerts and the kept states say. */
 function lastedBy(alerts: readonly ToldAlert[], kept: readonly RuleState[], live: RuleState) {
   const ends = new Map<number, number>();
   let last: ToldAlert | undefined;
   for (const alert of alerts) {
     const isOver = alert.phase === "over";
     if (alert.phase === "withdrawn" || (isOver && last === undefined)) continue;
-    // What begins again ends what stood.
+    // An alert ends the one before.
     if (last !== undefined && !ends.has(last.time)) ends.set(last.time, last.handling.endedAt ?? alert.time);
     if (!isOver) last = alert;
   }
   const unended = live.phase === raised ? Number.POSITIVE_INFINITY : live.since;
   if (last !== undefined && !ends.has(last.time)) ends.set(last.time, last.handling.endedAt ?? unended);
-  // It may have been told of later than it began.
+  // An alert may be later than what it tells of.
   for (const { phase, firedAt } of [...kept, live]) {
     if (phase !== raised || ends.has(firedAt)) continue;
     const first = alerts.find((alert) => alert.phase === "raised" && alert.time > firedAt);

@@ -18,7 +18,7 @@ const mostAgeMs = 60_000;
 const mostBytes = 268_435_456;
 /** Nothing that was used within this time makes room, ms: a batch may be on its way with it, and what it finds missing would never be judged. */
 const inUseMs = 60_000;
-/** Use is noted so often, ms. */
+/** Time between two notes of an account's use, ms. */
 const noteMs = 10_000;
 /** An account that changes each time while it is being read is taken as it was read last, and read again for the next batch. */
 const mostTries = 3;

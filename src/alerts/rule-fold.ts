@@ -71,7 +71,7 @@ export class RuleFold {
     return new RuleFold({ ...this.#start, states: [...this.#states], totals: this.#totals, time: this.#time, finder });
   }
 
-  /** The next record, with the totals after it. `only`: no rules of other clocks see it. */
+  /** Judges the next record. `totals`: those after the record. `only`: rules with another clock do not see the record. */
   observe(observation: Observation, totals: Totals, clock: StepClock, only?: CompiledRule["clock"]): void {
     const { sight, finder, since } = this.#start;
     this.#prepare(clock);

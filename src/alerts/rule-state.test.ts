@@ -38,7 +38,7 @@ test("states come back from their text as they were", () => {
   assert.deepEqual(decodeStates(undefined), []);
 });
 
-test("states that older versions wrote, with what they had mailed, are read", () => {
+test("states of older versions, which kept pauses of e-mails, can be read", () => {
   const mailed = '[[1,2,14,3,4,5,[6],[7,8,2],{"value":9}],[2,2,8,3,4,5,[6],[7,8,2]],[3,2,8,3,4,5,[6]]]';
   const plainly = '[[1,2,6,3,4,5,[6],[],{"value":9}],[2,2,0,3,4,5,[6]],[3,2,0,3,4,5,[6]]]';
   assert.deepEqual(decodeStates(mailed), decodeStates(plainly));

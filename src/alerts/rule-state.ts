@@ -39,7 +39,7 @@ export interface StateEntry {
 }
 
 const noFacts: AlertFacts = Object.freeze({});
-/** Where older versions kept what they had mailed, and 8 among the bits: rows of theirs are read as well. */
+/** Older versions kept their pauses of e-mails in this place, and one of the bits (8) was theirs. Their rows can still be read. */
 const noMail: readonly number[] = Object.freeze([]);
 const levelBit = 4;
 /** Before what the judge remembers stands what is remembered of a doubt, and its length. */

@@ -4,7 +4,7 @@ import { isForgettable } from "./evaluate.ts";
 import { idle, raised } from "./machine.ts";
 import { encodeState, encodeStates, type RuleState } from "./rule-state.ts";
 
-/** What a point keeps of a fold as it is. */
+/** What a point keeps of a fold at its present place. */
 export function settledOf(
   rules: readonly CompiledRule[],
   { time, states, totals }: { readonly time: number; readonly states: readonly RuleState[]; readonly totals: Totals },
@@ -13,7 +13,7 @@ export function settledOf(
 }
 
 /**
- * Text of states as history alone makes them, at a place of it: without what is remembered of moments that make no difference any more.
+ * The text of the states at a place of a history, as the history alone makes them: without moments that make no difference any more.
  * So two folds that came to the same have the same text. `time`: of the last record.
  */
 function pointRows(rules: readonly CompiledRule[], states: readonly RuleState[], time: number): string {

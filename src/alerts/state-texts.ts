@@ -49,7 +49,7 @@ export class StateTexts {
     return known?.text === text && known?.stale === true;
   }
 
-  /** The text of states and of what is kept beside them. `time`: of the newest record. Undefined: no rule watches. */
+  /** The text of the states and of what is kept beside them. `time`: that of the newest record. Undefined: no rule watches. */
   keep(
     device: DeviceKey,
     rules: readonly CompiledRule[],

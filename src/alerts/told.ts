@@ -16,9 +16,9 @@ export interface Episode {
   /** The rule's place. */
   readonly rule: number;
   readonly began: FoundAt;
-  /** All was known then. */
+  /** The episode began at a time of which everything is known, so nobody is told of it. */
   readonly before: boolean;
-  /** Undefined: it goes on, or the rule is not in force any longer. */
+  /** Undefined: the episode goes on, or the rule is not in force any longer. */
   over: FoundAt | undefined;
   /** When it ended, if only because the rule was in force no longer; Infinity: it goes on. */
   end: number;
@@ -32,8 +32,9 @@ export interface Verdict {
   readonly untold: readonly Episode[];
   /** People were told of these as of something else: they stand in the record, and nobody is told again. */
   readonly known: readonly Episode[];
-  /** Ends that people are to be told of; and others that close what was told. */
+  /** Episodes whose end people are told of. */
   readonly over: readonly Episode[];
+  /** Other episodes whose end closes an alert. */
   readonly closed: readonly Episode[];
   /** Alerts of what was never so. */
   readonly withdrawn: readonly Alert[];
@@ -107,7 +108,7 @@ function keyOf({ momentary }: CompiledRule, { zone, event, limit, alarm }: Alert
   return momentary ? JSON.stringify([zone, event, limit, alarm]) : "";
 }
 
-/** The alerts with the names that zones have now: of a zone that has another name since, the same happened at the same time. */
+/** The alerts under the present names of their zones. A zone has a new name if the same happened at the same time under another one. */
 function underPresentNames(episodes: readonly Episode[], { rule, alerts }: ToldRule): readonly ToldAlert[] {
   const { momentary, zoneNames } = rule;
   const oldNameOf = ({ facts: { zone } }: Alert) =>
@@ -198,8 +199,8 @@ function inTurn({ open, left }: Unpaired): Paired {
 }
 
 /**
- * Until when an alert may have been told of what comes later in place of an episode: only late records lie between, or the cooldown would have kept it quiet, or an alert
- * tells of so much of the past.
+ * Until when an alert may have stood in place of the episode's own: as long as only late records lie between, as long as the cooldown would have kept the alert quiet, or as
+ * long as the event may have begun before the alert.
  */
 function reachOf({ began, next }: Episode, { facts }: Alert, { rule: { calm, tellsOfMs } }: ToldRule): number {
   return Math.max(began.time + Math.max(calm.cooldownMs, tellsOfMs(facts)), next + 1);
@@ -222,7 +223,10 @@ function endsUntold(
   });
 }
 
-/** Episodes that are over while an alert of them stands open: it is new, or its end was not known. What began anew ends with what followed. Those whose end is told close by that. */
+/**
+ * Episodes that are over although one of their alerts is open: the alert is new, or nobody knew its end. An episode without an end of its own closes with the end of the next
+ * one. Episodes whose end people are told of are not among them: telling the end closes the alert.
+ */
 function closedBy(
   episodes: readonly Episode[],
   written: ReadonlySet<Episode>,

@@ -46,11 +46,11 @@ export class DeviceWatch implements Watch, Finder {
   #kept: Kept;
   /** What the text holds is no longer so, whatever the rules find. */
   readonly #isStale: boolean;
-  /** Reports in order. */
+  /** How many reports in order the rules saw. */
   #observed = 0;
-  /** Event times of the first and the last report of this batch that waits for a review. */
+  /** Event times of this batch's first and last report that wait for a review. */
   #late: { readonly from: number; readonly to: number } | undefined;
-  /** Event time up to which time alone has changed states already. */
+  /** Event time up to which time alone has already changed states. */
   readonly #ahead: number;
   #writer: AlertWriter | undefined;
 
@@ -86,7 +86,7 @@ export class DeviceWatch implements Watch, Finder {
   observe(observation: Observation, totals: Totals): LocationAlerts | undefined {
     const { now } = this.#setup;
     this.#observed++;
-    // What time alone made true may not have been so: a review goes over it again.
+    // What time alone made true may have been wrong: a review judges it again.
     const isBefore = this.#ahead > this.#setup.state.time && observation.time <= this.#ahead;
     if (isBefore) this.#markLate(observation.time, observation.time);
     this.#fold.observe(observation, totals, { now, heardAt: now }, isBefore ? "arrival" : undefined);
@@ -118,14 +118,14 @@ export class DeviceWatch implements Watch, Finder {
     const { alerts, notices, ended } = this.#writer ?? { alerts: [], notices: [], ended: [] };
     const changed = this.#isStale || this.#fold.changed || this.#kept !== this.#keptBefore;
     if (!changed && alerts.length === 0) return undefined;
-    // Not the moment that it is: the next report may tell of an earlier one.
+    // The time of the newest record, not the present: the next report may be of an earlier moment.
     const { time, states } = this.#fold;
     const text = changed ? texts.keep(device.key, rules, states, this.#kept, time, now) : state.rules;
     if (text === state.rules && alerts.length === 0) return undefined;
     return { rules: text, alerts, notices, ended };
   }
 
-  /** Keeps the states as they are after this batch, where the newest point is far enough behind. While late records wait to be seen, the states are no history's. */
+  /** Keeps the states after this batch as a point, if the newest point is far enough away. While late records wait for a review, the states are not those of the history, so there is no point. */
   #makePoint(): void {
     const { state, rules } = this.#setup;
     if (this.#kept.late !== undefined) return;
@@ -152,7 +152,7 @@ export class DeviceWatch implements Watch, Finder {
   }
 }
 
-/** The last moment at which time alone, on the clock of the reports, changed where a rule stands. */
+/** The last moment, on the clock of the reports, at which time alone changed the state of a rule. */
 function aheadOf(rules: readonly CompiledRule[], states: readonly RuleState[]): number {
   let ahead = 0;
   for (let at = 0; at < rules.length; at++) {

@@ -31,7 +31,7 @@ const longestToken = 512;
 /** Characters before the token in a header. */
 const scheme = "Bearer ".length;
 
-/** Tokens signed with this key (at least 64 random bytes as text), valid for so many seconds. */
+/** Tokens signed with this key (at least 64 random bytes as text), valid for `lifetimeSeconds`. */
 export function createTokens(key: string, lifetimeSeconds: number, clock: Clock): Tokens {
   const sign = createSigner({ key, algorithm: "HS512" });
   // Expiry is checked against our clock, on every request: not only when the signature is.

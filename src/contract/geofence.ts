@@ -3,7 +3,7 @@ import { success } from "./envelope.ts";
 import { listed } from "./page.ts";
 import { GivenName, GivenTextOrNull, Instant, NullableText, PathId, reference } from "./schema.ts";
 
-/** Zones of at most so many positions are bounded by their number alone. */
+/** Zones with at most this number of positions are bounded by their number alone. */
 export const fewPositions = 50;
 /** Positions of an account's larger zones, all together: its list of zones stays an answer of some 40 MB, which one process can make. */
 export const mostPositions = 500_000;

@@ -104,7 +104,11 @@ export const LocationsRequest = Type.Object(
     from: Instant({ description: "Start of the range, inclusive." }),
     to: Instant({ description: "End of the range, inclusive; not before `from`." }),
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_000_000, description: "At most so many; `nextCursor` then leads on." }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: "The most locations to answer; `nextCursor` then leads on.",
+      }),
     ),
     cursor: Type.Optional(
       Type.String({

@@ -13,22 +13,22 @@ const example = {
 };
 
 const viewed = {
-  since: Instant({ description: "When it was muted." }),
-  until: Instant({ description: "From this moment on people are told again." }),
-  user: Type.String({ description: "E-mail address of the user who muted it, as it was then." }),
+  since: Instant({ description: "When the mute began." }),
+  until: Instant({ description: "When the mute ends." }),
+  user: Type.String({ description: "The e-mail address that the user had who set the mute." }),
   note: NullableText({ description: "What others should know." }),
-  critical: Type.Boolean({ description: "Whether nobody is told of critical alerts either." }),
+  critical: Type.Boolean({ description: "Whether the mute includes critical alerts." }),
 };
 
 const view = Type.Object(viewed);
 /** A mute as answers show it. */
 export type MuteView = Static<typeof view>;
 
-/** What is in force of something, or null. */
+/** The mute in force, or null. */
 export const MuteOrNull = Type.Unsafe<MuteView | null>({
   ...view,
   type: ["object", "null"],
-  description: "Nobody is told of its alerts until then; null: it is not muted.",
+  description: "The mute in force: until it ends, nobody is told of the alerts. Null: there is none.",
   examples: [example],
 });
 
@@ -36,21 +36,19 @@ export const MuteOrNull = Type.Unsafe<MuteView | null>({
 export const MuteRequest = Type.Object(
   {
     until: Instant({
-      description: `When people are told again: a moment to come, ${mostMuteDays} days ahead at most.`,
+      description: `When the mute ends: in the future, at most ${mostMuteDays} days ahead.`,
     }),
     note: Type.Optional(GivenTextOrNull({ maxLength: 2000, description: "What others should know." })),
-    critical: Type.Optional(
-      Type.Boolean({ description: "Whether nobody is told of critical alerts either. Unset: they are told." }),
-    ),
+    critical: Type.Optional(Type.Boolean({ description: "Whether the mute includes critical alerts. Unset: false." })),
   },
   { examples: [{ until: example.until, note: example.note }] },
 );
 export type MuteRequest = Static<typeof MuteRequest>;
 
-/** Answer with what is in force of a device or rule. */
+/** Answer with the mute of a device or rule. */
 export const MuteAnswer = success({ mute: MuteOrNull });
 
-/** A mute in the list of an account: of a device or of a rule. */
+/** A mute in the account's list, with the device or rule that it is of. */
 export const ListedMute = Type.Object(
   {
     deviceId: Type.Optional(Type.String({ description: "Id of the device that is muted." })),
@@ -60,7 +58,7 @@ export const ListedMute = Type.Object(
   },
   {
     $id: "ListedMute",
-    description: "A mute, and what is muted.",
+    description: "A mute, and the device or rule that it is of.",
     examples: [{ deviceId: "490154203237518", name: "Truck 12", ...example }],
   },
 );

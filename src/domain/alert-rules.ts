@@ -69,7 +69,7 @@ export interface AlertRules {
   ): Promise<{ readonly rules: readonly AlertRuleView[]; readonly warnings: readonly string[] }>;
   /** A rule that is there. */
   stored(caller: User, id: string): Promise<AlertRule>;
-  /** Those of the account's rules that the user sees. */
+  /** The rules, of these, that the user sees. */
   seen(caller: User, rules: readonly AlertRule[]): Promise<readonly AlertRule[]>;
   /** What a body makes of a rule, without making one; what the user may set is not looked at. */
   read(caller: User, body: AlertRuleBody, where: string): Promise<AlertRuleFields>;

@@ -5,11 +5,11 @@ import { weightOf } from "../shares/weight.ts";
 export interface CacheOptions<K, V> {
   readonly clock: Clock;
   readonly load: (key: K) => Promise<V | undefined>;
-  /** A value is read again after so many ms, since events that tell of changes may be lost. */
+  /** A value is read again after this time, ms, because events about changes may be lost. */
   readonly maxAgeMs: number;
-  /** At most so many values; the oldest makes room. */
+  /** The most values; the oldest makes room. */
   readonly capacity: number;
-  /** Values of all keys together take at most so many bytes, as `weightOf` estimates; the oldest make room, and one that is larger by itself is not kept. */
+  /** The most bytes of all values together, as `weightOf` estimates; the oldest make room, and one that is larger by itself is not kept. */
   readonly mostBytes: number;
 }
 

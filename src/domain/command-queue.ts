@@ -108,7 +108,7 @@ export class CommandQueue {
     return this.#track(this.#alone(device.key, () => this.#drain(device, key)));
   }
 
-  /** Sends one that must not wait for a connection, after all that are queued, if its turn comes within so many ms; `make` records it. */
+  /** Sends one that must not wait for a connection, after all that are queued, if its turn comes within `turnMs`; `make` records it. */
   sendNow(
     device: Target,
     turnMs: number,

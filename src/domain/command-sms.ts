@@ -28,7 +28,7 @@ export interface CommandSmsContext {
   readonly underWay: CommandsUnderWay;
 }
 
-/** What a message was counted as: so many SMS of a day. */
+/** How many SMS of a day a message was counted as. */
 interface Counted {
   readonly device: Device;
   readonly day: string;

@@ -64,7 +64,7 @@ export interface CommandsContext {
 const smsRetrySeconds = 60;
 /** Commands that may wait for one device: more than anybody means to send to a sleeping tracker, few enough that a script in a loop fills no disk. */
 const mostWaiting = 100;
-/** Seconds after which to ask again where so many wait: the device connects some time, or their time runs out. */
+/** Seconds after which to ask again if too many wait: by then the device may have connected, or their time run out. */
 const fullRetrySeconds = 60;
 /** Time of a request beside that for the device's reply, ms: for the store before and after it. */
 const recordMs = 1000;
@@ -223,7 +223,7 @@ class DeviceCommands implements Commands {
   }
 }
 
-/** Whether the work is done in so many ms; it goes on in any case, and its failure is the request's. */
+/** Whether the work ends within a time. The work goes on in any case, and its failure is the request's. */
 async function within(ms: number, work: Promise<void>): Promise<boolean> {
   const over = Promise.withResolvers<false>();
   const timer = setTimeout(over.resolve, ms, false);

@@ -2,7 +2,7 @@ import type { MuteView } from "../contract/mute.ts";
 import { formatInstant } from "../contract/time.ts";
 import type { Mute } from "../model/mute.ts";
 
-/** What is in force of something, as answers show it. */
+/** A mute as answers show it; null: none is in force. */
 export function muteView(mute: Mute | undefined, now: number): MuteView | null {
   return mute === undefined || now >= mute.until ? null : viewOf(mute);
 }

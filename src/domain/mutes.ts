@@ -12,22 +12,22 @@ import { firstSeen, type Listed } from "./listed.ts";
 import { muteView, viewOf } from "./mute-view.ts";
 import type { Visibility } from "./visibility.ts";
 
-/** What is to be muted, by its public id. */
+/** A device or rule to mute, by its public id. */
 export type MuteSubject = { readonly deviceId: string } | { readonly ruleId: string };
 
 /** Mutes of the devices and rules that a user sees. @throws ApiError `deviceNotFound`, `alertRuleNotFound` */
 export interface Mutes {
-  /** What is in force. */
+  /** The mute in force; null: there is none. */
   find(user: User, subject: MuteSubject): Promise<MuteView | null>;
-  /** In place of what was in force. @throws ApiError `badRequest`: a moment that is past or too far ahead */
+  /** Sets a mute. It replaces an earlier one. @throws ApiError `badRequest` if its end is past or too far ahead */
   set(user: User, subject: MuteSubject, request: MuteRequest): Promise<MuteView>;
-  /** Where there is none, that is right as well. */
+  /** Ends the mute. Does nothing if there is none. */
   remove(user: User, subject: MuteSubject): Promise<void>;
-  /** All that are in force. */
+  /** All mutes in force. */
   page(user: User, ask: PageAsk): Promise<Listed<ListedMute>>;
 }
 
-/** What mutes need of the service. */
+/** What mutes need from the service. */
 export interface MutesContext {
   readonly store: Pick<Store, "mutes" | "devices" | "alertRules">;
   readonly clock: Clock;
@@ -38,7 +38,7 @@ export interface MutesContext {
 
 const dayMs = 86_400_000;
 
-/** The mutes over their store. */
+/** Makes `Mutes` over their store. */
 export function createMutes(context: MutesContext): Mutes {
   const { store, clock, devices, rules } = context;
 
@@ -87,13 +87,13 @@ export function createMutes(context: MutesContext): Mutes {
 
 function untilOf(text: string, now: number): number {
   const until = parseInstant(text);
-  if (until === undefined || until <= now) throw new ApiError("badRequest", ["body/until: must be a moment to come"]);
+  if (until === undefined || until <= now) throw new ApiError("badRequest", ["body/until: must be in the future"]);
   if (until > now + mostMuteDays * dayMs)
-    throw new ApiError("badRequest", [`body/until: must be ${mostMuteDays} days ahead at most`]);
+    throw new ApiError("badRequest", [`body/until: must be at most ${mostMuteDays} days ahead`]);
   return until;
 }
 
-/** What is muted of what the user sees, by the mutes' keys. */
+/** The muted devices and rules that the user sees, by the keys of their mutes. */
 async function namesOf({ store, rules, visibility }: MutesContext, user: User, mutes: readonly Mute[]) {
   const deviceKeys = mutes.flatMap(({ target }) => ("device" in target ? [target.device] : []));
   const ruleIds = mutes.flatMap(({ target }) => ("rule" in target ? [target.rule] : []));

@@ -7,7 +7,7 @@ import { RecentMap } from "../shares/recent-map.ts";
 const countedUsers = 10_000;
 const minuteMs = 60_000;
 
-/** Counts what each user sends again by hand. What it gives throws the ApiError `tooManyRequests` where that was so many in a minute already. */
+/** Counts what each user sends again by hand. Returns a function that throws the ApiError `tooManyRequests` beyond `perMinute`. */
 export function createResendCount(clock: Clock, perMinute: number): (user: User) => void {
   const minutes = new RecentMap<number, { readonly ends: number; count: number }>(countedUsers);
   return ({ key }) => {

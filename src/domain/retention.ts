@@ -13,12 +13,12 @@ const dayMs = 86_400_000;
 /** The longest pause between messages is a day; what is twice as old is of no use. */
 const pausesMs = 2 * dayMs;
 
-/** What deletes and folds is done in steps of so many rows: some milliseconds of the store each. */
+/** Rows of one step of deleting or folding: each step takes some milliseconds of the store. */
 const stepRows = 500;
 /** Users have a row for each day: some hundred at the first time. */
 const stepUsers = 20;
 
-/** When it is looked for what is old: some time after the start, then every so often; and what each step leaves to others. Tests have shorter times. */
+/** When to look for what is old: the time after the start, then from one look to the next; and the pause after each step. Tests have shorter times. */
 export interface RetentionTimes {
   readonly firstMs: number;
   readonly everyMs: number;

@@ -14,7 +14,7 @@ export interface Usage {
   stop(): Promise<void>;
 }
 
-/** A process that is killed forgets at most so many ms of counts. */
+/** A process that is killed loses at most the counts of this time, ms. */
 const flushEveryMs = 1000;
 
 /** The counters over their store. Nothing is written before `start`. */

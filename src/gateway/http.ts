@@ -1,7 +1,7 @@
 import { type HttpStatus, httpResponse, parseHttpRequest } from "../wire/http.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** When a phone should try again while the store can't be used, or its address was wrong too often: after so many seconds. */
+/** When a phone should try again while the store can't be used, or its address was wrong too often, seconds. */
 const tryLater = { "Retry-After": "10" };
 
 /** A response of the gateway's own, without a body. */

@@ -11,7 +11,7 @@ const megabyte = 1_048_576;
 export const historyBytes = 1.25 * megabyte;
 /** Smaller answers are sent even where too much waits: a refusal would be no smaller. */
 const smallAnswer = 16_384;
-/** A stream that has to wait until others are read looks so often, ms. */
+/** Time between two looks of a stream that waits until others are read, ms. */
 const lookMs = 50;
 /** Shares of users, and of accounts, beyond which those without a request are forgotten: 100 KB. */
 const keptShares = 1000;
@@ -134,7 +134,7 @@ export class Answers {
     this.#add(answer, bytes);
   }
 
-  /** Why a request may not begin, or not hold so many bytes more. `own`: requests under way that are itself. */
+  /** Why a request may not begin, or not hold `bytes` more. `own`: requests under way that are itself. */
   #refusal(user: Share | undefined, account: Share | undefined, bytes: number, own = 0): ApiError | undefined {
     const { requestsAtOnce, requestsAtOncePerAccount } = this.#limits;
     const { unreadMegabytes, unreadMegabytesPerAccount, unreadMegabytesInAll } = this.#limits;
@@ -183,7 +183,7 @@ function connectionClosed(): ApiError {
   return new ApiError("badRequest", ["the connection was closed"]);
 }
 
-/** Whether so many bytes more are too many. One that holds nothing may always: an answer may be larger than the limit. */
+/** Whether `bytes` more are too many. A share that holds nothing always has room: an answer may be larger than the limit. */
 function isFull(share: Share, bytes: number, megabytes: number): boolean {
   return share.bytes > 0 && share.bytes + bytes > megabytes * megabyte;
 }

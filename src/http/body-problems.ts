@@ -47,7 +47,7 @@ function membersOf(value: object): Iterable<[string | number, unknown]> {
   return Array.isArray(value) ? value.entries() : Object.entries(value);
 }
 
-/** The JSON Pointer of a member; of its steps only so many as can be shown. */
+/** The JSON Pointer of a member, with as many of its steps as an answer shows. */
 function whereOf(parent: Place | undefined, name: string | number): string {
   const steps: string[] = [];
   for (let [place, step] = [parent, name]; place !== undefined; { parent: place, name: step } = place)

@@ -73,7 +73,7 @@ export const fixedLimits = Object.freeze({
   checkConnectionsMs: 2000,
   /** Kept open between requests: longer than the usual 60 s of load balancers, so that these close first. */
   keepAliveMs: 72_000,
-  /** An answer under way when the service stops gets so long to end. */
+  /** Time for the answers under way to end when the service stops. */
   closeGraceMs: 5000,
   /** Longest path parameter: all that fits the 16 KB of headers, so that too long an id is an unknown device like any other. */
   parameterLength: 16_384,

@@ -200,13 +200,13 @@ export async function createServices(limits: HttpLimits, deps: HttpDeps): Promis
   };
 }
 
-/** Parts that those of alerts are built on. */
+/** The parts that those of alerts need. */
 type BelowAlerts = Pick<Services, "devices" | "groups" | "usage" | "capsOf"> & {
   readonly visibility: Visibility;
   readonly shownFrom: ShownFrom;
 };
 
-/** Zones, rules, what they find, and who is told. */
+/** The parts of zones, rules, alerts and notices. */
 async function alertParts(limits: HttpLimits, deps: HttpDeps, below: BelowAlerts) {
   const { visibility, devices, groups, usage, shownFrom, capsOf } = below;
   const references = createRuleReferences({ ...deps, visibility });
@@ -239,7 +239,7 @@ async function recipientParts(deps: HttpDeps, capsOf: CapsOf) {
   return { recipients, askRecipients: createAskRecipients({ ...deps, recipients, capsOf }) };
 }
 
-/** Who was told of what, and of what nobody is to be told. */
+/** Notices and mutes. */
 function noticeParts(context: Parameters<typeof createMutes>[0] & Parameters<typeof createNotices>[0]) {
   return { notices: createNotices(context), mutes: createMutes(context) };
 }

@@ -15,7 +15,7 @@ interface Bounds {
   readonly first: number;
 }
 
-/** After so many batches that were not too long, a share may grow with each: reports that are cheap in every other batch must not make it grow for the others. */
+/** Batches in a row that must not be too long before a share grows: reports that are cheap in every other batch must not make it grow for the others. */
 const manyShort = 2;
 
 /** Late reports in one batch. Each costs many times as much as a report in order. */

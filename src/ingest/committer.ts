@@ -13,12 +13,12 @@ import type { PendingDevice } from "./pending.ts";
 import { type Planned, Planner, type PlannerListener } from "./planner.ts";
 import type { States } from "./states.ts";
 
-/** A device that loses the race for its version so often in a row is in trouble of another kind. */
+/** Conflicts in a row after which a device is in trouble of another kind. */
 const mostConflicts = 10;
 /** One commit's bytes, in memory and on its way to the writer, whose heap has 64 MB; what is more is the next commit. */
 const mostCommitBytes = 8 * 1024 * 1024;
 
-/** A report of so long ago says that our clock may be fast, or that it is of a backlog. */
+/** A report older than this shows that our clock may be fast, or is of a backlog. */
 const longAgoMs = 24 * 3_600_000;
 /** The clock was set since a report came, or it waited long: it is heard no more of our clock. From the future, it is not acknowledged and judged anew when it comes again. */
 const staleMs = 60_000;
@@ -47,7 +47,7 @@ export interface CommitListener extends PlannerListener {
   stored(planned: Planned): void;
   /** The device may not report any longer. */
   refused(pending: PendingDevice): void;
-  /** A commit took so long, and its plans `planMs`. */
+  /** A commit took `ms`, and its plans `planMs`. */
   took(commits: readonly Committed[], ms: number, planMs: number): void;
 }
 

@@ -76,7 +76,7 @@ test("the devices of one account that alert all the time keep no device of anoth
   assert.deepEqual([holds.has(200), holds.has(100)], [false, true]);
 });
 
-test("what ended counts like an alert: each is a change of stored alerts", () => {
+test("the end of an alert counts like an alert", () => {
   const { holds } = world();
   const ended = { ...alerted(1, 1, 0), plan: { patches: [], ended: { length: 500 } } };
   holds.committed([ended, alerted(2, 1, 20)], 200);

@@ -8,7 +8,7 @@ import type { Clock } from "../ports/clock.ts";
 const heldTimes = 9;
 /** Fewer of them cost little: some microseconds each. */
 const manyPatches = 256;
-/** Alerts, their ends and notices of one device's commit: fewer come of a usual report with some dozen rules. */
+/** Alerts, ends of alerts and notices in one device's commit. A usual report with some dozen rules brings fewer. */
 const manyAlerts = 50;
 /** Shorter commits hold up nobody. */
 const longCommitMs = 20;
@@ -26,7 +26,7 @@ export interface Committed {
   };
 }
 
-/** If no other account's reports were committed for so long, ms, long commits of alerts keep nobody else waiting. */
+/** If no other account's reports were committed for this time, ms, long commits of alerts keep nobody else waiting. */
 const aloneAfterMs = 1000;
 
 /** Which devices wait before their next commit, since their last one held up the others. */

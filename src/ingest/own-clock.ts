@@ -7,11 +7,11 @@ export type Sight = "ahead" | "near" | "behind";
 /** What our clock seems to be, by most of those that report. */
 export type Standing = "right" | "slow" | "fast";
 
-/** Votes count for so long: most trackers report within it. */
+/** For how long votes count: most trackers report within this time. */
 const windowMs = 10 * 60_000;
 /** Accounts whose devices were asked for within it are known to be there, though they may be silent now. */
 const activeMs = 24 * 3_600_000;
-/** After a start the other accounts are not known yet: so long a single one brings no verdict. */
+/** For how long after a start a single account brings no verdict: the others are not known yet. */
 const graceMs = windowMs;
 /** So few devices may be wrong by themselves. */
 const fewestDevices = 3;
@@ -19,12 +19,12 @@ const fewestDevices = 3;
 const mostPerAccount = 200;
 /** The wall clock was set where it moves against the one that never goes back by more than this: votes from before say nothing any more. */
 const setMs = 60_000;
-/** Once somebody agreed with our clock, those who agree are heard for so long before the others may outvote them; again while there are others. */
+/** Once somebody agreed with our clock, those who agree are heard for this time before the others may outvote them; again while there are others. */
 const hearingMs = 10_000;
 const hearAgainMs = windowMs / 2;
-/** Reports that nobody confirms or contradicts wait for so long; then they are refused as ever, so that a tracker which is wrong alone can go on. */
+/** Reports that nobody confirms or contradicts wait for this time; then they are refused as ever, so that a tracker which is wrong alone can go on. */
 const mostUnsureMs = 3_600_000;
-/** Where no device has spoken against our clock for so long, nor for it, what is old by it is deleted. */
+/** If no device has spoken for or against our clock for this time, what is old by our clock is deleted. */
 const mostSilentMs = 7 * 24 * 3_600_000;
 
 /** So many times as long as counting the votes took, they are not counted again: those of many accounts take milliseconds, and each commit may ask for it. */

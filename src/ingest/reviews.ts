@@ -26,7 +26,7 @@ export interface ReviewDeps {
   readonly log: Log;
 }
 
-/** What became of a try: it is done · more is to be told · the device reported meanwhile · late records came or the rules changed, so that it begins anew. */
+/** The result of a try: the review is done · it found more than one commit holds · the device has reported meanwhile · the review no longer stands and begins anew. */
 type Tried = "done" | "more" | "reported" | "anew";
 
 /**
@@ -95,9 +95,9 @@ export class Reviews {
         reading = { review, place: review.after, begun: false, ended: false };
       }
       const tried = await this.#try(device, reading);
-      // A device that sends late records without end has its turn again behind the others: the engine tells of it.
+      // The engine names the device again, and its turn comes behind the others. So a device that never stops sending late records holds up nobody.
       if (tried === "done" || tried === "anew") return;
-      // What is told goes on commit by commit, however many these are.
+      // The review goes on commit by commit, however many it takes.
       if (tried === "more") reading = undefined;
       else tries++;
     }

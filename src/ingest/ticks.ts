@@ -16,7 +16,7 @@ const mostAtOnce = 200;
 const mostCommitBytes = 8 * 1024 * 1024;
 /** Pause after a look that failed because the store is down, ms. */
 const retryMs = 1000;
-/** A device whose look failed though the store works is not looked at for so long, ms, doubled each time: the engine tells of it again and again. */
+/** Pause before the next look at a device whose look failed although the store works, ms. It doubles each time, because the engine keeps naming the device. */
 const firstRestMs = 60_000;
 const longestRestMs = 3_600_000;
 /** Devices of which that is remembered; the oldest makes room. */

@@ -17,7 +17,7 @@ type WaitingWays = readonly [DeviceKey, readonly SpokenWay[]];
 
 /** Devices whose new ways wait for the store: a whole new fleet at once. What comes on top is written when the device next says who it is. */
 const mostWaiting = 20_000;
-/** Ways are written together, this long after the first of them, ms; after so long again where the store was down. */
+/** Time from the first new way until ways are written together, ms; and until the next try if the store was down. */
 const writeAfterMs = 1000;
 /** In one transaction: some milliseconds, which no commit minds. */
 const mostAtOnce = 500;

@@ -59,10 +59,10 @@ export interface AlertHandling {
   readonly closed: AlertAct | null;
 }
 
-/** What a rule had raised has ended; whether anybody is told is another matter. */
+/** The end of a rule's alerts, whether people are told of it or not. */
 export interface AlertEnd {
   readonly ruleKey: number;
-  /** Id of the only alert that this is of: it is withdrawn, so it closes whatever it is, and nothing that it tells has ended. Absent: all up to that time end. */
+  /** Id of an alert that is withdrawn: it closes even if it is critical, and no other alert ends. Absent: all open alerts up to that time end. */
   readonly withdrawn?: string;
   /** Event time of the end. */
   readonly time: number;

@@ -1,6 +1,6 @@
 import type { DeviceKey } from "./device.ts";
 
-/** What is muted: all alerts of a device, or a rule (by its public id) for all devices. */
+/** What a mute applies to: a device with all rules, or a rule (by its public id) with all devices. */
 export type MuteTarget = { readonly device: DeviceKey } | { readonly rule: string };
 
 /** Nobody is told of the alerts of a device or a rule for a time. The alerts are found and stored all the same, and commands go out. */
@@ -8,24 +8,24 @@ export interface NewMute {
   readonly accountKey: number;
   readonly target: MuteTarget;
   readonly since: number;
-  /** From this moment on people are told again. */
+  /** When the mute ends. */
   readonly until: number;
-  /** E-mail address of who muted it, as it was then. */
+  /** The e-mail address that the user had who set the mute. */
   readonly user: string;
   readonly note: string | null;
-  /** Critical alerts are muted as well. */
+  /** The mute includes critical alerts. */
   readonly critical: boolean;
 }
 
-/** A mute as it is kept, for some time after its end too. */
+/** A stored mute. It is deleted some time after its end. */
 export interface Mute extends NewMute {
   readonly key: number;
 }
 
-/** The longest mute, days: one that is forgotten ends by itself. */
+/** The longest mute, days. A forgotten mute ends by itself. */
 export const mostMuteDays = 30;
 
-/** Why nobody is told of an alert; undefined: no mute that is in force holds for it. */
+/** Why nobody is told of an alert. Undefined: no mute in force applies to it. */
 export function mutedBy(
   mutes: readonly Mute[],
   { critical }: { readonly critical: boolean },

@@ -101,7 +101,7 @@ test("the last message always tells the present state, and each event has its in
   );
 });
 
-test("a clock that is set back makes nobody wait for longer than the interval", () => {
+test("nobody waits longer than the interval after a clock is set back", () => {
   const day = 1440 * minute;
   const sentAt = 10 * day;
   const back = sentAt - 0.9 * day;

@@ -64,7 +64,7 @@ export function paused(
   if (waited && !isNewest) return { decision: { outcome: "suppress", reason: outdated }, after: known };
   const seen = isNewest ? { ...known, latest: { key, time } } : known;
   if (last !== undefined && isPaused(last, now)) {
-    // What went out while a clock was ahead went out by now: nobody waits longer than the interval.
+    // A time in the future comes from a clock that was ahead. It counts as now, so nobody waits longer than the interval.
     const askedAt = waited ? last.askedAt : Math.max(last.askedAt, now);
     const asked = { ...last, sentAt: Math.min(last.sentAt, now), askedAt };
     return { decision: tooSoon(asked, event === told || !isNewest), after: withEvent(seen, event, asked) };
@@ -75,7 +75,7 @@ export function paused(
   return { decision: { outcome: "send" }, after: isNewest ? { ...after, told: event } : after };
 }
 
-/** What is to be remembered where a message does not go out, whatever the pauses: one that waits and is older tells no longer what is so. */
+/** The pause after a message that does not go out whatever the pauses say. An older message that waits no longer tells the present state. */
 export function passedOver(known: NoticePause, notice: Pick<PausedNotice, "key" | "time">): NoticePause {
   const { key, time } = notice;
   return isLatest(known.latest, notice) ? { ...known, latest: { key, time } } : known;

@@ -112,7 +112,7 @@ export class Attempt {
   #pauseOf({ alert, notice: { target } }: Subject): PauseAsk | undefined {
     const { pauseMinutes } = this.#deps;
     if (pauseMinutes === 0 || (target.channel !== "email" && target.channel !== "sms")) return undefined;
-    // A rule may watch several alarms: that one of them was told says nothing of another.
+    // A rule may watch several alarms. A message about one of them says nothing of another.
     const { zone = "", event = "", alarm = "", code = "" } = alert.facts;
     const subject = JSON.stringify([alert.ruleKey, alert.device, zone, alarm, code, target.channel, target.to]);
     return { subject, event: `${alert.phase} ${event}`, time: alert.time, minutes: pauseMinutes };
@@ -137,7 +137,7 @@ export class Attempt {
     return nothing;
   }
 
-  /** What is so now is known to its pause first: an older message that waits there says so no longer, should the mute end before its pause. */
+  /** Notes the message in its pause before it suppresses the notice. Otherwise, if the mute ends before the pause, an older message that waits would go out as the newest. */
   async #mute(subject: Subject, reason: string): Promise<Attempted> {
     const { notice } = subject;
     const pause = this.#pauseOf(subject);

@@ -19,7 +19,7 @@ export interface Subject {
   readonly rule: AlertRule;
   /** Mileage at the alert, km; undefined: it isn't known. */
   readonly mileage: number | undefined;
-  /** Why nobody is told of it for a time; undefined: it isn't muted. Commands go out all the same. */
+  /** Which mute suppresses the notice; undefined: none does. A mute suppresses no commands. */
   readonly muted: string | undefined;
 }
 

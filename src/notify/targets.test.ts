@@ -46,7 +46,7 @@ const someStep = fc.oneof(
 );
 
 describe("targets", () => {
-  it("that asked to be left alone are not left alone for longer where the clock is set back", () => {
+  it("that asked for a pause do not wait longer if the clock is set back", () => {
     const targets = new Targets({ parallel: 1, perTarget: 1, perFailing: 1 });
     const hour = 3_600_000;
     const [first, second] = [notice(1, 1), notice(2, 1)];

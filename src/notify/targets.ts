@@ -37,7 +37,7 @@ interface Target {
   readonly waiting: Turns;
   running: number;
   failing: boolean;
-  /** When it asked to be left alone, and until when. */
+  /** When the target asked for a pause, and until when. */
   pausedAt: number;
   pausedUntil: number;
   /** When the last group of notices that were sent back to the store is due again, and how many it has. */
@@ -219,7 +219,7 @@ export class Targets {
   }
 }
 
-/** A wall clock may be set back: a pause that began later than now is over, or it would last for as long as the clock had been ahead. */
+/** A pause that began in the future is over: the wall clock was ahead and was set back. Otherwise the pause would last for as long as the clock was ahead. */
 function isPaused({ pausedAt, pausedUntil }: Target, now: number): boolean {
   return pausedAt <= now && now < pausedUntil;
 }

@@ -45,7 +45,7 @@ export function createTelegramSender({ url, ...options }: TelegramOptions, { log
   };
 }
 
-/** How the answer to a message that was taken begins. */
+/** The beginning of Telegram's answer to a message that it accepts. */
 const beginsTaken = /^\s*\{\s*"ok"\s*:\s*true\b/;
 
 /** What an answer says, as far as it has the form that is published. */
@@ -67,7 +67,7 @@ function answerOf(body: Buffer): BotAnswer | undefined {
       retryAfter: typeof after === "number" && after >= 0 ? after : undefined,
     };
   } catch {
-    // The rest comes too slowly, or broke off. Sent again, the message would come twice.
+    // The rest of the answer comes too slowly, or broke off. A second try would send the message twice.
     return beginsTaken.test(body.toString())
       ? { ok: true, messageId: "", description: "", retryAfter: undefined }
       : undefined;

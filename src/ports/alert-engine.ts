@@ -48,7 +48,7 @@ export interface AlertOutcome {
   readonly rules: string | undefined;
   readonly alerts: readonly Alert[];
   readonly notices: readonly NewNotice[];
-  /** What had been raised and has ended, whether anybody is told or not. */
+  /** Ends of alerts, whether people are told of them or not. */
   readonly ended?: readonly AlertEnd[];
 }
 
@@ -56,7 +56,7 @@ export interface AlertOutcome {
 export interface Watch {
   /** It found as much as one commit may hold: further reports are for the next one. */
   readonly full: boolean;
-  /** So many reports in order are for a commit that has late ones too. */
+  /** The most reports in order that one commit takes beside late ones. */
   readonly mostBesideLate: number;
   /** A report that is newer than all before, with the totals after it. Answers the alerts that it raised, if any. */
   observe(observation: Observation, totals: Totals): LocationAlerts | undefined;
@@ -85,7 +85,7 @@ export interface Review {
   readonly after: RecordPlace;
   /** Event time from which on the device's alerts are to be read. */
   readonly toldFrom: number;
-  /** False: late records came, positions were deleted or the rules changed meanwhile, and a new review is to be made. */
+  /** False: since the review began, late records came, positions were deleted, or the rules changed. A new review is needed. */
   standsFor(state: DeviceState): boolean;
   /** Begins behind the last record at or before that place. */
   begin(before: LocationRecord | undefined): void;
@@ -93,7 +93,7 @@ export interface Review {
   take(records: readonly LocationRecord[], now: number): boolean;
   /**
    * What is to be committed for a state. All records up to that state have been taken, unless no more were needed, and `told` are all alerts of the device since `toldFrom`, in the order of time.
-   * Undefined: the review does not stand for that state. More records may be taken afterwards.
+   * Undefined: the review does not stand for that state (`standsFor`). The review may take more records afterwards.
    */
   outcome(state: DeviceState, told: readonly ToldAlert[], now: number): ReviewOutcome | undefined;
 }

@@ -102,7 +102,7 @@ export interface AlertRange {
   readonly to: number;
   /** Only those that follow this place. */
   readonly after?: AlertKey;
-  /** At most so many. */
+  /** The most to return. */
   readonly limit: number;
   /** Only those of rules that had this name. */
   readonly name?: string;
@@ -127,7 +127,7 @@ export interface AccountAlertsAsk {
   readonly devices?: readonly DeviceKey[];
   /** Only those behind this place. */
   readonly after?: AlertKey | undefined;
-  /** At most so many. */
+  /** The most to return. */
   readonly limit: number;
 }
 
@@ -149,7 +149,7 @@ export interface AlertStore {
   places(accountKey: number, ask: AccountAlertsAsk): Promise<AlertPlaces>;
   /** Key of the alert of an account that was committed last; 0: it has none. */
   newest(accountKey: number): Promise<number>;
-  /** Alerts with these keys, in their order, up to so many bytes, but one at least. Those that are gone are left out. */
+  /** Alerts with these keys, in their order, up to `bytes` bytes, but at least one. Those that are gone are left out. */
   read(keys: readonly number[], bytes: number): Promise<Page<StoredAlert>>;
   /** An account's alerts with these ids. */
   ofAccount(accountKey: number, ids: readonly string[]): Promise<readonly StoredAlert[]>;
@@ -157,9 +157,9 @@ export interface AlertStore {
   acknowledge(keys: readonly number[], act: AlertAct): Promise<void>;
   /** Closes alerts; closed ones stay as they are. */
   close(keys: readonly number[], act: AlertAct): Promise<void>;
-  /** Closes alerts that are open or acknowledged, not critical, and were found before then, oldest first, at most so many; how many. */
+  /** Closes at most `limit` alerts that are open or acknowledged, not critical, and were found before then, oldest first. Returns how many. */
   closeOld(before: number, limit: number, now: number): Promise<number>;
-  /** Deletes alerts that were found before then, oldest first, at most so many; how many. */
+  /** Deletes at most `limit` alerts that were found before then, oldest first. Returns how many. */
   prune(before: number, limit: number): Promise<number>;
 }
 
@@ -208,7 +208,7 @@ export interface PauseAsk {
 export interface NoticeRange {
   /** Only those that are older than the notice of this key. */
   readonly after?: number;
-  /** At most so many. */
+  /** The most to return. */
   readonly limit: number;
   /** Only those that stand so; absent: all. */
   readonly states?: readonly NoticeState[];
@@ -222,7 +222,7 @@ export interface DuePlace {
 
 /** What is asked of the due notices of a channel. */
 export interface DueAsk {
-  /** At most so many. */
+  /** The most to return. */
   readonly limit: number;
   /** Only those behind this place; absent: all. */
   readonly after?: DuePlace | undefined;
@@ -260,7 +260,7 @@ export interface NoticeStore {
   nextDue(): Promise<number | undefined>;
   /**
    * Makes a queued notice `sending`, and in the same transaction takes its places in the device's daily counter for an e-mail or SMS that holds none.
-   * Places that it holds of another day, or another number of them, are given back for those it needs of this day. `limit`: the day has not so many left, and the notice is suppressed now.
+   * Places that it holds of another day, or another number of them, are given back for those it needs of this day. `limit`: the day has fewer places left, and the notice is suppressed now.
    * `gone`: it is not queued any more, or its device is gone.
    * With a pause a notice that was never tried may be too soon. `waits`: it stays queued until the interval is over; `repeated`: it is suppressed now. See `NoticePause`.
    */
@@ -270,7 +270,7 @@ export interface NoticeStore {
     counter: DayPlaces | undefined,
     pause?: PauseAsk,
   ): Promise<"claimed" | "limit" | "gone" | "waits" | "repeated">;
-  /** A notice of the subject is not to go out: those before it that wait for the end of their pause say no longer what is so. */
+  /** Records that a notice of the subject does not go out, so that older notices which wait for the end of a pause do not go out as the newest. */
   passOver(key: number, pause: PauseAsk): Promise<void>;
   /** Ends a try. `lost`: this process has no claim of the notice, which stays as it is: it was recorded before, or another process has taken the notice over. A place in the counter is given back where the notice is not sent after all (`failed`, `suppressed`); while it waits for another try it keeps it. */
   finish(key: number, outcome: NoticeOutcome, now: number): Promise<"recorded" | "lost">;
@@ -290,7 +290,7 @@ export interface NoticeStore {
   find(device: DeviceKey, id: string): Promise<Notice | undefined>;
   /**
    * Queues a final notice once more, by hand: its tries begin anew, and it takes a new place in the counters. `open`: it is not final, or gone;
-   * `limit`: that was done so often already.
+   * `limit`: it was done that often already.
    */
   resend(key: number, now: number, most: number): Promise<Notice | "open" | "limit">;
   /**
@@ -298,8 +298,8 @@ export interface NoticeStore {
    * the oldest that wait fail, and give back their places in the counters.
    */
   makeRoom(now: number): Promise<NoticeRoom>;
-  /** Forgets pauses of what was last to be told before then, at most so many; how many. */
+  /** Deletes at most `limit` pauses whose last message was due before then. Returns how many. */
   prunePauses(before: number, limit: number): Promise<number>;
-  /** Deletes notices that ended before then, oldest first, at most so many; how many. */
+  /** Deletes at most `limit` notices that ended before then, oldest first. Returns how many. */
   prune(before: number, limit: number): Promise<number>;
 }

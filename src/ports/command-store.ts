@@ -30,7 +30,7 @@ export interface MadeCommand {
 export interface CommandStore {
   /** `existing`: the user has used this idempotency key for this device before; nothing was made. `missing`: the device is gone meanwhile. */
   create(command: NewCommand): Promise<MadeCommand | "missing">;
-  /** As `create`, unless so many commands wait for the device already. */
+  /** As `create`, unless `mostWaiting` commands already wait for the device. */
   enqueue(command: NewCommand, mostWaiting: number): Promise<MadeCommand | "missing" | "full">;
   find(device: DeviceKey, id: string): Promise<Command | undefined>;
   /** The user's command to this device under an idempotency key. */

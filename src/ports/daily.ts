@@ -20,7 +20,7 @@ export interface DailySent {
 
 /** Daily counters of what is sent from devices and accounts. */
 export interface DailyStore {
-  /** Counts so many more (one, unless said) to the device and to its account if both stay within their limits, atomically. */
+  /** Atomically adds `count` (one, unless given) for the device and its account, if both stay within their limits. */
   take(device: DeviceKey, day: string, kind: DailyKind, limits: DailyLimits, count?: number): Promise<DailyTaken>;
   /** The same for what is of no device. False: the limit is reached. */
   takeOfAccount(accountKey: number, day: string, kind: DailyKind, limit: number, count?: number): Promise<boolean>;

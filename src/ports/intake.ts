@@ -60,9 +60,9 @@ export interface Intake {
   submit(device: Admitted, reports: readonly Report[], receivedAt: number, done: (outcome: Outcome) => void): void;
   /** The device sent a message that holds nothing to store: it is there. */
   heard(device: Admitted, receivedAt: number): void;
-  /** True while so much waits that sockets should not be read; `onDrained` tells when to go on. */
+  /** True while too much waits to read from sockets; `onDrained` tells when to go on. */
   readonly congested: boolean;
-  /** Whether more of a device should be read: not while so much waits of it, or of its account, that others would be crowded out. `onDrained` tells when to ask again. */
+  /** Whether to read more of a device. Not while more would crowd out others, because too much of the device or its account waits. `onDrained` tells when to ask again. */
   takes(device: Admitted): boolean;
   onDrained(listener: () => void): void;
 }

@@ -1,16 +1,16 @@
 import type { Mute, MuteTarget, NewMute } from "../model/mute.ts";
 import type { Page, PageAsk } from "./pages.ts";
 
-/** Mutes of devices and rules. Each has one at most; it goes with its device or rule. */
+/** Mutes of devices and rules. A device or rule has at most one mute, which is deleted with it. */
 export interface MuteStore {
-  /** Mutes something, in place of the mute that it has. */
+  /** Stores a mute. It replaces the target's earlier one. */
   set(mute: NewMute): Promise<void>;
-  /** Those of the targets, also ones that have ended. */
+  /** The mutes of these targets, including those that have ended. */
   some(targets: readonly MuteTarget[]): Promise<readonly Mute[]>;
-  /** Those of an account that end after `now`, in the order in which things were first muted. */
+  /** The mutes of an account that end after `now`, in the order in which their targets were first muted. */
   page(accountKey: number, now: number, ask: PageAsk): Promise<Page<Mute>>;
-  /** Ends the mute of something, where it has one. */
+  /** Deletes the target's mute, if there is one. */
   remove(target: MuteTarget): Promise<void>;
-  /** Deletes those that ended before then, at most so many; how many. */
+  /** Deletes at most `limit` mutes that ended before `before`. Returns how many it deleted. */
   prune(before: number, limit: number): Promise<number>;
 }

@@ -1,4 +1,4 @@
-/** What is asked of a list: the rows that follow a place, at most so many, and of so many stored bytes unless the first one has more. */
+/** Asks a list for the rows after a place: at most `limit`, and at most `bytes` stored bytes unless the first row has more. */
 export interface PageAsk<K = number> {
   /** Absent: from the start. */
   readonly after?: K | undefined;

@@ -96,7 +96,7 @@ export interface HistoryRange {
   readonly to: number;
   /** Place after which to go on; absent: from the start. */
   readonly after?: RecordPlace;
-  /** At most so many records. */
+  /** The most records to return. */
   readonly limit: number;
   /** The device's account: those who read at the same time take turns by account. */
   readonly account: number;
@@ -155,7 +155,7 @@ export interface LocationStore {
   packedContext(device: DeviceKey, place: RecordPlace, limit: number): Promise<PackedContext>;
   /** Estimates from memory how many records of a device lie in a range of event time (inclusive). Returns infinity if too many chunks overlap the range to count them quickly. */
   countAbout(device: DeviceKey, from: number, to: number): number;
-  /** Resolves when histories can be read: after a start that may take a while, for which no device is at fault. Who asks for one waits for it, too. */
+  /** Resolves when histories can be read. After a start, that may take a while, for which no device is at fault. Whoever reads a history waits for it, too. */
   readable(): Promise<void>;
   /** Costs by the number of records of the moment. */
   moment(device: DeviceKey, time: number): Promise<Moment>;
@@ -181,13 +181,13 @@ export interface RefusedPage {
 
 /** Reports that are kept as evidence; a commit writes them. */
 export interface RefusedStore {
-  /** At most so many, after the one of that key where it is given. */
+  /** Returns at most `limit`, after the one with that key if it is given. */
   page(device: DeviceKey, limit: number, after?: number): Promise<RefusedPage>;
   /** One bounded step: deletes up to `limit` reports that arrived before a moment. How many it deleted. */
   prune(before: number, limit: number): Promise<number>;
 }
 
-/** Identifiers (ids and aliases) that an account may hold: so many for each licence, and so many in any case. */
+/** Identifiers (ids and aliases) that an account may hold: a number for each licence, and a number in any case. */
 export interface MostIdentifiers {
   readonly perLicense: number;
   readonly least: number;

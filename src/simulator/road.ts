@@ -135,7 +135,7 @@ function lengthOf(points: readonly Point[]): number {
   return sum;
 }
 
-/** Where one is after so many metres of a road, and the course there, degrees clockwise from north. */
+/** The point after a distance on a road, metres, and the course there, degrees clockwise from north. */
 export function placeOn(road: Road, metres: number): { point: Point; course: number } {
   let left = Math.max(0, metres);
   let place = { point: { x: 0, y: 0 }, course: 0 };

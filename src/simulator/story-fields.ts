@@ -22,7 +22,7 @@ export class StoryReader {
     return value;
   }
 
-  /** The items of a list, at least one and at most so many. */
+  /** The items of a list, which has from one to `most`. */
   list(value: unknown, place: string, most: number): readonly unknown[] {
     if (Array.isArray(value) && value.length > 0 && value.length <= most) return value;
     this.wrong(place, `must be a list of 1 to ${most}`);

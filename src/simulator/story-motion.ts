@@ -36,7 +36,7 @@ export class Way {
     this.#end = { ...start, speed: 0, course: last ? courseOf(last) : from.course };
   }
 
-  /** Where one is after so many ms. */
+  /** The motion after a time, ms. */
   at(elapsed: number): Motion {
     if (elapsed >= this.duration) return this.#end;
     let km = (elapsed / 3_600_000) * this.#speed;

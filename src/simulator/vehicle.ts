@@ -5,7 +5,7 @@ import { coursesOf, placeOn, type Road, type Town, townRadius } from "./road.ts"
 /** m/s²: a calm driver. */
 const acceleration = 1.6;
 const braking = 2.2;
-/** Movement is worked out in steps of at most so many seconds. */
+/** The longest step in which movement is computed, seconds. */
 const step = 0.5;
 /** Speeds at a turn and when turning back, m/s. */
 const turnSpeed = 5.5;
@@ -75,7 +75,7 @@ export class Vehicle {
     };
   }
 
-  /** Lets so many seconds pass. */
+  /** Lets time pass, seconds. */
   advance(seconds: number): void {
     for (let left = seconds; left > 0; left -= step) this.#move(Math.min(step, left));
   }

@@ -76,7 +76,7 @@ export interface NoticePauseTable {
   asked_at: number;
 }
 
-/** Of what nobody is told for a time: a device, or a rule; the other column is null. */
+/** A mute of a device or of a rule; the other of the two columns is null. */
 export interface MuteTable {
   key: Generated<number>;
   account: number;

@@ -51,7 +51,7 @@ function withoutAccent(character: string): string {
 /** Septets and UTF-16 units of a message of one part, and of each part of several, beside the header that joins them (3GPP TS 23.040, 9.2.3.24). */
 const room = { septets: { alone: 160, part: 153 }, units: { alone: 70, part: 67 } };
 
-/** Whether a text can be sent in so many parts. */
+/** Whether a text fits an SMS of `parts` parts. */
 export function fitsSms(text: string, parts: number): boolean {
   const septets = septetsOf(text);
   const [size, limits] = septets === undefined ? [text.length, room.units] : [septets, room.septets];

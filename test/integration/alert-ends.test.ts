@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { folderOf, startService } from "../support/service.ts";
 
-test("an alert closes when it is over, whether anybody is told or not; a critical one stays until it is acknowledged", async (context) => {
+test("an alert closes when it is over, even if nobody is told; a critical one stays open until it is acknowledged", async (context) => {
   const service = await startService(folderOf(context));
   context.after(() => service.stop());
   const call = async (method: string, path: string, body?: object) => {

@@ -14,7 +14,7 @@ const people = {
 } as const;
 const cut = { command: "cut", format: "Text", sms: false, encode: true, delaySeconds: 30 } as const;
 
-/** A fix at so many minutes with a speed; `arrives`: when, minutes. */
+/** A fix, `at` minutes after the start, with a speed. `arrives`: the minute of its arrival. */
 function fix(at: number, speed: number, arrives = at): Arrival {
   const report: Report = {
     type: "fix",
@@ -88,7 +88,7 @@ describe("notices", () => {
     assert.ok(lane.notices.every(({ alertId }) => alertId === lane.alerts[0]?.id));
   });
 
-  it("are made for every alert: how often somebody hears of the same is the outbox's matter", async () => {
+  it("are made for every alert; the outbox decides how often a recipient is told the same thing", async () => {
     const lane = await new AlertLane([speeding({ channels: { ...people, sms: [], webhook: [] } })]).ready();
     for (let at = 0; at < 3; at++) lane.submit([fix(at, 90), fix(at + 0.5, 50)]);
     assert.deepEqual(
@@ -237,7 +237,7 @@ describe("an alert", () => {
     }
   });
 
-  it("goes on where only what the rule is called, says and whom it tells changed", async () => {
+  it("goes on if only the rule's name, text or recipients changed", async () => {
     const fields = { name: "Fast", critical: true, text: "{{AlertText}}", channels: people, notifyWhenOver: true };
     const changed = { ...speeding({ ...fields, commands: [cut], devices: ["other", "device"] }), revision: 2 };
     const lane = await afterChange([speeding({ channels: people })], [changed]);
@@ -280,7 +280,7 @@ describe("an alert", () => {
 });
 
 describe("late fixes", () => {
-  /** A report at so many minutes that says this beside its position. */
+  /** A report, at a minute, with more than a position. */
   function saying(at: number, said: Partial<Pick<Fix, "alarms" | "readings">>, arrives = at): Arrival {
     const { report, receivedAt } = fix(at, 50, arrives);
     return { report: { ...report, ...said }, receivedAt };

@@ -6,7 +6,7 @@ import { AlertLane, type Arrival, ruleOf } from "../support/alert-lane.ts";
 const start = Date.parse("2026-11-16T08:00:00Z");
 const minute = 60_000;
 
-/** A vehicle that stands, at so many minutes. */
+/** A report, `at` minutes after the start, of a vehicle that stands. */
 function stands(at: number): Arrival {
   const time = start + at * minute;
   const place = { valid: true, latitude: 10, longitude: 10, speed: 0 } as const;
@@ -17,10 +17,10 @@ describe("whether a rule may look at a device's next report", () => {
   const speeding = (device: string, key = 1) =>
     ruleOf({ type: "speedOver", parameters: { kmh: 80 }, devices: [device] }, key);
 
-  it("is not denied while the rules are not read again after a change", async () => {
+  it("is true until the rules are read again after a change", async () => {
     const rules: AlertRule[] = [];
     const lane = await new AlertLane(rules).ready();
-    assert.equal(lane.engine.watches({ ...lane.device, accountKey: 2 }), true, "an account not heard of yet");
+    assert.equal(lane.engine.watches({ ...lane.device, accountKey: 2 }), true, "an account that is not known yet");
     assert.equal(lane.engine.watches(lane.device), false);
     const changed = async (...now: AlertRule[]) => {
       rules.splice(0, rules.length, ...now);
@@ -53,7 +53,7 @@ describe("timers", () => {
     return { lane, pass };
   }
 
-  it("of a device that was deleted are given up", async (context) => {
+  it("of a deleted device end", async (context) => {
     const { lane, pass } = await running(context);
     lane.submit([stands(1)]);
     await pass(2000);
@@ -65,7 +65,7 @@ describe("timers", () => {
     await lane.engine.stop();
   });
 
-  it("are in time also where a look shortly before found nothing", async (context) => {
+  it("are in time even if a look shortly before found nothing", async (context) => {
     const { lane, pass } = await running(context);
     lane.submit([stands(1)]);
     await pass(5 * minute - 5000);

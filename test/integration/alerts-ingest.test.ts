@@ -175,7 +175,7 @@ test("what was told of a story is what a trial tells of it, in whatever order it
         const all = told.filter(({ name }) => name === rule.name);
         const last = tried.at(-1);
         const before = all.filter(({ time }) => time <= to);
-        // What lasts may have been told of by time alone, before its beginning came.
+        // Time alone may have raised an alert before the report of the beginning came.
         const isTold = last?.phase !== "raised" || before.some(({ time }) => time >= last.time);
         const own = isTold ? before : all.slice(0, all.findIndex(({ time }) => time > to) + 1);
         compareRaised(rule, own, tried);

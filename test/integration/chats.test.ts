@@ -87,7 +87,7 @@ describe("chats", () => {
     assert.equal(JSON.stringify(ended).includes("/bot"), false);
   });
 
-  it("of Telegram have a message that it says it took, however slowly it says the rest", async () => {
+  it("of Telegram got a message if the answer begins with ok, even if the rest comes too slowly", async () => {
     const url = `http://127.0.0.1:${peer.port}`;
     const sender = createTelegramSender({ url, timeoutMs: 500 }, { log: silentLog });
     const send = (answer: string) => {
@@ -99,7 +99,7 @@ describe("chats", () => {
       assert.equal((await send(answer)).outcome, "unavailable", answer);
   });
 
-  it("of Slack get no longer texts than these take, whatever a name is made of", async () => {
+  it("of Slack get no longer texts than Slack takes, even if every character is escaped", async () => {
     const marks = "&".repeat(200);
     const id = await bench.commit([hook("slack")], { name: marks, text: "<".repeat(3000) });
     await bench.ended(id);

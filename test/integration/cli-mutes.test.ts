@@ -1,20 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
-import { dataFolder, removeFolder, type Service, startService } from "../support/service.ts";
-import { commandLine, jsonLines } from "../support/waybeam.ts";
+import { servedCommandLine } from "../support/served-command-line.ts";
+import { jsonLines } from "../support/waybeam.ts";
 
-const directory = dataFolder();
-const { waybeam } = commandLine(directory);
-let service: Service;
-
-before(async () => {
-  service = await startService(directory);
-});
-after(async () => {
-  await service?.stop();
-  removeFolder(directory);
-});
+const { waybeam, restart } = servedCommandLine();
 
 async function run(...args: string[]) {
   const { code, out, err } = await waybeam(args);
@@ -35,8 +25,7 @@ test("mutes are set, listed and ended by the command line, and survive a restart
   assert.ok(Math.abs(hours - 8) < 0.1, String(hours));
   const until = new Date(Date.now() + 86_400_000).toISOString();
   await run("mute", "rule", "Speed", "--until", until, "--critical");
-  await service.stop();
-  service = await startService(directory);
+  await restart();
   const both = await listed();
   assert.deepEqual(
     both.map(({ name, note, critical }) => [name, note, critical]),
@@ -51,7 +40,7 @@ test("mutes are set, listed and ended by the command line, and survive a restart
   assert.deepEqual(await listed(), []);
 });
 
-test("what names no moment or nothing to mute is refused", async () => {
+test("a mute is refused without a valid end, or without something to mute", async () => {
   const { usage, notFound } = exitCodes;
   for (const [args, code] of [
     [["device", "truck"], usage.code],
@@ -65,5 +54,5 @@ test("what names no moment or nothing to mute is refused", async () => {
     assert.equal((await waybeam(["mute", ...args])).code, code, args.join(" "));
   const far = await waybeam(["mute", "device", "truck", "--for", "31d"]);
   assert.notEqual(far.code, 0);
-  assert.match(far.err, /30 days ahead at most/);
+  assert.match(far.err, /at most 30 days ahead/);
 });

@@ -1,22 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
-import { dataFolder, removeFolder, type Service, startService } from "../support/service.ts";
-import { commandLine, jsonLines } from "../support/waybeam.ts";
+import { servedCommandLine } from "../support/served-command-line.ts";
+import { jsonLines } from "../support/waybeam.ts";
 
-const directory = dataFolder();
-const { waybeam } = commandLine(directory);
-let service: Service;
-
-before(async () => {
-  service = await startService(directory);
-});
-after(async () => {
-  await service?.stop();
-  removeFolder(directory);
-});
+const { service, waybeam } = servedCommandLine();
 
 /** The one object that a command prints; it must end well. */
 async function one(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -41,7 +31,7 @@ test("the operator makes an account, whose owner uses it; a wrong key opens noth
     ...["--owner", "Ana", "--email", "ana@example.com", "--country", "CO"],
   ]);
   const owner = made.owner as { email: string; keyFile: string };
-  const as = { WAYBEAM_URL: service.url, WAYBEAM_USER: owner.email, WAYBEAM_API_KEY: keyIn(owner) };
+  const as = { WAYBEAM_URL: service().url, WAYBEAM_USER: owner.email, WAYBEAM_API_KEY: keyIn(owner) };
   assert.deepEqual((await one(["account", "show"], as)).licenses, { total: 1, used: 0, free: 1 });
   assert.equal(await code(["device", "add", "north-1"], as), 0);
   assert.equal(await code(["device", "add", "north-2"], as), exitCodes.conflict.code);
@@ -74,7 +64,7 @@ test("users: added with a key, shown, changed, let in no more, removed", async (
     "a=1",
     "--key",
   ]);
-  const as = { WAYBEAM_URL: service.url, WAYBEAM_USER: email, WAYBEAM_API_KEY: keyIn(made) };
+  const as = { WAYBEAM_URL: service().url, WAYBEAM_USER: email, WAYBEAM_API_KEY: keyIn(made) };
   assert.equal(await code(["device", "list"], as), 0);
   assert.equal(await code(["device", "add", "cli-1"], as), exitCodes.denied.code);
   const changed = await one(["user", "set", email, "--privilege", "write", "--tag", "b=2", "--untag", "a"]);

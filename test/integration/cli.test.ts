@@ -1,23 +1,13 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
-import { anyPorts, dataFolder, end, freePort, removeFolder, type Service, startService } from "../support/service.ts";
-import { commandLine, ended, jsonLines } from "../support/waybeam.ts";
+import { servedCommandLine } from "../support/served-command-line.ts";
+import { anyPorts, end, freePort } from "../support/service.ts";
+import { ended, jsonLines } from "../support/waybeam.ts";
 
-const directory = dataFolder();
-const { start, waybeam } = commandLine(directory);
-let service: Service;
-
-before(async () => {
-  service = await startService(directory);
-});
-
-after(async () => {
-  await service?.stop();
-  removeFolder(directory);
-});
+const { directory, service, start, waybeam } = servedCommandLine();
 
 test("the first start leaves credentials that only their owner can read, and the commands find them", async () => {
   const file = join(directory, "credentials.json");
@@ -84,7 +74,7 @@ test("history --readings shows what came without a position too", async () => {
   assert.equal((await waybeam(["device", "add", "sensor"])).code, 0);
   const at = Date.now();
   const report = { device_id: "sensor", location: { timestamp: new Date(at).toISOString(), battery: { level: 0.5 } } };
-  const answer = await fetch(`http://127.0.0.1:${service.devicePort}/`, {
+  const answer = await fetch(`http://127.0.0.1:${service().devicePort}/`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(report),
@@ -129,7 +119,7 @@ test("a second process on the same data says so and ends; so does one whose port
   const samePort = await waybeam(["serve"], "", {
     ...anyPorts,
     WAYBEAM_DATA: other,
-    WAYBEAM_HTTP_PORT: new URL(service.url).port,
+    WAYBEAM_HTTP_PORT: new URL(service().url).port,
   });
   assert.equal(samePort.code, exitCodes.inUse.code, samePort.err);
   removeFolder(other);

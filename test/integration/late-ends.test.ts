@@ -5,7 +5,7 @@ import { fix, mail, minute, RuleLane, start } from "../support/rule-lane.ts";
 
 const speed = { type: "speedOver", parameters: { kmh: 80 } } as const;
 
-/** Alerts with what became of them: minutes of the event and of its end. */
+/** Alerts with their states: minutes of the event and of its end. */
 async function handled(lane: RuleLane, device: Admitted): Promise<readonly string[]> {
   return (await lane.alerts(device)).map(({ name, phase, time, handling: { state, endedAt } }) => {
     const end = endedAt === null ? "" : ` until ${(endedAt - start) / minute}`;
@@ -22,7 +22,7 @@ async function laneWith(context: Parameters<typeof RuleLane.open>[0]): Promise<r
   return [lane, await lane.device("d")];
 }
 
-test("what a backlog tells late is over with its end, whether anybody is told of that or not", async (context) => {
+test("an alert from a backlog closes with its end, even if nobody is told of the end", async (context) => {
   const [lane, device] = await laneWith(context);
   await lane.send(device, fix(0, 50), fix(60, 50));
   await lane.send(device, fix(10, 92), fix(20, 50), fix(30, 95), fix(31, 95), fix(40, 50));
@@ -39,7 +39,7 @@ test("what a backlog tells late is over with its end, whether anybody is told of
   ]);
 });
 
-test("an alert whose end comes late is over then", async (context) => {
+test("an alert closes when the report of its end comes late", async (context) => {
   const [lane, device] = await laneWith(context);
   await lane.send(device, fix(0, 50), fix(10, 92), { ...fix(60, 92), alarms: ["sos"] });
   await lane.send(device, fix(70, 50));
@@ -49,7 +49,7 @@ test("an alert whose end comes late is over then", async (context) => {
   assert.ok(states.includes("10 plain raised: closed until 70"), states.join());
 });
 
-test("what late records show never to have been true is nothing to see to, nor is what says so", async (context) => {
+test("an alert that late records show to be wrong closes, and its withdrawal is closed from the start", async (context) => {
   const [lane, device] = await laneWith(context);
   await lane.rule({ type: "inputActiveFor", parameters: { input: 1, minutes: 10 } }, { name: "input" });
   const input = (on: boolean) => ({ readings: { input1: on } });

@@ -34,7 +34,7 @@ function change(directory: string, sql: string): void {
 /** For SQL: numbers from 1 to 60 as `value`. */
 const series = "with recursive series (value) as (select 1 union all select value + 1 from series where value < 60)";
 
-/** Kills a command so many ms after something is so. */
+/** Kills a command some time after a condition is met. */
 async function killedOnce(child: ChildProcess, isSo: () => Promise<boolean>, ms: number): Promise<void> {
   const exit = once(child, "exit");
   while (child.exitCode === null && !(await isSo())) await pause(5);

@@ -10,7 +10,7 @@ import { SmtpPeer } from "../support/smtp-peer.ts";
 const minute = 60_000;
 const mail: NoticeTarget = { ...person, channel: "email", to: "a@example.org" };
 
-describe("notices of what is muted", () => {
+describe("notices of muted devices and rules", () => {
   let peer: SmtpPeer;
   let bench: OutboxBench;
   beforeEach(async () => {
@@ -43,7 +43,7 @@ describe("notices of what is muted", () => {
   };
   const zone = (phase: Alert["phase"]) => ({ type: "allowedZone", phase, facts: { zone: "Depot" } }) as const;
 
-  it("are suppressed until it ends, with the reason; commands go out", async () => {
+  it("are suppressed until the mute ends, with the reason; commands go out", async () => {
     const until = await mute({ device: bench.device.key }, 10);
     assert.deepEqual(await tell(), ["suppressed", `the device is muted until ${until}, by ana@example.org`]);
     assert.deepEqual(await tell({}, command), ["sent", null]);
@@ -55,7 +55,7 @@ describe("notices of what is muted", () => {
     assert.equal(peer.taken.length, 1);
   });
 
-  it("of critical alerts go out unless the mute is of these too", async () => {
+  it("of critical alerts go out unless the mute includes them", async () => {
     await mute({ device: bench.device.key }, 10);
     assert.deepEqual(await tell({ critical: true }), ["sent", null]);
     const until = await mute({ rule: bench.rule.id }, 10, { critical: true });
@@ -76,7 +76,7 @@ describe("notices of what is muted", () => {
     assert.deepEqual([ended.state, ended.countedDay], ["suppressed", null]);
   });
 
-  it("leave no older message behind that says what is so no longer", async () => {
+  it("let no older message go out that no longer tells the present state", async () => {
     assert.deepEqual(await tell(zone("raised")), ["sent", null]);
     assert.deepEqual(await tell(zone("over")), ["sent", null]);
     const [id] = await bench.commit([mail], zone("raised"));

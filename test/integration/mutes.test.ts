@@ -31,7 +31,7 @@ async function mute(url: string, body: object, token = owner) {
   return rest.call("PUT", `/api/${url}/mute`, { token, body });
 }
 
-test("a device and a rule are muted, shown, and end by hand or by themselves", async () => {
+test("mutes of a device and a rule are shown, and end by hand or by themselves", async () => {
   const [from, until] = [rest.clock.now(), inHours(2)];
   const { status, json } = await mute("devices/truck", { until, note: "in the workshop" });
   assert.equal(status, 200);
@@ -80,11 +80,11 @@ test("a rule keeps its mute when it is changed; its copy has none", async () => 
   await rest.call("DELETE", `/api/alertRules/${ruleId}/mute`, { token: owner });
 });
 
-test("what makes no sense is refused with the reason", async () => {
+test("a mute that makes no sense is refused with the reason", async () => {
   for (const [body, reason] of [
-    [{ until: inHours(0) }, "body/until: must be a moment to come"],
-    [{ until: inHours(-1) }, "body/until: must be a moment to come"],
-    [{ until: inHours(721) }, "body/until: must be 30 days ahead at most"],
+    [{ until: inHours(0) }, "body/until: must be in the future"],
+    [{ until: inHours(-1) }, "body/until: must be in the future"],
+    [{ until: inHours(721) }, "body/until: must be at most 30 days ahead"],
     [{ until: "tomorrow" }, undefined],
     [{}, undefined],
     [{ until: inHours(1), note: "x".repeat(2001) }, undefined],
@@ -99,7 +99,7 @@ test("what makes no sense is refused with the reason", async () => {
   assert.deepEqual((await get("/api/mutes")).mutes, []);
 });
 
-test("a user sees and changes the mutes of what it sees", async () => {
+test("a user sees and changes the mutes of the devices and rules that the user sees", async () => {
   const token = await rest.userToken({ privileges: ["write"], deviceId: "van" });
   await mute("devices/truck", { until: inHours(1) });
   await mute(`alertRules/${ruleId}`, { until: inHours(1) });

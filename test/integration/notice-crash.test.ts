@@ -78,7 +78,7 @@ describe("killed at random moments while alerts and their notices flow", () => {
       WAYBEAM_MAIL_FROM: "alerts@waybeam.example",
       WAYBEAM_MAIL_CONNECTIONS: String(connections),
       WAYBEAM_WEBHOOKS_ALLOW_PRIVATE: "on",
-      // All tell one recipient the same.
+      // All notices tell one recipient the same thing.
       WAYBEAM_NOTICES_PAUSE_MINUTES: "0",
     });
   /** What is done to the store while no service has it. */
@@ -101,7 +101,7 @@ describe("killed at random moments while alerts and their notices flow", () => {
     assert.ok(device);
     const [rule] = await store.alertRules.list(device.accountKey);
     assert.ok(rule);
-    // Critical, so that none of the day's places is kept for others.
+    // Critical, so that all of the day's places are for these alerts.
     const fields = { id: unique(`${deviceId}-`), ruleKey: rule.key, ruleId: rule.id, critical: true };
     const alert = newAlert(device.key, 1, fields);
     const notices = Array.from({ length: count }, (_, index) =>

@@ -87,7 +87,7 @@ describe("pauses between messages about the same", () => {
     assert.equal((await bench.until(second.id, ({ finishedAt }) => finishedAt !== null)).state, "sent");
   });
 
-  it("are of one alarm: nobody misses a crash because the tracker was towed a minute before", async () => {
+  it("are kept for each alarm: nobody misses a crash because the vehicle was towed a minute before", async () => {
     const alarm = (name: string, code = {}) => ({ type: "alarm", facts: { alarm: name, ...code } }) as const;
     const others = ["7", "8"].map((code) => alarm("general", { code }));
     for (const facts of [alarm("tow"), alarm("crash"), ...others])

@@ -37,7 +37,7 @@ async function post(url: string, body: object): Promise<void> {
 
 const get = (url: string, as = token) => rest.call("GET", url, { token: as });
 
-/** All entries of a list by pages of so many. */
+/** All entries of a list, by pages of one size. */
 async function paged(url: string, name: string, limit: number, as = token, between = async () => {}) {
   const all: { id: string }[] = [];
   for (let cursor = ""; ; ) {

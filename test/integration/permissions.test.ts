@@ -105,7 +105,7 @@ const target = { name: "Target", email: "target@example.com", country: "CO", tim
 const accountOwner = { ...target, email: "Owner@example.com" };
 const rule = { name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: ["held"] };
 const zone = { name: "Depot", geometry: { type: "Point", coordinates: [-74, 4.7], radius: 0.5 } };
-// The service's clock is a day ahead.
+// In the future of the service's clock, which is a day ahead.
 const mute = { until: new Date(Date.now() + 3 * 86_400_000).toISOString() };
 const bodies: Readonly<Record<string, unknown>> = {
   requestToken: {},

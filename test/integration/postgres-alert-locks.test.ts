@@ -10,7 +10,7 @@ import { makeAccount, makeDevice, now } from "../contract/store/harness.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { silentLog } from "../support/silent-log.ts";
 
-it("notices that are sent and alerts that are acknowledged wait for each other in one order", {
+it("the ends of notices and acknowledgements of their alerts lock rows in the same order", {
   skip: noPostgres,
 }, async () => {
   const server = await PostgresServer.start({ settings: [["deadlock_timeout", "100ms"]] });
@@ -27,7 +27,7 @@ it("notices that are sent and alerts that are acknowledged wait for each other i
   assert.ok(first !== undefined && second !== undefined);
   for (const { key } of [first, second]) assert.equal(await notices.claim(key, now, undefined), "claimed");
   const keys = await Promise.all(made.map(async ({ id }) => (await alerts.find(id))?.key ?? 0));
-  /** Until so many sessions wait for a row. */
+  /** Resolves when `count` sessions wait for a lock. */
   const waiting = async (count: number) => {
     const asked = sql<{
       waits: number;
@@ -38,7 +38,7 @@ it("notices that are sent and alerts that are acknowledged wait for each other i
   const sent = { state: "sent", reason: null, peerId: null, dueAt: 0 } as const;
   let ends: Promise<readonly string[]> | undefined;
   let acknowledged: Promise<void> | undefined;
-  // While this is held, the group has locked what stands before it and waits.
+  // While this transaction holds the second notice, the group has locked the first one and waits.
   await tables.transaction().execute(async (transaction) => {
     const held = transaction.updateTable("notice").set({ peer_id: "held" }).where("key", "=", second.key);
     await held.execute();

@@ -19,7 +19,7 @@ async function withHook({ closing }: Beside): Promise<HttpPeer> {
   return hook;
 }
 
-/** An SMS gateway, which is the hook, and what the service has to know of it. */
+/** The settings for an SMS gateway, which is the hook. */
 async function withGateway(beside: Beside): Promise<Values> {
   const { port } = await withHook(beside);
   return {

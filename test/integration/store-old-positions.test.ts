@@ -93,7 +93,7 @@ test("the same whichever calls fail, are done unheard, or kill their worker", { 
     deleted += one.deleted;
     await one.end();
   }
-  // One round alone may have so many faults that nothing is old enough in what can be deleted.
+  // The faults of a single round may leave nothing that is old enough and can be deleted.
   assert.ok(deleted > 0);
 });
 

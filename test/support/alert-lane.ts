@@ -83,7 +83,7 @@ export class AlertLane {
   readonly engine: RuleEngine;
   readonly alerts: Alert[] = [];
   readonly notices: NewNotice[] = [];
-  /** What became of what was raised. */
+  /** The states of the raised alerts. */
   readonly handling = new Map<Alert, ToldAlert["handling"]>();
   /** Names of the rules whose alerts stand at a location, by its time. */
   readonly atLocations: [number, string][] = [];

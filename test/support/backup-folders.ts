@@ -16,7 +16,7 @@ import { commandLine } from "./waybeam.ts";
 
 const hashed = (made: LocationRecord) => ({ ...made, hash: contentHashOf(made) });
 
-/** A stopped data folder with devices that have so many positions each. */
+/** A stopped data folder with devices that have a number of positions each. */
 export async function filled(
   context: TestContext,
   devices = 3,

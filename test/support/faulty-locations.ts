@@ -72,7 +72,7 @@ export async function faulty(context: TestContext, directory: string) {
   return { locations, writer, reader };
 }
 
-/** The same in a new folder, with so many devices. */
+/** The same in a new folder, with a number of devices. */
 export async function faultyWith(context: TestContext, count: number) {
   const directory = folder(context);
   const store = await openStore(directory);

@@ -26,7 +26,7 @@ export class NameServer {
     return `127.0.0.1:${this.#socket.address().port}`;
   }
 
-  /** Waits until it has been asked for so many different names. */
+  /** Waits until it was asked for a number of different names. */
   async askedFor(count: number): Promise<void> {
     while (new Set(this.asked).size < count) await once(this.#socket, "message");
   }

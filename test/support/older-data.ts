@@ -24,7 +24,7 @@ const handledColumns = [
   "closed_note",
 ];
 
-/** Statements of either engine that take back what migrations after 0022, the packed rows, did. */
+/** SQL, for either engine, that undoes the migrations after 0022 (packed rows). */
 export const backToPackedRows = [
   "drop table mute",
   "drop table notice_pause",

@@ -22,7 +22,7 @@ export const minute = 60_000;
 /** A recipient of e-mail. */
 export const mail = { to: "ops@example.org", language: null, timeZone: null, units: "metric" } as const;
 
-/** Ingest with rules on a real store; time goes as the test says. */
+/** Ingest with rules on a real store. The test sets the clock. */
 export class RuleLane {
   now = start;
   readonly directory = dataFolder();
@@ -115,7 +115,7 @@ export class RuleLane {
     return Number(/^waybeam_alert_reviews (\d+)/m.exec(text ?? "")?.[1]);
   }
 
-  /** The rules were changed in the store. */
+  /** Tells the service that rules in the store have changed. */
   rulesChanged(): void {
     this.bus.publish({ type: "rulesChanged", accountKey: 1 });
   }
@@ -148,7 +148,7 @@ export class RuleLane {
     return new Promise((resolve) => this.ingest.submit(device, reports, this.now, resolve));
   }
 
-  /** What a trial of a rule finds in all that is stored up to a moment. */
+  /** The alerts that a trial of a rule finds up to a time. */
   async tried(device: Admitted, rule: AlertRuleFields, to: number): Promise<readonly Alert[]> {
     const clock = { now: () => this.now, monotonic: () => this.now };
     const { locations, geofences, accounts } = this.store;
@@ -164,7 +164,7 @@ export class RuleLane {
     return this.store.notices.list(device.key, { limit: 100_000 });
   }
 
-  /** Until the rules have seen all late records of a device in their place. */
+  /** Resolves when the reviews of a device's late records are done. */
   async reviewed({ key }: Admitted): Promise<void> {
     for (;;) {
       const [state] = await this.store.locations.states([key]);
@@ -192,7 +192,7 @@ export class RuleLane {
   }
 }
 
-/** A report so many minutes after the start. */
+/** A report, `at` minutes after the start. */
 export function fix(at: number, speed: number, changes: Partial<Fix> = {}): Fix {
   const place = { valid: true, latitude: 4.6 + at / 10_000, longitude: -74.1 };
   return {

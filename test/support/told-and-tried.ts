@@ -69,7 +69,7 @@ export function compareNotices(
     const first = told.find(({ phase, time, type }) => phase === "raised" && time === one.time && type === one.type);
     if (first === undefined || !noticed.has(first.id)) continue;
     for (const other of stand.get(keyOf(one)) ?? []) {
-      // What was known to have ended between is another.
+      // If its end was known by then, it is another alert.
       const known = told.filter(({ phase, raisedAt }) => phase === "over" && raisedAt <= one.raisedAt);
       const end = [...ends, ...known].reduce(
         (first, { time }) => (time >= other.time ? Math.min(first, time) : first),
@@ -81,7 +81,7 @@ export function compareNotices(
   }
 }
 
-/** Nothing stands open that is withdrawn, or that lasts and is over. */
+/** Checks that no alert is open that was withdrawn or is over. */
 export function compareOpen(
   rule: Pick<AlertRule, "name" | "type">,
   told: readonly Alert[],
@@ -94,7 +94,7 @@ export function compareOpen(
   for (const alert of open) {
     const isTold = stand.get(keyOf(alert))?.some(({ time }) => time === alert.time);
     assert.ok(isTold, `${rule.name} is withdrawn and open:\n${shown([alert])}`);
-    // At the same moment, what was raised before may have ended.
+    // An end at the same moment may be that of the alert before.
     const isOver = ends.some(({ time }) => time > alert.time);
     assert.ok(!isOver, `${rule.name} is over and open:\n${shown([alert])}`);
   }

@@ -76,7 +76,7 @@ export class TroubledStore {
   /** What is stored of one moment. */
   readMoment = async (): Promise<Moment> => ({ hashes: [] });
 
-  /** When histories can be read. */
+  /** Resolves when histories can be read. */
   readable = async (): Promise<void> => undefined;
 
   /** Records that are said to be stored in any range of time. Undefined: those of the history. */

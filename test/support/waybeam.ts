@@ -40,7 +40,7 @@ export async function ended(child: ChildProcess): Promise<Ended> {
   return { code, out, err };
 }
 
-/** Kills a command so many ms after it has locked the folder: most of its time goes into starting. */
+/** Kills a command `ms` after it has locked the folder: most of its time goes into starting. */
 export async function killedAfter(child: ChildProcess, folder: string, ms: number): Promise<void> {
   const locked = () => {
     try {

@@ -13,15 +13,18 @@ const keptDays = 1;
 const keptFrom = beginning - 10_000 - keptDays * dayMs;
 /** A tracker's first messages, each of a second, that are old. */
 const oldMessages = 150;
-/** When a tracker has sent so many, what it sends late is not old, and it reports of the last 24 hours: that the clock is right must be seen before anything is deleted. */
+/**
+ * Messages after which a tracker's late reports are no longer old, and its reports are of the last 24 hours. The service must see that its clock is right before it deletes
+ * anything.
+ */
 const newMessages = oldMessages + 250;
 
 /** How long the service deletes at most before it is killed, ms. */
 const workMs = 1500;
 const killsInARow = 2;
-/** A run of deletions that nobody disturbs takes less, ms. */
+/** Longer than an undisturbed run of deletions takes, ms. */
 const runMs = 10_000;
-/** A device that is being sealed for longer than a run retries is left to the next run. */
+/** The most runs until everything old is deleted: a run leaves a device to the next one if sealing the device takes longer than the run retries. */
 const mostRuns = 6;
 const cuts: readonly (Cut | undefined)[] = [undefined, "nothing", "some", "sectors"];
 

@@ -68,7 +68,7 @@ export function slopeOf(series: Series, from: number, change: number, until: num
   return median(slopes.sort((left, right) => left - right));
 }
 
-/** Whether the level still moves by more than so much within the readings since a moment, or within the `least` last ones: medians, so that waves are nothing. */
+/** Whether the level still moves by more than an amount within the readings since a moment, or within the `least` last ones. Compares medians, so waves do not count. */
 export function goesOn(
   series: Series,
   sign: -1 | 1,

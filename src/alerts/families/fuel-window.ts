@@ -5,22 +5,22 @@ import { minuteMs, minutesOf, rounded, within } from "./check.ts";
 import { amountOf, checkAmount, type FuelAmount, fuelNeeds, fuelOf } from "./fuel-level.ts";
 import { apart, goesOn, median, noiseOf, type Series, slopeOf, spanOf, valuesIn } from "./fuel-series.ts";
 
-/** So many readings are kept, and within a rule's minutes no more than that, evenly; more tell no more of a tank, and each is stored with the device. */
+/** The most readings that are kept. If a rule's minutes have more, they are thinned evenly: more tell no more of a tank, and each is stored with the device. */
 const readingsKept = 24;
 /** Readings at a standstill that tell the level; and while driving, when the fuel sloshes. */
 const stillReadings = 3;
 const movingReadings = 7;
 /** Readings before the change that tell the level then. */
 const movingBase = 5;
-/** A change must be so many times as great as the noise of the readings that tell it. */
+/** A change must be this many times as great as the noise of the readings that tell it. */
 const noiseTimes = 8;
-/** And greater than the rule's amount by so many times the noise: a slope and the noise are not taken for it together. */
+/** A change must exceed the rule's amount by this many times the noise, so that a slope and the noise together do not pass for a change. */
 const noiseMargin = 2;
-/** The same where use had to be reckoned out of it, which noise makes uncertain. */
+/** The same if use was subtracted, which noise makes uncertain. */
 const usedMargin = 6;
-/** Where the readings are noisy, more of them tell a level, up to so many. */
+/** The most readings that tell a level, if they are noisy. */
 const noisyReadings = 10;
-/** A change that is older than the rule's minutes, or came over a gap, is looked for so many readings before those that tell the level. */
+/** How many readings, before those that tell the level, are searched for the end of a change over a gap or one older than the rule's minutes. */
 const lookedBack = 3;
 /** A level that goes on by more than this has not settled; less is the noise of a sensor at a standstill. */
 const settledWithin = 1;
@@ -53,7 +53,7 @@ interface Change {
 }
 
 /**
- * A type that asks whether a tank's level fell (-1) or rose (1) by so much within so many minutes, or between two readings that are farther apart than that.
+ * A type that asks whether a tank's level fell (-1) or rose (1) by the rule's amount within the rule's minutes, or between two readings that are farther apart.
  * The level is a median: of the last 3 readings where the vehicle stood, of 7 where it drove. It is compared with the medians before it, and all readings on one side
  * must be apart from all on the other, and the change several times their noise, so that neither single readings that are off nor waves in the tank make an alert. It is
  * told when the level has settled, so that it tells the whole amount; a level that does not settle, or of which nothing more is heard, is told when the first reading of
@@ -67,7 +67,7 @@ export function fuelChange(sign: -1 | 1): RuleType<"fuelDecrease"> & RuleType<"f
       ...checkAmount("points", points, litres, 1),
       ...within("minutes", minutes, 1, 1440),
     ],
-    // Over a gap, a change may be longer than the rule's minutes.
+    // Over a gap, a change may take longer than the rule's minutes.
     tellsOfMs: ({ minutes: most }: AlertParameters["fuelDecrease"], { minutes }) =>
       Math.max(most, typeof minutes === "number" ? minutes : 0) * minuteMs,
     needs: ({ tank, points, litres }: AlertParameters["fuelDecrease"]) =>
@@ -185,7 +185,7 @@ function changeIn(series: Series, wanted: Wanted, told: number, standing: boolea
   );
 }
 
-/** How a change is looked for: with so many readings on either side at least. */
+/** How to look for a change. `least`: the fewest readings on either side. */
 interface Looking {
   readonly told: number;
   readonly standing: boolean;

@@ -10,7 +10,7 @@ const beganAt = 0;
 const movedLast = 1;
 const standsSince = 2;
 
-/** A drive: it goes on from when the device moved first until it has stood for so long. */
+/** A drive: it goes on from when the device first moved until it has stood for a time. */
 export interface Drive {
   readonly began: number;
   readonly moved: number;

@@ -99,7 +99,7 @@ export function thresholdOf<T extends AlertType>(
   return ruleTypes[type].threshold?.(parameters);
 }
 
-/** How long before an alert with these facts what it tells of may have begun, ms. */
+/** How long before an alert with these facts its event may have begun, ms. */
 export function tellsOfMs<T extends AlertType>(type: T, parameters: AlertParameters[T], facts: AlertFacts): number {
   return ruleTypes[type].tellsOfMs?.(parameters, facts) ?? 0;
 }

@@ -10,7 +10,7 @@ import { printLines, printOne, tellWarnings } from "../print.ts";
 import { findRule, rulePath } from "../rules.ts";
 import { isRecord, plain, table } from "../text.ts";
 
-/** `waybeam mute ...`: of what nobody is told for a time. */
+/** `waybeam mute ...`: devices and rules of whose alerts nobody is told for a time. */
 export function addMute(program: Command, host: Host): void {
   const mute = program.command("mute").description("tell nobody of the alerts of a device or a rule for a time");
   addKind(mute, host, "device");
@@ -42,7 +42,7 @@ function addKind(mute: Command, host: Host, kind: Kind): void {
     .addOption(new Option("--for <time>", "for how long: 90m, 8h, 7d; 30d at most").conflicts("until"))
     .option("--until <time>", "until when: RFC 3339, UTC where it has no offset")
     .option("--note <text>", "what others should know")
-    .option("--critical", "critical alerts too")
+    .option("--critical", "mute critical alerts, too")
     .option("--json", "JSON, as the API gives it")
     .addHelpText("after", examples(`waybeam mute ${kind} ${shown[kind]} --for 8h --note "in the workshop"`))
     .action(async (given: string, options: MuteOptions, command: Command) => {

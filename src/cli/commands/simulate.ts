@@ -41,7 +41,7 @@ export function addSimulate(program: Command, host: Host): void {
     .option("--seed <text>", "the same seed gives the same devices on the same roads", "waybeam")
     .option(
       "--count <reports>",
-      "end when each device sent so many and all arrived; otherwise Ctrl-C ends it",
+      "end when each device has sent this number and all have arrived; otherwise Ctrl-C ends it",
       integer(1, 1e9),
     )
     .option(
@@ -66,7 +66,7 @@ export function addSimulate(program: Command, host: Host): void {
     )
     .option(
       "--speed-up <factor>",
-      "with --scenario: so many times as fast; the story then begins that much in the past, and ends now",
+      "with --scenario: how many times as fast; the story begins earlier and ends now",
       factor,
     )
     .option("--json", "the summary as one JSON object")

@@ -49,7 +49,7 @@ function takeTurns(route: RouteOptions, turns: RecordTurns): void {
   ];
 }
 
-/** A handler that answers later is given so long. */
+/** Limits the time of a handler that answers later. */
 function limitTime(route: RouteOptions, timeoutMs: number): void {
   const { handler } = route;
   route.handler = function limited(request, reply) {

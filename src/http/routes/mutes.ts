@@ -27,7 +27,7 @@ const kinds = {
   },
 } as const;
 const held =
-  "Alerts are found and stored all the same, and commands go out. Notices that are due meanwhile, also those that wait, are `suppressed`, with a `reason` that names the mute.";
+  "Rules still raise alerts, the service stores them, and commands go out. A notice that is due during the mute is `suppressed`, with a `reason` that names the mute.";
 
 /** GET, PUT and DELETE of the mute of a device and of a rule, and GET /api/mutes. */
 export function mutesRoutes(app: App, plain: FastifyInstance, services: Services): void {
@@ -43,7 +43,7 @@ export function mutesRoutes(app: App, plain: FastifyInstance, services: Services
       operationId: "listMutes",
       tag: "Alerts",
       summary: "List what is muted",
-      description: "Of the devices and rules that the user sees.",
+      description: "The mutes in force of all devices and rules that the user sees.",
       permission: "see",
       input: { querystring: PageQuery },
       ok: { 200: MutesAnswer },
@@ -89,7 +89,7 @@ function setRoute(app: App, kind: keyof typeof kinds, { mutes }: Services): void
       operationId: `mute${name}`,
       tag: "Alerts",
       summary: `Mute ${what} for a time`,
-      description: `In place of the mute that it has. ${held}`,
+      description: `Replaces an earlier mute. ${held}`,
       permission: "write",
       input: { params, body: MuteRequest },
       ok: { 200: MuteAnswer },
@@ -111,7 +111,8 @@ function removeRoute(app: App, kind: keyof typeof kinds, { mutes }: Services): v
       operationId: `unmute${name}`,
       tag: "Alerts",
       summary: `End the mute of ${what}`,
-      description: "What was suppressed meanwhile stays so; it can be sent again by hand.",
+      description:
+        "Succeeds even if there is no mute. Notices that the mute suppressed stay so; they can be sent again by hand.",
       permission: "write",
       input: { params },
       ok: { 200: DoneAnswer },

@@ -36,13 +36,13 @@ export interface CommitRequest {
   readonly asOf?: number | undefined;
 }
 
-/** What a rule had raised at a device up to a moment has ended then; or one alert of it, by its id, is withdrawn. */
+/** The end of all open alerts of a rule and device up to a time; or the withdrawal of one alert, by its id. */
 export interface EndedAlerts {
   readonly device: DeviceKey;
   readonly rule: number;
   readonly time: number;
   readonly foundAt: number;
-  /** Empty: none. */
+  /** Id of the withdrawn alert; empty: none is withdrawn. */
   readonly withdrawn: string;
 }
 

@@ -17,7 +17,7 @@ export const mutes: Migration = {
       .addColumn("critical", int, (column) => column.notNull())
       .execute();
     await schema.createIndex("mute_account").on("mute").columns(["account", "key"]).execute();
-    // For the deletion of those that have ended.
+    // For the deletion of mutes that have ended.
     await schema.createIndex("mute_until").on("mute").column("until").execute();
   },
 };

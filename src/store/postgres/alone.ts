@@ -11,7 +11,7 @@ import type { ServerAddress } from "./url.ts";
 const tryMs = 100;
 /** How long another program is waited for, ms. */
 const patienceMs = 60_000;
-/** While the work goes on, the server is asked so often whether it still answers, ms. */
+/** Time between two questions to the server whether it still answers, while the work goes on, ms. */
 const askMs = 2000;
 
 const tryLock = `select pg_try_advisory_lock(${locks.opening}) as locked`;

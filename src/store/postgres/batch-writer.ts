@@ -63,7 +63,7 @@ const sql = {
       from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[]) with ordinality
         as new (device, first, last, count, data, crc, place)`,
   },
-  // Locked in the order of their keys, as those who acknowledge alerts lock them. What ends an alert twice ends it the first time; one that is withdrawn closes, whatever it is.
+  // Locks the alerts in the order of their keys, as an acknowledgement does. The first of two ends of an alert counts. A withdrawn alert closes even if it is critical.
   endAlerts: {
     name: "end_alerts",
     sql: `with open as (

@@ -1,6 +1,6 @@
 /**
- * What an `update alert` of either engine sets where what an alert tells has ended: it closes by itself. A critical one stays open until somebody has
- * acknowledged it. `time`, `found` and `gone` are expressions; the last says that it was never so, which closes it whatever it is.
+ * What an `update alert` of either engine sets at the end of an alert: the alert closes by itself. A critical one stays open until somebody has
+ * acknowledged it. `time`, `found` and `gone` are expressions. If `gone` is true, the alert is withdrawn, and closes even if it is critical.
  */
 export function endedColumns(time: string, found: string, gone = "false"): string {
   const closes = `(critical = 0 or state = 1 or ${gone})`;

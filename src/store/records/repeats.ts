@@ -19,7 +19,7 @@ const placeBits = 11;
 /** Where four bytes stood, by their hash. */
 const places = new Int32Array(2 ** placeBits);
 
-/** The most bytes that packing so many bytes takes. */
+/** The most bytes that packing `length` bytes takes. */
 export function roomFor(length: number): number {
   return length + Math.ceil(length / 255) + 16;
 }
@@ -99,7 +99,7 @@ function putMore(room: Uint8Array, start: number, more: number): number {
   return to;
 }
 
-/** Unpacks what `packRepeats` packed of so many bytes. Throws `RecordsDamaged`. */
+/** Unpacks what `packRepeats` made of `length` bytes. Throws `RecordsDamaged`. */
 export function unpackRepeats(packed: Uint8Array, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   const steps = new Steps(packed);

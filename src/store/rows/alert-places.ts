@@ -91,7 +91,7 @@ async function foundAfter(own: Alerts, wanted: AlertsWanted, after: number, limi
   return cut(places, limit, end);
 }
 
-/** The place of that number; undefined: there are not so many. */
+/** The place of that number; undefined: there are fewer. */
 function nth(places: SelectQueryBuilder<Schema, "alert", AlertKey>, number: number): Promise<AlertKey | undefined> {
   return places
     .offset(number - 1)

@@ -181,7 +181,7 @@ export class AlertRuleRows implements AlertRuleStore {
     let rule = this.#database.deleteFrom("alert_rule").where("key", "=", key);
     if (read !== undefined) rule = rule.where("revision", "=", read);
     const deleted = await rule.returning("id").execute();
-    // A mute that is left by a crash in between mutes nothing, and is deleted after its end.
+    // A crash in between may leave a mute. Such a mute applies to nothing, and is deleted after its end.
     await unmute(this.#database, deleted);
     if (deleted.length > 0) return true;
     if (read !== undefined) await this.#checkGone(key);
@@ -246,7 +246,7 @@ export class AlertRuleRows implements AlertRuleStore {
   }
 }
 
-/** Mutes of rules go with them. */
+/** Deletes the mutes of deleted rules. */
 async function unmute(database: Kysely<Schema>, removed: readonly { readonly id: string }[]): Promise<void> {
   for (const { id } of removed) await database.deleteFrom("mute").where("rule", "=", id).execute();
 }

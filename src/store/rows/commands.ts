@@ -106,7 +106,7 @@ async function deleteUnqueued(transaction: Transaction<Schema>, keys: readonly n
 /** Records that one new command deletes at most: more than one, so that a device that has far too many, from before there was a bound, comes down to it. */
 const deletedAtOnce = 10;
 
-/** Deletes the oldest records of a device that ended, beyond so many of it; some of them, where there are many. Looks at no more of the index than the bound and those that wait. */
+/** Deletes the oldest records of a device that ended, beyond the `most` newest; only some of them if there are many. Looks at no more of the index than the bound and those that wait. */
 async function makeRoom(database: Kysely<Schema>, device: DeviceKey, most: number): Promise<void> {
   const ofThis = database.selectFrom("command").select("key").where("device", "=", device);
   const beyond = await ofThis.orderBy("key", "desc").limit(1).offset(most).executeTakeFirst();

@@ -7,7 +7,7 @@ import type { Schema } from "../schema.ts";
 import type { MuteRow } from "../schema-alerts.ts";
 import { bytesOf, pageByKey } from "./pages.ts";
 
-/** Targets of one question. */
+/** The most targets that one query names. */
 const atOnce = 500;
 
 /** Mutes of devices and rules. */
@@ -65,7 +65,7 @@ export class MuteRows implements MuteStore {
 
   async prune(before: number, limit: number): Promise<number> {
     const ended = this.#database.selectFrom("mute").select("key").where("until", "<", before).limit(limit);
-    // The moment again, which PostgreSQL looks at anew: one that was set again meanwhile stays.
+    // Asks for `until` again, because PostgreSQL evaluates this condition anew: a mute that was meanwhile set again stays.
     const [deleted] = await this.#database
       .deleteFrom("mute")
       .where("key", "in", ended)

@@ -36,11 +36,11 @@ export async function askPause(
   };
 }
 
-/** Notes a message that does not go out. Where its subject has no row, nothing of it waits. */
+/** Notes a message that does not go out. If its subject has no row, no message about it waits. */
 export function passOver(database: Kysely<Schema>, key: number, { subject, time }: PauseAsk): Promise<void> {
   return database.transaction().execute(async (transaction) => {
     const hash = hashOf({ subject });
-    // Also for the lock of the row.
+    // An update that changes nothing, because it locks the row.
     const found = await transaction
       .updateTable("notice_pause")
       .set((set) => ({ data: set.ref("data") }))

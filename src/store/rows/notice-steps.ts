@@ -67,7 +67,7 @@ export class NoticeSteps {
     const note = outcome.state === "sent" ? [noteChannel(this.#database, key, owner).compile()] : [];
     const ends = outcome.state === "failed" || outcome.state === "suppressed";
     const last = ends ? finish.where("counted_day", "is", null) : finish;
-    // By its key: notices have the order of their alerts, in which those who acknowledge or end alerts lock them.
+    // The key is the place in the group: notices have the order of their alerts, and whoever acknowledges or ends alerts locks them in this order.
     const changed = await this.#groups.run(key, [...note, last.compile()]);
     const recorded = (changed.at(-1) ?? 0) > 0 || (ends && (await this.#giveUp(key, outcome, now)));
     return recorded ? "recorded" : "lost";
@@ -126,7 +126,7 @@ function isFirstTry({ attempts, resends, counted_day }: NoticeRow): boolean {
 
 /** Whether the day has places left that are kept for critical alerts. */
 async function hasRest(transaction: Transaction<Schema>, claimed: NoticeRow, { whole, ...places }: DayPlaces) {
-  // What it held was given back by the question before.
+  // The statement before gave back the places that the notice held.
   const row = { ...claimed, counted_day: null };
   if (whole === undefined || (await takeDay(transaction, row, { ...places, ...whole })) !== "taken") return false;
   await giveBackDay(transaction, { ...row, counted_day: places.day, counted_places: places.count ?? 1 });

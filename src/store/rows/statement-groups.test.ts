@@ -49,7 +49,7 @@ test("what is asked for in a rest goes together after it, and after a rest in wh
   assert.deepEqual(written.at(-1), ["d"]);
 });
 
-test("a group goes by the places of its steps, and those of one place stay in their order", async () => {
+test("the steps of a group run in the order of their places, and those with the same place in the order of the calls", async () => {
   const written: string[] = [];
   const groups = new StatementGroups(async (statements) => {
     written.push(...statements.map(({ sql }) => sql));

@@ -15,7 +15,7 @@ const restMs = 10;
 
 /** One caller's statements. */
 interface Step {
-  /** Where it stands in its group. */
+  /** Its place in the order of the group. */
   readonly place: number;
   readonly statements: readonly CompiledQuery[];
   resolve(changed: readonly number[]): void;
@@ -40,8 +40,8 @@ export class StatementGroups {
   }
 
   /**
-   * Runs the statements of one step, all or none, after those of all earlier steps of the same place. Returns how many rows each changed. A group goes by places: on an engine with locks,
-   * whoever locks the same rows in another order could wait for a group that waits for it.
+   * Runs the statements of one step, all or none, after those of all earlier steps with the same place. Returns how many rows each changed. The steps of a group run in the
+   * order of their places: an engine with locks could otherwise have a deadlock between a group and somebody who locks the same rows in another order.
    */
   run(place: number, statements: readonly CompiledQuery[]): Promise<readonly number[]> {
     return new Promise((resolve, reject) => {

@@ -38,7 +38,7 @@ export function geofenceFields(changes: Partial<GeofenceFields> = {}): GeofenceF
   };
 }
 
-/** An alert that a fix at so many seconds raised. */
+/** An alert that a fix at a second raised. */
 export function newAlert(device: DeviceKey, seconds: number, changes: Partial<Alert> = {}): Alert {
   return {
     id: unique("alert-"),

@@ -230,7 +230,7 @@ export function accountAlertContract(store: () => Store): void {
       assert.deepEqual(await store().alerts.ofAccount(account + 1000, ids), []);
     });
 
-    it("that are withdrawn close, each by itself and also where they are critical, with the line that says so", async () => {
+    it("close when they are withdrawn, even critical ones, and no others close with them", async () => {
       const { key: account } = await makeAccount(store());
       const { key } = await makeDevice(store(), account);
       const raised = (age: number, critical = false) => newAlert(key, age, { ruleKey: 91, critical });
@@ -268,7 +268,7 @@ export function accountAlertContract(store: () => Store): void {
       ]);
     });
 
-    it("end at the first of the ends that come with one commit, in whatever order these are", async () => {
+    it("end at the first of the ends in one commit, whatever their order", async () => {
       const { key: account } = await makeAccount(store());
       const { key } = await makeDevice(store(), account);
       const [first, second] = [newAlert(key, 1), newAlert(key, 3)];

@@ -23,7 +23,7 @@ export function muteContract(store: () => Store, reopen: () => Promise<void>): v
     const some = async (...targets: readonly MuteTarget[]) =>
       (await store().mutes.some(targets)).map(({ key: _key, ...rest }) => rest);
 
-    it("keep every field, over a restart too; the next one of the same takes its place", async () => {
+    it("keep every field, even over a restart; a second mute of a target replaces the first", async () => {
       const { account, device, rule } = await world();
       const other = await world();
       const full = mute(account, device, { note: "in the workshop ñ", critical: true });
@@ -58,7 +58,7 @@ export function muteContract(store: () => Store, reopen: () => Promise<void>): v
       assert.deepEqual([rest.rows.map(({ target }) => target), rest.more], [[rule], false]);
     });
 
-    it("go with their device or rule, and some time after their end", async () => {
+    it("are deleted with their device or rule, and some time after their end", async () => {
       const { account, device, rule, ruleKey } = await world();
       const second = await world();
       for (const each of [mute(account, device), mute(account, rule), mute(second.account, second.rule)])

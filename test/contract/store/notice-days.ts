@@ -10,7 +10,7 @@ const yesterday = "2026-11-20";
 const failed: NoticeOutcome = { state: "failed", reason: "refused", peerId: null, dueAt: 0 };
 const again: NoticeOutcome = { state: "queued", reason: "busy", peerId: null, dueAt: now + 60_000 };
 
-/** The places of a day that notices take. */
+/** Notices take places of a day. */
 export function noticeDayContract(store: () => Store): void {
   const device = async () => (await makeDevice(store(), (await makeAccount(store())).key)).key;
   const claim = (notice: Notice, limit = 100, day = today) => store().notices.claim(notice.key, now, { day, limit });
@@ -20,7 +20,7 @@ export function noticeDayContract(store: () => Store): void {
     (await store().notices.due(channel, at, { limit: 10_000 })).notices.filter((notice) => notice.device === key);
 
   describe("notices of a day", () => {
-    it("of 50 that are claimed at once as many are sent as the day has places, and no more", async () => {
+    it("that are claimed at once take no more places than the day has", async () => {
       const key = await device();
       const alert = newAlert(key, 1);
       const wishes = Array.from({ length: 100 }, (_, index) => newNotice(alert, { target: index % 2 ? sms : email }));
@@ -41,7 +41,7 @@ export function noticeDayContract(store: () => Store): void {
       }
     });
 
-    it("of webhooks and commands take no place, and nothing is counted that nobody counts", async () => {
+    it("of webhooks and commands take no place, nor do those that are claimed without a day", async () => {
       const key = await device();
       for (const target of [webhook, command])
         assert.equal(await claim(await makeNotice(store(), key, { target }), 0), "claimed");
@@ -51,7 +51,7 @@ export function noticeDayContract(store: () => Store): void {
       assert.deepEqual(await count(key), { sms: 0, email: 0 });
     });
 
-    it("keep their place while they wait for another try, and give it back when they are not sent", async () => {
+    it("keep their place while they wait for another try, and give it back if they fail", async () => {
       const key = await device();
       const notice = await makeNotice(store(), key, { target: sms });
       assert.equal(await claim(notice, 1), "claimed");
@@ -91,7 +91,7 @@ export function noticeDayContract(store: () => Store): void {
       assert.equal((await count(key)).email, 0);
     });
 
-    it("give back a place once where the rest of the day is kept for critical alerts", async () => {
+    it("give back their places only once if the rest of the day is kept for critical alerts", async () => {
       const key = await device();
       const ask = (notice: Notice, limit: number, count: number) =>
         store().notices.claim(notice.key, now, { day: today, limit, count, whole: { limit: 10, accountLimit: 10 } });

@@ -16,7 +16,7 @@ import { now } from "./harness.ts";
 /** A range that has everything. */
 export const everything: HistoryRange = { from: 0, to: 8e15, limit: 1_000_000, account: 1, odometerStart: 0 };
 
-/** A record at so many seconds, as a tracker in motion reports. */
+/** A record at a second, as a tracker in motion reports. */
 export function record(seconds: number, changes: Partial<LocationRecord> = {}): LocationRecord {
   const time = now + seconds * 1000;
   const made: LocationRecord = {

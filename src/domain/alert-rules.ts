@@ -158,7 +158,8 @@ class StoredRules implements AlertRules {
   ): Promise<ChangedRule> {
     return this.#alone(caller.accountKey, async () => {
       const rule = await this.stored(caller, id);
-      return this.#replace(caller, rule, check(patched({ ...ruleView(rule, [], null) }, operations, writable)));
+      const shown = await this.#view(rule);
+      return this.#replace(caller, rule, check(patched({ ...shown }, operations, writable)));
     });
   }
 

@@ -37,6 +37,8 @@ export interface MutesContext {
 }
 
 const dayMs = 86_400_000;
+/** A client whose clock is ahead of ours by so much may ask for the longest mute, ms. */
+const clockOffMs = 60_000;
 
 /** Makes `Mutes` over their store. */
 export function createMutes(context: MutesContext): Mutes {
@@ -88,7 +90,7 @@ export function createMutes(context: MutesContext): Mutes {
 function untilOf(text: string, now: number): number {
   const until = parseInstant(text);
   if (until === undefined || until <= now) throw new ApiError("badRequest", ["body/until: must be in the future"]);
-  if (until > now + mostMuteDays * dayMs)
+  if (until > now + mostMuteDays * dayMs + clockOffMs)
     throw new ApiError("badRequest", [`body/until: must be at most ${mostMuteDays} days ahead`]);
   return until;
 }

@@ -80,6 +80,34 @@ test("a rule keeps its mute when it is changed; its copy has none", async () => 
   await rest.call("DELETE", `/api/alertRules/${ruleId}/mute`, { token: owner });
 });
 
+test("a patch of a rule sees the mute that is shown", async () => {
+  const shown = (await mute(`alertRules/${ruleId}`, { until: inHours(5) })).json.mute;
+  const patch = (value: unknown) =>
+    rest.call("PATCH", `/api/alertRules/${ruleId}`, {
+      token: owner,
+      body: [
+        { op: "test", path: "/mute", value },
+        { op: "replace", path: "/critical", value: true },
+      ],
+    });
+  assert.notEqual((await patch(null)).status, 200);
+  const { status, json } = await patch(shown);
+  assert.equal(status, 200, JSON.stringify(json));
+  assert.deepEqual([json.mute, json.critical], [shown, true]);
+  const put = await rest.call("PUT", `/api/alertRules/${ruleId}`, {
+    token: owner,
+    body: { name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: ["truck", "van"], mute: shown },
+  });
+  assert.deepEqual([put.status, put.json.mute], [200, shown]);
+  await rest.call("DELETE", `/api/alertRules/${ruleId}/mute`, { token: owner });
+});
+
+test("the longest mute is that of a client whose clock is a little ahead too", async () => {
+  assert.equal((await mute("devices/van", { until: inHours(720 + 0.9 / 60) })).status, 200);
+  assert.equal((await mute("devices/van", { until: inHours(720 + 5 / 60) })).status, 400);
+  await rest.call("DELETE", "/api/devices/van/mute", { token: owner });
+});
+
 test("a mute that makes no sense is refused with the reason", async () => {
   for (const [body, reason] of [
     [{ until: inHours(0) }, "body/until: must be in the future"],

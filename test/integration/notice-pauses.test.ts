@@ -74,6 +74,38 @@ describe("pauses between messages about the same", () => {
     assert.equal(peer.taken.length, 3);
   });
 
+  it("let no older message out that says what is so no longer, where a day's limit kept the newer one back", async () => {
+    const limit = (dailyEmailLimit: number) =>
+      bench.store.devices.replace(bench.device.key, { ...bench.device, dailyEmailLimit }, 1);
+    const send = async (phase: Alert["phase"]) =>
+      assert.equal((await tell(zone(phase), mail("a@example.org"))).state, "sent");
+    await send("raised");
+    bench.clock.pass(30_000);
+    await send("over");
+    bench.clock.pass(30_000);
+    // It repeats, so the next pause is of four minutes.
+    const { id } = await tell(zone("raised"), mail("a@example.org"));
+    bench.pass(minute);
+    assert.equal((await bench.until(id, ({ finishedAt }) => finishedAt !== null)).state, "sent");
+    bench.clock.pass(40_000);
+    await send("over");
+    bench.clock.pass(20_000);
+    const left = await tell(zone("raised"), mail("a@example.org"));
+    assert.deepEqual([left.state, left.reason], ["queued", "waits: at most one in 4 minutes"]);
+    bench.clock.pass(2 * minute);
+    await limit(4);
+    const back = await tell(zone("over"), mail("a@example.org"));
+    assert.deepEqual([back.state, back.reason], ["suppressed", "daily e-mail limit reached"]);
+    await limit(20);
+    bench.pass(4 * minute);
+    const ended = await bench.until(left.id, ({ finishedAt }) => finishedAt !== null);
+    assert.deepEqual(
+      [ended.state, ended.reason],
+      ["suppressed", "repeated: what came after it tells the present state"],
+    );
+    assert.equal(peer.taken.length, 4);
+  });
+
   it("are of one recipient, zone and channel, SMS too; sending by hand is past them", async () => {
     const both = await bench.commit([mail("a@example.org"), mail("b@example.org"), text], zone("raised"));
     for (const { state } of await bench.ended(both)) assert.equal(state, "sent");

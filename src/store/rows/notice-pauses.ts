@@ -6,13 +6,22 @@ import type { Schema } from "../schema.ts";
 import type { NoticeRow } from "../schema-alerts.ts";
 import { written } from "./json-columns.ts";
 
-/** Whether a claimed notice may go out now; what is remembered of it is written by `keep`, once the notice has its places. */
+/** Whether a notice may go out now, and what then becomes of its pause. */
+interface AskedPause {
+  readonly decision: PauseDecision;
+  /** Remembers it, once the notice has its places. */
+  keep(): Promise<void>;
+  /** There is no place for it: see `passOver`. */
+  pass(): Promise<void>;
+}
+
+/** Asks the pause of a claimed notice. */
 export async function askPause(
   transaction: Transaction<Schema>,
   row: NoticeRow,
   ask: PauseAsk,
   now: number,
-): Promise<{ readonly decision: PauseDecision; keep(): Promise<void> }> {
+): Promise<AskedPause> {
   const subject = hashOf(ask);
   // The row first, so that of two notices of the same subject one waits for the other.
   await transaction
@@ -26,12 +35,17 @@ export async function askPause(
     .where("subject", "=", subject)
     .executeTakeFirstOrThrow();
   const notice = { key: row.key, event: ask.event, time: ask.time, waited: row.reason !== null };
-  const { decision, after } = paused(pauseOf(found.data), notice, now, ask.minutes);
+  const before = pauseOf(found.data);
+  const { decision, after } = paused(before, notice, now, ask.minutes);
+  const write = async (pause: NoticePause) => {
+    const data = JSON.stringify(pause);
+    await transaction.updateTable("notice_pause").set({ data }).where("subject", "=", subject).execute();
+  };
   return {
     decision,
-    async keep() {
-      const data = JSON.stringify(after);
-      await transaction.updateTable("notice_pause").set({ data }).where("subject", "=", subject).execute();
+    keep: () => write(after),
+    pass: async () => {
+      if (before !== undefined) await write(passedOver(before, notice));
     },
   };
 }

@@ -53,6 +53,8 @@ export class NoticeSteps {
         await asked?.keep();
         return "claimed";
       }
+      // An older message that waits would go out when the day is over, and say what is so no longer.
+      await asked?.pass();
       const rest = (await hasRest(transaction, row, places)) ? "; the rest is kept for critical alerts" : "";
       const reason = `daily ${row.channel === "sms" ? "SMS" : "e-mail"} limit ${taken === "account" ? "of the account " : ""}reached${rest}`;
       await unclaim(transaction, row, { state: "suppressed", reason, finished_at: now });

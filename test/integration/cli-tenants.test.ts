@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
 import { servedCommandLine } from "../support/served-command-line.ts";
+import { dataFolder, removeFolder, type Service, startService } from "../support/service.ts";
 import { jsonLines } from "../support/waybeam.ts";
 
 const { service, waybeam } = servedCommandLine();

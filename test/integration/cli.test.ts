@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { exitCodes } from "../../src/cli/exit.ts";
 import { servedCommandLine } from "../support/served-command-line.ts";
-import { anyPorts, end, freePort } from "../support/service.ts";
+import { anyPorts, dataFolder, end, freePort, removeFolder } from "../support/service.ts";
 import { ended, jsonLines } from "../support/waybeam.ts";
 
 const { directory, service, start, waybeam } = servedCommandLine();

@@ -28,7 +28,7 @@ export type MuteView = Static<typeof view>;
 export const MuteOrNull = Type.Unsafe<MuteView | null>({
   ...view,
   type: ["object", "null"],
-  description: "The mute in force: until it ends, nobody is told of the alerts. Null: there is none.",
+  description: "The mute in force, which suppresses the notices of alerts; null if nothing is muted.",
   examples: [example],
 });
 

@@ -17,11 +17,11 @@ export type MuteSubject = { readonly deviceId: string } | { readonly ruleId: str
 
 /** Mutes of the devices and rules that a user sees. @throws ApiError `deviceNotFound`, `alertRuleNotFound` */
 export interface Mutes {
-  /** The mute in force; null: there is none. */
+  /** The mute in force, or null. */
   find(user: User, subject: MuteSubject): Promise<MuteView | null>;
   /** Sets a mute. It replaces an earlier one. @throws ApiError `badRequest` if its end is past or too far ahead */
   set(user: User, subject: MuteSubject, request: MuteRequest): Promise<MuteView>;
-  /** Ends the mute. Does nothing if there is none. */
+  /** Ends the mute, if the device or rule has one. */
   remove(user: User, subject: MuteSubject): Promise<void>;
   /** All mutes in force. */
   page(user: User, ask: PageAsk): Promise<Listed<ListedMute>>;
@@ -37,7 +37,7 @@ export interface MutesContext {
 }
 
 const dayMs = 86_400_000;
-/** A client whose clock is ahead of ours by so much may ask for the longest mute, ms. */
+/** The client computes `until` by its own clock, which may be this far ahead of ours, ms. */
 const clockOffMs = 60_000;
 
 /** Makes `Mutes` over their store. */

@@ -49,6 +49,11 @@ describe("pauses between messages about the same", () => {
     const [id] = await bench.commit(targets, change);
     return bench.until(id, ({ state, reason }) => state !== "sending" && (state !== "queued" || reason !== null));
   };
+  /** A notice that waited is not sent, because a later one tells the present state. */
+  const replaced = async (id: string) => {
+    const { state, reason } = await bench.until(id, ({ finishedAt }) => finishedAt !== null);
+    assert.deepEqual([state, reason], ["suppressed", "repeated: what came after it tells the present state"]);
+  };
 
   it("end with the present state: nobody's last mail says that a vehicle is back that left again", async () => {
     assert.equal((await tell(zone("raised"), mail("a@example.org"))).state, "sent");
@@ -66,11 +71,7 @@ describe("pauses between messages about the same", () => {
     const fifth = await tell(zone("raised"), mail("a@example.org"));
     assert.deepEqual([fifth.state, fifth.reason], ["suppressed", "repeated: at most one in 4 minutes"]);
     bench.pass(10 * minute);
-    const ended = await bench.until(fourth.id, ({ finishedAt }) => finishedAt !== null);
-    assert.deepEqual(
-      [ended.state, ended.reason],
-      ["suppressed", "repeated: what came after it tells the present state"],
-    );
+    await replaced(fourth.id);
     assert.equal(peer.taken.length, 3);
   });
 
@@ -98,11 +99,7 @@ describe("pauses between messages about the same", () => {
     assert.deepEqual([back.state, back.reason], ["suppressed", "daily e-mail limit reached"]);
     await limit(20);
     bench.pass(4 * minute);
-    const ended = await bench.until(left.id, ({ finishedAt }) => finishedAt !== null);
-    assert.deepEqual(
-      [ended.state, ended.reason],
-      ["suppressed", "repeated: what came after it tells the present state"],
-    );
+    await replaced(left.id);
     assert.equal(peer.taken.length, 4);
   });
 

@@ -141,6 +141,8 @@ export interface Protocol<S = unknown> {
   /** The key of a whole frame for the table of messages; a frame that can't be keyed is a failure. */
   readonly classify: (frame: Uint8Array) => MessageKey | undefined;
   readonly messages: readonly MessageRow<S>[];
+  /** Messages of the manuals that no row decodes, by the manual's name, for the documentation. Absent: none. */
+  readonly notUnderstood?: readonly string[];
   readonly commands?: readonly CommandForm<S>[];
   /** What is answered to bytes that were written, by a form of `commands` or by hand. Absent: any bytes may be answered, without a name. */
   readonly expects?: (bytes: Uint8Array) => ExpectedReply;
@@ -159,6 +161,7 @@ export interface AnyProtocol {
   readonly datagram?: Framer;
   readonly secret?: SecretPlace;
   readonly messageNames: readonly string[];
+  readonly notUnderstood: readonly string[];
   readonly commandNames: readonly string[];
   readonly expects: (bytes: Uint8Array) => ExpectedReply;
   readonly simulate?: SimulatedDevice;
@@ -181,8 +184,9 @@ export interface Connection {
  * A handler that throws (a defect, or a reader past the end) is answered as a malformed message, and the session stays.
  */
 export function defineProtocol<S>(protocol: Protocol<S>): AnyProtocol {
-  const names = new Set(protocol.messages.map((row) => row.name));
-  if (names.size !== protocol.messages.length) throw new Error(`protocol ${protocol.id}: two rows share a name`);
+  const names = new Set([...protocol.messages.map((row) => row.name), ...(protocol.notUnderstood ?? [])]);
+  if (names.size !== protocol.messages.length + (protocol.notUnderstood?.length ?? 0))
+    throw new Error(`protocol ${protocol.id}: two messages share a name`);
   const table = indexRows(protocol.messages);
   const anyKey = protocol.messages.filter((row) => row.keys === undefined);
   return Object.freeze({
@@ -196,6 +200,7 @@ export function defineProtocol<S>(protocol: Protocol<S>): AnyProtocol {
     ...(protocol.datagram && { datagram: protocol.datagram }),
     ...(protocol.secret && { secret: protocol.secret }),
     messageNames: protocol.messages.map((row) => row.name),
+    notUnderstood: protocol.notUnderstood ?? [],
     commandNames: (protocol.commands ?? []).map((form) => form.name),
     expects: protocol.expects ?? (() => (protocol.commands === undefined ? "nothing" : anyReply)),
     ...(protocol.simulate && { simulate: protocol.simulate }),

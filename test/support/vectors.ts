@@ -3,6 +3,7 @@ import { defaultReceivedAt } from "../../src/cli/decode.ts";
 import { type DecodeInput, decodeInputOf } from "../../src/cli/decode-input.ts";
 import { type EffectJson, effectJson } from "../../src/model/effect-json.ts";
 import type { Effect } from "../../src/model/effects.ts";
+import { cutDatagram } from "../../src/wire/datagram.ts";
 import type { AnyProtocol, Transport } from "../../src/wire/protocol.ts";
 import { framerOf, Replay } from "../../src/wire/replay.ts";
 import { FrameStream } from "../../src/wire/stream.ts";
@@ -92,6 +93,26 @@ export function play(protocol: AnyProtocol, vector: Vector): readonly (readonly 
   const replay = replayOf(protocol, vector);
   const { messages, chunks } = vector.input;
   return chunks ? replay.chunks(messages) : messages.map((message) => replay.recorded(message));
+}
+
+/** What one row of the table made of one message. */
+export interface RowEffects {
+  readonly row: string;
+  readonly effects: readonly Effect[];
+}
+
+/** The row that took each message of a vector, and its effects; messages that no row takes are left out. */
+export function playRows(protocol: AnyProtocol, vector: Vector): readonly RowEffects[] {
+  const { messages, chunks } = vector.input;
+  const frames = chunks
+    ? framesOf(protocol, vector.transport, concat(messages))
+    : messages.flatMap((bytes) => (vector.transport === "udp" ? cutDatagram(protocol, bytes).messages : [bytes]));
+  const replay = replayOf(protocol, vector);
+  return frames.flatMap((frame) => {
+    const effects = replay.message(frame);
+    const row = replay.connection.lastRow;
+    return row === undefined ? [] : [{ row, effects }];
+  });
 }
 
 /**

@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
-import { cutDatagram } from "../../../src/wire/datagram.ts";
-import type { AnyProtocol } from "../../../src/wire/protocol.ts";
-import { asJson, concat, framesOf, play, replayOf, type Vector } from "../../support/vectors.ts";
+import { asJson, play, playRows, replayOf } from "../../support/vectors.ts";
 import { assertWellFormed } from "../../support/well-formed.ts";
 import type { Check } from "./check.ts";
-
-/** The messages of what a vector calls one: over udp that is a datagram. */
-function messagesOf(protocol: AnyProtocol, { transport }: Vector, bytes: Uint8Array): readonly Uint8Array[] {
-  return transport === "udp" ? cutDatagram(protocol, bytes).messages : [bytes];
-}
 
 /** What vectors say outright: effects, rows, commands. */
 export const exactChecks: readonly Check[] = [
@@ -27,14 +20,7 @@ export const exactChecks: readonly Check[] = [
     run(protocol, vectors) {
       const rows = new Set<string>();
       for (const vector of vectors) {
-        const replay = replayOf(protocol, vector);
-        const frames = vector.input.chunks
-          ? framesOf(protocol, vector.transport, concat(vector.input.messages))
-          : vector.input.messages.flatMap((message) => messagesOf(protocol, vector, message));
-        for (const frame of frames) {
-          replay.message(frame);
-          if (replay.connection.lastRow !== undefined) rows.add(replay.connection.lastRow);
-        }
+        for (const { row } of playRows(protocol, vector)) rows.add(row);
         assert.ok(vector.source.length > 0, `${vector.name} has no source`);
       }
       assert.deepEqual(

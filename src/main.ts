@@ -163,8 +163,11 @@ async function startFailure(failure: unknown, data: string): Promise<unknown> {
     return new CliError("failure", `can't use the data folder ${data}: ${error.message}`, tooNewAdvice);
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (!(error instanceof Error) || typeof code !== "string" || !/^E[A-Z]+$/.test(code)) return error;
-  if (code === "EADDRINUSE")
-    return new CliError("inUse", error.message, "End what uses it, or set WAYBEAM_HTTP_PORT and WAYBEAM_DEVICE_PORT.");
+  if (code === "EADDRINUSE") {
+    const { address, port } = Object(error);
+    const message = `another process uses port ${port} of ${address}`;
+    return new CliError("inUse", message, "End it, or set WAYBEAM_HTTP_PORT and WAYBEAM_DEVICE_PORT.");
+  }
   if ("path" in error)
     return new CliError("failure", `can't use the data folder ${data}: ${error.message}`, dataFolderAdvice);
   return new CliError("failure", error.message, "`waybeam config` shows the addresses in force.");

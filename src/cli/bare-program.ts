@@ -20,6 +20,7 @@ export function bareProgram(host: Host): Command {
     .configureOutput({
       writeOut: (text) => void host.terminal.out(text),
       writeErr: (text) => host.terminal.err(text),
+      outputError: (text, write) => write(text.replace(/^error: /, "waybeam: ")),
       getOutHelpWidth: () => host.terminal.columns,
       getErrHelpWidth: () => host.terminal.columns,
     })

@@ -36,7 +36,7 @@ export async function summarize(
   const seconds = Math.round(elapsed * 10) / 10;
   const summary = { ...stats, seconds, ackedPerSecond: Math.round(stats.acked / elapsed), ...more };
   if (json) await host.terminal.out(`${JSON.stringify(summary)}\n`);
-  else await host.terminal.out(`${describe(stats)}, in ${seconds} s\n`);
+  else await host.terminal.out(`${describe(stats)}\n${acknowledged(stats, seconds)}\n`);
   if (stats.refused > 0 && stats.acked === 0)
     throw new CliError(
       "failure",
@@ -49,6 +49,11 @@ export async function summarize(
       `no tracker could connect to ${deviceHost} at port ${devicePort}`,
       "--device-host and --device-port say where they connect.",
     );
+}
+
+/** What came of a fleet's reports, in one sentence. */
+function acknowledged({ acked, sent, devices }: FleetStats, seconds: number): string {
+  return `The service acknowledged ${acked} of ${sent} reports of ${devices} devices in ${seconds} s.`;
 }
 
 /** The counters in one line. */

@@ -16,8 +16,8 @@ export interface Item {
 }
 
 /**
- * Does the work for every item. One that the service refuses is told of by name, and the others are done all the same. At the end it says how many
- * were `done` ("added"), also where something stopped it, and throws where any was not.
+ * Does the work for every item. An item that the service refuses is named, and the others are done all the same. At the end people are
+ * told which item was `done` ("added 17"), or how many of several, also where something stopped the work. Throws where an item was not done.
  */
 export async function forAll<T extends Item>(
   host: Host,
@@ -37,14 +37,16 @@ export async function forAll<T extends Item>(
         if (!(error instanceof ApiFailure) || error.exit === "denied" || items.length === 1) throw error;
         failures.push(error);
         progress.end();
-        host.terminal.err(`${error.message}\n`);
+        host.terminal.err(`waybeam: ${error.message}\n`);
       }
       if (items.length > parallel) progress.show(() => `${count + failures.length} of ${items.length} devices`);
     });
   } finally {
     progress.end();
     const left = items.length - count;
-    if (items.length > 1 || left === 0) host.terminal.err(`${count} ${done}${left > 0 ? `, ${left} not` : ""}\n`);
+    const [only] = items.length === 1 ? items : [];
+    if (only === undefined) host.terminal.err(`${count} ${done}${left > 0 ? `, ${left} not` : ""}\n`);
+    else if (left === 0) host.terminal.err(`${done} ${nameOf(only)}\n`);
   }
   const { length } = failures;
   if (length === 0) return;

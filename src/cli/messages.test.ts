@@ -30,7 +30,10 @@ test("device remove goes on after one that can't be removed, and says how many w
   const { url, requests } = await withDevices(context, [{ id: "a1" }, { id: "a2" }]);
   const { code, out, err } = await waybeam(["device", "remove", "a1", "nope", "a2"], { url });
   assert.deepEqual([code, out], [exitCodes.notFound.code, ""]);
-  assert.match(err, /^nope: device not found\n(.*\n)*2 removed, 1 not\nwaybeam: 1 of 3 devices was not removed\n/m);
+  assert.match(
+    err,
+    /^waybeam: nope: device not found\n(.*\n)*2 removed, 1 not\nwaybeam: 1 of 3 devices was not removed\n/m,
+  );
   assert.equal(requests.filter(({ method }) => method === "DELETE").length, 3);
 });
 
@@ -68,7 +71,7 @@ test("device add --file names the file and the line that is wrong, and adds noth
   );
   assert.equal(requests.length, 0);
   const refused = await waybeam(["device", "add", "--file", "-"], { url, input: "1\n\nbad\n" });
-  assert.match(refused.err, /^bad \(standard input, line 3\): invalid device id\n1 added, 1 not\n/m);
+  assert.match(refused.err, /^waybeam: bad \(standard input, line 3\): invalid device id\n1 added, 1 not\n/m);
 });
 
 test("decode ends with 2 after the last line where lines could not be decoded, and says which", async () => {

@@ -67,7 +67,7 @@ test("device add takes arguments and a file, and says of each that fails why", a
   const input = '2\n\n{"id":"3","name":"Van","tags":{"x":"own"}}\n';
   const many = await waybeam(["device", "add", "--file", "-", "--tag", "x=y", "--json"], { url, input });
   assert.equal(many.code, exitCodes.conflict.code);
-  assert.match(many.err, /^2 \(standard input, line 1\): device already exists$/m);
+  assert.match(many.err, /^waybeam: 2 \(standard input, line 1\): device already exists$/m);
   assert.match(many.err, /^1 added, 1 not$/m);
   assert.deepEqual(JSON.parse(many.out), { id: "3", name: "Van", tags: { x: "own" } });
   assert.equal((await waybeam(["device", "add"], { url })).code, 2);

@@ -1,3 +1,4 @@
+import tab from "@bomb.sh/tab/commander";
 import type { Command } from "commander";
 import { bareProgram } from "./bare-program.ts";
 import { addAccount } from "./commands/account.ts";
@@ -53,5 +54,10 @@ export function makeProgram(host: Host): Command {
     addMoveStore,
   ])
     add(program, host);
+  // Completes for bash, zsh and fish from the commands above; it prints by itself, so it comes last.
+  tab(program);
+  program.commands
+    .find((each) => each.name() === "complete")
+    ?.description("print the completions of a shell: bash, zsh or fish");
   return program;
 }

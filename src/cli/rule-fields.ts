@@ -4,15 +4,14 @@ import { collect, collectTag, named } from "./change.ts";
 import type { Answer, ApiClient } from "./client.ts";
 import { CliError } from "./exit.ts";
 import type { Host } from "./host.ts";
-import { inputJson } from "./input.ts";
+import { inputJson, inputSecret } from "./input.ts";
 import { listIn } from "./print.ts";
-import { isRecord, plain } from "./text.ts";
+import { isRecord, plain, records } from "./text.ts";
 import { findZones } from "./zones.ts";
 
 /** Options that describe a rule. */
 export interface RuleOptions {
   readonly file?: string;
-  readonly name?: string;
   readonly type?: string;
   readonly set: Readonly<Record<string, string>>;
   readonly zone: readonly string[];
@@ -20,6 +19,12 @@ export interface RuleOptions {
   readonly group: readonly string[];
   readonly email: readonly string[];
   readonly sms: readonly string[];
+  readonly webhook: readonly string[];
+  readonly webhookSecretFile?: string;
+  readonly slack: readonly string[];
+  readonly teams: readonly string[];
+  readonly telegram: readonly string[];
+  readonly telegramTokenFile?: string;
   readonly hold?: string;
   readonly cooldown?: string;
   readonly text?: string;
@@ -31,13 +36,18 @@ export interface RuleOptions {
 export function withRuleOptions(command: Command): Command {
   return command
     .option("--file <file>", "the rule as JSON, as the API takes it; - is standard input. Other options come on top")
-    .option("--name <name>", "its name")
     .option("--type <type>", "what it looks for: docs/generated/alert-types.md")
     .option("--set <parameter=value>", "a parameter of the type, such as kmh=80; may be repeated", collectTag, {})
     .option("--zone <zone>", "a zone of the type, by id or name; may be repeated", collect, [])
     .option("--group <group>", "a group whose devices it watches, by id or name; may be repeated", collect, [])
     .option("--email <address>", "who is told by e-mail; may be repeated", collect, [])
     .option("--sms <number>", "who is told by SMS; may be repeated", collect, [])
+    .option("--webhook <url>", "an address that gets the alerts as JSON; may be repeated", collect, [])
+    .option("--webhook-secret-file <file>", "file with the key that signs what goes to --webhook")
+    .option("--slack <url>", "an incoming webhook of Slack; may be repeated", collect, [])
+    .option("--teams <url>", "an incoming webhook of Microsoft Teams; may be repeated", collect, [])
+    .option("--telegram <chat>", "a Telegram chat, by id or @name; may be repeated", collect, [])
+    .option("--telegram-token-file <file>", "file with the token of the bot that writes to --telegram")
     .option("--hold <duration>", "for how long it must be true: 30s, 5m")
     .option("--cooldown <duration>", "the shortest time between two alerts: 10m, 2h")
     .option("--text <text>", "own text, with placeholders such as {{DeviceName}}")
@@ -45,12 +55,22 @@ export function withRuleOptions(command: Command): Command {
     .option("--when-over", "tell people of the end, too");
 }
 
-/** The body of a rule that the options describe, laid over that of the file, if there is one. */
-export async function ruleBody(host: Host, client: ApiClient, options: RuleOptions): Promise<Answer> {
+/** A rule as the API shows it, without what only the service sets. */
+function settable({ id: _i, creation: _c, modification: _m, problems: _p, mute: _u, ...written }: Answer): Answer {
+  return written;
+}
+
+/** The body of a rule that the options describe, laid over that of the file, or else over the rule that is there. */
+export async function ruleBody(
+  host: Host,
+  client: ApiClient,
+  options: RuleOptions & { readonly name?: string | undefined },
+  present: Answer = {},
+): Promise<Answer> {
   const { file, name, type, text, critical, whenOver } = options;
-  const base = file === undefined ? {} : await inputJson(host.terminal, file);
+  const base = file === undefined ? present : await inputJson(host.terminal, file);
   if (!isRecord(base)) throw new CliError("usage", `${plain(file)} holds no JSON object`);
-  const { id: _id, creation: _creation, modification: _modification, problems: _problems, ...written } = base;
+  const written = settable(base);
   const wanted = type ?? written.type;
   if (typeof wanted !== "string")
     throw new CliError("usage", "what does it look for?", "Give --type, or a --file with one.");
@@ -65,7 +85,7 @@ export async function ruleBody(host: Host, client: ApiClient, options: RuleOptio
     parameters: await parametersOf(client, written.parameters, options),
     ...added(written, "devices", options.device),
     ...added(written, "groups", await groupIds(client, options.group)),
-    channels: channelsOf(written.channels, options),
+    channels: await channelsOf(host, written.channels, options),
     ...hysteresisOf(written.hysteresis, options),
     ...(text !== undefined && { text }),
     ...(critical && { critical }),
@@ -100,14 +120,29 @@ async function groupIds(client: ApiClient, given: readonly string[]): Promise<re
   return given.map((each) => named("group", all, each).id);
 }
 
-function channelsOf(present: unknown, { email, sms }: RuleOptions): Answer {
-  const channels = isRecord(present) ? present : {};
-  const to = (list: readonly string[]) => list.map((address) => ({ to: address }));
-  const more = (name: string, list: readonly string[]) => {
-    const before = channels[name];
-    return list.length === 0 ? {} : { [name]: [...(Array.isArray(before) ? before : []), ...to(list)] };
+async function channelsOf(host: Host, present: unknown, options: RuleOptions): Promise<Answer> {
+  const { email, sms, webhook, slack, teams, telegram, webhookSecretFile, telegramTokenFile } = options;
+  const secret = webhookSecretFile && { secret: await inputSecret(host.terminal, webhookSecretFile) };
+  const token = telegramTokenFile && { token: await inputSecret(host.terminal, telegramTokenFile) };
+  return addedTo(isRecord(present) ? present : {}, {
+    email: email.map((to) => ({ to })),
+    sms: sms.map((to) => ({ to })),
+    webhook: [
+      ...webhook.map((url) => ({ url, ...secret })),
+      ...slack.map((url) => ({ url, format: "slack" })),
+      ...teams.map((url) => ({ url, format: "teams" })),
+    ],
+    telegram: telegram.map((chat) => ({ chat, ...token })),
+  });
+}
+
+/** The channels with more recipients. */
+function addedTo(channels: Answer, more: Readonly<Record<string, readonly object[]>>): Answer {
+  const longer = Object.entries(more).filter(([, list]) => list.length > 0);
+  return {
+    ...channels,
+    ...Object.fromEntries(longer.map(([name, list]) => [name, [...records(channels[name]), ...list]])),
   };
-  return { ...channels, ...more("email", email), ...more("sms", sms) };
 }
 
 function hysteresisOf(present: unknown, { hold, cooldown }: RuleOptions): Answer {

@@ -41,7 +41,7 @@ test("rule add makes the body of its options: numbers as such, zones and groups 
     return requests.at(-1)?.body;
   };
   const limits = ["--set", "kmh=80", "--device", "d1", "--device", "d2", "--email", "ops@example.com"];
-  assert.deepEqual(await sent("--name", "Speed", "--type", "speedOver", ...limits, "--hold", "1m30s"), {
+  assert.deepEqual(await sent("Speed", "--type", "speedOver", ...limits, "--hold", "1m30s"), {
     ...{ name: "Speed", type: "speedOver", parameters: { kmh: 80 }, devices: ["d1", "d2"] },
     ...{ channels: { email: [{ to: "ops@example.com" }] }, hysteresis: { holdSeconds: 90 } },
   });
@@ -81,10 +81,41 @@ test("rule add --file takes what rule show --json gave; options come on top", as
   });
 });
 
+test("rule set sends what differs, each field with its present value as a condition", async (context) => {
+  const { url, requests } = await service(context, (path) =>
+    path === "/api/alertRules/r1" ? ok({ ...speed, text: null, parameters: {} }) : undefined,
+  );
+  const sent = async (...args: string[]) => {
+    const { code, err } = await waybeam(["rule", "set", "Speed", ...args], { url });
+    assert.equal(code, 0, err);
+    return requests.at(-1)?.body;
+  };
+  const change = (name: keyof typeof speed, value: unknown) => [
+    { op: "test", path: `/${name}`, value: speed[name] },
+    { op: "add", path: `/${name}`, value },
+  ];
+  assert.deepEqual(await sent("--name", "Fast", "--disable"), [...change("name", "Fast"), ...change("enabled", false)]);
+  assert.deepEqual(await sent("--unset", "devices", "--group", "North"), [
+    ...change("devices", []),
+    ...change("groups", ["g1"]),
+  ]);
+  const { channels } = speed;
+  const slack = { url: "https://hooks.example.com/a", format: "slack" };
+  assert.deepEqual(
+    await sent("--slack", slack.url, "--telegram", "-100", "--email", "x@y.z"),
+    change("channels", {
+      ...{ email: [...channels.email, { to: "x@y.z" }], sms: [], webhook: [slack], telegram: [{ chat: "-100" }] },
+    }),
+  );
+  const nothing = await waybeam(["rule", "set", "Speed"], { url });
+  assert.deepEqual([nothing.code, /nothing to change/.test(nothing.err)], [exitCodes.usage.code, true]);
+  assert.equal((await waybeam(["rule", "set", "Speed", "--unset", "mood"], { url })).code, exitCodes.usage.code);
+});
+
 test("rules that can't be meant end with 2 before anything is sent", async (context) => {
   const { url, requests } = await service(context);
   const wrong = [
-    ["rule", "add", "--name", "x"],
+    ["rule", "add", "x"],
     ["rule", "add", "--type", "boredom"],
     ["rule", "add", "--type", "speedOver", "--hold", "long"],
     ["rule", "add", "--file", "/does/not/exist"],

@@ -4,11 +4,10 @@ import type { AlertType } from "../model/alert-rule.ts";
 import { Alert, alertExample, alertStates } from "./alert.ts";
 import { alertTypes } from "./alert-parameters.ts";
 import { success } from "./envelope.ts";
+import { deviceIds, mostDevicesAsked } from "./forms.ts";
 import { ShortPageQuery } from "./page.ts";
 import { GivenText, GivenTextOrNull, PathId, reference } from "./schema.ts";
 
-/** Devices that one list may name. */
-const mostDevices = 100;
 /** Alerts that one call may acknowledge or close. */
 export const mostAtOnce = 1000;
 
@@ -44,8 +43,8 @@ export const AccountAlertsQuery = Type.Object({
   ...ShortPageQuery.properties,
   device: Type.Optional(
     Type.String({
-      pattern: `^[A-Za-z0-9._:-]{1,64}(?:,[A-Za-z0-9._:-]{1,64}){0,${mostDevices - 1}}$`,
-      description: `Only alerts of these devices: up to ${mostDevices} ids, separated by commas.`,
+      pattern: deviceIds,
+      description: `Only alerts of these devices: up to ${mostDevicesAsked} ids, separated by commas.`,
       examples: [device.deviceId],
     }),
   ),

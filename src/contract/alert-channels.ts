@@ -2,7 +2,7 @@ import Type from "typebox";
 import type { UnitSystem } from "../model/alert-rule.ts";
 import { type Language, languages } from "../model/language.ts";
 import { webhookFormats } from "../model/webhook-format.ts";
-import { emailPattern, longestEmail, webUrl } from "./forms.ts";
+import { emailPattern, longestEmail, phoneNumber, telegramChat, telegramToken, webUrl } from "./forms.ts";
 import { GivenText, GivenTextOrNull } from "./schema.ts";
 
 /** Recipients of each kind: every alert is a message to each of them. */
@@ -38,7 +38,7 @@ const email = Type.Object({
 const sms = Type.Object({
   to: Type.String({
     maxLength: 32,
-    pattern: "^(?:[ ().-]*\\+)?(?:[ ().-]*[0-9]){3,20}[ ().-]*$",
+    pattern: phoneNumber,
     description: "A phone number, with its country code after a +.",
     examples: ["+573001234567"],
   }),
@@ -91,14 +91,14 @@ const webhook = Type.Object(webhookFields, { documented: { oneOf: webhookForms }
 
 const telegram = Type.Object({
   chat: Type.String({
-    pattern: "^(?:-?[1-9][0-9]{0,18}|@[A-Za-z][A-Za-z0-9_]{3,63})$",
+    pattern: telegramChat,
     description: "Id of a chat, group or channel that the bot is in, or the @name of a public channel.",
     examples: ["-1001234567890"],
   }),
   token: Type.Optional(
     Type.Unsafe<string | null>({
       type: ["string", "null"],
-      pattern: "^[0-9]{1,20}:[A-Za-z0-9_-]{20,100}$",
+      pattern: telegramToken,
       description:
         "Token of your bot, from @BotFather. It is never shown again. Unset: the token that is stored for this chat stays.",
       examples: ["123456789:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr"],

@@ -162,4 +162,4 @@ export type GivenTrigger<T extends AlertType = AlertType> = {
 }[T];
 
 /** Types of rules. */
-export const alertTypes: readonly string[] = Object.keys(parameterSchemas);
+export const alertTypes: readonly string[] = Object.keys(parameterSchemas).toSorted();

@@ -5,7 +5,7 @@ import { channels } from "./alert-channels.ts";
 import { alertTypes, type GivenTrigger, parameterSchemas } from "./alert-parameters.ts";
 import { commandForms } from "./command.ts";
 import { success } from "./envelope.ts";
-import { anyText, notBlank } from "./forms.ts";
+import { anyText, notBlank, timeOfDay } from "./forms.ts";
 import { MuteOrNull } from "./mute.ts";
 import { listed } from "./page.ts";
 import {
@@ -43,8 +43,7 @@ function ids(maxItems: number, description: string) {
   return Type.Unsafe<readonly string[]>({ type: "array", items, maxItems, uniqueItems: true, description });
 }
 
-const timeOfDay = (description: string) =>
-  Type.String({ pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$", description, examples: ["00:00"] });
+const localTime = (description: string) => Type.String({ pattern: timeOfDay, description, examples: ["00:00"] });
 
 const schedule = Type.Object({
   days: Type.Unsafe<readonly Weekday[]>({
@@ -54,9 +53,9 @@ const schedule = Type.Object({
     description: "At least one.",
     documented: { minItems: 1 },
   }),
-  from: Type.Optional(timeOfDay("Local time. Unset: 00:00.")),
+  from: Type.Optional(localTime("Local time. Unset: 00:00.")),
   to: Type.Optional(
-    timeOfDay(
+    localTime(
       "A time at or before `from` is on the next day. If both are 00:00, it is the whole day. A period over midnight belongs to the day on which it begins. Unset: 00:00.",
     ),
   ),

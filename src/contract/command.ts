@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import type { CommandChannel, CommandFormat, CommandState } from "../model/command.ts";
 import { DevicePath } from "./device.ts";
 import { success } from "./envelope.ts";
-import { base64Bytes, hexBytes } from "./forms.ts";
+import { base64Bytes, hexBytes, requestKey } from "./forms.ts";
 import { listed } from "./page.ts";
 import { GivenText, Instant, NullableInstant, NullableText, PathId, reference } from "./schema.ts";
 
@@ -74,7 +74,7 @@ export type CommandRequest = Static<typeof CommandRequest>;
 export const CommandHeaders = Type.Object({
   "idempotency-key": Type.Optional(
     Type.String({
-      pattern: "^[!-~]{1,128}$",
+      pattern: requestKey,
       description:
         "Names this wish of the user: sent again under the same key it is not done twice, and answered as the first time. With another body: 409.",
       examples: ["8e03978e-40d5-43e8-bc93-6894a57f9324"],

@@ -4,6 +4,7 @@ import { deviceIdPattern } from "../model/device.ts";
 import { networkPattern } from "../model/network.ts";
 import { protocolIds, protocolsWithSecret } from "../model/protocol-ids.ts";
 import { success } from "./envelope.ts";
+import { printable, shortLimit, simNumber } from "./forms.ts";
 import { GivenPositionDays, ShownPositionDays } from "./old-positions.ts";
 import { listed } from "./page.ts";
 import {
@@ -73,7 +74,7 @@ const settable = {
   description: Type.Optional(GivenTextOrNull({ maxLength: 4096 })),
   min: Type.Optional(
     NullableText({
-      pattern: "^[0-9+*#() ./-]{1,32}$",
+      pattern: simNumber,
       description: "Phone number of its SIM.",
       examples: ["+573001234567"],
     }),
@@ -117,7 +118,7 @@ const settable = {
     NullableText({
       minLength: 1,
       maxLength: longestSecret,
-      pattern: "^[!-~]*$",
+      pattern: printable,
       description: `The password or key that its tracker's messages must carry. Only ${protocolsWithSecret.join(", ")} can: in any other protocol a device with a secret is refused. Left out: as it is; null: none. It is stored as a hash and never given back.`,
     }),
   ),
@@ -209,9 +210,7 @@ export type RefusedView = Static<typeof RefusedView>;
 
 /** Query of GET .../refused. Query parameters are texts. */
 export const RefusedQuery = Type.Object({
-  limit: Type.Optional(
-    Type.String({ pattern: "^([1-9][0-9]{0,2}|1000)$", description: "1 to 1000. Unset: 1000.", examples: ["100"] }),
-  ),
+  limit: Type.Optional(Type.String({ pattern: shortLimit, description: "1 to 1000. Unset: 1000.", examples: ["100"] })),
   cursor: Type.Optional(
     Type.String({ minLength: 1, maxLength: 128, description: "The `nextCursor` of the answer before." }),
   ),

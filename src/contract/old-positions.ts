@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { mostPositionDays } from "../model/position-days.ts";
 import { serviceSuccess, success } from "./envelope.ts";
+import { dayCount } from "./forms.ts";
 import { Instant, NullableInstant, NullableInteger } from "./schema.ts";
 
 /** `positionDays` in the body of a request. */
@@ -16,7 +17,7 @@ export function ShownPositionDays(description: string) {
 /** Query of a preview. Query parameters are strings. */
 export const OldPositionsQuery = Type.Object({
   days: Type.String({
-    pattern: "^[1-9][0-9]{0,4}$",
+    pattern: dayCount,
     description: "For how many days positions would be kept.",
     examples: ["365"],
   }),

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from "typebox";
-import { cursorPattern } from "./forms.ts";
+import { cursorPattern, pageLimit } from "./forms.ts";
 
 /** Entries of a page of our own lists, unless a limit is asked for. */
 export const usualPage = 1000;
@@ -8,7 +8,7 @@ function query(unset: string) {
   return Type.Object({
     limit: Type.Optional(
       Type.String({
-        pattern: "^([1-9][0-9]{0,3}|10000)$",
+        pattern: pageLimit,
         description: `Entries of the page at most, 1 to 10,000; a page of large ones ends earlier. Unset: ${unset}.`,
         examples: ["100"],
       }),

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { RecipientChannel, RecipientState } from "../model/recipient.ts";
 import { success } from "./envelope.ts";
-import { emailPattern, longestEmail } from "./forms.ts";
+import { accountIdForm, longestEmail, recipientCode, recipientForm } from "./forms.ts";
 import { listed } from "./page.ts";
 import { Instant, NullableInstant, PathId, reference } from "./schema.ts";
 
@@ -16,10 +16,9 @@ const state = Type.Unsafe<RecipientState>({
     "`pending`: it has not answered, and gets no notices yet. `confirmed`: it gets them. `refused`: it gets none, and is not asked again.",
 });
 
-const phone = "(?:[ ().-]*\\+)?(?:[ ().-]*[0-9]){3,20}[ ().-]*";
 const to = Type.String({
   maxLength: longestEmail,
-  pattern: `^(?:${emailPattern.slice(1, -1)}|${phone})$`,
+  pattern: recipientForm,
   description: "An e-mail address, or a phone number with its country code after a +.",
   examples: ["ops@example.com"],
 });
@@ -67,12 +66,12 @@ export type RecipientRequest = Static<typeof RecipientRequest>;
 export const RecipientReply = Type.Object(
   {
     account: Type.String({
-      pattern: "^[A-Za-z0-9-]{1,64}$",
+      pattern: accountIdForm,
       description: "Id of the account that asks: in the message, and in GET /api/account.",
       examples: [accountId],
     }),
     to,
-    code: Type.String({ pattern: "^(?: ?[0-9]){8}$", description: "The code of the message.", examples: ["48213977"] }),
+    code: Type.String({ pattern: recipientCode, description: "The code of the message.", examples: ["48213977"] }),
     answer: Type.Unsafe<"confirm" | "refuse">({ type: "string", enum: ["confirm", "refuse"] }),
   },
   { examples: [{ account: accountId, to: "ops@example.com", code: "48213977", answer: "confirm" }] },

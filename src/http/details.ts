@@ -34,7 +34,7 @@ function ruleOf({ keyword, params, message = "is not valid" }: Problem): string 
     case "enum":
       return `must be one of ${[params.allowedValues].flat().map(String).join(", ")}`;
     case "pattern":
-      return sentenceOf(params.pattern) ?? message;
+      return sentenceOf(params.pattern);
     case "uniqueItems":
       return "must not have the same item twice";
     default:

@@ -16,7 +16,7 @@ const listed = async () => jsonLines((await run("mute", "list", "--json")).out);
 
 test("mutes are set, listed and ended by the command line, and survive a restart", async () => {
   await run("device", "add", "truck", "--name", "Truck 12");
-  await run("rule", "add", "--name", "Speed", "--type", "speedOver", "--set", "kmh=80", "--device", "truck");
+  await run("rule", "add", "Speed", "--type", "speedOver", "--set", "kmh=80", "--device", "truck");
   assert.match((await run("mute", "list")).err, /Nothing is muted/);
   const [mute = {}] = jsonLines(
     (await run("mute", "device", "truck", "--for", "8h", "--note", "workshop", "--json")).out,

@@ -132,6 +132,43 @@ test("groups: added, shown, changed, removed", async () => {
   assert.equal(await code(["group", "show", "Trucks"]), exitCodes.notFound.code);
 });
 
+test("rules: added, changed with their recipients, and shown", async () => {
+  assert.equal(await code(["device", "add", "cli-ruled"]), 0);
+  const added = await waybeam([
+    "rule",
+    "add",
+    "Speed",
+    "--type",
+    "speedOver",
+    "--set",
+    "kmh=80",
+    "--device",
+    "cli-ruled",
+  ]);
+  assert.match(added.err, /^added Speed \([0-9a-f-]{36}\)$/m);
+  const slack = "https://hooks.example.com/services/T/B/X";
+  const set = await one([
+    "rule",
+    "set",
+    "speed",
+    "--set",
+    "kmh=90",
+    "--slack",
+    slack,
+    "--disable",
+    "--text",
+    "{{DeviceName}}",
+  ]);
+  assert.deepEqual([set.parameters, set.enabled, set.text], [{ kmh: 90 }, false, "{{DeviceName}}"]);
+  const again = await one(["rule", "set", "Speed", "--unset", "text", "--enable", "--email", "ops@example.com"]);
+  assert.deepEqual([again.text, again.enabled], [null, true]);
+  const shown = JSON.stringify((await one(["rule", "show", "Speed"])).channels);
+  assert.match(shown, /ops@example.com/);
+  assert.match(shown, /"format":"slack"/);
+  assert.equal(await code(["rule", "set", "Speed", "--slack", "no address"]), exitCodes.usage.code);
+  assert.equal(await code(["rule", "remove", "Speed"]), 0);
+});
+
 test("devices are changed: fields, tags, aliases, and what is unset", async () => {
   assert.equal(await code(["device", "add", "cli-2", "--tag", "a=1"]), 0);
   const set = await one([

@@ -122,7 +122,17 @@ test("a second process on the same data says so and ends; so does one whose port
     WAYBEAM_HTTP_PORT: new URL(service().url).port,
   });
   assert.equal(samePort.code, exitCodes.inUse.code, samePort.err);
+  assert.match(samePort.err, /waybeam: another process uses port \d+ of /);
   removeFolder(other);
+});
+
+test("completions for shells come from the commands and options that there are", async () => {
+  const of = async (...words: string[]) => (await waybeam(["complete", "--", ...words])).out;
+  assert.match(await of("rule", ""), /^add\t.*\n(.*\n)*set\t/m);
+  assert.match(await of("alert", "inbox", "--state", ""), /^open\n|^open\t/m);
+  assert.match(await of("device", "add", "--ne"), /^--network\t/);
+  for (const shell of ["bash", "zsh", "fish"]) assert.match((await waybeam(["complete", shell])).out, /waybeam/);
+  assert.equal((await waybeam(["complete", "tcsh"])).code, exitCodes.usage.code);
 });
 
 test("a wrong configuration stops the start with every problem listed", async () => {

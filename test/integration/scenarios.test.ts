@@ -66,7 +66,7 @@ test("rules see what a story tells: a zone that is left, power that is lost, a t
   const depot = JSON.stringify({ type: "Point", coordinates: [-74.0721, 4.711] });
   assert.equal((await waybeam(["zone", "add", "Depot", "--radius", "0.5", "--file", "-"], depot)).code, 0);
   const add = (name: string, type: string, device: string, ...more: string[]) =>
-    done("rule", "add", "--name", name, "--type", type, "--device", device, ...more);
+    done("rule", "add", name, "--type", type, "--device", device, ...more);
   await add("Left", "allowedZone", truck, "--zone", "Depot");
   await add("Power", "powerDisconnected", truck, "--critical");
   await add("Speed", "speedOver", van, "--set", "kmh=80", "--hold", "1m", "--when-over");

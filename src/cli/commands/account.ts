@@ -7,7 +7,7 @@ import { clientFor, examples, operatorFor } from "../context.ts";
 import type { Host } from "../host.ts";
 import { keyFileOption, makingKey } from "../new-key.ts";
 import { listAll } from "../pages.ts";
-import { payloadOf, printLines, printOne } from "../print.ts";
+import { payloadOf, printLines, printOne, tellAdded } from "../print.ts";
 import { isRecord, plain, table } from "../text.ts";
 import { addAccountOldPositions } from "./old-positions.ts";
 
@@ -90,13 +90,7 @@ function addAdd(account: Command, host: Host): void {
       const { timeZone, licenses, owner, email, country, language } = options;
       const client = await operatorFor(host, command);
       const body = { name, timeZone, licenses, language, owner: { name: owner, email, country, timeZone } };
-      await makeOwnerKey(
-        { host, command, client, options },
-        () => client.call("POST", path, body),
-        ({ account: its }) => ({
-          account: isRecord(its) ? its.id : undefined,
-        }),
-      );
+      await makeOwnerKey({ host, command, client, options }, () => client.call("POST", path, body));
     });
 }
 
@@ -193,11 +187,10 @@ interface KeyCommand {
   readonly options: KeyOptions;
 }
 
-/** Makes the key of an account's owner by a call whose answer has the owner with the key, and prints it; `more`: what to print before it. */
+/** Makes the key of an account's owner by a call whose answer has the owner with the key, and prints it. */
 async function makeOwnerKey(
   { host, command, client, options: { keyFile, json } }: KeyCommand,
   call: () => Promise<Answer>,
-  more: (made: Answer) => Answer = () => ({}),
 ): Promise<void> {
   const made = await makingKey(host, command, keyFile, async (keep) => {
     const { owner, ...rest } = payloadOf(await call());
@@ -207,7 +200,8 @@ async function makeOwnerKey(
   });
   const { rest, fields, key } = made;
   if (json) return await printOne(host, { ...rest, owner: { ...fields, ...key } }, true);
-  await printOne(host, { ...more(rest), userName: fields.email, ...key }, false);
+  if (isRecord(rest.account)) await tellAdded(host, rest.account, false);
+  await printOne(host, { userName: fields.email, ...key }, false);
 }
 
 /** Reads `users=50`, and `users=default` for what the settings say. */

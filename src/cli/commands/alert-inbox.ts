@@ -16,7 +16,7 @@ export function addAlertInbox(alert: Command, host: Host): void {
 }
 
 interface InboxOptions {
-  readonly state?: string;
+  readonly state: string;
   readonly device?: string;
   readonly group?: string;
   readonly rule?: string;
@@ -30,8 +30,12 @@ function addInbox(alert: Command, host: Host): void {
   const { terminal } = host;
   alert
     .command("inbox")
-    .description("list the alerts of all devices and their states, the newest first")
-    .addOption(new Option("--state <state>", "only alerts in this state").choices(["open", "acknowledged", "closed"]))
+    .description("list the open alerts of all devices, the newest first")
+    .addOption(
+      new Option("--state <state>", "alerts in this state")
+        .choices(["open", "acknowledged", "closed", "all"])
+        .default("open"),
+    )
     .option("--device <ids>", "only alerts of these devices, separated by commas")
     .option("--group <id>", "only alerts of the devices of this group")
     .option("--rule <rule>", "only alerts of this rule, by id or name")
@@ -41,7 +45,7 @@ function addInbox(alert: Command, host: Host): void {
     .option("--json", "JSON Lines, one alert each, as the API gives it")
     .addHelpText(
       "after",
-      examples("waybeam alert inbox --state open", "waybeam alert inbox --critical --state open --json | jq -r .id"),
+      examples("waybeam alert inbox --state all", "waybeam alert inbox --critical --json | jq -r .id"),
     )
     .action(async (options: InboxOptions, command: Command) => {
       const client = await clientFor(host, command);
@@ -53,7 +57,7 @@ function addInbox(alert: Command, host: Host): void {
         return [plain(id), plain(dateTime), plain(deviceName), mark, namesOf(names), plain(text), seenTo(one)];
       });
       await terminal.out(table(["ID", "TIME", "DEVICE", "STATE", "ALERT", "TEXT", "WHO"], rows));
-      if (rows.length === 0) terminal.err("No alerts.\n");
+      if (rows.length === 0) terminal.err(options.state === "all" ? "No alerts.\n" : `No ${options.state} alerts.\n`);
       else if (more) terminal.err("There are older alerts. Give --limit to see more.\n");
     });
 }
@@ -68,7 +72,7 @@ async function read(client: ApiClient, options: InboxOptions) {
   const { state, device, group, type, critical, limit } = options;
   const rule = options.rule === undefined ? undefined : (await findRule(client, options.rule)).id;
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ state, device, group, rule, type }))
+  for (const [name, value] of Object.entries({ state: state === "all" ? undefined : state, device, group, rule, type }))
     if (value !== undefined) query.set(name, value);
   if (critical) query.set("critical", "true");
   const alerts: Answer[] = [];

@@ -78,19 +78,20 @@ export function addCheck(program: Command, host: Host): void {
       "read everything in the data folder, while the service runs or not, and say what is damaged or missing. Changes nothing; exit code 0 if nothing is",
     )
     .argument("[backup]", "folder of a backup to read instead")
-    .option("--json", "JSON, one finding in each line")
+    .option("--json", "JSON Lines: one finding each, and a summary at the end")
     .addHelpText("after", examples("waybeam check", "waybeam check /backup/monday"))
     .action(async (backup: string | undefined, { json }: { json?: boolean }, command: Command) => {
       const { config } = command.optsWithGlobals<{ config?: string }>();
       const found = await withProgress(host, (progress) => host.check(config, backup, progress));
-      if (json) await printLines(host, found.findings.map(inJson));
+      const { folder, devices, positions } = found;
+      const problems = found.findings.length + found.more;
+      if (json) await printLines(host, [...found.findings.map(inJson), { folder, devices, positions, problems }]);
       else await host.terminal.out(found.findings.map((each) => `${lineOf(each)}\n`).join(""));
-      const count = found.findings.length + found.more;
-      const read = `${found.folder}: ${found.positions} positions of ${found.devices} devices read`;
-      if (count > 0)
+      const read = `${folder}: ${positions} positions of ${devices} devices read`;
+      if (problems > 0)
         throw new CliError(
           "failure",
-          `${read}, ${count} ${count === 1 ? "problem" : "problems"} found${found.more > 0 ? `, the first ${found.findings.length} are listed` : ""}`,
+          `${read}, ${problems} ${problems === 1 ? "problem" : "problems"} found${found.more > 0 ? `, the first ${found.findings.length} are listed` : ""}`,
           'docs/operating.md, "Backup, restore, check", says how to go on.',
         );
       host.terminal.err(`${read}; everything is whole.\n`);

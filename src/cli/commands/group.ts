@@ -3,7 +3,7 @@ import { collect, listSteps, named, patch, setSteps } from "../change.ts";
 import type { Answer, ApiClient } from "../client.ts";
 import { clientFor, examples } from "../context.ts";
 import type { Host } from "../host.ts";
-import { listIn, payloadOf, printLines, printOne, tellWarnings } from "../print.ts";
+import { listIn, payloadOf, printLines, printOne, tellAdded, tellWarnings } from "../print.ts";
 import { plain, table } from "../text.ts";
 
 /** `waybeam group ...`: groups of devices. */
@@ -55,7 +55,9 @@ function addAdd(group: Command, host: Host): void {
     .action(async (name: string, { description, device, json }: GroupOptions, command: Command) => {
       const client = await clientFor(host, command);
       const body = { name, devices: device, ...(description !== undefined && { description }) };
-      await tell(host, await client.call("POST", "/api/groups", body), json);
+      const made = await client.call("POST", "/api/groups", body);
+      tellWarnings(host, made);
+      await tellAdded(host, payloadOf(made), json);
     });
 }
 

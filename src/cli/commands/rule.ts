@@ -7,14 +7,16 @@ import { payloadOf, printLines, printOne } from "../print.ts";
 import { findRule, rulePath, rulesPath } from "../rules.ts";
 import { isRecord, plain, records, table } from "../text.ts";
 import { addRuleAdd } from "./rule-add.ts";
+import { addRuleSet } from "./rule-set.ts";
 import { addRuleTry } from "./rule-try.ts";
 
 /** `waybeam rule ...`: the rules that watch devices. */
 export function addRule(program: Command, host: Host): void {
-  const rule = program.command("rule").description("list, make, try and remove alert rules");
+  const rule = program.command("rule").description("list, make, change, try and remove alert rules");
   addList(rule, host);
   addRuleAdd(rule, host);
   addShow(rule, host);
+  addRuleSet(rule, host);
   addRuleTry(rule, host);
   addRemove(rule, host);
 }
@@ -43,7 +45,7 @@ function addList(rule: Command, host: Host): void {
         return [plain(id), plain(name), plain(type), watches, told(channels), state.join(", "), wrong];
       });
       await terminal.out(table(["ID", "NAME", "TYPE", "WATCHES", "TELLS", "STATE", "PROBLEMS"], rows));
-      if (rows.length === 0) terminal.err("There is no rule yet: `waybeam rule add` makes one.\n");
+      if (rows.length === 0) terminal.err("There is no rule yet: `waybeam rule add NAME` makes one.\n");
     });
 }
 

@@ -3,7 +3,8 @@ import { collect, collectTag, patch, setSteps, tagSteps } from "../change.ts";
 import { clientFor, examples } from "../context.ts";
 import type { Host } from "../host.ts";
 import { keyFileOption, makingKey } from "../new-key.ts";
-import { payloadOf, printOne, tellWarnings } from "../print.ts";
+import { payloadOf, tellAdded, tellWarnings } from "../print.ts";
+import { plain } from "../text.ts";
 import { findUser, makeKey, tellUser, userPath } from "../users.ts";
 
 /** The options of both commands; names are those of the API's fields. */
@@ -75,7 +76,9 @@ export function addUserAdd(user: Command, host: Host): void {
             return { ...user, ...(await makeKey(client, { id: String(user.id), email: user.email }, keep)) };
           })
         : await make();
-      await printOne(host, made, options.json);
+      await tellAdded(host, made, options.json);
+      const key = made.apiKey ?? made.keyFile;
+      if (!options.json && key !== undefined) await host.terminal.out(`${plain(key)}\n`);
     });
 }
 

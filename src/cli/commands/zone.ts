@@ -5,7 +5,7 @@ import { CliError } from "../exit.ts";
 import type { Host } from "../host.ts";
 import { inputJson } from "../input.ts";
 import { listAll } from "../pages.ts";
-import { payloadOf, printLines, tellWarnings } from "../print.ts";
+import { payloadOf, printLines, tellAdded, tellWarnings } from "../print.ts";
 import { isRecord, plain, records, table } from "../text.ts";
 import { findZones, zonePath, zonesPath } from "../zones.ts";
 
@@ -31,7 +31,7 @@ function addList(zone: Command, host: Host): void {
         [id, name, shapeOf(geometry), description].map(plain),
       );
       await host.terminal.out(table(["ID", "NAME", "SHAPE", "DESCRIPTION"], rows));
-      if (rows.length === 0) host.terminal.err("There is no zone yet: `waybeam zone add` makes one.\n");
+      if (rows.length === 0) host.terminal.err("There is no zone yet: `waybeam zone add NAME` makes one.\n");
     });
 }
 
@@ -84,8 +84,7 @@ async function add(host: Host, name: string | undefined, options: AddOptions, co
   for (const zone of zones) {
     const made = await about(zone.name, client.call("POST", zonesPath, zone));
     tellWarnings(host, made);
-    if (options.json) await printLines(host, [payloadOf(made)]);
-    else host.terminal.err(`added ${plain(made.name)}, ${plain(made.id)}\n`);
+    await tellAdded(host, payloadOf(made), options.json);
   }
 }
 

@@ -128,8 +128,8 @@ describe("the README's commands, as they stand but for the ports", () => {
       "user remove",
       "rule remove",
       "mute end",
+      "complete",
       "zone remove",
-      "recipient answer",
       "recipient remove",
     ];
     const sections = readFileSync(join(root, "docs/generated/cli.md"), "utf8")

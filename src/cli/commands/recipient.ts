@@ -75,6 +75,7 @@ function addAnswer(recipient: Command, host: Host): void {
     .argument("<code>", "the code of the message")
     .option("--refuse", "the recipient wants no notices, now and later")
     .option("--account <id>", "the account that asked, where it is not one's own: the message names it")
+    .option("--json", "JSON, as the API gives it")
     .addHelpText(
       "after",
       examples(
@@ -82,11 +83,17 @@ function addAnswer(recipient: Command, host: Host): void {
         "waybeam recipient answer ops@example.com 48213977 --refuse --account 019a9f3e-7c1b-7e55-9d0b-3f6b2b8f6c11",
       ),
     )
-    .action(async (to: string, code: string, options: { refuse?: boolean; account?: string }, command: Command) => {
+    .action(async (to: string, code: string, options: AnswerOptions, command: Command) => {
       const client = await clientFor(host, command);
       const account = options.account ?? (await client.call("GET", "/api/account")).id;
       const answer = options.refuse ? "refuse" : "confirm";
       const { state } = await client.call("POST", `${path}/answer`, { account, to, code, answer });
-      await printOne(host, { to, state }, false);
+      await printOne(host, { to, state }, options.json);
     });
+}
+
+interface AnswerOptions {
+  readonly refuse?: boolean;
+  readonly account?: string;
+  readonly json?: boolean;
 }

@@ -10,6 +10,7 @@ import { errorsDoc } from "./generators/errors.ts";
 import type { Generator } from "./generators/generator.ts";
 import { protocolIds } from "./generators/protocol-ids.ts";
 import { protocolIndex } from "./generators/protocol-index.ts";
+import { problemsOfModules } from "./generators/protocol-modules.ts";
 import { protocolsDoc } from "./generators/protocols-doc.ts";
 
 /** Code that the program itself reads: it must be there before the program is loaded. */
@@ -36,9 +37,16 @@ async function generate(generators: readonly Generator[], root: string, check: b
   return stale;
 }
 
-const check = process.argv.includes("--check");
-const root = join(import.meta.dirname, "..");
-const stale = await generate(code, root, check);
-stale.push(...(await generate(await documents(), root, check)));
-for (const file of stale) console.log(check ? `stale: ${file} (run: npm run gen)` : `wrote ${file}`);
-if (check && stale.length > 0) process.exitCode = 1;
+async function main(root: string, check: boolean): Promise<number> {
+  const problems = await problemsOfModules(root);
+  if (problems.length > 0) {
+    console.error(`${problems.join("\n")}\nNothing was written.`);
+    return 1;
+  }
+  const stale = await generate(code, root, check);
+  stale.push(...(await generate(await documents(), root, check)));
+  for (const file of stale) console.log(check ? `stale: ${file} (run: npm run gen)` : `wrote ${file}`);
+  return check && stale.length > 0 ? 1 : 0;
+}
+
+process.exitCode = await main(join(import.meta.dirname, ".."), process.argv.includes("--check"));

@@ -7,7 +7,7 @@ import { Slots } from "./slots.ts";
 import { countParts } from "./sms-parts.ts";
 import { asItIs, encodeForJson, encodeForUrl, fill, type TemplateValues } from "./template.ts";
 
-/** The gateway's request and how its answer is read. Templates are as docs/operating.md says; the configuration has checked them. */
+/** The gateway's request and how its answer is read. Templates are as docs/sms.md says; the configuration has checked them. */
 export interface HttpOptions {
   readonly method: string;
   readonly url: string;

@@ -92,7 +92,7 @@ export function addCheck(program: Command, host: Host): void {
         throw new CliError(
           "failure",
           `${read}, ${problems} ${problems === 1 ? "problem" : "problems"} found${found.more > 0 ? `, the first ${found.findings.length} are listed` : ""}`,
-          'docs/operating.md, "Backup, restore, check", says how to go on.',
+          'docs/storage.md, "Backup, restore, check", says how to go on.',
         );
       host.terminal.err(`${read}; everything is whole.\n`);
     });

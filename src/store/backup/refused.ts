@@ -17,7 +17,7 @@ export function livesDamaged(finding: {
   const { device, problem } = finding;
   return new BackupRefused(
     `the database is damaged${device === undefined ? "" : ` (device ${device})`}: ${problem}`,
-    'Run `waybeam check` to see all of it. docs/operating.md, "Backup, restore, check", says how to go on.',
+    'Run `waybeam check` to see all of it. docs/storage.md, "Backup, restore, check", says how to go on.',
   );
 }
 
@@ -46,7 +46,7 @@ export function workFailure(error: unknown, where: string): unknown {
   if (code !== undefined && damaged.includes(code))
     return new BackupRefused(
       `the database is damaged (${error.message})`,
-      'Run `waybeam check` to see what is damaged. `docs/operating.md`, "Backup, restore, check", says how to go on.',
+      'Run `waybeam check` to see what is damaged. `docs/storage.md`, "Backup, restore, check", says how to go on.',
       error,
     );
   if (code === busy)

@@ -188,7 +188,7 @@ function failure(error: unknown, folder: string): unknown {
   if (code !== undefined && damaged.includes(code))
     return new MoveRefused(
       `the database in ${folder} is damaged (${error.message})`,
-      'Run `waybeam check` to see what is damaged. docs/operating.md, "Backup, restore, check", says how to go on.',
+      'Run `waybeam check` to see what is damaged. docs/storage.md, "Backup, restore, check", says how to go on.',
       error,
     );
   if (code !== undefined && system === "ERR_SQLITE_ERROR")

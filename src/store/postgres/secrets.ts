@@ -20,7 +20,7 @@ async function wipe(database: Kysely<Schema>, log: Log): Promise<void> {
   } catch (error) {
     log.warn(
       { error: String(error) },
-      "tables may hold secrets as they were: run VACUUM FULL on the database (docs/operating.md)",
+      "tables may hold secrets as they were: run VACUUM FULL on the database (docs/storage.md)",
     );
   }
 }

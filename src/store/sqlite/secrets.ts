@@ -23,7 +23,7 @@ async function wipe(database: Kysely<Schema>, log: Log): Promise<void> {
     from pragma_page_count, pragma_page_size, pragma_user_version`.execute(database);
   const { size = 0, number = 0 } = rows[0] ?? {};
   const advice =
-    "gaps of the database may hold secrets as they were: stop the service and run VACUUM on it (docs/operating.md)";
+    "gaps of the database may hold secrets as they were: stop the service and run VACUUM on it (docs/storage.md)";
   if (size > wipedBytes) return log.warn({ size }, advice);
   try {
     await sql`vacuum`.execute(database);

@@ -123,7 +123,7 @@ function readRequest(bytes: Uint8Array): HttpRequest | Refused {
   const { method, target, headers } = head;
   const origin = originForm(target);
   const mark = origin.indexOf("?");
-  const path = decodeComponent(mark < 0 ? origin : origin.slice(0, mark), false);
+  const path = decodeComponent(mark < 0 ? origin : origin.slice(0, mark));
   const query = parseParameters(mark < 0 ? "" : origin.slice(mark + 1));
   if (path === undefined || query === undefined) return { refused: "malformed target" };
   return { method, target, path, query, headers, body, keepAlive: keepsAlive(head) };
@@ -153,8 +153,8 @@ function keepsAlive({ headers, minor }: Head): boolean {
 }
 
 /**
- * Parameters of a query string or a form (application/x-www-form-urlencoded), percent-decoded as UTF-8, `+` as a blank.
- * Undefined: a percent sign or the UTF-8 is malformed, or there are too many.
+ * Parameters of a query string or a form (application/x-www-form-urlencoded), percent-decoded as UTF-8, `+` as a blank. A name or a value whose
+ * percent signs or UTF-8 are malformed stands as it came, so that it spoils no other. Undefined: there are too many.
  */
 export function parseParameters(text: string): Parameters | undefined {
   const parameters = new Map<string, string[]>();
@@ -164,9 +164,8 @@ export function parseParameters(text: string): Parameters | undefined {
   for (const pair of pairs) {
     if (pair === "") continue;
     const split = pair.indexOf("=");
-    const name = decodeComponent(split < 0 ? pair : pair.slice(0, split), true);
-    const value = split < 0 ? "" : decodeComponent(pair.slice(split + 1), true);
-    if (name === undefined || value === undefined) return undefined;
+    const name = decodedOrRaw(split < 0 ? pair : pair.slice(0, split));
+    const value = split < 0 ? "" : decodedOrRaw(pair.slice(split + 1));
     const values = parameters.get(name);
     if (values === undefined) parameters.set(name, [value]);
     else values.push(value);
@@ -174,11 +173,14 @@ export function parseParameters(text: string): Parameters | undefined {
   return parameters;
 }
 
-function decodeComponent(text: string, plusIsBlank: boolean): string | undefined {
-  const spaced = plusIsBlank && text.includes("+") ? text.replaceAll("+", " ") : text;
-  if (!spaced.includes("%")) return spaced;
+function decodedOrRaw(text: string): string {
+  return decodeComponent(text.includes("+") ? text.replaceAll("+", " ") : text) ?? text;
+}
+
+function decodeComponent(text: string): string | undefined {
+  if (!text.includes("%")) return text;
   try {
-    return decodeURIComponent(spaced);
+    return decodeURIComponent(text);
   } catch {
     return undefined;
   }

@@ -80,6 +80,19 @@ export function optional<T>(inner: Field<T>): Field<T | undefined> {
   };
 }
 
+/** The same field for what a report is good without: its own text where it is not of its form; undefined where it is empty or missing. */
+export function orText<T>(inner: Field<T>): Field<T | string | undefined> {
+  return {
+    width: inner.width,
+    read: (fields, at) => {
+      const text = fields[at] ?? "";
+      if (text === "") return undefined;
+      const value = inner.read(fields, at);
+      return value === mismatch ? text : value;
+    },
+  };
+}
+
 /** One of some words, and what each means. Example: `oneOf({ A: true, V: false })`. */
 export function oneOf<T>(meanings: { readonly [word: string]: T }): Field<T> {
   const table = new Map(Object.entries(meanings));

@@ -13,6 +13,7 @@ import {
   Mismatch,
   mismatch,
   optional,
+  orText,
   parseDecimal,
 } from "../../wire/text.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
@@ -31,8 +32,8 @@ const head = grammar({
   validity: optional(validity()),
   latitude: coordinate("N", "S"),
   longitude: coordinate("E", "W"),
-  speed: optional(decimal),
-  course: optional(decimal),
+  speed: orText(decimal),
+  course: orText(decimal),
 });
 
 /** Where something was, as its fields say. */
@@ -40,14 +41,15 @@ interface Place {
   readonly latitude: number | undefined;
   readonly longitude: number | undefined;
   readonly validity: boolean | undefined;
-  readonly speed: number | undefined;
-  readonly course: number | undefined;
+  /** As sent where it is no number. */
+  readonly speed: number | string | undefined;
+  readonly course: number | string | undefined;
 }
 
 /** What a sentence reports: one report, or a position and what came with it. */
 export type Reports = readonly (Fix | ReadingsReport)[];
 
-/** Knots; what is faster has been damaged on its way. */
+/** Knots; what is faster is no speed. */
 const fastest = 50_000;
 
 /** How many fields a position takes at the least: those of the head. */
@@ -136,20 +138,18 @@ export function readPosition(sentence: Sentence, at: number, receivedAt: number)
   if (tail === undefined) return undefined;
   const time = tail.date === undefined ? receivedAt : tail.date + (values.time ?? 0);
   if (Number.isNaN(time)) return impossibleTime(values, tail, fields[at] ?? "");
-  const report = reportOf(values, time, tail.date !== undefined, tail);
-  return report && [report];
+  return [reportOf(values, time, tail.date !== undefined, tail)];
 }
 
 /**
  * The reports of a sentence whose date or time of day does not exist, because a clock is set wrongly or firmware swaps day and month. The position is one of
  * a clock that was never set, so it is refused, kept and acknowledged. Otherwise the tracker would send it for ever. Readings and alarms have the time of their arrival.
  */
-function impossibleTime(place: Place, tail: Tail, reportedTime: string): Reports | undefined {
+function impossibleTime(place: Place, tail: Tail, reportedTime: string): Reports {
   const { alarms, readings, attributes } = tail;
   const reported = { reportedDate: tail.dateText, reportedTime };
   const now: ReadingsReport = { type: "readings", alarms, readings, attributes };
   const report = reportOf(place, 0, false, { alarms: [], readings: {}, attributes: reported });
-  if (report === undefined) return undefined;
   return report.type === "fix" ? [report, now] : [{ ...now, attributes: { ...attributes, ...reported } }];
 }
 
@@ -159,10 +159,11 @@ export function reportOf(
   time: number,
   dated: boolean,
   { altitude, alarms, readings, attributes }: Parts,
-): Fix | ReadingsReport | undefined {
+): Fix | ReadingsReport {
   if (latitude === undefined || longitude === undefined)
     return { type: "readings", ...(dated && { time }), alarms, readings, attributes };
-  if ((speed ?? 0) < 0 || (speed ?? 0) > fastest || (course ?? 0) < 0 || (course ?? 0) > 360) return undefined;
+  const soundSpeed = upTo(fastest, speed);
+  const soundCourse = upTo(360, course);
   return {
     type: "fix",
     time,
@@ -170,12 +171,20 @@ export function reportOf(
     latitude,
     longitude,
     ...(altitude !== undefined && { altitude }),
-    ...(speed !== undefined && { speed: kmhOfKnots(speed) }),
-    ...(course !== undefined && { course }),
+    ...(soundSpeed !== undefined && { speed: kmhOfKnots(soundSpeed) }),
+    ...(soundCourse !== undefined && { course: soundCourse }),
     alarms,
     readings,
-    attributes,
+    attributes: {
+      ...attributes,
+      ...(speed !== undefined && soundSpeed === undefined && { speed }),
+      ...(course !== undefined && soundCourse === undefined && { course }),
+    },
   };
+}
+
+function upTo(most: number, value: number | string | undefined): number | undefined {
+  return typeof value === "number" && value >= 0 && value <= most ? value : undefined;
 }
 
 interface Tail extends Parts {
@@ -200,10 +209,11 @@ function readTail({ fields, ended }: Sentence, at: number): Tail | undefined {
   const sim = status32.read(fields, next) === mismatch && status32.read(fields, next + 3) !== mismatch;
   const status = sim ? next + 3 : next;
   const word = status32.read(fields, status);
-  if (word === mismatch && (fields[next] ?? "") !== "") return undefined;
   // If a sentence was cut off, its lost date would look like one that was never set, and an old position like a present one.
   if (!ended && (date === mismatch || word === mismatch)) return undefined;
-  const extra = readExtra(fields, status + 1);
+  // What is no status is what a maker adds.
+  const statusless = word === mismatch && (fields[status] ?? "") !== "";
+  const extra = readExtra(fields, statusless ? status : status + 1);
   const vehicle = word === mismatch ? undefined : vehicleStatus(word);
   return {
     date: date === mismatch ? undefined : date,

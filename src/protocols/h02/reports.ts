@@ -5,6 +5,8 @@ import {
   anyText,
   ddmmyy,
   decimal,
+  type Field,
+  field,
   grammar,
   hex,
   hhmmss,
@@ -12,6 +14,7 @@ import {
   Mismatch,
   mismatch,
   optional,
+  orText,
 } from "../../wire/text.ts";
 import { cellsOf } from "./cells.ts";
 import type { Sentence } from "./sentence.ts";
@@ -67,11 +70,11 @@ export function readNbr({ fields }: Sentence, at: number): ReadingsReport | unde
 
 const link = grammar({
   time: hhmmss,
-  signal: integer,
-  satellites: integer,
-  battery: integer,
-  steps: integer,
-  turnovers: integer,
+  signal: orText(upTo(100)),
+  satellites: orText(integer),
+  battery: orText(upTo(100)),
+  steps: orText(integer),
+  turnovers: orText(integer),
   date: ddmmyy,
   status: hex(8),
 });
@@ -81,12 +84,39 @@ export function readLink({ fields }: Sentence, at: number): ReadingsReport | und
   const values = link.read(fields, at);
   if (values instanceof Mismatch) return undefined;
   const { signal, satellites, battery, steps, turnovers } = values;
-  if (signal > 100 || battery > 100) return undefined;
-  return report(values, values.status, { battery, satellites, signal, steps }, { turnovers });
+  const { readings, attributes } = numbersOf({ battery, satellites, signal, steps });
+  return report(values, values.status, readings, { ...(turnovers !== undefined && { turnovers }), ...attributes });
+}
+
+/** A number from 0 to `most`. */
+function upTo(most: number): Field<number> {
+  return field((text) => {
+    const value = integer.read([text], 0);
+    return value !== mismatch && value <= most ? value : mismatch;
+  });
+}
+
+/** Readings of the values that could be read; the texts of the others stand as attributes, with `Raw` behind their names. */
+function numbersOf(
+  values: { readonly [K in "battery" | "satellites" | "signal" | "steps"]?: number | string | undefined },
+) {
+  const readings = new Map<string, number>();
+  const attributes = new Map<string, string>();
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === "number") readings.set(name, value);
+    if (typeof value === "string") attributes.set(`${name}Raw`, value);
+  }
+  return { readings: Object.fromEntries(readings), attributes: Object.fromEntries(attributes) };
 }
 
 const v3Head = grammar({ time: hhmmss, network: anyText, count: integer });
-const v3Tail = grammar({ battery: hex(4), restart: integer, mark: anyText, date: ddmmyy, status: hex(8) });
+const v3Tail = grammar({
+  battery: orText(hex(4)),
+  restart: orText(integer),
+  mark: anyText,
+  date: ddmmyy,
+  status: hex(8),
+});
 
 /**
  * V3, network cells: hhmmss, mcc and mnc in one, count, (area, cell, signal, -) each, battery as the converter reads it (hex), restart
@@ -109,7 +139,9 @@ export function readV3({ fields }: Sentence, at: number): ReadingsReport | undef
   const tail = v3Tail.read(fields, next);
   if (tail instanceof Mismatch || tail.mark !== "X") return undefined;
   const clock = { date: tail.date, time: head.time };
-  return report(clock, tail.status, {}, { batteryRaw: tail.battery, restart: tail.restart, ...cellsOf(cells) });
+  const { battery: batteryRaw, restart } = tail;
+  const texts = { ...(batteryRaw !== undefined && { batteryRaw }), ...(restart !== undefined && { restart }) };
+  return report(clock, tail.status, {}, { ...texts, ...cellsOf(cells) });
 }
 
 const base = grammar({
@@ -133,14 +165,14 @@ export function readBase({ fields }: Sentence, at: number): ReadingsReport | und
 
 const bsHead = grammar({ time: optional(hhmmss), country: hex(1, 4), network: hex(1, 4) });
 const bsCell = grammar({ area: hex(1, 8), cell: hex(1, 8), signal: decimal });
-const bsTail = grammar({ date: optional(ddmmyy), status: hex(8), battery: integer });
+const bsTail = grammar({ date: optional(ddmmyy), status: hex(8), battery: orText(upTo(100)) });
 const bsCells = 3;
 
 /** BS, three cells in hex: hhmmss, mcc, mnc, (area, cell, signal) each, ddmmyy, vehicle_status, battery %. */
 export function readBs({ fields }: Sentence, at: number): ReadingsReport | undefined {
   const head = bsHead.read(fields, at);
   const tail = bsTail.read(fields, at + bsHead.width + bsCells * bsCell.width);
-  if (head instanceof Mismatch || tail instanceof Mismatch || tail.battery > 100) return undefined;
+  if (head instanceof Mismatch || tail instanceof Mismatch) return undefined;
   const cells: Cell[] = [];
   for (let index = 0; index < bsCells; index++) {
     const values = bsCell.read(fields, at + bsHead.width + index * bsCell.width);
@@ -148,5 +180,6 @@ export function readBs({ fields }: Sentence, at: number): ReadingsReport | undef
     const { area: lac, cell: cellId, signal } = values;
     if (lac !== 0) cells.push({ mcc: head.country, mnc: head.network, lac, cellId, signal });
   }
-  return report({ date: tail.date, time: head.time }, tail.status, { battery: tail.battery }, cellsOf(cells));
+  const { readings, attributes } = numbersOf({ battery: tail.battery });
+  return report({ date: tail.date, time: head.time }, tail.status, readings, { ...cellsOf(cells), ...attributes });
 }

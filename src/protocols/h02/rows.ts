@@ -1,6 +1,17 @@
 import type { CommandResult, Effect, Fix, ReadingsReport } from "../../model/effects.ts";
 import type { DecodeContext, Decoded, MessageRow } from "../../wire/protocol.ts";
-import { ddmmyy, decimal, grammar, integer, latitude, longitude, Mismatch, mismatch, oneOf } from "../../wire/text.ts";
+import {
+  ddmmyy,
+  decimal,
+  grammar,
+  integer,
+  latitude,
+  longitude,
+  Mismatch,
+  mismatch,
+  oneOf,
+  orText,
+} from "../../wire/text.ts";
 import { handleBinary } from "./binary.ts";
 import { cellsOf } from "./cells.ts";
 import { positionWidth, type Reports, readPosition, reportOf } from "./position.ts";
@@ -107,8 +118,8 @@ const dayPosition = grammar({
   validity: oneOf({ A: true, B: true }),
   latitude,
   longitude,
-  speed: decimal,
-  course: decimal,
+  speed: orText(decimal),
+  course: orText(decimal),
   date: ddmmyy,
 });
 
@@ -121,8 +132,7 @@ function understandDayPosition({ fields }: Sentence, { receivedAt }: DecodeConte
   if (values instanceof Mismatch) return undefined;
   // There is no time of day in it. Of today's reports their arrival is the best that is known, and keeps them in order.
   const time = receivedAt - values.date < dayMs && receivedAt >= values.date ? receivedAt : values.date;
-  const report = reportOf(values, time, true, { alarms: [], readings: {}, attributes: {} });
-  return report && { effects: [report] };
+  return { effects: [reportOf(values, time, true, { alarms: [], readings: {}, attributes: {} })] };
 }
 
 function cellReport(fields: readonly string[]): Meaning | undefined {

@@ -7,8 +7,11 @@ import {
   courseOf,
   effectOf,
   isMeasure,
+  keepAttribute,
   type Location,
+  numberOf,
   speedOf,
+  truthOf,
 } from "./report.ts";
 import { parseTimestamp } from "./time.ts";
 
@@ -20,9 +23,6 @@ export interface JsonReport {
   readonly effects: readonly Effect[];
 }
 
-/** Extras are stored as they come; longer ones are refused, since no tracker measures a text. */
-const maximumName = 64;
-const maximumValue = 4096;
 const kmhOfMetersPerSecond = 3.6;
 
 /**
@@ -56,67 +56,71 @@ function parse(body: Uint8Array): JsonObject | undefined {
 }
 
 function readLocation(location: JsonObject): Location | undefined {
-  const time = location.timestamp === undefined ? undefined : parseTimestamp(textOf(location.timestamp) ?? "");
-  if (location.timestamp !== undefined && time === undefined) return undefined;
+  const time = isGiven(location.timestamp) ? parseTimestamp(textOf(location.timestamp) ?? "") : undefined;
+  if (isGiven(location.timestamp) && time === undefined) return undefined;
   const coords = objectOf(location.coords);
-  const latitude = numberOf(coords.latitude);
-  const longitude = numberOf(coords.longitude);
+  const latitude = numeric(coords.latitude);
+  const longitude = numeric(coords.longitude);
   if (location.coords !== undefined && (latitude === undefined || longitude === undefined)) return undefined;
   const extras = objectOf(location.extras);
   const alarm = textOf(extras.alarm) ?? textOf(location.alarm) ?? "";
   const alarms = alarmsOf(alarm);
-  const attributes = attributesOf(location, extras, alarms.includes("general") ? alarm : undefined);
-  if (attributes === undefined) return undefined;
-  return {
-    time,
-    valid: true,
-    latitude,
-    longitude,
-    altitude: mapped(coords.altitude, altitudeOf),
-    speed: mapped(coords.speed, (value) => speedOf(value * kmhOfMetersPerSecond)),
-    course: mapped(coords.heading, courseOf),
-    alarms,
-    readings: readingsOf(location, coords, extras),
-    attributes,
-  };
-}
-
-function readingsOf(location: JsonObject, coords: JsonObject, extras: JsonObject): Readings {
-  const state = objectOf(location.battery);
-  const level = numberOf(state.level);
-  const accuracy = numberOf(coords.accuracy);
-  const odometer = numberOf(location.odometer);
-  return {
-    ...(level !== undefined && level >= 0 && level <= 1 && { battery: Math.round(level * 100) }),
-    ...(typeof state.is_charging === "boolean" && { charging: state.is_charging }),
-    ...(typeof location.is_moving === "boolean" && { motion: location.is_moving }),
-    ...(accuracy !== undefined && accuracy >= 0 && { accuracy }),
-    ...(isPercent(extras.fuel) && { fuel: extras.fuel }),
-    // Metres on the device.
-    ...(odometer !== undefined && odometer >= 0 && { odometer: odometer / 1000 }),
-  };
-}
-
-function isPercent(value: unknown): value is number {
-  return typeof value === "number" && value >= 0 && value <= 100;
-}
-
-/** The event that made the app send, its activity, whether a test provider made the position up, and whatever the app adds as extras. */
-function attributesOf(location: JsonObject, extras: JsonObject, alarmCode: string | undefined): Attributes | undefined {
-  const entries: (readonly [string, unknown])[] = [
+  const unread = new Map<string, unknown>();
+  const side = sideValues(location, coords, extras, unread);
+  const own = Object.entries(extras).filter(([name]) => name !== "alarm" && name !== "fuel");
+  const attributes = attributesOf([
+    // The event that made the app send, its activity, and whether a test provider made the position up.
     ["event", location.event],
     ["activity", objectOf(location.activity).type],
     ["mock", location.mock],
     ["heartbeat", location.heartbeat],
-    ["alarmCode", alarmCode],
-    ...Object.entries(extras).filter(([name, value]) => name !== "alarm" && !(name === "fuel" && isPercent(value))),
-  ];
+    ["alarmCode", alarms.includes("general") ? alarm : undefined],
+    ...own,
+    ...unread,
+  ]);
+  return { time, valid: true, latitude, longitude, alarms, ...side, attributes };
+}
+
+/** What a location says beside its position; what is given and can't be read goes to `unread`, under the name that it has there. */
+function sideValues(location: JsonObject, coords: JsonObject, extras: JsonObject, unread: Map<string, unknown>) {
+  const read = <T>(name: string, value: unknown, parse: (value: unknown) => T | undefined): T | undefined => {
+    const parsed = isGiven(value) ? parse(value) : undefined;
+    if (isGiven(value) && parsed === undefined) unread.set(name, value);
+    return parsed;
+  };
+  const state = objectOf(location.battery);
+  const level = read("level", state.level, numeric);
+  const charging = read("is_charging", state.is_charging, truth);
+  const motion = read("is_moving", location.is_moving, truth);
+  const accuracy = read("accuracy", coords.accuracy, numeric);
+  const fuel = read("fuel", extras.fuel, percent);
+  const odometer = read("odometer", location.odometer, numeric);
+  const altitude = read("altitude", coords.altitude, numeric);
+  const speed = read("speed", coords.speed, numeric);
+  const heading = read("heading", coords.heading, numeric);
+  const readings: Readings = {
+    ...(level !== undefined && level >= 0 && level <= 1 && { battery: Math.round(level * 100) }),
+    ...(charging !== undefined && { charging }),
+    ...(motion !== undefined && { motion }),
+    ...(accuracy !== undefined && accuracy >= 0 && { accuracy }),
+    ...(fuel !== undefined && { fuel }),
+    // Metres on the device.
+    ...(odometer !== undefined && odometer >= 0 && { odometer: odometer / 1000 }),
+  };
+  return {
+    altitude: altitude === undefined ? undefined : altitudeOf(altitude),
+    speed: speed === undefined ? undefined : speedOf(speed * kmhOfMetersPerSecond),
+    course: heading === undefined ? undefined : courseOf(heading),
+    readings,
+  };
+}
+
+/** What apps say as attributes; an empty text says nothing. */
+function attributesOf(entries: readonly (readonly [string, unknown])[]): Attributes {
   const attributes = new Map<string, string | number | boolean>();
   for (const [name, value] of entries) {
     const kept = attributeOf(value);
-    if (kept === undefined || kept === "" || name === "") continue;
-    if (name.length > maximumName || String(kept).length > maximumValue) return undefined;
-    attributes.set(attributeName(name.toWellFormed()), kept);
+    if (kept !== undefined && kept !== "") keepAttribute(attributes, attributeName(name.toWellFormed()), kept);
   }
   return Object.fromEntries(attributes);
 }
@@ -127,6 +131,26 @@ function attributeOf(value: unknown): string | number | boolean | undefined {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : textOf(value);
 }
 
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** A number, also one that the app sends as text. */
+function numeric(value: unknown): number | undefined {
+  if (typeof value === "string") return numberOf(value);
+  return typeof value === "number" && isMeasure(value) ? value + 0 : undefined;
+}
+
+function percent(value: unknown): number | undefined {
+  const share = numeric(value);
+  return share !== undefined && share >= 0 && share <= 100 ? share : undefined;
+}
+
+/** A truth value, also one that the app sends as text or as a number. */
+function truth(value: unknown): boolean | undefined {
+  return typeof value === "boolean" ? value : truthOf(textOf(value) ?? "");
+}
+
 function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -135,16 +159,7 @@ function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-function numberOf(value: unknown): number | undefined {
-  return typeof value === "number" && isMeasure(value) ? value + 0 : undefined;
-}
-
 function textOf(value: unknown): string | undefined {
   if (typeof value === "number" && Number.isFinite(value)) return String(value);
   return typeof value === "string" ? value.toWellFormed() : undefined;
-}
-
-function mapped<T>(value: unknown, map: (value: number) => T | undefined): T | undefined {
-  const number = numberOf(value);
-  return number === undefined ? undefined : map(number);
 }

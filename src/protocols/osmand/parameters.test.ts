@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { readJson } from "./json.ts";
 import { readParameters } from "./parameters.ts";
 
 function read(parameters: Readonly<Record<string, string>>) {
@@ -40,7 +41,87 @@ describe("a parameter of the protocol", () => {
     assert.deepEqual([effect.valid, effect.speed, effect.readings], [true, undefined, {}]);
   });
 
-  it("that is not of its form makes the report malformed", () => {
-    for (const wrong of [{ charge: "yes" }, { speed: "fast" }, { lat: "north" }]) assert.equal(read(wrong), undefined);
+  it("that can't be read is kept as an attribute, and the report with it", () => {
+    const effect = read({
+      batt: "11.43 V",
+      ignition: "maybe",
+      speed: "NaN",
+      altitude: "null",
+      heading: "north",
+      sat: "300",
+    });
+    assert.ok(effect?.type === "fix");
+    assert.deepEqual(
+      [effect.speed, effect.altitude, effect.course, effect.readings],
+      [undefined, undefined, undefined, {}],
+    );
+    const texts = {
+      batt: "11.43 V",
+      "app.ignition": "maybe",
+      speed: "NaN",
+      "app.altitude": "null",
+      heading: "north",
+      sat: 300,
+    };
+    assert.deepEqual(effect.attributes, texts);
+  });
+
+  it("is a truth value in each of the ways that apps write one", () => {
+    for (const [texts, value] of [
+      [["1", "true", "TRUE", "on", "ON", "yes", "Yes"], true],
+      [["0", "false", "False", "off", "OFF", "no"], false],
+    ] as const)
+      for (const text of texts) {
+        const effect = read({ ignition: text, batt: "11.43" });
+        assert.ok(effect?.type === "fix");
+        assert.deepEqual(effect.readings, { ignition: value, battery: 11.43 }, text);
+      }
+  });
+
+  it("that is a time or a coordinate and can't be read makes the report malformed", () => {
+    for (const wrong of [{ lat: "north" }, { lon: "NaN" }, { lat: "" }, { timestamp: "today" }, { location: "1" }])
+      assert.equal(read(wrong), undefined);
+  });
+
+  it("that is longer than any measure is left out and named", () => {
+    const effect = read({ own: "x".repeat(5000), ["n".repeat(70)]: "1", id: "phone" });
+    assert.ok(effect?.type === "fix");
+    assert.deepEqual(effect.attributes, { "app.leftOut": `own,${"n".repeat(64)}` });
+  });
+});
+
+describe("a JSON location", () => {
+  const readLocation = (location: object) =>
+    readJson(new TextEncoder().encode(JSON.stringify({ device_id: "phone", location })), 7)?.effects[0];
+  const coords = { latitude: 1, longitude: 2 };
+
+  it("without a time counts from its arrival, whether the app leaves it out or says null", () => {
+    for (const timestamp of [undefined, null]) {
+      const effect = readLocation({ timestamp, coords });
+      assert.ok(effect?.type === "fix");
+      assert.equal(effect.time, 7);
+    }
+    assert.equal(readLocation({ timestamp: "today", coords }), undefined);
+  });
+
+  it("keeps what can't be read beside its position as attributes", () => {
+    const effect = readLocation({
+      coords: { ...coords, speed: "NaN", altitude: "12.5", heading: null, accuracy: "fair" },
+      is_moving: "ON",
+      odometer: {},
+      battery: { level: "full", is_charging: "maybe" },
+      extras: { fuel: 120 },
+    });
+    assert.ok(effect?.type === "fix");
+    assert.equal(effect.altitude, 12.5);
+    assert.deepEqual(effect.readings, { motion: true });
+    assert.deepEqual(effect.attributes, {
+      level: "full",
+      is_charging: "maybe",
+      "app.accuracy": "fair",
+      "app.fuel": 120,
+      "app.odometer": "{}",
+      speed: "NaN",
+    });
   });
 });

@@ -3,7 +3,6 @@ import type { Effect } from "../../model/effects.ts";
 import type { Readings } from "../../model/readings.ts";
 import type { Parameters } from "../../wire/http.ts";
 import { cellsText, wifiText } from "../../wire/radio.ts";
-import { mismatch, parseDecimal } from "../../wire/text.ts";
 import { kmhOfKnots } from "../../wire/units.ts";
 import {
   alarmsOf,
@@ -12,8 +11,12 @@ import {
   courseOf,
   effectOf,
   isMeasure,
+  keepAttribute,
   type Location,
+  maximumValue,
+  numberOf,
   speedOf,
+  truthOf,
 } from "./report.ts";
 import { parseTimestamp } from "./time.ts";
 
@@ -27,50 +30,47 @@ interface Draft extends Changing<Omit<Location, "readings" | "attributes" | "ala
   attributes: Map<string, string | number | boolean>;
 }
 
-type NumberReading = "accuracy" | "hdop" | "battery" | "satellites" | "odometer";
+type NumberReading = "accuracy" | "hdop" | "battery" | "fuel" | "satellites" | "odometer";
 
-/** Takes a parameter's values into the draft. False: malformed. */
-type Take = (draft: Draft, value: string, values: readonly string[]) => boolean;
+/** What became of a parameter: "unread", where its text is not of its form, so that the text is kept as an attribute; "refused", where the report is malformed. */
+type Taken = "taken" | "unread" | "refused";
 
-/** Names and values of other parameters are stored as they come; longer ones are refused, since no tracker measures a text. */
-const maximumName = 64;
-const maximumValue = 4096;
+/** Takes a parameter's values into the draft. No value is empty: the app did not fill in an empty one. */
+type Take = (draft: Draft, value: string, values: readonly string[]) => Taken;
 
-/** A parameter that is a number. An empty one was not filled in by the app. */
+/** A parameter that is a number. */
 function numeric(take: (draft: Draft, value: number) => void): Take {
   return (draft, text) => {
-    if (text === "") return true;
     const value = numberOf(text);
-    if (value === undefined) return false;
-    take(draft, value);
-    return true;
+    if (value !== undefined) take(draft, value);
+    return value === undefined ? "unread" : "taken";
   };
 }
 
-/** A parameter that is a truth value; an empty one was not filled in either. */
+/** A coordinate, without which a report is malformed. */
+function coordinate(name: "latitude" | "longitude"): Take {
+  return (draft, text) => {
+    draft[name] = numberOf(text);
+    return draft[name] === undefined ? "refused" : "taken";
+  };
+}
+
+/** A parameter that is a truth value. */
 function flag(take: (draft: Draft, value: boolean) => void): Take {
   return (draft, text) => {
-    if (text === "") return true;
-    const value = booleanOf(text);
+    const value = truthOf(text);
     if (value !== undefined) take(draft, value);
-    return value !== undefined;
+    return value === undefined ? "unread" : "taken";
   };
 }
 
-/** A reading that is a number from `low` to `high`; apps send -1 and the like for what they don't know. */
+/** A reading that is a number from 0 to `high`; apps send -1 and the like for what they don't know. */
 function measured(name: NumberReading, high: number, scale = 1): Take {
-  return numeric((draft, value) => {
-    if (value >= 0 && value <= high) draft.readings[name] = value * scale;
-  });
-}
-
-/** A share in %; what is none stands under the app's own name. */
-function percentOr(name: "fuel"): Take {
   return (draft, text) => {
     const value = numberOf(text);
-    if (value === undefined || value < 0 || value > 100) return keep(draft, name, text);
-    draft.readings[name] = value;
-    return true;
+    if (value === undefined || value > high) return "unread";
+    if (value >= 0) draft.readings[name] = value * scale;
+    return "taken";
   };
 }
 
@@ -85,10 +85,9 @@ function heard(name: string, attribute: string, textOf: (values: readonly string
   return (draft, _, values) => {
     const all = values.flatMap((value) => value.split(";")).filter((value) => value !== "");
     const text = textOf(all);
-    if (text === undefined) return keep(draft, `app.${name}`, all.join(";"));
-    if (text.length > maximumValue) return false;
-    draft.attributes.set(attribute, text);
-    return true;
+    if (text === undefined) keepAttribute(draft.attributes, `app.${name}`, all.join(";"));
+    else keepAttribute(draft.attributes, attribute, text);
+    return "taken";
   };
 }
 
@@ -124,11 +123,11 @@ const course = numeric((draft, value) => {
 
 /** The protocol's own parameters; all others are attributes under the names that they were sent by (`attributeName`). */
 const takes: ReadonlyMap<string, Take> = new Map<string, Take>([
-  ["id", () => true],
-  ["deviceid", () => true],
-  ["device_id", () => true],
+  ["id", () => "taken"],
+  ["deviceid", () => "taken"],
+  ["device_id", () => "taken"],
   // Who it is, not what it reports.
-  ["secret", () => true],
+  ["secret", () => "taken"],
   [
     "valid",
     flag((draft, value) => {
@@ -136,18 +135,8 @@ const takes: ReadonlyMap<string, Take> = new Map<string, Take>([
     }),
   ],
   ["timestamp", takeTime],
-  [
-    "lat",
-    numeric((draft, value) => {
-      draft.latitude = value;
-    }),
-  ],
-  [
-    "lon",
-    numeric((draft, value) => {
-      draft.longitude = value;
-    }),
-  ],
+  ["lat", coordinate("latitude")],
+  ["lon", coordinate("longitude")],
   ["location", takeLocation],
   [
     "speed",
@@ -166,8 +155,7 @@ const takes: ReadonlyMap<string, Take> = new Map<string, Take>([
   ["accuracy", measured("accuracy", Number.MAX_SAFE_INTEGER)],
   ["hdop", measured("hdop", Number.MAX_SAFE_INTEGER)],
   ["batt", measured("battery", 100)],
-  // Another measure than % has another name with the apps.
-  ["fuel", percentOr("fuel")],
+  ["fuel", measured("fuel", 100)],
   ["sat", measured("satellites", 255)],
   // Metres, as the apps count them.
   ["odometer", measured("odometer", Number.MAX_SAFE_INTEGER, 0.001)],
@@ -182,7 +170,7 @@ const takes: ReadonlyMap<string, Take> = new Map<string, Take>([
 
 /**
  * The effect of a query string or form: id, timestamp, lat, lon or location, speed (knots), bearing or heading, altitude, accuracy, hdop,
- * batt, charge, valid, cell, wifi, driverUniqueId and whatever else is sent. Undefined: malformed. (OsmAnd protocol, query / form format)
+ * batt, charge, valid, cell, wifi, driverUniqueId and whatever else is sent. Undefined: a time or a coordinate can't be read. (OsmAnd protocol, query / form format)
  */
 export function readParameters(parameters: Parameters, receivedAt: number): Effect | undefined {
   const draft: Draft = {
@@ -198,9 +186,11 @@ export function readParameters(parameters: Parameters, receivedAt: number): Effe
     attributes: new Map(),
   };
   for (const [name, values] of parameters) {
-    const take = takes.get(name);
     const value = values.at(-1) ?? "";
-    if (take === undefined ? !keep(draft, name, value) : !take(draft, value, values)) return undefined;
+    if (value === "") continue;
+    const taken = takes.get(name)?.(draft, value, values) ?? "unread";
+    if (taken === "refused") return undefined;
+    if (taken === "unread") keepAttribute(draft.attributes, attributeName(name), plainValue(value));
   }
   return effectOf({ ...draft, attributes: Object.fromEntries(draft.attributes) }, receivedAt);
 }
@@ -210,12 +200,6 @@ export function deviceOf(parameters: Parameters): string | undefined {
   return (parameters.get("id") ?? parameters.get("deviceid") ?? parameters.get("device_id"))?.at(-1);
 }
 
-function keep(draft: Draft, name: string, value: string): boolean {
-  if (name.length > maximumName || value.length > maximumValue) return false;
-  if (value !== "") draft.attributes.set(attributeName(name), plainValue(value));
-  return true;
-}
-
 /** A number or a truth value where the text is exactly that; `007` and the firmware `1.10` stay text. */
 function plainValue(text: string): string | number | boolean {
   if (text === "true" || text === "false") return text === "true";
@@ -223,39 +207,27 @@ function plainValue(text: string): string | number | boolean {
   return isMeasure(value) && String(value) === text ? value : text;
 }
 
-function takeTime(draft: Draft, text: string): boolean {
+function takeTime(draft: Draft, text: string): Taken {
   draft.time = parseTimestamp(text);
-  return draft.time !== undefined || text === "";
+  return draft.time === undefined ? "refused" : "taken";
 }
 
-function takeLocation(draft: Draft, text: string): boolean {
+function takeLocation(draft: Draft, text: string): Taken {
   const [latitude, longitude, ...rest] = text.split(",").map(numberOf);
-  if (latitude === undefined || longitude === undefined || rest.length > 0) return false;
+  if (latitude === undefined || longitude === undefined || rest.length > 0) return "refused";
   draft.latitude = latitude;
   draft.longitude = longitude;
-  return true;
+  return "taken";
 }
 
-function takeDriver(draft: Draft, text: string): boolean {
-  if (text !== "") draft.readings.driverId = text;
-  return text.length <= maximumValue;
+function takeDriver(draft: Draft, text: string): Taken {
+  if (text.length > maximumValue) return "unread";
+  draft.readings.driverId = text;
+  return "taken";
 }
 
-function takeAlarm(draft: Draft, text: string): boolean {
+function takeAlarm(draft: Draft, text: string): Taken {
   draft.alarms = alarmsOf(text);
-  if (draft.alarms.includes("general")) draft.attributes.set("alarmCode", text);
-  return text.length <= maximumValue;
-}
-
-/** A decimal number; some apps write an exponent (`1.0E-5`). */
-function numberOf(text: string): number | undefined {
-  const plain = parseDecimal(text);
-  if (plain !== mismatch) return plain;
-  const value = /^[+-]?\d+(\.\d+)?e[+-]?\d{1,3}$/i.test(text) ? Number(text) : Number.NaN;
-  return isMeasure(value) ? value + 0 : undefined;
-}
-
-function booleanOf(text: string): boolean | undefined {
-  if (text === "true" || text === "1") return true;
-  return text === "false" || text === "0" ? false : undefined;
+  if (draft.alarms.includes("general")) keepAttribute(draft.attributes, "alarmCode", text);
+  return "taken";
 }

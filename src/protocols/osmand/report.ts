@@ -2,6 +2,7 @@ import { type Alarm, alarmNames } from "../../model/alarms.ts";
 import { reservedAttributes } from "../../model/attribute-names.ts";
 import type { Attributes, Effect } from "../../model/effects.ts";
 import type { Readings } from "../../model/readings.ts";
+import { mismatch, parseDecimal } from "../../wire/text.ts";
 
 /** What one location of a request says, before it is an effect. Fields that were not sent are undefined. */
 export interface Location {
@@ -21,6 +22,47 @@ export interface Location {
 /** The name that a sender's own parameter is stored under: as it was sent, or behind `app.` where the service has a use of its own for it. */
 export function attributeName(name: string): string {
   return reservedAttributes.has(name) || name === "cells" || name === "wifi" ? `app.${name}` : name;
+}
+
+/** The longest value of a sender that is kept: no tracker measures a longer text. */
+export const maximumValue = 4096;
+/** The longest name that is kept. */
+const maximumName = 64;
+
+/** The attribute that names what is not kept because its name or value is too long. */
+const leftOut = "app.leftOut";
+
+/** Keeps what a sender says beside its position; too long ones are left out, and named. An empty name says nothing. */
+export function keepAttribute(
+  attributes: Map<string, string | number | boolean>,
+  name: string,
+  value: string | number | boolean,
+): void {
+  if (name === "") return;
+  if (name.length <= maximumName && String(value).length <= maximumValue) {
+    attributes.set(name, value);
+    return;
+  }
+  const names = [attributes.get(leftOut), name.slice(0, maximumName)].filter((text) => text !== undefined).join(",");
+  if (names.length <= maximumValue) attributes.set(leftOut, names);
+}
+
+/** A decimal number; some apps write an exponent (`1.0E-5`). */
+export function numberOf(text: string): number | undefined {
+  const plain = parseDecimal(text);
+  if (plain !== mismatch) return plain;
+  const value = /^[+-]?\d+(\.\d+)?e[+-]?\d{1,3}$/i.test(text) ? Number(text) : Number.NaN;
+  return isMeasure(value) ? value + 0 : undefined;
+}
+
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ...["true", "1", "on", "yes"].map((text) => [text, true] as const),
+  ...["false", "0", "off", "no"].map((text) => [text, false] as const),
+]);
+
+/** A truth value in one of the ways that apps write it, without regard to case. */
+export function truthOf(text: string): boolean | undefined {
+  return truths.get(text.toLowerCase());
 }
 
 const alarms: ReadonlyMap<string, Alarm> = new Map(alarmNames.map((name) => [name.toLowerCase(), name]));

@@ -67,6 +67,15 @@ test("the root leads to the API page, and is no part of the API", async () => {
   assert.equal("/" in (rest.http.openApi() as { paths: object }).paths, false);
 });
 
+test("an answer may be kept by nobody between, however its path is spelt", async () => {
+  for (const url of ["/api/devices", "/%61pi/devices", "/API/%64evices", "/api/nothing", "/health/live", "/%"]) {
+    const { headers } = await rest.http.inject({ url, headers: { authorization: `Bearer ${token}` } });
+    assert.equal(headers["cache-control"], "no-store", url);
+  }
+  const keys = await rest.http.inject("/.well-known/jwks.json");
+  assert.equal(keys.headers["cache-control"], "public, max-age=300");
+});
+
 describe("ids of devices", () => {
   const dots = [".", ".."];
 

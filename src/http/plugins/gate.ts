@@ -122,7 +122,7 @@ function usersCount({ usage, limits }: Pick<Services, "usage" | "limits">) {
 function begin(request: FastifyRequest, reply: FastifyReply, startedAt: number, secure: boolean): void {
   request.startedAt = startedAt;
   reply.header("x-request-id", request.id);
-  guardAnswer(request, reply, secure);
+  guardAnswer(reply, secure);
 }
 
 /** Who has no good token. It is counted only once it is known to be bad: whoever has a good one is not limited by others at its address. */

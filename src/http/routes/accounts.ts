@@ -69,7 +69,7 @@ function createRoute(app: App, { tenants }: Services): void {
     }),
     async (request, reply) => {
       const { account, owner, warnings } = await tenants.create(request.body);
-      reply.code(201).header("location", `/api/admin/accounts/${account.id}`).header("cache-control", "no-store");
+      reply.code(201).header("location", `/api/admin/accounts/${account.id}`);
       return serviceAnswer(request.caller, { account, owner }, warnings);
     },
   );
@@ -151,7 +151,6 @@ function ownerKeyRoute(app: App, { tenants }: Services): void {
     async ({ caller, params }, reply) => {
       const owner = await tenants.makeOwnerKey(params.accountId);
       reply.code(201).header("location", `/api/users/${encodeURIComponent(owner.id)}/apiKey`);
-      reply.header("cache-control", "no-store");
       return serviceAnswer(caller, { owner });
     },
   );

@@ -32,7 +32,6 @@ function keyRoutes(app: App, { accountUsers }: Services): void {
       const { userId } = request.params;
       const apiKey = await accountUsers.makeApiKey(caller.user, userId, request.body);
       reply.code(201).header("location", `/api/users/${encodeURIComponent(userId)}/apiKey`);
-      reply.header("cache-control", "no-store");
       return answer(caller, { apiKey });
     },
   );

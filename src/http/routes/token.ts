@@ -39,7 +39,6 @@ export function tokenRoute(app: App, { store, tokens, usage, clock, limits }: Se
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => tries.countAddress(request, reply);
 
   app.post("/api/Auth/Token", { ...options, onRequest }, async (request, reply) => {
-    reply.header("cache-control", "no-store");
     const user = await authenticate(request.body);
     if (user === undefined) {
       tries.countName(request.body.userName, "wrong", request, reply);

@@ -264,11 +264,19 @@ test("a clock that can't be right is kept as evidence, acknowledged, and no loca
   });
   const other = await admitted(ingest, store, "right");
   await submit(ingest, other, [fix(start + 86_400_000)]);
-  const reports = [fix(start), fix(Date.UTC(2040, 0, 1)), fix(Date.UTC(1999, 0, 1)), fix(start + 1000, 123)];
+  const reports = [fix(start), fix(Date.UTC(2040, 0, 1)), fix(2 ** 53), fix(2 ** 64 - 1)];
+  reports.push(fix(Date.UTC(1999, 0, 1)), fix(0), fix(start + 1000, 123));
   assert.equal(await submit(ingest, device, reports), "stored");
   assert.equal((await history(store, device)).length, 1);
   const refused = (await store.refused.page(device.key, 10)).reports;
-  assert.deepEqual(refused.map(({ cause }) => cause).sort(), ["future", "past", "position"]);
+  assert.deepEqual(refused.map(({ cause }) => cause).sort(), [
+    "future",
+    "future",
+    "future",
+    "past",
+    "past",
+    "position",
+  ]);
 });
 
 test("a fix from a tracker's memory that an earlier version stored is stored once when it is sent again", async (context) => {

@@ -1,10 +1,11 @@
-import type { Effect, Fix } from "../../model/effects.ts";
+import type { Fix } from "../../model/effects.ts";
 import type { DecodeContext, Decoded } from "../../wire/protocol.ts";
 import { Reader } from "../../wire/reader.ts";
 import { utc } from "../../wire/time.ts";
 import { kmhOfKnots, roundDegrees } from "../../wire/units.ts";
 import { digits, type IdBytes, minimumBinary } from "./binary-layout.ts";
 import { cellsOf } from "./cells.ts";
+import type { Reports } from "./position.ts";
 import { decoded, type H02Session } from "./session.ts";
 import { batteryCharge, vehicleStatus } from "./status.ts";
 
@@ -26,16 +27,16 @@ export function handleBinary(
   const reader = new Reader(frame, 1);
   // An IMEI has 15 digits; the sixteenth fills the last byte.
   const id = idLength === 5 ? reader.hex(5) : reader.hex(8).slice(0, 15);
-  const fix = readFix(reader, context.receivedAt, frame.length);
-  const effects: readonly Effect[] = [fix ?? { type: "failure", cause: "malformed" }];
-  if (fix === undefined) return { session, effects };
+  const effects = readReports(reader, context.receivedAt, frame.length);
+  if (effects === undefined) return { session, effects: [{ type: "failure", cause: "malformed" }] };
   return decoded(session, context, { maker: session.maker, id }, { effects });
 }
 
-function readFix(reader: Reader, receivedAt: number, length: number): Fix | undefined {
+function readReports(reader: Reader, receivedAt: number, length: number): Reports | undefined {
   const [hour, minute, second] = [two(reader), two(reader), two(reader)];
   const [day, month, year] = [two(reader), two(reader), two(reader)];
   // A tracker that never had GPS has no date; then its report counts from its arrival.
+  const clock = [day, month, year, hour, minute, second];
   const time = day === 0 ? receivedAt : utc(year, month, day, hour, minute, second);
   const latitude = latitudeOf([two(reader), two(reader), two(reader), two(reader)]);
   const battery = batteryCharge(reader.u8());
@@ -47,13 +48,12 @@ function readFix(reader: Reader, receivedAt: number, length: number): Fix | unde
   const middle = reader.u8();
   const speed = speedTens * 10 + (middle >> 4);
   const course = (middle & 0x0f) * 100 + two(reader);
-  if (time === undefined || Number.isNaN(latitude) || Number.isNaN(longitude) || !(speed <= 999) || !(course <= 360))
-    return undefined;
+  if ([...clock, latitude, longitude].some(Number.isNaN) || !(speed <= 999) || !(course <= 360)) return undefined;
   const status = vehicleStatus(reader.u32());
   const tail = length >= 45 && length <= 47 ? readTail(reader) : noTail;
-  return {
+  const fix: Fix = {
     type: "fix",
-    time,
+    time: time ?? 0,
     valid: (flags & 0x02) !== 0,
     latitude: signed(latitude, (flags & 0x04) !== 0),
     longitude: signed(longitude, (flags & 0x08) !== 0),
@@ -63,6 +63,18 @@ function readFix(reader: Reader, receivedAt: number, length: number): Fix | unde
     readings: { ...(battery !== undefined && { battery }), ...status.readings, ...tail.readings },
     attributes: { ...status.attributes, ...tail.attributes },
   };
+  return time === undefined ? impossibleTime(fix, clock) : [fix];
+}
+
+/** The reports of a message whose date does not exist, as those of a sentence (`position.ts`). `clock`: day, month, year, hour, minute, second. */
+function impossibleTime(fix: Fix, clock: readonly number[]): Reports {
+  const { alarms, readings, attributes } = fix;
+  const text = clock.map((part) => `${part}`.padStart(2, "0")).join("");
+  const reported = { reportedDate: text.slice(0, 6), reportedTime: text.slice(6) };
+  return [
+    { ...fix, alarms: [], readings: {}, attributes: reported },
+    { type: "readings", alarms, readings, attributes },
+  ];
 }
 
 function two(reader: Reader): number {

@@ -2,20 +2,18 @@ import { utc } from "../../wire/time.ts";
 
 /** Below this a number counts seconds (until 2038), from here on milliseconds (since January 1970). */
 const secondsLimit = 2_147_483_647;
-/** The last moment that a Date can show. */
-const latest = 8.64e15;
 
 const isoPattern = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+ -]\d\d:?\d\d)?$/i;
 
 /**
  * Epoch ms of a timestamp as phone apps send it: seconds or milliseconds since 1970, or ISO 8601 with T or a blank; without an offset it is
- * UTC. Undefined: none of these. (OsmAnd protocol, parameter timestamp)
+ * UTC. A number that is too large for a calendar is given as it is; a date that does not exist counts as one of 1970. Ingest refuses both.
+ * Undefined: none of these. (OsmAnd protocol, parameter timestamp)
  */
 export function parseTimestamp(text: string): number | undefined {
-  if (/^\d{1,16}(\.\d+)?$/.test(text)) {
+  if (/^\d{1,20}(\.\d+)?$/.test(text)) {
     const value = Number(text);
-    const time = Math.round(value < secondsLimit ? value * 1000 : value);
-    return time <= latest ? time : undefined;
+    return Math.round(value < secondsLimit ? value * 1000 : value);
   }
   const match = isoPattern.exec(text);
   if (match === null) return undefined;
@@ -30,7 +28,7 @@ export function parseTimestamp(text: string): number | undefined {
     Number(second),
     milliseconds,
   );
-  return local === undefined ? undefined : local - offsetMs(offset);
+  return local === undefined ? 0 : local - offsetMs(offset);
 }
 
 function offsetMs(offset: string): number {

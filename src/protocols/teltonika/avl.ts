@@ -22,9 +22,6 @@ const generationTypes = [
   "periodical",
 ];
 
-/** Latest time that a Date can hold. A later one is no time, and the record is not to be trusted. */
-const latestTime = 8.64e15;
-
 const noAlarms: readonly Alarm[] = Object.freeze([]);
 const noAttributes: Attributes = Object.freeze({});
 
@@ -91,7 +88,7 @@ class RecordParser {
     this.#sixteen = sixteen;
   }
 
-  /** "AVL Data": time, priority, GPS element, IO element. */
+  /** "AVL Data": time, priority, GPS element, IO element. A time that no calendar has is given as any other: ingest refuses it. */
   record(): Report {
     const view = this.#view;
     const at = this.at;
@@ -103,7 +100,6 @@ class RecordParser {
     const course = view.getUint16(at + 19);
     const satellites = view.getUint8(at + 21);
     const speed = view.getUint16(at + 22);
-    if (time > latestTime) throw new RangeError("time of a record");
     this.at = at + 24;
     const sink = this.#sink;
     sink.readings = { satellites };

@@ -83,10 +83,10 @@ describe("ids of devices", () => {
     for (const id of dots) {
       const asId = await rest.call("POST", "/api/devices", { token, body: { id } });
       assert.deepEqual([asId.status, asId.json.error], [400, "Bad Request"]);
-      assert.match(asId.json.details[0], /^body\/id: must match/);
+      assert.match(asId.json.details[0], /^body\/id: must be 1 to 64 of/);
       const asAlias = await rest.call("POST", "/api/devices", { token, body: { id: "dotted", aliases: ["a", id] } });
       assert.equal(asAlias.status, 400);
-      assert.match(asAlias.json.details[0], /^body\/aliases\/1: must match/);
+      assert.match(asAlias.json.details[0], /^body\/aliases\/1: must be 1 to 64 of/);
     }
   });
 

@@ -200,7 +200,7 @@ export class RuleEngine implements AlertEngine {
     const setup = { device, rules, sight, wording, ids, texts: this.#texts, room: this.#room };
     const isCurrent = () => this.#book.sure(device.accountKey)?.rulesOf(device.id) === rules;
     return new DeviceReview(
-      { ...setup, keptFrom: state.keptFrom, mark: markIn(state.rules), isCurrent },
+      { ...setup, keptFrom: state.keptFrom, mark: markIn(state.rules), isCurrent, timePasses: this.#timePasses },
       kept,
       kept.late,
     );
@@ -217,6 +217,11 @@ export class RuleEngine implements AlertEngine {
 
   heard(device: DeviceKey, now: number): void {
     this.#timers.heard(device, now);
+  }
+
+  /** Shortly after the start, trackers need time to come back: time alone makes nothing true yet. */
+  get #timePasses(): boolean {
+    return this.#deps.clock.monotonic() - this.#startedAt >= this.#deps.graceMs;
   }
 
   #noteLate(device: WatchedDevice, { rules }: DeviceState): void {
@@ -254,10 +259,9 @@ export class RuleEngine implements AlertEngine {
 
   async #setAndLook(): Promise<void> {
     await this.#setTimers();
-    const now = this.#deps.clock.monotonic();
-    if (now - this.#startedAt < this.#deps.graceMs) return;
-    const late = this.#late.take(now);
+    const late = this.#late.take(this.#deps.clock.monotonic());
     if (late.length > 0) this.#deps.onLate(late);
+    if (!this.#timePasses) return;
     await this.#timers.look(this.#deps.clock.now());
   }
 

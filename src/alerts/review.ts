@@ -7,7 +7,7 @@ import {
   placeBefore,
   type RecordPlace,
 } from "../model/location.ts";
-import type { Review, ReviewOutcome, ToldAlert, WatchedDevice } from "../ports/alert-engine.ts";
+import type { Review, ReviewOutcome, ReviewStanding, ToldAlert, WatchedDevice } from "../ports/alert-engine.ts";
 import type { Ids } from "../ports/ids.ts";
 import { AlertWriter, mostAlerts, type NoticeRoom } from "./alert-writer.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
@@ -53,6 +53,8 @@ export interface ReviewSetup {
   readonly mark: string | undefined;
   /** Whether these rules still watch the device, as far as the engine knows. */
   readonly isCurrent: () => boolean;
+  /** False shortly after the start: trackers need time to come back, so time alone makes nothing true yet. */
+  readonly timePasses: boolean;
 }
 
 /** Takes episodes as a fold finds them. */
@@ -155,9 +157,10 @@ export class DeviceReview implements Review {
     return this.#found.list.reduce((first, { began }) => Math.min(first, began.time), this.#start?.time ?? 0);
   }
 
-  standsFor({ rules, keptFrom }: DeviceState): boolean {
+  standing({ rules, keptFrom }: DeviceState): ReviewStanding {
     const setup = this.#setup;
-    return setup.isCurrent() && keptFrom === setup.keptFrom && markIn(rules) === setup.mark;
+    if (markIn(rules) !== setup.mark) return "late";
+    return setup.isCurrent() && keptFrom === setup.keptFrom ? "stands" : "anew";
   }
 
   begin(before: LocationRecord | undefined): void {
@@ -215,13 +218,13 @@ export class DeviceReview implements Review {
   outcome(state: DeviceState, told: readonly ToldAlert[], now: number): ReviewOutcome | undefined {
     const { device, rules, texts, wording, ids, room } = this.#setup;
     const kept = texts.keptOf(device.key, state.rules, rules);
-    if (this.#fold === undefined || !this.standsFor(state)) return undefined;
+    if (this.#fold === undefined || this.standing(state) !== "stands") return undefined;
     const live = texts.statesOf(device.key, state.rules, rules);
-    const end = this.#end(this.#fold, live, Math.max(deviceTime(state, now), this.#lastTold(told)), now);
+    const present = this.#setup.timePasses ? deviceTime(state, now) : state.time;
+    const end = this.#end(this.#fold, live, Math.max(present, this.#lastTold(told)), now);
     const writer = new AlertWriter(device, wording, ids, now, room(device));
     const isWhole = write(this.#verdicts(end.episodes, told, live, now), rules, writer);
-    const { alerts, notices, ended } = writer;
-    const outcome = { alerts, notices, ended };
+    const outcome = { alerts: writer.alerts, notices: writer.notices, ended: writer.ended };
     // If one commit does not hold everything, the next review finds the rest.
     if (!isWhole) return { ...outcome, rules: state.rules, isWhole };
     const before = kept.points.filter((point) => point.time < this.#mark.from);

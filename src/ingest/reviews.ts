@@ -1,6 +1,6 @@
 import type { DeviceKey } from "../model/device.ts";
 import type { DeviceState, RecordPlace } from "../model/location.ts";
-import type { AlertEngine, Review, ToldAlert, WatchedDevice } from "../ports/alert-engine.ts";
+import type { AlertEngine, Review, ReviewStanding, ToldAlert, WatchedDevice } from "../ports/alert-engine.ts";
 import type { AlertKey, AlertStore } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -26,8 +26,8 @@ export interface ReviewDeps {
   readonly log: Log;
 }
 
-/** The result of a try: the review is done · it found more than one commit holds · the device has reported meanwhile · the review no longer stands and begins anew. */
-type Tried = "done" | "more" | "reported" | "anew";
+/** The result of a try: the review is done · it found more than one commit holds · the device has reported meanwhile · the review does not stand any more, see `ReviewStanding`. */
+type Tried = "done" | "more" | "reported" | Exclude<ReviewStanding, "stands">;
 
 /**
  * Has the rules of devices see late records in their place: one device at a time, beside commits, and for half of the time at most. What a review comes to is committed for the state of the device
@@ -95,13 +95,15 @@ export class Reviews {
         reading = { review, place: review.after, begun: false, ended: false };
       }
       const tried = await this.#try(device, reading);
-      // The engine names the device again, and its turn comes behind the others. So a device that never stops sending late records holds up nobody.
-      if (tried === "done" || tried === "anew") return;
+      // After more late records, the engine names the device again when they rest. So a device that never stops sending late records holds up nobody.
+      if (tried === "done" || tried === "late") return;
+      if (tried === "anew") break;
       // The review goes on commit by commit, however many it takes.
       if (tried === "more") reading = undefined;
       else tries++;
     }
-    // The engine tells of it again.
+    // Its next turn comes behind the others.
+    if (!this.#stopping) this.#waiting.set(device.key, device);
   }
 
   async #stateOf(device: DeviceKey): Promise<DeviceState | undefined> {
@@ -115,7 +117,8 @@ export class Reviews {
     for (;;) {
       const state = await this.#stateOf(device.key);
       if (state === undefined) return "done";
-      if (!reading.review.standsFor(state)) return "anew";
+      const standing = reading.review.standing(state);
+      if (standing !== "stands") return standing;
       version = state.version;
       if (reading.ended) break;
       const began = clock.monotonic();
@@ -165,7 +168,7 @@ export class Reviews {
   ): Promise<Tried> {
     const { states, engine, bus, locations, clock } = this.#deps;
     const outcome = review.outcome(state, told, clock.now());
-    if (outcome === undefined) return "anew";
+    if (outcome === undefined) return review.standing(state) === "late" ? "late" : "anew";
     const { rules, alerts, notices, ended = [], isWhole } = outcome;
     const { rules: _before, ...rest } = state;
     const after = { ...rest, version: state.version + 1, ...(rules !== undefined && { rules }) };

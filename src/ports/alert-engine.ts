@@ -73,6 +73,12 @@ export interface ToldAlert extends Alert {
   readonly handling: Pick<AlertHandling, "state" | "endedAt">;
 }
 
+/**
+ * Whether a review still counts. `late`: more late records came, and the engine names the device again when they rest · `anew`: positions were deleted or the rules
+ * changed, and a new review may begin at once.
+ */
+export type ReviewStanding = "stands" | "late" | "anew";
+
 /** What a review comes to. */
 export interface ReviewOutcome extends AlertOutcome {
   /** Nothing is left to be told: the rules have seen all late records. */
@@ -85,15 +91,15 @@ export interface Review {
   readonly after: RecordPlace;
   /** Event time from which on the device's alerts are to be read. */
   readonly toldFrom: number;
-  /** False: since the review began, late records came, positions were deleted, or the rules changed. A new review is needed. */
-  standsFor(state: DeviceState): boolean;
+  /** Whether what the review found still counts for a state of the device. */
+  standing(state: DeviceState): ReviewStanding;
   /** Begins behind the last record at or before that place. */
   begin(before: LocationRecord | undefined): void;
   /** Takes the next records. False: no more are needed. */
   take(records: readonly LocationRecord[], now: number): boolean;
   /**
    * What is to be committed for a state. All records up to that state have been taken, unless no more were needed, and `told` are all alerts of the device since `toldFrom`, in the order of time.
-   * Undefined: the review does not stand for that state (`standsFor`). The review may take more records afterwards.
+   * Undefined: the review does not stand for that state (`standing`). The review may take more records afterwards.
    */
   outcome(state: DeviceState, told: readonly ToldAlert[], now: number): ReviewOutcome | undefined;
 }

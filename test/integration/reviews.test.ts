@@ -162,3 +162,51 @@ test("what time alone made true before a backlog came is told once", async (cont
   assert.deepEqual(await lane.told(device), ["10 inputActiveFor"]);
   assert.equal((await lane.notices(device)).length, 1);
 });
+
+test("a review during which the rules change begins anew at once", async (context) => {
+  const [lane, device] = await withSpeedRule(context);
+  await lane.send(device, fix(5, 92), fix(6, 50));
+  let changes = 0;
+  const reviews = disturbed(lane, async () => {
+    if (changes++ >= 3) return;
+    await lane.rule({ type: "sos", parameters: {} });
+    lane.rulesChanged();
+  });
+  // The lane's clock stands still: nothing waits for the engine to name the device again.
+  reviews.due([watched(device)]);
+  await settled(reviews);
+  assert.equal(changes, 4);
+  assert.deepEqual(await lane.told(device), ["5 speedOver late"]);
+});
+
+test("a device that reports again and again during its review has its next turn at once", async (context) => {
+  const [lane, device] = await withSpeedRule(context);
+  await lane.send(device, fix(5, 92), fix(6, 50));
+  let reports = 0;
+  const reviews = disturbed(lane, async () => {
+    if (reports < 45) await lane.send(device, fix(21 + reports++, 50));
+  });
+  reviews.due([watched(device)]);
+  await settled(reviews);
+  assert.deepEqual(await lane.told(device), ["5 speedOver late"]);
+});
+
+test("shortly after a start, late records are reviewed, and time alone makes nothing true", async (context) => {
+  const lane = await RuleLane.open(context);
+  lane.now = start + 20 * minute;
+  await lane.rule({ type: "sos", parameters: {} }, mailed);
+  await lane.rule({ type: "inputActiveFor", parameters: { input: 1, minutes: 30 } }, mailed);
+  let device = await lane.device("d");
+  await lane.send(device, fix(20, 50, { readings: { input1: true } }));
+  await lane.close();
+  lane.now = start + 60 * minute;
+  await lane.start(minute);
+  device = await lane.admit("d");
+  await lane.send(device, fix(5, 50, { alarms: ["sos"] }));
+  await lane.reviewed(device);
+  assert.ok(lane.now < start + 61 * minute, "within the minute");
+  assert.deepEqual(await lane.told(device), ["5 sos late"]);
+  lane.now = start + 62 * minute;
+  while ((await lane.told(device)).length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual(await lane.told(device), ["5 sos late", "50 inputActiveFor"]);
+});

@@ -47,7 +47,8 @@ export class RuleLane {
     return lane;
   }
 
-  async start(): Promise<void> {
+  /** `graceMs`: for so long after the start, time alone makes nothing true. */
+  async start(graceMs = 0): Promise<void> {
     const { log } = this;
     const clock = { now: () => this.now, monotonic: () => this.now };
     const bus = createMemoryBus((error) => assert.fail(String(error)));
@@ -63,7 +64,7 @@ export class RuleLane {
       ids: systemIds,
       log,
       metrics,
-      graceMs: 0,
+      graceMs,
       noticesPerMinute: 1_000_000,
       onDue,
       onLate: (late) => this.ingest.reviews.due(late),
@@ -84,9 +85,9 @@ export class RuleLane {
     await this.#store?.close();
   }
 
-  async restart(): Promise<void> {
+  async restart(graceMs = 0): Promise<void> {
     await this.close();
-    await this.start();
+    await this.start(graceMs);
   }
 
   get store() {

@@ -22,7 +22,7 @@ export interface Scene {
   readonly goesOn: () => boolean;
   /** Lets the attempt's time begin now: what it needed is there. */
   readonly prepared: () => void;
-  /** How much of something: the first in a run of `npm run abuse`, the second in `npm test`. */
+  /** How much of something: the first in a run of `npm run abuse`, the second in `npm run test:rest`. */
   readonly scale: (full: number, short: number) => number;
   /** Registers devices of the attacker; gives their ids, which no other attempt uses. */
   readonly devices: (count: number) => Promise<readonly string[]>;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Store } from "../../src/ports/store.ts";
+import { runs } from "../support/runs.ts";
 import { accountContract } from "./store/accounts.ts";
 import { accountAlertContract, alertCommitContract, alertContract } from "./store/alerts.ts";
 import { asReadContract } from "./store/as-read.ts";
@@ -22,7 +23,7 @@ import { ruleContract } from "./store/rules.ts";
 export interface ContractOptions {
   /** Why it can't run here. */
   readonly skip?: string | false;
-  /** How many random histories are tried. Each is read after some starts. Unset: 40. */
+  /** How many random histories are tried. Each is read after some starts. Unset: 40, or fewer in `npm test`. */
   readonly histories?: number;
 }
 
@@ -33,7 +34,7 @@ export interface ContractOptions {
 export function storeContract(
   engine: string,
   make: () => Promise<StoreHarness>,
-  { skip = false, histories = 40 }: ContractOptions = {},
+  { skip = false, histories = runs(40) }: ContractOptions = {},
 ): void {
   describe(`store contract: ${engine}`, { skip }, () => {
     let harness: StoreHarness | undefined;

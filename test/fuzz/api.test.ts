@@ -14,9 +14,9 @@ import {
 } from "../support/api-requests.ts";
 import { type Behind, behindStore } from "../support/engine.ts";
 import { type Answer, endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
+import { runs } from "../support/runs.ts";
 
 const limits = { badTokensPerMinute: 1e9, requestsPerMinute: 1e9, tokenRequestsPerMinute: 1e9, dailyResults: 1e9 };
-const runsOfEach = 60;
 const bodyLimit = 1_048_576;
 
 /** The codes that recipients were sent last. */
@@ -199,7 +199,7 @@ test("whatever is sent to whatever call: no 500, no answer that the document lac
         const answer = await send(call, request);
         if (answer.status < 300) await undo(call, answer);
       }),
-      { numRuns: runsOfEach, endOnFailure: true },
+      { numRuns: runs(60), endOnFailure: true },
     );
   }
   assert.deepEqual(rest.logged, []);

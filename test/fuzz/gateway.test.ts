@@ -7,6 +7,7 @@ import type { SimulatedReport } from "../../src/wire/protocol.ts";
 import { bytesOfLatin1 } from "../../src/wire/reader.ts";
 import { fixtureProtocol } from "../support/fixture-protocol.ts";
 import { Peer, startGateway, until } from "../support/gateway.ts";
+import { runs } from "../support/runs.ts";
 
 const report: SimulatedReport = {
   time: 1_700_000_000_000,
@@ -97,7 +98,7 @@ test("any bytes from any number of sockets: no crash, no hang, nothing left behi
       known.send("#T\n");
       await known.expect("#T\n");
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
   await until(() => world.gateway.connections.tcp === 1);
   assert.ok(world.gateway.connections.devices <= 3);

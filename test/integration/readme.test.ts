@@ -14,11 +14,12 @@ const scripts: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(r
 /** Commands that are not run here, and why. */
 const excluded: Readonly<Record<string, string>> = {
   "npm ci": "what it installs runs this test",
-  "npm test": "it runs this test",
+  "npm test": "it takes minutes",
+  "npm run test:all": "it runs this test",
   "npm run gen": "it writes into the checkout; npm test runs it with --check",
   "npm run bench": "it takes minutes",
-  "npm run abuse": "it takes minutes; npm test plays each attempt in a short form",
-  "npm run chaos": "it takes minutes; npm test plays some faults in a short form",
+  "npm run abuse": "it takes minutes; npm run test:rest plays each attempt in a short form",
+  "npm run chaos": "it takes minutes; npm run test:rest plays some faults in a short form",
 };
 
 /** Commands that go on until Ctrl-C, and what standard error says when they are up. */

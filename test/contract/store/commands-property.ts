@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { Command, CommandState } from "../../../src/model/command.ts";
 import type { CommandChange } from "../../../src/ports/command-store.ts";
 import type { Store } from "../../../src/ports/store.ts";
+import { runs } from "../../support/runs.ts";
 import { makeAccount, makeCommand, makeDevice, now } from "./harness.ts";
 
 const states: readonly CommandState[] = ["queued", "sent", "delivered", "failed", "expired", "cancelled"];
@@ -141,7 +142,7 @@ export function commandPropertyContract(store: () => Store, reopen: () => Promis
           }
           await model.check(store());
         }),
-        { numRuns: 30, interruptAfterTimeLimit: 60_000, markInterruptAsFailure: false },
+        { numRuns: runs(30), interruptAfterTimeLimit: 60_000, markInterruptAsFailure: false },
       );
     });
   });

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { Notice } from "../../../src/model/notice.ts";
 import type { NoticeOutcome } from "../../../src/ports/alert-store.ts";
 import type { Store } from "../../../src/ports/store.ts";
+import { runs } from "../../support/runs.ts";
 import { email, makeNotice, sms, webhook } from "./alert-values.ts";
 import { makeAccount, makeDevice, now } from "./harness.ts";
 
@@ -185,7 +186,7 @@ export function noticePropertyContract(store: () => Store, reopen: () => Promise
           }
           await store().devices.remove(model.device);
         }),
-        { numRuns: 30, interruptAfterTimeLimit: 60_000, markInterruptAsFailure: false },
+        { numRuns: runs(30), interruptAfterTimeLimit: 60_000, markInterruptAsFailure: false },
       );
     });
   });

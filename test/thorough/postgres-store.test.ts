@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { before } from "node:test";
 import { systemIds } from "../../src/observe/index.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-store.ts";
+import { storeContract } from "../contract/store.contract.ts";
 import { noPostgres, PostgresServer } from "../support/postgres.ts";
 import { silentLog } from "../support/silent-log.ts";
-import { storeContract } from "./store.contract.ts";
 
 let server: PostgresServer | undefined;
 if (!noPostgres)

@@ -13,7 +13,6 @@ const scripts: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(r
 
 /** Commands that are not run here, and why. */
 const excluded: Readonly<Record<string, string>> = {
-  "npm ci": "what it installs runs this test",
   "npm test": "it takes minutes",
   "npm run test:all": "it runs this test",
   "npm run gen": "it writes into the checkout; npm test runs it with --check",

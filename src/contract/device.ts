@@ -87,7 +87,8 @@ const settable = {
       items: { type: "string", pattern: deviceIdPattern },
       uniqueItems: true,
       maxItems: 16,
-      description: "Other identifiers that the tracker may report; unique in the whole service.",
+      description:
+        "Other identifiers that the tracker may report; unique in the whole service. Each needs the right to register a device with it and counts to the account's identifiers. None can be an IMEI or what an unregistered tracker reports now: such a tracker is registered with that as its id.",
     }),
   ),
   milleageStart: Type.Optional(

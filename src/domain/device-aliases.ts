@@ -3,34 +3,8 @@ import type { Device } from "../model/device.ts";
 import type { Quarantine } from "../ports/quarantine.ts";
 import type { DeviceScope } from "./visibility.ts";
 
-/** An alias of fewer digits says too little of the identifier that it ends. */
-const fewestDigits = 8;
-/** A full IMEI: 15 digits, also with zeros before them as some protocols send it; an IMEISV has 16. */
-const imeiForm = /^0{0,2}\d{15,16}$/;
-
-/**
- * Whether an alias is another form of the identifier itself, as trackers shorten it: its last digits, an IMEI without its check digit, or zeros before it.
- * Who holds the identifier holds these.
- */
-export function derivesFrom(id: string, alias: string): boolean {
-  if (!/^\d+$/.test(id) || !/^\d+$/.test(alias)) return false;
-  if (alias.length > id.length) return alias.replace(/^0+/, "") === id.replace(/^0+/, "");
-  if (alias.length < fewestDigits) return false;
-  return id.endsWith(alias) || (id.length === 15 && alias === id.slice(0, 14));
-}
-
-/** Whether a text is an IMEI, by its length and its check digit (3GPP TS 23.003, annex B). An IMEISV has none: 16 digits are taken for one. */
-export function isImei(text: string): boolean {
-  if (!imeiForm.test(text)) return false;
-  const digits = text.replace(/^0+/, "");
-  if (digits.length === 16) return true;
-  if (digits.length > 16 || digits.length < 14) return false;
-  const sum = [...digits.padStart(15, "0")].reduce((total, digit, at) => {
-    const value = Number(digit) * (at % 2 === 1 ? 2 : 1);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
-  return sum % 10 === 0;
-}
+/** An IMEI, or an IMEISV of 16 digits, also with zeros before it. The check digit is not looked at: cheap trackers have IMEIs with a wrong one. */
+const imeiForm = /^0*\d{15,16}$/;
 
 /** Who gives a device its aliases. */
 export interface AliasGiver {
@@ -40,26 +14,25 @@ export interface AliasGiver {
 }
 
 /**
- * Checks the aliases that a device does not have yet. Another form of its own id is free. Any other one takes an identifier, as registering it would: it asks for the
- * same right, and it must not be how somebody's tracker is known: an IMEI, or what an unregistered tracker reports now.
+ * Checks the aliases that a device does not have yet. An alias is an identifier as an id is, whatever the device's own id looks like: whoever gives it must be allowed to
+ * register it. It must not be how somebody else's tracker is known: an IMEI, or what an unregistered tracker reports now.
  * @throws ApiError `permissionDenied`, `aliasNotAllowed`, `deviceExists`
  */
 export function checkAliases(
-  id: string,
   aliases: readonly string[],
   kept: Pick<Device, "aliases"> | undefined,
   { scope, runsService }: AliasGiver,
   quarantine: Pick<Quarantine, "unknown">,
 ): void {
-  const added = aliases.filter((alias) => kept?.aliases.includes(alias) !== true && !derivesFrom(id, alias));
+  const added = aliases.filter((alias) => kept?.aliases.includes(alias) !== true);
   if (added.length === 0) return;
   if (!scope.all && added.some((alias) => !scope.ids.has(alias)))
     throw new ApiError("permissionDenied", ["body/aliases: only identifiers that the user may register"]);
   if (runsService) return;
-  const imeis = added.filter(isImei);
-  if (imeis.length > 0)
+  const imei = added.find((alias) => imeiForm.test(alias));
+  if (imei !== undefined)
     throw new ApiError("aliasNotAllowed", [
-      `body/aliases: ${imeis[0]} is an IMEI; a tracker that reports its IMEI is registered with that as its id`,
+      `body/aliases: ${imei} may be an IMEI; a tracker that reports its IMEI is registered with that as its id`,
     ]);
   const knocking = new Set(quarantine.unknown().flatMap(({ ids }) => ids));
   if (added.some((alias) => knocking.has(alias))) throw identifierTaken();
@@ -68,6 +41,6 @@ export function checkAliases(
 /** One text, whether an identifier is a device's of one's own account, of another one, or reported by an unregistered tracker: it tells nobody which. */
 export function identifierTaken(): ApiError {
   return new ApiError("deviceExists", [
-    "body: the id or an alias is a registered device's already, or a tracker's that is not registered",
+    "body: the id or an alias is a registered device's already, or a tracker's that is not registered; such a tracker is registered with what it reports as its id",
   ]);
 }

@@ -170,9 +170,9 @@ function createWriting({ store: stores, bus, clock, ...context }: DevicesContext
   }
 
   /** Checks the aliases that the device does not have yet. */
-  async function checkNew(user: User, { id, aliases }: DeviceFields, kept?: Device): Promise<void> {
+  async function checkNew(user: User, { aliases }: DeviceFields, kept?: Device): Promise<void> {
     const giver = { scope: await visibility.scope(user), runsService: user.accountKey === serviceAccount };
-    checkAliases(id, aliases, kept, giver, quarantine);
+    checkAliases(aliases, kept, giver, quarantine);
   }
 
   async function capsFor(user: User): Promise<Caps> {

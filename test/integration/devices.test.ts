@@ -103,9 +103,9 @@ describe("devices", () => {
   test("bad input says what and where", async () => {
     const cases: [object, string][] = [
       [{}, "body/id: is required"],
-      [{ id: "a b" }, "body/id: must match"],
-      [{ id: "" }, "body/id: must match"],
-      [{ id: "x".repeat(65) }, "body/id: must match"],
+      [{ id: "a b" }, "body/id: must be 1 to 64 of"],
+      [{ id: "" }, "body/id: must be 1 to 64 of"],
+      [{ id: "x".repeat(65) }, "body/id: must be 1 to 64 of"],
       [{ id: 5 }, "body/id: must be string"],
       [{ id: "q", name: 5 }, "body/name: must be string or null"],
       [{ id: "q", tags: { a: 1 } }, "body/tags/a: must be string"],

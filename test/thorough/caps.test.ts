@@ -164,9 +164,9 @@ describe("identifiers", () => {
     assert.equal(await told("DELETE", "/api/devices/old", north.token), 200);
   });
 
-  test("an alias that is another form of the id is free; any other asks for the right to register it", async () => {
+  test("an alias asks for the right to register it, also one that is a part of the device's id", async () => {
     const id = "490154203237518";
-    assert.equal(await create({ id, aliases: ["54203237518", "49015420323751", "0490154203237518"] }), 201);
+    assert.equal(await create({ id, aliases: ["54203237518", "49015420323751"] }), 201);
     const group = (await call("POST", "/api/groups", north.token, { name: "G", devices: [id, "serial-7"] })).json;
     assert.equal(group.devices.length, 2);
     const accountKey = (await rest.store.accounts.findById(north.id))?.key ?? 0;
@@ -175,7 +175,9 @@ describe("identifiers", () => {
       told("PATCH", `/api/devices/${id}`, token, [{ op: "add", path: "/aliases/-", value: name }]);
     assert.deepEqual(await alias("serial-8", writer), [403, "permission denied"]);
     assert.equal(await alias("serial-7", writer), 200);
-    assert.equal(await alias("03237518", writer), 200);
+    assert.deepEqual(await alias("03237518", writer), [403, "permission denied"]);
+    const put = { aliases: ["54203237518", "3237518"] };
+    assert.deepEqual(await told("PUT", `/api/devices/${id}`, writer, put), [403, "permission denied"]);
     assert.equal(await alias("serial-8"), 200);
     assert.equal(await told("PATCH", `/api/devices/${id}`, writer, [{ op: "add", path: "/name", value: "Kept" }]), 200);
   });
@@ -194,6 +196,23 @@ describe("identifiers", () => {
     for (const { status, json } of answers)
       assert.deepEqual([status, json.error, json.details], [409, "device already exists", answers[0]?.json.details]);
     assert.equal(await create({ id: "of-first-2", aliases: [tracker] }, first), 201, "who runs the service may");
+  });
+
+  test("a tracker that knocks is not captured by a device whose id is a digit in front of what it reports", async () => {
+    for (const tracker of ["353001020000006", "350000000000001", "2345678901"]) {
+      rest.quarantine.add({ cause: "unknown", ids: [tracker], protocol: "h02", address: "192.0.2.2" });
+      const refused = [409, tracker.length === 15 ? "alias not allowed" : "device already exists"];
+      for (const id of [`1${tracker}`, `0${tracker}`, `35000${tracker}`])
+        assert.deepEqual(await create({ id, aliases: [tracker] }), refused, id);
+      const trap = `1${tracker}`;
+      assert.equal(await create({ id: trap }), 201);
+      const steps = [{ op: "add", path: "/aliases/-", value: tracker }];
+      assert.deepEqual(await told("PUT", `/api/devices/${trap}`, north.token, { aliases: [tracker] }), refused);
+      assert.deepEqual(await told("PATCH", `/api/devices/${trap}`, north.token, steps), refused);
+      assert.equal(await told("DELETE", `/api/devices/${trap}`, north.token), 200);
+      assert.ok(rest.quarantine.unknown().some(({ ids }) => ids.includes(tracker)));
+      assert.equal(await create({ id: tracker }, first), 201, "the rightful account registers it");
+    }
   });
 
   test("of two accounts that take one at once, as id or alias, one gets it", async () => {

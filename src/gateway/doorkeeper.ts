@@ -2,7 +2,7 @@ import type { IdentityRule } from "../model/knock.ts";
 import { addressGroup, contains, parseAddress } from "../model/network.ts";
 import type { Admission, Admitted, Guard } from "../ports/intake.ts";
 import type { KnockedDevice } from "../ports/quarantine.ts";
-import type { AnyProtocol } from "../wire/protocol.ts";
+import type { AnyProtocol, Transport } from "../wire/protocol.ts";
 import type { ProtocolCounters } from "./counters.ts";
 import type { Shared } from "./shared.ts";
 
@@ -12,6 +12,7 @@ export interface Claim {
   /** The password or key that it brought. */
   readonly secret: string | undefined;
   readonly protocol: AnyProtocol;
+  readonly transport: Transport;
   /** Without its port. */
   readonly address: string;
 }
@@ -66,7 +67,7 @@ export function judgeAgain(shared: Shared, claim: Claim): Verdict | Promise<Verd
 export function recordTurned(
   { deps }: Shared,
   counters: ProtocolCounters,
-  { ids, address, protocol }: Claim,
+  { ids, address, protocol, transport }: Claim,
   verdict: Exclude<Verdict, Admitted>,
 ): void {
   deps.log.debug({ protocol: protocol.id, address, ids, status: verdict.status }, "refused");
@@ -75,7 +76,7 @@ export function recordTurned(
   if (cause === "unknown") counters.quarantined.add(1);
   if (cause === "limited") return;
   const device = "device" in verdict ? verdict.device : undefined;
-  deps.quarantine.add({ cause, ids, protocol: protocol.id, address, device });
+  deps.quarantine.add({ cause, ids, protocol: protocol.id, transport, address, device });
 }
 
 function verdictOf(shared: Shared, claim: Claim, admission: Admission): Verdict {

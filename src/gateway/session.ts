@@ -249,7 +249,7 @@ export class Session implements Reachable {
           }
           this.#failure(exchange, effect.cause);
           if (effect.cause === "badChecksum" && this.#speaker.device !== undefined)
-            countUnsummed(this.#shared, this.protocol, this.#channel, this.#speaker.device);
+            countUnsummed(this.#shared, this, this.#speaker.device);
           break;
       }
     }
@@ -305,7 +305,8 @@ export class Session implements Reachable {
   }
 
   #claim(ids: readonly string[], secret: string | undefined): Claim {
-    return { ids, secret, protocol: this.protocol, address: this.#channel.address };
+    const { protocol, transport } = this;
+    return { ids, secret, protocol, transport, address: this.#channel.address };
   }
 
   /** Asks whether a claim holds and goes on with `proceed`, at once where the answer is known. `again`: it held before. */
@@ -336,7 +337,7 @@ export class Session implements Reachable {
         this.#decode(exchange, frame, { checksums: "ignore" });
         return;
       }
-      if (verdict?.status === "admitted") countUnsummed(this.#shared, this.protocol, this.#channel, verdict);
+      if (verdict?.status === "admitted") countUnsummed(this.#shared, this, verdict);
       this.#failure(exchange, "badChecksum");
       this.#interpret(rest);
     };

@@ -98,12 +98,13 @@ const knock = (id: string, address: string, protocol = "gt06"): Knock => ({
   cause: "unknown",
   ids: [id],
   protocol,
+  transport: "tcp",
   address,
 });
 
 test("the quarantine counts attempts, lists the last seen first and forgets the oldest", () => {
   const clock = new HandClock();
-  const quarantine = createQuarantine(clock, { entries: 2, share: 2 });
+  const quarantine = createQuarantine(clock, 2);
   quarantine.add(knock("a", "192.0.2.1"));
   clock.time += 1000;
   quarantine.add(knock("b", "192.0.2.1"));
@@ -139,6 +140,33 @@ test("a thousand invented ids from one address, or one /64, leave the others' kn
   assert.equal(kept.length, 1000);
   assert.equal(kept.filter((id) => id?.startsWith("fleet")).length, 40);
   assert.ok(kept.includes("alone"));
+});
+
+test("twenty addresses with fifty invented ids each leave the tracker of another address where it is", () => {
+  const quarantine = createQuarantine(new HandClock());
+  quarantine.add(knock("waits", "198.51.100.7"));
+  for (let index = 0; index < 50; index++)
+    for (let host = 1; host <= 20; host++) quarantine.add(knock(`invented${host}-${index}`, `192.0.2.${host}`));
+  assert.equal(quarantine.unknown().length, 1000);
+  assert.ok(quarantine.unknown().some(({ ids }) => ids[0] === "waits"));
+});
+
+test("forged datagrams are one share: they leave trackers of connections where they are, and those of datagrams that came again", () => {
+  const clock = new HandClock();
+  const quarantine = createQuarantine(clock);
+  const datagram = (id: string, address: string) => quarantine.add({ ...knock(id, address, "h02"), transport: "udp" });
+  quarantine.add(knock("connected", "198.51.100.7"));
+  datagram("waits", "198.51.100.8");
+  clock.time += 30_000;
+  datagram("waits", "198.51.100.9");
+  datagram("new", "198.51.100.10");
+  for (let index = 0; index < 2000; index++) {
+    clock.time += 1;
+    for (let times = 0; times < 2; times++) datagram(`forged${index}`, `203.0.${index >> 8}.${index & 255}`);
+  }
+  const kept = quarantine.unknown().map(({ ids }) => ids[0]);
+  assert.equal(kept.length, 1000);
+  assert.deepEqual([kept.includes("connected"), kept.includes("waits"), kept.includes("new")], [true, true, false]);
 });
 
 test("knocks at devices: each account's in its share, for its own eyes, and none in another's", () => {
@@ -183,6 +211,7 @@ test("of lists of long identifiers a bounded part is kept", () => {
   assert.ok((kept?.ids.length ?? 0) <= 4 && kept?.ids.every((id) => id.length <= 64));
 });
 
+const of = (id: string, accountKey = 1) => ({ id, accountKey });
 const entry = { time: 0, connection: "c1", protocol: "p", address: "a", cut: false, effects: [], outcome: "stored" };
 
 test("a trace holds what followed devices sent, in bounds, and ends by itself", () => {
@@ -190,26 +219,34 @@ test("a trace holds what followed devices sent, in bounds, and ends by itself", 
   const trace = createTrace(clock, { devices: 2, entries: 3, characters: 50, keepMs: 1000 });
   assert.equal(trace.active, false);
   trace.add("a", { ...entry, message: "00" });
-  assert.deepEqual(trace.follow("a", 0), []);
+  assert.deepEqual(trace.follow(of("a"), 0), []);
   assert.equal(trace.active && trace.wants("a") && !trace.wants("b"), true);
   for (const message of ["01", "02", "03", "04"]) trace.add("a", { ...entry, message });
-  const held = trace.follow("a", 0);
+  const held = trace.follow(of("a"), 0);
   assert.deepEqual(
     held.map(({ message }) => message),
     ["02", "03", "04"],
   );
   assert.deepEqual(
-    trace.follow("a", held[1]?.seq ?? 0).map(({ message }) => message),
+    trace.follow(of("a"), held[1]?.seq ?? 0).map(({ message }) => message),
     ["04"],
   );
   trace.add("a", { ...entry, message: "f".repeat(48) });
-  assert.equal(trace.follow("a", 0).length, 1);
-  trace.follow("b", 0);
-  trace.follow("c", 0);
+  assert.equal(trace.follow(of("a"), 0).length, 1);
+  trace.follow(of("b"), 0);
+  trace.follow(of("c"), 0);
   assert.deepEqual([trace.wants("a"), trace.wants("b"), trace.wants("c")], [false, true, true]);
   clock.time += 1001;
   assert.equal(trace.wants("b"), false);
   assert.equal(trace.active, false);
+});
+
+test("an account that follows more devices than there are places ends its own traces and no other account's", () => {
+  const trace = createTrace(new HandClock());
+  trace.follow(of("other", 2), 0);
+  for (let index = 0; index < 40; index++) trace.follow(of(`own${index}`), 0);
+  assert.equal(trace.wants("other"), true);
+  assert.deepEqual([trace.wants("own24"), trace.wants("own25"), trace.wants("own39")], [false, true, true]);
 });
 
 test("a trace never holds more than its bounds", () => {
@@ -217,7 +254,7 @@ test("a trace never holds more than its bounds", () => {
     fc.property(fc.array(fc.tuple(fc.constantFrom("a", "b", "c"), fc.nat(60)), { maxLength: 50 }), (sent) => {
       const trace = createTrace(new HandClock(), { devices: 2, entries: 5, characters: 100, keepMs: 1000 });
       for (const [device, length] of sent) {
-        const held = trace.follow(device, 0);
+        const held = trace.follow(of(device), 0);
         assert.ok(held.length <= 5);
         assert.ok(held.reduce((sum, { message }) => sum + message.length, 0) <= 100);
         trace.add(device, { ...entry, message: "0".repeat(length) });

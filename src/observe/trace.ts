@@ -1,9 +1,11 @@
 import type { Clock } from "../ports/clock.ts";
+import type { KnockedDevice } from "../ports/quarantine.ts";
 import type { Trace, TraceEntry } from "../ports/trace.ts";
+import { Places } from "../shares/places.ts";
 
 /** What the trace may hold. */
 export interface TraceLimits {
-  /** Devices traced at once; following one more ends the trace of the one not asked for longest. */
+  /** Devices traced at once; following one more ends the trace of the account that has most, of its devices the one not asked for longest. */
   readonly devices: number;
   /** Entries of one device; the oldest make room. */
   readonly entries: number;
@@ -16,6 +18,9 @@ export interface TraceLimits {
 const defaultLimits: TraceLimits = { devices: 16, entries: 500, characters: 1 << 20, keepMs: 5 * 60_000 };
 
 interface TracedDevice {
+  readonly id: string;
+  /** Its account. */
+  readonly share: string;
   readonly entries: { readonly entry: TraceEntry; readonly size: number }[];
   characters: number;
   followedAt: number;
@@ -31,8 +36,9 @@ class RingTrace implements Trace {
   #seq = 0;
   readonly #clock: Clock;
   readonly #limits: TraceLimits;
-  /** In the order in which they were last followed. */
   readonly #devices = new Map<string, TracedDevice>();
+  /** In the order in which they were last followed. */
+  readonly #places = new Places<TracedDevice>(1);
 
   constructor(clock: Clock, limits: TraceLimits) {
     this.#clock = clock;
@@ -54,30 +60,30 @@ class RingTrace implements Trace {
       traced.characters -= traced.entries.shift()?.size ?? traced.characters;
   }
 
-  follow(device: string, after: number): readonly TraceEntry[] {
+  follow({ id, accountKey }: KnockedDevice, after: number): readonly TraceEntry[] {
     this.#forgetOld();
-    const traced: TracedDevice = this.#devices.get(device) ?? { entries: [], characters: 0, followedAt: 0 };
+    const traced = this.#devices.get(id) ?? { id, share: `${accountKey}`, entries: [], characters: 0, followedAt: 0 };
     traced.followedAt = this.#clock.monotonic();
-    this.#devices.delete(device);
-    this.#devices.set(device, traced);
-    if (this.#devices.size > this.#limits.devices) this.#forgetFirst();
+    this.#forget(traced);
+    this.#devices.set(id, traced);
+    this.#places.add(traced);
+    if (this.#places.size > this.#limits.devices) this.#forget(this.#places.next(undefined)?.connection);
     this.active = true;
     return traced.entries.filter(({ entry }) => entry.seq > after).map(({ entry }) => entry);
   }
 
   #forgetOld(): void {
     const oldest = this.#clock.monotonic() - this.#limits.keepMs;
-    for (const [device, traced] of this.#devices) {
+    for (const traced of this.#places) {
       if (traced.followedAt >= oldest) break;
-      this.#devices.delete(device);
+      this.#forget(traced);
     }
     this.active = this.#devices.size > 0;
   }
 
-  #forgetFirst(): void {
-    for (const device of this.#devices.keys()) {
-      this.#devices.delete(device);
-      return;
-    }
+  #forget(traced: TracedDevice | undefined): void {
+    if (traced === undefined) return;
+    this.#devices.delete(traced.id);
+    this.#places.delete(traced);
   }
 }

@@ -1,3 +1,4 @@
+import type { SpokenWay } from "../model/device.ts";
 import type { KnockCause } from "../model/knock.ts";
 
 /** A device that a tracker says it is. */
@@ -11,13 +12,14 @@ export interface Knock {
   readonly cause: KnockCause;
   readonly ids: readonly string[];
   readonly protocol: string;
+  readonly transport: SpokenWay["transport"];
   readonly address: string;
   /** The registered device that it says it is; absent where there is none (`unknown`). */
   readonly device?: KnockedDevice | undefined;
 }
 
 /** What is remembered of a tracker that knocks. Of its identifiers only the first few. */
-export interface RememberedKnock extends Omit<Knock, "device"> {
+export interface RememberedKnock extends Omit<Knock, "device" | "transport"> {
   /** Epoch ms of the first and the last attempt. */
   readonly firstSeen: number;
   readonly lastSeen: number;
@@ -28,7 +30,7 @@ export interface RememberedKnock extends Omit<Knock, "device"> {
 
 /**
  * A bounded list of trackers that were not let in. Nothing that they sent is kept. Those that no device is registered for belong to whoever runs the service;
- * all others belong to the account of their device, and only it may see them. Whoever knocks most makes room first: by address, and by account where there is one.
+ * all others belong to the account of their device, and only it may see them. Whoever has most entries makes room first: an address, all datagrams together, or the account where there is one.
  */
 export interface Quarantine {
   add(knock: Knock): void;

@@ -1,3 +1,5 @@
+import type { KnockedDevice } from "./quarantine.ts";
+
 /** One thing that happened to a traced device's connection, in the order of `seq`. */
 export interface TraceEntry {
   readonly seq: number;
@@ -21,6 +23,6 @@ export interface Trace {
   readonly active: boolean;
   wants(device: string): boolean;
   add(device: string, entry: Omit<TraceEntry, "seq">): void;
-  /** Traces the device for the next minutes, and gives what the ring holds after `seq`. */
-  follow(device: string, after: number): readonly TraceEntry[];
+  /** Traces the device for the next minutes, and gives what the ring holds after `seq`. When too many are traced, one of the account that has most makes room. */
+  follow(device: KnockedDevice, after: number): readonly TraceEntry[];
 }

@@ -370,12 +370,12 @@ withGateway("a peer that ends its side still gets what becomes due", {}, async (
 });
 
 withGateway("a followed device's messages are traced with what became of them", {}, async ({ port, trace, intake }) => {
-  trace.follow("one", 0);
+  trace.follow({ id: "one", accountKey: 1 }, 0);
   intake.slow = true;
   const peer = new Peer(port);
   peer.send("#I,one\n#P,1\n");
   await peer.expect("#I\n#P,1\n");
-  const entries = trace.follow("one", 0);
+  const entries = trace.follow({ id: "one", accountKey: 1 }, 0);
   assert.deepEqual(
     entries.map(({ message, outcome, protocol }) => [Buffer.from(message, "hex").toString(), outcome, protocol]),
     [

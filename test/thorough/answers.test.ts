@@ -96,7 +96,13 @@ describe("what every answer has", () => {
 
 describe("operation", () => {
   test("quarantine, for those who run the service", async () => {
-    rest.quarantine.add({ cause: "unknown", ids: ["123456789012345"], protocol: "gt06", address: "192.0.2.1" });
+    rest.quarantine.add({
+      cause: "unknown",
+      ids: ["123456789012345"],
+      protocol: "gt06",
+      transport: "tcp",
+      address: "192.0.2.1",
+    });
     const { quarantine } = (await rest.call("GET", "/api/quarantine", { token })).json;
     assert.deepEqual(quarantine[0].ids, ["123456789012345"]);
     assert.equal(quarantine[0].attempts, 1);
@@ -104,7 +110,13 @@ describe("operation", () => {
 
   test("the quarantine comes in pages; what knocks between two of them is neither missed by the others nor doubles them", async () => {
     const knock = (index: number) =>
-      rest.quarantine.add({ cause: "unknown", ids: [`page-${index}`], protocol: "gt06", address: `192.0.2.${index}` });
+      rest.quarantine.add({
+        cause: "unknown",
+        ids: [`page-${index}`],
+        protocol: "gt06",
+        transport: "tcp",
+        address: `192.0.2.${index}`,
+      });
     for (let index = 0; index < 7; index++) knock(index);
     const seen: string[] = [];
     for (let url = "/api/quarantine?limit=3", pages = 0; ; pages++) {
@@ -127,7 +139,7 @@ describe("operation", () => {
 
   test("a knock belongs to nobody only until somebody registers its tracker", async () => {
     for (const id of ["knocker-1", "knocker-2"])
-      rest.quarantine.add({ cause: "unknown", ids: [id], protocol: "gt06", address: "192.0.2.1" });
+      rest.quarantine.add({ cause: "unknown", ids: [id], protocol: "gt06", transport: "tcp", address: "192.0.2.1" });
     await rest.call("POST", "/api/devices", { token, body: { id: "knocker-1", aliases: ["knocker-2"] } });
     const { quarantine } = (await rest.call("GET", "/api/quarantine", { token })).json;
     assert.ok(quarantine.every(({ ids }: { ids: string[] }) => !ids[0]?.startsWith("knocker")));

@@ -186,7 +186,13 @@ describe("identifiers", () => {
     const tracker = "356938035643809";
     assert.deepEqual(await create({ id: "trap", aliases: [tracker] }), [409, "alias not allowed"]);
     assert.deepEqual(await create({ id: "trap", aliases: [`0${tracker}`] }), [409, "alias not allowed"]);
-    rest.quarantine.add({ cause: "unknown", ids: ["1234567890"], protocol: "h02", address: "192.0.2.1" });
+    rest.quarantine.add({
+      cause: "unknown",
+      ids: ["1234567890"],
+      protocol: "h02",
+      transport: "tcp",
+      address: "192.0.2.1",
+    });
     await call("POST", "/api/devices", first, { id: "of-first", aliases: ["alias-of-first"] });
     const answers = await Promise.all(
       ["1234567890", "of-first", "alias-of-first"].map((alias) =>
@@ -200,7 +206,13 @@ describe("identifiers", () => {
 
   test("a tracker that knocks is not captured by a device whose id is a digit in front of what it reports", async () => {
     for (const tracker of ["353001020000006", "350000000000001", "2345678901"]) {
-      rest.quarantine.add({ cause: "unknown", ids: [tracker], protocol: "h02", address: "192.0.2.2" });
+      rest.quarantine.add({
+        cause: "unknown",
+        ids: [tracker],
+        protocol: "h02",
+        transport: "tcp",
+        address: "192.0.2.2",
+      });
       const refused = [409, tracker.length === 15 ? "alias not allowed" : "device already exists"];
       for (const id of [`1${tracker}`, `0${tracker}`, `35000${tracker}`])
         assert.deepEqual(await create({ id, aliases: [tracker] }), refused, id);

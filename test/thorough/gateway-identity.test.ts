@@ -60,7 +60,7 @@ test(
   options,
   async (t) => {
     const world = await worldOf(t, { secretHash: hashTrackerSecret(secret, systemIds) });
-    world.trace.follow("one", 0);
+    world.trace.follow({ id: "one", accountKey: 1 }, 0);
     for (const query of ["", "&secret=", "&secret=wrong", `&secret=${secret}x`])
       assert.match(await request(world.port, query), / 404 /, query);
     assert.match(await request(world.port, "", "Authorization: Bearer wrong\r\n"), / 404 /);
@@ -83,7 +83,7 @@ test(
     assert.equal(world.intake.stored.get("one")?.length, 3);
 
     // Nothing that people see has it.
-    const entries = world.trace.follow("one", 0);
+    const entries = world.trace.follow({ id: "one", accountKey: 1 }, 0);
     assert.ok(entries.length >= 8);
     for (const { message, effects } of entries) {
       const text = Buffer.from(message, "hex").toString("latin1") + JSON.stringify(effects);

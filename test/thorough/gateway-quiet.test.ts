@@ -171,12 +171,12 @@ test("UDP: the messages of a datagram are taken in their order", options, async 
 test("UDP: a message is done with before the next one of its datagram begins", options, async (t) => {
   const { port, intake, trace } = await world(t, [several]);
   intake.register("two");
-  trace.follow("one", 0);
+  trace.follow({ id: "one", accountKey: 1 }, 0);
   const { answers, send } = udp(t, port);
   send("#A,one,1\n#A,two,2\n");
   await until(() => answers.length === 2);
   assert.deepEqual(
-    trace.follow("one", 0).map(({ message }) => Buffer.from(message, "hex").toString()),
+    trace.follow({ id: "one", accountKey: 1 }, 0).map(({ message }) => Buffer.from(message, "hex").toString()),
     ["#A,one,1"],
   );
 });

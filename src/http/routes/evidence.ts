@@ -141,7 +141,7 @@ function traceRoute(app: App, { devices, trace }: Services): void {
     async (request) => {
       const caller = callerOf(request);
       const device = await devices.find(caller.user, request.params.deviceId);
-      const entries = trace.follow(device.id, request.body.after ?? 0).map(({ time, effects, ...entry }) => ({
+      const entries = trace.follow(device, request.body.after ?? 0).map(({ time, effects, ...entry }) => ({
         ...entry,
         effects: [...effects],
         dateTime: formatInstant(time),

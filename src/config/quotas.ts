@@ -39,7 +39,7 @@ export const quotas = Type.Object({
     maximum: most,
     unit: "rules",
     description:
-      "Alert rules that name one device, and those that name one group: each report of a device asks all that watch it.",
+      "Alert rules that watch one device, by its id or through its groups, and those that name one group: each report of a device asks all that watch it.",
   }),
   webhooks: integer(1000, {
     env: "WAYBEAM_QUOTAS_WEBHOOKS",

@@ -59,7 +59,9 @@ const quotas = Type.Optional(
       groups: quota("Groups."),
       geofences: quota("Geofences."),
       rules: quota("Alert rules."),
-      rulesOfDevice: quota("Alert rules that name one device, and those that name one group."),
+      rulesOfDevice: quota(
+        "Alert rules that watch one device, by its id or through its groups, and those that name one group.",
+      ),
       webhooks: quota("Webhooks of all rules."),
       bytes: quota("Bytes of users, groups, geofences and rules together, as stored."),
     },
@@ -145,7 +147,11 @@ export const QuotasView = Type.Object(
     rules: Bound,
     rulesOfDevice: Type.Object(
       { limit: Type.Integer() },
-      { description: "Alert rules that may name one device, and one group.", examples: [{ limit: 200 }] },
+      {
+        description:
+          "Alert rules that may watch one device, by its id or through its groups, and that may name one group.",
+        examples: [{ limit: 200 }],
+      },
     ),
     webhooks: Bound,
     bytes: Bound,

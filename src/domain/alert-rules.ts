@@ -22,6 +22,7 @@ import type { RuleReferences } from "./alert-rule-references.ts";
 import { createRuleRights, type RuleRights } from "./alert-rule-rights.ts";
 import { unknownFields, unknownParts, unknownTerms } from "./bodies.ts";
 import { type Cache, createCache } from "./cache.ts";
+import { checkRulesOfDevices } from "./device-rule-limit.ts";
 import { watchesAlone, wishesOf } from "./device-rules.ts";
 import type { Devices } from "./devices.ts";
 import { patched } from "./json-patch.ts";
@@ -77,7 +78,7 @@ export interface AlertRules {
 
 /** What rules need of the service. */
 export interface AlertRulesContext {
-  readonly store: Pick<Store, "alertRules" | "groups" | "mutes">;
+  readonly store: Pick<Store, "alertRules" | "groups" | "mutes" | "accounts">;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -215,6 +216,12 @@ class StoredRules implements AlertRules {
         caller,
         read.map(({ fields }, index) => ({ fields, where: `body/rules/${index}` })),
       );
+      await checkRulesOfDevices(
+        store,
+        caller.accountKey,
+        read.map(({ fields }) => fields),
+        own.map(({ key }) => key),
+      );
       const made = read.map(({ kept, fields }) => ({ id: kept?.id ?? ids.uuid(), key: kept?.key, fields }));
       const change: RuleExchange = {
         read: { device, rules: naming },
@@ -275,6 +282,7 @@ class StoredRules implements AlertRules {
   async #make(caller: User, fields: AlertRuleFields, warnings: readonly string[]): Promise<ChangedRule> {
     const { store, ids, clock, askRecipients } = this.#context;
     const { accountKey, key } = caller;
+    await checkRulesOfDevices(store, accountKey, [fields]);
     const made = await store.alertRules.create(accountKey, key, ids.uuid(), fields, clock.now());
     this.#changed(accountKey);
     const needs = await this.#needs(caller, fields, "body");
@@ -285,6 +293,7 @@ class StoredRules implements AlertRules {
   async #replace(caller: User, rule: AlertRule, body: AlertRuleBody): Promise<ChangedRule> {
     const { store, clock, askRecipients } = this.#context;
     const fields = await this.#checked(caller, body, rule);
+    await checkRulesOfDevices(store, caller.accountKey, [fields], [rule.key]);
     const replaced = await store.alertRules.replace(rule.key, caller.key, fields, clock.now(), rule.revision);
     if (replaced === undefined) throw new ApiError("alertRuleNotFound");
     this.#changed(caller.accountKey);

@@ -11,6 +11,7 @@ import type { PageAsk } from "../ports/pages.ts";
 import type { GroupFields, Store } from "../ports/store.ts";
 import type { WatchWarnings } from "./alert-rule-rights.ts";
 import { unknownFields } from "./bodies.ts";
+import { checkRulesOfMembers } from "./device-rule-limit.ts";
 import { patched } from "./json-patch.ts";
 import { type Listed, listedOf } from "./listed.ts";
 import { createChanges } from "./locks.ts";
@@ -42,7 +43,7 @@ export interface Groups {
 
 /** What groups need of the service. */
 export interface GroupsContext {
-  readonly store: Pick<Store, "groups" | "devices">;
+  readonly store: Pick<Store, "groups" | "devices" | "accounts" | "alertRules">;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -96,6 +97,7 @@ export function createGroups({ store, bus, clock, ids, visibility, watchWarnings
   async function replace(caller: User, group: Group, body: GroupBody): Promise<ChangedGroup> {
     const fields = readGroup(body);
     await checkGrant(caller, fields);
+    await checkRulesOfMembers(store, group.accountKey, group.id, fields.devices ?? []);
     return changed(await groups.replace(group.key, fields, clock.now(), group), warningsOf(body));
   }
 

@@ -1,4 +1,4 @@
-/** What is counted of an account. `rulesOfDevice`: rules that name one device or one group. */
+/** What is counted of an account. `rulesOfDevice`: rules that watch one device, or name one group. */
 export const quotaNames = ["users", "groups", "geofences", "rules", "rulesOfDevice", "webhooks", "bytes"] as const;
 export type QuotaName = (typeof quotaNames)[number];
 

@@ -88,6 +88,38 @@ test("rules of a device and of a group, and webhooks of all rules", async (t) =>
   assert.equal((await use()).webhooks.used, 1);
 });
 
+test("rules that reach a device through its groups count for it, whether the rule or the group comes last", async (t) => {
+  const { send, post } = await start(t, { rules: 20 });
+  const limit = [409, "device alert rule limit reached"];
+  const said = async (answer: ReturnType<typeof send>) => {
+    const { status, json } = await answer;
+    return status < 300 ? status : [status, json.error];
+  };
+  const group = async (name: string, devices: string[]) => (await post("/api/groups", { name, devices })).json.id;
+  const [north, south] = [await group("North", ["a", "b"]), await group("South", ["b"])];
+  const rule = (fields: object) => ({ name: "R", type: "sos", ...fields });
+  const make = (fields: object) => said(post("/api/alertRules", rule(fields)));
+  assert.equal(await make({ groups: [north] }), 201);
+  // A rule that watches a device twice is one.
+  const twice = await post("/api/alertRules", rule({ groups: [north, south], devices: ["b"] }));
+  assert.equal(twice.status, 201);
+  assert.deepEqual(await make({ groups: [south] }), limit);
+  assert.deepEqual(await make({ devices: ["a"] }), limit);
+  assert.equal(await make({ devices: ["c"] }), 201);
+  const own = (devices: string[]) => said(send("PUT", `/api/groups/${north}`, { name: "North", devices }));
+  assert.deepEqual(await own(["a", "b", "c"]), limit);
+  const steps = [{ op: "add", path: "/devices/-", value: "c" }];
+  assert.deepEqual(await said(send("PATCH", `/api/groups/${north}`, steps)), limit);
+  assert.equal(await said(post("/api/devices", { id: "b" })), 201);
+  assert.deepEqual(await said(send("PUT", "/api/devices/b/alertRules", { rules: [rule({})] })), limit);
+  // What is there stays, and may become less.
+  const twiceAt = `/api/alertRules/${twice.json.id}`;
+  assert.equal(await said(send("PUT", twiceAt, rule({ groups: [north, south], name: "Still" }))), 200);
+  assert.equal(await said(send("PUT", twiceAt, rule({ groups: [south] }))), 200);
+  assert.equal(await own(["a", "b", "c"]), 200);
+  assert.deepEqual(await make({ groups: [south, north] }), limit);
+});
+
 test("bytes of all of them; less is always taken, and an account that has more keeps it", async (t) => {
   const { rest, send, post, use } = await start(t);
   const devices = Array.from({ length: 1500 }, (_, index) => `device-${"x".repeat(40)}-${index}`);

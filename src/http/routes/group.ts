@@ -52,7 +52,7 @@ function replaceRoute(app: App, { groups }: Services): void {
       input: { params: GroupPath, body: GroupBody },
       ok: { 200: GroupAnswer },
       invalid: "invalidInput",
-      errors: ["groupNotFound", "storageLimit"],
+      errors: ["groupNotFound", "deviceRuleLimit", "storageLimit"],
     }),
     async (request) => {
       const caller = callerOf(request);
@@ -75,7 +75,7 @@ function patchRoute(app: App, { groups }: Services): void {
       input: { params: GroupPath, body: PatchRequest },
       ok: { 200: GroupAnswer },
       invalid: "invalidPatch",
-      errors: ["groupNotFound", "patchTestFailed", "invalidInput", "storageLimit"],
+      errors: ["groupNotFound", "patchTestFailed", "invalidInput", "deviceRuleLimit", "storageLimit"],
     }),
     async (request) => {
       const caller = callerOf(request);

@@ -6,7 +6,7 @@ import { readGps, readOlderGps } from "./gps.ts";
 import { readVoltageStatus } from "./heartbeat.ts";
 import { cell4gSize, cellSize, readCellOfNetwork } from "./location.ts";
 import { type Draft, draft, fixOf, readingsOf } from "./report.ts";
-import { acknowledged, type Handler, row, silent } from "./row.ts";
+import { acknowledged, type Handler, row } from "./row.ts";
 import type { Session } from "./session.ts";
 import {
   readAlarm,
@@ -132,8 +132,8 @@ function withoutLocation(size: number): Handler {
   };
 }
 
-/** 0x19 of Space10X trackers: a date and cells that say nothing of the tracker. */
-const space10x: Handler = (_message, session) => silent(session, { type: "ignored", reason: "cells alone" });
+/** Largest content of 0x19: Space10X trackers have a message of 18 bytes there, which no manual lays out. */
+const cellAlarmSize = 17;
 
 /** Alarms. Each is acknowledged, or the tracker sends it again. */
 export const alarmRows: readonly MessageRow<Session>[] = [
@@ -144,7 +144,6 @@ export const alarmRows: readonly MessageRow<Session>[] = [
   row("alarm (4G)", [0xa3], fenced(false, true), (size) => size >= 30),
   row("alarm (AZ735, SL4X)", [0x32], az735),
   row("alarm with modules", [0x39], modular),
-  row("cells (Space10X)", [0x19], space10x, (size) => size >= 18),
-  row("cell alarm", [0x19], withoutLocation(cellSize)),
+  row("cell alarm", [0x19], withoutLocation(cellSize), (size) => size <= cellAlarmSize),
   row("cell alarm (4G)", [0xa5], withoutLocation(cell4gSize)),
 ];

@@ -2,7 +2,7 @@ import { crc16X25 } from "../../wire/checksums.ts";
 import type { DecodeOptions, MessageKey } from "../../wire/protocol.ts";
 import { Reader } from "../../wire/reader.ts";
 import { Writer } from "../../wire/writer.ts";
-import { isBare, isWifi } from "./unsealed.ts";
+import { bareKey } from "./unsealed.ts";
 
 /** Start bits of a message whose length is one byte, and of one whose length is two. */
 export const shortStart = 0x78;
@@ -74,15 +74,25 @@ export function contentSize(frame: Uint8Array): number {
   return serialOffset(frame) - headLength(frame) - 1;
 }
 
-/** Key of a frame: its protocol number, with `long` where that matters, or the name of an unsealed message. */
+/** Bytes of the shortest message of a clone that leaves the checksum out of the length: a length of 3, and stop bits. */
+const shortestOfClone = 10;
+
+/** Whether no sealed message looks so: one of a few bytes without content, or a login without room for an IMEI. */
+function isBare(frame: Uint8Array): boolean {
+  if (frame[0] !== shortStart) return false;
+  const length = frame[2] ?? 0;
+  return length <= 3 ? frame.length < shortestOfClone : length === 0x0a && frame[3] === 0x01;
+}
+
+/** Key of a frame: its protocol number, with `long` or `bare` where that matters. */
 export function classify(frame: Uint8Array): MessageKey | undefined {
+  if (isBare(frame)) return bareKey(frame);
   if (serialOffset(frame) >= 0) {
     if (frame[0] === shortStart) return frame[3];
     const type = frame[4] ?? 0;
     return otherWhenLong.includes(type) ? long | type : type;
   }
-  if (isWifi(frame)) return "wifi";
-  return isBare(frame);
+  return bareKey(frame);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type Framer, type Framing, frame, more, skip } from "../../wire/framing.ts";
 import type { Certainty } from "../../wire/protocol.ts";
 import { longStart, shortStart } from "./envelope.ts";
-import { bareLength, isBareLogin, wifiLength } from "./unsealed.ts";
+import { bareSizes, shortBareSize } from "./unsealed.ts";
 
 /** Longest message taken, 10 KiB: pieces of pictures are the longest that the manuals know, with some 1 KiB of data. */
 const maximum = 10_240;
@@ -29,13 +29,11 @@ function resync(buffer: Uint8Array, offset: number, from: number, reason: string
  * without serial number and checksum. Reads on only as far as the bytes still fit one of them.
  */
 function otherLength(buffer: Uint8Array, offset: number, end: number): Framing {
-  const wifi = wifiLength(buffer, offset);
-  const bare = bareLength(buffer, offset);
-  for (const candidate of [end + 2, bare > 0 ? offset + bare + 2 : 0, wifi > 0 ? offset + wifi + 2 : 0]) {
-    if (candidate > 0 && candidate <= buffer.length && stopsAt(buffer, candidate - 2)) return frame(offset, candidate);
-  }
-  const longest = Math.max(end + 2, offset + bare + 2, offset + wifi + 2);
-  if (wifi < 0 || longest > buffer.length) return more;
+  const bare = bareSizes(buffer, offset);
+  const ends = [end + 2, ...(bare === "more" ? [] : bare.map((size) => offset + size + 2))];
+  for (const candidate of ends)
+    if (candidate <= buffer.length && stopsAt(buffer, candidate - 2)) return frame(offset, candidate);
+  if (bare === "more" || Math.max(...ends) > buffer.length) return more;
   return resync(buffer, offset, offset + 1, "no stop where the length says");
 }
 
@@ -55,7 +53,8 @@ function next(buffer: Uint8Array, offset: number): Framing {
     if (end > buffer.length) return more;
     return stopsAt(buffer, end - 2) ? frame(offset, end) : otherLength(buffer, offset, end);
   }
-  if (isBareLogin(buffer, offset)) return frame(offset, offset + 15);
+  const short = shortBareSize(buffer, offset);
+  if (short !== undefined) return frame(offset, offset + short + 2);
   const end = offset + 5 + (buffer[offset + 2] ?? 0);
   if (end > buffer.length) return more;
   return end - offset >= 5 + leastLength && stopsAt(buffer, end - 2)

@@ -1,5 +1,6 @@
-import type { Reader } from "../../wire/reader.ts";
+import { bcd, Reader } from "../../wire/reader.ts";
 import { utc } from "../../wire/time.ts";
+import { contentOffset, contentSize } from "./envelope.ts";
 import type { Draft, Position } from "./report.ts";
 import { clockOffset, type Session } from "./session.ts";
 
@@ -12,6 +13,14 @@ export const gpsSize = 18;
 /** Six bytes: year, month, day, hour, minute, second. Undefined where that is no date. */
 export function readDate(reader: Reader): number | undefined {
   return utc(reader.u8(), reader.u8(), reader.u8(), reader.u8(), reader.u8(), reader.u8());
+}
+
+/** Six bytes of packed decimal digits: year to second. */
+export function packedDate(bytes: Uint8Array): number | undefined {
+  const [year, month, day, hour, minute, second] = Array.from(bytes, (byte) => bcd(Uint8Array.of(byte)) ?? -1);
+  return year === undefined || month === undefined || day === undefined || year < 0
+    ? undefined
+    : utc(year, month, day, hour, minute, second);
 }
 
 /** A position from its parts, as sent, be it on earth or not. Course and status: bits 0 to 9 course, 10 north, 11 west, 12 positioned (5.2.1.9). */
@@ -48,6 +57,19 @@ export function readPlace(reader: Reader, report: Draft, time: number | undefine
   const status = reader.u16();
   readAcc(report, status);
   return positionOf(time, latitude, longitude, speed, status);
+}
+
+/** Length of the GPS information, in the upper half of the byte that has the satellites in its lower (GT06 v1.8.1, 5.2.1.5). */
+const gpsLength = 0xc;
+
+/** Whether a frame's content can't be but a date and a place: neither text nor another manual's fields look so. */
+export function startsWithPlace(frame: Uint8Array): boolean {
+  if (contentSize(frame) < gpsSize) return false;
+  const reader = new Reader(frame, contentOffset(frame));
+  if (readDate(reader) === undefined || reader.u8() >> 4 !== gpsLength) return false;
+  const onEarth = reader.u32() <= 90 * perDegree && reader.u32() <= 180 * perDegree;
+  reader.skip(1);
+  return onEarth && (reader.u16() & 0x03ff) <= 360;
 }
 
 /** The GPS part of a message whose date is UTC. */

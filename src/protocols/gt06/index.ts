@@ -16,6 +16,7 @@ import { peripheralRows } from "./peripheral.ts";
 import { initial, type Session } from "./session.ts";
 import { simulate } from "./simulate.ts";
 import { textRows } from "./text.ts";
+import { topinRows } from "./topin.ts";
 
 /** GT06 of Concox, now Jimi IoT, with its successors and the many clones that extend it each in their own way. */
 export const gt06 = defineProtocol<Session>({
@@ -39,6 +40,7 @@ export const gt06 = defineProtocol<Session>({
   session: initial,
   classify,
   messages: [
+    ...topinRows,
     ...cloneRows,
     ...loginRows,
     ...locationRows,
@@ -51,6 +53,11 @@ export const gt06 = defineProtocol<Session>({
     ...modularRows,
     ...peripheralRows,
     ...otherRows,
+  ],
+  notUnderstood: [
+    "pieces of a recording (Topin, start bits 0x6868)",
+    "name of a recording (Topin, 0x65)",
+    "audio file (JM-VL03, 0x8D)",
   ],
   commands: [serverCommand],
   expects,

@@ -1,11 +1,8 @@
 import type { MessageRow } from "../../wire/protocol.ts";
-import { bcd, Reader } from "../../wire/reader.ts";
-import { utc } from "../../wire/time.ts";
-import { Writer } from "../../wire/writer.ts";
 import { type CellList, keepCells, readAccessPoints, readCells, readOperator } from "./cells.ts";
-import { positionOf, readAcc, readDate } from "./gps.ts";
-import { draft, fixOf, readingsOf } from "./report.ts";
-import { acknowledged, type Handler, row, unsealedRow } from "./row.ts";
+import { packedDate, readDate } from "./gps.ts";
+import { draft, readingsOf } from "./report.ts";
+import { acknowledged, type Handler, row } from "./row.ts";
 import { clockOffset, type Session } from "./session.ts";
 import { readWideAlarm } from "./status.ts";
 
@@ -90,14 +87,6 @@ const cellWithPhone: Handler = (message, session) => {
   return acknowledged(message, session, readingsOf(report));
 };
 
-/** Six bytes of packed decimal digits: year to second. */
-function packedDate(bytes: Uint8Array): number | undefined {
-  const [year, month, day, hour, minute, second] = Array.from(bytes, (byte) => bcd(Uint8Array.of(byte)) ?? -1);
-  return year === undefined || month === undefined || day === undefined || year < 0
-    ? undefined
-    : utc(year, month, day, hour, minute, second);
-}
-
 /** 0xF3: packed date, counted access points without signals; no answer. */
 const accessPoints: Handler = (message, session) => {
   const { reader } = message;
@@ -106,49 +95,6 @@ const accessPoints: Handler = (message, session) => {
   readAccessPoints(reader, report, reader.u8(), false, 2);
   return { session, effects: [readingsOf(report, date)] };
 };
-
-/** The answer to a message without serial number: its number and its date; `length` is 0 to access points (ZhongXun Topin 180612). */
-function dated(length: number, type: number, date: Uint8Array): Uint8Array {
-  return new Writer(12).u16(0x7878).u8(length).u8(type).raw(date).u16(0x0d0a).done();
-}
-
-/** 0x17 and 0x69 without serial number: as many access points as the length says, then cells. */
-const unsealedWifi = unsealedRow("access points (unsealed)", "wifi", (frame, session) => {
-  const reader = new Reader(frame, 4);
-  const report = draft();
-  const date = reader.take(6);
-  readAccessPoints(reader, report, frame[2] ?? 0);
-  const count = reader.u8();
-  const mcc = reader.u16();
-  readCells(reader, report, mcc, reader.u8(), { count, lac: 2, cell: 2 });
-  const reply = dated(0, frame[3] ?? 0, date);
-  return {
-    session,
-    effects: [readingsOf(report, packedDate(date)), { type: "reply", bytes: reply, when: "stored" }],
-  };
-});
-
-/** 0x10 and 0x11 without serial number. */
-const unsealedLocation = unsealedRow("location (unsealed)", "bareLocation", (frame, session) => {
-  const reader = new Reader(frame, 4);
-  const report = draft();
-  const date = reader.take(6);
-  const time = readDate(new Reader(date));
-  report.readings.satellites = reader.u8() & 0x0f;
-  const latitude = reader.u32();
-  const longitude = reader.u32();
-  const speed = reader.u8();
-  const status = reader.u16();
-  readAcc(report, status);
-  const fix = fixOf(positionOf(time, latitude, longitude, speed, status), report);
-  return { session, effects: [fix, { type: "reply", bytes: dated(7, frame[3] ?? 0, date), when: "stored" }] };
-});
-
-/** 0x08 without serial number keeps the connection; the manual does not count it among those to be answered. */
-const unsealedHeartbeat = unsealedRow("heartbeat (unsealed)", "bareHeartbeat", (_frame, session) => ({
-  session,
-  effects: [{ type: "ignored", reason: "heartbeat" }],
-}));
 
 /** Cells and access points: places that only a database of transmitters could turn into positions. */
 export const lbsRows: readonly MessageRow<Session>[] = [
@@ -162,7 +108,4 @@ export const lbsRows: readonly MessageRow<Session>[] = [
   row("alarm with access points", [0xa9], alarmWithWifi),
   row("cell with phone number", [0xa7], cellWithPhone),
   row("access points", [0xf3], accessPoints),
-  unsealedWifi,
-  unsealedLocation,
-  unsealedHeartbeat,
 ];

@@ -1,10 +1,10 @@
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
 import { hasWideMnc, readCell } from "./cells.ts";
-import { gpsSize, readGps, readOlderGps } from "./gps.ts";
+import { gpsSize, readDate, readGps, readOlderGps, startsWithPlace } from "./gps.ts";
 import { type Draft, draft, fixOf, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row, silent } from "./row.ts";
-import type { Session } from "./session.ts";
+import { clockOffset, type Session } from "./session.ts";
 import { readMileage, readUpload } from "./status.ts";
 
 /** Size of the serving cell's block: MCC 2, MNC 1, LAC 2, cell 3; of 4G LAC 4, cell 8. */
@@ -30,7 +30,7 @@ function located(size: number): Handler {
   };
 }
 
-/** A location by the tracker's clock with its cell and tail (GT06 v1.8.1, 5.2; 0x10 has no cell). */
+/** A location by the tracker's clock (GT06 v1.8.1, 5.2); behind that of 0x12 stand its cell and tail. */
 const older: Handler = (message, session) => {
   const { reader } = message;
   const report = draft();
@@ -53,10 +53,12 @@ const locationWideCell: Handler = (message, session) => {
 
 /** 0x11 without one: date and serving cell (GT03A/B v1.82, 5.3). */
 const cellOnly: Handler = (message, session) => {
+  const { reader } = message;
   const report = draft();
-  message.reader.skip(6);
-  readCell(message.reader, report, cellSize);
-  return acknowledged(message, session, readingsOf(report));
+  const date = readDate(reader);
+  readCell(reader, report, cellSize);
+  const time = date === undefined ? undefined : date - clockOffset(session, message.type);
+  return acknowledged(message, session, readingsOf(report, time));
 };
 
 /** Modules: number 2, length 1, value. Reads those of a location; others are passed over. */
@@ -120,6 +122,12 @@ const plain: Handler = (message, session) => {
   const report = draft();
   const position = readGps(message.reader, report);
   return acknowledged(message, session, fixOf(position, report));
+};
+
+/** A message that no manual at hand lays out, and whose content begins as that of a location does: the place counts, the rest is passed over. */
+export const otherLocation: MessageRow<Session> = {
+  ...row("location of another layout", undefined, older),
+  when: startsWithPlace,
 };
 
 /** Locations as most trackers send them. 0x2D and 0x31 are laid out as 0x22. */

@@ -1,8 +1,14 @@
+import type { Effect } from "../../model/effects.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import { Writer } from "../../wire/writer.ts";
+import { readCell } from "./cells.ts";
 import { acknowledgement, open, openUnchecked, seal } from "./envelope.ts";
-import { type Handler, row } from "./row.ts";
+import { gpsSize, readGps } from "./gps.ts";
+import { cellSize } from "./location.ts";
+import { draft, fixOf, readingsOrNothing } from "./report.ts";
+import { type Handler, row, silent } from "./row.ts";
 import { initial, type Session } from "./session.ts";
+import { bare } from "./unsealed.ts";
 
 const minute = 60_000;
 
@@ -51,10 +57,10 @@ const login: MessageRow<Session> = {
 
 /** 0x01 without serial number: a reserved byte for the length, the IMEI, a version (ZhongXun Topin 180612). */
 const bareLogin: MessageRow<Session> = {
-  name: "login (unsealed)",
-  keys: ["bareLogin"],
+  name: "login (Topin)",
+  keys: [bare | 0x01],
   handle: (frame) => ({
-    session: {},
+    session: { bare: true },
     effects: [
       { type: "identify", ids: identifiers(frame.subarray(4, 12).toHex()) },
       { type: "reply", bytes: Uint8Array.of(0x78, 0x78, 0x01, 0x01, 0x0d, 0x0a), when: "identified" },
@@ -84,23 +90,33 @@ const clock: Handler = (message, session, context) => {
 /** What an address request is answered with: no alarm, no address, no telephone number (JM-VL03 v1.1.2, 0x97). */
 const noAddress = "NA&&NA&&0##";
 
-/** 0x2A, and with a cell 0x17: a telephone number asks for an address, which this service does not look up. */
-const address: Handler = (_message, session) => {
+function addressAnswer(): Effect {
   const content = new Writer(16).u8(noAddress.length).u32(0).latin1(noAddress).done();
-  return {
-    session,
-    effects: [
-      { type: "ignored", reason: "address request" },
-      { type: "reply", bytes: seal(0x97, 0, content, true), when: "identified" },
-    ],
-  };
+  return { type: "reply", bytes: seal(0x97, 0, content, true), when: "stored" };
+}
+
+/** 0x2A: a telephone number asks for the address of a place, which this service does not look up; the place is a location. */
+const address: Handler = (message, session) => {
+  const report = draft();
+  const position = readGps(message.reader, report);
+  return silent(session, fixOf(position, report), addressAnswer());
 };
+
+/** 0x17: as 0x2A, with a cell for the place. */
+const addressOfCell: Handler = (message, session) => {
+  const report = draft();
+  readCell(message.reader, report, cellSize);
+  return silent(session, readingsOrNothing(report, "address request"), addressAnswer());
+};
+
+/** Telephone number, alarm and language behind the place of an address request. */
+const requestTail = 23;
 
 /** What a connection begins with and what the tracker asks the server for. */
 export const loginRows: readonly MessageRow<Session>[] = [
   login,
   bareLogin,
-  row("time request", [0x8a], clock),
-  row("address request", [0x2a], address),
-  row("address request (cell)", [0x17], address),
+  row("time request", [0x8a], clock, (size) => size === 0),
+  row("address request", [0x2a], address, (size) => size === gpsSize + requestTail),
+  row("address request (cell)", [0x17], addressOfCell, (size) => size === cellSize + requestTail),
 ];

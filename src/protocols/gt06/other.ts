@@ -1,9 +1,9 @@
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
 import { readCell } from "./cells.ts";
-import { long, type Message, seal } from "./envelope.ts";
+import { long, type Message, seal, serialOffset } from "./envelope.ts";
 import { readDate, readPlace } from "./gps.ts";
-import { cellSize } from "./location.ts";
+import { cellSize, otherLocation } from "./location.ts";
 import { type Draft, draft, fixOf, raise, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row, silent } from "./row.ts";
 import type { Session } from "./session.ts";
@@ -121,14 +121,25 @@ const multimedia: Handler = (message, session) =>
 /** 0x35, 0x36 of X1: a picture is offered, or a piece of one; it is not kept, so none is asked for. */
 const picture: Handler = (_message, session) => silent(session, { type: "ignored", reason: "picture" });
 
+/** Content of 0x35 (X1 v1.1). */
+const offerSize = 26;
+
 /** The server's own commands, sent back. */
 const echo: Handler = (_message, session) => silent(session, { type: "ignored", reason: "command" });
 
-/** What no manual at hand lays out: with short start bits it is acknowledged, or it would be sent for ever. */
-const unknown: Handler = (message, session) =>
-  message.extended
-    ? silent(session, { type: "failure", cause: "unsupported" })
-    : acknowledged(message, session, { type: "ignored", reason: `message 0x${message.type.toString(16)}` });
+/** What no manual at hand lays out: a failure that the trace shows, and no answer, which would say that it is stored. */
+const unknown: Handler = (_message, session) => silent(session, { type: "failure", cause: "unsupported" });
+
+const sealed = row("other", undefined, unknown);
+
+/** Everything else, with a serial number and a checksum to be compared, or without. */
+const other: MessageRow<Session> = {
+  name: "other",
+  handle: (frame, session, context) =>
+    serialOffset(frame) < 0
+      ? silent(session, { type: "failure", cause: "unsupported" })
+      : sealed.handle(frame, session, context),
+};
 
 /** Messages of few models, and at the end everything else. */
 export const otherRows: readonly MessageRow<Session>[] = [
@@ -136,7 +147,9 @@ export const otherRows: readonly MessageRow<Session>[] = [
   row("vehicle bus", [0x8c], obd),
   row("battery (WD-209)", [0x40], battery),
   row("multimedia (WD-209)", [0x41], multimedia),
-  row("picture (X1)", [0x35, long | 0x36], picture),
+  row("picture offered (X1)", [0x35], picture, (size) => size === offerSize),
+  row("picture (X1)", [long | 0x36], picture),
   row("command echo", [0x80, 0x81, 0x82], echo),
-  row("other", undefined, unknown),
+  otherLocation,
+  other,
 ];

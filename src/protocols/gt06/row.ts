@@ -2,6 +2,7 @@ import type { Effect } from "../../model/effects.ts";
 import type { DecodeContext, Decoded, MessageKey, MessageRow } from "../../wire/protocol.ts";
 import { acknowledgement, contentSize, type Message, open } from "./envelope.ts";
 import type { Session } from "./session.ts";
+import { bare } from "./unsealed.ts";
 
 /** A handler of an opened message of a known device. */
 export type Handler = (message: Message, session: Session, context: DecodeContext) => Decoded<Session>;
@@ -32,17 +33,17 @@ export function row(
   };
 }
 
-/** A row for the messages without serial number and checksum. */
-export function unsealedRow(
+/** A row for the messages of these numbers without serial number and checksum. */
+export function bareRow(
   name: string,
-  key: string,
-  handle: (frame: Uint8Array, session: Session) => Decoded<Session>,
+  types: readonly number[],
+  handle: (frame: Uint8Array, session: Session, context: DecodeContext) => Decoded<Session>,
 ): MessageRow<Session> {
   return {
     name,
-    keys: [key],
+    keys: types.map((type) => bare | type),
     handle: (frame, session, context) =>
-      context.identified ? handle(frame, session) : { session, effects: notIdentified },
+      context.identified ? handle(frame, session, context) : { session, effects: notIdentified },
   };
 }
 

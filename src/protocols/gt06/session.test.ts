@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, test } from "node:test";
 import fc from "fast-check";
 import type { DecodeContext } from "../../wire/protocol.ts";
 import { seal } from "./envelope.ts";
@@ -68,4 +68,19 @@ describe("the clock of a message", () => {
       Date.UTC(2026, 1, 3, 12, 5, 6),
     );
   });
+});
+
+test("behind a login without serial number, a heartbeat whose checksum matches is still one", () => {
+  const connection = gt06.connect();
+  const context: DecodeContext = { receivedAt: 0, transport: "tcp", identified: true, options: {} };
+  const decode = (hex: string) => connection.decode(Uint8Array.fromHex(hex), context);
+  decode("78780d010123456789012345010d0a");
+  const [status] = decode("78780a13424008196400041f000d0a");
+  const [annex] = decode("7878081304484b280883010d0a");
+  assert.ok(annex?.type === "readings");
+  assert.deepEqual(annex.readings, { charging: true, battery: 72, signal: 75 });
+  const [heartbeat] = decode("78780a13460404000100016d5d0d0a");
+  assert.ok(status?.type === "readings" && heartbeat?.type === "readings");
+  assert.equal(status.attributes.softwareVersion, 0x40);
+  assert.deepEqual([heartbeat.readings.ignition, heartbeat.readings.battery], [true, 66]);
 });

@@ -2,6 +2,8 @@
 export interface Session {
   /** Zone that the tracker is set to, ms east of UTC; absent where the login had none, or could not be read. */
   readonly zone?: number;
+  /** Its login had neither serial number nor checksum, so its status messages have none. */
+  readonly bare?: true;
 }
 
 /** A connection before its login. */

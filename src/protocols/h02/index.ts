@@ -77,6 +77,7 @@ export const h02 = defineProtocol({
   session: initialSession,
   classify,
   messages: rows,
+  notUnderstood: ["BC, blind spots (V1.0.3)", "ALRM, alarm of the device (V1.0.3)"],
   commands: [command],
   expects,
   simulate,

@@ -155,6 +155,18 @@ function cellReport(fields: readonly string[]): Meaning | undefined {
   return { effects: [{ type: "readings", alarms: [], readings: {}, attributes: cellsOf(cells) }] };
 }
 
+/** A sentence that no row names, and whose fields are those of a position; anything else is not understood. */
+function readOther(frame: Uint8Array, session: H02Session, context: DecodeContext): Decoded<H02Session> {
+  const sentence = frame[0] === asterisk ? sentenceOf(frame) : undefined;
+  const readable = sentence !== undefined && (sentence.id === "" || isId(sentence.id));
+  const reports = readable ? readPosition(sentence, bodyAt, context.receivedAt) : undefined;
+  if (!readable || reports?.every((report) => report.type === "fix") !== true)
+    return { session, effects: [{ type: "failure", cause: "unsupported" }] };
+  return decoded(session, context, sentence, { effects: reports });
+}
+
+const asterisk = 0x2a;
+
 const nothing: Meaning = { effects: [{ type: "ignored", reason: "sentence without content" }] };
 
 /** Every message, sentences first. */
@@ -192,4 +204,5 @@ export const rows: readonly Row[] = [
       effects: [{ type: "ignored", reason: "X message, which no manual explains" }],
     }),
   },
+  { name: "position of another name", handle: readOther },
 ];

@@ -23,6 +23,13 @@ export const IdentityAnswer = success({
         trustedSince: NullableInstant({
           description: "From then on commands may go this way; null: it is not trusted yet.",
         }),
+        networks: Type.Array(
+          Type.Object({
+            network: Type.String({ description: "The first 16 bits of an IPv4 address, the first 32 of an IPv6 one." }),
+            since: Instant({ description: "When it first came from there." }),
+          }),
+          { description: "The networks that it came from this way, each once, the newest last; the latest 8." },
+        ),
       }),
       { description: "The ways by which it reported, in the order in which it first did." },
     ),

@@ -59,7 +59,7 @@ test("what the store does not take is tried again; a way that was trusted meanwh
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const store = storeOf();
   const ways = new Ways(store, clock, silentLog);
-  const device = speaking(1, [{ ...tcp, since: 1, trustedAt: 1 }]);
+  const device = speaking(1, [{ ...tcp, since: 1, trustedAt: 1, networks: [] }]);
   const way = ways.spoke(device, udp);
   store.down = true;
   for (let count = 1; count <= 3; count++) {
@@ -72,7 +72,28 @@ test("what the store does not take is tried again; a way that was trusted meanwh
   store.down = false;
   t.mock.timers.tick(1000);
   await ways.close();
-  assert.deepEqual([...store.kept.values()], [{ ...udp, since: 1000, trustedAt: 1000 }]);
+  assert.deepEqual(
+    [...store.kept.values()],
+    [{ ...udp, since: 1000, trustedAt: 1000, networks: [{ network: "192.0.0.0/16", since: 1000 }] }],
+  );
+});
+
+test("a way keeps the networks that its device came from, each once, the latest eight, and one an hour beyond these", async () => {
+  const store = storeOf();
+  let now = 1000;
+  const ways = new Ways(store, { now: () => now, monotonic: () => now }, silentLog);
+  const device = speaking(1);
+  const from = (address: string) => ways.spoke(device, { ...tcp, address }).networks.map(({ network }) => network);
+  from("192.0.2.1");
+  assert.deepEqual(from("192.0.200.1"), ["192.0.0.0/16"]);
+  assert.deepEqual(from("2001:db8:1::1"), ["192.0.0.0/16", "2001:db8::/32"]);
+  const lists = Array.from({ length: 20 }, (_, at) => from(`10.${at}.0.1`));
+  assert.deepEqual(lists.at(-1)?.slice(-1), ["10.5.0.0/16"]);
+  now += 3_600_000;
+  assert.deepEqual(from("10.77.0.1").slice(0, 1), ["2001:db8::/32"]);
+  await ways.close();
+  assert.equal(store.kept.get("1 gt06 tcp")?.networks.length, 8);
+  assert.equal(store.kept.get("1 gt06 tcp")?.networks.at(-1)?.network, "10.77.0.0/16");
 });
 
 test("a whole fleet's ways are written before the end", async () => {

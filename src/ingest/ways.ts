@@ -1,4 +1,5 @@
-import type { DeviceKey, SpokenWay } from "../model/device.ts";
+import type { DeviceKey, SeenNetwork, SpokenWay } from "../model/device.ts";
+import { providerNetwork } from "../model/network.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { CameBy } from "../ports/intake.ts";
 import type { Log } from "../ports/log.ts";
@@ -19,10 +20,14 @@ type WaitingWays = readonly [DeviceKey, readonly SpokenWay[]];
 const mostWaiting = 20_000;
 /** Time from the first new way until ways are written together, ms; and until the next try if the store was down. */
 const writeAfterMs = 1000;
+/** Networks that are kept of a way: mobile providers have some. */
+const mostNetworks = 8;
+/** When so many are kept, a further one is recorded so long after the newest at the earliest, ms: forged datagrams from everywhere must not cause writes. */
+const networkEveryMs = 3_600_000;
 /** In one transaction: some milliseconds, which no commit minds. */
 const mostAtOnce = 500;
 
-/** By which protocols and transports devices report. A way is written when it is new or becomes trusted, never for a message. */
+/** By which protocols and transports devices report, and from which networks. A way is written when it is new, becomes trusted or has a new network, never for a message. */
 export class Ways {
   readonly #store: Pick<DeviceStore, "spoke">;
   readonly #clock: Clock;
@@ -39,13 +44,15 @@ export class Ways {
 
   /** The way by which the device reports now. The first that it ever takes is trusted. */
   spoke(device: Speaking, { protocol, transport, address }: CameBy): SpokenWay {
-    for (const way of device.ways) if (way.protocol === protocol && way.transport === transport) return way;
+    for (const way of device.ways)
+      if (way.protocol === protocol && way.transport === transport) return this.#from(device, way, address);
     // The device may have been read before the store had it.
     const waiting = this.#waiting.get(device.key) ?? [];
     const known = waiting.find((way) => way.protocol === protocol && way.transport === transport);
     const now = this.#clock.now();
     const first = device.ways.length === 0 && waiting.length === 0;
-    const way = known ?? { protocol, transport, since: now, address, trustedAt: first ? now : null };
+    const networks = [{ network: providerNetwork(address), since: now }];
+    const way = known ?? { protocol, transport, since: now, address, trustedAt: first ? now : null, networks };
     device.ways = [...device.ways, way];
     if (known === undefined) this.#record(device, way);
     if (known === undefined && !first)
@@ -54,6 +61,16 @@ export class Ways {
         "a device reports in a way it never did before",
       );
     return way;
+  }
+
+  /** The way of a device that comes from this address, with its network. */
+  #from(device: Speaking, way: SpokenWay, address: string): SpokenWay {
+    const networks = withNetwork(way.networks, providerNetwork(address), this.#clock.now());
+    if (networks === way.networks) return way;
+    const seen = { ...way, networks };
+    device.ways = withWay(device.ways, seen);
+    this.#record(device, seen);
+    return seen;
   }
 
   /** Commands may go this way from now on. */
@@ -133,4 +150,12 @@ export class Ways {
 function withWay(ways: readonly SpokenWay[], way: SpokenWay): readonly SpokenWay[] {
   const at = ways.findIndex(({ protocol, transport }) => protocol === way.protocol && transport === way.transport);
   return at < 0 ? [...ways, way] : ways.with(at, way);
+}
+
+/** The same list where the network is in it, or came too soon. */
+function withNetwork(networks: readonly SeenNetwork[], network: string, now: number): readonly SeenNetwork[] {
+  if (networks.some((seen) => seen.network === network)) return networks;
+  const newest = networks.at(-1)?.since ?? Number.NEGATIVE_INFINITY;
+  if (networks.length >= mostNetworks && Math.abs(now - newest) < networkEveryMs) return networks;
+  return [...networks, { network, since: now }].slice(-mostNetworks);
 }

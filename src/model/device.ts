@@ -14,6 +14,13 @@ export interface IdentityRules {
 /** Nothing is asked. */
 export const noIdentityRules: IdentityRules = Object.freeze({ protocols: [], networks: [], secretHash: null });
 
+/** A network that a device came from: the first 16 bits of an IPv4 address, the first 32 of an IPv6 one, as providers get them. */
+export interface SeenNetwork {
+  readonly network: string;
+  /** Epoch ms of its first report from there. */
+  readonly since: number;
+}
+
 /** A way by which a device reports: a protocol over a transport. */
 export interface SpokenWay {
   readonly protocol: string;
@@ -23,6 +30,8 @@ export interface SpokenWay {
   readonly address: string;
   /** Epoch ms from which commands may go this way; null: it is not trusted yet. */
   readonly trustedAt: number | null;
+  /** The networks that it came from this way, each once, the newest last; only the latest are kept. */
+  readonly networks: readonly SeenNetwork[];
 }
 
 /** A registered device. */

@@ -102,3 +102,12 @@ export function addressGroup(address: string): string {
     .map((group) => group.toString(16))
     .join(":")}::/64`;
 }
+
+/** The network that an address most probably shares with its provider's others: its first 16 bits, or the first 32 of an IPv6 address. Other texts stand for themselves. */
+export function providerNetwork(address: string): string {
+  const groups = parseAddress(address);
+  if (groups === undefined) return address;
+  const [high = 0, low = 0] = groups;
+  if (groups.length === 2) return `${high >>> 8}.${high & 255}.0.0/16`;
+  return `${high.toString(16)}:${low.toString(16)}::/32`;
+}

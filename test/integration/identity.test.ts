@@ -14,7 +14,12 @@ const id = "352990000000777";
 const secret = "Zq-never-shown";
 
 interface Identity {
-  readonly ways: readonly { protocol: string; transport: string; trustedSince: string | null }[];
+  readonly ways: readonly {
+    protocol: string;
+    transport: string;
+    trustedSince: string | null;
+    networks: readonly { network: string; since: string }[];
+  }[];
   readonly lastSeen: { protocol: string; transport: string; address: string } | null;
   readonly refused: readonly { cause: string; protocol: string; address: string; attempts: number }[];
 }
@@ -105,6 +110,8 @@ test(
     const own = new Peer(first.devicePort);
     own.send(gt06.simulate?.login?.(id, 1) ?? "");
     await until(async () => (await identityOf(first, id)).ways.length === 1);
+    const networks = (await identityOf(first, id)).ways[0]?.networks;
+    assert.equal(networks?.[0]?.network, "127.0.0.0/16");
     own.end();
     await first.stop();
 
@@ -121,6 +128,7 @@ test(
         ["h02", false],
       ],
     );
+    assert.deepEqual(ways[0]?.networks, networks);
     const again = new Peer(second.devicePort);
     again.send(gt06.simulate?.login?.(id, 1) ?? "");
     await until(() => again.received.includes("cut the engine"));

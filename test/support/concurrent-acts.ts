@@ -230,7 +230,7 @@ async function act(store: Rows, world: World, { kind, which }: Act): Promise<str
       await store.devices.spoke(
         world.devices.map((key) => ({
           device: key,
-          way: { protocol: `p${which}`, transport: "tcp", since: 1, address: "::1", trustedAt: null },
+          way: { protocol: `p${which}`, transport: "tcp", since: 1, address: "::1", trustedAt: null, networks: [] },
         })),
       );
       return "done";

@@ -43,7 +43,7 @@ describe("of two processes on one PostgreSQL database that read the same and cha
       assert.equal(await both(change), 1);
       // What a tracker or the clock changes is nothing that a change is judged by.
       const read = await pair.of(0).devices.find(device.id);
-      const way = { protocol: "p", transport: "tcp", since: 1, address: "", trustedAt: null } as const;
+      const way = { protocol: "p", transport: "tcp", since: 1, address: "", trustedAt: null, networks: [] } as const;
       await pair.of(1).devices.spoke([{ device: device.key, way }]);
       const again = await pair.of(0).devices.replace(device.key, deviceFields({ id: device.id }), now, undefined, read);
       assert.ok(typeof again === "object");

@@ -92,7 +92,10 @@ describe("two PostgreSQL stores on one database", { skip: noPostgres }, () => {
         () => one.users.foldUsage("2027-01-01", user.key - 1, 1),
         () =>
           two.devices.spoke([
-            { device: device.key, way: { protocol: "p", transport: "tcp", since: 1, address: "", trustedAt: null } },
+            {
+              device: device.key,
+              way: { protocol: "p", transport: "tcp", since: 1, address: "", trustedAt: null, networks: [] },
+            },
           ]),
       ];
       const removals = [

@@ -98,7 +98,10 @@ describe("the plans of PostgreSQL", { skip: noPostgres }, () => {
     await devices.some(1, ["device-7"], now);
     await devices.page(1, now, { limit: 10, bytes: 10_000 });
     await devices.spoke([
-      { device: 7, way: { protocol: "osmand", transport: "http", since: 1, address: "::1", trustedAt: null } },
+      {
+        device: 7,
+        way: { protocol: "osmand", transport: "http", since: 1, address: "::1", trustedAt: null, networks: [] },
+      },
     ]);
     const made = await commands.enqueue(newCommand(7, { idempotencyKey: "k" }), 10);
     assert.ok(typeof made !== "string");

@@ -103,10 +103,11 @@ function identityRoute(app: App, { quarantine, store, devices, presence }: Servi
       const caller = callerOf(request);
       const { id } = await devices.find(caller.user, request.params.deviceId);
       const device = await store.devices.find(id);
-      const ways = (device?.spoken ?? []).map(({ since, trustedAt, ...way }) => ({
+      const ways = (device?.spoken ?? []).map(({ since, trustedAt, networks, ...way }) => ({
         ...way,
         since: formatInstant(since),
         trustedSince: trustedAt === null ? null : formatInstant(trustedAt),
+        networks: networks.map((seen) => ({ ...seen, since: formatInstant(seen.since) })),
       }));
       const refused = quarantine.ofDevice(id).map(({ ids: _ids, seq: _seq, firstSeen, lastSeen, ...knock }) => ({
         ...knock,

@@ -37,7 +37,15 @@ export function deviceContract(store: () => Store): void {
     it("keep how they spoke, each way once, in the order of their first reports", async () => {
       const account = await makeAccount(store());
       const [one, two] = [await makeDevice(store(), account.key), await makeDevice(store(), account.key)];
-      const tcp = { protocol: "gt06", transport: "tcp", since: now, address: "192.0.2.1", trustedAt: now } as const;
+      const networks = [{ network: "192.0.0.0/16", since: now }];
+      const tcp = {
+        protocol: "gt06",
+        transport: "tcp",
+        since: now,
+        address: "192.0.2.1",
+        trustedAt: now,
+        networks,
+      } as const;
       const udp = { ...tcp, transport: "udp", trustedAt: null } as const;
       const gone = await makeDevice(store(), account.key);
       await store().devices.remove(gone.key);

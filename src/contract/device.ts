@@ -63,7 +63,7 @@ const deviceReference = reference<DeviceView>("Device");
 
 const deviceId = Type.String({
   pattern: deviceIdPattern,
-  description: "1 to 64 of letters, digits, - _ . : (and neither `.` nor `..`)",
+  description: "1 to 64 of letters, digits, - _ . : @ + / (and neither `.` nor `..`)",
 });
 
 /** Characters of the longest secret. */

@@ -68,7 +68,7 @@ export const recipientCode = "^(?: ?[0-9]){8}$";
 /** Devices of a query: at most this many. */
 export const mostDevicesAsked = 100;
 /** Ids of devices, separated by commas. */
-export const deviceIds = `^[A-Za-z0-9._:-]{1,64}(?:,[A-Za-z0-9._:-]{1,64}){0,${mostDevicesAsked - 1}}$`;
+export const deviceIds = `^[A-Za-z0-9._:@+/-]{1,64}(?:,[A-Za-z0-9._:@+/-]{1,64}){0,${mostDevicesAsked - 1}}$`;
 
 /** What an answer says of a text that has not the form of a pattern: of every pattern that the validator checks. */
 const sentences: Readonly<Record<string, string>> = {
@@ -89,7 +89,7 @@ const sentences: Readonly<Record<string, string>> = {
   [accountIdForm]: "must be the id of an account",
   [recipientCode]: "must be the 8 digits of the message",
   [deviceIds]: `must be ids of devices, ${mostDevicesAsked} at most, separated by commas`,
-  [deviceIdPattern]: "must be 1 to 64 of letters, digits, - _ . : and neither . nor ..",
+  [deviceIdPattern]: "must be 1 to 64 of letters, digits, - _ . : @ + / and neither . nor ..",
   [networkPattern]: "must be an IPv4 or IPv6 address or network, such as 203.0.113.0/24",
 };
 

@@ -19,7 +19,7 @@ const texts = { type: "array", items: { type: "string", minLength: 1 } };
 test("all problems are named, in the order of the schema", () => {
   const input = { id: ".", name: 5, tags: { a: 1, b: 2, [`${"n".repeat(300)}`]: "" }, expires: "soon" };
   assert.deepEqual(saidOf(NewDevice, input), [
-    "body/id: must be 1 to 64 of letters, digits, - _ . : and neither . nor ..",
+    "body/id: must be 1 to 64 of letters, digits, - _ . : @ + / and neither . nor ..",
     "body/name: must be string or null",
     `body/tags/${"n".repeat(194)}…: its name must not have more than 128 characters`,
     "body/tags/a: must be string",

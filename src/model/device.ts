@@ -65,5 +65,8 @@ export interface Device {
 /** What of a device a caller may set. */
 export type DeviceFields = Omit<Device, "key" | "accountKey" | "spoken" | "creation" | "modification">;
 
-/** Identifiers of devices: 1 to 64 of letters, digits, `-`, `_`, `.`, `:`; not `.` or `..`, which URL clients take for steps of a path. */
-export const deviceIdPattern = "^(?!\\.{1,2}$)[A-Za-z0-9._:-]{1,64}$";
+/**
+ * Identifiers of devices: 1 to 64 of letters, digits, `-`, `_`, `.`, `:`, and `@`, `+`, `/` of phone apps, which paths of URLs take percent-encoded; not `.`
+ * or `..`, which URL clients take for steps of a path.
+ */
+export const deviceIdPattern = "^(?!\\.{1,2}$)[A-Za-z0-9._:@+/-]{1,64}$";

@@ -13,6 +13,20 @@ before(async () => {
 after(() => endRest(rest));
 
 describe("devices", () => {
+  test("of phone apps have ids with @, + and /, which paths take percent-encoded", async () => {
+    for (const id of ["jane@example.net", "+573001234567", "jane/phone", "a+b@c/d"]) {
+      const created = await rest.call("POST", "/api/devices", { token, body: { id } });
+      assert.equal(created.status, 201, JSON.stringify(created.json));
+      const path = `/api/devices/${encodeURIComponent(id)}`;
+      assert.equal(created.headers.location, path);
+      assert.equal((await rest.call("GET", path, { token })).json.device.id, id);
+      assert.equal((await rest.call("GET", `${path}/lastLocation`, { token })).json.lastLocation, null);
+      const asked = await rest.call("GET", `/api/alerts?devices=${encodeURIComponent(`${id},CaSe-1`)}`, { token });
+      assert.notEqual(asked.status, 500);
+      assert.equal((await rest.call("DELETE", path, { token })).status, 200);
+    }
+  });
+
   test("created, listed, read, replaced, patched, deleted", async () => {
     const device = {
       id: "CaSe-1",

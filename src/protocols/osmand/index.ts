@@ -26,7 +26,7 @@ const reporting: ReadonlySet<string> = new Set(["GET", "POST"]);
 const allow = { Allow: "GET, POST" };
 const otherMethod = { true: httpResponse(405, true, "", allow), false: httpResponse(405, false, "", allow) };
 
-const idPattern = /^[A-Za-z0-9._:-]{1,64}$/;
+const idPattern = /^[A-Za-z0-9._:@+/-]{1,64}$/;
 
 /** What a request says, and the password or key that it carries. */
 interface RequestReport extends JsonReport {

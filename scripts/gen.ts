@@ -12,6 +12,7 @@ import { protocolIds } from "./generators/protocol-ids.ts";
 import { protocolIndex } from "./generators/protocol-index.ts";
 import { problemsOfModules } from "./generators/protocol-modules.ts";
 import { protocolsDoc } from "./generators/protocols-doc.ts";
+import { readingsDoc } from "./generators/readings-doc.ts";
 
 /** Code that the program itself reads: it must be there before the program is loaded. */
 const code: readonly Generator[] = [protocolIndex, protocolIds];
@@ -20,7 +21,7 @@ const code: readonly Generator[] = [protocolIndex, protocolIds];
 async function documents(): Promise<readonly Generator[]> {
   const { cliDoc } = await import("./generators/cli-doc.ts");
   const { openApi } = await import("./generators/openapi.ts");
-  return [protocolsDoc, configDoc, cliDoc, errorsDoc, alertTypesDoc, openApi];
+  return [protocolsDoc, readingsDoc, configDoc, cliDoc, errorsDoc, alertTypesDoc, openApi];
 }
 
 /** Files that are not what their generator gives; written anew unless `check`. */

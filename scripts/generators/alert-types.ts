@@ -2,7 +2,6 @@ import { ruleTypes } from "../../src/alerts/rules/index.ts";
 import { alertTypes, parameterSchemas } from "../../src/contract/alert-parameters.ts";
 import { alarmNames, alarmTexts } from "../../src/model/alarms.ts";
 import type { AlertType } from "../../src/model/alert-rule.ts";
-import { readingKinds } from "../../src/model/readings.ts";
 import { placeholders } from "../../src/wording/index.ts";
 import { type Generator, generatedMark, markdownTable } from "./generator.ts";
 
@@ -95,7 +94,6 @@ export const alertTypesDoc: Generator = {
   file: "docs/generated/alert-types.md",
   render() {
     const types = alertTypes.filter(isType).map(rowOf);
-    const readings = Object.entries(readingKinds).map(([name, kind]) => [`\`${name}\``, kind]);
     const alarms = alarmNames.map((name) => [`\`${name}\``, alarmTexts[name]]);
     const marks = Object.entries(placeholders).map(([name, meaning]) => [`\`{{${name}}}\``, meaning]);
     return `${generatedMark}
@@ -112,9 +110,7 @@ ${markdownTable(["placeholder", "stands for"], marks)}
 
 ## Readings
 
-\`attribute\` of rules and conditions may name these, \`speed\`, \`course\`, \`altitude\`, \`milleage\`, and any attribute of a location. The readings of a simulated story may be these.
-
-${markdownTable(["reading", "kind"], readings)}
+\`attribute\` of rules and conditions may name a [reading](readings.md), \`speed\`, \`course\`, \`altitude\`, \`milleage\`, and any attribute of a location.
 
 ## Alarms
 

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readingKinds } from "../../src/model/readings.ts";
+import { readingNames } from "../../src/model/readings.ts";
 import type { Generator } from "./generator.ts";
 import { loadProtocol, type ProtocolModule, protocolModules } from "./protocol-modules.ts";
 
@@ -42,8 +42,11 @@ async function readingsOf(root: string, { path }: ProtocolModule): Promise<reado
   const names = path.endsWith("/index.ts") ? await readdir(folder) : [path];
   const own = names.filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "simulate.ts");
   const texts = await Promise.all(own.map((name) => readFile(join(folder, name), "utf8")));
-  const words = new Set(texts.join("\n").match(/\w+/g));
-  return Object.keys(readingKinds).filter((name) => words.has(name));
+  const all = texts.join("\n");
+  const words = new Set(all.match(/\w+/g));
+  // A numbered name is often made of its parts, `tyrePressure` and a number.
+  const stems = new Set(all.match(/[a-z]\w*(?=\$\{)/gi));
+  return readingNames.filter((name) => words.has(name) || stems.has(name.replace(/\d+$/, "")));
 }
 
 function declared(name: string, ids: readonly string[]): string {

@@ -6,13 +6,13 @@ import { reservedAttributes } from "../model/attribute-names.ts";
 import type { Report } from "../model/effects.ts";
 import { type LocationRecord, noTotals } from "../model/location.ts";
 import { extrasOf } from "../model/location-json.ts";
-import { type Readings, readingKinds } from "../model/readings.ts";
+import { type Readings, readingRows } from "../model/readings.ts";
 import { observationOf } from "./observation.ts";
 
 const numbers = fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((value) => value + 0);
 const kinds = { number: numbers, boolean: fc.boolean(), string: fc.string() };
 const readings: fc.Arbitrary<Readings> = fc.record(
-  Object.fromEntries(Object.entries(readingKinds).map(([name, kind]) => [name, kinds[kind]])),
+  Object.fromEntries(Object.entries(readingRows).map(([name, { kind }]) => [name, kinds[kind]])),
   { requiredKeys: [], noNullPrototype: true },
 );
 const attributes = fc.dictionary(

@@ -1,7 +1,7 @@
 import { type Alarm, alarmNames } from "../model/alarms.ts";
 import type { LocationRecord } from "../model/location.ts";
 import { readableExtras } from "../model/location-json.ts";
-import { type ReadingName, type Readings, readingKinds } from "../model/readings.ts";
+import { isReading, type ReadingName, type Readings, readingRows } from "../model/readings.ts";
 import type { Observation } from "../ports/alert-engine.ts";
 
 const alarms: ReadonlySet<string> = new Set(alarmNames);
@@ -9,10 +9,6 @@ const alarms: ReadonlySet<string> = new Set(alarmNames);
 /** Attributes that the service itself writes, and what of a fix stands among them. */
 const ownAttributes: ReadonlySet<string> = new Set(["altitude", "valid", "alarms", "positionTime", "receivedAt"]);
 const renamed = "reported.";
-
-function isReading(name: string): name is ReadingName {
-  return Object.hasOwn(readingKinds, name);
-}
 
 function isAlarm(name: string): name is Alarm {
   return alarms.has(name);
@@ -102,7 +98,7 @@ function attributesInto(
 }
 
 function typed(name: ReadingName, text: string): number | boolean | string {
-  const kind = readingKinds[name];
+  const kind = readingRows[name].kind;
   if (kind === "number") return Number(text);
   return kind === "boolean" ? text === "true" : text;
 }

@@ -1,5 +1,5 @@
 import type { Comparable } from "../model/alert-rule.ts";
-import { type ReadingName, readingKinds } from "../model/readings.ts";
+import { isReading, readingRows } from "../model/readings.ts";
 import type { Seen } from "./judge.ts";
 
 /** Fields of a location that can be compared beside its readings and attributes. */
@@ -25,13 +25,9 @@ export function milleageOf(seen: Seen): number {
   return seen.device.odometerStart + seen.totals.odometerMm / 1_000_000;
 }
 
-function isReading(name: string): name is ReadingName {
-  return Object.hasOwn(readingKinds, name);
-}
-
 /** Kind of what a name stands for; undefined: an attribute of the tracker's, of any kind. */
 export function kindOf(name: string): "number" | "boolean" | "string" | undefined {
-  if (isReading(name)) return readingKinds[name];
+  if (isReading(name)) return readingRows[name].kind;
   return Object.hasOwn(fields, name) ? "number" : undefined;
 }
 

@@ -3,7 +3,7 @@ import { type AlertRule, type AlertRuleFields, worksWithout, zonesOf } from "../
 import { mayCommand } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
 import { protocolIds, protocolReadings } from "../model/protocol-ids.ts";
-import { readingKinds } from "../model/readings.ts";
+import { isReading } from "../model/readings.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
 import { createReferences, listed, type References } from "./references.ts";
@@ -91,7 +91,7 @@ class StoredReferences implements RuleReferences {
       ...conditions.flatMap((condition, at) =>
         "attribute" in condition ? [[`/conditions/${at}/attribute`, condition.attribute] as const] : [],
       ),
-    ].filter(([, name]) => Object.hasOwn(readingKinds, name));
+    ].filter(([, name]) => isReading(name));
     if (asked.length === 0) return [];
     const members = await this.#context.store.groups.some(accountKey, groups);
     const ids = [...new Set([...devices, ...members.flatMap((group) => group.devices ?? [])])].slice(0, mostLookedAt);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { Fix } from "../model/effects.ts";
-import { readingKinds } from "../model/readings.ts";
+import { readingRows } from "../model/readings.ts";
 import { isSoundText } from "../model/text.ts";
 import { longestName, longestText, mostTextBytes, mostValues, soundReport } from "./sound.ts";
 
@@ -91,7 +91,7 @@ describe("a report that enters ingest", () => {
     );
     const of = { number: numbers, boolean: fc.boolean(), string: texts };
     const readings = fc.record(
-      Object.fromEntries(Object.entries(readingKinds).map(([name, kind]) => [name, of[kind]])),
+      Object.fromEntries(Object.entries(readingRows).map(([name, { kind }]) => [name, of[kind]])),
       { requiredKeys: [] },
     );
     const attributes = fc.dictionary(texts, fc.oneof(numbers, texts, fc.boolean()), { maxKeys: 8 });

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Report } from "./effects.ts";
 import type { LocationRecord } from "./location.ts";
 import { extrasOf, locationJson } from "./location-json.ts";
-import { type ReadingName, readingKinds } from "./readings.ts";
+import { type ReadingName, readingRows } from "./readings.ts";
 
 function record(report: Report, more: Partial<LocationRecord> = {}): LocationRecord {
   return {
@@ -33,7 +33,7 @@ const values = {
   string: fc.string(),
 };
 const readings = fc.record(
-  Object.fromEntries(Object.entries(readingKinds).map(([name, kind]) => [name, values[kind]])) as Record<
+  Object.fromEntries(Object.entries(readingRows).map(([name, { kind }]) => [name, values[kind]])) as Record<
     ReadingName,
     fc.Arbitrary<unknown>
   >,
@@ -41,7 +41,7 @@ const readings = fc.record(
 );
 const attributeNames = fc.oneof(
   fc.string(),
-  fc.constantFrom(...Object.keys(readingKinds), "alarms", "valid", "receivedAt"),
+  fc.constantFrom(...Object.keys(readingRows), "alarms", "valid", "receivedAt"),
 );
 const attributes = fc.dictionary(attributeNames, fc.oneof(fc.string(), fc.integer(), fc.boolean()));
 

@@ -5,17 +5,7 @@ import { ContentHash, fromMemory, type Located } from "./content-hash.ts";
 import type { Report } from "./effects.ts";
 import { JsonText, pieceOf } from "./json-bytes.ts";
 import type { LocationRecord } from "./location.ts";
-import { type ReadingName, readingKinds } from "./readings.ts";
-
-/** Readings that the API's Location has a field of its own for, and whether that is declared an integer; the others are attributes, as text. */
-const fieldReadings: Readonly<Partial<Record<ReadingName, "integer" | "number">>> = {
-  battery: "integer",
-  fuel: "integer",
-  fuel2: "integer",
-  rpm: "integer",
-  temperature: "number",
-  temperature2: "number",
-};
+import { locationFields, type ReadingName, readingNames } from "./readings.ts";
 
 const inputNames = ["input1", "input2", "input3", "input4", "input5", "input6", "input7", "input8"] as const;
 const outputNames = ["output1", "output2", "output3", "output4", "output5", "output6", "output7", "output8"] as const;
@@ -31,10 +21,14 @@ interface Place {
 const nothing = pieceOf("");
 
 const places: ReadonlyMap<string, Place> = new Map([
-  ...Object.keys(readingKinds).map((name): [string, Place] => {
-    const field = Object.entries(fieldReadings).find(([other]) => other === name)?.[1];
-    return [name, { kind: field ?? "attribute", before: pieceOf(`,"${name}":`), index: -1 }];
-  }),
+  ...readingNames.map((name): [string, Place] => [
+    name,
+    { kind: "attribute", before: pieceOf(`,"${name}":`), index: -1 },
+  ]),
+  ...Object.entries(locationFields).map(([name, kind]): [string, Place] => [
+    name,
+    { kind, before: pieceOf(`,"${name}":`), index: -1 },
+  ]),
   ...inputNames.map((name, index): [string, Place] => [name, { kind: "input", before: nothing, index }]),
   ...outputNames.map((name, index): [string, Place] => [name, { kind: "output", before: nothing, index }]),
 ]);
@@ -183,7 +177,7 @@ export const lateAfterMs = 60_000;
 export const noAlertMembers = ',"alerts":[],"alertTexts":[],"warnings":[],"warningTexts":[],"hasCriticalAlert":false';
 
 /** A number member that is no JSON: in the extras of records that were stored before numbers were looked at. Only readings with a field of their own stand without quotes. */
-const notFinite = new RegExp(`,"(?:${Object.keys(fieldReadings).join("|")})":(?:-?Infinity|NaN)`, "g");
+const notFinite = new RegExp(`,"(?:${Object.keys(locationFields).join("|")})":(?:-?Infinity|NaN)`, "g");
 
 /** Stored extras as JSON members that can be read, whatever program wrote them: a number that is not finite is left out. */
 export function readableExtras(extras: string): string {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { stories } from "../../test/support/stories.ts";
 import { framesOf } from "../../test/support/vectors.ts";
 import type { Effect, Fix } from "../model/effects.ts";
-import { readingKinds } from "../model/readings.ts";
+import { readingRows } from "../model/readings.ts";
 import { protocols } from "../protocols/index.ts";
 import type { AnyProtocol, SimulatedReport } from "../wire/protocol.ts";
 import { Replay } from "../wire/replay.ts";
@@ -104,7 +104,7 @@ test("every reading and alarm that a protocol says it carries is understood", ()
   const report = { ...place, time: begin, satellites: 9, ignition: false, battery: 90 };
   for (const protocol of able) {
     for (const name of protocol.simulate?.carries?.readings ?? [])
-      for (const value of values[readingKinds[name]]) {
+      for (const value of values[readingRows[name].kind]) {
         const [fix] = decoded(protocol, [{ ...report, readings: { [name]: value } }]);
         assert.equal(fix?.readings[name], value, `${protocol.id} ${name}`);
       }

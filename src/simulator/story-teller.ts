@@ -1,4 +1,4 @@
-import { type ReadingName, type Readings, readingKinds } from "../model/readings.ts";
+import { type ReadingName, type Readings, readingNames } from "../model/readings.ts";
 import type { AnyProtocol, SimulatedReport } from "../wire/protocol.ts";
 import type { Act, ReadingChanges, Story, StoryTracker } from "./story.ts";
 import { type Motion, Way } from "./story-motion.ts";
@@ -13,10 +13,6 @@ export interface Telling {
   readonly link: Link;
   readonly report: SimulatedReport;
 }
-
-const readingNames: readonly ReadingName[] = Object.keys(readingKinds).filter(
-  (name): name is ReadingName => name in readingKinds,
-);
 
 /** Satellites and charge (%) of a tracker whose story says nothing of them. */
 const usualSatellites = 9;

@@ -1,5 +1,5 @@
 import { type Alarm, alarmNames } from "../model/alarms.ts";
-import { type ReadingKind, type ReadingName, readingKinds } from "../model/readings.ts";
+import { isReading, type ReadingName, readingRows } from "../model/readings.ts";
 import type { ReadingChanges, StoryPlace } from "./story.ts";
 import type { StoryReader } from "./story-fields.ts";
 
@@ -41,19 +41,11 @@ function coordinates(value: unknown, place: string, reader: StoryReader): StoryP
   return { latitude, longitude, altitude };
 }
 
-const percent = [0, 100] as const;
 const volts = [0, 60] as const;
 const probe = [-55, 115] as const;
 
-/** What trackers can measure: beyond it a protocol would tell something else. */
+/** What every protocol can carry, where that is less than the reading can be. */
 const ranges: { readonly [K in ReadingName]?: readonly [low: number, high: number] } = {
-  battery: percent,
-  fuel: percent,
-  fuel2: percent,
-  throttle: percent,
-  engineLoad: percent,
-  signal: percent,
-  humidity: percent,
   batteryVoltage: volts,
   externalVoltage: volts,
   analog1: volts,
@@ -74,16 +66,19 @@ const ranges: { readonly [K in ReadingName]?: readonly [low: number, high: numbe
 /** Readings and what they become. */
 export function readReadings(value: unknown, place: string, reader: StoryReader): ReadingChanges {
   let read: ReadingChanges = {};
-  const kinds: Readonly<Record<string, ReadingKind>> = readingKinds;
-  const limits: Readonly<Record<string, readonly [number, number]>> = ranges;
   for (const [name, each] of Object.entries(reader.object(value, place) ?? {})) {
-    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
     const at = `${place}.${name}`;
-    const [low, high] = limits[name] ?? [-1e9, 1e9];
-    if (kind === undefined) reader.wrong(at, "is no reading; docs/simulator.md has the list");
-    else if (each !== null && typeof each !== kind) reader.wrong(at, `must be a ${kind}, or null`);
-    else if (typeof each === "number" && reader.number(each, at, low, high) === undefined) continue;
-    else read = { ...read, [name]: each };
+    if (!isReading(name)) {
+      reader.wrong(at, "is no reading; docs/generated/readings.md has the list");
+      continue;
+    }
+    const row = readingRows[name];
+    if (each !== null && typeof each !== row.kind) reader.wrong(at, `must be a ${row.kind}, or null`);
+    else if (row.kind === "number" && each !== null) {
+      const [low, high] = ranges[name] ?? [row.least, row.most];
+      const value = reader.number(each, at, low, high);
+      if (value !== undefined) read = { ...read, [name]: value };
+    } else read = { ...read, [name]: each };
   }
   return read;
 }

@@ -1,4 +1,6 @@
 import type { UnitSystem } from "../model/alert-rule.ts";
+import type { ReadingUnit } from "../model/reading-rows.ts";
+import { isReading, readingRows } from "../model/readings.ts";
 
 /** How a unit of the API is written in a system of units. */
 interface Unit {
@@ -16,6 +18,10 @@ const plain = (symbol: string, digits: number): Record<UnitSystem, Unit> => {
 
 /** International mile (1959): 1.609344 km. */
 const milesInKm = 1 / 1.609344;
+/** Avoirdupois pound (1959): 0.45359237 kg. */
+const kilogramsInPounds = 1 / 0.45359237;
+/** Pound-force per square inch: 6.894757 kPa. */
+const kilopascalsInPsi = 1 / 6.894757;
 
 /** What is measured, with the unit of the API in the metric column. */
 export const quantities = {
@@ -34,6 +40,14 @@ export const quantities = {
   share: plain("%", 1),
   voltage: plain("V", 2),
   volume: plain("l", 1),
+  pressure: {
+    metric: { symbol: "kPa", factor: 1, offset: 0, digits: 1 },
+    imperial: { symbol: "psi", factor: kilopascalsInPsi, offset: 0, digits: 1 },
+  },
+  mass: {
+    metric: { symbol: "kg", factor: 1, offset: 0, digits: 0 },
+    imperial: { symbol: "lb", factor: kilogramsInPounds, offset: 0, digits: 0 },
+  },
   rpm: plain("rpm", 0),
   number: plain("", 3),
 } as const satisfies Record<string, Readonly<Record<UnitSystem, Unit>>>;
@@ -41,39 +55,23 @@ export const quantities = {
 /** Something that is measured. */
 export type Quantity = keyof typeof quantities;
 
-/** What the attributes that a rule can compare are, where it is not a bare number. */
-const attributeQuantities: ReadonlyMap<string, Quantity> = new Map<string, Quantity>([
-  ["speed", "speed"],
-  ["vehicleSpeed", "speed"],
-  ["milleage", "distance"],
-  ["odometer", "distance"],
-  ["tripOdometer", "distance"],
-  ["temperature", "temperature"],
-  ["temperature2", "temperature"],
-  ["temperature3", "temperature"],
-  ["temperature4", "temperature"],
-  ["deviceTemperature", "temperature"],
-  ["coolantTemperature", "temperature"],
-  ["battery", "share"],
-  ["fuel", "share"],
-  ["fuel2", "share"],
-  ["humidity", "share"],
-  ["engineLoad", "share"],
-  ["throttle", "share"],
-  ["signal", "share"],
-  ["batteryVoltage", "voltage"],
-  ["externalVoltage", "voltage"],
-  ["analog1", "voltage"],
-  ["analog2", "voltage"],
-  ["analog3", "voltage"],
-  ["analog4", "voltage"],
-  ["fuelVolume", "volume"],
-  ["fuelVolume2", "volume"],
-  ["fuelUsed", "volume"],
-  ["rpm", "rpm"],
-]);
+/** What is measured in a unit of the catalogue of readings, where it is not a bare number. */
+const unitQuantities: Readonly<Partial<Record<ReadingUnit, Quantity>>> = {
+  "km/h": "speed",
+  km: "distance",
+  "°C": "temperature",
+  "%": "share",
+  V: "voltage",
+  l: "volume",
+  "1/min": "rpm",
+  kPa: "pressure",
+  kg: "mass",
+};
 
-/** What an attribute measures. */
+/** What an attribute measures that a rule can compare. */
 export function quantityOf(attribute: string): Quantity {
-  return attributeQuantities.get(attribute) ?? "number";
+  if (attribute === "speed") return "speed";
+  if (attribute === "milleage") return "distance";
+  const row = isReading(attribute) ? readingRows[attribute] : undefined;
+  return (row?.kind === "number" ? unitQuantities[row.unit] : undefined) ?? "number";
 }

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { alarmNames } from "../../src/model/alarms.ts";
 import { reservedAttributes } from "../../src/model/attribute-names.ts";
 import type { Effect, Fix, ReadingsReport } from "../../src/model/effects.ts";
-import { readingKinds } from "../../src/model/readings.ts";
+import { isReading, readingRows } from "../../src/model/readings.ts";
 
 const alarms: ReadonlySet<string> = new Set(alarmNames);
-const kinds: ReadonlyMap<string, string> = new Map(Object.entries(readingKinds));
 
 /** Fields that each type of effect may have. */
 const fields: { readonly [T in Effect["type"]]: readonly string[] } = {
@@ -50,7 +49,10 @@ function report(effect: Fix | ReadingsReport): void {
   isTime(effect.time);
   for (const alarm of effect.alarms) assert.ok(alarms.has(alarm), `alarm ${alarm} is not in the catalogue`);
   for (const [name, value] of Object.entries(effect.readings)) {
-    assert.equal(typeof value, kinds.get(name), `reading ${name}`);
+    assert.ok(isReading(name), `${name} is no reading`);
+    const row = readingRows[name];
+    assert.equal(typeof value, row.kind, `reading ${name}`);
+    if (row.kind === "number") inRange(Number(value), row.least, row.most, `reading ${name}`);
     isPlain(value, `reading ${name}`);
   }
   for (const [name, value] of Object.entries(effect.attributes)) {

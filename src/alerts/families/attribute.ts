@@ -1,5 +1,6 @@
 import type { AlertFactsOf } from "../../model/alert-facts.ts";
 import type { AlertParameters, Comparable } from "../../model/alert-rule.ts";
+import { isReading, readingRows } from "../../model/readings.ts";
 import type { RuleType } from "../judge.ts";
 import { kindOf, numberReaderOf } from "../values.ts";
 import { within } from "./check.ts";
@@ -9,22 +10,18 @@ import { thresholdJudge } from "./threshold.ts";
 const longestName = 128;
 
 type Range = readonly [least: number, most: number, unit: string];
-const percent: Range = [0, 100, "%"];
-const celsius: Range = [-273, 1500, "°C"];
-const kmh: Range = [0, 500, "km/h"];
 
-/** What can be asked for and lies within bounds; the same as those of the types that have a parameter of their own for it. */
-const ranges: ReadonlyMap<string, Range> = new Map([
-  ...["battery", "fuel", "fuel2", "humidity", "engineLoad", "throttle", "signal"].map(
-    (name) => [name, percent] as const,
-  ),
-  ...["temperature", "temperature2", "temperature3", "temperature4", "deviceTemperature", "coolantTemperature"].map(
-    (name) => [name, celsius] as const,
-  ),
-  ...["speed", "vehicleSpeed"].map((name) => [name, kmh] as const),
-  ["rpm", [0, 20_000, "1/min"]],
+/** Ranges of a position's own fields. */
+const ownRanges: ReadonlyMap<string, Range> = new Map([
+  ["speed", [0, 500, "km/h"]],
   ["course", [0, 360, "degrees"]],
 ]);
+
+/** What a name can be at least and at most; undefined: it has no bounds. */
+function rangeOf(name: string): Range | undefined {
+  const row = isReading(name) ? readingRows[name] : undefined;
+  return row?.kind === "number" ? [row.least, row.most, row.unit] : ownRanges.get(name);
+}
 
 /** Problems of a comparison: a name that can be none, a value that the reading never has. */
 export function checkAttribute(attribute: string, value: Comparable): readonly string[] {
@@ -33,7 +30,7 @@ export function checkAttribute(attribute: string, value: Comparable): readonly s
   if (typeof value === "number" && !Number.isFinite(value)) return ["value must be a finite number"];
   const kind = kindOf(attribute);
   if (kind !== undefined && kind !== typeof value) return [`${attribute} is a ${kind}: it is never ${String(value)}`];
-  const range = ranges.get(attribute);
+  const range = rangeOf(attribute);
   return range === undefined || typeof value !== "number" ? [] : within(`value of ${attribute}`, value, ...range);
 }
 

@@ -1,5 +1,6 @@
 import type { DecodeContext, MessageRow } from "../../wire/protocol.ts";
 import { Reader } from "../../wire/reader.ts";
+import { put } from "../../wire/report.ts";
 import { raiseCode } from "./alarm-codes.ts";
 import { readCell } from "./cells.ts";
 import { contentOffset, contentSize, open } from "./envelope.ts";
@@ -43,7 +44,7 @@ const benway = older((reader, report) => {
   const mask = reader.u16();
   report.readings.ignition = (mask & 0x8000) !== 0;
   report.readings.input2 = (mask & 0x4000) !== 0;
-  if (mask & 0x1000) report.readings.temperature = signed(mask, 0x0200);
+  if (mask & 0x1000) put(report, "temperature", signed(mask, 0x0200), "temperatureCode");
   else if (mask & 0x2000) report.attributes.adc1 = mask & 0x03ff;
   else report.readings.analog1 = (mask & 0x03ff) / 10;
 });
@@ -62,7 +63,7 @@ const s5 = older((reader, report, context) => {
   readSignal(reader, report);
   raiseCode(report, reader.u8(), context.options.model);
   report.attributes.oil = reader.u16();
-  report.readings.temperature = signed(reader.u8(), 0x80);
+  put(report, "temperature", signed(reader.u8(), 0x80), "temperatureCode");
   report.readings.odometer = reader.u32() / 100;
 });
 
@@ -126,8 +127,8 @@ const seeworld: Handler = (message, session) => {
   readUpload(reader, report);
   readMileage(reader, report);
   report.attributes.travelTime = reader.u32();
-  report.readings.temperature = signed(reader.u16(), 0x8000) / 100;
-  report.readings.humidity = reader.u16() / 100;
+  put(report, "temperature", signed(reader.u16(), 0x8000) / 100, "temperatureCode");
+  put(report, "humidity", reader.u16() / 100, "humidityCode");
   return acknowledged(message, session, fixOf(position, report));
 };
 

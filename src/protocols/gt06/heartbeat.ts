@@ -1,5 +1,6 @@
 import type { DecodeContext, MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
+import { put } from "../../wire/report.ts";
 import { alarmOf, raiseCode } from "./alarm-codes.ts";
 import { readDate } from "./gps.ts";
 import { type Draft, draft, raise, readingsOf } from "./report.ts";
@@ -82,7 +83,7 @@ const obd6: Handler = (message, session, context) => {
   report.attributes.mode = mode;
   readSupply(reader, report);
   reader.skip(3);
-  if (mode === 4) report.readings.temperature = reader.i16() / 10;
+  if (mode === 4) put(report, "temperature", reader.i16() / 10, "temperatureCode");
   return acknowledged(message, session, readingsOf(report));
 };
 
@@ -99,7 +100,7 @@ const working: Handler = (message, session, context) => {
   report.attributes.workingTimes = reader.u16();
   report.attributes.workingTime = reader.u16();
   // The other way round: the bit is set above zero.
-  report.readings.temperature = signed(reader.u16() ^ 0x8000, 0x8000) / 10;
+  put(report, "temperature", signed(reader.u16() ^ 0x8000, 0x8000) / 10, "temperatureCode");
   return acknowledged(message, session, readingsOf(report));
 };
 

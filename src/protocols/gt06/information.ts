@@ -1,6 +1,7 @@
 import type { Effect } from "../../model/effects.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
+import { put } from "../../wire/report.ts";
 import { mismatch, parseDecimal } from "../../wire/text.ts";
 import { long } from "./envelope.ts";
 import { readDate } from "./gps.ts";
@@ -70,7 +71,7 @@ const fuel: Information = (reader, report) => {
   const temperature = parseDecimal(fields[3] ?? "");
   const measured = parseDecimal(fields[6] ?? "");
   if (fields[0] !== "!AIOIL" || fields.length < 10 || temperature === mismatch || measured === mismatch) return time;
-  report.readings.temperature = temperature;
+  put(report, "temperature", temperature, "temperatureCode");
   report.attributes.fuelMeasured = measured;
   return time;
 };
@@ -103,8 +104,8 @@ const kinds: ReadonlyMap<number, Information> = new Map<number, Information>([
   [
     0x1e,
     (reader, report) => {
-      report.readings.temperature = reader.i32() / 10;
-      report.readings.humidity = reader.i32() / 10;
+      put(report, "temperature", reader.i32() / 10, "temperatureCode");
+      put(report, "humidity", reader.i32() / 10, "humidityCode");
       return undefined;
     },
   ],
@@ -126,7 +127,7 @@ const information: Handler = (message, session) => {
 /** 0x94 with short start bits: the supply alone. */
 const shortInformation: Handler = (message, session) => {
   const report = draft();
-  report.readings.externalVoltage = message.reader.i16() / 100;
+  put(report, "externalVoltage", message.reader.i16() / 100, "supply");
   return silent(session, readingsOf(report));
 };
 

@@ -1,6 +1,7 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
+import { put } from "../../wire/report.ts";
 import { keepCells } from "./cells.ts";
 import { positionOf } from "./gps.ts";
 import { type Draft, draft, fixOf, type Position, raise, readingsOf } from "./report.ts";
@@ -48,8 +49,8 @@ const tag: Module = (reader, { report }) => {
   report.attributes.tagId = reader.hex(6);
   report.attributes.tagBatteryVoltage = reader.u16() / 1000;
   report.attributes.tagBattery = reader.u8();
-  report.readings.temperature = reader.i16() / 10;
-  report.readings.humidity = reader.i16() / 10;
+  put(report, "temperature", reader.i16() / 10, "tagTemperature");
+  put(report, "humidity", reader.i16() / 10, "tagHumidity");
   report.attributes.tagStatus = reader.u8();
 };
 
@@ -74,7 +75,7 @@ const modules: ReadonlyMap<number, Module> = new Map<number, Module>([
   [0x0a, (reader, { report }) => (report.readings.satellitesVisible = reader.u8())],
   [0x11, (reader, { report }) => readCellOfModule(reader, report)],
   [0x18, (reader, { report }) => (report.readings.batteryVoltage = reader.u16() / 100)],
-  [0x28, (reader, { report }) => (report.readings.hdop = reader.u8() / 10)],
+  [0x28, (reader, { report }) => put(report, "hdop", reader.u8() / 10, "hdopCode")],
   [0x29, (reader, { report }) => (report.attributes.index = reader.u32())],
   [0x2a, switches],
   [0x2b, (reader, { report }) => (report.attributes.bootReason = reader.u8())],

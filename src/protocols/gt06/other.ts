@@ -1,5 +1,6 @@
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
+import { put } from "../../wire/report.ts";
 import { readCell } from "./cells.ts";
 import { long, type Message, seal, serialOffset } from "./envelope.ts";
 import { readDate, readPlace } from "./gps.ts";
@@ -52,13 +53,13 @@ function readObd(report: Draft, id: number, text: string): void {
   }
   if (!obdValue.test(text)) return;
   const value = Number.parseInt(text, 16) / 100;
-  if (id === 0x28) report.readings.odometer = value;
-  else if (id === 0x2b) report.readings.fuel = value;
-  else if (id === 0x2d) report.readings.coolantTemperature = value;
-  else if (id === 0x35) report.readings.vehicleSpeed = value;
-  else if (id === 0x36) report.readings.rpm = value;
-  else if (id === 0x47) report.readings.fuelUsed = value;
-  else if (id === 0x49) report.readings.engineSeconds = Math.round(value * 3600);
+  if (id === 0x28) put(report, "odometer", value, "obdOdometer");
+  else if (id === 0x2b) put(report, "fuel", value, "obdFuel");
+  else if (id === 0x2d) put(report, "coolantTemperature", value, "obdCoolant");
+  else if (id === 0x35) put(report, "vehicleSpeed", value, "obdSpeed");
+  else if (id === 0x36) put(report, "rpm", value, "obdRpm");
+  else if (id === 0x47) put(report, "fuelUsed", value, "obdFuelUsed");
+  else if (id === 0x49) put(report, "engineSeconds", Math.round(value * 3600), "obdHours");
 }
 
 /** Satellites, coordinates, speed, course and status behind the text of 0x8C. */

@@ -1,20 +1,12 @@
 import type { Attributes } from "../../model/effects.ts";
-import type { Readings } from "../../model/readings.ts";
+import { type FlagReading, isInRange, type NumberReading, type ReadingsDraft } from "../../model/readings.ts";
 
-type NamesOf<T> = { [K in keyof Readings]-?: NonNullable<Readings[K]> extends T ? K : never }[keyof Readings];
-
-/** Readings that are numbers. */
-export type NumberReading = NamesOf<number>;
-/** Readings that are yes or no. */
-export type FlagReading = NamesOf<boolean>;
-/** Readings while a record is read. */
-export type MutableReadings = { -readonly [K in keyof Readings]: Readings[K] };
 /** Attributes while a record is read. */
 export type MutableAttributes = { -readonly [K in keyof Attributes]: Attributes[K] };
 
 /** What the IO elements of one record add up to; the parser makes a fresh pair of objects for each record. */
 export interface Sink {
-  readings: MutableReadings;
+  readings: ReadingsDraft;
   attributes: MutableAttributes;
   /** First half of an ICCID that waits for the second. */
   iccidHigh: string | undefined;
@@ -33,7 +25,7 @@ export interface Element {
   readonly per: number;
   readonly number: NumberReading | undefined;
   readonly flag: FlagReading | undefined;
-  /** Name in `attributes`; also where the reading is already taken by an element before it. */
+  /** Name in `attributes`; also where the reading is already taken by an element before it, or can't have the value. */
   readonly attribute: string;
   /** Raw values outside of this range, and those in `errors`, are error codes of the manual: the value is then absent. */
   readonly min: number;
@@ -144,10 +136,14 @@ export function family(...lists: readonly (readonly Element[])[]): Family {
 export function put(row: Element, raw: number, sink: Sink): void {
   if (raw < row.min || raw > row.max || row.errors?.includes(raw)) return;
   const { number, flag } = row;
-  if (flag !== undefined) sink.readings[flag] = raw !== 0;
-  else if (number !== undefined && sink.readings[number] === undefined)
-    sink.readings[number] = (raw * row.times) / row.per;
-  else sink.attributes[row.attribute] = (raw * row.times) / row.per;
+  if (flag !== undefined) {
+    sink.readings[flag] = raw !== 0;
+    return;
+  }
+  const value = (raw * row.times) / row.per;
+  if (number !== undefined && sink.readings[number] === undefined && isInRange(number, value))
+    sink.readings[number] = value;
+  else sink.attributes[row.attribute] = value;
 }
 
 const lowNames: string[] = Array.from({ length: arrayIds }, (_, id) => `io${id}`);

@@ -13,7 +13,8 @@ const tables = family(
   numbers("u2", 10, { 20: "hdop", 21: "vdop", 22: "pdop" }),
   numbers("u2", 1000, { 67: "batteryVoltage" }),
   attributes("u4", 1, { 5: "uptime" }),
-  attributes("u1", 1, { 221: "button", 222: "alarm", 244: "roaming" }),
+  flags("u1", { 244: "roaming" }),
+  attributes("u1", 1, { 221: "button", 222: "alarm" }),
 );
 
 interface Position {

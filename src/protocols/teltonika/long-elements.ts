@@ -42,6 +42,11 @@ const vinMiddle: Take = (bytes, sink) => {
     sink.readings.vin += String.fromCharCode(last);
 };
 
+const driverName: Take = (bytes, sink) => {
+  const value = printable(bytes);
+  if (value) sink.readings.driverName = value;
+};
+
 const vin: Take = (bytes, sink) => {
   const value = printable(bytes);
   if (value) sink.readings.vin ??= value;
@@ -124,7 +129,7 @@ const variable: { readonly [id: number]: Take } = {
   264: text("barcodeId"),
   281: text("faultCodes"),
   387: text("iso6709Coordinates"),
-  403: text("driverName"),
+  403: driverName,
   257: hex("crashTraceData"),
   282: hex("dtcFaultCodes"),
   388: hex("moduleId17"),

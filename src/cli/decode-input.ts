@@ -66,6 +66,7 @@ export function decodeInputOf(value: unknown): DecodeInput {
   const protocol = optionalText(value, "protocol");
   const device = optionalText(value, "device");
   const model = optionalText(options ?? {}, "model");
+  const format = optionalText(options ?? {}, "format");
   const checksums = optionalText(options ?? {}, "checksums");
   if (checksums !== undefined && checksums !== "ignore") throw new InputError('"checksums" must be "ignore"');
   const arrival = optionalText(value, "receivedAt");
@@ -77,7 +78,11 @@ export function decodeInputOf(value: unknown): DecodeInput {
     messages: messages.map((message, index) => messageOf(message, index, transport)),
     chunks: chunks ?? false,
     ...(device !== undefined && { device }),
-    options: { ...(model !== undefined && { model }), ...(checksums !== undefined && { checksums }) },
+    options: {
+      ...(model !== undefined && { model }),
+      ...(format !== undefined && { format }),
+      ...(checksums !== undefined && { checksums }),
+    },
     ...(receivedAt !== undefined && { receivedAt }),
   };
 }

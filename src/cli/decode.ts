@@ -20,7 +20,7 @@ export interface DecodeSettings {
 
 /**
  * `waybeam decode`: each line is one connection,
- * `{"protocol"?, "transport"?, "messages": ["<hex>" or {"text": "..."}], "chunks"?, "device"?, "options"?: {"model"}, "receivedAt"?}`.
+ * `{"protocol"?, "transport"?, "messages": ["<hex>" or {"text": "..."}], "chunks"?, "device"?, "options"?: {"model", "format"}, "receivedAt"?}`.
  * Each gives one line, `{"protocol": "<id>", "effects": [[...], ...]}`, a list of effects for each message (or piece), as `effectJson` writes
  * them. A line that can't be used gives `{"error": "...", "line": <number from 1>}` in its place. Blank lines give nothing.
  */

@@ -7,9 +7,13 @@ import type { Shared } from "./shared.ts";
 
 const noOptions: DecodeOptions = Object.freeze({});
 
-function optionsOf({ model, ignoresChecksums }: Admitted): DecodeOptions {
-  if (model === undefined && ignoresChecksums !== true) return noOptions;
-  return { ...(model !== undefined && { model }), ...(ignoresChecksums === true && { checksums: "ignore" }) };
+function optionsOf({ model, format, ignoresChecksums }: Admitted): DecodeOptions {
+  if (model === undefined && format === undefined && ignoresChecksums !== true) return noOptions;
+  return {
+    ...(model !== undefined && { model }),
+    ...(format !== undefined && { format }),
+    ...(ignoresChecksums === true && { checksums: "ignore" }),
+  };
 }
 
 /** Who speaks on a connection: the device that reported its identifiers last, and the others that the connection stands for. */

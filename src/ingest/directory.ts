@@ -42,6 +42,7 @@ class AdmittedDevice implements Admitted {
   readonly id: string;
   readonly name: string;
   readonly model: string | undefined;
+  readonly format: string | undefined;
   readonly ignoresChecksums: boolean;
   readonly expires: number | null;
   readonly odometerStart: number;
@@ -63,6 +64,7 @@ class AdmittedDevice implements Admitted {
     this.fuelTables = fuelTablesOf(device.tags);
     this.bornAt = bornAt;
     this.model = device.tags.model;
+    this.format = device.tags.format;
     this.ignoresChecksums = device.tags.checksums === "ignore";
     this.guard = guardOf(device.identity);
     this.ways = device.spoken;

@@ -43,6 +43,7 @@ export const protocolReadings: Readonly<Record<string, readonly string[]>> = {
     "blocked",
     "driverId",
     "steps",
+    "worn",
     "firmware",
   ],
   h02: [
@@ -186,5 +187,6 @@ export const protocolReadings: Readonly<Record<string, readonly string[]>> = {
     "analog3",
     "analog4",
     "driverId",
+    "firmware",
   ],
 };

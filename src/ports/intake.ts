@@ -16,6 +16,8 @@ export interface Admitted extends WatchedDevice {
   readonly status: "admitted";
   /** Model of the tracker (the device's tag `model`), where a protocol's variants can't be told from the bytes. */
   readonly model?: string | undefined;
+  /** How the tracker was configured to write its messages (the device's tag `format`), where the bytes do not say that. */
+  readonly format?: string | undefined;
   /** Its messages are taken whatever their checksum says (the device's tag `checksums` is `ignore`). */
   readonly ignoresChecksums?: boolean;
   /** Absent: anybody who knows an identifier of it is taken for it. */

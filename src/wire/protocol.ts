@@ -29,6 +29,8 @@ export interface DecodeContext {
 export interface DecodeOptions {
   /** Model of the tracker where the protocol's variants can't be told from the bytes. */
   readonly model?: string;
+  /** How the tracker was configured to write its messages, where the bytes do not say that (the device's tag `format`). */
+  readonly format?: string;
   /** The device's maker never learned to sum: messages are taken whatever their checksum says. */
   readonly checksums?: "ignore";
 }

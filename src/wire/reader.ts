@@ -108,6 +108,10 @@ export class Reader {
     return value;
   }
 
+  u24le(): number {
+    return this.u16le() + this.u8() * 0x10000;
+  }
+
   u32le(): number {
     const value = this.#view.getUint32(this.#at, true);
     this.#at += 4;
@@ -118,6 +122,36 @@ export class Reader {
     const value = this.#view.getInt32(this.#at, true);
     this.#at += 4;
     return value;
+  }
+
+  /** Exact up to 2^53; larger values come as the nearest double. */
+  u64le(): number {
+    return this.u32le() + this.u32le() * 0x1_0000_0000;
+  }
+
+  i64le(): number {
+    return this.u32le() + this.i32le() * 0x1_0000_0000;
+  }
+
+  /** Undefined: the bytes are no number (IEEE 754's NaN or an infinity). */
+  f32le(): number | undefined {
+    const value = this.#view.getFloat32(this.#at, true);
+    this.#at += 4;
+    return Number.isFinite(value) ? value : undefined;
+  }
+
+  /** Undefined: the bytes are no number. */
+  f64le(): number | undefined {
+    const value = this.#view.getFloat64(this.#at, true);
+    this.#at += 8;
+    return Number.isFinite(value) ? value : undefined;
+  }
+
+  /** Undefined: the bytes are no number. */
+  f64(): number | undefined {
+    const value = this.#view.getFloat64(this.#at);
+    this.#at += 8;
+    return Number.isFinite(value) ? value : undefined;
   }
 
   /** Undefined: the bytes are no number (IEEE 754's NaN or an infinity). */
@@ -178,6 +212,12 @@ export function bcd(bytes: Uint8Array): number | undefined {
     value = value * 100 + high * 10 + low;
   }
   return value;
+}
+
+/** The digits of packed BCD, leading zeros too, as identifiers are sent; undefined where a nibble is no digit. */
+export function bcdText(bytes: Uint8Array): string | undefined {
+  const text = bytes.toHex();
+  return /^\d*$/.test(text) ? text : undefined;
 }
 
 /** Whether bit `index` (0 is the lowest) of a value is set. */

@@ -18,3 +18,49 @@ export function utc(
   const time = Date.UTC(fullYear, month - 1, day, hour, minute, second, millisecond);
   return new Date(time).getUTCDate() === day ? time : undefined;
 }
+
+/**
+ * Epoch milliseconds of six bytes of packed BCD, year month day hour minute second, by a clock that is `offsetMs` ahead of UTC. Undefined where a nibble is no digit or
+ * a field is out of its range.
+ */
+export function bcdTime(bytes: Uint8Array, at: number, offsetMs = 0): number | undefined {
+  const time = utc(
+    bcdByte(bytes, at),
+    bcdByte(bytes, at + 1),
+    bcdByte(bytes, at + 2),
+    bcdByte(bytes, at + 3),
+    bcdByte(bytes, at + 4),
+    bcdByte(bytes, at + 5),
+  );
+  return time === undefined ? undefined : time - offsetMs;
+}
+
+/** Two decimal digits; NaN where one is none, or there is no such byte. */
+function bcdByte(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at] ?? 0xff;
+  const high = byte >> 4;
+  const low = byte & 0x0f;
+  return high > 9 || low > 9 ? Number.NaN : high * 10 + low;
+}
+
+/**
+ * Epoch milliseconds of the digits `yymmddhhmmss` at a place of a text, or with `digits` 14 of `yyyymmddhhmmss`. Undefined where they are no date.
+ */
+export function digitTime(text: string, at = 0, digits: 12 | 14 = 12): number | undefined {
+  const year = digits === 14 ? twoDigits(text, at) * 100 + twoDigits(text, at + 2) : twoDigits(text, at);
+  const from = at + digits - 10;
+  return utc(
+    year,
+    twoDigits(text, from),
+    twoDigits(text, from + 2),
+    twoDigits(text, from + 4),
+    twoDigits(text, from + 6),
+    twoDigits(text, from + 8),
+  );
+}
+
+function twoDigits(text: string, at: number): number {
+  const high = text.charCodeAt(at) - 48;
+  const low = text.charCodeAt(at + 1) - 48;
+  return high >= 0 && high <= 9 && low >= 0 && low <= 9 ? high * 10 + low : Number.NaN;
+}

@@ -4,23 +4,44 @@ export interface RecordedLine {
   readonly seq: number;
   readonly role: "decoder" | "frame_decoder" | "encoder" | "frame_encoder";
   readonly kind: string;
-  readonly encoding?: "hex" | "text" | "http" | "mqtt";
+  readonly encoding?: "hex" | "text" | "latin1" | "http" | "mqtt";
   readonly message?: string;
   readonly expected: Expected | null;
   readonly decoded?: readonly RecordedFix[];
   readonly replies?: readonly string[];
-  readonly config?: { readonly modelOverride?: string };
+  readonly config?: RecordedConfig;
   readonly http?: RecordedRequest;
   readonly command?: { readonly type: string; readonly attributes: { readonly data?: string } };
   readonly device_unique_id?: string;
 }
 
-/** What the suite's authors assert: one reading, or the bytes of a frame or a command. */
+/** A device model or option that was in force. */
+export interface RecordedConfig {
+  readonly modelOverride?: string;
+  readonly form?: string;
+  readonly format?: string;
+}
+
+/** What the suite's authors assert: one reading, the first position, or the bytes of a frame or a command. */
 export interface Expected {
   readonly key?: string;
-  readonly value?: string | number | boolean | null;
-  readonly encoding?: "hex" | "text";
+  readonly value?: string | number | boolean | RecordedNetwork | null;
+  readonly time?: string;
+  readonly valid?: boolean;
+  readonly latitude?: number;
+  readonly longitude?: number;
+  readonly encoding?: "hex" | "text" | "latin1";
   readonly message?: string;
+}
+
+/** The cells of a network, as an asserted value. */
+export interface RecordedNetwork {
+  readonly cellTowers?: readonly {
+    readonly mcc: number;
+    readonly mnc: number;
+    readonly lac: number;
+    readonly cid: number;
+  }[];
 }
 
 /** One entry of what the other server decoded. `noFix`: no position of its own. Speed in knots; an absent number is 0 or not given. */
@@ -30,8 +51,10 @@ export interface RecordedFix {
   readonly valid: boolean;
   readonly latitude: number;
   readonly longitude: number;
+  readonly altitude?: number;
   readonly speed?: number;
   readonly course?: number;
+  readonly attributes?: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** An HTTP request. */
@@ -50,7 +73,8 @@ export function messageBytes(line: RecordedLine): Uint8Array | undefined {
 
 /** Bytes of a text or hex field. */
 export function textOrHex(encoding: string | undefined, message: string): Uint8Array {
-  return encoding === "hex" ? Uint8Array.fromHex(message) : new TextEncoder().encode(message);
+  if (encoding === "hex") return Uint8Array.fromHex(message);
+  return encoding === "latin1" ? new Uint8Array(Buffer.from(message, "latin1")) : new TextEncoder().encode(message);
 }
 
 /** A recorded request as a client sends it, head and body. */

@@ -1,61 +1,94 @@
 import { defaultReceivedAt } from "../../../src/cli/decode.ts";
 import type { Effect } from "../../../src/model/effects.ts";
-import type { AnyProtocol, Connection } from "../../../src/wire/protocol.ts";
-import { compareFixes, compareReplies } from "./compare.ts";
+import type { AnyProtocol, Connection, DecodeContext, DecodeOptions } from "../../../src/wire/protocol.ts";
+import { compareFixes, comparePosition, compareReplies } from "./compare.ts";
 import { messageBytes, type RecordedLine, textOrHex } from "./line.ts";
-import { compareReading } from "./reading.ts";
+import { compareCells, compareReading, type ReadingTally, tallyReadings } from "./reading.ts";
+import type { Sheet } from "./sheet.ts";
 
 /** A line, and what of it we do otherwise; undefined where the line asks something that we have no counterpart for. */
 export interface Verdict {
   readonly line: RecordedLine;
   readonly differences: readonly string[] | undefined;
+  /** What we make of it. */
+  readonly effects: readonly Effect[];
+  /** How its readings compare: a hint, for the other server names and scales some as it likes. */
+  readonly readings: ReadingTally;
+  /** Its checksum is wrong, so that it was read like one of a device with the tag `checksums`. */
+  readonly unsummed: boolean;
 }
 
+type Judged = Omit<Verdict, "line">;
+
+const noReadings: ReadingTally = { agreed: 0, differ: [] };
+
 /** Plays all the lines of a protocol: those of one unit on one connection, in order, its device known from the start. */
-export function playAll(protocol: AnyProtocol, lines: readonly RecordedLine[]): readonly Verdict[] {
+export function playAll(protocol: AnyProtocol, lines: readonly RecordedLine[], sheet: Sheet): readonly Verdict[] {
   const units = Map.groupBy(lines, (line) => line.unit);
   return [...units.values()].flatMap((unit) => {
     const connection = protocol.connect();
     return unit
       .toSorted((left, right) => left.seq - right.seq)
-      .map((line) => ({ line, differences: differencesOf(protocol, connection, line) }));
+      .map((line) => ({ line, ...judge(protocol, connection, line, sheet) }));
   });
 }
 
-function differencesOf(
-  protocol: AnyProtocol,
-  connection: Connection,
-  line: RecordedLine,
-): readonly string[] | undefined {
-  if (line.role === "decoder") return decoder(protocol, connection, line);
-  if (line.role === "frame_decoder") return frameDecoder(protocol, line);
-  return line.role === "encoder" ? encoder(protocol, line) : undefined;
+function judge(protocol: AnyProtocol, connection: Connection, line: RecordedLine, sheet: Sheet): Judged {
+  if (line.role === "decoder") return decoder(protocol, connection, line, sheet);
+  const differences =
+    line.role === "frame_decoder"
+      ? frameDecoder(protocol, line, sheet)
+      : line.role === "encoder"
+        ? encoder(protocol, line, sheet)
+        : undefined;
+  return { differences, effects: [], readings: noReadings, unsummed: false };
 }
 
-function decoder(protocol: AnyProtocol, connection: Connection, line: RecordedLine): readonly string[] | undefined {
-  const bytes = messageBytes(line);
-  if (bytes === undefined || line.encoding === "mqtt") return undefined;
-  const model = line.config?.modelOverride;
-  const effects = connection.decode(bytes, {
+function decoder(protocol: AnyProtocol, connection: Connection, line: RecordedLine, sheet: Sheet): Judged {
+  const given = messageBytes(line);
+  if (given === undefined || line.encoding === "mqtt")
+    return { differences: undefined, effects: [], readings: noReadings, unsummed: false };
+  const bytes = sheet.unescaped ? escaped(given, sheet) : given;
+  const context: DecodeContext = {
     receivedAt: defaultReceivedAt,
     transport: line.http !== undefined ? "http" : (protocol.transports[0] ?? "tcp"),
     identified: true,
-    options: model === undefined ? {} : { model },
-  });
-  return [
+    options: optionsOf(line, sheet),
+  };
+  const summed = connection.decode(bytes, context);
+  const unsummed = summed.some((effect) => effect.type === "failure" && effect.cause === "badChecksum");
+  // On a connection of its own, for what it says of its device must not count for those after it.
+  const effects = unsummed
+    ? protocol.connect().decode(bytes, { ...context, options: { ...context.options, checksums: "ignore" } })
+    : summed;
+  const differences = [
     ...compareFixes(effects, line.decoded ?? []),
+    ...comparePosition(effects, line.expected),
     ...compareReplies(effects, line.replies),
     ...asserted(effects, line),
   ];
+  return { differences, effects, readings: tallyReadings(effects, line.decoded ?? []), unsummed };
+}
+
+/** What of a recorded configuration the device's tags say with us. */
+function optionsOf({ config }: RecordedLine, { formats }: Sheet): DecodeOptions {
+  if (config === undefined) return {};
+  const format = formats?.[JSON.stringify(config)] ?? config.form ?? config.format;
+  return {
+    ...(config.modelOverride !== undefined && { model: config.modelOverride }),
+    ...(format !== undefined && { format }),
+  };
 }
 
 function asserted(effects: readonly Effect[], { kind, expected }: RecordedLine): readonly string[] {
   if (kind !== "attribute" || expected?.key === undefined) return [];
-  return [compareReading(effects, expected.key, expected.value ?? null)].filter((text) => text !== undefined);
+  const { value } = expected;
+  if (typeof value === "object" && value !== null) return compareCells(effects, value);
+  return [compareReading(effects, expected.key, value ?? null)].filter((text) => text !== undefined);
 }
 
-/** The first cut must be the recorded one, with or without delimiters; a single byte that is no message may be passed over. */
-function frameDecoder(protocol: AnyProtocol, line: RecordedLine): readonly string[] | undefined {
+/** The first cut must be the recorded one, with or without delimiters and escapes; a single byte that is no message may be passed over. */
+function frameDecoder(protocol: AnyProtocol, line: RecordedLine, sheet: Sheet): readonly string[] | undefined {
   const bytes = messageBytes(line);
   const { expected } = line;
   if (bytes === undefined || expected?.message === undefined) return undefined;
@@ -66,18 +99,41 @@ function frameDecoder(protocol: AnyProtocol, line: RecordedLine): readonly strin
   if (framing.type === "more") return ["the framer wants more"];
   const [start, stop, end] =
     framing.type === "frame" ? [framing.start, framing.stop, framing.end] : [0, framing.length, framing.length];
-  const cuts = [bytes.subarray(start, stop), bytes.subarray(start, end), bytes.subarray(0, end)].map((cut) =>
-    cut.toHex(),
-  );
+  const cuts = [bytes.subarray(start, stop), bytes.subarray(start, end), bytes.subarray(0, end)].flatMap((part) => [
+    part.toHex(),
+    unescaped(part, sheet).toHex(),
+  ]);
   return cuts.includes(wanted) ? [] : [`cut ${cuts[0]}, expected ${wanted}`];
 }
 
-/** Texts of the typed commands that these protocols carry as text. */
-const commandTexts: Readonly<Record<string, string>> = { "gt06 engineStop": "Relay,1#" };
+/** The bytes with each of some sequences exchanged for another one, from left to right. */
+function exchanged(bytes: Uint8Array, pairs: readonly (readonly [from: string, to: string])[]): Uint8Array {
+  const hex = bytes.toHex();
+  let text = "";
+  for (let at = 0; at < hex.length; ) {
+    const pair = pairs.find(([from]) => hex.startsWith(from, at));
+    text += pair?.[1] ?? hex.slice(at, at + 2);
+    at += pair?.[0].length ?? 2;
+  }
+  return Uint8Array.fromHex(text);
+}
 
-function encoder(protocol: AnyProtocol, line: RecordedLine): readonly string[] | undefined {
+function unescaped(bytes: Uint8Array, { escapes = [] }: Sheet): Uint8Array {
+  return exchanged(bytes, escapes);
+}
+
+/** What stands between the first and the last byte, the delimiters, is escaped. */
+function escaped(bytes: Uint8Array, { escapes = [] }: Sheet): Uint8Array {
+  const inner = exchanged(
+    bytes.subarray(1, -1),
+    escapes.map(([from, to]) => [to, from]),
+  );
+  return Uint8Array.of(...bytes.subarray(0, 1), ...inner, ...bytes.subarray(-1));
+}
+
+function encoder(protocol: AnyProtocol, line: RecordedLine, sheet: Sheet): readonly string[] | undefined {
   const { command, expected } = line;
-  const text = command?.attributes.data ?? commandTexts[`${protocol.id} ${command?.type}`];
+  const text = command?.attributes.data ?? sheet.commands?.[command?.type ?? ""];
   if (text === undefined || expected?.message === undefined) return undefined;
   const encoded = protocol.connect().command(text, line.device_unique_id ?? "", 0);
   const wanted = textOrHex(expected.encoding, expected.message).toHex();

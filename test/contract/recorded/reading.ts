@@ -1,58 +1,31 @@
 import type { Effect, Report } from "../../../src/model/effects.ts";
-import type { ReadingName } from "../../../src/model/readings.ts";
-
-/** Our reading for a name of the other server, and the factor from its unit to ours. */
-const translations: Readonly<Record<string, readonly [ReadingName, number]>> = {
-  adc1: ["analog1", 1],
-  adc2: ["analog2", 1],
-  adc3: ["analog3", 1],
-  adc4: ["analog4", 1],
-  armed: ["armed", 1],
-  battery: ["batteryVoltage", 1],
-  batteryLevel: ["battery", 1],
-  blocked: ["blocked", 1],
-  charge: ["charging", 1],
-  coolantTemp: ["coolantTemperature", 1],
-  deviceTemp: ["deviceTemperature", 1],
-  door: ["doorOpen", 1],
-  driverUniqueId: ["driverId", 1],
-  engineLoad: ["engineLoad", 1],
-  fuel: ["fuelVolume", 1],
-  fuelLevel: ["fuel", 1],
-  fuelUsed: ["fuelUsed", 1],
-  hdop: ["hdop", 1],
-  heartRate: ["heartRate", 1],
-  hours: ["engineSeconds", 1e-3],
-  humidity: ["humidity", 1],
-  iccid: ["iccid", 1],
-  ignition: ["ignition", 1],
-  in1: ["input1", 1],
-  in2: ["input2", 1],
-  in3: ["input3", 1],
-  in4: ["input4", 1],
-  motion: ["motion", 1],
-  obdOdometer: ["odometer", 1e-3],
-  obdSpeed: ["vehicleSpeed", 1],
-  odometer: ["odometer", 1e-3],
-  out1: ["output1", 1],
-  out2: ["output2", 1],
-  pdop: ["pdop", 1],
-  power: ["externalVoltage", 1],
-  rpm: ["rpm", 1],
-  sat: ["satellites", 1],
-  satVisible: ["satellitesVisible", 1],
-  steps: ["steps", 1],
-  temp1: ["temperature", 1],
-  temp2: ["temperature2", 1],
-  temp3: ["temperature3", 1],
-  temp4: ["temperature4", 1],
-  throttle: ["throttle", 1],
-  tripOdometer: ["tripOdometer", 1e-3],
-  vdop: ["vdop", 1],
-  vin: ["vin", 1],
-};
+import type { RecordedFix, RecordedNetwork } from "./line.ts";
+import { translations } from "./translations.ts";
 
 type Value = string | number | boolean;
+
+/** How the readings of a message compare with those of the other server that the catalogue has. */
+export interface ReadingTally {
+  readonly agreed: number;
+  readonly differ: readonly string[];
+}
+
+/** Ours and theirs, entry by entry where there are as many. */
+export function tallyReadings(effects: readonly Effect[], decoded: readonly RecordedFix[]): ReadingTally {
+  const reports = effects.filter((effect) => effect.type === "fix" || effect.type === "readings");
+  let agreed = 0;
+  const differ: string[] = [];
+  for (const [index, { attributes = {} }] of decoded.entries()) {
+    const own = reports.length === decoded.length ? reports.slice(index, index + 1) : reports;
+    for (const [key, value] of Object.entries(attributes)) {
+      if (translations[key] === undefined) continue;
+      const wrong = compareReading(own, key, value);
+      if (wrong === undefined) agreed++;
+      else differ.push(wrong);
+    }
+  }
+  return { agreed, differ };
+}
 
 /**
  * What is wrong with the one reading that is asserted of a message; undefined where we have it. A name that is no reading of our catalogue stands
@@ -65,16 +38,16 @@ export function compareReading(effects: readonly Effect[], key: string, value: V
     const alarms = reports.flatMap((report) => report.alarms);
     const missing = String(value)
       .split(",")
-      .filter((alarm) => !alarms.some((given) => given === alarm));
+      .filter((alarm) => !alarms.some((given) => given === (alarmNames[alarm] ?? alarm)));
     return missing.length === 0 ? undefined : wrong(alarms);
   }
   if (key === "result") {
     const texts = effects.flatMap((effect) => (effect.type === "commandResult" ? [effect.text] : []));
     if (texts.some((text) => same(text, value))) return undefined;
   }
-  if (key === "altitude") {
-    const altitudes = reports.map((report) => (report.type === "fix" ? report.altitude : undefined));
-    return altitudes.some((altitude) => same(altitude, value)) ? undefined : wrong(altitudes);
+  if (key === "altitude" || key === "course") {
+    const own = reports.map((report) => (report.type === "fix" ? report[key] : undefined));
+    return own.some((each) => same(each, value)) ? undefined : wrong(own);
   }
   const [name, factor] = translations[key] ?? [];
   const expected = typeof value === "number" && factor !== undefined ? value * factor : value;
@@ -85,8 +58,26 @@ export function compareReading(effects: readonly Effect[], key: string, value: V
   return reports.some((report) => anywhere(report, value)) ? undefined : wrong("nothing");
 }
 
+/** What is wrong with the cells that are asserted of a message: ours stand in the attribute `cells`. */
+export function compareCells(effects: readonly Effect[], { cellTowers = [] }: RecordedNetwork): readonly string[] {
+  const reports = effects.filter((effect) => effect.type === "fix" || effect.type === "readings");
+  const own = reports.flatMap(({ attributes }) => String(attributes.cells ?? "").split(";"));
+  return cellTowers
+    .map(({ mcc, mnc, lac, cid }) => `${mcc},${mnc},${lac},${cid}`)
+    .filter((cell) => !own.some((each) => each === cell || each.startsWith(`${cell},`)))
+    .map((cell) => `cells ${own.join(";")}, expected ${cell}`);
+}
+
+/** That server's names of alarms, where they are not ours. */
+const alarmNames: Readonly<Record<string, string>> = {
+  door: "doorOpened",
+};
+
 function same(actual: Value | undefined, expected: Value | null): boolean {
-  if (typeof actual === "number" && typeof expected === "number") return Math.abs(actual - expected) < 1e-3;
+  if (typeof actual === "number" && typeof expected === "number")
+    return Math.abs(actual - expected) < 1e-3 * Math.max(1, Math.abs(expected) * 1e-3);
+  // A flag is sometimes a bit there.
+  if (typeof actual === "boolean" && typeof expected === "number") return actual === (expected !== 0);
   return String(actual).toLowerCase() === String(expected).toLowerCase();
 }
 

@@ -26,6 +26,7 @@ export interface SecretEngine {
 /** Settings that name the key that seals everything, and during a rotation the key that will. */
 const sealedBy = "sealedBy";
 const sealingBy = "sealingBy";
+export const sealingSettings = [sealedBy, sealingBy] as const;
 
 /** Makes the keys ready when the tables are up to date: seals what the present key has not sealed yet, and drops older keys. */
 export type Settle = () => Promise<Vault>;
@@ -44,10 +45,7 @@ export async function unlock(
 ): Promise<Settle> {
   const { file, ids } = options;
   const needed = (await engine.hasSettings(database)) ? await keysOf(database) : [];
-  const found = readKeys(file);
-  if (found === undefined && needed.length > 0) throw missing(file);
-  const held = new Set(found?.map(({ id }) => id));
-  if (needed.some((id) => !held.has(id))) throw wrong(file);
+  const found = checkKeys(file, needed);
   return async () => {
     const keys = renewed(found, needed, options);
     // On disk before anything is sealed by it.
@@ -56,6 +54,15 @@ export async function unlock(
     await settle({ database, engine, vault, file, keys, log });
     return vault;
   };
+}
+
+/** Reads the file of the keys. Undefined where there is none. Throws `SecretKeyUnusable` where it holds not all keys that are needed. */
+export function checkKeys(file: string, needed: readonly string[]): Keys | undefined {
+  const found = readKeys(file);
+  if (found === undefined && needed.length > 0) throw missing(file);
+  const held = new Set(found?.map(({ id }) => id));
+  if (needed.some((id) => !held.has(id))) throw wrong(file);
+  return found;
 }
 
 /** The keys from now on: the first one where there is none, one more where it is asked for and no other change of keys is under way. */
@@ -118,7 +125,7 @@ async function keysOf(database: Kysely<Schema>): Promise<readonly string[]> {
   // Raw SQL goes to the writer of an engine that has one: a reader is opened only when all tables are there.
   const found = await sql<{
     value: string;
-  }>`select distinct value from setting where name in (${sealedBy}, ${sealingBy})`.execute(database);
+  }>`select distinct value from setting where name in (${sql.join(sealingSettings)})`.execute(database);
   return found.rows.map(({ value }) => value);
 }
 

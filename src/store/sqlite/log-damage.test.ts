@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, describe, it } from "node:test";
 import fc from "fast-check";
-import { type LogState, stateOfLog } from "./log-damage.ts";
+import { contentOfLog, type LogState } from "./log-damage.ts";
 
 const pageSize = 512;
 const frameBytes = 24 + pageSize;
@@ -40,7 +40,7 @@ describe("a damaged log", () => {
   function stateOf(log: Buffer): LogState {
     const file = join(directory, "log");
     writeFileSync(file, log);
-    return stateOfLog(file, pageSize);
+    return contentOfLog(file, pageSize).state;
   }
 
   const fresh = logOf(0, 12);

@@ -12,45 +12,69 @@ type Sums = readonly [number, number];
 /** What can be told of a log. `cut short`: a crash cut its last commit short, or the end is damaged. */
 export type LogState = "whole" | "damaged" | "cut short";
 
+/** What a log holds. */
+interface LogContent {
+  readonly state: LogState;
+  /** Pages of the database after the last whole commit; 0 where there is none. */
+  readonly pages: number;
+  /** Numbers of the pages that the whole commits wrote. */
+  readonly logged: ReadonlySet<number>;
+}
+
 /**
- * Tells whether a log is damaged. SQLite reads a log up to the first frame with a wrong checksum and drops the rest without a word, because a commit that a crash cut short looks the
+ * Tells what a log holds, and whether it is damaged. SQLite reads a log up to the first frame with a wrong checksum and drops the rest without a word, because a commit that a crash cut short looks the
  * same. But the service begins a commit only when the previous one is on disk. So if two whole commits follow a wrong frame, both began after it was written, and it was damaged later.
  * With one whole commit after it, or none, damage can't be told from a commit that was cut short. A frame in which only the salts are wrong was written whole, and is damaged.
  * A log that was cut off between two frames looks like one that was written no further.
  */
-export function stateOfLog(file: string, pageSize: number): LogState {
+export function contentOfLog(file: string, pageSize: number): LogContent {
   const descriptor = openSync(file, "r");
+  const found = { pages: 0, logged: new Set<number>() };
   try {
-    const header = read(descriptor, logHeaderBytes, 0);
-    if (header === undefined) return "whole";
-    const little = header.getUint32(0) !== bigEndianMagic;
-    let sums: Sums = sumsAt(header, 24);
-    if (!same(checksum([0, 0], header, 0, 24, little), sums)) return "damaged";
-    const salts = sumsAt(header, 16);
-    const frameBytes = frameHeaderBytes + pageSize;
-    let wrong = false;
-    let own = false;
-    let commits = 0;
-    for (let at = logHeaderBytes; commits < 2; at += frameBytes) {
-      const frame = read(descriptor, frameBytes, at);
-      // The rest of an older log has other salts.
-      if (frame === undefined) return (wrong ? own : endsWithin(descriptor, at, salts)) ? "cut short" : "whole";
-      const stored = sumsAt(frame, 16);
-      const isOwn = same(sumsAt(frame, 8), salts);
-      const fits = same(frameSums(sums, frame, little), stored);
-      if (fits && !isOwn && !wrong) return "damaged";
-      if (wrong || !fits) own ||= isOwn;
-      const commit = frame.getUint32(4) !== 0;
-      if (!isOwn || !fits) {
-        wrong = true;
-        commits = 0;
-      } else if (wrong && commit) commits++;
-      sums = stored;
-    }
-    return "damaged";
+    return { state: walk(descriptor, pageSize, found), ...found };
   } finally {
     closeSync(descriptor);
   }
+}
+
+function walk(descriptor: number, pageSize: number, found: { pages: number; logged: Set<number> }): LogState {
+  const header = read(descriptor, logHeaderBytes, 0);
+  if (header === undefined) return "whole";
+  const little = header.getUint32(0) !== bigEndianMagic;
+  let sums: Sums = sumsAt(header, 24);
+  if (!same(checksum([0, 0], header, 0, 24, little), sums)) return "damaged";
+  const salts = sumsAt(header, 16);
+  const frameBytes = frameHeaderBytes + pageSize;
+  let wrong = false;
+  let own = false;
+  let commits = 0;
+  const written: number[] = [];
+  for (let at = logHeaderBytes; commits < 2; at += frameBytes) {
+    const frame = read(descriptor, frameBytes, at);
+    // The rest of an older log has other salts.
+    if (frame === undefined) return (wrong ? own : endsWithin(descriptor, at, salts)) ? "cut short" : "whole";
+    const stored = sumsAt(frame, 16);
+    const isOwn = same(sumsAt(frame, 8), salts);
+    const fits = same(frameSums(sums, frame, little), stored);
+    if (fits && !isOwn && !wrong) return "damaged";
+    if (wrong || !fits) own ||= isOwn;
+    const pages = frame.getUint32(4);
+    const commit = pages !== 0;
+    if (!isOwn || !fits) {
+      wrong = true;
+      commits = 0;
+    } else if (wrong) {
+      if (commit) commits++;
+    } else {
+      written.push(frame.getUint32(0));
+      if (commit) {
+        for (const page of written.splice(0)) found.logged.add(page);
+        found.pages = pages;
+      }
+    }
+    sums = stored;
+  }
+  return "damaged";
 }
 
 /** Whether a log ends within a frame of its own. Where even the salts are missing, they were cut off: SQLite writes the head of a frame at once. */

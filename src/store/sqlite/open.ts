@@ -9,7 +9,7 @@ import { type LocationParts, Locations } from "../locations/locations.ts";
 import { Mutex } from "../locations/mutex.ts";
 import { Purger } from "../locations/purger.ts";
 import { SpentTail } from "../locations/spent-tail.ts";
-import { checkNumber, migrate } from "../migrations/migrations.ts";
+import { migrate } from "../migrations/migrations.ts";
 import {
   type OpenedStore,
   toldOf,
@@ -37,6 +37,7 @@ import type { Schema } from "../schema.ts";
 import { type SecretOptions, unlock } from "../secrets/unlock.ts";
 import { openVault } from "../secrets/vault.ts";
 import { WorkerLink } from "../workers/worker-link.ts";
+import { checkBeforeOpening } from "./before-opening.ts";
 import { runTogether, WorkerDialect } from "./dialect.ts";
 import { engine } from "./engine.ts";
 import { databaseOf, makeFolder, openFailure } from "./folder.ts";
@@ -90,6 +91,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   try {
     finishRestore(directory);
     const mark = checkWhole(directory);
+    checkBeforeOpening(databaseOf(directory), secrets?.file);
     if (mark?.isCutShort) log.warn({ directory }, cutShort);
     if (mark !== undefined) closeCopy(databaseOf(directory), mark);
     forgetGoneLog(databaseOf(directory));
@@ -111,12 +113,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   // Its thread starts with the first slice that is to be sealed.
   const packer = new WorkerLink<SqlitePackerCalls>({ ...worker("packer", 128), givesWay: true }, file, log);
   let held: DatabaseSync | undefined;
+  let started = false;
   const close = async () => {
-    const released = await release(writer, log);
+    // A start that failed leaves the log as it was: what is not whole must not be moved into the database.
+    const released = started && (await release(writer, log));
     if (released) held?.close();
     await packer.close(() => packer.call("close", null));
     for (const one of [reader, historyReader, contextReader]) await one.close(() => one.call("close", null));
-    // Last, so that the writer moves the log into the database.
+    // After the others, so that the writer moves the log into the database, unless the log must stay.
     await writer.close(() => writer.call("close", null));
     if (!released) held?.close();
     lock.release();
@@ -129,6 +133,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
     // A new database has its log by now.
     readMark(held);
     await writer.call("mark", null);
+    started = true;
     // Now that the folder is known to be the service's own.
     closeToOthers(directory, uid, log);
     if (secrets !== undefined && uid !== undefined) tellOpen(secrets.file, log);
@@ -181,14 +186,6 @@ interface Workers extends Pick<LocationParts, "packer"> {
   readonly contextReader: WorkerLink<SqliteReaderCalls>;
 }
 
-/** Throws what `checkNumber` does. A new database has no version. Raw SQL goes to the writer: no reader can be opened yet. */
-async function checkVersion(database: Kysely<Schema>): Promise<void> {
-  const tables = await sql`select name from sqlite_master where name = 'migration'`.execute(database);
-  if (tables.rows.length === 0) return;
-  const { rows } = await sql<{ number: number | null }>`select max(number) as number from migration`.execute(database);
-  checkNumber(rows[0]?.number ?? 0);
-}
-
 /** One process has the folder. */
 async function makeOwner(database: Kysely<Schema>): Promise<Owner> {
   const { rows } = await sql<{ name: string }>`select lower(hex(randomblob(16))) as name`.execute(database);
@@ -205,8 +202,6 @@ async function assemble(
   const index = new ChunkIndex(new SpentTail());
   const crowded = new CrowdedNotices(options.noticesPerDevice ?? usualNotices);
   const database = new Kysely<Schema>({ dialect: new WorkerDialect({ ...workers, turns }) });
-  // Before the secrets, which have no key yet where a move has copied a part.
-  await checkVersion(database);
   // By the writer, which also creates the file; a reader opens it when all tables are there.
   const settle = secrets && (await unlock(database, secretEngine, secrets, log));
   await migrate(database, engine);

@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { pathToFileURL } from "node:url";
+import type { DatabaseSync } from "node:sqlite";
+import { openUnchanged } from "./before-opening.ts";
 import { DataFolderUnusable, databaseOf, dataFolderAdvice } from "./folder.ts";
-import { logHeaderBytes, stateOfLog } from "./log-damage.ts";
+import { contentOfLog, logHeaderBytes } from "./log-damage.ts";
 import { closedNumber, logBelongs, type Mark, markOf } from "./open-mark.ts";
 
 /** First bytes of an SQLite database (https://www.sqlite.org/fileformat2.html, 1.3), and of a log in either byte order (4.1). */
@@ -21,6 +21,14 @@ const foreign = "Move it away, or choose another folder by WAYBEAM_DATA. Nothing
 
 const damaged = (number: number) =>
   `Restore a backup of the folder. To go on without what is behind the damage, copy the folder, run sqlite3 waybeam.db 'pragma user_version = ${closedNumber(number)}' in it, and start again.`;
+
+const shortened =
+  "Put the whole waybeam.db back from where it was copied, beside the present waybeam.db-wal, or restore a backup of the folder. Nothing was changed.";
+
+/** The page at 1 GiB, which SQLite never writes (https://www.sqlite.org/fileformat2.html, 1.4). */
+function unusedPage(pageSize: number): number {
+  return 0x4000_0000 / pageSize + 1;
+}
 
 /** The table that each version of the service makes first. */
 const ownTable = "migration";
@@ -86,20 +94,19 @@ export function checkWhole(directory: string): Whole | undefined {
   const pageSize = head.readUInt16BE(16) === 1 ? 65_536 : head.readUInt16BE(16);
   if (logHead.readUInt32BE(8) !== pageSize)
     refuse("waybeam.db-wal is the log of another database than waybeam.db: their pages differ in size", mixed);
-  const state = stateOfLog(logFile, pageSize);
+  const { state, pages, logged } = contentOfLog(logFile, pageSize);
   if (state === "damaged")
     refuse("waybeam.db-wal is damaged, and SQLite would drop what was stored behind the damage", damaged(mark.number));
+  for (let page = Math.floor(size / pageSize) + 1; page <= pages; page++)
+    if (!logged.has(page) && page !== unusedPage(pageSize)) refuse("waybeam.db is cut short", shortened);
   return { ...mark, isCutShort: state === "cut short" };
 }
 
 /** Tables of a database that has no log. Undefined if they can't be read, of which the engine tells more. */
 function tablesOf(file: string): string[] | undefined {
-  const address = pathToFileURL(file);
-  // Leaves no files of its own beside it, as one that is merely read-only does.
-  address.searchParams.set("immutable", "1");
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(address, { readOnly: true });
+    database = openUnchanged(file);
     const rows = database.prepare("select name from sqlite_master where type = 'table'").all();
     return rows.map(({ name }) => String(name));
   } catch {

@@ -1,0 +1,46 @@
+import { statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { checkNumber } from "../migrations/migrations.ts";
+import { checkKeys, sealingSettings } from "../secrets/unlock.ts";
+import { logHeaderBytes } from "./log-damage.ts";
+
+/** Another program that moves the log locks the database meanwhile, ms. */
+const timeout = 5000;
+
+/**
+ * Opens a database so that no octet of it or of its log changes. A connection that only reads never moves the log. Where there is no log, it would make an empty
+ * one, so `immutable` says that nobody writes.
+ */
+export function openUnchanged(file: string): DatabaseSync {
+  const address = pathToFileURL(file);
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (log < logHeaderBytes) address.searchParams.set("immutable", "1");
+  return new DatabaseSync(address, { readOnly: true, timeout });
+}
+
+/**
+ * Refuses a database that is not for this program, or whose secrets' key is not there, before anything opens it for writing. Throws what `checkNumber` and `checkKeys` do, and
+ * SQLite's errors about a file that is no whole database. `secretFile`: undefined where nothing is encrypted.
+ */
+export function checkBeforeOpening(file: string, secretFile: string | undefined): void {
+  const isNew = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  const { version, keys } = isNew ? { version: 0, keys: [] } : readFirst(file);
+  checkNumber(version);
+  if (secretFile !== undefined) checkKeys(secretFile, keys);
+}
+
+function readFirst(file: string): { readonly version: number; readonly keys: readonly string[] } {
+  const database = openUnchanged(file);
+  try {
+    const tables = database.prepare("select name from sqlite_master where type = 'table'").all();
+    const has = (table: string) => tables.some(({ name }) => name === table);
+    const values = (query: string, ...inputs: string[]) => database.prepare(query).all(...inputs);
+    const newest = has("migration") ? values("select max(number) as number from migration") : [];
+    const sealed = "select distinct value from setting where name in (?, ?)";
+    const keys = has("setting") ? values(sealed, ...sealingSettings) : [];
+    return { version: Number(newest[0]?.number ?? 0), keys: keys.map(({ value }) => String(value)) };
+  } finally {
+    database.close();
+  }
+}

@@ -65,13 +65,15 @@ export interface App {
 
 /** Builds every part from the configuration, starts them in the order of their needs, and stops them in the other. `pid`: this process, for the store's lock; `clock`: a test's own. */
 export async function startApp(config: Config, pid: number, clock = systemClock): Promise<App> {
-  const log = createLog(config.log.level);
+  const metrics = createMetrics({ processMetrics: true });
+  const lost = metrics.counter("waybeam_log_lines_lost_total", "Lines of the log that could not be written.", [])({});
+  const log = createLog(config.log.level, undefined, () => lost.add(1));
   const failure = Promise.withResolvers<never>();
   // Not every caller waits for it: without this, its rejection would end the process.
   failure.promise.catch(() => undefined);
   const store = await openStore(config, log, pid, { onTakenOver: failure.reject });
   try {
-    const app = await startParts(config, log, store, clock);
+    const app = await startParts(config, { log, metrics, store, clock });
     return {
       ...app,
       failed: failure.promise,
@@ -120,9 +122,19 @@ export async function rotateSecret(config: Config, pid: number): Promise<string>
   return secretFile(config);
 }
 
-async function startParts(config: Config, log: Log, store: OpenedStore, clock: Clock): Promise<Omit<App, "failed">> {
+async function startParts(
+  config: Config,
+  {
+    log,
+    metrics,
+    store,
+    clock,
+  }: Pick<HttpDeps, "log" | "clock"> & {
+    readonly metrics: MetricsRegistry;
+    readonly store: OpenedStore;
+  },
+): Promise<Omit<App, "failed">> {
   const ids = systemIds;
-  const metrics = createMetrics({ processMetrics: true });
   const bus = createMemoryBus((error) => log.error({ error }, "a listener of the bus failed"));
   const [quarantine, trace] = [createQuarantine(clock), createTrace(clock)];
 

@@ -9,11 +9,18 @@ const { CliError, describeFailure, exitCodes } = await import("./cli/exit.ts");
 const { run } = await import("./cli/run.ts");
 const { systemClock } = await import("./observe/clock.ts");
 
-/** Standard output is gone (`waybeam history X | head`): there is nobody left to tell. */
+/** Whether a service runs in this process. It outlives the readers of what it says, and a full disk. */
+let serves = false;
+
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-  process.exit(exitCodes.ok.code);
+  if (serves) return;
+  // Nobody reads on (`waybeam history X | head`).
+  if (error.code === "EPIPE") process.exit(exitCodes.ok.code);
+  terminal.err(describeFailure(new CliError("failure", `can't write the output (${error.code})`)));
+  process.exit(exitCodes.failure.code);
 });
+// There is nobody left to tell, and what was asked for is still done.
+process.stderr.on("error", () => {});
 
 /** Under npm one Ctrl-C arrives twice, from the terminal and from npm; two within this time are one, ms. */
 const sameSignal = 1000;
@@ -31,8 +38,8 @@ const terminal: Terminal = {
   input: process.stdin,
   out: (text) =>
     new Promise((resolve) => {
-      if (process.stdout.write(text)) resolve();
-      else process.stdout.once("drain", resolve);
+      // Called also where the text can't be written, which stdout's listener deals with.
+      process.stdout.write(text, () => resolve());
     }),
   err: (text) => void process.stderr.write(text),
   outIsTty: process.stdout.isTTY === true,
@@ -111,6 +118,7 @@ async function startService(configFile: string | undefined, data?: string): Prom
   // Whoever names a data folder means the store in it.
   const config = data === undefined ? loaded.config : { ...loaded.config, store: { ...loaded.config.store, url: "" } };
   const { startApp } = await import("./app.ts");
+  serves = true;
   try {
     const app = await startApp(config, process.pid);
     const failed = app.failed.catch((error: unknown) => {

@@ -39,6 +39,24 @@ test("a level below the asked one is not written", () => {
   assert.deepEqual(output.written, []);
 });
 
+test("a line that can't be written is counted, and the log goes on with the next one", () => {
+  const written: string[] = [];
+  let full = true;
+  let lost = 0;
+  const write = (line: string, done: (error?: Error) => void) => {
+    if (full) return done(new Error("ENOSPC"));
+    written.push(line);
+    done();
+  };
+  const log = createLog("info", { write }, () => lost++);
+  log.info({}, "one");
+  log.info({}, "two");
+  full = false;
+  log.info({}, "three");
+  assert.equal(lost, 2);
+  assert.match(written.join(""), /^\{[^\n]*"message":"three"\}\n$/);
+});
+
 test("secrets are redacted wherever they stand in the first levels", () => {
   const output = lines(false);
   const log = createLog("info", output);

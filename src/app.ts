@@ -4,7 +4,14 @@ import { hashApiKey, makeApiKey, makeOperatorKey } from "./auth/api-key.ts";
 import { matchesTrackerSecret as matchesSecret } from "./auth/tracker-secret.ts";
 import { createMemoryBus } from "./bus/memory.ts";
 import type { Config } from "./config/index.ts";
-import { addCredentials, credentialsFile, reachedAt, readStored, updatePlaces } from "./credentials-file.ts";
+import {
+  addCredentials,
+  credentialsFile,
+  isOfThisMachine,
+  reachedAt,
+  readStored,
+  updatePlaces,
+} from "./credentials-file.ts";
 import { bootstrap } from "./domain/accounts.ts";
 import { type Expiry, ExpiryWatch } from "./domain/expiry.ts";
 import { bootstrapOperator, type OperatorKey } from "./domain/operator.ts";
@@ -28,6 +35,7 @@ import {
   createMetrics,
   createQuarantine,
   createTrace,
+  giveBackMemory,
   type Health,
   type MetricsRegistry,
   systemClock,
@@ -50,6 +58,8 @@ import { problemsOfBody } from "./wording/index.ts";
 export interface App {
   /** Address of the REST API, as a client on this machine reaches it. */
   readonly url: string;
+  /** The address that the REST API listens on, where others reach it by plain HTTP. */
+  readonly plainAt?: string;
   readonly devicePort: number;
   /** What the first start made: the owner's way in, known only now. */
   readonly created?: { readonly userName: string; readonly apiKey: string };
@@ -124,15 +134,7 @@ export async function rotateSecret(config: Config, pid: number): Promise<string>
 
 async function startParts(
   config: Config,
-  {
-    log,
-    metrics,
-    store,
-    clock,
-  }: Pick<HttpDeps, "log" | "clock"> & {
-    readonly metrics: MetricsRegistry;
-    readonly store: OpenedStore;
-  },
+  { log, metrics, store, clock }: { log: Log; metrics: MetricsRegistry; store: OpenedStore; clock: Clock },
 ): Promise<Omit<App, "failed">> {
   const ids = systemIds;
   const bus = createMemoryBus((error) => log.error({ error }, "a listener of the bus failed"));
@@ -194,6 +196,7 @@ async function startParts(
     await updatePlaces(config.data, { url, trackers: reachedAt(config.device.host, devicePort) });
     return {
       url,
+      ...(certificates.http === undefined && !isOfThisMachine(config.http.host) && { plainAt: config.http.host }),
       devicePort,
       ...(await introduction(config, store)),
       credentialsFile: credentialsFile(config.data),
@@ -244,13 +247,6 @@ async function certificatesOf(
     for (const one of stops) one();
   };
   return { http: await of(http.tls), device: await of(device.tls), stop };
-}
-
-/**
- * Gives back what loading and building left behind, before anybody can be kept waiting: some 15 MB that no collection would look for before the heap has doubled; it takes 0.1 s. The launcher allows it by `--expose-gc`; without that nothing happens.
- */
-function giveBackMemory(): void {
-  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }
 
 /** What sends SMS and e-mail, loaded only where it is configured: most services send none. */

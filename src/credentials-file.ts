@@ -1,5 +1,6 @@
 import { lstat, open, readFile, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { networkTest } from "./model/network.ts";
 
 /** What the command line needs to reach the service: as the first account's owner, and as the operator. */
 export interface StoredCredentials {
@@ -15,6 +16,11 @@ export interface StoredCredentials {
 export function reachedAt(host: string, port: number): string {
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
   return `${name.includes(":") ? `[${name}]` : name}:${port}`;
+}
+
+/** Whether only this machine reaches what listens on a host. */
+export function isOfThisMachine(host: string): boolean {
+  return host === "localhost" || networkTest("loopback")(host);
 }
 
 /** Where the credentials of a data folder are. */

@@ -4,7 +4,9 @@ import type { LoadedConfig } from "./config/index.ts";
 
 const { keepTicksFast } = await import("./observe/ticks.ts");
 void keepTicksFast();
+const { existsSync } = await import("node:fs");
 const { readFile } = await import("node:fs/promises");
+const { join } = await import("node:path");
 const { CliError, describeFailure, exitCodes } = await import("./cli/exit.ts");
 const { run } = await import("./cli/run.ts");
 const { systemClock } = await import("./observe/clock.ts");
@@ -117,6 +119,8 @@ async function startService(configFile: string | undefined, data?: string): Prom
   const loaded = await load(configFile, data);
   // Whoever names a data folder means the store in it.
   const config = data === undefined ? loaded.config : { ...loaded.config, store: { ...loaded.config.store, url: "" } };
+  if (config.store.url === "" && !existsSync(join(config.data, "waybeam.db")))
+    terminal.err(`Making the database in ${config.data} ...\n`);
   const { startApp } = await import("./app.ts");
   serves = true;
   try {

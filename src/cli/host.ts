@@ -36,6 +36,8 @@ export interface ConfigView {
 export interface Service {
   /** Address of the REST API, as a client on this machine reaches it. */
   readonly url: string;
+  /** The address that the REST API listens on, where others reach it by plain HTTP. */
+  readonly plainAt?: string;
   /** The port for trackers. */
   readonly devicePort: number;
   /** What the first start made; absent at later ones. */

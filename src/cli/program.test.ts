@@ -205,6 +205,9 @@ test("serve says once who may use it, and stops when it is told to", async () =>
   assert.match(err, /API key +secret/);
   const again = await waybeam(["serve"], { service, errIsTty: true });
   assert.doesNotMatch(again.err, /API key/);
+  assert.doesNotMatch(again.err, /plain HTTP/);
+  const open = await waybeam(["serve"], { service: { ...service, plainAt: "0.0.0.0" } });
+  assert.match(open.err, /plain HTTP on every address of this machine.*docs\/network\.md.*WAYBEAM_HTTP_HOST/s);
   const upgraded = await waybeam(["serve"], { service: { ...service, operatorKey: "wbo_x" }, errIsTty: true });
   assert.match(upgraded.err, /Operator key +wbo_x/);
   const piped = await waybeam(["serve"], { service: { ...service, created, operatorKey: "wbo_x" } });

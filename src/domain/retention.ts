@@ -132,7 +132,7 @@ export class Retention {
   #isHeld(): boolean {
     const held = !this.#context.clockTrust.mayDelete();
     if (held && !this.#held)
-      this.#context.log.warn({}, "nothing old is deleted until a device's report agrees with our own clock");
+      this.#context.log.info({}, "nothing old is deleted until a device's report agrees with our own clock");
     this.#held = held;
     return held;
   }

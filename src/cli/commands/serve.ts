@@ -43,7 +43,7 @@ export async function untilInterrupted(interrupted: AbortSignal, service: Servic
 
 /** What a started service says of itself: where things are, and, once, who may use it. Keys go to a terminal (`tty`) only: anything else is kept by somebody, a log for months. */
 export function startSummary(
-  { url, devicePort, created, operatorKey, credentialsFile }: Service,
+  { url, plainAt, devicePort, created, operatorKey, credentialsFile }: Service,
   tty: boolean,
 ): string {
   const places = `
@@ -51,7 +51,7 @@ Waybeam is running.
   REST API   ${url}/api   (documentation: ${url}/docs)
   Trackers   port ${devicePort}, TCP and UDP, every protocol
   Stop it with Ctrl-C.
-`;
+${plainAt === undefined ? "" : plainNote(plainAt)}`;
   if (!created && operatorKey === undefined) return `${places}\n`;
   const first = created ? "This is its first start. " : "";
   const made = [
@@ -72,5 +72,14 @@ ${first}Keep what follows, no key is shown again:
 ${keys.join("\n")}
 It is also in ${credentialsFile}, where the other commands find it.
 
+`;
+}
+
+/** Trackers and people come from other machines, so the service listens to all of them unless told otherwise; that keys cross the network in the clear is for the operator to know. */
+function plainNote(host: string): string {
+  const everywhere = host === "0.0.0.0" || host === "::" ? "every address of this machine" : host;
+  return `
+The API is plain HTTP on ${everywhere}: keys and tokens can be read on the way. For HTTPS see docs/network.md.
+To let only this machine use it, set WAYBEAM_HTTP_HOST=127.0.0.1.
 `;
 }

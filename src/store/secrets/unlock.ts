@@ -26,6 +26,7 @@ export interface SecretEngine {
 /** Settings that name the key that seals everything, and during a rotation the key that will. */
 const sealedBy = "sealedBy";
 const sealingBy = "sealingBy";
+/** The names of both. */
 export const sealingSettings = [sealedBy, sealingBy] as const;
 
 /** Makes the keys ready when the tables are up to date: seals what the present key has not sealed yet, and drops older keys. */

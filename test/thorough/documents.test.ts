@@ -16,6 +16,10 @@ const notRun: Readonly<Record<string, string>> = {
   "README.md: npm test": "each line takes minutes",
   "CONTRIBUTING.md: npm start": "some lines take minutes, others write into the checkout",
   "docs/alerts.md: waybeam alert follow": "it goes on until Ctrl-C",
+  "docs/install.md: npm start": "it goes on until Ctrl-C; readme.test.ts plays it",
+  "docs/install.md: cd /opt/waybeam": "it needs systemd, and changes the machine",
+  "docs/install.md: WAYBEAM_DATA=/var/lib/waybeam /opt/waybeam/waybeam device list": "it needs that installation",
+  "docs/install.md: docker build -t waybeam .": "it needs a container's runtime and its base image",
   "docs/network.md: WAYBEAM_HTTP_TLS_CERTIFICATE=/etc/letsencrypt/live/tracking.example/fullchain.pem":
     "it needs the certificate of a public name; tls.test.ts serves one of its own",
   "docs/network.md: WAYBEAM_HTTP_HOST=127.0.0.1 WAYBEAM_HTTP_TRUST_PROXY=loopback ./waybeam serve":
@@ -23,6 +27,10 @@ const notRun: Readonly<Record<string, string>> = {
   "docs/notices.md: waybeam recipient ask ops@example.com": "it needs a mail server; recipients.test.ts has one",
   "docs/postgresql.md: systemctl stop waybeam":
     "it needs systemd and a database server; move-store-service.test.ts moves a store",
+  "docs/restore.md: ./waybeam restore --replace ./monday": "it needs the service stopped; backup.test.ts restores",
+  "docs/upgrade.md: npm ci --omit=dev": "it changes the checkout",
+  "docs/upgrade.md: ./waybeam restore --replace ./before-upgrade":
+    "it needs the service stopped; backup.test.ts restores",
   "docs/storage.md: waybeam restore /backup/monday": "it needs the service stopped; backup.test.ts restores",
 };
 
@@ -34,6 +42,7 @@ waybeam group add Trucks --device 490154203237518
 echo '{"type":"Point","coordinates":[-74.0721,4.711],"radius":0.5}' >depot.geojson`,
   "docs/notices.md": `waybeam device add 490154203237518
 waybeam rule add Speed --type speedOver --set kmh=80 --device 490154203237518 --email ops@example.com`,
+  "docs/restore.md": "waybeam backup ./monday",
 };
 
 /** A shell that keeps its variables and functions from block to block, and ends at the first command that fails. */

@@ -127,14 +127,14 @@ describe("devices", () => {
       [{ id: "q", expires: "2026-02-30T00:00:00Z" }, "body/expires: must be an RFC 3339 date-time"],
       [{ id: "q", aliases: ["a", "a"] }, "body/aliases: must not have the same item twice"],
       [{ id: "q", milleageStart: -1 }, "body/milleageStart: must be >= 0"],
-      [{ id: "q", min: "call me" }, "body/min: must match"],
+      [{ id: "q", min: "call me" }, "body/min: must be a phone number"],
       [{ id: "q", protocols: ["telegraph"] }, "body/protocols/0: must be"],
       [{ id: "q", protocols: ["h02", "h02"] }, "body/protocols: must not have the same item twice"],
-      [{ id: "q", networks: ["10.0.0.0/33"] }, "body/networks/0: must match"],
-      [{ id: "q", networks: ["example.com"] }, "body/networks/0: must match"],
+      [{ id: "q", networks: ["10.0.0.0/33"] }, "body/networks/0: must be an IPv4 or IPv6 address or network"],
+      [{ id: "q", networks: ["example.com"] }, "body/networks/0: must be an IPv4 or IPv6 address or network"],
       [{ id: "q", networks: Array.from({ length: 17 }, (_, index) => `10.0.0.${index}`) }, "body/networks: must"],
       [{ id: "q", secret: "" }, "body/secret: must"],
-      [{ id: "q", secret: "a b" }, "body/secret: must match"],
+      [{ id: "q", secret: "a b" }, "body/secret: must be letters, digits and signs of ASCII"],
       [{ id: "q", secret: "x".repeat(129) }, "body/secret: must"],
     ];
     for (const [body, detail] of cases) {

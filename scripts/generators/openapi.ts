@@ -14,19 +14,22 @@ import {
   systemIds,
 } from "../../src/observe/index.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
+import { summaryOf } from "./api-summary.ts";
 import type { Generator } from "./generator.ts";
 
-/** The API's description, as a running service gives it at /openapi.json: the HTTP side is built over an empty store, and nothing listens. */
+/**
+ * What `/openapi.json` says in short, so that a review sees what a change means for clients: each call on a line, and each schema and parameter on a line. A running service
+ * gives the whole document; here the HTTP side is built over an empty store, and nothing listens.
+ */
 export const openApi: Generator = {
-  file: "docs/generated/openapi.json",
+  file: "docs/generated/api-calls.md",
   async render() {
     const log = createLog("silent");
     const directory = await mkdtemp(join(tmpdir(), "waybeam-openapi-"));
     try {
       const store = await openSqliteStore({ directory, log, pid: process.pid });
       try {
-        const document = await documentOver({ store, log });
-        return `${JSON.stringify(document, null, 2)}\n`;
+        return summaryOf(await documentOver({ store, log }));
       } finally {
         await store.close();
       }

@@ -38,8 +38,6 @@ interface Countries {
   readonly names: Readonly<Record<string, string>>;
   /** Everything that a country may be called, folded. */
   readonly known: ReadonlySet<string>;
-  /** The same as they are written. */
-  readonly written: readonly string[];
 }
 
 let loaded: Countries | undefined;
@@ -58,11 +56,9 @@ function load(): Countries {
   const names = byCode.map(([code, [name = code]]): [string, string] => [code, name]);
   const codes = Object.entries(getAlpha2Codes()).filter(([code]) => code !== notAssigned);
   const called = byCode.flatMap(([code, all]) => [...all, ofRuntime.of(code) ?? code]);
-  const written = [...new Set([...codes.flat(), ...called, ...alsoCalled])].toSorted();
   return {
     names: Object.freeze(Object.fromEntries(names.toSorted(([a], [b]) => (a < b ? -1 : 1)))),
-    written,
-    known: new Set(written.map(folded)),
+    known: new Set([...codes.flat(), ...called, ...alsoCalled].map(folded)),
   };
 }
 
@@ -86,9 +82,4 @@ function folded(text: string): string {
       // ISO's way to write an article: Bahamas (the).
       .replace(" (the)", "")
   );
-}
-
-/** Every code and English name that `isCountry` takes, as they are written. */
-export function everyCountryName(): readonly string[] {
-  return countries().written;
 }

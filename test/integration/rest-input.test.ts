@@ -40,6 +40,14 @@ describe("the API page", () => {
     const { body } = await get("/docs/static/swagger-initializer.js");
     assert.match(body, /"?validatorUrl"?: ?null/);
     assert.doesNotMatch(body, /validator\.swagger\.io/);
+    assert.match(body, /"?persistAuthorization"?: ?true/);
+    const page = (await get("/docs")).body;
+    assert.match(page, /<title>Waybeam API<\/title>/);
+    const [, icon = ""] = /rel="icon" type="image\/svg\+xml" href="\.?([^"]+)"/.exec(page) ?? [];
+    assert.equal(
+      (await get(icon.startsWith("/docs") ? icon : `/docs${icon}`)).headers["content-type"],
+      "image/svg+xml",
+    );
     assert.deepEqual((await get("/docs/json")).json(), rest.http.openApi());
   });
 

@@ -108,7 +108,13 @@ const moments = fc.oneof(
     .map((date) => date.toISOString()),
 );
 
-function texts({ format, pattern, minLength = 0, maxLength = 64 }: Schema): fc.Arbitrary<string> {
+function texts({ examples = [], ...schema }: Schema): fc.Arbitrary<string> {
+  const known = examples.filter((example) => typeof example === "string");
+  const any = anyTexts(schema);
+  return known.length === 0 ? any : fc.oneof(any, fc.constantFrom(...known));
+}
+
+function anyTexts({ format, pattern, minLength = 0, maxLength = 64 }: Schema): fc.Arbitrary<string> {
   if (format === "date-time") return moments;
   const long = maxLength <= 5000 ? ["x".repeat(maxLength)] : [];
   const any = fc.string({ unit: "grapheme", minLength, maxLength: Math.min(maxLength, Math.max(minLength, 40)) });

@@ -20,7 +20,7 @@ const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export function openApiCheck(document: object): Check {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addFormat("date-time", dateTime);
-  const closed = JSON.parse(JSON.stringify(document), (_key, value: unknown) => close(value)) as Json;
+  const closed = JSON.parse(JSON.stringify(inlined(document)), (_key, value: unknown) => close(value)) as Json;
   ajv.addSchema({ $id: "api", ...closed });
   // Of two templates that match, the one with fewer parameters is meant (OpenAPI 3.1, "Path Templating Matching").
   const parameters = (template: string) => template.split("{").length;
@@ -46,6 +46,35 @@ export function openApiCheck(document: object): Check {
         `${method} ${path} ${answer.status}: ${ajv.errorsText(validate.errors)}\n${body.slice(0, 500)}`,
       );
   };
+}
+
+/** The document with the parameters, the answers, and the schemas of bodies and answers where they are used, in place of references to them. */
+export function inlined<T extends object>(document: T): T {
+  const found = (value: unknown): unknown => {
+    const { $ref } = Object(value) as { readonly $ref?: string };
+    if ($ref === undefined) return value;
+    const parts = $ref.split("/").slice(1);
+    return parts.reduce<unknown>((holder, name) => Object(holder)[name], document);
+  };
+  const withSchemas = (holder: unknown) => {
+    const { content = {}, ...rest } = Object(found(holder));
+    const media = Object.entries(Object(content)).map(([type, one]) => [
+      type,
+      { ...Object(one), schema: found(Object(one).schema) },
+    ]);
+    return { ...rest, content: Object.fromEntries(media) };
+  };
+  const mapped = (value: unknown, change: (one: Record<string, unknown>) => unknown) =>
+    Object.fromEntries(Object.entries(Object(value)).map(([name, one]) => [name, change(Object(one))]));
+  const paths = mapped(Object(document).paths, (item) =>
+    mapped(item, ({ parameters, requestBody, responses, ...rest }) => ({
+      ...rest,
+      ...(parameters === undefined ? {} : { parameters: [parameters].flat().map(found) }),
+      ...(requestBody === undefined ? {} : { requestBody: withSchemas(requestBody) }),
+      responses: mapped(responses, withSchemas),
+    })),
+  );
+  return { ...document, paths };
 }
 
 function checkUnknown(method: string, url: string, { status, contentType, body }: Answered): void {

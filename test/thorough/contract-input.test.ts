@@ -4,6 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { parseInstant } from "../../src/contract/time.ts";
 import { admittedBy } from "../support/admitted-values.ts";
+import { inlined } from "../support/openapi.ts";
 import { endRest, operatorKey, type Rest, startRest } from "../support/rest.ts";
 import { damaged, type Schema } from "../support/schema-values.ts";
 
@@ -47,6 +48,10 @@ const exceptions: readonly (readonly [detail: RegExp, reason: string])[] = [
   ],
   [/body\/until: must be (in the future|at most 30 days ahead)/, "is compared with the clock"],
   [/geometry\/.*10000 positions/, "counts the positions of all rings"],
+  [
+    /must be (a country's ISO code|an ISO 3166-1 alpha-2|an IANA (time zone|name))/,
+    "stands in a list that a call gives",
+  ],
   [/body\/password: /, "a compact JWE for another key"],
   [/presentSecret/, "is compared with what is stored"],
 ];
@@ -74,7 +79,7 @@ after(() => endRest(rest));
 
 /** Calls with a body or a query, but for patches: what these are to be depends on the record (their results are checked as the bodies here). */
 function calls(): readonly Call[] {
-  const { paths } = rest.http.openApi() as { paths: Record<string, Record<string, Operation>> };
+  const { paths } = inlined(rest.http.openApi()) as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([method]) => method !== "patch" && method !== "delete")
@@ -174,7 +179,7 @@ test("what a query's schema admits is accepted, and each of its rules broken onc
 test("a patch of a field is taken where the body of a PUT with that value is, and no patch is a failure of the service", {
   timeout: 240_000,
 }, async () => {
-  const { paths } = rest.http.openApi() as { paths: Record<string, Record<string, Operation>> };
+  const { paths } = inlined(rest.http.openApi()) as { paths: Record<string, Record<string, Operation>> };
   for (const [path, { patch, put }] of Object.entries(paths)) {
     if (patch === undefined || put === undefined) continue;
     const call: Call = { ...patch, path, method: "PATCH" };

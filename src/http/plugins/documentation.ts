@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../../errors/catalogue.ts";
+import { KeptBytes } from "../kept-bytes.ts";
 import type { DocumentedRoute } from "./openapi.ts";
 import { sharedSchemas } from "./shared-schemas.ts";
 
@@ -13,7 +14,7 @@ const config = { permission: "public" } as const;
 const schema = { hide: true };
 
 /** Paths of the page and its parts, decoded and in lower case: no part can be asked for, and kept, under many names. */
-const partPath = /^\/docs(?:\/(?:json|yaml|static\/[\w.-]+)?)?$/;
+const partPath = /^\/docs(?:\/(?:json|yaml|static\/(?:theme\/)?[\w.-]+)?)?$/;
 
 /** Headers that are the connection's, or made anew by who sends the answer, and one that promises parts of files, which are sent whole. */
 const notPassedOn: ReadonlySet<string> = new Set([
@@ -49,10 +50,13 @@ type DocsPage = () => Promise<FastifyInstance>;
  * would let anybody who asks often and reads nothing take the whole memory.
  */
 export function documentationRoutes(app: FastifyInstance, { document, page }: ReturnType<typeof collectDocumentation>) {
-  let bytes: Promise<Buffer> | undefined;
-  app.get("/openapi.json", { config, schema }, async (_request, reply) => {
-    bytes ??= document().then((made) => Buffer.from(JSON.stringify(made)));
-    return reply.type("application/json; charset=utf-8").send(await bytes);
+  let made: Promise<Part> | undefined;
+  app.get("/openapi.json", { config, schema }, async (request, reply) => {
+    made ??= document().then((found) => ({
+      headers: { "content-type": "application/json; charset=utf-8" },
+      bytes: new KeptBytes(Buffer.from(JSON.stringify(found))),
+    }));
+    return sendPart(request, reply, await made);
   });
 
   const partOf = keptParts(page);
@@ -65,7 +69,7 @@ export function documentationRoutes(app: FastifyInstance, { document, page }: Re
 /** A file of the page, as its server answered. */
 interface Part {
   readonly headers: Readonly<Record<string, number | string | string[]>>;
-  readonly bytes: Buffer;
+  readonly bytes: KeptBytes;
 }
 
 /** Reads each part of the page once. Undefined: there is no such part. */
@@ -79,7 +83,7 @@ function keptParts(page: DocsPage): (path: string) => Promise<Part | undefined> 
     const passedOn = Object.entries(headers).flatMap(([name, value]) =>
       value === undefined || notPassedOn.has(name) ? [] : [[name, value] as const],
     );
-    return { headers: Object.fromEntries(passedOn), bytes: rawPayload };
+    return { headers: Object.fromEntries(passedOn), bytes: new KeptBytes(rawPayload) };
   }
 
   return async (path) => {
@@ -101,10 +105,15 @@ function pathOf({ url }: FastifyRequest): string {
   return decodeURIComponent(url.split("?", 1)[0] ?? "").toLowerCase();
 }
 
-function sendPart({ headers }: FastifyRequest, reply: FastifyReply, part: Part | undefined): FastifyReply {
+async function sendPart(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  part: Part | undefined,
+): Promise<FastifyReply> {
   if (part === undefined) throw new ApiError("notFound");
-  reply.headers(part.headers);
+  reply.headers(part.headers).header("vary", "accept-encoding");
   const { etag } = part.headers;
   if (etag !== undefined && headers["if-none-match"] === etag) return reply.code(304).send();
-  return reply.send(part.bytes);
+  const { coding, bytes } = await part.bytes.for(headers["accept-encoding"]);
+  return (coding === undefined ? reply : reply.header("content-encoding", coding)).send(bytes);
 }

@@ -1,7 +1,9 @@
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
-import Fastify, { type FastifyInstance, type RouteOptions } from "fastify";
+import Fastify, { type FastifyInstance, type FastifySchema, type RouteOptions } from "fastify";
+import { nameMark, pascal, withComponents } from "./components.ts";
 import { documented, lists } from "./documented.ts";
+import { nameOf } from "./schema-names.ts";
 import { sharedSchemas } from "./shared-schemas.ts";
 
 /** Version of the interface, not of the program: it grows with what clients must know. */
@@ -25,9 +27,49 @@ export async function documentationOf(routes: readonly DocumentedRoute[]): Promi
   await publishOpenApi(app);
   await showDocs(app);
   for (const { method, url, schema = {} } of routes)
-    app.route({ method, url, schema: documented(schema), handler: () => Promise.resolve(undefined) });
+    app.route({ method, url, schema: documented(named(schema)), handler: () => Promise.resolve(undefined) });
   await app.ready();
   return app;
+}
+
+/** A route's schema, in which each body, answer and parameter has the name that it gets in the document. */
+function named(schema: FastifySchema): FastifySchema {
+  const { params, querystring, headers, body, response } = schema;
+  return {
+    ...schema,
+    ...(params !== undefined && { params: namedFields(params) }),
+    ...(querystring !== undefined && { querystring: namedFields(querystring) }),
+    ...(headers !== undefined && { headers: namedFields(headers) }),
+    ...(body !== undefined && { body: marked(body) }),
+    ...(isRecord(response) && {
+      response: Object.fromEntries(Object.entries(response).map(([code, answer]) => [code, marked(answer)])),
+    }),
+  };
+}
+
+function marked(schema: unknown): unknown {
+  const name = nameOf(schema);
+  if (name !== undefined && isRecord(schema)) return { ...schema, [nameMark]: name };
+  if (!isRecord(schema) || !isRecord(schema.content)) return schema;
+  const content = Object.entries(schema.content).map(([type, media]) => [
+    type,
+    isRecord(media) ? { ...media, schema: marked(media.schema) } : media,
+  ]);
+  return { ...schema, content: Object.fromEntries(content) };
+}
+
+function namedFields(schema: unknown): unknown {
+  if (!isRecord(schema) || !isRecord(schema.properties)) return schema;
+  const owner = nameOf(schema) ?? "";
+  const fields = Object.entries(schema.properties).map(([name, field]) => [
+    name,
+    isRecord(field) ? { ...field, [nameMark]: `${owner}${pascal(name)}` } : field,
+  ]);
+  return { ...schema, properties: Object.fromEntries(fields) };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }
 
 /** The OpenAPI document of the routes that are registered after this. */
@@ -36,7 +78,13 @@ async function publishOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
-      info: { title: "Waybeam", version: apiVersion, description },
+      info: {
+        title: "Waybeam",
+        version: apiVersion,
+        description,
+        license: { name: "Apache 2.0", identifier: "Apache-2.0" },
+      },
+      servers: [{ url: "/", description: "The service that gives this document." }],
       components: {
         securitySchemes: {
           bearer: {
@@ -53,15 +101,19 @@ async function publishOpenApi(app: FastifyInstance): Promise<void> {
         },
       },
       tags: [
-        { name: "Authentication" },
-        { name: "Devices" },
+        { name: "Authentication", description: "Tokens for API keys, and the key that passwords are encrypted for." },
+        {
+          name: "Devices",
+          description: "Devices, their positions, commands and limits, and how their trackers report.",
+        },
         { name: "Alerts", description: "Rules that watch devices, zones, and who was told." },
-        { name: "Groups" },
-        { name: "Users" },
-        { name: "Account" },
+        { name: "Groups", description: "Groups of devices, by which users see devices and rules watch them." },
+        { name: "Users", description: "The people and programs of an account, their rights and their API keys." },
+        { name: "Account", description: "What an account may use and uses, and its old positions." },
         { name: "Operation", description: "For those who run the service." },
       ],
     },
+    transformObject: (made) => withComponents("openapiObject" in made ? { ...made.openapiObject } : {}),
     refResolver: { buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`) },
   });
 }
@@ -80,11 +132,27 @@ const pagePolicy = {
   "script-src-attr": "'none'",
 };
 
+/** A place on a map, and the waves that it sends. */
+const icon = {
+  filename: "waybeam.svg",
+  rel: "icon",
+  sizes: "any",
+  type: "image/svg+xml",
+  content: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" width="32" height="32">
+<g fill="none" stroke="#38bdf8" stroke-width="2.5" stroke-linecap="round">
+<circle cx="16" cy="16" r="3.5" fill="#38bdf8"/>
+<path d="M9.5 9.5a9 9 0 0 0 0 13M22.5 9.5a9 9 0 0 1 0 13M5 5a15.5 15.5 0 0 0 0 22M27 5a15.5 15.5 0 0 1 0 22"/>
+</g></svg>
+`,
+};
+
 /** The page at /docs. Without `validatorUrl` it would send the document's address to a stranger's validator. */
 async function showDocs(app: FastifyInstance): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: "/docs",
     staticCSP: pagePolicy,
-    uiConfig: { deepLinking: true, validatorUrl: null },
+    uiConfig: { deepLinking: true, persistAuthorization: true, validatorUrl: null },
+    theme: { title: "Waybeam API", favicon: [icon] },
+    logo: { type: icon.type, content: Buffer.from(icon.content) },
   });
 }

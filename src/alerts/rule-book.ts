@@ -2,7 +2,7 @@ import { type PreparedZone, prepareZone } from "../geo/zone.ts";
 import { ZoneIndex } from "../geo/zone-index.ts";
 import type { AccountWording } from "../model/alert.ts";
 import { type AlertRule, zonesOf } from "../model/alert-rule.ts";
-import type { Geofence } from "../model/geofence.ts";
+import { type Geofence, positionsOf } from "../model/geofence.ts";
 import type { Group } from "../model/group.ts";
 import type { AlertRuleStore, GeofenceStore } from "../ports/alert-store.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -47,7 +47,9 @@ interface Watched {
 }
 
 interface KnownZone extends NamedZone {
-  readonly geofence: Geofence;
+  readonly description: string | null;
+  readonly modification: number;
+  readonly corners: number;
   readonly prepared: PreparedZone;
 }
 
@@ -110,9 +112,8 @@ export class AccountRules {
         groups: rule.groups.flatMap((id) => members.get(id) ?? []),
       });
     }
-    for (const { geofence } of this.zones.values())
-      bytes +=
-        leastBytes + geofence.name.length + (geofence.description?.length ?? 0) + cornersOf(geofence) * cornerBytes;
+    for (const { name, description, corners } of this.zones.values())
+      bytes += leastBytes + name.length + (description?.length ?? 0) + corners * cornerBytes;
     this.rules = [...watched.keys()];
     this.broken = broken;
     this.#ownBytes = bytes;
@@ -179,7 +180,7 @@ function sameZones(before: AccountRules, geofences: readonly Geofence[]): boolea
   if (before.zones.size !== geofences.length) return false;
   return geofences.every(({ id, modification, name }, index) => {
     const zone = before.zones.get(id);
-    return zone?.index === index && zone.geofence.modification === modification && zone.name === name;
+    return zone?.index === index && zone.modification === modification && zone.name === name;
   });
 }
 
@@ -190,8 +191,13 @@ function knownZones(
   return new Map(
     geofences.map((geofence, index) => {
       const old = before?.get(geofence.id);
-      const prepared = old?.geofence.modification === geofence.modification ? old.prepared : prepareZone(geofence.zone);
-      return [geofence.id, { geofence, prepared, index, name: geofence.name }];
+      const { id, name, description, modification } = geofence;
+      // The zone of one that is as before is not read out of its text again.
+      const ready =
+        old?.modification === modification
+          ? old
+          : { prepared: prepareZone(geofence.zone), corners: positionsOf(geofence.zone) };
+      return [id, { name, description, modification, index, prepared: ready.prepared, corners: ready.corners }];
     }),
   );
 }
@@ -199,11 +205,6 @@ function knownZones(
 function sightOf(zones: ReadonlyMap<string, KnownZone>): AccountSight {
   const prepared = [...zones.values()].map((zone) => zone.prepared);
   return new AccountSight(prepared, new ZoneIndex(prepared.map((one) => ({ prepared: one }))));
-}
-
-function cornersOf({ zone }: Geofence): number {
-  if (zone.kind === "circle") return 1;
-  return zone.kind === "route" ? zone.line.length : zone.rings.reduce((sum, ring) => sum + ring.length, 0);
 }
 
 interface Entry {

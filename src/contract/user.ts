@@ -14,9 +14,9 @@ import {
   NullableInteger,
   NullableList,
   NullableText,
-  NullableTexts,
   PathId,
   reference,
+  Texts,
 } from "./schema.ts";
 
 const settableExample = {
@@ -60,7 +60,7 @@ const viewed = {
   message: NullableText(),
   disabled: Type.Boolean(),
   disabledMessage: NullableText(),
-  tags: NullableTexts(),
+  tags: Texts({ description: "For the caller's own use." }),
   privileges: Type.Array(Type.String(), { description: privileges }),
   group: NullableText({ description: group }),
   deviceId: NullableText({ description: deviceId }),

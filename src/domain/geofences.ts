@@ -2,9 +2,10 @@ import { fewPositions, GeofenceBody, type GeofenceView, mostPositions } from "..
 import type { PatchRequest } from "../contract/patch.ts";
 import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
-import { geoJsonOfZone, zoneOfGeoJson } from "../geo/geojson.ts";
+import { zoneOfGeoJson } from "../geo/geojson.ts";
+import { geometryOfZone, geometryTextOf } from "../geo/geometry-text.ts";
 import type { User } from "../model/account.ts";
-import { type Geofence, positionsOf, type Zone } from "../model/geofence.ts";
+import { type Geofence, type GeofenceText, positionsOf, type Zone } from "../model/geofence.ts";
 import type { GeofenceFields, GeofenceStore, ReadPositions } from "../ports/alert-store.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -30,7 +31,7 @@ export interface ChangedGeofence {
  */
 export interface Geofences {
   /** In the order of their making. */
-  page(caller: User, ask: PageAsk): Promise<Listed<Geofence>>;
+  page(caller: User, ask: PageAsk): Promise<Listed<GeofenceText>>;
   find(caller: User, id: string): Promise<Geofence>;
   /** @throws ApiError `invalidInput`, `geofenceLimit` */
   create(caller: User, body: GeofenceBody): Promise<ChangedGeofence>;
@@ -63,15 +64,20 @@ const shownFields: readonly string[] = ["id", "creation", "modification"];
 
 /** A geofence as the API shows it. */
 export function geofenceView({ id, name, description, zone, creation, modification }: Geofence): GeofenceView {
-  const { geometry, properties } = geoJsonOfZone(zone);
   return {
     id,
     name,
     description,
-    geometry: { ...geometry, coordinates: [...geometry.coordinates], ...properties },
+    geometry: geometryOfZone(zone),
     creation: formatInstant(creation),
     modification: formatInstant(modification),
   };
+}
+
+/** The same as JSON text, of a zone whose text is not read. */
+export function geofenceJson({ zoneText, id, name, description, creation, modification }: GeofenceText): string {
+  const times = { creation: formatInstant(creation), modification: formatInstant(modification) };
+  return `${JSON.stringify({ id, name, description }).slice(0, -1)},"geometry":${geometryTextOf(zoneText)},${JSON.stringify(times).slice(1)}`;
 }
 
 /** The geofences over their store. */

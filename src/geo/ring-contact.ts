@@ -50,7 +50,12 @@ class Sweep {
       const [x1, y1] = corners[corner] ?? [0, 0];
       const [x2, y2] = corners[corner + 1] ?? [0, 0];
       const edge = this.#edges.push({ ring, corner }) - 1;
-      this.#ends.set(x1 < x2 || (x1 === x2 && y1 < y2) ? [x1, y1, x2, y2] : [x2, y2, x1, y1], edge * 4);
+      const forward = x1 < x2 || (x1 === x2 && y1 < y2);
+      const at = edge * 4;
+      this.#ends[at] = forward ? x1 : x2;
+      this.#ends[at + 1] = forward ? y1 : y2;
+      this.#ends[at + 2] = forward ? x2 : x1;
+      this.#ends[at + 3] = forward ? y2 : y1;
       this.#next[edge] = corner + 2 < corners.length ? edge + 1 : first;
     }
   }
@@ -83,11 +88,16 @@ class Sweep {
   }
 
   #sorted(): Int32Array {
-    const events = new Int32Array(this.#next.length * 2);
-    for (let event = 0; event < events.length; event++) events[event] = event;
+    const events = Int32Array.from({ length: this.#next.length * 2 }, (_, event) => event);
+    // Side by side: the comparison is most of what a large zone costs.
+    const longitudes = Float64Array.from(events, (event) => this.#x(event));
+    const latitudes = Float64Array.from(events, (event) => this.#y(event));
     return events.sort(
       (left, right) =>
-        this.#x(left) - this.#x(right) || this.#y(left) - this.#y(right) || (left & 1) - (right & 1) || left - right,
+        (longitudes[left] ?? 0) - (longitudes[right] ?? 0) ||
+        (latitudes[left] ?? 0) - (latitudes[right] ?? 0) ||
+        (left & 1) - (right & 1) ||
+        left - right,
     );
   }
 

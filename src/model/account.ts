@@ -45,7 +45,7 @@ export interface User {
   readonly disabled: boolean;
   readonly disabledMessage: string | null;
   /** Null: not set. */
-  readonly tags: { readonly [name: string]: string } | null;
+  readonly tags: { readonly [name: string]: string };
   /** Null: not set, so none. `holds` asks for one. */
   readonly privileges: readonly string[] | null;
   readonly group: string | null;

@@ -35,6 +35,12 @@ export function positionsOf(zone: Zone): number {
   return zone.kind === "route" ? zone.line.length : zone.rings.reduce((sum, ring) => sum + ring.length, 0);
 }
 
+/** A geofence whose zone is still the text that was stored: to show it, nothing of it need be read. */
+export interface GeofenceText extends Omit<Geofence, "zone"> {
+  /** A `Zone` as JSON. */
+  readonly zoneText: string;
+}
+
 /** A named zone of an account. */
 export interface Geofence {
   readonly key: number;

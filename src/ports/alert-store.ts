@@ -1,7 +1,7 @@
 import type { Alert, AlertAct, AlertHandling, AlertState } from "../model/alert.ts";
 import type { AlertRule, AlertRuleFields, AlertType } from "../model/alert-rule.ts";
 import type { DeviceKey } from "../model/device.ts";
-import type { Geofence } from "../model/geofence.ts";
+import type { Geofence, GeofenceText } from "../model/geofence.ts";
 import type { Notice, NoticeChannel, NoticeState } from "../model/notice.ts";
 import type { Page, PageAsk } from "./pages.ts";
 
@@ -16,7 +16,7 @@ export interface GeofenceStore {
   /** All of an account, in the order of their making. */
   list(accountKey: number): Promise<readonly Geofence[]>;
   /** Of an account, in the order of their making. */
-  page(accountKey: number, ask: PageAsk): Promise<Page<Geofence>>;
+  page(accountKey: number, ask: PageAsk): Promise<Page<GeofenceText>>;
   /** Positions of the account's zones that have more than `few`, all together. `besides`: the key of a geofence that does not count. */
   positions(accountKey: number, few: number, besides?: number): Promise<number>;
   /** Those of the ids, in the order of their making. */

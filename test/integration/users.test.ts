@@ -41,7 +41,7 @@ const unset = {
   message: null,
   disabled: false,
   disabledMessage: null,
-  tags: null,
+  tags: {},
   privileges: [],
   group: null,
   deviceId: null,
@@ -240,6 +240,15 @@ describe("users", () => {
 });
 
 describe("patches of users", () => {
+  test("a tag is added to a user without tags", async () => {
+    const { id, tags } = await create();
+    const operations = [{ op: "add", path: "/tags/a", value: "b" }];
+    const patched = await rest.call("PATCH", `/api/users/${id}`, { token, body: operations });
+    assert.deepEqual([tags, patched.status, patched.json.tags], [{}, 200, { a: "b" }]);
+    const cleared = await rest.call("PATCH", `/api/users/${id}`, { token, body: [{ op: "remove", path: "/tags" }] });
+    assert.deepEqual([cleared.status, cleared.json.tags], [200, {}]);
+  });
+
   test("all or nothing, checked like a PUT, and only what can be set", async () => {
     const user = await create(everything);
     const path = `/api/users/${user.id}`;
@@ -325,7 +334,8 @@ describe("patches of users", () => {
       fc.asyncProperty(fields, async (value) => {
         const sent = { ...value, expires: null, deviceId: null, email: body().email };
         const user = await create(sent);
-        assert.deepEqual(fieldsOf(user), { ...sent, privileges: sent.privileges ?? [], password: null });
+        const shown = { ...sent, tags: sent.tags ?? {}, privileges: sent.privileges ?? [], password: null };
+        assert.deepEqual(fieldsOf(user), shown);
         const read = (await rest.call("GET", `/api/users/${user.id}`, { token })).json;
         assert.deepEqual(fieldsOf(read), fieldsOf(user));
         assert.equal((await rest.call("DELETE", `/api/users/${user.id}`, { token })).status, 200);

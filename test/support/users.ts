@@ -15,7 +15,7 @@ export function userOf(fields: Partial<User> = {}): User {
     message: null,
     disabled: false,
     disabledMessage: null,
-    tags: null,
+    tags: {},
     privileges: null,
     group: null,
     deviceId: null,

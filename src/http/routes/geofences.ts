@@ -3,12 +3,12 @@ import { DoneAnswer } from "../../contract/device.ts";
 import { GeofenceAnswer, GeofenceBody, GeofencePath, GeofencesAnswer } from "../../contract/geofence.ts";
 import { PageQuery } from "../../contract/page.ts";
 import { PatchRequest } from "../../contract/patch.ts";
-import { geofenceView } from "../../domain/geofences.ts";
+import { geofenceJson, geofenceView } from "../../domain/geofences.ts";
 import type { App } from "../app.ts";
 import { call } from "../call.ts";
 import { checkerOf } from "../check.ts";
 import { answer, callerOf } from "../envelope.ts";
-import { jsonOf, pageAnswer } from "../list-answer.ts";
+import { pageAnswer } from "../list-answer.ts";
 import type { Services } from "../services.ts";
 
 const path = "/api/geofences/:geofenceId";
@@ -42,7 +42,7 @@ function listRoute(app: FastifyInstance, services: Services): void {
         name: "geofences",
         scope: ["geofences", user.accountKey],
         read: (ask) => geofences.page(user, ask),
-        text: jsonOf(geofenceView),
+        text: geofenceJson,
         place: Number,
       });
     },

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import { type Geofence, positionsOf } from "../../model/geofence.ts";
+import { type Geofence, type GeofenceText, positionsOf, type Zone } from "../../model/geofence.ts";
 import type { GeofenceFields, GeofenceStore, ReadPositions } from "../../ports/alert-store.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import type { GeofenceRow, Schema } from "../schema.ts";
@@ -11,17 +11,36 @@ import { allByKey, bytesOf, existingIds, pageByKey, someByKey } from "./pages.ts
 /** Zones of one question of a list: each may have 10,000 corners, some 400 KB. */
 const listRows = 25;
 
-function geofenceOf(row: GeofenceRow): Geofence {
-  return {
-    key: row.key,
-    id: row.id,
-    accountKey: row.account,
-    name: row.name,
-    description: row.description,
-    zone: written(row.zone),
-    creation: row.creation,
-    modification: row.modification,
+/** Texts of the zones of geofences that were read. */
+const texts = new WeakMap<Geofence, string>();
+
+/** The zone is read out of its text when somebody first asks for it: 20 large ones take some 80 ms, and most of who asks for a geofence wants its name. */
+function geofenceOf(row: GeofenceRow, known?: Zone): Geofence {
+  let zone = known;
+  const geofence: Geofence = {
+    ...namesOf(row),
+    get zone() {
+      zone ??= written<Zone>(row.zone);
+      return zone;
+    },
   };
+  texts.set(geofence, row.zone);
+  return geofence;
+}
+
+function namesOf({ key, id, account, name, description, creation, modification }: GeofenceRow): Omit<Geofence, "zone"> {
+  return { key, id, accountKey: account, name, description, creation, modification };
+}
+
+function geofenceTextOf(row: GeofenceRow): GeofenceText {
+  return { ...namesOf(row), zoneText: row.zone };
+}
+
+/** A geofence with the text of its zone: two large texts are compared in no time. */
+function withText(geofence: Geofence): GeofenceText {
+  const { key, id, accountKey, name, description, creation, modification } = geofence;
+  const zoneText = texts.get(geofence) ?? JSON.stringify(geofence.zone);
+  return { key, id, accountKey, name, description, creation, modification, zoneText };
 }
 
 type Columns = Pick<GeofenceRow, "name" | "description" | "zone" | "positions">;
@@ -46,7 +65,7 @@ export class GeofenceRows implements GeofenceStore {
         .values({ ...columnsOf(fields), id, account: accountKey, creation: now, modification: now })
         .returningAll()
         .executeTakeFirstOrThrow();
-      return geofenceOf(row);
+      return geofenceOf(row, fields.zone);
     });
   }
 
@@ -57,17 +76,17 @@ export class GeofenceRows implements GeofenceStore {
 
   async list(accountKey: number): Promise<readonly Geofence[]> {
     const own = this.#database.selectFrom("geofence").selectAll().where("account", "=", accountKey);
-    return (await allByKey(own, listRows)).map(geofenceOf);
+    return (await allByKey(own, listRows)).map((row) => geofenceOf(row));
   }
 
-  async page(accountKey: number, ask: PageAsk): Promise<Page<Geofence>> {
+  async page(accountKey: number, ask: PageAsk): Promise<Page<GeofenceText>> {
     const sizes = this.#database
       .selectFrom("geofence")
       .select(["key", bytesOf("name", "description", "zone").as("bytes")])
       .where("account", "=", accountKey);
     const rows = this.#database.selectFrom("geofence").selectAll().where("account", "=", accountKey);
     const page = await pageByKey(sizes, rows, ask);
-    return { rows: page.rows.map(geofenceOf), more: page.more };
+    return { rows: page.rows.map(geofenceTextOf), more: page.more };
   }
 
   positions(accountKey: number, few: number, besides = 0): Promise<number> {
@@ -76,7 +95,9 @@ export class GeofenceRows implements GeofenceStore {
 
   async some(accountKey: number, ids: readonly string[]): Promise<readonly Geofence[]> {
     const own = this.#database.selectFrom("geofence").selectAll().where("account", "=", accountKey);
-    return (await someByKey(ids, listRows, (some) => own.where("id", "in", some).execute())).map(geofenceOf);
+    return (await someByKey(ids, listRows, (some) => own.where("id", "in", some).execute())).map((row) =>
+      geofenceOf(row),
+    );
   }
 
   existing(accountKey: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
@@ -101,14 +122,14 @@ export class GeofenceRows implements GeofenceStore {
       const stored = transaction.selectFrom("geofence").selectAll().where("key", "=", key).forNoKeyUpdate();
       const before = await stored.executeTakeFirst();
       if (before === undefined) return undefined;
-      checkAsRead(geofenceOf(before), read?.geofence);
+      checkAsRead(geofenceTextOf(before), read && withText(read.geofence));
       const row = await transaction
         .updateTable("geofence")
         .set({ ...columnsOf(fields), modification: now })
         .where("key", "=", key)
         .returningAll()
         .executeTakeFirst();
-      return row && geofenceOf(row);
+      return row && geofenceOf(row, fields.zone);
     });
   }
 

@@ -21,11 +21,6 @@ export function optionalList(text: string): readonly string[] | null {
   return text === "null" ? null : stringList(text);
 }
 
-/** A column of JSON text as a map of strings, or null where it was never set. */
-export function optionalMap(text: string): { readonly [name: string]: string } | null {
-  return text === "null" ? null : stringMap(text);
-}
-
 /** A column of JSON text that this program alone writes: it is what was written, so `T` is what its writer took. */
 export function written<T>(text: string): T {
   return JSON.parse(text);

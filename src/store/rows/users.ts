@@ -6,7 +6,7 @@ import type { NewUser, ResultsDelta, Usage, UsageDelta, UserFields, UserStore } 
 import type { NewUserRow, Schema, UserRow } from "../schema.ts";
 import { checkAsRead } from "./as-read.ts";
 import { dayBefore } from "./days.ts";
-import { optionalList, optionalMap } from "./json-columns.ts";
+import { optionalList, stringMap } from "./json-columns.ts";
 import { allByKey, bytesOf, pageByKey } from "./pages.ts";
 
 /** Stands before every day in the order of texts: the sum of the days that were put together. */
@@ -27,7 +27,7 @@ export function userOf(row: UserRow): User {
     message: row.message,
     disabled: row.disabled !== 0,
     disabledMessage: row.disabled_message,
-    tags: optionalMap(row.tags),
+    tags: stringMap(row.tags),
     privileges: optionalList(row.privileges),
     group: row.group_name,
     deviceId: row.device_id,

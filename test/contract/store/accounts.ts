@@ -157,7 +157,7 @@ export function accountContract(store: () => Store): void {
         ...userFields(account.key, { email, name: "Neu", expires: 5 }),
         passwordHash: undefined,
       };
-      const kept = { ...user, email, name: "Neu", expires: 5, tags: null, modification: now + 1 };
+      const kept = { ...user, email, name: "Neu", expires: 5, tags: {}, modification: now + 1 };
       assert.deepEqual(await store().users.replace(user.key, fields, now + 1), kept);
       assert.deepEqual(await store().users.findByKey(user.key), kept);
       assert.deepEqual(await store().users.findByEmail(email), kept);

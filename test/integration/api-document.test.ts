@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { endRest, type Rest, startRest } from "../support/rest.ts";
 
 interface Holder {
   readonly $ref?: string;
-  readonly content?: Readonly<Record<string, { readonly schema: { readonly $ref?: string } }>>;
+  readonly content?: Readonly<
+    Record<string, { readonly schema: { readonly $ref?: string }; readonly example?: unknown }>
+  >;
 }
 interface Operation {
   readonly operationId: string;
@@ -42,6 +45,20 @@ test("the document says each failure, body, answer and parameter once, and refer
     for (const { schema } of Object.values(requestBody?.content ?? {}))
       assert.ok(schema.$ref !== undefined, operationId);
   }
+});
+
+test("each answer of the document has an example, which its schema admits", () => {
+  const validators = new Ajv2020({ strict: false, formats: { "date-time": true } });
+  validators.addSchema({ ...document, $id: "api" });
+  for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item)))
+    for (const [code, { content = {} }] of Object.entries(operation.responses))
+      for (const { schema, example } of Object.values(content)) {
+        const what = `${operation.operationId} ${code}`;
+        assert.ok(example !== undefined, what);
+        if (schema.$ref === undefined) continue;
+        const validate = validators.getSchema(`api${schema.$ref}`);
+        assert.ok(validate?.(example), `${what}: ${validators.errorsText(validate?.errors)}`);
+      }
 });
 
 test("the document names its licence and its server, and describes all tags", () => {

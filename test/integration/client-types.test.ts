@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { copyFile, writeFile } from "node:fs/promises";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
@@ -12,6 +12,40 @@ import { dataFolder, removeFolder } from "../support/service.ts";
 
 const root = join(import.meta.dirname, "../..");
 const program = "every-call.ts";
+const examplesFile = join(root, "src/http/plugins/answer-examples.json");
+
+/** Names of fields whose values are keys or long, and what stands for them. */
+const secrets: Readonly<Record<string, string>> = {
+  token: "<TOKEN>",
+  apiKey: "<API_KEY>",
+  n: "<MODULUS>",
+  kid: "<THUMBPRINT>",
+};
+/** Entries of a map that an example shows: there are hundreds of countries and zones. */
+const shownEntries = 2;
+
+/** An answer as an example: with the same ids and moments in every run. */
+function exampleOf(answer: unknown): unknown {
+  const ids = new Map<string, string>();
+  const text = JSON.stringify(answer).replaceAll(
+    /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g,
+    (id) => {
+      const known = ids.get(id) ?? `019ab301-52f7-7c90-9a1e-${String(ids.size + 1).padStart(12, "0")}`;
+      ids.set(id, known);
+      return known;
+    },
+  );
+  return JSON.parse(text, (name, value: unknown) => {
+    if (name === "apiUsage" || name === "apiDailyUsage") return 7;
+    if ((name === "countries" || name === "timeZones") && typeof value === "object")
+      return Object.fromEntries(Object.entries(Object(value)).slice(0, shownEntries));
+    if (typeof value !== "string") return value;
+    if (Object.hasOwn(secrets, name)) return secrets[name];
+    return value
+      .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "2026-11-21T10:29:00.000Z")
+      .replaceAll(/[\w-]+@example\.com/g, "owner@example.com");
+  });
+}
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
@@ -71,6 +105,7 @@ test("types made from the document compile with a program that uses every call, 
     ),
   );
   const made = new Set<string>();
+  const answered = new Map<string, unknown>();
   const { everyCall } = await import(join(folder, program));
   await everyCall(
     async (id: string, token: string | undefined, { path = {}, query, header, body }: Sent) => {
@@ -87,9 +122,19 @@ test("types made from the document compile with a program that uses every call, 
         ...(header === undefined ? {} : { headers: header }),
       });
       assert.ok(answer.status < 300, `${id}: ${answer.status} ${answer.body}`);
+      answered.set(id, answer.json);
       return answer.json ?? answer.body;
     },
     { ...rest.owner, operatorKey, code: () => /this code: (\d{8})/.exec(lastMail)?.[1] ?? "" },
   );
   assert.deepEqual([...calls.keys()].toSorted(), [...made].toSorted());
+
+  // The program's only recipient can't be deleted; the answer would be the same.
+  answered.set("deleteRecipient", answered.get("deleteDevice"));
+  // The examples of answers are what this program was answered. To take them over: SAVE_EXAMPLES=1.
+  const shown = Object.fromEntries(
+    [...answered].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([id, answer]) => [id, exampleOf(answer)]),
+  );
+  if (process.env.SAVE_EXAMPLES === "1") await writeFile(examplesFile, `${JSON.stringify(shown, null, 2)}\n`);
+  assert.deepEqual(shown, JSON.parse(await readFile(examplesFile, "utf8")));
 });

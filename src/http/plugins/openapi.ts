@@ -3,6 +3,7 @@ import swaggerUi from "@fastify/swagger-ui";
 import Fastify, { type FastifyInstance, type FastifySchema, type RouteOptions } from "fastify";
 import { nameMark, pascal, withComponents } from "./components.ts";
 import { documented, lists } from "./documented.ts";
+import { withExamples } from "./examples.ts";
 import { nameOf } from "./schema-names.ts";
 import { sharedSchemas } from "./shared-schemas.ts";
 
@@ -113,7 +114,7 @@ async function publishOpenApi(app: FastifyInstance): Promise<void> {
         { name: "Operation", description: "For those who run the service." },
       ],
     },
-    transformObject: (made) => withComponents("openapiObject" in made ? { ...made.openapiObject } : {}),
+    transformObject: (made) => withExamples(withComponents("openapiObject" in made ? { ...made.openapiObject } : {})),
     refResolver: { buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`) },
   });
 }

@@ -52,6 +52,7 @@ const suites: Readonly<Record<string, readonly string[]>> = {
 /** Runs test files on a server; gives the exit code of the runner. */
 async function run(files: readonly string[]): Promise<number> {
   const server = await PostgresServer.start({ fsync: true, settings: [["max_connections", "200"]] });
+  await server.makeTemplate();
   const child = spawn(join(root, "scripts/test"), files, {
     stdio: "inherit",
     env: { ...process.env, TEST_POSTGRES: server.url("postgres") },

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { atEnd, closedAtEnd } from "./at-end.ts";
+import { template } from "./postgres.ts";
 
 /*
  * Which engine keeps what the services of a test store. Tests know folders only. Each folder stands for an embedded store, or for a database of the PostgreSQL server whose address
@@ -32,7 +33,7 @@ async function makeDatabase(long: string): Promise<string> {
   const name = long.slice(0, 63);
   const exists = await ask(server, `select from pg_database where datname = '${name}'`);
   if (exists.length === 0) {
-    await ask(server, `create database ${name}`);
+    await ask(server, `create database ${name} template ${template}`);
     atEnd(() => ask(server, `drop database ${name} with (force)`));
   }
   const url = new URL(server);

@@ -5,7 +5,7 @@ import { type AlertRule, worksWithout } from "../model/alert-rule.ts";
 import { type ConditionJudge, conditionJudge } from "./conditions.ts";
 import { type Judge, noZone } from "./judge.ts";
 import type { Calm } from "./machine.ts";
-import { judgeOf, ruleTypes, tellsOfMs } from "./rules/index.ts";
+import { judgeOf, ruleTypes } from "./rules/index.ts";
 import { Schedule } from "./schedule.ts";
 import { comesWithPosition } from "./values.ts";
 
@@ -18,8 +18,6 @@ export interface CompiledRule {
   readonly momentary: boolean;
   /** It looks at sums over the whole history. */
   readonly sums: boolean;
-  /** How long before an alert with these facts its event may have begun, ms. */
-  readonly tellsOfMs: (facts: AlertFacts) => number;
   readonly judge: Judge<AnyAlertFacts>;
   /** The present names of the rule's zones. */
   readonly zoneNames: readonly string[];
@@ -89,7 +87,6 @@ export function compileRule(
     clock: type.clock,
     momentary: type.momentary,
     sums: type.sums === true || namesSum(rule),
-    tellsOfMs: (facts) => tellsOfMs(rule.type, rule.parameters, facts),
     judge: judgeOf(rule.type, rule.parameters, {
       rearmAt,
       zones: zones.map((zone) => zone?.index ?? noZone),

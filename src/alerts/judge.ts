@@ -1,4 +1,3 @@
-import type { AlertFacts } from "../model/alert.ts";
 import type { AlertFactsOf } from "../model/alert-facts.ts";
 import type { AlertParameters, AlertType } from "../model/alert-rule.ts";
 import { type Anchor, noTotals, type Totals } from "../model/location.ts";
@@ -116,11 +115,6 @@ export interface RuleType<T extends AlertType> {
   check(parameters: AlertParameters[T]): readonly string[];
   /** What it needs in readings to find anything, as a sentence, where that is not plain from its parameters. */
   needs?(parameters: AlertParameters[T]): string;
-  /**
-   * How long before an alert with these facts its event may have begun, ms. Absent: the event begins with the alert. If a review finds an event that began within this time
-   * before an alert, the alert told of that event.
-   */
-  tellsOfMs?(parameters: AlertParameters[T], facts: AlertFacts): number;
   /** Made once for each rule, so that its closures hold what can be worked out before. */
   judge(parameters: AlertParameters[T], setup: JudgeSetup): Judge<AlertFactsOf[T]>;
 }

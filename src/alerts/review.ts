@@ -60,8 +60,6 @@ export interface ReviewSetup {
 /** Takes episodes as a fold finds them. */
 class Episodes implements Finder {
   readonly list: Episode[];
-  /** Those behind which only late records came so far. */
-  #open: Episode[] = [];
   /** The last of each rule. */
   readonly #last: Map<number, Episode>;
   readonly #places: ReadonlyMap<CompiledRule, number>;
@@ -84,21 +82,13 @@ class Episodes implements Finder {
     );
   }
 
-  /** A record follows that had not come late. */
-  passed(time: number): void {
-    for (const episode of this.#open) episode.next = time;
-    if (this.#open.length > 0) this.#open = [];
-  }
-
   raised(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void {
     const end = rule.momentary ? time : Number.POSITIVE_INFINITY;
-    const next = Number.POSITIVE_INFINITY;
     const began = foundAt(seen, time, facts);
     const place = this.#places.get(rule) ?? -1;
-    const episode = { rule: place, began, before: time < this.#knownBefore, over: undefined, end, next };
+    const episode = { rule: place, began, before: time < this.#knownBefore, over: undefined, end };
     this.list.push(episode);
     this.#last.set(place, episode);
-    this.#open.push(episode);
   }
 
   over(rule: CompiledRule, seen: Seen, time: number, facts: AlertFacts): void {
@@ -184,7 +174,6 @@ export class DeviceReview implements Review {
       if (this.#behind === undefined && record.time > this.#mark.to) this.#behind = this.#pointAt(fold);
       if (this.#pass(record, fold)) return false;
       this.#count = Math.max(this.#count, record.arrival - firstArrival + 1);
-      if (record.arrival < placeOf({ time: 0, count: this.#mark.count + 1 }).arrival) this.#found.passed(record.time);
       fold.observe(observationOf(record), record.totals, { now, heardAt: now });
     }
     return true;
@@ -273,17 +262,17 @@ export class DeviceReview implements Review {
       told.filter(({ phase, time }) => phase === "over" || !crowded.has(time)),
       ({ ruleKey }) => ruleKey,
     );
-    const stale = this.#stale.map((point) => statesIn(point, rules));
-    const met = this.#met && statesIn(this.#met, rules);
     const to = this.#met?.time ?? Number.POSITIVE_INFINITY;
     return rules.flatMap((rule, at) => {
+      const since = this.#since[at] ?? 0;
       const own = byRule.get(at) ?? [];
-      const alerts = byKey.get(rule.rule.key) ?? [];
+      // Earlier alerts are those of the rule before it was changed.
+      const alerts = byKey.get(rule.rule.key)?.filter(({ time }) => time > since) ?? [];
       if (rule.clock === "arrival" || (own.length === 0 && alerts.length === 0)) return [];
-      const kept = stale.map((states) => states[at] ?? initialState);
-      const lasted = lastedBy(alerts, kept, live[at] ?? initialState);
-      const from = Math.max(this.#start?.time ?? 0, this.#since[at] ?? 0, this.#knownBefore - 1);
-      return [compared(own, { rule, alerts, lasted, judged: met?.[at]?.firedAt, from, to })];
+      const present = live[at] ?? initialState;
+      const until = present.phase === raised ? Number.POSITIVE_INFINITY : present.since;
+      const from = Math.max(this.#start?.time ?? 0, since, this.#knownBefore - 1);
+      return [compared(own, { rule, alerts, until, from, to })];
     });
   }
 
@@ -294,8 +283,7 @@ export class DeviceReview implements Review {
       if (state.phase !== raised) return;
       const facts = state.facts ?? {};
       const began = { time: state.firedAt, observation: undefined, totals: noTotals, facts };
-      const [end, next] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-      episodes.push({ rule, began, before: false, over: undefined, end, next });
+      episodes.push({ rule, began, before: false, over: undefined, end: Number.POSITIVE_INFINITY });
     });
     return episodes;
   }
@@ -306,28 +294,6 @@ function crowdedIn(told: readonly ToldAlert[]): ReadonlySet<number> {
   const counts = new Map<number, number>();
   for (const { time } of told) counts.set(time, (counts.get(time) ?? 0) + 1);
   return new Set([...counts].filter(([, count]) => count >= mostAlerts).map(([time]) => time));
-}
-
-/** When the alerts of a rule began and ended, as far as the alerts and the kept states say. */
-function lastedBy(alerts: readonly ToldAlert[], kept: readonly RuleState[], live: RuleState) {
-  const ends = new Map<number, number>();
-  let last: ToldAlert | undefined;
-  for (const alert of alerts) {
-    const isOver = alert.phase === "over";
-    if (alert.phase === "withdrawn" || (isOver && last === undefined)) continue;
-    // An alert ends the one before.
-    if (last !== undefined && !ends.has(last.time)) ends.set(last.time, last.handling.endedAt ?? alert.time);
-    if (!isOver) last = alert;
-  }
-  const unended = live.phase === raised ? Number.POSITIVE_INFINITY : live.since;
-  if (last !== undefined && !ends.has(last.time)) ends.set(last.time, last.handling.endedAt ?? unended);
-  // An alert may be later than what it tells of.
-  for (const { phase, firedAt } of [...kept, live]) {
-    if (phase !== raised || ends.has(firedAt)) continue;
-    const first = alerts.find((alert) => alert.phase === "raised" && alert.time > firedAt);
-    ends.set(firedAt, (first && ends.get(first.time)) ?? unended);
-  }
-  return [...ends];
 }
 
 /** States of a point; at first where there is none. */

@@ -2,6 +2,7 @@ import type { Alert, AlertFacts } from "../model/alert.ts";
 import type { Totals } from "../model/location.ts";
 import type { Observation, ToldAlert } from "../ports/alert-engine.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
+import { minuteMs } from "./families/check.ts";
 
 /** Where something was found: the record (none where time alone did it), and the totals then. */
 export interface FoundAt {
@@ -22,15 +23,13 @@ export interface Episode {
   over: FoundAt | undefined;
   /** When it ended, if only because the rule was in force no longer; Infinity: it goes on. */
   end: number;
-  /** Event time of the next record that had not come late; Infinity: none follows. */
-  next: number;
 }
 
 /** What becomes of what was found, and of what was told and not found. */
 export interface Verdict {
   /** Nobody knows of these. */
   readonly untold: readonly Episode[];
-  /** People were told of these as of something else: they stand in the record, and nobody is told again. */
+  /** Something was told that overlaps these: they stand in the record, and nobody is told again. */
   readonly known: readonly Episode[];
   /** Episodes whose end people are told of. */
   readonly over: readonly Episode[];
@@ -42,184 +41,133 @@ export interface Verdict {
 
 /** What is known of one rule beside what a fold found. */
 export interface ToldRule {
-  readonly rule: CompiledRule;
+  readonly rule: Pick<CompiledRule, "momentary" | "zoneNames" | "rule">;
   /** Alerts of the rule in the order of time. */
   readonly alerts: readonly ToldAlert[];
-  /** While what the rule told lasted, as far as its states tell. */
-  readonly lasted: readonly (readonly [from: number, to: number])[];
-  /** When what the rule raised last began, where the fold met what is kept: it was judged before. */
-  readonly judged: number | undefined;
+  /** Until when the last alert lasts if the alert has no end; Infinity: it goes on. */
+  readonly until: number;
   /** What was told then or before, and then or after, lies outside of the fold. */
   readonly from: number;
   readonly to: number;
 }
 
-/** Compares the episodes of one rule, in the order of time, with what was told of it: see decision 0031. */
+/**
+ * Compares the episodes of one rule, in the order of time, with what was told of it. A moment is told unless that moment was told, and an episode unless something was told that
+ * overlaps it: see decision 0031.
+ */
 export function compared(episodes: readonly Episode[], told: ToldRule): Verdict {
-  const { rule } = told;
-  const untold: Episode[] = [];
-  const known: Episode[] = [];
-  const split: Episode[] = [];
-  const withdrawn: Alert[] = [];
-  const { standing, gone } = raisedIn({ ...told, alerts: underPresentNames(episodes, told) });
-  const byKey = Map.groupBy(episodes, ({ began }) => keyOf(rule, began.facts));
-  for (const key of new Set([...byKey.keys(), ...standing.keys()])) {
-    const own = byKey.get(key) ?? [];
-    const following = new Map(own.map((one, at) => [one, own[at + 1]?.began.time ?? Number.POSITIVE_INFINITY]));
-    const same = withSame(own, standing.get(key) ?? []);
-    const untilNext = (one: Episode, most: number) => Math.min(most, following.get(one) ?? most);
-    // What lasted until an alert is what it told of.
-    const lasting = rule.momentary ? same : paired(same, (one) => untilNext(one, one.end));
-    const open = lasting.open.filter(({ began, before }) => !before && began.time !== told.judged);
-    const inside = (alert: Alert) => alert.time > told.from && alert.time < told.to;
-    const unpaired = { open, left: lasting.left.filter(inside) };
-    const moved = isSum(own)
-      ? inTurn(unpaired)
-      : paired(unpaired, (one, alert) => untilNext(one, reachOf(one, alert, told)));
-    for (const [episode, alert] of moved.pairs) {
-      withdrawn.push(alert);
-      known.push(episode);
-    }
-    for (const episode of moved.open) {
-      const { time } = episode.began;
-      if (gone.get(key)?.has(time)) known.push(episode);
-      else (told.lasted.some(([from, to]) => from < time && time < to) ? split : untold).push(episode);
-    }
-    withdrawn.push(...moved.left);
-  }
-  known.push(...split);
+  const { rule, alerts } = told;
+  const { open, left } = withoutSame(rule, episodes, standingIn(rule, alerts));
+  const spans = spansOf(told);
+  const raised = alerts.filter(({ phase }) => phase === "raised");
+  const wasTold = (episode: Episode) =>
+    rule.momentary
+      ? raised.some((alert) => isSameMoment(rule, alert, episode.began))
+      : spans.some((span) => overlap(span, [beginningOf(episode.began), episode.end]));
+  const known = open.filter(wasTold);
+  const untold = open.filter((episode) => !wasTold(episode));
   const { notifyWhenOver, notifyOnlyWhenOver } = rule.rule;
-  const over = notifyWhenOver || notifyOnlyWhenOver ? endsUntold(episodes, new Set(split), told.alerts) : [];
+  const over = notifyWhenOver || notifyOnlyWhenOver ? endsUntold(episodes, spans, alerts) : [];
   return {
     untold,
     known,
     over,
-    closed: closedBy(episodes, new Set([...untold, ...known]), over, told.alerts),
-    withdrawn,
+    closed: closedBy(episodes, new Set(open), over, alerts),
+    withdrawn: left.filter(({ time }) => time > told.from && time < told.to),
   };
-
-  function isSum([first]: readonly Episode[]): boolean {
-    return rule.momentary && first?.began.facts.limit !== undefined;
-  }
 }
 
-/** What tells the moments of a rule apart; all that lasts is one and the same. */
-function keyOf({ momentary }: CompiledRule, { zone, event, limit, alarm }: AlertFacts): string {
+/** What tells the moments of a rule apart that lie at one time; all that lasts is one and the same. */
+function subjectOf({ momentary }: ToldRule["rule"], { zone, event, limit, alarm }: AlertFacts): string {
   return momentary ? JSON.stringify([zone, event, limit, alarm]) : "";
 }
 
-/** The alerts under the present names of their zones. A zone has a new name if the same happened at the same time under another one. */
-function underPresentNames(episodes: readonly Episode[], { rule, alerts }: ToldRule): readonly ToldAlert[] {
-  const { momentary, zoneNames } = rule;
-  const oldNameOf = ({ facts: { zone } }: Alert) =>
-    typeof zone === "string" && !zoneNames.includes(zone) ? zone : undefined;
-  if (!momentary || alerts.every((alert) => oldNameOf(alert) === undefined)) return alerts;
-  const known = new Set(alerts.map(({ time, facts }) => JSON.stringify([time, facts.event, facts.zone])));
-  const byMoment = Map.groupBy(episodes, ({ began: { time, facts } }) => JSON.stringify([time, facts.event]));
-  const present = new Map<string | undefined, string>();
-  for (const alert of alerts) {
-    const { time, facts } = alert;
-    const old = oldNameOf(alert);
-    if (old === undefined || present.has(old)) continue;
-    const same = byMoment.get(JSON.stringify([time, facts.event])) ?? [];
-    const other = same.find(({ began }) => !known.has(JSON.stringify([time, facts.event, began.facts.zone])));
-    const name = other?.began.facts.zone;
-    if (typeof name === "string") present.set(old, name);
-  }
-  return alerts.map((alert) => {
-    const zone = present.get(oldNameOf(alert));
-    return zone === undefined ? alert : { ...alert, facts: { ...alert.facts, zone } };
+/** Whether an alert is about what was found, whenever that was. A zone that the rule does not know by that name has another name by now. */
+function isSameSubject(rule: ToldRule["rule"], { facts }: Alert, { facts: found }: FoundAt): boolean {
+  const { zone } = facts;
+  const isRenamed = typeof zone === "string" && !rule.zoneNames.includes(zone);
+  return subjectOf(rule, isRenamed ? { ...facts, zone: found.zone ?? zone } : facts) === subjectOf(rule, found);
+}
+
+/** Whether an alert told of that moment. A sum reaches a figure once, whenever that is. */
+function isSameMoment(rule: ToldRule["rule"], alert: Alert, found: FoundAt): boolean {
+  return (alert.time === found.time || found.facts.limit !== undefined) && isSameSubject(rule, alert, found);
+}
+
+/** What was raised and not withdrawn. */
+function standingIn(rule: ToldRule["rule"], alerts: readonly ToldAlert[]): readonly ToldAlert[] {
+  const name = ({ time, facts }: Alert) => `${time} ${subjectOf(rule, facts)}`;
+  const gone = new Map<string, number>();
+  for (const alert of alerts) if (alert.phase === "withdrawn") gone.set(name(alert), (gone.get(name(alert)) ?? 0) + 1);
+  return alerts.filter((alert) => {
+    if (alert.phase !== "raised") return false;
+    const count = gone.get(name(alert)) ?? 0;
+    if (count > 0) gone.set(name(alert), count - 1);
+    return count === 0;
   });
 }
 
-/** What was raised and not withdrawn, by its key; and of what was withdrawn, the times. */
-function raisedIn({ rule, alerts }: ToldRule) {
-  const standing = new Map<string, Alert[]>();
-  const gone = new Map<string, Set<number>>();
-  for (const alert of alerts) {
-    const key = keyOf(rule, alert.facts);
-    const same = standing.get(key) ?? [];
-    standing.set(key, same);
-    if (alert.phase === "raised") same.push(alert);
-    if (alert.phase !== "withdrawn") continue;
-    gone.set(key, (gone.get(key) ?? new Set()).add(alert.time));
-    const at = same.findIndex(({ time }) => time === alert.time);
-    if (at >= 0) same.splice(at, 1);
-  }
-  return { standing, gone };
-}
-
-/** Episodes that no alert is known to be of, and alerts that are of none so far. Both are in the order of time. */
-interface Unpaired {
-  readonly open: readonly Episode[];
-  readonly left: readonly Alert[];
-}
-
-interface Paired extends Unpaired {
-  readonly pairs: readonly (readonly [Episode, Alert])[];
-}
-
-/** All but those that have an alert of their very time. */
-function withSame(own: readonly Episode[], alerts: readonly Alert[]): Unpaired {
+/** The episodes without an alert, and the alerts that are of no episode. An alert is of the episode that began at its time, or else of one that lasted then. */
+function withoutSame(rule: ToldRule["rule"], episodes: readonly Episode[], alerts: readonly ToldAlert[]) {
   const byTime = Map.groupBy(alerts, ({ time }) => time);
   const taken = new Set<Alert>();
-  const open = own.filter(({ began }) => {
-    const same = byTime.get(began.time)?.shift();
-    if (same !== undefined) taken.add(same);
-    return same === undefined;
+  const take = (alert: Alert | undefined): boolean => {
+    if (alert !== undefined) taken.add(alert);
+    return alert !== undefined;
+  };
+  const others = episodes.filter(({ began }) => {
+    const same = byTime.get(began.time)?.filter((alert) => !taken.has(alert)) ?? [];
+    const exact = same.find(({ facts }) => subjectOf(rule, facts) === subjectOf(rule, began.facts));
+    return !take(exact ?? same.find((alert) => isSameSubject(rule, alert, began)));
   });
+  const isWithin = ({ began, end }: Episode, alert: Alert) =>
+    !taken.has(alert) && alert.time > began.time && alert.time < end;
+  const open = others.filter(
+    (episode) => (rule.momentary || !take(alerts.find((alert) => isWithin(episode, alert)))) && !episode.before,
+  );
   return { open, left: alerts.filter((alert) => !taken.has(alert)) };
 }
 
-/** Gives each episode the first alert after its beginning and before that moment. */
-function paired({ open, left }: Unpaired, untilOf: (episode: Episode, alert: Alert) => number): Paired {
-  const pairs: [Episode, Alert][] = [];
-  const taken = new Set<Alert>();
-  let next = 0;
-  const still = open.filter((episode) => {
-    while ((left[next]?.time ?? Number.POSITIVE_INFINITY) <= episode.began.time) next++;
-    const alert = left[next];
-    if (alert === undefined || alert.time >= untilOf(episode, alert)) return true;
-    next++;
-    taken.add(alert);
-    pairs.push([episode, alert]);
-    return false;
-  });
-  return { open: still, left: left.filter((alert) => !taken.has(alert)), pairs };
+/** A time from which until which something lasted. */
+type Span = readonly [from: number, to: number];
+
+/** When what was found began: evidence may name the minutes before it for which it had lasted. */
+function beginningOf({ time, facts: { minutes } }: Pick<FoundAt, "time" | "facts">): number {
+  return typeof minutes === "number" ? time - minutes * minuteMs : time;
 }
 
-/** A sum reaches a figure once, whenever that is: the first alert is of the first episode. */
-function inTurn({ open, left }: Unpaired): Paired {
-  const count = Math.min(open.length, left.length);
-  const pairs = open.slice(0, count).flatMap((episode, at) => {
-    const alert = left[at];
-    return alert === undefined ? [] : [[episode, alert] as const];
-  });
-  return { open: open.slice(count), left: left.slice(count), pairs };
+function overlap(one: Span, other: Span): boolean {
+  return one[0] === other[0] || (one[0] < other[1] && other[0] < one[1]);
 }
 
-/**
- * Until when an alert may have stood in place of the episode's own: as long as only late records lie between, as long as the cooldown would have kept the alert quiet, or as
- * long as the event may have begun before the alert.
- */
-function reachOf({ began, next }: Episode, { facts }: Alert, { rule: { calm, tellsOfMs } }: ToldRule): number {
-  return Math.max(began.time + Math.max(calm.cooldownMs, tellsOfMs(facts)), next + 1);
+/** From when until when what was told lasted. An alert without an end lasted until the next one. */
+function spansOf({ rule, alerts, until }: ToldRule): readonly Span[] {
+  const standing = new Set(standingIn(rule, alerts));
+  const spans: Span[] = [];
+  let next = until;
+  for (const alert of alerts.toReversed()) {
+    if (alert.phase !== "raised") continue;
+    const { endedAt } = alert.handling;
+    spans.push([beginningOf(alert), Math.max(alert.time, endedAt ?? (standing.has(alert) ? next : alert.time))]);
+    next = alert.time;
+  }
+  return spans;
 }
 
-/** Episodes whose end was found and not told. An end that the next part of what was told as one follows is none. */
+/** Episodes whose end was found and not told. An end within what was told as one whole is none. */
 function endsUntold(
   episodes: readonly Episode[],
-  split: ReadonlySet<Episode>,
-  alerts: readonly Alert[],
+  spans: readonly Span[],
+  alerts: readonly ToldAlert[],
 ): readonly Episode[] {
   const ends = alerts.flatMap(({ phase, time }) => (phase === "over" ? [time] : []));
   let at = 0;
-  return episodes.filter((episode, place) => {
-    if (episode.over === undefined) return false;
-    const next = episodes[place + 1];
-    while ((ends[at] ?? Number.POSITIVE_INFINITY) < episode.began.time) at++;
-    const isKnown = (ends[at] ?? Number.POSITIVE_INFINITY) <= (next?.began.time ?? Number.MAX_VALUE);
-    return !isKnown && (next === undefined || !split.has(next));
+  return episodes.filter(({ began, over }, place) => {
+    if (over === undefined) return false;
+    const next = episodes[place + 1]?.began.time ?? Number.POSITIVE_INFINITY;
+    while ((ends[at] ?? Number.POSITIVE_INFINITY) < began.time) at++;
+    const isKnown = (ends[at] ?? Number.POSITIVE_INFINITY) <= Math.min(next, Number.MAX_VALUE);
+    return !isKnown && !spans.some(([from, to]) => from < over.time && next < to);
   });
 }
 

@@ -210,3 +210,22 @@ test("shortly after a start, late records are reviewed, and time alone makes not
   while ((await lane.told(device)).length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
   assert.deepEqual(await lane.told(device), ["5 sos late", "50 inputActiveFor"]);
 });
+
+test("a late moment between two told ones is told", async (context) => {
+  const lane = await RuleLane.open(context);
+  lane.now = start + 100 * minute;
+  await lane.rule({ type: "sos", parameters: {} }, mailed);
+  await lane.rule({ type: "alarm", parameters: { alarms: ["accident", "tow"] } }, mailed);
+  const device = await lane.device("d");
+  await lane.send(
+    device,
+    fix(10, 50, { alarms: ["sos", "tow"] }),
+    fix(12, 50),
+    fix(20, 50, { alarms: ["sos", "tow"] }),
+  );
+  await lane.send(device, fix(15, 50, { alarms: ["sos", "accident"] }));
+  await lane.reviewed(device);
+  const told = await lane.told(device);
+  assert.deepEqual(told.toSorted(), ["10 alarm", "10 sos", "15 alarm late", "15 sos late", "20 alarm", "20 sos"]);
+  assert.equal((await lane.notices(device)).length, 6);
+});

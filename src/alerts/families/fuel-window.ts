@@ -67,9 +67,6 @@ export function fuelChange(sign: -1 | 1): RuleType<"fuelDecrease"> & RuleType<"f
       ...checkAmount("points", points, litres, 1),
       ...within("minutes", minutes, 1, 1440),
     ],
-    // Over a gap, a change may take longer than the rule's minutes.
-    tellsOfMs: ({ minutes: most }: AlertParameters["fuelDecrease"], { minutes }) =>
-      Math.max(most, typeof minutes === "number" ? minutes : 0) * minuteMs,
     needs: ({ tank, points, litres }: AlertParameters["fuelDecrease"]) =>
       `${fuelNeeds(tank, amountOf(points, litres))}, in ${stillReadings} reports before the change and ${stillReadings} after it while the vehicle stands, or in ${movingBase} and ${movingReadings} while it drives`,
     judge: ({ tank, points, litres, minutes }: AlertParameters["fuelDecrease"]) =>

@@ -1,4 +1,3 @@
-import type { AlertFacts } from "../../model/alert.ts";
 import type { AlertFactsOf } from "../../model/alert-facts.ts";
 import type { AlertParameters, AlertType } from "../../model/alert-rule.ts";
 import type { Judge, JudgeSetup, RuleType } from "../judge.ts";
@@ -97,11 +96,6 @@ export function thresholdOf<T extends AlertType>(
   parameters: AlertParameters[T],
 ): { readonly limit: number; readonly side: "over" | "under" } | undefined {
   return ruleTypes[type].threshold?.(parameters);
-}
-
-/** How long before an alert with these facts its event may have begun, ms. */
-export function tellsOfMs<T extends AlertType>(type: T, parameters: AlertParameters[T], facts: AlertFacts): number {
-  return ruleTypes[type].tellsOfMs?.(parameters, facts) ?? 0;
 }
 
 /** The judge of a rule. */

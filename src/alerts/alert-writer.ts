@@ -44,7 +44,7 @@ export interface NoticeRoom {
 
 /** Why a notice is suppressed from the start. */
 const reasons = {
-  commandLate: "reported late, after newer positions: the command is not sent any more",
+  commandLate: "reported late, more than 5 minutes after it happened: the command is not sent any more",
   commandOld: "the report arrived more than 5 minutes ago: the command is not sent any more",
   commandFar: "the report's time is more than an hour from its arrival: the command is not sent",
 } as const;
@@ -197,8 +197,9 @@ export class AlertWriter implements Finder {
   }
 
   #whyNoCommand({ late, time }: Alert, receivedAt: number): string | null {
-    if (late) return reasons.commandLate;
     if (this.#now - receivedAt > commandsForMs) return reasons.commandOld;
+    // Reports that were sent together may arrive in another order.
+    if (late && Math.abs(receivedAt - time) > commandsForMs) return reasons.commandLate;
     return Math.abs(receivedAt - time) > clockOffMs ? reasons.commandFar : null;
   }
 

@@ -2,6 +2,7 @@ import type { AlertCondition, AlertRuleFields } from "../model/alert-rule.ts";
 import { unknownPlaceholders } from "../wording/index.ts";
 import { checkAttribute, checkNumericAttribute } from "./families/attribute.ts";
 import { needsOf, problemsOf, ruleTypes, thresholdOf } from "./rules/index.ts";
+import { longestInForceMs } from "./schedule.ts";
 
 /** Everything about a rule's own fields that makes no sense: the check of `src/ports/alert-rule-check.ts`. */
 export function checkRule(rule: AlertRuleFields): readonly string[] {
@@ -38,6 +39,12 @@ function problemsOfCalm(rule: AlertRuleFields): readonly string[] {
     if (rule.notifyWhenOver) problems.push(`/notifyWhenOver: ${lasts}`);
     if (rule.notifyOnlyWhenOver) problems.push(`/notifyOnlyWhenOver: ${lasts}`);
   }
+  const inForceMs =
+    rule.schedule === null || rule.schedule.days.length === 0 ? undefined : longestInForceMs(rule.schedule);
+  if (inForceMs !== undefined && holdSeconds * 1000 >= inForceMs)
+    problems.push(
+      `/hysteresis/holdSeconds: must be less than the ${inForceMs / 1000} seconds of the schedule's longest period`,
+    );
   if (rearmAt === null) return problems;
   const threshold = thresholdOf(rule.type, rule.parameters);
   if (threshold === undefined) problems.push(`/hysteresis/rearmAt: ${rule.type} has no threshold`);

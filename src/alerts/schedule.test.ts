@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type AlertSchedule, weekdays } from "../model/alert-rule.ts";
-import { Schedule } from "./schedule.ts";
+import { longestInForceMs, Schedule } from "./schedule.ts";
 
 const zones = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "America/Sao_Paulo"];
 
@@ -92,4 +92,14 @@ test("a night in which the clocks change is an hour longer or shorter", () => {
     return (schedule.nextChange(start) - start) / 3_600_000;
   };
   assert.deepEqual([hours("2026-10-25"), hours("2027-03-28"), hours("2026-11-20")], [4, 2, 3]);
+});
+
+test("the longest time without a break is that of a day's window, or of whole days in a row", () => {
+  const hours = (days: AlertSchedule["days"], from: string, to: string) =>
+    longestInForceMs({ days, from, to, timeZone: null }) / 3_600_000;
+  assert.equal(hours(["monday"], "08:00", "18:00"), 10);
+  assert.equal(hours(["monday"], "22:00", "06:00"), 8);
+  assert.equal(hours(["monday"], "00:00", "00:00"), 24);
+  assert.equal(hours(["saturday", "sunday", "monday", "wednesday"], "06:00", "06:00"), 72);
+  assert.equal(hours(weekdays, "00:00", "00:00"), Number.POSITIVE_INFINITY);
 });

@@ -79,6 +79,18 @@ export class Schedule {
   }
 }
 
+/** The longest time for which a rule is in force without a break, ms; Infinity: always. Days on which clocks change are left out. */
+export function longestInForceMs({ days, from, to }: AlertSchedule): number {
+  const minutes = (minutesOf(to) - minutesOf(from) + minutesOfDay) % minutesOfDay;
+  if (minutes > 0) return minutes * 60_000;
+  // Whole days: those in a row are one.
+  const named = new Set(days);
+  if (named.size === weekdays.length) return Number.POSITIVE_INFINITY;
+  const week = weekdays.map((day) => (named.has(day) ? "x" : " ")).join("");
+  const longest = Math.max(...(week + week).split(" ").map((row) => row.length));
+  return longest * minutesOfDay * 60_000;
+}
+
 /** Minutes of `HH:MM`. */
 function minutesOf(text: string): number {
   return Number(text.slice(0, 2)) * 60 + Number(text.slice(3, 5));

@@ -1,4 +1,5 @@
 import { dayIn } from "../model/account-day.ts";
+import type { Alert } from "../model/alert.ts";
 import type { CapsOf } from "../model/caps.ts";
 import type { Notice, NoticeChannel } from "../model/notice.ts";
 import type { DayPlaces, NoticeOutcome, NoticeStore, PauseAsk } from "../ports/alert-store.ts";
@@ -44,6 +45,11 @@ const keptPart = 5;
 /** Pauses between the tries to record what became of a notice, ms. */
 const firstPauseMs = 100;
 const mostPauseMs = 5000;
+
+/** Each SOS and each crash is a call for help of its own, never a repetition. The daily limits bound a button that is stuck. */
+function callsForHelp({ type, facts: { alarm } }: Alert): boolean {
+  return type === "sos" || alarm === "sos" || alarm === "accident";
+}
 
 const nothing: Attempted = { showed: {}, again: false };
 
@@ -108,10 +114,11 @@ export class Attempt {
     return { day, limit: share, accountLimit: accountShare, count, whole: { limit, accountLimit } };
   }
 
-  /** Undefined: its channel has no pauses. */
+  /** Undefined: its channel has no pauses, or each message counts. */
   #pauseOf({ alert, notice: { target } }: Subject): PauseAsk | undefined {
     const { pauseMinutes } = this.#deps;
     if (pauseMinutes === 0 || (target.channel !== "email" && target.channel !== "sms")) return undefined;
+    if (callsForHelp(alert)) return undefined;
     // A rule may watch several alarms. A message about one of them says nothing of another.
     const { zone = "", event = "", alarm = "", code = "" } = alert.facts;
     const subject = JSON.stringify([alert.ruleKey, alert.device, zone, alarm, code, target.channel, target.to]);

@@ -216,6 +216,13 @@ describe("alert rules", () => {
         },
         [/^body\/conditions\/0\/zone/, /^body\/conditions\/1: ignition/, /^body\/conditions\/2\/zone: there is no/],
       ],
+      [
+        {
+          schedule: { days: ["monday", "tuesday"], from: "08:00", to: "09:00" },
+          hysteresis: { holdSeconds: 3600 },
+        },
+        [/^body\/hysteresis\/holdSeconds: must be less than the 3600 seconds of the schedule's longest period/],
+      ],
       [{ hysteresis: { rearmAt: 90 } }, [/^body\/hysteresis\/rearmAt: must not be over/]],
       [
         { type: "sos", parameters: {}, hysteresis: { holdSeconds: 1, rearmAt: 1 }, notifyOnlyWhenOver: true },

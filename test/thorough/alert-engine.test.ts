@@ -139,11 +139,19 @@ describe("notices", () => {
     assert.match(String(waited.notices[0]?.reason), /arrived more than 5 minutes ago/);
   });
 
+  it("a command of a report that arrived a second out of order goes out", async () => {
+    const lane = await new AlertLane([ruleOf({ type: "sos", parameters: {}, commands: [cut] })]).ready();
+    const { report, receivedAt } = fix(10, 50);
+    lane.submit([fix(0, 50), fix(10 + 1 / 60, 50)]);
+    lane.submit([{ report: { ...report, alarms: ["sos"] }, receivedAt }]);
+    assert.deepEqual(told(lane), ["command queued"]);
+  });
+
   it("a command that comes too late is not sent, but recorded; people are told", async () => {
     const lane = await new AlertLane([speeding({ channels: people, commands: [cut] })]).ready();
     lane.submit([fix(0, 90, 61), fix(30, 50, 61)]);
     lane.submit([fix(70, 50)]);
-    lane.submit([fix(65, 95, 71)]);
+    lane.submit([fix(65, 95, 70.5)]);
     assert.deepEqual(
       lane.alerts.map(({ late }) => late),
       [false, true],

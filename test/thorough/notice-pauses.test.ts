@@ -124,6 +124,14 @@ describe("pauses between messages about the same", () => {
     assert.equal((await tell(alarm("crash"), mail("a@example.org"))).state, "suppressed");
   });
 
+  it("are not for calls for help: an SOS that is pressed again after a minute is sent", async () => {
+    for (let press = 0; press < 3; press++) {
+      assert.equal((await tell({ type: "sos", facts: {} }, mail("a@example.org"))).state, "sent");
+      assert.equal((await tell({ type: "alarm", facts: { alarm: "accident" } }, mail("a@example.org"))).state, "sent");
+      bench.clock.pass(minute);
+    }
+  });
+
   it("count nothing: what waits holds no place of the day", async () => {
     await tell(zone("raised"), mail("a@example.org"));
     await tell(zone("over"), mail("a@example.org"));

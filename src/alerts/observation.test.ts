@@ -37,11 +37,9 @@ const reports: fc.Arbitrary<Report> = fc
       : { type: "readings", time: 1, ...told },
   );
 
-/** What the API rounds is rounded, flags below the highest reported are there, and attributes are text. */
+/** Numbers are exact, though the API rounds some; flags below the highest reported are there, and attributes are text. */
 function asStored({ readings: told }: Report): Readings {
   const all: Record<string, number | boolean | string> = { ...told };
-  for (const name of ["battery", "fuel", "fuel2", "rpm"])
-    if (typeof all[name] === "number") all[name] = Math.round(all[name]) + 0;
   for (const kind of ["input", "output"]) {
     const highest = [8, 7, 6, 5, 4, 3, 2, 1].find((index) => all[kind + index] !== undefined) ?? 0;
     for (let index = 1; index <= highest; index++) all[kind + index] ??= false;

@@ -15,8 +15,8 @@ function isAlarm(name: string): name is Alarm {
 }
 
 /**
- * A stored record as the report that it was made of: as rules see it. What the API rounds to whole numbers (battery, fuel, rpm) is rounded, inputs below the highest
- * reported one are there and off, and values of attributes are text; readings are typed again.
+ * A stored record as the report that it was made of: as rules see it. Inputs below the highest reported one are there and off, and values of attributes are text; readings
+ * are typed again. Of what the API rounds to whole numbers (battery, fuel, rpm), the exact value stands among the attributes.
  */
 export function observationOf(record: LocationRecord): Observation {
   const located = !record.unlocated && record.positionTime === undefined;

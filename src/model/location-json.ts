@@ -91,8 +91,15 @@ function writeExtras(report: Report): void {
     } else if (place.kind === "input") inputs = Math.max(inputs, place.index + 1);
     else if (place.kind === "output") outputs = Math.max(outputs, place.index + 1);
     else {
+      const number = Number(value);
+      const shown = place.kind === "integer" ? Math.round(number) : number;
       fields.piece(place.before);
-      fields.number(place.kind === "integer" ? Math.round(Number(value)) : Number(value));
+      fields.number(shown);
+      // The API's field is a whole number. What was said stands beside it, since rules judge by that.
+      if (shown !== number && Number.isFinite(number)) {
+        attributes.piece(place.before);
+        attributes.quotedNumber(number);
+      }
     }
   }
   if (inputs > 0) flags(inputsBegin, inputNames, inputs, report);

@@ -229,3 +229,31 @@ test("a late moment between two told ones is told", async (context) => {
   assert.deepEqual(told.toSorted(), ["10 alarm", "10 sos", "15 alarm late", "15 sos late", "20 alarm", "20 sos"]);
   assert.equal((await lane.notices(device)).length, 6);
 });
+
+test("what the API rounds is judged as it was said, live, late and tried", async (context) => {
+  const lane = await RuleLane.open(context);
+  lane.now = start + 100 * minute;
+  const rule = { type: "lowBattery", parameters: { percent: 20 } } as const;
+  await lane.rule(rule);
+  const reports = [50, 19.6, 19.7, 60].map((battery, at) => fix(at, 50, { readings: { battery } }));
+  for (const [id, order] of [
+    ["in-order", reports],
+    ["d", reports.toReversed()],
+  ] as const) {
+    await lane.deleteRules();
+    await lane.rule(rule, { devices: [id] });
+    lane.rulesChanged();
+    const device = await lane.device(id);
+    for (const report of order) await lane.send(device, report);
+    await lane.reviewed(device);
+    const raised = (await lane.alerts(device)).filter(({ phase }) => phase === "raised");
+    assert.deepEqual(
+      raised.map(({ time, facts }) => [time, facts.value]),
+      [[start + minute, 19.6]],
+      id,
+    );
+    const [stored] = await lane.alerts(device);
+    assert.ok(stored);
+    assert.equal((await lane.locations(device))[1]?.battery, 20);
+  }
+});

@@ -219,6 +219,8 @@ export class Committer {
       const state = plan?.state ?? states.get(pending.device.key);
       try {
         if (state !== undefined) engine.committed(pending.device, state, plan?.notices?.length ?? 0);
+        // Repeats and refused reports stand in no state, and the device was heard of all the same.
+        if (plan === undefined) engine.heard(pending.device.key, pending.heardAt);
       } catch (error) {
         log.error({ error, device: pending.device.id }, "timers of a device's alert rules could not be set");
       }

@@ -63,6 +63,8 @@ export class PendingDevice {
   tooOld = 0;
   /** Its batch left all its drafts over, so that more of their history is read first. */
   postponed = false;
+  /** When its newest message came, epoch ms: also one of which everything was refused. */
+  heardAt = 0;
   /** Newest event time against its arrival, ms; none: no report was believed. */
   newest = Number.NEGATIVE_INFINITY;
   /** When that report came, epoch ms by our clock of then. */
@@ -114,6 +116,7 @@ export class PendingDevice {
     { maxFutureMs, watched, dropped }: Judging,
     done: (outcome: Outcome) => void,
   ): void {
+    this.heardAt = Math.max(this.heardAt, receivedAt);
     const refused = this.refused.length;
     for (const given of reports) {
       if (!worthKeeping(given)) continue;

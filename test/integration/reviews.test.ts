@@ -257,3 +257,22 @@ test("what the API rounds is judged as it was said, live, late and tried", async
     assert.equal((await lane.locations(device))[1]?.battery, 20);
   }
 });
+
+test("a device whose reports are refused is not offline", async (context) => {
+  const lane = await RuleLane.open(context);
+  await lane.rule({ type: "offline", parameters: { minutes: 10 } }, mailed);
+  const device = await lane.device("d");
+  const other = await lane.device("e");
+  await lane.rule({ type: "offline", parameters: { minutes: 10 } }, { ...mailed, devices: ["e"] });
+  lane.rulesChanged();
+  await lane.send(device, fix(0, 50));
+  await lane.send(other, fix(0, 50));
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  for (let at = 4; at <= 12; at += 4) {
+    lane.now = start + at * minute;
+    // A clock that was never set.
+    await lane.send(device, fix(0, 50, { time: Date.UTC(1999, 0, 1) }));
+  }
+  while ((await lane.told(other)).length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual(await lane.told(device), []);
+});

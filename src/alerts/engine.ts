@@ -28,6 +28,9 @@ const setAtOnce = 500;
 /** A device for which a look changed nothing is looked at again not before that, ms. */
 const againMs = 30_000;
 
+/** What was heard before the start without anything to store is forgotten. A tracker that only keeps its connection alive is heard again within this time, ms. */
+const unknownHeardMs = 15 * 60_000;
+
 /** What the engine works with. */
 export interface AlertEngineDeps extends RuleSources {
   readonly alertRules: Pick<AlertRuleStore, "list" | "accounts">;
@@ -66,6 +69,8 @@ export class RuleEngine implements AlertEngine {
   readonly #rebuild: Rebuild;
   readonly #watchTimers: WatchTimers = {
     heardAt: ({ key }, state) => this.#heardAt(key, state),
+    silentUntil: ({ key }, state) =>
+      this.#heardAt(key, state) < this.#startedWall ? this.#startedWall + unknownHeardMs : 0,
     heard: ({ key }, now) => this.#timers.heard(key, now),
     unchanged: (device, state, now) => {
       const account = this.#book.of(device.accountKey);
@@ -82,6 +87,8 @@ export class RuleEngine implements AlertEngine {
   });
   #unsubscribe: (() => void) | undefined;
   #startedAt = 0;
+  /** The same moment by the wall clock. */
+  #startedWall = 0;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
 
@@ -144,6 +151,7 @@ export class RuleEngine implements AlertEngine {
   /** Timers run from now on; what fell due before waits a minute. They are made from the rules and states in the background. */
   start(): void {
     this.#startedAt = this.#deps.clock.monotonic();
+    this.#startedWall = this.#deps.clock.now();
     this.#rebuild.start();
     this.#timer = setInterval(() => this.#look(), lookMs).unref();
   }

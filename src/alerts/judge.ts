@@ -46,6 +46,8 @@ export class Seen {
   /** The moment of evaluation, and when the device was heard of for the last time: by our clock. */
   now = 0;
   heardAt = 0;
+  /** Until when silence says nothing: see `WatchTimers`. */
+  silentUntil = 0;
   observation: Observation | undefined = undefined;
   /** The observation has a valid position that can be true: zones and speed are judged. */
   placed = false;

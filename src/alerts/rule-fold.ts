@@ -28,6 +28,8 @@ export interface FoldStart {
 export interface StepClock {
   readonly now: number;
   readonly heardAt: number;
+  /** See `WatchTimers`; absent: silence counts. */
+  readonly silentUntil?: number;
 }
 
 /** The rules of one device folded over its records: the same for what comes in, what came late and what is tried. */
@@ -137,13 +139,14 @@ export class RuleFold {
     return due;
   }
 
-  #prepare({ now, heardAt }: StepClock): void {
+  #prepare({ now, heardAt, silentUntil = 0 }: StepClock): void {
     seen.device = this.#start.device;
     seen.previous = this.#totals;
     seen.previousTime = this.#time;
     seen.zones = this.#start.sight;
     seen.now = now;
     seen.heardAt = heardAt;
+    seen.silentUntil = silentUntil;
   }
 
   #put(at: number, state: RuleState): void {

@@ -99,7 +99,12 @@ class Run {
   readonly #device: WatchedDevice;
   readonly #ids: Ids;
   readonly #texts = new StateTexts();
-  readonly #timers: WatchTimers = { heardAt: () => this.#heardAt, heard: () => {}, unchanged: () => {} };
+  readonly #timers: WatchTimers = {
+    heardAt: () => this.#heardAt,
+    silentUntil: () => 0,
+    heard: () => {},
+    unchanged: () => {},
+  };
   readonly #onOurClock: boolean;
   #state: DeviceState = neverReported;
   #heardAt = 0;

@@ -32,6 +32,8 @@ export interface WatchSetup {
 export interface WatchTimers {
   /** When the device was heard of for the last time, by our clock; 0: never. */
   heardAt(device: WatchedDevice, state: DeviceState): number;
+  /** Until when silence says nothing, by our clock: what was heard before the start may not be known; 0: silence counts. */
+  silentUntil(device: WatchedDevice, state: DeviceState): number;
   /** The device is heard of though nothing new of it will stand in its state. */
   heard(device: WatchedDevice, now: number): void;
   /** It was looked whether time alone had made something true, and it had not. */
@@ -107,7 +109,11 @@ export class DeviceWatch implements Watch, Finder {
 
   tick(): void {
     const { device, state, now, timers } = this.#setup;
-    this.#fold.tick(deviceTime(state, now), { now, heardAt: timers.heardAt(device, state) });
+    this.#fold.tick(deviceTime(state, now), {
+      now,
+      heardAt: timers.heardAt(device, state),
+      silentUntil: timers.silentUntil(device, state),
+    });
     this.#writer?.end();
     if (!this.#fold.changed) timers.unchanged(device, state, now);
   }

@@ -276,3 +276,23 @@ test("a device whose reports are refused is not offline", async (context) => {
   while ((await lane.told(other)).length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
   assert.deepEqual(await lane.told(device), []);
 });
+
+test("a device that was heard before a restart, without a report, is not offline after the restart", async (context) => {
+  const lane = await RuleLane.open(context);
+  await lane.rule({ type: "offline", parameters: { minutes: 10 } }, mailed);
+  let device = await lane.device("d");
+  await lane.send(device, fix(0, 50));
+  const passed = () => new Promise((resolve) => setTimeout(resolve, 1500));
+  await passed();
+  lane.now = start + 9 * minute;
+  lane.ingest.heard(device, lane.now);
+  await lane.restart();
+  device = await lane.admit("d");
+  lane.now = start + 11 * minute;
+  await passed();
+  assert.deepEqual(await lane.told(device), []);
+  lane.ingest.heard(device, lane.now);
+  lane.now = start + 25 * minute;
+  while ((await lane.told(device)).length === 0) await passed();
+  assert.deepEqual(await lane.told(device), ["21 offline"]);
+});

@@ -8,8 +8,10 @@ export const offline: RuleType<"offline"> = {
   check: ({ minutes }) => checkMinutes(minutes, 1),
   judge: ({ minutes }) => ({
     kind: "level",
-    judge: ({ observation, heardAt, time }) =>
-      observation === undefined && heardAt > 0 && time >= heardAt + minutes * minuteMs ? yes : no,
+    judge({ observation, heardAt, time, now, held, silentUntil }) {
+      const isSilent = observation === undefined && heardAt > 0 && time >= heardAt + minutes * minuteMs;
+      return isSilent && (held || now >= silentUntil) ? yes : no;
+    },
     due: ({ heardAt }) => (heardAt > 0 ? heardAt + minutes * minuteMs : Number.POSITIVE_INFINITY),
     facts: ({ heardAt, time }) => ({
       minutes: Math.max(minutes, minutesOf(time - heardAt)),

@@ -205,7 +205,7 @@ const reasons = {
 export type HttpStatus = keyof typeof reasons;
 
 /**
- * A whole response. `body` is text, sent as UTF-8; `keepAlive` false tells the client that the connection ends with it. `headers` are further
+ * A whole response. `body` is text, sent as UTF-8, plain unless `headers` has a Content-Type; `keepAlive` false tells the client that the connection ends with it. `headers` are further
  * ones, of the service's own making: nothing in them is escaped.
  */
 export function httpResponse(
@@ -215,7 +215,7 @@ export function httpResponse(
   headers: Readonly<Record<string, string>> = {},
 ): Uint8Array {
   const content = new TextEncoder().encode(body);
-  const type = content.length === 0 ? "" : "Content-Type: text/plain\r\n";
+  const type = content.length === 0 || headers["Content-Type"] !== undefined ? "" : "Content-Type: text/plain\r\n";
   const further = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const connection = keepAlive ? "keep-alive" : "close";
   const head = `HTTP/1.1 ${status} ${reasons[status]}\r\n${further.join("")}${type}Content-Length: ${content.length}\r\nConnection: ${connection}\r\n\r\n`;

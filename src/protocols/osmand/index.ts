@@ -9,7 +9,8 @@ import {
   startsHttp,
 } from "../../wire/http.ts";
 import { type DecodeContext, type Decoded, defineProtocol, type MessageRow } from "../../wire/protocol.ts";
-import { type JsonReport, readJson } from "./json.ts";
+import { type JsonReport, parseJson, readJson } from "./json.ts";
+import { readOverland } from "./overland.ts";
 import { deviceOf, readParameters } from "./parameters.ts";
 import { secret, secretOf } from "./secret.ts";
 import { simulate } from "./simulate.ts";
@@ -19,6 +20,10 @@ type Session = Readonly<Record<string, never>>;
 const session: Session = Object.freeze({});
 
 const accepted = { true: httpResponse(200, true), false: httpResponse(200, false) };
+/** Overland sends a batch again unless this is the answer. */
+const ok = (keepAlive: boolean) =>
+  httpResponse(200, keepAlive, '{"result":"ok"}', { "Content-Type": "application/json" });
+const acceptedBatch = { true: ok(true), false: ok(false) };
 const refused = { true: httpResponse(400, true), false: httpResponse(400, false) };
 
 /** The methods that report. A preflight of a browser or a look of a scanner (HEAD, OPTIONS ...) is no report, whatever its query says. */
@@ -34,12 +39,13 @@ interface RequestReport extends JsonReport {
 }
 
 /** Where a request has its report. */
-type Kind = "query" | "form" | "json";
+type Kind = "query" | "form" | "json" | "Overland";
 
 function kindOf({ headers, body, query }: HttpRequest): Kind {
   const first = body.find((byte) => byte > 0x20);
   const json = (headers.get("content-type") ?? "").toLowerCase().startsWith("application/json");
-  if (body.length > 0 && (json || first === 0x7b)) return "json";
+  if (body.length > 0 && (json || first === 0x7b))
+    return Array.isArray(parseJson(body)?.locations) ? "Overland" : "json";
   const form = headers.get("content-type")?.toLowerCase().startsWith("application/x-www-form-urlencoded") ?? false;
   return body.length > 0 && (form || query.size === 0) ? "form" : "query";
 }
@@ -48,6 +54,7 @@ function kindOf({ headers, body, query }: HttpRequest): Kind {
 function row(
   kind: Kind,
   read: (request: HttpRequest, receivedAt: number) => RequestReport | undefined,
+  answers: typeof accepted = accepted,
 ): MessageRow<Session> {
   return {
     name: kind,
@@ -64,7 +71,7 @@ function row(
         effects: [
           identify(report.device, report.secret),
           ...report.effects,
-          { type: "reply", bytes: accepted[`${request.keepAlive}`], when: "stored" },
+          { type: "reply", bytes: answers[`${request.keepAlive}`], when: "stored" },
         ],
       };
     },
@@ -99,8 +106,14 @@ function reportOf(parameters: Parameters, request: HttpRequest, receivedAt: numb
   return effect && { device: deviceOf(parameters), effects: [effect], secret: secretOf(parameters, request) };
 }
 
+/** What a JSON body says, with what its URL and head say of the device. */
+function ofBody(request: HttpRequest, report: JsonReport | undefined): RequestReport | undefined {
+  const { query } = request;
+  return report && { ...report, device: report.device ?? deviceOf(query), secret: secretOf(query, request) };
+}
+
 /**
- * The HTTP form in which phone apps report: OsmAnd, Traccar Client and others, by query string, form or JSON. A request is answered with 200
+ * The HTTP form in which phone apps report: OsmAnd, Traccar Client, Overland and others, by query string, form or JSON. A request is answered with 200
  * once it is stored, with 400 where it is malformed or names no device, with 405 where it is neither GET nor POST.
  */
 export const osmand = defineProtocol<Session>({
@@ -108,7 +121,7 @@ export const osmand = defineProtocol<Session>({
   title: "OsmAnd (phone apps over HTTP)",
   transports: ["http"],
   defaultPort: 5055,
-  manuals: [{ title: "OsmAnd protocol: JSON format, query / form format" }],
+  manuals: [{ title: "OsmAnd protocol: JSON format, query / form format" }, { title: "Overland GPS Tracker: API" }],
   detect: (bytes, transport) => (transport === "http" ? startsHttp(bytes) : "no"),
   framer: httpFramer,
   secret,
@@ -128,10 +141,17 @@ export const osmand = defineProtocol<Session>({
     }),
     // The identifier may stand in the URL that was set up in the app.
     row("json", (request, receivedAt) => {
-      const { body, query } = request;
-      const report = readJson(body, receivedAt);
-      return report && { ...report, device: report.device ?? deviceOf(query), secret: secretOf(query, request) };
+      const root = parseJson(request.body);
+      return ofBody(request, root && readJson(root, receivedAt));
     }),
+    row(
+      "Overland",
+      (request, receivedAt) => {
+        const root = parseJson(request.body);
+        return ofBody(request, root && readOverland(root, receivedAt));
+      },
+      acceptedBatch,
+    ),
     { name: "other method", keys: ["other method"], handle: refuseMethod },
     { name: "refused", keys: ["refused"], handle: () => refusal("malformed", false) },
   ],

@@ -15,7 +15,8 @@ import {
 } from "./report.ts";
 import { parseTimestamp } from "./time.ts";
 
-type JsonObject = { readonly [name: string]: unknown };
+/** An object of a JSON body. */
+export type JsonObject = { readonly [name: string]: unknown };
 
 /** What a JSON body says. */
 export interface JsonReport {
@@ -29,9 +30,7 @@ const kmhOfMetersPerSecond = 3.6;
  * The locations of a JSON body: `{"location": {...} or [...], "device_id": "..."}`, speed in m/s, battery level from 0 to 1, -1 for what is
  * not known. Undefined: malformed. (OsmAnd protocol, JSON format)
  */
-export function readJson(body: Uint8Array, receivedAt: number): JsonReport | undefined {
-  const root = parse(body);
-  if (root === undefined) return undefined;
+export function readJson(root: JsonObject, receivedAt: number): JsonReport | undefined {
   const locations = Array.isArray(root.location) ? root.location : [root.location];
   const effects: Effect[] = [];
   let device = textOf(root.device_id) ?? textOf(root.id) ?? textOf(root.deviceid);
@@ -46,7 +45,8 @@ export function readJson(body: Uint8Array, receivedAt: number): JsonReport | und
   return { device, effects: effects.length > 0 ? effects : [{ type: "ignored", reason: "no locations" }] };
 }
 
-function parse(body: Uint8Array): JsonObject | undefined {
+/** The object that a JSON body is; undefined: it is none. */
+export function parseJson(body: Uint8Array): JsonObject | undefined {
   try {
     const root: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
     return isObject(root) ? root : undefined;
@@ -116,7 +116,7 @@ function sideValues(location: JsonObject, coords: JsonObject, extras: JsonObject
 }
 
 /** What apps say as attributes; an empty text says nothing. */
-function attributesOf(entries: readonly (readonly [string, unknown])[]): Attributes {
+export function attributesOf(entries: readonly (readonly [string, unknown])[]): Attributes {
   const attributes = new Map<string, string | number | boolean>();
   for (const [name, value] of entries) {
     const kept = attributeOf(value);
@@ -136,7 +136,7 @@ function isGiven(value: unknown): boolean {
 }
 
 /** A number, also one that the app sends as text. */
-function numeric(value: unknown): number | undefined {
+export function numeric(value: unknown): number | undefined {
   if (typeof value === "string") return numberOf(value);
   return typeof value === "number" && isMeasure(value) ? value + 0 : undefined;
 }
@@ -147,19 +147,22 @@ function percent(value: unknown): number | undefined {
 }
 
 /** A truth value, also one that the app sends as text or as a number. */
-function truth(value: unknown): boolean | undefined {
+export function truth(value: unknown): boolean | undefined {
   return typeof value === "boolean" ? value : truthOf(textOf(value) ?? "");
 }
 
-function isObject(value: unknown): value is JsonObject {
+/** Whether a value is an object. */
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function objectOf(value: unknown): JsonObject {
+/** The value, or an empty object where it is none. */
+export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-function textOf(value: unknown): string | undefined {
+/** A text, also one that the app sends as a number. */
+export function textOf(value: unknown): string | undefined {
   if (typeof value === "number" && Number.isFinite(value)) return String(value);
   return typeof value === "string" ? value.toWellFormed() : undefined;
 }

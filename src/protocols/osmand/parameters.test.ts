@@ -91,8 +91,7 @@ describe("a parameter of the protocol", () => {
 });
 
 describe("a JSON location", () => {
-  const readLocation = (location: object) =>
-    readJson(new TextEncoder().encode(JSON.stringify({ device_id: "phone", location })), 7)?.effects[0];
+  const readLocation = (location: object) => readJson({ device_id: "phone", location }, 7)?.effects[0];
   const coords = { latitude: 1, longitude: 2 };
 
   it("without a time counts from its arrival, whether the app leaves it out or says null", () => {

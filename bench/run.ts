@@ -4,6 +4,7 @@ import { alerts } from "./alerts.ts";
 import { api } from "./api.ts";
 import { backlog } from "./backlog.ts";
 import { day } from "./day.ts";
+import { decode } from "./decode.ts";
 import { fleet } from "./fleet.ts";
 import { history } from "./history.ts";
 import { idle } from "./idle.ts";
@@ -16,6 +17,7 @@ import { type Figure, kept, line } from "./support/figures.ts";
 import { written } from "./written.ts";
 
 const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
+  decode,
   acknowledged,
   late,
   backlog,

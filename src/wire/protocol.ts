@@ -177,6 +177,8 @@ export interface Connection {
   decode(frame: Uint8Array, context: DecodeContext): readonly Effect[];
   /** Name of the table row that handled the last message, for tests and the trace; undefined where none did. */
   readonly lastRow: string | undefined;
+  /** What the row's handler threw at the last message, which was answered as malformed: for the fuzzer, which tells a defect from a message that is cut short. */
+  readonly lastError: unknown;
   /** Wraps a command's text as the protocol's first form that takes it. Undefined: the protocol knows no form. `mark`: see `CommandForm.encode`. */
   command(text: string, device: string, mark: number): Uint8Array | { readonly refused: string } | undefined;
 }
@@ -226,6 +228,7 @@ const unsupported: readonly Effect[] = Object.freeze([Object.freeze({ type: "fai
 
 class ProtocolConnection<S> implements Connection {
   lastRow: string | undefined;
+  lastError: unknown;
   #session: S;
   readonly #protocol: Protocol<S>;
   readonly #table: ReadonlyMap<MessageKey, readonly MessageRow<S>[]>;
@@ -244,6 +247,7 @@ class ProtocolConnection<S> implements Connection {
 
   decode(frame: Uint8Array, context: DecodeContext): readonly Effect[] {
     this.lastRow = undefined;
+    this.lastError = undefined;
     try {
       const key = this.#protocol.classify(frame);
       if (key === undefined) return malformed;
@@ -255,7 +259,8 @@ class ProtocolConnection<S> implements Connection {
         return decoded.effects;
       }
       return unsupported;
-    } catch {
+    } catch (error) {
+      this.lastError = error;
       // Reading past the end of a frame is the usual cause; a frame that a decoder can't finish is malformed, whatever the reason.
       return malformed;
     }

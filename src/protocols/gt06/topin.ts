@@ -176,7 +176,7 @@ const alarm = bareRow("alarm (Topin)", [...alarms.keys()], (frame, session) => {
 const worn = bareRow("drop alarm (Topin)", [0x56], (frame, session) => {
   const report = draft();
   const isWorn = new Reader(frame, dataAt).u8() > 0;
-  report.attributes.worn = isWorn;
+  report.readings.worn = isWorn;
   if (!isWorn) raise(report, "removing");
   return only(session, readingsOf(report));
 });

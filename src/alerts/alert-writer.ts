@@ -7,6 +7,7 @@ import type { CompiledRule } from "./compiled-rule.ts";
 import type { Finder } from "./evaluate.ts";
 import type { Seen } from "./judge.ts";
 import { alertTextOf } from "./text.ts";
+import { speedOf } from "./values.ts";
 
 /** A command is for the moment: an alert whose report arrived longer ago than this sends none any more, ms. */
 const commandsForMs = 5 * 60_000;
@@ -150,8 +151,8 @@ export class AlertWriter implements Finder {
       this.#left.alerts++;
       return undefined;
     }
-    const { observation, totals } = seen;
-    const at = observation?.positioned ? observation : totals.anchor;
+    const { totals } = seen;
+    const at = totals.anchor;
     const { key, id, name, type, critical } = rule.rule;
     const untold: Omit<Alert, "text"> = {
       id: this.#ids.uuid(),
@@ -165,7 +166,7 @@ export class AlertWriter implements Finder {
       raisedAt: this.#now,
       latitude: at?.latitude ?? null,
       longitude: at?.longitude ?? null,
-      speed: observation?.speed ?? null,
+      speed: speedOf(seen) ?? null,
       critical,
       late: this.late,
       facts,

@@ -7,7 +7,6 @@ import { type Judge, noZone } from "./judge.ts";
 import type { Calm } from "./machine.ts";
 import { judgeOf, ruleTypes } from "./rules/index.ts";
 import { Schedule } from "./schedule.ts";
-import { comesWithPosition } from "./values.ts";
 
 /** A rule made ready to be asked for each fix. */
 export interface CompiledRule {
@@ -28,8 +27,6 @@ export interface CompiledRule {
   readonly conditionFacts: readonly AlertFacts[];
   /** The bits of all conditions. */
   readonly allConditions: number;
-  /** It judges zones or what a position tells: not where that can't be true. */
-  readonly placed: boolean;
   /** Time alone may change something even where nothing is being held: it is looked at before each fix. */
   readonly timed: boolean;
 }
@@ -51,15 +48,6 @@ function fingerprintOf({ type, parameters, conditions, schedule, hysteresis }: A
       : value,
   );
   return Number.parseInt(hash("sha256", text).slice(0, 8), 16);
-}
-
-/** Whether a rule or one of its conditions asks for a zone, or for what comes with a position. */
-function isPlaced({ parameters, conditions }: AlertRule): boolean {
-  const asks = [parameters, ...conditions];
-  return asks.some(
-    (ask) =>
-      "zones" in ask || "zone" in ask || "kmh" in ask || ("attribute" in ask && comesWithPosition(ask.attribute)),
-  );
 }
 
 /** Whether a rule compares the mileage. */
@@ -102,7 +90,6 @@ export function compileRule(
         : { condition: condition.attribute, operator: condition.operator, wanted: condition.value },
     ),
     allConditions: 2 ** rule.conditions.length - 1,
-    placed: isPlaced(rule),
     timed: type.clock === "event" || (schedule !== undefined && type.clock === "none"),
   };
 }

@@ -1,7 +1,6 @@
 import type { AlertFacts } from "../model/alert.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { conditionBits } from "./conditions.ts";
-import { doubtAfter } from "./doubt.ts";
 import { factsFrom } from "./facts.ts";
 import { minutesOf } from "./families/check.ts";
 import { anew, type EventJudge, type LevelJudge, nothing, pulse, type Seen, yes } from "./judge.ts";
@@ -36,7 +35,6 @@ const mostMoments = 64;
 /** The state after an observation, or after the moment that is looked at where there is none. The same object: nothing changed. */
 export function judgeRule(rule: CompiledRule, state: RuleState, seen: Seen, finder: Finder): RuleState {
   const time = rule.clock === "arrival" && seen.observation !== undefined ? seen.now : seen.time;
-  const doubt = rule.placed ? doubtAfter(state.doubt, seen) : undefined;
   const conditions = rule.conditions.length === 0 ? 0 : conditionBits(rule.conditions, state.conditions, seen);
   const inForce = rule.schedule === undefined || rule.schedule.inForce(time);
   seen.memory = state.memory;
@@ -44,25 +42,19 @@ export function judgeRule(rule: CompiledRule, state: RuleState, seen: Seen, find
   seen.raised = state.phase === raised;
   const holds = inForce && conditions === rule.allConditions;
   const { judge } = rule;
-  if (judge.kind === "events") return happen(rule, judge, state, { conditions, doubt, holds, time }, seen, finder);
+  if (judge.kind === "events") return happen(rule, judge, state, { conditions, holds, time }, seen, finder);
   const judgement = judge.judge(seen);
   const level = judgement === nothing ? state.level : judgement === yes || judgement === anew;
   const truth = !holds ? isNot : judgement === pulse ? wasBetween : level ? is : isNot;
   // What begins again is told again, once it has held and the cooldown is over.
   const from: Course = judgement === anew && holds && state.phase === raised ? { ...state, phase: idle } : state;
   const move = moveOf(from, truth, time, rule.calm);
-  if (
-    move === stay &&
-    level === state.level &&
-    conditions === state.conditions &&
-    seen.memory === state.memory &&
-    doubt === state.doubt
-  )
+  if (move === stay && level === state.level && conditions === state.conditions && seen.memory === state.memory)
     return state;
   const { phase, since, firedAt } = courseAfter(state, move, time);
   const { facts } = state;
   const { memory } = seen;
-  const next: RuleState = { phase, since, firedAt, level, conditions, memory, doubt, facts };
+  const next: RuleState = { phase, since, firedAt, level, conditions, memory, facts };
   switch (move) {
     case raise:
       return begin(rule, judge, next, time, seen, finder);
@@ -81,7 +73,7 @@ export function judgeRule(rule: CompiledRule, state: RuleState, seen: Seen, find
 }
 
 /** What holds at an observation beside what the judge says. */
-interface Circumstances extends Pick<RuleState, "conditions" | "doubt"> {
+interface Circumstances extends Pick<RuleState, "conditions"> {
   /** The rule is in force, and all of its conditions are true. */
   readonly holds: boolean;
   readonly time: number;
@@ -91,14 +83,14 @@ function happen(
   rule: CompiledRule,
   judge: EventJudge<object>,
   state: RuleState,
-  { conditions, doubt, holds, time }: Circumstances,
+  { conditions, holds, time }: Circumstances,
   seen: Seen,
   finder: Finder,
 ): RuleState {
   const events = judge.judge(seen);
   let next = state;
-  if (conditions !== state.conditions || seen.memory !== state.memory || doubt !== state.doubt)
-    next = { ...state, conditions, memory: seen.memory, doubt };
+  if (conditions !== state.conditions || seen.memory !== state.memory)
+    next = { ...state, conditions, memory: seen.memory };
   if (events.length === 0 || !holds) return next;
   // What one fix shows (entered and left) is one: the cooldown is between fixes.
   if (moveOf(state, wasBetween, time, rule.calm) !== flash) return next;
@@ -158,8 +150,9 @@ export function advanceRule(
   including: boolean,
   finder: Finder,
 ): RuleState {
-  const { observation, totals, time } = seen;
+  const { observation, placed, totals, time } = seen;
   seen.observation = undefined;
+  seen.placed = false;
   seen.totals = seen.previous;
   let state = before;
   for (let count = 0; count < mostMoments; count++) {
@@ -171,6 +164,7 @@ export function advanceRule(
     state = next;
   }
   seen.observation = observation;
+  seen.placed = placed;
   seen.totals = totals;
   seen.time = time;
   return state;
@@ -199,6 +193,5 @@ export function nextMoment(rule: CompiledRule, state: RuleState, seen: Seen): nu
 export function isForgettable(rule: CompiledRule, state: RuleState, time: number): boolean {
   if (state === initialState) return true;
   if (state.phase !== idle || state.level || state.memory.length > 0 || state.conditions !== 0) return false;
-  if (state.doubt !== undefined) return false;
   return state.firedAt === 0 || time - state.firedAt >= rule.calm.cooldownMs;
 }

@@ -1,6 +1,6 @@
 import type { AlertFactsOf } from "../model/alert-facts.ts";
 import type { AlertParameters, AlertType } from "../model/alert-rule.ts";
-import { type Anchor, noTotals, type Totals } from "../model/location.ts";
+import { noTotals, type Totals } from "../model/location.ts";
 import type { Observation, WatchedDevice } from "../ports/alert-engine.ts";
 
 /**
@@ -24,17 +24,15 @@ export const crossed = 4;
 /** Index of a zone that is gone: nothing is inside of it. */
 export const noZone = -1;
 
-/** The zones of the account as seen from the present fix. Meaningful where the fix has a valid position. */
+/** The zones of the account as seen from the present fix. Meaningful where the fix has a credible position. */
 export interface ZoneSight {
   /** Bits for the zone of that index. */
   bits(zone: number): number;
   /** There is a position before, so that it can be told what was entered and left. */
   readonly known: boolean;
-  /** The position before that counts for the next questions; undefined: there is none. */
-  comeFrom(before: Anchor | undefined): void;
 }
 
-const noZones: ZoneSight = { bits: () => 0, known: false, comeFrom: () => {} };
+const noZones: ZoneSight = { bits: () => 0, known: false };
 
 /**
  * What is there to judge: one object that a watch fills for each observation, so that nothing is made for a judgement.
@@ -49,7 +47,7 @@ export class Seen {
   /** Until when silence says nothing: see `WatchTimers`. */
   silentUntil = 0;
   observation: Observation | undefined = undefined;
-  /** The observation has a valid position that can be true: zones and speed are judged. */
+  /** The observation has a credible position (`src/geo/credible.ts`): zones, speed and movement are judged. */
   placed = false;
   /** Totals after the observation, and those before with their event time (0: it is the first). By time alone both are the last ones. */
   totals: Totals = noTotals;

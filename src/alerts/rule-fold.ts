@@ -82,7 +82,8 @@ export class RuleFold {
     seen.observation = observation;
     seen.time = observation.time;
     seen.totals = totals;
-    if (observation.positioned) sight.look(observation, this.#totals, totals);
+    seen.placed = isCredible(observation, totals);
+    if (seen.placed) sight.look(observation, this.#totals, totals);
     for (let at = 0; at < this.#rules.length; at++) {
       const rule = this.#rules[at];
       const before = this.#states[at];
@@ -140,6 +141,7 @@ export class RuleFold {
   }
 
   #prepare({ now, heardAt, silentUntil = 0 }: StepClock): void {
+    seen.placed = false;
     seen.device = this.#start.device;
     seen.previous = this.#totals;
     seen.previousTime = this.#time;
@@ -154,4 +156,9 @@ export class RuleFold {
     this.#states = this.#own;
     this.#own[at] = state;
   }
+}
+
+/** Whether the totals after a report go by its position. */
+function isCredible({ positioned, time, latitude, longitude }: Observation, { anchor }: Totals): boolean {
+  return positioned && anchor?.time === time && anchor.latitude === latitude && anchor.longitude === longitude;
 }

@@ -18,7 +18,6 @@ const states: fc.Arbitrary<RuleState> = plain({
   firedAt: moments,
   level: fc.boolean(),
   conditions: fc.integer({ min: 0, max: 65_535 }),
-  doubt: fc.option(fc.array(numbers, { maxLength: 3 }), { nil: undefined }),
   memory: fc.array(numbers, { maxLength: 12 }),
   facts: fc.option(facts, { nil: undefined }),
 })

@@ -1,5 +1,4 @@
 import type { AlertFacts } from "../model/alert.ts";
-import type { Doubt } from "./doubt.ts";
 import { factsFrom } from "./facts.ts";
 import { noMemory } from "./judge.ts";
 import { type Course, idle, type Phase, raised } from "./machine.ts";
@@ -12,8 +11,6 @@ export interface RuleState extends Course {
   readonly conditions: number;
   /** What the judge remembers. */
   readonly memory: readonly number[];
-  /** A position that can't be true came last; undefined: as mostly, none. */
-  readonly doubt: Doubt | undefined;
   /** Evidence of the alert that stands raised. */
   readonly facts: AlertFacts | undefined;
 }
@@ -26,7 +23,6 @@ export const initialState: RuleState = Object.freeze({
   level: false,
   conditions: 0,
   memory: noMemory,
-  doubt: undefined,
   facts: undefined,
 });
 
@@ -42,8 +38,6 @@ const noFacts: AlertFacts = Object.freeze({});
 /** Older versions kept their pauses of e-mails in this place, and one of the bits (8) was theirs. Their rows can still be read. */
 const noMail: readonly number[] = Object.freeze([]);
 const levelBit = 4;
-/** Before what the judge remembers stands what is remembered of a doubt, and its length. */
-const doubtBit = 16;
 
 /** Text of states, of the row of each. Undefined: there is nothing to keep. */
 export function encodeStates(rows: readonly string[]): string | undefined {
@@ -52,10 +46,9 @@ export function encodeStates(rows: readonly string[]): string | undefined {
 
 /** A state's row, as short as it can be: what is at its end and as at first is left out. */
 export function encodeState({ ruleKey, judged, state }: StateEntry): string {
-  const { phase, since, firedAt, level, conditions, memory, doubt, facts } = state;
-  const bits = phase | (level ? levelBit : 0) | (doubt ? doubtBit : 0);
-  const numbers = doubt === undefined ? memory : [doubt.length, ...doubt, ...memory];
-  const row = [ruleKey, judged, bits, since, firedAt, conditions, numbers];
+  const { phase, since, firedAt, level, conditions, memory, facts } = state;
+  const bits = phase | (level ? levelBit : 0);
+  const row = [ruleKey, judged, bits, since, firedAt, conditions, memory];
   return JSON.stringify(facts === undefined ? row : [...row, noMail, facts]);
 }
 
@@ -81,12 +74,10 @@ export function entriesOf(rows: unknown): readonly StateEntry[] {
 
 function entryOf(row: unknown): StateEntry | undefined {
   if (!Array.isArray(row)) return undefined;
-  const [ruleKey, judged, bits, since, firedAt, conditions, numbers, _mail, facts]: readonly unknown[] = row;
+  const [ruleKey, judged, bits, since, firedAt, conditions, memory, _mail, facts]: readonly unknown[] = row;
   if (!isNumber(ruleKey) || !isNumber(judged) || !isNumber(bits) || !isNumber(since) || !isNumber(firedAt))
     return undefined;
-  if (!isNumber(conditions) || !isNumbers(numbers)) return undefined;
-  const memoryFrom = (bits & doubtBit) === 0 ? 0 : 1 + (numbers[0] ?? 0);
-  const memory = numbers.slice(memoryFrom);
+  if (!isNumber(conditions) || !isNumbers(memory)) return undefined;
   const phase = phaseOf(bits & 3);
   const known = typeof facts === "object" && facts !== null && !Array.isArray(facts) ? factsFrom(facts) : undefined;
   return {
@@ -99,7 +90,6 @@ function entryOf(row: unknown): StateEntry | undefined {
       level: (bits & levelBit) !== 0,
       conditions,
       memory: memory.length === 0 ? noMemory : memory,
-      doubt: memoryFrom === 0 ? undefined : numbers.slice(1, memoryFrom),
       // What stands raised has evidence, if only none.
       facts: known ?? (phase === raised ? noFacts : undefined),
     },

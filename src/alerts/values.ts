@@ -10,14 +10,9 @@ const fields: Readonly<Record<string, (seen: Seen) => number | undefined>> = {
   milleage: milleageOf,
 };
 
-/** The speed of a position that can be true, km/h. */
+/** The speed of a credible position, km/h. */
 export function speedOf({ observation, placed }: Seen): number | undefined {
   return placed ? observation?.speed : undefined;
-}
-
-/** Whether what a name stands for comes with a position alone. */
-export function comesWithPosition(name: string): boolean {
-  return name === "speed" || name === "course" || name === "altitude";
 }
 
 /** The device's mileage as the API has it, km. */

@@ -1,6 +1,7 @@
+import { credibilityOf } from "../geo/credible.ts";
 import type { PreparedZone } from "../geo/zone.ts";
 import type { ZoneIndex } from "../geo/zone-index.ts";
-import type { Anchor, Totals } from "../model/location.ts";
+import type { Totals } from "../model/location.ts";
 import type { Observation } from "../ports/alert-engine.ts";
 import { crossed, isIn, wasIn, type ZoneSight } from "./judge.ts";
 
@@ -23,10 +24,6 @@ export class AccountSight implements ZoneSight {
   #beforeLongitude = 0;
   /** The way between may be asked. */
   #way = false;
-  /** Where it came from, and what the way from there was found to be. */
-  #before: Anchor | undefined;
-  #fresh: Anchor | undefined;
-  #freshWay = false;
   known = false;
 
   constructor(zones: readonly PreparedZone[], index: ZoneIndex) {
@@ -39,30 +36,21 @@ export class AccountSight implements ZoneSight {
     };
   }
 
-  /** Looks from a fix, as after the totals before it. A leg that adds nothing to the mileage is none that a vehicle made, and crosses nothing. */
+  /**
+   * Looks from a credible fix, as after the totals before it. A leg that adds nothing to the mileage is none that a vehicle made, and crosses nothing. Nor does the way to a
+   * position that was doubted, which nobody knows.
+   */
   look(observation: Observation, previous: Totals, totals: Totals): void {
-    this.#latitude = observation.latitude;
-    this.#longitude = observation.longitude;
-    const { anchor } = previous;
-    this.#fresh = anchor;
-    this.#freshWay = anchor !== undefined && totals.odometerMm > previous.odometerMm;
-    this.#start(anchor);
-  }
-
-  /** Another position before than the last one, where that one was not believed. Nobody knows the way from there: it crosses nothing. */
-  comeFrom(before: Anchor | undefined): void {
-    if (before !== this.#before) this.#start(before);
-  }
-
-  #start(before: Anchor | undefined): void {
     for (const zone of this.#near) this.#bits[zone] = 0;
     this.#near.length = 0;
     this.#looked = false;
-    this.#before = before;
-    this.known = before !== undefined;
-    this.#beforeLatitude = before?.latitude ?? this.#latitude;
-    this.#beforeLongitude = before?.longitude ?? this.#longitude;
-    this.#way = before === this.#fresh && this.#freshWay;
+    this.#latitude = observation.latitude;
+    this.#longitude = observation.longitude;
+    const { anchor } = previous;
+    this.known = anchor !== undefined;
+    this.#beforeLatitude = anchor?.latitude ?? this.#latitude;
+    this.#beforeLongitude = anchor?.longitude ?? this.#longitude;
+    this.#way = totals.odometerMm > previous.odometerMm && !confirmsDoubted(previous, observation);
   }
 
   bits(zone: number): number {
@@ -102,4 +90,10 @@ export class AccountSight implements ZoneSight {
   #crosses(prepared: PreparedZone): boolean {
     return prepared.crosses(this.#beforeLatitude, this.#beforeLongitude, this.#latitude, this.#longitude);
   }
+}
+
+/** Whether a credible fix goes on from the position that was doubted. */
+function confirmsDoubted(previous: Totals, { time, latitude, longitude, speed }: Observation): boolean {
+  if (previous.doubted === undefined) return false;
+  return credibilityOf(previous, { time, latitude, longitude, speed, positioned: true, vague: false }) === "confirming";
 }

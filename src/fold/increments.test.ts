@@ -29,6 +29,7 @@ function moves(elapsed: fc.Arbitrary<number>, numbers: <T>(usual: fc.Arbitrary<T
       '"attributes":{',
       '"inputs":[true,false],"attributes":{',
       '"inputs":[false,true,true,true],"attributes":{"ignition":"false"',
+      '"attributes":{"accuracy":"1500"',
     ),
   });
   return fc.array(move, { minLength: 1, maxLength: 60 }).map((some): readonly Unfolded[] => {
@@ -108,12 +109,14 @@ describe("increments", () => {
         inputsKnown: fc.nat(255),
         inputsActive: fc.nat(255),
         anchor: fc.option(position),
+        doubted: fc.option(position),
         uncounted: fc.option(fc.record({ from: position, lengthMm: odd }, { noNullPrototype: true })),
         underway: fc.boolean(),
       })
-      .map(({ anchor, uncounted, underway, ...sums }) => ({
+      .map(({ anchor, doubted, uncounted, underway, ...sums }) => ({
         ...sums,
         ...(anchor && { anchor }),
+        ...(doubted && { doubted }),
         ...(uncounted && { uncounted }),
         ...(underway && { underway }),
       }));

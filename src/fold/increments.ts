@@ -1,5 +1,6 @@
+import { credibilityOf } from "../geo/credible.ts";
 import { distanceKm } from "../geo/distance.ts";
-import type { LocationRecord, Totals } from "../model/location.ts";
+import type { Anchor, LocationRecord, Totals } from "../model/location.ts";
 import { millimetres } from "./mileage.ts";
 import { stepOf } from "./step.ts";
 import { type Step, sameTotals } from "./totals.ts";
@@ -7,6 +8,10 @@ import { type Step, sameTotals } from "./totals.ts";
 /** What a record adds to the totals of the record before it. */
 export interface Increment
   extends Pick<Step, "time" | "positioned" | "latitude" | "longitude" | "inputsReported" | "inputsActive"> {
+  /** It has a position, which is not credible. */
+  readonly aside: boolean;
+  /** Where `aside`: the next position decides. Otherwise: the doubted position before it was credible. */
+  readonly doubt: boolean;
   /** What the record adds to the odometer. */
   readonly countedMm: number;
   /** The device moved. */
@@ -30,11 +35,12 @@ export class RunningTotals {
   movedAt = 0;
   inputsKnown = 0;
   #inputsActive = 0;
-  /** The last valid position and its event time. */
+  /** The last credible position and its event time. */
   hasAnchor = false;
   anchorTime = 0;
   anchorLatitude = 0;
   anchorLongitude = 0;
+  #doubted: Anchor | undefined;
   /** The way that is not in the odometer yet. */
   #hasUncounted = false;
   #fromTime = 0;
@@ -45,7 +51,7 @@ export class RunningTotals {
 
   /** Continues from these totals. */
   set(totals: Totals): void {
-    const { anchor, uncounted, sensorMs } = totals;
+    const { anchor, doubted, uncounted, sensorMs } = totals;
     this.odometerMm = totals.odometerMm;
     this.sensor1 = sensorMs[0];
     this.sensor2 = sensorMs[1];
@@ -58,6 +64,7 @@ export class RunningTotals {
     this.anchorTime = anchor?.time ?? 0;
     this.anchorLatitude = anchor?.latitude ?? 0;
     this.anchorLongitude = anchor?.longitude ?? 0;
+    this.#doubted = doubted;
     this.#hasUncounted = uncounted !== undefined;
     this.#fromTime = uncounted?.from.time ?? 0;
     this.#fromLatitude = uncounted?.from.latitude ?? 0;
@@ -77,6 +84,7 @@ export class RunningTotals {
       inputsKnown: this.inputsKnown,
       inputsActive: this.#inputsActive,
       ...(this.hasAnchor && { anchor }),
+      ...(this.#doubted && { doubted: this.#doubted }),
       ...(this.#hasUncounted && { uncounted: { from, lengthMm: this.#lengthMm } }),
       ...(this.#underway && { underway: true }),
     };
@@ -92,12 +100,26 @@ export class RunningTotals {
     if (increment.moved) this.movedAt = increment.time;
     this.#underway = increment.underway;
     if (!increment.positioned) return;
+    if (increment.aside) {
+      if (increment.doubt) this.#doubted = placeOf(increment);
+      return;
+    }
+    if (increment.doubt && this.#doubted !== undefined) this.#goTo(this.#doubted);
+    this.#doubted = undefined;
     if (increment.uncounted) this.#addUncounted(increment.latitude, increment.longitude);
     else this.#hasUncounted = false;
     this.hasAnchor = true;
     this.anchorTime = increment.time;
     this.anchorLatitude = increment.latitude;
     this.anchorLongitude = increment.longitude;
+  }
+
+  /** The way begins anew, at the position that was doubted. */
+  #goTo({ time, latitude, longitude }: Anchor): void {
+    this.anchorTime = time;
+    this.anchorLatitude = latitude;
+    this.anchorLongitude = longitude;
+    this.#hasUncounted = false;
   }
 
   #addActive(ms: number): void {
@@ -141,11 +163,15 @@ export class Increments {
 
 /** The only increment that may give the record's totals. */
 function incrementOf(before: Totals, record: LocationRecord): Increment {
-  const { time, positioned, latitude, longitude, inputsReported, inputsActive } = stepOf(record);
-  const { odometerMm, movedAt, uncounted, underway } = record.totals;
+  const step = stepOf(record);
+  const { time, positioned, latitude, longitude, inputsReported, inputsActive } = step;
+  const { odometerMm, movedAt, anchor, doubted, uncounted, underway } = record.totals;
+  const aside = positioned && !isAt(anchor, record);
   return {
     time,
     positioned,
+    aside,
+    doubt: aside ? isAt(doubted, record) : credibilityOf(before, step) === "confirming",
     latitude,
     longitude,
     inputsReported,
@@ -155,4 +181,12 @@ function incrementOf(before: Totals, record: LocationRecord): Increment {
     underway: underway === true,
     uncounted: uncounted !== undefined,
   };
+}
+
+function isAt(place: Anchor | undefined, { time, latitude, longitude }: LocationRecord): boolean {
+  return place?.time === time && place.latitude === latitude && place.longitude === longitude;
+}
+
+function placeOf({ time, latitude, longitude }: Increment): Anchor {
+  return { time, latitude, longitude };
 }

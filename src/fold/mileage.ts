@@ -1,10 +1,6 @@
 import { distanceKm } from "../geo/distance.ts";
 import type { Anchor, Totals, Uncounted } from "../model/location.ts";
 
-/** No vehicle that carries a tracker is faster; a longer leg is a wrong fix and adds nothing. */
-const fastestKmh = 400;
-/** Two fixes of the same second may differ by what GPS itself is off. */
-const jitterKm = 0.1;
 /** Nobody knows the way of a device that was silent for so long: one of the two clocks was not set, or it was carried in a box. */
 const longestGapMs = 366 * 86_400_000;
 /** A tracker that has lost the time begins at its maker's date (2000, 2001, 2004); nothing older than this was reported by a clock that is right. */
@@ -47,6 +43,9 @@ export interface FixStep {
   readonly ignitionOff: boolean;
 }
 
+/** How the mileage goes on from a fix. */
+export type Way = Pick<Totals, "uncounted" | "underway">;
+
 /** What a fix adds to the mileage, and what the next fix goes on from. */
 export interface Advance {
   readonly countedMm: number;
@@ -64,10 +63,10 @@ export function clockUnset(time: number): boolean {
 /** What a fix without one before it adds. */
 export const noLeg: Advance = Object.freeze({ countedMm: 0, moved: false, uncounted: undefined, underway: false });
 
-/** What a valid fix adds to the mileage after the fix at `anchor`. */
-export function advanceMileage(before: Totals, anchor: Anchor, fix: FixStep): Advance {
+/** What a credible fix adds to the mileage after the one at `anchor`, which a vehicle can have come from. */
+export function advanceMileage(before: Way, anchor: Anchor, fix: FixStep): Advance {
+  if (!isKnownTime(anchor.time, fix.time)) return noLeg;
   const leg = distanceKm(anchor.latitude, anchor.longitude, fix.latitude, fix.longitude);
-  if (!isPossible(leg, anchor.time, fix.time)) return noLeg;
   const underway = before.underway === true;
   const { uncounted } = before;
   const from = uncounted?.from ?? anchor;
@@ -92,9 +91,8 @@ export function millimetres(km: number): number {
   return Math.round(km * mmPerKm);
 }
 
-function isPossible(km: number, from: number, to: number): boolean {
-  const elapsed = to - from;
-  return !clockUnset(from) && elapsed <= longestGapMs && km <= jitterKm + (fastestKmh * elapsed) / 3_600_000;
+function isKnownTime(from: number, to: number): boolean {
+  return !clockUnset(from) && to - from <= longestGapMs;
 }
 
 function limitKm({ speed, ignitionOff }: FixStep, underway: boolean): number {

@@ -1,4 +1,5 @@
 import {
+  type Anchor,
   arrivalOf,
   byPlace,
   type DeviceState,
@@ -31,7 +32,7 @@ export interface StateChange {
 }
 
 /**
- * The state after `before`. Its `last` is at the last valid position: a newest record that has none keeps its time and readings.
+ * The state after `before`. Its `last` is at the last credible position: a newest record that has none keeps its time and readings.
  */
 export function changedState(before: DeviceState, change: StateChange): DeviceState {
   const { records, time, totals, newest, located } = change;
@@ -61,7 +62,7 @@ export function followedState(before: DeviceState, records: readonly LocationRec
   });
 }
 
-/** The newest position, where none was ever valid. */
+/** The newest position, where none was ever credible. */
 function newestOf(one: LocationRecord | undefined, other: LocationRecord | undefined): LocationRecord | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return byPlace(one, other) > 0 ? one : other;
@@ -69,8 +70,7 @@ function newestOf(one: LocationRecord | undefined, other: LocationRecord | undef
 
 function atLastPosition(record: LocationRecord, totals: Totals): LocationRecord {
   const { anchor } = totals;
-  if (anchor === undefined || record.unlocated || (record.valid && anchor.time === record.time))
-    return withTotals(record, totals);
+  if (anchor === undefined || record.unlocated || isAt(record, anchor)) return withTotals(record, totals);
   // The speed and course of a position that is not the one shown would mislead.
   const { speed: _speed, course: _course, ...rest } = record;
   return {
@@ -80,4 +80,8 @@ function atLastPosition(record: LocationRecord, totals: Totals): LocationRecord 
     positionTime: anchor.time,
     totals,
   };
+}
+
+function isAt(record: LocationRecord, { time, latitude, longitude }: Anchor): boolean {
+  return record.valid && record.time === time && record.latitude === latitude && record.longitude === longitude;
 }

@@ -1,3 +1,4 @@
+import { isVague } from "../geo/credible.ts";
 import type { LocationRecord } from "../model/location.ts";
 import type { Step } from "./totals.ts";
 
@@ -23,8 +24,15 @@ export function isPositioned({ valid, positionTime }: Pick<LocationRecord, "vali
   return valid && positionTime === undefined;
 }
 
+/** Whether the accuracy in a record's extras is too bad: see `isVague`. A decoder's own attribute of that name is a renamed one. */
+function isVagueIn(extras: string): boolean {
+  const accuracy = /"accuracy":"([^"]*)"/.exec(extras)?.[1];
+  return accuracy !== undefined && isVague(Number(accuracy));
+}
+
 /** A stored record as a step of the fold again. */
 export function stepOf(record: LocationRecord): Step {
   const { time, latitude, longitude, speed, extras } = record;
-  return { time, positioned: isPositioned(record), latitude, longitude, speed, ...factsOf(extras) };
+  const claim = { time, positioned: isPositioned(record), vague: isVagueIn(extras), latitude, longitude, speed };
+  return { ...claim, ...factsOf(extras) };
 }

@@ -1,10 +1,9 @@
-import type { Totals, Uncounted } from "../model/location.ts";
-import { advanceMileage, clockUnset, type FixStep, movingKmh, noLeg } from "./mileage.ts";
+import { type Claim, credibilityOf } from "../geo/credible.ts";
+import type { Anchor, Totals, Uncounted } from "../model/location.ts";
+import { advanceMileage, clockUnset, type FixStep, movingKmh, noLeg, type Way } from "./mileage.ts";
 
 /** What a record contributes to the totals of its device. */
-export interface Step extends FixStep {
-  /** It has a valid position of its own. */
-  readonly positioned: boolean;
+export interface Step extends FixStep, Claim {
   /** Inputs 1 to 4 that it reported: bit n-1 of `inputsReported`, and their states. */
   readonly inputsReported: number;
   readonly inputsActive: number;
@@ -20,15 +19,20 @@ export function advance(before: Totals, beforeTime: number | undefined, step: St
   const sensorMs = first ? before.sensorMs : activeMs(before, step.time - beforeTime);
   const inputsKnown = before.inputsKnown | step.inputsReported;
   const inputsActive = (before.inputsActive & ~step.inputsReported) | (step.inputsActive & step.inputsReported);
-  if (!step.positioned) {
+  const credibility = credibilityOf(before, step);
+  if (credibility === "unusable" || credibility === "doubted") {
     const movedAt = first ? step.time : before.movedAt;
-    return withoutFix({ odometerMm: before.odometerMm, sensorMs, movedAt, inputsKnown, inputsActive }, before);
+    const doubted = credibility === "doubted" ? placeOf(step) : before.doubted;
+    return beside({ odometerMm: before.odometerMm, sensorMs, movedAt, inputsKnown, inputsActive }, before, doubted);
   }
-  const leg = before.anchor === undefined ? noLeg : advanceMileage(before, before.anchor, step);
+  const isElsewhere = credibility === "confirming";
+  const from = isElsewhere ? before.doubted : before.anchor;
+  // Nobody knows the way to the doubted position, so that the mileage goes on there as if it began.
+  const leg = from === undefined ? noLeg : advanceMileage(isElsewhere ? noWay : before, from, step);
   const odometerMm = before.odometerMm + leg.countedMm;
   const moved = step.speed === undefined ? leg.moved : step.speed > movingKmh;
   const movedAt = first || moved ? step.time : before.movedAt;
-  const anchor = { time: step.time, latitude: step.latitude, longitude: step.longitude };
+  const anchor = placeOf(step);
   const { uncounted } = leg;
   // Each kind as one literal: spreading costs as much as all the rest of the fold.
   if (uncounted === undefined)
@@ -40,10 +44,22 @@ export function advance(before: Totals, beforeTime: number | undefined, step: St
     : { odometerMm, sensorMs, movedAt, inputsKnown, inputsActive, anchor, uncounted };
 }
 
-/** Totals after a record without a valid position of its own: where the device is stays as it was. */
-function withoutFix(totals: Totals, { anchor, uncounted, underway }: Totals): Totals {
+const noWay: Way = Object.freeze({});
+
+function placeOf({ time, latitude, longitude }: Step): Anchor {
+  return { time, latitude, longitude };
+}
+
+/** Totals after a record without a credible position of its own: where the device is, and the way to there, stay as they were. */
+function beside(totals: Totals, { anchor, uncounted, underway }: Totals, doubted: Anchor | undefined): Totals {
   if (anchor === undefined) return totals;
-  return { ...totals, anchor, ...(uncounted && { uncounted }), ...(underway && { underway }) };
+  return {
+    ...totals,
+    anchor,
+    ...(doubted && { doubted }),
+    ...(uncounted && { uncounted }),
+    ...(underway && { underway }),
+  };
 }
 
 function activeMs(before: Totals, elapsedMs: number): Totals["sensorMs"] {
@@ -64,9 +80,8 @@ export function differOnlyInSums(one: Totals, other: Totals): boolean {
     one.movedAt === other.movedAt &&
     one.inputsKnown === other.inputsKnown &&
     one.inputsActive === other.inputsActive &&
-    one.anchor?.time === other.anchor?.time &&
-    one.anchor?.latitude === other.anchor?.latitude &&
-    one.anchor?.longitude === other.anchor?.longitude &&
+    samePlace(one.anchor, other.anchor) &&
+    samePlace(one.doubted, other.doubted) &&
     one.underway === other.underway &&
     sameUncounted(one.uncounted, other.uncounted)
   );
@@ -83,10 +98,9 @@ export function sameTotals(one: Totals, other: Totals): boolean {
 
 function sameUncounted(one: Uncounted | undefined, other: Uncounted | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
-  return (
-    one.lengthMm === other.lengthMm &&
-    one.from.time === other.from.time &&
-    one.from.latitude === other.from.latitude &&
-    one.from.longitude === other.from.longitude
-  );
+  return one.lengthMm === other.lengthMm && samePlace(one.from, other.from);
+}
+
+function samePlace(one: Anchor | undefined, other: Anchor | undefined): boolean {
+  return one?.time === other?.time && one?.latitude === other?.latitude && one?.longitude === other?.longitude;
 }

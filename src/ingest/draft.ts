@@ -1,4 +1,5 @@
 import type { Step } from "../fold/totals.ts";
+import { isVague } from "../geo/credible.ts";
 import type { LocationAlerts } from "../model/alert.ts";
 import type { Located } from "../model/content-hash.ts";
 import type { Attributes, Fix, Report } from "../model/effects.ts";
@@ -45,6 +46,7 @@ export function draftOf(report: Report, time: number, receivedAt: number, watche
     hash: written.hash,
     located: located !== undefined,
     positioned: located?.valid === true,
+    vague: isVague(report.readings.accuracy),
     latitude: located?.latitude ?? 0,
     longitude: located?.longitude ?? 0,
     altitude: report.type === "fix" ? report.altitude : undefined,

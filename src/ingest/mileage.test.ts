@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import fc from "fast-check";
 import { advance } from "../fold/totals.ts";
+import { distanceKm } from "../geo/distance.ts";
 import type { Fix } from "../model/effects.ts";
 import { noTotals, type Totals } from "../model/location.ts";
 import { draftOf } from "./draft.ts";
@@ -190,3 +192,121 @@ describe("a clock that was not set", () => {
     );
   });
 });
+
+/** Where no tracker is that has a fix. */
+const nowhere = { latitude: 0, longitude: 0 };
+/** Each fix, and in place of every so many of them a bad one. */
+const withBad = (fixes: readonly Fix[], every: number, bad: (fix: Fix, index: number) => Fix) =>
+  fixes.map((fix, index) => (index % every === every - 1 ? bad(fix, index) : fix));
+
+describe("mileage where some fixes are bad", () => {
+  const way = drive(line, { length: 33_030, kmh: 39.636, every: 10, more: { speed: 40 } });
+
+  it("is that of the drive with one fix in twenty, in five, in two at 0,0", () => {
+    assert.equal(Math.round(metres(way) / 10), 3303);
+    for (const every of [20, 5, 2])
+      for (const first of [[], [fixAt(start - 1000, { east: 0, north: 0 }, nowhere)]]) {
+        const bad = [...first, ...withBad(way, every, (fix) => ({ ...fix, ...nowhere }))];
+        assert.ok(Math.abs(metres(bad) - 33_030) < 1, `${metres(bad)} m`);
+      }
+  });
+
+  it("is that of the drive after a night at rest that ends with 0,0", () => {
+    const parked = fixAt(start - 86_400_000, { east: 0, north: 0 }, { speed: 0 });
+    const woken = fixAt(start - 1000, { east: 0, north: 0 }, nowhere);
+    assert.equal(metres([parked, woken, ...way]), metres([parked, ...way]));
+  });
+
+  it("is 11 km with a report a minute and every third one bad", () => {
+    const minutes = drive(line, { length: 11_000, kmh: 30, every: 60, more: { speed: 30 } });
+    const random = seeded(5);
+    const bad = withBad(minutes, 3, ({ time = 0 }) =>
+      fixAt(time, { east: 90_000 * (1.5 + random()), north: 90_000 * random() }),
+    );
+    assert.ok(Math.abs(metres(bad) - 11_000) < 1, `${metres(bad)}`);
+  });
+
+  it("is the real way, 4.4 km, where the tracker repeats an old place under a new time", () => {
+    const real = drive(line, { length: 4400, kmh: 48, every: 30, more: { speed: 48 } });
+    const old = { east: -30_000, north: 12_000 };
+    const repeated = real.flatMap((fix) => [fix, fixAt((fix.time ?? 0) + 10_000, old, { speed: 48 })]);
+    assert.ok(Math.abs(metres(repeated) - 4400) < 1, `${metres(repeated)}`);
+  });
+
+  it("goes on with what follows fixes that are worse than 1,000 m", () => {
+    const vague = withBad(way, 4, (fix) => ({ ...fix, latitude: fix.latitude + 0.01, readings: { accuracy: 1500 } }));
+    const good = way.filter((_, index) => index % 4 !== 3);
+    assert.equal(metres(vague), metres(good));
+  });
+
+  it("goes on at once where a ferry, a plane or a silence ends far away", () => {
+    const far = drive((at) => ({ east: 3_000_000 + at, north: 0 }), { length: 5000, kmh: 50, every: 10 });
+    const later = far.map((fix) => ({ ...fix, time: (fix.time ?? 0) + 2_000_000 }));
+    assert.ok(Math.abs(metres([...way, ...later]) - metres(way) - 5000) < 1);
+  });
+
+  it("is that of the credible fixes alone, each way between two jumps for itself", () => {
+    const fix = fc.record({
+      seconds: fc.constantFrom(1, 10, 60, 130, 3600),
+      east: fc.oneof(fc.nat(3000), fc.nat(300_000)),
+      bad: fc.constantFrom("", "", "", "", "nowhere", "vague", "not valid"),
+      speed: fc.constantFrom(undefined, 0, 50, 200),
+    });
+    fc.assert(
+      fc.property(fc.array(fix, { maxLength: 40 }), (some) => {
+        let time = start;
+        const fixes = some.map(({ seconds, east, bad, speed }) => {
+          time += seconds * 1000;
+          return fixAt(
+            time,
+            { east, north: 0 },
+            {
+              valid: bad !== "not valid",
+              ...(speed !== undefined && { speed }),
+              ...(bad === "nowhere" && nowhere),
+              ...(bad === "vague" && { readings: { accuracy: 1001 } }),
+            },
+          );
+        });
+        const ways = credibleWays(fixes);
+        assert.equal(
+          fold(fixes).odometerMm,
+          ways.reduce((sum, one) => sum + fold(one).odometerMm, 0),
+        );
+        const last = ways.at(-1)?.at(-1);
+        assert.equal(fold(fixes).anchor?.time, last?.time);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+/** What the page on alerts says of credible positions, asked of the whole list: the ways between jumps. */
+function credibleWays(fixes: readonly Fix[]): readonly (readonly Fix[])[] {
+  const usable = fixes.filter(
+    ({ valid, latitude, readings }) => valid && latitude !== 0 && (readings.accuracy ?? 0) <= 1000,
+  );
+  const ways: Fix[][] = [];
+  let last: Fix | undefined;
+  for (const [index, fix] of usable.entries()) {
+    const next = usable[index + 1];
+    const way = ways.at(-1);
+    if (last === undefined || way === undefined) ways.push([fix]);
+    else if (isNext(last, fix)) way.push(fix);
+    else if (next !== undefined && isNext(fix, next) && !(isNext(last, next) && km(last, next) <= km(fix, next)))
+      ways.push([fix]);
+    else continue;
+    last = fix;
+  }
+  return ways;
+}
+
+const km = (from: Fix, { latitude, longitude }: Fix) =>
+  distanceKm(rounded(from.latitude), rounded(from.longitude), rounded(latitude), rounded(longitude));
+
+const rounded = (degrees: number) => Math.round(degrees * 1e7) / 1e7;
+
+function isNext(from: Fix, to: Fix): boolean {
+  const hours = ((to.time ?? 0) - (from.time ?? 0) + 2000) / 3_600_000;
+  return km(from, to) <= 0.3 + Math.max(hours > 120 / 3600 ? 250 : 400, 2 * (to.speed ?? 0)) * hours;
+}

@@ -96,14 +96,17 @@ const report: fc.Arbitrary<Report> = fc
     ),
     located: fc.integer({ min: 0, max: 5 }).map((choice) => choice > 0),
     valid: fc.integer({ min: 0, max: 5 }).map((choice) => choice > 0),
-    latitude: fc.constantFrom(48, 48.00002, 48.00005, 48.0001, 48.0002, 48.01, 48.02, 52),
+    // Also out of reach, and no place at all.
+    latitude: fc.constantFrom(48, 48.00002, 48.00005, 48.0001, 48.0002, 48.01, 48.02, 52, 52.001, 0),
+    accuracy: fc.constantFrom(undefined, undefined, undefined, 900, 1500),
     speed: fc.constantFrom(undefined, 0, 0, 4, 50),
     ignition: fc.constantFrom(undefined, undefined, true, false),
     input1: fc.constantFrom(undefined, true, false),
     input3: fc.constantFrom(undefined, undefined, true, false),
   })
-  .map(({ time, located, valid, latitude, speed, ignition, input1, input3 }): Report => {
+  .map(({ time, located, valid, latitude, accuracy, speed, ignition, input1, input3 }): Report => {
     const readings = {
+      ...(accuracy !== undefined && { accuracy }),
       ...(ignition !== undefined && { ignition }),
       ...(input1 !== undefined && { input1 }),
       ...(input3 !== undefined && { input3 }),
@@ -115,7 +118,7 @@ const report: fc.Arbitrary<Report> = fc
       ...common,
       valid,
       latitude,
-      longitude: 11,
+      longitude: latitude === 0 ? 0 : 11,
       ...(speed !== undefined && { speed }),
     } satisfies Fix;
   });
@@ -209,6 +212,28 @@ test("the last location keeps the last valid position with the newer time and re
   assert.equal(state.last?.latitude, 48);
   assert.equal(state.last?.positionTime, at(1));
   assert.equal(state.last?.speed, undefined);
+});
+
+test("the last location keeps the last credible position with the newer time and readings, until a second fix confirms another", () => {
+  const fix = (second: number, latitude: number, longitude: number, accuracy = 5): Draft => {
+    const time = Date.UTC(2026, 0, 1) + second * 1000;
+    const readings = { accuracy };
+    const said = { type: "fix", valid: true, alarms: [], attributes: {}, readings, speed: 20 } as const;
+    return draftOf({ ...said, time, latitude, longitude }, time, time, false);
+  };
+  const shown = (...drafts: readonly Draft[]) => {
+    const { last } = planAppend(neverReported, drafts).plan.state;
+    return [last?.latitude, last?.longitude, last?.speed, last?.positionTime];
+  };
+  const good = fix(0, 48, 11);
+  const kept = [48, 11, undefined, good.time];
+  assert.deepEqual(shown(good, fix(10, 0, 0)), kept, "0,0");
+  assert.deepEqual(shown(good, fix(0, 0, 0)), kept, "0,0 at the same moment");
+  assert.deepEqual(shown(good, fix(10, 48.001, 11, 1001)), kept, "worse than 1,000 m");
+  assert.deepEqual(shown(good, fix(10, 49, 11)), kept, "out of reach");
+  assert.deepEqual(shown(good, fix(10, 49, 11), fix(20, 50, 11)), kept, "out of reach of both");
+  assert.deepEqual(shown(good, fix(10, 49, 11), fix(20, 49.001, 11)), [49.001, 11, 20, undefined], "confirmed");
+  assert.deepEqual(shown(fix(0, 0, 0)), [0, 0, 20, undefined], "nothing else is known");
 });
 
 test("a draft that no rule looks at keeps its readings as text only", () => {

@@ -3,7 +3,7 @@
  * so they do not depend on the order in which the records arrived.
  */
 export interface Totals {
-  /** Great-circle sums between valid fixes, whole millimetres: sums of integers are exact, in whatever order they are made. */
+  /** Great-circle sums between credible fixes, whole millimetres: sums of integers are exact, in whatever order they are made. */
   readonly odometerMm: number;
   /** Milliseconds that input 1 to 4 was active. */
   readonly sensorMs: readonly [number, number, number, number];
@@ -12,8 +12,10 @@ export interface Totals {
   /** Last known states of inputs 1 to 4: bit n-1 of `known` says that input n was ever reported, of `active` that it is on. */
   readonly inputsKnown: number;
   readonly inputsActive: number;
-  /** Last valid position and its event time; absent before the first one. */
+  /** Last credible position and its event time; absent before the first one. */
   readonly anchor?: Anchor;
+  /** The last position, where it is out of reach of the anchor: the next one decides whether it was credible. Absent where there is no doubt. */
+  readonly doubted?: Anchor;
   /** The way since the mileage was last added to; absent where it reaches up to the anchor. */
   readonly uncounted?: Uncounted;
   /** The device is on its way, so that shorter legs count. */
@@ -27,7 +29,7 @@ export interface Uncounted {
   readonly lengthMm: number;
 }
 
-/** A valid position and its event time. */
+/** A position and its event time. */
 export interface Anchor {
   readonly time: number;
   readonly latitude: number;
@@ -110,9 +112,9 @@ export interface DeviceState {
   /** Totals as of the newest record. */
   readonly totals: Totals;
   /**
-   * What `lastLocation` answers: the newest record, at the last valid position; the newest one with a position where none was ever valid.
+   * What `lastLocation` answers: the newest record, at the last credible position; the newest one with a position where none was ever credible.
    * Absent before the first position ever.
-   * (Where the newest record is not valid or has no position, this one repeats the last valid position and says so by `positionTime`.)
+   * (Where the newest record's position is not credible or it has none, this one repeats the last credible position and says so by `positionTime`.)
    */
   readonly last?: LocationRecord;
   /** When the newest record arrived, where `last` is another one. */

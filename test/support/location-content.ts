@@ -83,24 +83,51 @@ function leastWay({ speed, attributes }: Content, underway: boolean): number {
   return underway && (speed ?? 0) > 10 ? 0 : 10_000;
 }
 
-/** Mileage by decision 0013, told of one valid fix after the other. */
+const kmBetween = (one: Content, other: Content) =>
+  distanceKm(one.latitude, one.longitude, other.latitude, other.longitude);
+
+/** Whether a vehicle can come from one fix to the next, by the page on alerts. */
+function reaches(from: Content, to: Content): boolean {
+  const hours = (Date.parse(to.dateTime) - Date.parse(from.dateTime) + 2000) / 3_600_000;
+  const kmh = Math.max(hours > 120 / 3600 ? 250 : 400, 2 * (to.speed ?? 0));
+  return kmBetween(from, to) <= 0.3 + kmh * hours;
+}
+
+/** Which fixes are credible by the page on alerts, told of one after the other. */
+class Credible {
+  last: Content | undefined;
+  #doubted: Content | undefined;
+
+  /** The fix that the way to this one begins at, which is this one where nobody knows the way; undefined: this one is not credible. */
+  add(fix: Content): Content | undefined {
+    const { latitude, longitude, attributes } = fix;
+    if (attributes.valid === "false" || Number(attributes.accuracy ?? 0) > 1000) return undefined;
+    if (latitude === 0 && longitude === 0) return undefined;
+    const befores = [this.last, this.#doubted].filter((before) => before !== undefined && reaches(before, fix));
+    const [from] = befores.toSorted((one, other) => kmBetween(one ?? fix, fix) - kmBetween(other ?? fix, fix));
+    this.#doubted = from === undefined && this.last !== undefined ? fix : undefined;
+    if (this.#doubted !== undefined) return undefined;
+    this.last = fix;
+    return from ?? fix;
+  }
+}
+
+/** Mileage by decision 0013, told of one credible fix after the other. */
 class Mileage {
   millimetres = 0;
   /** The fixes since the mileage last grew or a part began. */
   #way: Content[] = [];
   #underway = false;
 
-  add(fix: Content): void {
+  /** `from`: the fix that the way to this one begins at. */
+  add(from: Content, fix: Content): void {
+    if (from !== this.#way.at(-1)) {
+      this.#way = from === fix ? [] : [from];
+      this.#underway = false;
+    }
     const before = this.#way.at(-1);
     this.#way.push(fix);
     if (before === undefined) return;
-    const elapsed = Date.parse(fix.dateTime) - Date.parse(before.dateTime);
-    // No vehicle is faster than 400 km/h, beside 100 m that GPS itself is off.
-    if (millimetresBetween(before, fix) > 100_000 + (400 * elapsed * 1e6) / 3_600_000) {
-      this.#underway = false;
-      this.#way = [fix];
-      return;
-    }
     const length = this.#way.reduce(
       (sum, at, index) => sum + (index === 0 ? 0 : millimetresBetween(this.#way[index - 1] ?? at, at)),
       0,
@@ -121,6 +148,7 @@ class Mileage {
 export function foldedTotals(history: readonly Content[]): readonly Readonly<Record<string, unknown>>[] {
   let [movedAt, before] = [0, 0];
   const mileage = new Mileage();
+  const credible = new Credible();
   const sums: number[] = [];
   const active: boolean[] = [];
   return history.map((location, index) => {
@@ -132,9 +160,9 @@ export function foldedTotals(history: readonly Content[]): readonly Readonly<Rec
       active[input] = on;
       sums[input] ??= 0;
     });
-    const valid = location.attributes.valid !== "false";
-    if (index === 0 || (valid && (location.speed ?? 0) > 3)) movedAt = time;
-    if (valid) mileage.add(location);
+    const from = credible.add(location);
+    if (index === 0 || (from !== undefined && (location.speed ?? 0) > 3)) movedAt = time;
+    if (from !== undefined) mileage.add(from, location);
     before = time;
     return {
       milleage: Math.round(mileage.millimetres / 1000) / 1000,
@@ -144,10 +172,12 @@ export function foldedTotals(history: readonly Content[]): readonly Readonly<Rec
   });
 }
 
-/** What `lastLocation` must be: the newest record, at the last valid position where its own is not valid (decision 0004). */
+/** What `lastLocation` must be: the newest record, at the last credible position where its own is not (decision 0004). */
 export function expectedLast(history: readonly Location[]): Location | undefined {
   const newest = history.at(-1);
-  const valid = history.findLast(({ attributes }) => attributes.valid !== "false");
+  const credible = new Credible();
+  for (const location of history) credible.add(location);
+  const valid = history.find((location) => location === credible.last);
   if (newest === undefined || valid === undefined || valid === newest) return newest;
   const { speed: _, course: __, ...rest } = newest;
   const attributes = { ...newest.attributes, positionTime: valid.dateTime };

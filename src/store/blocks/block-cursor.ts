@@ -8,7 +8,9 @@ import { readTotals, totalsLength } from "../records/state-codec.ts";
 import { BlockDamaged, BodyReader } from "./bytes.ts";
 import { ExtrasRead } from "./extras.ts";
 import {
+  aside,
   counted,
+  doubt,
   hasAlerts,
   hasCourse,
   hasPositionTime,
@@ -53,6 +55,8 @@ function counterOf(marks: Float64Array): (mark: number) => number {
 const increment = {
   time: 0,
   positioned: false,
+  aside: false,
+  doubt: false,
   latitude: 0,
   longitude: 0,
   inputsReported: 0,
@@ -262,6 +266,8 @@ export class BlockCursor implements RecordView, RecordFields {
       const { facts } = this.#extras;
       increment.time = this.time;
       increment.positioned = (marks & (valid | hasPositionTime | unlocated)) === valid;
+      increment.aside = (marks & aside) !== 0;
+      increment.doubt = (marks & doubt) !== 0;
       increment.latitude = this.latitude;
       increment.longitude = this.longitude;
       increment.inputsReported = facts.inputsReported;

@@ -11,10 +11,12 @@ import { BlockCursor } from "./block-cursor.ts";
 import { putSized } from "./bytes.ts";
 import { ExtrasColumns } from "./extras.ts";
 import {
+  aside,
   blockHeader,
   bodyOf,
   checksumFor,
   counted,
+  doubt,
   hasAlerts,
   hasCourse,
   hasPositionTime,
@@ -52,6 +54,8 @@ function marksOfIncrement(increment: Increment): number {
     (increment.moved ? moved : 0) |
     (increment.underway ? underway : 0) |
     (increment.uncounted ? uncounted : 0) |
+    (increment.aside ? aside : 0) |
+    (increment.doubt ? doubt : 0) |
     (increment.countedMm === 0 ? 0 : counted)
   );
 }

@@ -43,6 +43,8 @@ export const underway = 1024;
 export const uncounted = 2048;
 /** Its increment adds to the odometer. */
 export const counted = 4096;
+export const aside = 8192;
+export const doubt = 16_384;
 
 /** A block, and what its row says of it. */
 export interface StoredBlock {

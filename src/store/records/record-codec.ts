@@ -26,8 +26,9 @@ const hasSensors = 128;
 const hasMovedAt = 256;
 /** The anchor is the record's own time and position. */
 const anchorOwn = 512;
-/** The anchor as three f64. */
+/** The anchor as three f64. Together with `anchorOwn`: the anchor, and the doubted position behind it. */
 const hasAnchor = 1024;
+const hasDoubted = anchorOwn | hasAnchor;
 /** u32 length of the alert members, which stand before the extras; otherwise there are none. */
 const hasAlerts = 2048;
 /** The way that is not in the mileage yet, four f64, after the anchor; otherwise there is none. */
@@ -42,7 +43,7 @@ const numbered = 32_768;
 export const odometerOffset = 40;
 const fixedLength = 48;
 /** All optional fields in their longest form. */
-const longestHeader = fixedLength + 8 + 8 + 8 + 8 + 8 + 32 + 8 + 24 + 32 + 4;
+const longestHeader = fixedLength + 8 + 8 + 8 + 8 + 8 + 32 + 8 + 24 + 24 + 32 + 4;
 
 function isShort(value: number): boolean {
   return value >= 0 && value <= 0xffff && Number.isInteger(value) && !Object.is(value, -0);
@@ -62,8 +63,9 @@ function flagsOf(record: RecordFields): number {
   if (sensorMs[0] !== 0 || sensorMs[1] !== 0 || sensorMs[2] !== 0 || sensorMs[3] !== 0) flags |= hasSensors;
   if (totals.movedAt !== record.time) flags |= hasMovedAt;
   if (anchor !== undefined)
-    flags |=
-      anchor.time === record.time && anchor.latitude === record.latitude && anchor.longitude === record.longitude
+    flags |= totals.doubted
+      ? hasDoubted
+      : anchor.time === record.time && anchor.latitude === record.latitude && anchor.longitude === record.longitude
         ? anchorOwn
         : hasAnchor;
   if (totals.uncounted !== undefined) flags |= hasUncounted;
@@ -128,6 +130,7 @@ export function beginRecord(sink: ByteSink, record: RecordFields, alerts: boolea
   if (flags & hasSensors) for (const ms of totals.sensorMs) at = putDouble(view, at, ms);
   if (flags & hasMovedAt) at = putDouble(view, at, totals.movedAt);
   if (flags & hasAnchor && totals.anchor !== undefined) at = putAnchor(view, at, totals.anchor);
+  if ((flags & hasDoubted) === hasDoubted && totals.doubted !== undefined) at = putAnchor(view, at, totals.doubted);
   if (totals.uncounted !== undefined) {
     at = putAnchor(view, at, totals.uncounted.from);
     at = putDouble(view, at, totals.uncounted.lengthMm);
@@ -183,6 +186,8 @@ export class RecordCursor implements RecordView {
   anchorLatitude = 0;
   anchorLongitude = 0;
   underway = false;
+  /** Where the doubted position is. -1 when there is none. */
+  #doubted = -1;
   /** Where the way that is not counted yet is. -1 when there is none. */
   uncounted = -1;
   /** Where the alert members begin, which end where the extras begin. -1 when there are none. */
@@ -291,6 +296,8 @@ export class RecordCursor implements RecordView {
     this.anchorLatitude = stored ? view.getFloat64(at + 8, true) : this.latitude;
     this.anchorLongitude = stored ? view.getFloat64(at + 16, true) : this.longitude;
     if (stored) at += 24;
+    this.#doubted = (flags & hasDoubted) === hasDoubted ? at : -1;
+    if (this.#doubted >= 0) at += 24;
     this.unlocated = (flags & unlocated) !== 0;
     if (this.unlocated) {
       this.latitude = this.hasAnchor ? this.anchorLatitude : 0;
@@ -305,8 +312,12 @@ export class RecordCursor implements RecordView {
   }
 
   #uncounted(at: number): Uncounted {
+    return { from: this.#anchor(at), lengthMm: this.#view.getFloat64(at + 24, true) };
+  }
+
+  #anchor(at: number): Anchor {
     const double = (index: number) => this.#view.getFloat64(at + index * 8, true);
-    return { from: { time: double(0), latitude: double(1), longitude: double(2) }, lengthMm: double(3) };
+    return { time: double(0), latitude: double(1), longitude: double(2) };
   }
 
   /** The record that was read, as a value. */
@@ -335,6 +346,7 @@ export class RecordCursor implements RecordView {
         ...(this.hasAnchor && {
           anchor: { time: this.anchorTime, latitude: this.anchorLatitude, longitude: this.anchorLongitude },
         }),
+        ...(this.#doubted >= 0 && { doubted: this.#anchor(this.#doubted) }),
         ...(this.uncounted >= 0 && { uncounted: this.#uncounted(this.uncounted) }),
         ...(this.underway && { underway: true }),
       },

@@ -33,6 +33,7 @@ const hasKeptFrom = 256;
 const hasAnchor = 1 << 16;
 const hasUncounted = 1 << 17;
 const isUnderway = 1 << 18;
+const hasDoubted = 1 << 19;
 
 /** Appends a state. Totals that are the last record's very object are not written twice. */
 export function writeState(sink: ByteSink, state: DeviceState): void {
@@ -63,19 +64,21 @@ function writeSized(sink: ByteSink, text: string): void {
 }
 
 /** Bytes of totals. */
-export function totalsLength({ anchor, uncounted }: Totals): number {
-  return 52 + (anchor ? 24 : 0) + (uncounted ? 32 : 0);
+export function totalsLength({ anchor, doubted, uncounted }: Totals): number {
+  return 52 + (anchor ? 24 : 0) + (doubted ? 24 : 0) + (uncounted ? 32 : 0);
 }
 
 /** Appends totals. */
 export function writeTotals(sink: ByteSink, totals: Totals): void {
-  const { anchor, uncounted, underway } = totals;
-  const present = (anchor ? hasAnchor : 0) | (uncounted ? hasUncounted : 0) | (underway ? isUnderway : 0);
+  const { anchor, doubted, uncounted, underway } = totals;
+  const places = (anchor ? hasAnchor : 0) | (doubted ? hasDoubted : 0);
+  const present = places | (uncounted ? hasUncounted : 0) | (underway ? isUnderway : 0);
   sink.uint32(totals.inputsKnown | (totals.inputsActive << 8) | present);
   sink.float64(totals.odometerMm);
   for (const ms of totals.sensorMs) sink.float64(ms);
   sink.float64(totals.movedAt);
   if (anchor !== undefined) writeAnchor(sink, anchor);
+  if (doubted !== undefined) writeAnchor(sink, doubted);
   if (uncounted === undefined) return;
   writeAnchor(sink, uncounted.from);
   sink.float64(uncounted.lengthMm);
@@ -148,7 +151,8 @@ export function readTotals(view: DataView, at: number): Totals {
     latitude: double(index + 1),
     longitude: double(index + 2),
   });
-  const way = inputs & hasAnchor ? 9 : 6;
+  const behindAnchor = inputs & hasAnchor ? 9 : 6;
+  const way = inputs & hasDoubted ? behindAnchor + 3 : behindAnchor;
   return {
     odometerMm: double(0),
     sensorMs: [double(1), double(2), double(3), double(4)],
@@ -156,6 +160,7 @@ export function readTotals(view: DataView, at: number): Totals {
     inputsKnown: inputs & 0xff,
     inputsActive: (inputs >> 8) & 0xff,
     ...(inputs & hasAnchor && { anchor: anchorAt(6) }),
+    ...(inputs & hasDoubted && { doubted: anchorAt(behindAnchor) }),
     ...(inputs & hasUncounted && { uncounted: { from: anchorAt(way), lengthMm: double(way + 3) } }),
     ...(inputs & isUnderway && { underway: true }),
   };

@@ -111,12 +111,13 @@ export const someTotals: fc.Arbitrary<Totals> = fc
       inputsKnown: fc.integer({ min: 0, max: 15 }),
       inputsActive: fc.integer({ min: 0, max: 15 }),
       anchor: someAnchor,
+      doubted: someAnchor,
       uncounted: fc.record({ from: someAnchor, lengthMm: finite }, { noNullPrototype: true }),
       underway: fc.constant(true as const),
     },
     { requiredKeys: ["odometerMm", "sensorMs", "movedAt", "inputsKnown", "inputsActive"], noNullPrototype: true },
   )
-  .map((totals) => totals);
+  .map(({ doubted, ...totals }) => ({ ...totals, ...(doubted && totals.anchor && { doubted }) }));
 
 function alertMembersOf(text: string): string {
   return `,"alerts":[${JSON.stringify(text)}],"alertTexts":["ñ"],"warnings":[],"warningTexts":[],"hasCriticalAlert":true`;

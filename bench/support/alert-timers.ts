@@ -28,6 +28,8 @@ const devices = Array.from({ length: count }, (_, index): Device => {
     odometerStart: 0,
     identity: noIdentityRules,
     positionDays: null,
+    timeOffset: 0,
+    speedUnit: null,
   };
   return { key: index + 1, accountKey: 1, id, name: id, ...none, ...limits, spoken: [], creation: 0, modification: 0 };
 });

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { RefusedReport, SetAsideCause } from "../model/commit.ts";
-import { deviceIdPattern } from "../model/device.ts";
+import { deviceIdPattern, kmhPer, type SpeedUnit } from "../model/device.ts";
 import { networkPattern } from "../model/network.ts";
 import { protocolIds, protocolsWithSecret } from "../model/protocol-ids.ts";
 import { success } from "./envelope.ts";
@@ -32,11 +32,20 @@ const example = {
   protocols: ["osmand"],
   networks: ["203.0.113.0/24", "2001:db8::/32"],
   positionDays: null,
+  timeOffset: 0,
+  speedUnit: null,
   secretSet: true,
 };
 
 const { id: _, secretSet: _set, ...kept } = example;
 const settableExample = { ...kept, secret: "kept-by-tracker-only" };
+
+/** Seconds: no clock is further from UTC by its zone. */
+const longestOffset = 86_400;
+
+function SpeedUnitOrNull(description: string) {
+  return Type.Unsafe<SpeedUnit | null>({ type: ["string", "null"], enum: [...Object.keys(kmhPer), null], description });
+}
 
 /** A device as answers show it; `aliases` and `milleageStart` are our own. */
 export const DeviceView = Type.Object(
@@ -52,6 +61,10 @@ export const DeviceView = Type.Object(
     protocols: Type.Array(Type.String(), { description: "The protocols that its tracker may speak; none: any." }),
     networks: Type.Array(Type.String(), { description: "The networks that it may come from; none: any." }),
     positionDays: ShownPositionDays("For how many days its positions are kept; null: as set for its account."),
+    timeOffset: Type.Integer({
+      description: "What its clock is ahead of UTC, seconds: it is taken off the times that it reports.",
+    }),
+    speedUnit: SpeedUnitOrNull("What its numbers of speed mean; null: what its protocol says."),
     secretSet: Type.Boolean({
       description: "Whether its tracker must bring a password or key. The secret itself is never given back.",
     }),
@@ -114,6 +127,20 @@ const settable = {
   ),
   positionDays: GivenPositionDays(
     "For how many days its positions are kept, in place of its account's `positionDays`; older ones are deleted for good. Left out: unchanged; null: as set for its account.",
+  ),
+  timeOffset: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ["integer", "null"],
+      minimum: -longestOffset,
+      maximum: longestOffset,
+      description:
+        "What its clock is ahead of UTC, seconds (7200: it runs in UTC+2). It is taken off the times that it reports from now on. Unset: 0.",
+    }),
+  ),
+  speedUnit: Type.Optional(
+    SpeedUnitOrNull(
+      "What its numbers of speed mean, where it does not keep to its protocol. It counts for what it reports from now on. Unset: what its protocol says.",
+    ),
   ),
   secret: Type.Optional(
     NullableText({

@@ -31,6 +31,8 @@ export function deviceView(device: DeviceFields): DeviceView {
     protocols: [...device.identity.protocols],
     networks: [...device.identity.networks],
     positionDays: device.positionDays,
+    timeOffset: device.timeOffset,
+    speedUnit: device.speedUnit,
     secretSet: device.identity.secretHash !== null,
   };
 }
@@ -75,6 +77,8 @@ export function readFields(
       dailySmsLimit: kept?.dailySmsLimit ?? defaultDailySmsLimit,
       odometerStart: body.milleageStart ?? 0,
       identity,
+      timeOffset: body.timeOffset ?? 0,
+      speedUnit: body.speedUnit ?? null,
       // Deleting is final: a client that does not know the field does not change it.
       positionDays: body.positionDays === undefined ? (kept?.positionDays ?? null) : body.positionDays,
     },

@@ -21,6 +21,8 @@ const plain: Omit<Device, "id" | "key"> = {
   odometerStart: 0,
   identity: noIdentityRules,
   positionDays: null,
+  timeOffset: 0,
+  speedUnit: null,
   spoken: [],
   creation: 0,
   modification: 0,

@@ -22,6 +22,8 @@ test("what a body leaves out takes its default, and what it sets is shown again"
       dailySmsLimit: 10,
       odometerStart: 0,
       identity: noIdentityRules,
+      timeOffset: 0,
+      speedUnit: null,
       positionDays: null,
     },
   });
@@ -37,6 +39,8 @@ test("what a body leaves out takes its default, and what it sets is shown again"
     protocols: ["osmand"],
     networks: ["10.0.0.0/8"],
     positionDays: 30,
+    timeOffset: 7200,
+    speedUnit: "m/s" as const,
   };
   assert.deepEqual(deviceView(readFields("a1", view, hash).fields), { ...view, secretSet: false });
   assert.deepEqual(

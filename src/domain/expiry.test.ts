@@ -66,6 +66,8 @@ function deviceOf(id: string): Device {
     odometerStart: 0,
     identity: noIdentityRules,
     positionDays: null,
+    timeOffset: 0,
+    speedUnit: null,
     spoken: [],
     creation: 0,
     modification: 0,

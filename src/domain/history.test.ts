@@ -27,6 +27,8 @@ const device: Device = {
   odometerStart: 0,
   identity: noIdentityRules,
   positionDays: null,
+  timeOffset: 0,
+  speedUnit: null,
   spoken: [],
   creation: 0,
   modification: 0,

@@ -23,6 +23,8 @@ const device = (id: string, accountKey = 1): Device => ({
   odometerStart: 0,
   identity: noIdentityRules,
   positionDays: null,
+  timeOffset: 0,
+  speedUnit: null,
   spoken: [],
   creation: 0,
   modification: 0,

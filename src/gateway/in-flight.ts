@@ -1,6 +1,7 @@
 import type { Admitted, Outcome } from "../ports/intake.ts";
 import type { AnyProtocol, Transport } from "../wire/protocol.ts";
 import type { Channel } from "./channel.ts";
+import { corrected } from "./correction.ts";
 import type { ProtocolCounters } from "./counters.ts";
 import type { Exchange } from "./exchange.ts";
 import { ExchangeQueue } from "./exchange-queue.ts";
@@ -52,9 +53,9 @@ export class InFlight {
     if (!exchange.queued) this.#enqueue(exchange);
     const count = reports.length;
     this.#counters.reports.add(count);
-    this.#shared.deps.intake.submit(device, reports, exchange.receivedAt, (outcome) =>
-      this.#settled(exchange, outcome, count),
-    );
+    const { receivedAt } = exchange;
+    const said = corrected(reports, device, this.#protocol, receivedAt);
+    this.#shared.deps.intake.submit(device, said, receivedAt, (outcome) => this.#settled(exchange, outcome, count));
   }
 
   /** All effects of the message were interpreted. `awaited`: its peer waits for its end even where it has no reply (HTTP). */

@@ -1,4 +1,4 @@
-import type { Device, DeviceKey, IdentityRules, SpokenWay } from "../model/device.ts";
+import type { Device, DeviceKey, IdentityRules, SpeedUnit, SpokenWay } from "../model/device.ts";
 import { type FuelTables, fuelTablesOf } from "../model/fuel-table.ts";
 import { parseNetwork } from "../model/network.ts";
 import type { Bus } from "../ports/bus.ts";
@@ -47,6 +47,8 @@ class AdmittedDevice implements Admitted {
   readonly expires: number | null;
   readonly odometerStart: number;
   readonly fuelTables: FuelTables | undefined;
+  readonly timeOffset: number | undefined;
+  readonly speedUnit: SpeedUnit | undefined;
   readonly guard: Guard | undefined;
   /** Lists of identifiers that it was found under. */
   readonly lists: (readonly string[])[] = [];
@@ -66,6 +68,8 @@ class AdmittedDevice implements Admitted {
     this.model = device.tags.model;
     this.format = device.tags.format;
     this.ignoresChecksums = device.tags.checksums === "ignore";
+    this.timeOffset = device.timeOffset === 0 ? undefined : device.timeOffset;
+    this.speedUnit = device.speedUnit ?? undefined;
     this.guard = guardOf(device.identity);
     this.ways = device.spoken;
   }

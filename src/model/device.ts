@@ -34,6 +34,12 @@ export interface SpokenWay {
   readonly networks: readonly SeenNetwork[];
 }
 
+/** Units that senders mean by a number of speed, and what one of each is, km/h. */
+export const kmhPer = Object.freeze({ kn: 1.852, "m/s": 3.6, "km/h": 1 });
+
+/** A unit of speed. */
+export type SpeedUnit = keyof typeof kmhPer;
+
 /** A registered device. */
 export interface Device {
   readonly key: DeviceKey;
@@ -56,6 +62,10 @@ export interface Device {
   readonly identity: IdentityRules;
   /** For how many days its positions are kept; null: as set for its account. */
   readonly positionDays: number | null;
+  /** What its clock is ahead of UTC, seconds; it is taken off the times that it reports from then on. */
+  readonly timeOffset: number;
+  /** What its numbers of speed mean; null: what its protocol says. */
+  readonly speedUnit: SpeedUnit | null;
   /** The ways by which it reported, in the order in which it first did. */
   readonly spoken: readonly SpokenWay[];
   readonly creation: number;

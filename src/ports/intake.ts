@@ -1,4 +1,4 @@
-import type { SpokenWay } from "../model/device.ts";
+import type { SpeedUnit, SpokenWay } from "../model/device.ts";
 import type { Report } from "../model/effects.ts";
 import type { Network } from "../model/network.ts";
 import type { WatchedDevice } from "./alert-engine.ts";
@@ -20,6 +20,10 @@ export interface Admitted extends WatchedDevice {
   readonly format?: string | undefined;
   /** Its messages are taken whatever their checksum says (the device's tag `checksums` is `ignore`). */
   readonly ignoresChecksums?: boolean;
+  /** What its clock is ahead of UTC, seconds; absent: it is right. */
+  readonly timeOffset?: number | undefined;
+  /** What its numbers of speed mean; absent: what its protocol says. */
+  readonly speedUnit?: SpeedUnit | undefined;
   /** Absent: anybody who knows an identifier of it is taken for it. */
   readonly guard?: Guard | undefined;
   /** False: it is to be admitted again before anything else of it is taken. */

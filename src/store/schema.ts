@@ -81,6 +81,9 @@ export interface DeviceTable {
   secret_hash: string | null;
   /** For how many days its positions are kept, in place of the account's days. */
   position_days: number | null;
+  /** Seconds. */
+  time_offset: Generated<number>;
+  speed_unit: string | null;
   /** The ways by which it reported. */
   spoken: Generated<string>;
   creation: number;

@@ -1,4 +1,5 @@
 import type { Alarm } from "../model/alarms.ts";
+import type { SpeedUnit } from "../model/device.ts";
 import type { Effect } from "../model/effects.ts";
 import type { ReadingName, Readings } from "../model/readings.ts";
 import type { Framer } from "./framing.ts";
@@ -137,6 +138,8 @@ export interface Protocol<S = unknown> {
   readonly framer: Framer;
   /** Cuts a datagram into messages, where one may hold several. Absent: a datagram is one message. */
   readonly datagram?: Framer;
+  /** What its manual's numbers of speed mean; absent: km/h. A device that means something else by them says so (`Device.speedUnit`). */
+  readonly speedUnit?: SpeedUnit;
   /** Where its messages carry a password or key (`Identify.secret`); absent: they carry none. */
   readonly secret?: SecretPlace;
   readonly session: S;
@@ -162,6 +165,7 @@ export interface AnyProtocol {
   readonly framer: Framer;
   readonly datagram?: Framer;
   readonly secret?: SecretPlace;
+  readonly speedUnit?: SpeedUnit;
   readonly messageNames: readonly string[];
   readonly notUnderstood: readonly string[];
   readonly commandNames: readonly string[];
@@ -203,6 +207,7 @@ export function defineProtocol<S>(protocol: Protocol<S>): AnyProtocol {
     framer: protocol.framer,
     ...(protocol.datagram && { datagram: protocol.datagram }),
     ...(protocol.secret && { secret: protocol.secret }),
+    ...(protocol.speedUnit && { speedUnit: protocol.speedUnit }),
     messageNames: protocol.messages.map((row) => row.name),
     notUnderstood: protocol.notUnderstood ?? [],
     commandNames: (protocol.commands ?? []).map((form) => form.name),

@@ -40,6 +40,8 @@ describe("devices", () => {
       protocols: ["h02", "osmand"],
       networks: ["203.0.113.0/24", "2001:db8::1"],
       positionDays: 400,
+      timeOffset: -18_000,
+      speedUnit: "m/s",
       secretSet: false,
     };
     const created = await rest.call("POST", "/api/devices", {
@@ -95,6 +97,8 @@ describe("devices", () => {
       networks: [],
       // Left out, it stays.
       positionDays: 400,
+      timeOffset: 0,
+      speedUnit: null,
       secretSet: false,
     });
     assert.equal("warnings" in replaced.json, false);
@@ -121,6 +125,9 @@ describe("devices", () => {
       [{ id: "" }, "body/id: must be 1 to 64 of"],
       [{ id: "x".repeat(65) }, "body/id: must be 1 to 64 of"],
       [{ id: 5 }, "body/id: must be string"],
+      [{ id: "q", timeOffset: 86_401 }, "body/timeOffset: must be <= 86400"],
+      [{ id: "q", timeOffset: 1.5 }, "body/timeOffset: must be integer or null"],
+      [{ id: "q", speedUnit: "mph" }, "body/speedUnit: must be one of kn, m/s, km/h, null"],
       [{ id: "q", name: 5 }, "body/name: must be string or null"],
       [{ id: "q", tags: { a: 1 } }, "body/tags/a: must be string"],
       [{ id: "q", expires: "tomorrow" }, "body/expires: must be an RFC 3339 date-time"],

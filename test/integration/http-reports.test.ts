@@ -50,3 +50,25 @@ test("a position that is none on earth is taken, and kept as a refused report", 
   assert.match(await asked("POST", "lat=1&lon=2"), /^HTTP\/1\.1 200 /);
   assert.notEqual(await lastLocation(), null);
 });
+
+test("a device's offset of time and unit of speed count for what it reports from then on", async () => {
+  const report = (second: number) => `lat=1&lon=2&speed=10&timestamp=2026-01-15T12:00:0${second}Z`;
+  const shown = async () => {
+    type Answer = { lastLocation: { dateTime: string; speed: number } };
+    const { lastLocation } = await call<Answer>(service, "GET", "/api/devices/phone-2/lastLocation");
+    return [lastLocation.dateTime, lastLocation.speed];
+  };
+  const send = async (second: number) => {
+    const peer = new Peer(service.devicePort);
+    peer.send(`GET /?id=phone-2&${report(second)} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    await peer.closed;
+    assert.match(peer.received, /^HTTP\/1\.1 200 /);
+  };
+  await call(service, "POST", "/api/devices", { id: "phone-2", name: "Phone" });
+  await send(1);
+  assert.deepEqual(await shown(), ["2026-01-15T12:00:01.000Z", 18.52]);
+  // Its clock is an hour slow, and it means m/s: 10 of them are 36 km/h.
+  await call(service, "PUT", "/api/devices/phone-2", { name: "Phone", timeOffset: -3600, speedUnit: "m/s" });
+  await send(2);
+  assert.deepEqual(await shown(), ["2026-01-15T13:00:02.000Z", 36]);
+});

@@ -15,6 +15,8 @@ export function device(fields: Pick<Device, "key" | "id"> & Partial<Device>): De
     odometerStart: 0,
     identity: noIdentityRules,
     positionDays: null,
+    timeOffset: 0,
+    speedUnit: null,
     spoken: [],
     creation: 0,
     modification: 0,

@@ -14,6 +14,8 @@ interface SetOptions {
   readonly expires?: string;
   readonly mileageStart?: number;
   readonly positionDays?: number;
+  readonly timeOffset?: number;
+  readonly speedUnit?: string;
   readonly tag: Readonly<Record<string, string>>;
   readonly untag: readonly string[];
   readonly alias: readonly string[];
@@ -43,6 +45,12 @@ export function addDeviceSet(device: Command, host: Host): void {
       "how many days its positions are kept, in place of its account's days; older ones are deleted for good",
       wholeNumber,
     )
+    .option(
+      "--time-offset <seconds>",
+      "what its clock is ahead of UTC; it is taken off the times of new reports",
+      seconds,
+    )
+    .option("--speed-unit <unit>", "what its numbers of speed mean: kn, m/s or km/h")
     .option("--tag <key=value>", "a tag; may be repeated", collectTag, {})
     .option("--untag <key>", "a tag to remove; may be repeated", collect, [])
     .option("--alias <id>", "another identifier that the tracker may report; may be repeated", collect, [])
@@ -65,6 +73,7 @@ export function addDeviceSet(device: Command, host: Host): void {
         'waybeam device set 490154203237518 --name "Truck 13" --tag plate=XYZ-789',
         "waybeam device set 490154203237518 490154203237526 --expires 2027-12-31T00:00:00Z",
         "waybeam device set 490154203237518 --unset expires --alias 03237518",
+        "waybeam device set 490154203237518 --time-offset 7200",
         "waybeam device set phone-7 --protocol osmand --network 203.0.113.0/24 --secret-file phone-7.key",
       ),
     )
@@ -73,10 +82,10 @@ export function addDeviceSet(device: Command, host: Host): void {
 
 async function set(host: Host, ids: readonly string[], options: SetOptions, command: Command): Promise<void> {
   const { name, description, phone, expires, mileageStart, positionDays, unset, alias, removeAlias } = options;
-  const { secretFile } = options;
+  const { secretFile, timeOffset, speedUnit } = options;
   const client = await clientFor(host, command);
   const secret = secretFile === undefined ? undefined : await inputSecret(host.terminal, secretFile);
-  const own = { milleageStart: mileageStart, positionDays, secret };
+  const own = { milleageStart: mileageStart, positionDays, timeOffset, speedUnit, secret };
   const fields = setSteps({ name, description, min: phone, expires, ...own }, unset);
   for (const id of ids) {
     let present: Promise<Answer> | undefined;
@@ -101,4 +110,9 @@ function deviceIn({ device }: Answer): Answer {
 function kilometres(text: string): number {
   if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text);
   throw new InvalidArgumentError("It must be a number of kilometres.");
+}
+
+function seconds(text: string): number {
+  if (/^-?\d{1,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number of seconds, such as 7200 or -18000.");
 }

@@ -62,6 +62,7 @@ function classify(frame: Uint8Array): MessageKey | undefined {
 /** H02 and its many makers: sentences `*HQ,...#` and binary messages `$...`, over TCP and UDP. */
 export const h02 = defineProtocol({
   id: "h02",
+  speedUnit: "kn",
   title: "H02 (HQ)",
   transports: ["tcp", "udp"],
   defaultPort: 5013,

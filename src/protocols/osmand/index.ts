@@ -125,6 +125,7 @@ export const osmand = defineProtocol<Session>({
   detect: (bytes, transport) => (transport === "http" ? startsHttp(bytes) : "no"),
   framer: httpFramer,
   secret,
+  speedUnit: "kn",
   session,
   classify(frame) {
     const request = parseHttpRequest(frame);

@@ -74,6 +74,8 @@ function createDevice(database: Kysely<Schema>, { int, double, key }: Engine) {
     .addColumn("daily_email_limit", int, required)
     .addColumn("daily_sms_limit", int, required)
     .addColumn("odometer_start", double, required)
+    .addColumn("time_offset", int, (column) => column.notNull().defaultTo(0))
+    .addColumn("speed_unit", "text")
     .addColumn("creation", int, required)
     .addColumn("modification", int, required);
 }

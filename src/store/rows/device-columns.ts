@@ -1,4 +1,11 @@
-import { type Device, type DeviceFields, noIdentityRules, type SpokenWay } from "../../model/device.ts";
+import {
+  type Device,
+  type DeviceFields,
+  kmhPer,
+  noIdentityRules,
+  type SpeedUnit,
+  type SpokenWay,
+} from "../../model/device.ts";
 import { storedDays } from "../../model/position-days.ts";
 import type { DeviceRow } from "../schema.ts";
 import { stringList, stringMap, written } from "./json-columns.ts";
@@ -30,10 +37,16 @@ export function deviceOf(row: DeviceRow): Device {
             secretHash: row.secret_hash,
           },
     positionDays: storedDays(row.position_days),
+    timeOffset: row.time_offset,
+    speedUnit: row.speed_unit !== null && isSpeedUnit(row.speed_unit) ? row.speed_unit : null,
     spoken: row.spoken === "[]" ? noWays : written<readonly SpokenWay[]>(row.spoken),
     creation: row.creation,
     modification: row.modification,
   };
+}
+
+function isSpeedUnit(text: string): text is SpeedUnit {
+  return Object.hasOwn(kmhPer, text);
 }
 
 /** The columns that a device's fields become. */
@@ -55,5 +68,7 @@ export function columnsOf(
     networks: JSON.stringify(fields.identity.networks),
     secret_hash: fields.identity.secretHash,
     position_days: fields.positionDays,
+    time_offset: fields.timeOffset,
+    speed_unit: fields.speedUnit,
   };
 }

@@ -48,6 +48,8 @@ export function deviceFields(changes: Partial<DeviceFields> = {}): DeviceFields 
     odometerStart: 0,
     identity: noIdentityRules,
     positionDays: null,
+    timeOffset: 0,
+    speedUnit: null,
     ...changes,
   };
 }

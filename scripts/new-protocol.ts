@@ -17,7 +17,7 @@ if (id === "index") fail("index is the list of protocols");
 if ([`${id}.ts`, id, `${id}.vectors.json`].some((name) => existsSync(join(folder, name))))
   fail(`${id} is there already`);
 
-const module = `import { frame, type Framing, more, skip } from "../wire/framing.ts";
+const module = `import { type Framing, frame, more, skip } from "../wire/framing.ts";
 import { type AnyProtocol, type Certainty, defineProtocol } from "../wire/protocol.ts";
 
 /** What a connection has told before. */

@@ -1,8 +1,9 @@
 import type { Alarm } from "../../model/alarms.ts";
 import { reservedAttributes } from "../../model/attribute-names.ts";
 import type { Report } from "../../model/effects.ts";
-import type { ReadingName, Readings } from "../../model/readings.ts";
+import type { NumberReading, ReadingName, Readings } from "../../model/readings.ts";
 import { type Cell, cellsText } from "../../wire/radio.ts";
+import { put } from "../../wire/report.ts";
 import { mismatch, parseDecimal } from "../../wire/text.ts";
 import { utc } from "../../wire/time.ts";
 import { roundDegrees } from "../../wire/units.ts";
@@ -83,11 +84,11 @@ function optional(name: keyof typeof ranges, text: string | undefined) {
   return { [name]: name === "course" ? value % 360 : value };
 }
 
-function readNumber({ readings, attributes }: Parts, name: "satellites" | "hdop", text: string | undefined): void {
+function readNumber(parts: Parts, name: "satellites" | "hdop", text: string | undefined): void {
   if (!isGiven(text)) return;
   const value = parseDecimal(text);
-  if (value === mismatch || value < 0) attributes[`${name}Text`] = text;
-  else readings[name] = value;
+  if (value === mismatch || value < 0) parts.attributes[`${name}Text`] = text;
+  else put(parts, name, value, `${name}Text`);
 }
 
 /** Inputs or outputs: a number whose lowest bit is the first. The 16 above the eighth are kept as they come. */
@@ -103,19 +104,19 @@ function readBits(parts: Parts, names: readonly ReadingName[], attribute: string
 }
 
 /** Analogue inputs, joined by commas. */
-function readAnalogs({ readings, attributes }: Parts, text: string | undefined): void {
+function readAnalogs(parts: Parts, text: string | undefined): void {
   if (!isGiven(text)) return;
   for (const [index, one] of text.split(",").entries()) {
     const value = parseDecimal(one);
     const name = analogs[index];
     if (value === mismatch) continue;
-    if (name === undefined) attributes[`adc${index + 1}`] = value;
-    else readings[name] = value;
+    if (name === undefined) parts.attributes[`adc${index + 1}`] = value;
+    else put(parts, name, value, `adc${index + 1}`);
   }
 }
 
 /** Parameters that mean the same in all trackers. Others have the names that somebody gave them. */
-const known: ReadonlyMap<string, ReadingName> = new Map([
+const known: ReadonlyMap<string, NumberReading> = new Map([
   ["bat", "battery"],
   ["temp", "deviceTemperature"],
 ]);
@@ -142,7 +143,7 @@ function readParameters(parts: Parts, text: string): void {
     }
     if (number !== mismatch && readCell(cells, name, number)) continue;
     const reading = known.get(name);
-    if (reading !== undefined && number !== mismatch) Object.assign(parts.readings, { [reading]: number });
+    if (reading !== undefined && number !== mismatch) put(parts, reading, number, `param.${name}`);
     else if (name.length <= 128)
       parts.attributes[attributeName(name)] = number === mismatch || parameter[first + 1] === "3" ? given : number;
   }

@@ -1,7 +1,10 @@
 /** Bytes of a request line and its headers: phone apps send under 1 KiB; a query string of cells and Wi-Fi access points some more. */
 export const maximumHead = 16 * 1024;
-/** Bytes of a body: a phone's backlog of some hundred locations as JSON. */
-export const maximumBody = 64 * 1024;
+/**
+ * Bytes of a body: a phone's backlog as JSON. Overland sends 200 locations of some 600 bytes by default, which is 120 KB, and users raise that number.
+ * The gateway bounds what all connections and one address may hold (`bufferedBytes`), however long one body may be.
+ */
+export const maximumBody = 256 * 1024;
 /** Header fields of one request: real clients send about ten. */
 const maximumFields = 64;
 

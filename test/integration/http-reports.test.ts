@@ -72,3 +72,27 @@ test("a device's offset of time and unit of speed count for what it reports from
   await send(2);
   assert.deepEqual(await shown(), ["2026-01-15T13:00:02.000Z", 36]);
 });
+
+test("a batch of Overland's default size, 200 locations of 600 bytes, is stored in one piece", async () => {
+  await call(service, "POST", "/api/devices", { id: "phone-3", name: "Phone" });
+  const start = Date.now() - 3_600_000;
+  const locations = Array.from({ length: 200 }, (_, index) => ({
+    type: "Feature",
+    geometry: { type: "Point", coordinates: [13.7375, 51.125] },
+    properties: { timestamp: new Date(start + index * 1000).toISOString(), wifi: "n".repeat(450) },
+  }));
+  const body = JSON.stringify({ locations });
+  assert.ok(body.length > 110_000);
+  const peer = new Peer(service.devicePort);
+  peer.send(
+    `POST /?id=phone-3 HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  );
+  await peer.closed;
+  assert.match(peer.received, /^HTTP\/1\.1 200 [\s\S]*\{"result":"ok"\}$/);
+  const { lastLocation: last } = await call<{ lastLocation: { dateTime: string } }>(
+    service,
+    "GET",
+    "/api/devices/phone-3/lastLocation",
+  );
+  assert.equal(last.dateTime, new Date(start + 199_000).toISOString());
+});

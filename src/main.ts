@@ -10,6 +10,7 @@ const { join } = await import("node:path");
 const { CliError, describeFailure, exitCodes } = await import("./cli/exit.ts");
 const { run } = await import("./cli/run.ts");
 const { systemClock } = await import("./observe/clock.ts");
+const { version } = await import("./model/version.ts");
 
 /** Whether a service runs in this process. It outlives the readers of what it says, and a full disk. */
 let serves = false;
@@ -185,21 +186,18 @@ async function startFailure(failure: unknown, data: string): Promise<unknown> {
   return new CliError("failure", error.message, "`waybeam config` shows the addresses in force.");
 }
 
-const packageFile: unknown = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
-const version = typeof packageFile === "object" && packageFile !== null ? Reflect.get(packageFile, "version") : "";
-
 const host: Host = {
   terminal,
   env: process.env,
   clock: systemClock,
   interrupted: interrupt.signal,
-  version: String(version),
+  version,
   readConfig,
   startService,
   rotateSecret,
   backup: (configFile, wish, progress) =>
     onData(configFile, async ({ data: directory }, { makeBackup }, secretFile) => {
-      const by = { program: String(version), pid: process.pid, now: systemClock.now() };
+      const by = { program: version, pid: process.pid, now: systemClock.now() };
       const work = { signal: interrupt.signal, progress };
       const { manifest, ...made } = await makeBackup({ directory, secretFile, ...wish, ...by }, work);
       return { ...made, ...contentOf(manifest), secretFile };

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { version } from "../../src/model/version.ts";
 import { endRest, type Rest, startRest } from "../support/rest.ts";
 
 interface Holder {
@@ -18,7 +21,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, Holder>>;
 }
 interface ApiDocument {
-  readonly info: { readonly license: object };
+  readonly info: { readonly license: object; readonly version: string };
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -89,4 +92,9 @@ test("the document and the parts of its page come compressed to who takes that",
       assert.deepEqual(read(coded.rawPayload), plain.rawPayload);
     }
   }
+});
+
+test("the program, the document and the changelog have one version", () => {
+  const changes = readFileSync(join(import.meta.dirname, "../../CHANGELOG.md"), "utf8");
+  assert.deepEqual([/^## (\S+)/m.exec(changes)?.[1], document.info.version], [version, version]);
 });

@@ -1,14 +1,12 @@
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import Fastify, { type FastifyInstance, type FastifySchema, type RouteOptions } from "fastify";
+import { version } from "../../model/version.ts";
 import { nameMark, pascal, withComponents } from "./components.ts";
 import { documented, lists } from "./documented.ts";
 import { withExamples } from "./examples.ts";
 import { nameOf } from "./schema-names.ts";
 import { sharedSchemas } from "./shared-schemas.ts";
-
-/** Version of the interface, not of the program: it grows with what clients must know. */
-const apiVersion = "1.0.0";
 
 const description = `Device tracking: tokens, devices, positions.
 
@@ -81,7 +79,7 @@ async function publishOpenApi(app: FastifyInstance): Promise<void> {
       openapi: "3.1.0",
       info: {
         title: "Waybeam",
-        version: apiVersion,
+        version,
         description,
         license: { name: "Apache 2.0", identifier: "Apache-2.0" },
       },

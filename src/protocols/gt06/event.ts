@@ -1,6 +1,7 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { MessageRow } from "../../wire/protocol.ts";
 import type { Reader } from "../../wire/reader.ts";
+import { put } from "../../wire/report.ts";
 import { positionOf, readAcc, readDate } from "./gps.ts";
 import { type Draft, draft, fixOf, raise, readingsOf } from "./report.ts";
 import { acknowledged, type Handler, row } from "./row.ts";
@@ -72,7 +73,7 @@ const jc400: Handler = (message, session) => {
   const status = reader.u16();
   const speed = reader.u16();
   readAcc(report, status);
-  report.readings.externalVoltage = reader.u16() / 10;
+  put(report, "externalVoltage", reader.u16() / 10, "supply");
   const position = positionOf(time, latitude, longitude, speed, status);
   readEvent(reader, report, true);
   readFiles(reader, report);

@@ -104,7 +104,7 @@ const modular: Handler = (message, session) => {
     const length = reader.u16();
     const next = reader.offset + length;
     modules.get(id)?.(reader, gathered);
-    if (reader.offset > next) throw new RangeError("module shorter than its fields");
+    if (reader.offset > next) throw new RangeError("fields outside their module");
     reader.seek(next);
   }
   const { report, position, altitude } = gathered;

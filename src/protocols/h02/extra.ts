@@ -1,5 +1,6 @@
 import type { Readings } from "../../model/readings.ts";
 import type { Cell } from "../../wire/radio.ts";
+import { draft, put } from "../../wire/report.ts";
 import { decimal, type Field, grammar, hex, integer, Mismatch, mismatch } from "../../wire/text.ts";
 import { cellOf, cellsOf } from "./cells.ts";
 import { batteryCharge } from "./status.ts";
@@ -8,7 +9,7 @@ import { batteryCharge } from "./status.ts";
 export interface Extra {
   readonly altitude?: number;
   readonly readings: Readings;
-  readonly attributes: { readonly [name: string]: string | number };
+  readonly attributes: { readonly [name: string]: string | number | boolean };
 }
 
 const none: Extra = Object.freeze({ readings: {}, attributes: {} });
@@ -35,12 +36,17 @@ function withPoint(): Field<number> {
 export function readExtra(fields: readonly string[], at: number): Extra {
   if (at >= fields.length) return none;
   const probe = fields.length - at === fuelProbe.width ? fuelProbe.read(fields, at) : undefined;
-  if (probe !== undefined && !(probe instanceof Mismatch))
+  if (probe !== undefined && !(probe instanceof Mismatch)) {
+    const report = draft();
+    put(report, "odometer", probe.odometer / 1000, "distance");
+    put(report, "temperature", probe.temperature, "probeTemperature");
+    put(report, "fuel", probe.fuel, "probeFuel");
     return {
       altitude: probe.altitude,
-      readings: { odometer: probe.odometer / 1000, temperature: probe.temperature, fuel: probe.fuel },
-      attributes: cellsOf([{ lac: probe.area, cellId: probe.cell }]),
+      readings: report.readings,
+      attributes: { ...report.attributes, ...cellsOf([{ lac: probe.area, cellId: probe.cell }]) },
     };
+  }
   const cell = cellOf(fields, at);
   const zeros = cell === undefined && fields.slice(at, at + 4).join() === "0,0,0,0";
   return cell === undefined && !zeros

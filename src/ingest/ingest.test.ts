@@ -368,17 +368,18 @@ test("a clock that stands still costs one reading of its moment; repeats are kno
       hashes: store.commits.flatMap(({ devices }) => devices.flatMap(({ records }) => records.map(({ hash }) => hash))),
     };
   };
-  const report = (latitude: number) => ({ ...fix(0), latitude });
-  const send = (latitude: number) =>
-    new Promise<string>((resolve) => ingest.submit(stuck, [report(latitude)], start, resolve));
+  const latitudeOf = (number: number) => number / 1000;
+  const report = (number: number) => ({ ...fix(0), latitude: latitudeOf(number) });
+  const send = (number: number) =>
+    new Promise<string>((resolve) => ingest.submit(stuck, [report(number)], start, resolve));
   for (let turn = 0; turn < 2; turn++)
-    for (let latitude = 0; latitude < 40; latitude++) assert.equal(await send(latitude), "stored");
+    for (let number = 0; number < 40; number++) assert.equal(await send(number), "stored");
   assert.equal(readings, 1);
   const records = store.commits.flatMap(({ devices }) => devices.flatMap((device) => device.records));
   assert.deepEqual(
     records.map(({ latitude }) => latitude),
-    Array.from({ length: 40 }, (_, latitude) => latitude),
+    Array.from({ length: 40 }, (_, number) => latitudeOf(number)),
   );
   assert.equal(new Set(records.map(({ arrival }) => arrival)).size, 40);
-  assert.equal(ingest.states.get(stuck.key)?.last?.latitude, 39);
+  assert.equal(ingest.states.get(stuck.key)?.last?.latitude, latitudeOf(39));
 });

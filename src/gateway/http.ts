@@ -1,4 +1,6 @@
+import { detectProtocol } from "../wire/detect.ts";
 import { type HttpStatus, httpResponse, parseHttpRequest } from "../wire/http.ts";
+import type { AnyProtocol } from "../wire/protocol.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** When a phone should try again while the store can't be used, or its address was wrong too often, seconds. */
@@ -32,6 +34,11 @@ export class HttpResponder {
   #begun = false;
   /** A known device has sent a request. */
   known = false;
+  readonly #protocols: readonly AnyProtocol[];
+
+  constructor(protocols: readonly AnyProtocol[]) {
+    this.#protocols = protocols;
+  }
 
   /** Why the connection is closed when its time is over. */
   get overdue(): "notIdentified" | "slow" | "idle" {
@@ -51,11 +58,15 @@ export class HttpResponder {
     return this.#last;
   }
 
-  /** This request is whole, and taken next. */
-  begin(request: Uint8Array): void {
+  /** This request is whole, and taken next: the protocol that it speaks, or the answer where it speaks none. */
+  begin(request: Uint8Array): AnyProtocol | Uint8Array {
     this.#begun = false;
     const parsed = parseHttpRequest(request);
     this.#last = "refused" in parsed || !parsed.keepAlive;
+    const found = detectProtocol(this.#protocols, request, "http", true);
+    if (typeof found === "object") return found;
+    this.#last = true;
+    return lastResponse(404);
   }
 
   /** What the present request is answered. */

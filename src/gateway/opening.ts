@@ -1,6 +1,7 @@
 import { detectionBytes, detectProtocol } from "../wire/detect.ts";
-import { startsHttp } from "../wire/http.ts";
+import { httpFramer, startsHttp } from "../wire/http.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
+import { FrameStream } from "../wire/stream.ts";
 
 /** A connection's first bytes, while they do not tell what it speaks. */
 export class Opening {
@@ -17,6 +18,13 @@ export class Opening {
     const found = openingOf(protocols, bytes, last);
     this.#bytes = found === "undecided" ? bytes.slice() : bytes;
     return found;
+  }
+
+  /** All of them as a stream of what they turned out to speak. */
+  stream(found: AnyProtocol | "http", junkBytes: number): FrameStream {
+    const stream = new FrameStream(found === "http" ? httpFramer : found.framer, junkBytes);
+    stream.push(this.#bytes);
+    return stream;
   }
 }
 

@@ -1,8 +1,5 @@
 import type { Socket } from "node:net";
-import { detectProtocol } from "../wire/detect.ts";
-import { httpFramer } from "../wire/http.ts";
-import type { AnyProtocol, Transport } from "../wire/protocol.ts";
-import { FrameStream } from "../wire/stream.ts";
+import type { FrameStream } from "../wire/stream.ts";
 import { type Channel, writeReplies } from "./channel.ts";
 import type { Exchange, Turned } from "./exchange.ts";
 import { HttpResponder, lastResponse } from "./http.ts";
@@ -32,8 +29,6 @@ export interface TcpGroup {
 
 /** Seconds that a peer has to take our last bytes and close. */
 const closingSeconds = 5;
-
-const nothing = new Uint8Array(0);
 
 /**
  * One accepted socket: bytes in, messages to its session, replies out. Idle, it holds no buffer, timer or closure.
@@ -160,7 +155,7 @@ export class TcpConnection implements Channel {
   /** Nothing follows what has arrived, for now or at all. */
   quieted(): void {
     try {
-      if (this.#ended && this.#stream === undefined && this.#opening !== undefined) this.#detect(nothing);
+      if (this.#ended && this.#stream === undefined && this.#opening !== undefined) this.#detect(new Uint8Array(0));
       this.#quiet?.pass();
       if (!this.#blocked && this.#stream !== undefined && this.#stream.unread > 0) this.#pump();
     } catch (error) {
@@ -279,20 +274,12 @@ export class TcpConnection implements Channel {
     const found = this.#opening.take(this.#shared.deps.protocols, chunk, this.#ended);
     if (found === "none") this.close("unknownProtocol");
     else if (found !== "undecided") {
-      const { bytes } = this.#opening;
+      this.#stream = this.#opening.stream(found, this.#shared.limits.junkBytes);
       this.#opening = undefined;
-      if (found === "http") this.#http = new HttpResponder();
-      else this.#speak(found, "tcp");
-      const framer = found === "http" ? httpFramer : found.framer;
-      if (framer.settle !== undefined) this.#quiet = new QuietTimer(this);
-      this.#stream = new FrameStream(framer, this.#shared.limits.junkBytes);
-      this.#stream.push(bytes);
+      if (found === "http") this.#http = new HttpResponder(this.#shared.deps.protocols);
+      else this.#session = new Session(this.#shared, this, found, "tcp");
+      if (found !== "http" && found.framer.settle !== undefined) this.#quiet = new QuietTimer(this);
     }
-  }
-
-  #speak(protocol: AnyProtocol, transport: Transport): Session {
-    this.#session = new Session(this.#shared, this, protocol, transport);
-    return this.#session;
   }
 
   /** Gives messages to the session as long as it takes them. */
@@ -309,8 +296,7 @@ export class TcpConnection implements Channel {
       }
       this.#rate.spend();
       if (!this.#skips(stream)) return;
-      this.#http?.begin(frame);
-      (this.#session ?? this.#recognise(frame))?.take(frame, receivedAt);
+      this.#sessionOf(frame)?.take(frame, receivedAt);
     }
   }
 
@@ -325,12 +311,20 @@ export class TcpConnection implements Channel {
     return false;
   }
 
-  /** The protocol of a connection's first HTTP request. */
-  #recognise(request: Uint8Array): Session | undefined {
-    const found = detectProtocol(this.#shared.deps.protocols, request, "http", true);
-    if (found !== "none" && found !== "undecided") return this.#speak(found, "http");
-    this.end(lastResponse(404));
-    return undefined;
+  /** Who takes a message. Over HTTP each request tells its protocol: a proxy's connection brings those of many phones. */
+  #sessionOf(message: Uint8Array): Session | undefined {
+    if (this.#http === undefined) return this.#session;
+    const found = this.#http.begin(message);
+    if (found instanceof Uint8Array) {
+      this.write(found);
+      if (this.#http.last) this.end();
+      return undefined;
+    }
+    if (found !== this.#session?.protocol) {
+      this.#session?.close();
+      this.#session = new Session(this.#shared, this, found, "http");
+    }
+    return this.#session;
   }
 
   /** Everything that arrived is with the session. */

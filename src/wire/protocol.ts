@@ -132,7 +132,7 @@ export interface Protocol<S = unknown> {
   /** The port that vendors' documents usually give. */
   readonly defaultPort: number;
   readonly manuals: readonly Manual[];
-  /** Recognises a connection by its first bytes (at most a few hundred; perhaps only one). */
+  /** Recognises a connection by its first bytes (at most a few hundred; perhaps only one); over http, one whole request. */
   readonly detect: (bytes: Uint8Array, transport: Transport) => Certainty;
   /** Cuts a byte stream into messages. Not used for http, whose requests are cut by the service, nor for udp (see `datagram`). */
   readonly framer: Framer;

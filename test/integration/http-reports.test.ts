@@ -96,3 +96,37 @@ test("a batch of Overland's default size, 200 locations of 600 bytes, is stored 
   );
   assert.equal(last.dateTime, new Date(start + 199_000).toISOString());
 });
+
+test("requests of OwnTracks and of OsmAnd over one connection, as a proxy brings them, are told apart", async () => {
+  await call(service, "POST", "/api/devices", { id: "jane/phone", name: "OwnTracks" });
+  await call(service, "POST", "/api/devices", { id: "phone-4", name: "OsmAnd" });
+  const body = JSON.stringify({ _type: "location", lat: 51.125, lon: 13.7375, tst: Math.floor(Date.now() / 1000) });
+  const own = `POST /pub HTTP/1.1\r\nX-Limit-U: jane\r\nX-Limit-D: phone\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const peer = new Peer(service.devicePort);
+  peer.send(
+    `GET /?id=phone-4&timestamp=1770113730&lat=1&lon=2 HTTP/1.1\r\n\r\n${own}GET /?id=phone-4&timestamp=1770113731&lat=2&lon=2 HTTP/1.1\r\nConnection: close\r\n\r\n`,
+  );
+  await peer.closed;
+  assert.deepEqual(
+    peer.received
+      .split("HTTP/1.1 ")
+      .slice(1)
+      .map((answer) => [answer.slice(0, 3), answer.split("\r\n\r\n")[1]]),
+    [
+      ["200", ""],
+      ["200", "[]"],
+      ["200", ""],
+    ],
+  );
+  for (const [id, latitude] of [
+    ["jane%2Fphone", 51.125],
+    ["phone-4", 2],
+  ] as const) {
+    const { lastLocation } = await call<{ lastLocation: { latitude: number } }>(
+      service,
+      "GET",
+      `/api/devices/${id}/lastLocation`,
+    );
+    assert.equal(lastLocation.latitude, latitude);
+  }
+});

@@ -1,4 +1,5 @@
 import type { Effect } from "../../model/effects.ts";
+import { appIdPattern } from "../../wire/app-report.ts";
 import {
   type HttpRequest,
   httpFramer,
@@ -8,11 +9,12 @@ import {
   parseParameters,
   startsHttp,
 } from "../../wire/http.ts";
+import { secret, secretOf } from "../../wire/http-secret.ts";
+import { parseJson } from "../../wire/json.ts";
 import { type DecodeContext, type Decoded, defineProtocol, type MessageRow } from "../../wire/protocol.ts";
-import { type JsonReport, parseJson, readJson } from "./json.ts";
+import { type JsonReport, readJson } from "./json.ts";
 import { readOverland } from "./overland.ts";
 import { deviceOf, readParameters } from "./parameters.ts";
-import { secret, secretOf } from "./secret.ts";
 import { simulate } from "./simulate.ts";
 
 /** Each request names its device and is answered by itself: nothing is remembered of a connection. */
@@ -30,8 +32,6 @@ const refused = { true: httpResponse(400, true), false: httpResponse(400, false)
 const reporting: ReadonlySet<string> = new Set(["GET", "POST"]);
 const allow = { Allow: "GET, POST" };
 const otherMethod = { true: httpResponse(405, true, "", allow), false: httpResponse(405, false, "", allow) };
-
-const idPattern = /^[A-Za-z0-9._:@+/-]{1,64}$/;
 
 /** What a request says, and the password or key that it carries. */
 interface RequestReport extends JsonReport {
@@ -64,7 +64,7 @@ function row(
       if ("refused" in request) return refusal("malformed", false);
       const report = read(request, receivedAt);
       if (report === undefined) return refusal("malformed", request.keepAlive);
-      if (report.device === undefined || !idPattern.test(report.device))
+      if (report.device === undefined || !appIdPattern.test(report.device))
         return refusal("notIdentified", request.keepAlive);
       return {
         session,
@@ -122,7 +122,8 @@ export const osmand = defineProtocol<Session>({
   transports: ["http"],
   defaultPort: 5055,
   manuals: [{ title: "OsmAnd protocol: JSON format, query / form format" }, { title: "Overland GPS Tracker: API" }],
-  detect: (bytes, transport) => (transport === "http" ? startsHttp(bytes) : "no"),
+  // Any request may be one of its own. What another protocol of HTTP is sure of is not.
+  detect: (bytes, transport) => (transport === "http" && startsHttp(bytes) !== "no" ? "maybe" : "no"),
   framer: httpFramer,
   secret,
   speedUnit: "kn",

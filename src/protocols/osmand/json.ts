@@ -1,22 +1,8 @@
-import type { Attributes, Effect } from "../../model/effects.ts";
+import type { Effect } from "../../model/effects.ts";
 import type { Readings } from "../../model/readings.ts";
-import {
-  alarmsOf,
-  altitudeOf,
-  attributeName,
-  courseOf,
-  effectOf,
-  isMeasure,
-  keepAttribute,
-  type Location,
-  numberOf,
-  speedOf,
-  truthOf,
-} from "./report.ts";
+import { alarmsOf, altitudeOf, courseOf, effectOf, type Location, speedOf } from "../../wire/app-report.ts";
+import { attributesOf, isGiven, isObject, type JsonObject, numeric, objectOf, textOf, truth } from "../../wire/json.ts";
 import { parseTimestamp } from "./time.ts";
-
-/** An object of a JSON body. */
-export type JsonObject = { readonly [name: string]: unknown };
 
 /** What a JSON body says. */
 export interface JsonReport {
@@ -43,16 +29,6 @@ export function readJson(root: JsonObject, receivedAt: number): JsonReport | und
     effects.push(effect);
   }
   return { device, effects: effects.length > 0 ? effects : [{ type: "ignored", reason: "no locations" }] };
-}
-
-/** The object that a JSON body is; undefined: it is none. */
-export function parseJson(body: Uint8Array): JsonObject | undefined {
-  try {
-    const root: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
-    return isObject(root) ? root : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function readLocation(location: JsonObject): Location | undefined {
@@ -115,54 +91,7 @@ function sideValues(location: JsonObject, coords: JsonObject, extras: JsonObject
   };
 }
 
-/** What apps say as attributes; an empty text says nothing. */
-export function attributesOf(entries: readonly (readonly [string, unknown])[]): Attributes {
-  const attributes = new Map<string, string | number | boolean>();
-  for (const [name, value] of entries) {
-    const kept = attributeOf(value);
-    if (kept !== undefined && kept !== "") keepAttribute(attributes, attributeName(name.toWellFormed()), kept);
-  }
-  return Object.fromEntries(attributes);
-}
-
-function attributeOf(value: unknown): string | number | boolean | undefined {
-  if (typeof value === "number" && isMeasure(value)) return value + 0; // no -0
-  if (typeof value === "boolean") return value;
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : textOf(value);
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
-
-/** A number, also one that the app sends as text. */
-export function numeric(value: unknown): number | undefined {
-  if (typeof value === "string") return numberOf(value);
-  return typeof value === "number" && isMeasure(value) ? value + 0 : undefined;
-}
-
 function percent(value: unknown): number | undefined {
   const share = numeric(value);
   return share !== undefined && share >= 0 && share <= 100 ? share : undefined;
-}
-
-/** A truth value, also one that the app sends as text or as a number. */
-export function truth(value: unknown): boolean | undefined {
-  return typeof value === "boolean" ? value : truthOf(textOf(value) ?? "");
-}
-
-/** Whether a value is an object. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The value, or an empty object where it is none. */
-export function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
-}
-
-/** A text, also one that the app sends as a number. */
-export function textOf(value: unknown): string | undefined {
-  if (typeof value === "number" && Number.isFinite(value)) return String(value);
-  return typeof value === "string" ? value.toWellFormed() : undefined;
 }

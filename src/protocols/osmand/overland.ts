@@ -1,6 +1,7 @@
 import type { Effect } from "../../model/effects.ts";
-import { attributesOf, isObject, type JsonObject, type JsonReport, numeric, objectOf, textOf } from "./json.ts";
-import { altitudeOf, courseOf, effectOf, speedOf } from "./report.ts";
+import { altitudeOf, courseOf, effectOf, speedOf } from "../../wire/app-report.ts";
+import { attributesOf, isObject, type JsonObject, numeric, objectOf, textOf } from "../../wire/json.ts";
+import type { JsonReport } from "./json.ts";
 import { parseTimestamp } from "./time.ts";
 
 const kmhOfMetersPerSecond = 3.6;

@@ -1,9 +1,6 @@
 import type { Alarm } from "../../model/alarms.ts";
 import type { Effect } from "../../model/effects.ts";
 import type { Readings } from "../../model/readings.ts";
-import type { Parameters } from "../../wire/http.ts";
-import { cellsText, wifiText } from "../../wire/radio.ts";
-import { kmhOfKnots } from "../../wire/units.ts";
 import {
   alarmsOf,
   altitudeOf,
@@ -17,7 +14,10 @@ import {
   numberOf,
   speedOf,
   truthOf,
-} from "./report.ts";
+} from "../../wire/app-report.ts";
+import type { Parameters } from "../../wire/http.ts";
+import { cellsText, wifiText } from "../../wire/radio.ts";
+import { kmhOfKnots } from "../../wire/units.ts";
 import { parseTimestamp } from "./time.ts";
 
 type Changing<T> = { -readonly [K in keyof T]: T[K] };

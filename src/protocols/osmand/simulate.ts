@@ -1,10 +1,8 @@
 import { alarmNames } from "../../model/alarms.ts";
+import { httpAnswer } from "../../wire/http-answer.ts";
 import type { SimulatedDevice, SimulatedReport } from "../../wire/protocol.ts";
-import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
+import { bytesOfLatin1 } from "../../wire/reader.ts";
 import { knotsOfKmh } from "../../wire/units.ts";
-
-/** Longest head of a response that a device reads. */
-const maximumHead = 1024;
 
 /** A phone that sends one GET for each report; each 200 is the acknowledgement of one. */
 export const simulate: SimulatedDevice = {
@@ -13,16 +11,7 @@ export const simulate: SimulatedDevice = {
     alarms: alarmNames,
   },
   report: (device, reports) => bytesOfLatin1(reports.map((report) => request(device, report)).join("")),
-  answer(bytes) {
-    const head = latin1Of(bytes.subarray(0, maximumHead));
-    const end = head.indexOf("\r\n\r\n");
-    if (end < 0) return bytes.length < maximumHead ? "more" : { length: bytes.length, accepted: false, reports: 0 };
-    const body = Number(/\r\ncontent-length: *(\d{1,6})\r\n/i.exec(head.slice(0, end + 2))?.[1] ?? 0);
-    const length = end + 4 + body;
-    if (bytes.length < length) return "more";
-    const accepted = /^HTTP\/1\.1 200 /.test(head);
-    return { length, accepted, reports: accepted ? 1 : 0 };
-  },
+  answer: httpAnswer,
 };
 
 function request(device: string, report: SimulatedReport): string {

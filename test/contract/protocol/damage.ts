@@ -76,8 +76,8 @@ function endure(protocol: AnyProtocol, vector: Vector, pieces: readonly Uint8Arr
     replay.message(next).forEach(assertWellFormed);
 }
 
-/** Most bytes of one message, a limit on what a connection that never ends one can cost. A photo's packet is the longest known. */
-const maximumFrame = 128 * 1024;
+/** Most bytes of one message, a limit on what a connection that never ends one can cost. A phone's batch over HTTP is the longest known. */
+const maximumFrame = 320 * 1024;
 
 /** What a bad line, a bad device or an attacker does to the bytes. */
 export const damageChecks: readonly Check[] = [

@@ -1,6 +1,6 @@
-import type { HttpRequest, Parameters } from "../../wire/http.ts";
-import type { SecretPlace } from "../../wire/protocol.ts";
-import { bytesOfLatin1, latin1Of } from "../../wire/reader.ts";
+import type { HttpRequest, Parameters } from "./http.ts";
+import type { SecretPlace } from "./protocol.ts";
+import { bytesOfLatin1, latin1Of } from "./reader.ts";
 
 /** The parameter that carries it; apps let their users write the address that they report to. */
 const parameter = "secret";

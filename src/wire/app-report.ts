@@ -1,8 +1,8 @@
-import { type Alarm, alarmNames } from "../../model/alarms.ts";
-import { reservedAttributes } from "../../model/attribute-names.ts";
-import type { Attributes, Effect } from "../../model/effects.ts";
-import type { Readings } from "../../model/readings.ts";
-import { mismatch, parseDecimal } from "../../wire/text.ts";
+import { type Alarm, alarmNames } from "../model/alarms.ts";
+import { reservedAttributes } from "../model/attribute-names.ts";
+import type { Attributes, Effect } from "../model/effects.ts";
+import type { Readings } from "../model/readings.ts";
+import { mismatch, parseDecimal } from "./text.ts";
 
 /** What one location of a request says, before it is an effect. Fields that were not sent are undefined. */
 export interface Location {
@@ -18,6 +18,9 @@ export interface Location {
   readonly readings: Readings;
   readonly attributes: Attributes;
 }
+
+/** Identifiers that apps may give their device, of which it is registered under one. */
+export const appIdPattern = /^[A-Za-z0-9._:@+/-]{1,64}$/;
 
 /** The name that a sender's own parameter is stored under: as it was sent, or behind `app.` where the service has a use of its own for it. */
 export function attributeName(name: string): string {

@@ -28,8 +28,8 @@ const setAtOnce = 500;
 /** A device for which a look changed nothing is looked at again not before that, ms. */
 const againMs = 30_000;
 
-/** What was heard before the start without anything to store is forgotten. A tracker that only keeps its connection alive is heard again within this time, ms. */
-const unknownHeardMs = 15 * 60_000;
+/** What was heard before the start without anything to store is forgotten. So many grace times after the start, a tracker that only keeps its connection alive was heard again. */
+const unheardGraces = 15;
 
 /** What the engine works with. */
 export interface AlertEngineDeps extends RuleSources {
@@ -70,7 +70,7 @@ export class RuleEngine implements AlertEngine {
   readonly #watchTimers: WatchTimers = {
     heardAt: ({ key }, state) => this.#heardAt(key, state),
     silentUntil: ({ key }, state) =>
-      this.#heardAt(key, state) < this.#startedWall ? this.#startedWall + unknownHeardMs : 0,
+      this.#heardAt(key, state) < this.#startedWall ? this.#startedWall + unheardGraces * this.#deps.graceMs : 0,
     heard: ({ key }, now) => this.#timers.heard(key, now),
     unchanged: (device, state, now) => {
       const account = this.#book.of(device.accountKey);

@@ -286,7 +286,7 @@ test("a device that was heard before a restart, without a report, is not offline
   await passed();
   lane.now = start + 9 * minute;
   lane.ingest.heard(device, lane.now);
-  await lane.restart();
+  await lane.restart(minute);
   device = await lane.admit("d");
   lane.now = start + 11 * minute;
   await passed();

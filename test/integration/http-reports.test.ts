@@ -104,7 +104,7 @@ test("requests of OwnTracks and of OsmAnd over one connection, as a proxy brings
   const own = `POST /pub HTTP/1.1\r\nX-Limit-U: jane\r\nX-Limit-D: phone\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   const peer = new Peer(service.devicePort);
   peer.send(
-    `GET /?id=phone-4&timestamp=1770113730&lat=1&lon=2 HTTP/1.1\r\n\r\n${own}GET /?id=phone-4&timestamp=1770113731&lat=2&lon=2 HTTP/1.1\r\nConnection: close\r\n\r\n`,
+    `GET /?id=phone-4&timestamp=1770113730&lat=1&lon=2 HTTP/1.1\r\n\r\n${own}GET /?id=phone-4&timestamp=1770113731&lat=1.0001&lon=2 HTTP/1.1\r\nConnection: close\r\n\r\n`,
   );
   await peer.closed;
   assert.deepEqual(
@@ -120,7 +120,7 @@ test("requests of OwnTracks and of OsmAnd over one connection, as a proxy brings
   );
   for (const [id, latitude] of [
     ["jane%2Fphone", 51.125],
-    ["phone-4", 2],
+    ["phone-4", 1.0001],
   ] as const) {
     const { lastLocation } = await call<{ lastLocation: { latitude: number } }>(
       service,

@@ -147,7 +147,7 @@ async function startParts(
   measureIngest(metrics, ingest);
   measureStore(metrics, store);
   const gateway = createGateway(
-    { host: config.device.host, port: config.device.port, limits: config.device, tls: certificates.device },
+    { ...config.device, limits: config.device, tls: certificates.device },
     { protocols, intake: ingest, clock, ids, log, metrics, trace, quarantine, bus, matchesSecret },
   );
   const kept = { clockTrust: ingest.ownClock, positionKeeper: ingest.keeping };

@@ -8,6 +8,13 @@ export function isAddressList(text: string): boolean {
   return text === "" || text.split(",").every((item) => isAddressOrRange(item.trim()));
 }
 
+const origin = /^[a-z][a-z0-9+.-]*:\/\/([a-z0-9._-]+|\[[0-9a-f:]+\])(:[1-9]\d{0,4})?$/;
+
+/** Whether a text names origins of web pages (`https://app.example`) as browsers write them, with commas between, or is `*`; empty names none. */
+export function isOriginList(text: string): boolean {
+  return text === "" || text === "*" || text.split(",").every((item) => origin.test(item.trim()));
+}
+
 function isAddressOrRange(item: string): boolean {
   if (ranges.has(item)) return true;
   const [address = "", bits, ...more] = item.split("/");

@@ -155,6 +155,26 @@ test("a switch is true or false, in the file as in a variable", () => {
     );
 });
 
+test("pages that may report are named by their origins; anything else stops the start", () => {
+  const given = (value: string) => ({ env: { WAYBEAM_DEVICE_CORS_ORIGINS: value } });
+  assert.equal(loaded({ env: {} }).config.device.corsOrigins, "");
+  for (const value of ["*", "https://app.example", "http://[::1]:3000, capacitor://localhost"])
+    assert.equal(loaded(given(value)).config.device.corsOrigins, value);
+  for (const value of [
+    "app.example",
+    "https://app.example/",
+    "https://App.example",
+    "*,https://a",
+    "https://a,",
+    "a b",
+  ])
+    assert.deepEqual(
+      problems(given(value)).map(({ key, from }) => [key, from]),
+      [["device.corsOrigins", "WAYBEAM_DEVICE_CORS_ORIGINS"]],
+      value,
+    );
+});
+
 test("proxies that are believed are addresses, networks and names of ranges; anything else stops the start", () => {
   const given = (value: string) => ({ env: { WAYBEAM_HTTP_TRUST_PROXY: value } });
   assert.equal(loaded({ env: {} }).config.http.trustProxy, "");

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { isAddressList } from "./addresses.ts";
+import { isAddressList, isOriginList } from "./addresses.ts";
 import { answers } from "./answers.ts";
 import { caps } from "./caps.ts";
 import { commands } from "./commands.ts";
@@ -96,6 +96,15 @@ const api = Type.Object({
 
 const device = Type.Object({
   tls: deviceTls,
+  corsOrigins: Type.Refine(
+    optionalText({
+      env: "WAYBEAM_DEVICE_CORS_ORIGINS",
+      example: "origins like https://app.example with commas between, in small letters and without a path, or *",
+      description:
+        "Origins of web pages that may report over HTTP from a browser: it lets other pages send no JSON, and shows them no answer. `*`: every page. Unset: none, as trackers and apps are no pages.",
+    }),
+    isOriginList,
+  ),
   ...deviceShares,
   host: text("0.0.0.0", {
     env: "WAYBEAM_DEVICE_HOST",

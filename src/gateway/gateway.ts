@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Dispatcher } from "../ports/dispatcher.ts";
 import type { Presence } from "../ports/presence.ts";
 import { CommandDesk } from "./commands.ts";
+import { Cors } from "./cors.ts";
 import { createCounters } from "./counters.ts";
 import { Knocks } from "./knocks.ts";
 import { defaultLimits } from "./limits.ts";
@@ -49,6 +50,7 @@ class SocketGateway implements Gateway {
       sources: new Sources(),
       commands: new CommandDesk(registry, deps.clock, deps.metrics),
       knocks: new Knocks(limits.knocksPerMinute),
+      cors: new Cors(options.corsOrigins ?? ""),
       context: { receivedAt: 0, transport: "tcp", identified: false, options: {} },
       prefix: deps.ids.secret(3),
       tick: 0,

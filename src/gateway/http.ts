@@ -1,6 +1,7 @@
 import { detectProtocol } from "../wire/detect.ts";
-import { type HttpStatus, httpResponse, parseHttpRequest } from "../wire/http.ts";
+import { type HttpStatus, httpResponse, parseHttpRequest, withFields } from "../wire/http.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
+import type { Cors } from "./cors.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** When a phone should try again while the store can't be used, or its address was wrong too often, seconds. */
@@ -35,9 +36,13 @@ export class HttpResponder {
   /** A known device has sent a request. */
   known = false;
   readonly #protocols: readonly AnyProtocol[];
+  readonly #cors: Cors;
+  /** Fields of the present answer for the browser that asked; undefined: none. */
+  #fields: Readonly<Record<string, string>> | undefined;
 
-  constructor(protocols: readonly AnyProtocol[]) {
+  constructor(protocols: readonly AnyProtocol[], cors: Cors) {
     this.#protocols = protocols;
+    this.#cors = cors;
   }
 
   /** Why the connection is closed when its time is over. */
@@ -58,11 +63,14 @@ export class HttpResponder {
     return this.#last;
   }
 
-  /** This request is whole, and taken next: the protocol that it speaks, or the answer where it speaks none. */
+  /** This request is whole, and taken next: the protocol that it speaks, or the answer where none is to read it. */
   begin(request: Uint8Array): AnyProtocol | Uint8Array {
     this.#begun = false;
     const parsed = parseHttpRequest(request);
     this.#last = "refused" in parsed || !parsed.keepAlive;
+    this.#fields = "refused" in parsed ? undefined : this.#cors.fields(parsed);
+    const preflight = "refused" in parsed ? undefined : this.#cors.preflight(parsed);
+    if (preflight !== undefined) return preflight;
     const found = detectProtocol(this.#protocols, request, "http", true);
     if (typeof found === "object") return found;
     this.#last = true;
@@ -72,7 +80,11 @@ export class HttpResponder {
   /** What the present request is answered. */
   responses(exchange: Exchange): readonly Uint8Array[] {
     const status = statusOf(exchange);
-    if (status === undefined && exchange.replies !== undefined) return exchange.replies;
-    return [ownResponse(status ?? 200, !this.#last)];
+    const replies =
+      status === undefined && exchange.replies !== undefined
+        ? exchange.replies
+        : [ownResponse(status ?? 200, !this.#last)];
+    const fields = this.#fields;
+    return fields === undefined ? replies : replies.map((reply) => withFields(reply, fields));
   }
 }

@@ -9,6 +9,7 @@ import type { AnyProtocol } from "../wire/protocol.ts";
 import { bytesOfLatin1, latin1Of } from "../wire/reader.ts";
 import { type Channel, writeReplies } from "./channel.ts";
 import { CommandDesk } from "./commands.ts";
+import { Cors } from "./cors.ts";
 import { createCounters } from "./counters.ts";
 import type { Exchange } from "./exchange.ts";
 import { Knocks } from "./knocks.ts";
@@ -94,6 +95,7 @@ function world() {
     sources: new Sources(),
     commands: new CommandDesk(registry, systemClock, metrics),
     knocks: new Knocks(1_000_000),
+    cors: new Cors(""),
     context: { receivedAt: 0, transport: "tcp", identified: false, options: {} },
     prefix: "t",
     tick: 0,

@@ -1,5 +1,6 @@
 import type { DecodeOptions, Transport } from "../wire/protocol.ts";
 import type { CommandDesk } from "./commands.ts";
+import type { Cors } from "./cors.ts";
 import type { Counters } from "./counters.ts";
 import type { Knocks } from "./knocks.ts";
 import type { GatewayLimits } from "./limits.ts";
@@ -18,6 +19,7 @@ export interface Shared {
   readonly sources: Sources;
   readonly commands: CommandDesk;
   readonly knocks: Knocks;
+  readonly cors: Cors;
   readonly context: ReusedContext;
   /** Begins the names of this start's connections, so that those of two starts differ in the logs. */
   readonly prefix: string;

@@ -276,7 +276,7 @@ export class TcpConnection implements Channel {
     else if (found !== "undecided") {
       this.#stream = this.#opening.stream(found, this.#shared.limits.junkBytes);
       this.#opening = undefined;
-      if (found === "http") this.#http = new HttpResponder(this.#shared.deps.protocols);
+      if (found === "http") this.#http = new HttpResponder(this.#shared.deps.protocols, this.#shared.cors);
       else this.#session = new Session(this.#shared, this, found, "tcp");
       if (found !== "http" && found.framer.settle !== undefined) this.#quiet = new QuietTimer(this);
     }

@@ -22,6 +22,8 @@ export interface GatewayOptions {
   readonly limits?: Partial<GatewayLimits>;
   /** TLS beside plain connections, on the same port; absent: none. */
   readonly tls?: TlsOptions | undefined;
+  /** Origins of web pages that may report from a browser, with commas between, or `*`; absent or empty: none. */
+  readonly corsOrigins?: string;
 }
 
 /** What the gateway is made of. */

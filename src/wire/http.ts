@@ -186,9 +186,25 @@ function decodeComponent(text: string): string | undefined {
   }
 }
 
+/** A response with further fields, of the service's own making: nothing in them is escaped. */
+export function withFields(response: Uint8Array, fields: Readonly<Record<string, string>>): Uint8Array {
+  const added = bytesOfLatin1(
+    Object.entries(fields)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join(""),
+  );
+  const at = response.indexOf(0x0a) + 1;
+  const whole = new Uint8Array(response.length + added.length);
+  whole.set(response.subarray(0, at));
+  whole.set(added, at);
+  whole.set(response.subarray(at), at + added.length);
+  return whole;
+}
+
 /** Reason phrases of the answers that trackers get. */
 const reasons = {
   200: "OK",
+  204: "No Content",
   400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",
@@ -218,7 +234,9 @@ export function httpResponse(
   const type = content.length === 0 || headers["Content-Type"] !== undefined ? "" : "Content-Type: text/plain\r\n";
   const further = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const connection = keepAlive ? "keep-alive" : "close";
-  const head = `HTTP/1.1 ${status} ${reasons[status]}\r\n${further.join("")}${type}Content-Length: ${content.length}\r\nConnection: ${connection}\r\n\r\n`;
+  // RFC 9110, 8.6: a 204 has no Content-Length.
+  const length = status === 204 ? "" : `Content-Length: ${content.length}\r\n`;
+  const head = `HTTP/1.1 ${status} ${reasons[status]}\r\n${further.join("")}${type}${length}Connection: ${connection}\r\n\r\n`;
   const bytes = new Uint8Array(head.length + content.length);
   bytes.set(bytesOfLatin1(head));
   bytes.set(content, head.length);

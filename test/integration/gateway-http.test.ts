@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { metricOf, Peer, times, until, withGateway } from "../support/gateway.ts";
+import { test } from "node:test";
+import { metricOf, Peer, startGateway, times, until, withGateway } from "../support/gateway.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n";
 
@@ -78,6 +79,39 @@ withGateway("HTTP: requests of several phones over one connection are kept apart
   await peer.expect("HTTP/1.1 400 Bad Request\r\n");
   peer.end();
   assert.deepEqual(times(world, "one"), [1]);
+});
+
+test("HTTP: pages of the origins that are named may report from a browser, and no others", async () => {
+  const asked = async (corsOrigins: string, request: string) => {
+    const world = await startGateway({}, undefined, 0, corsOrigins);
+    world.intake.register("one");
+    const peer = new Peer(world.port);
+    peer.send(`${request}\r\nConnection: close\r\n\r\n`);
+    await peer.closed;
+    await world.gateway.stop();
+    return peer.received;
+  };
+  const ask =
+    "OPTIONS /?id=one&n=1 HTTP/1.1\r\nOrigin: https://app.example\r\nAccess-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: content-type";
+  const report = "GET /?id=one&n=1 HTTP/1.1\r\nOrigin: https://app.example";
+  const granted = (origin: string) =>
+    `HTTP/1.1 204 No Content\r\n${origin}Access-Control-Allow-Methods: GET, POST\r\nAccess-Control-Allow-Headers: Authorization, Content-Type, X-Limit-U, X-Limit-D\r\nAccess-Control-Max-Age: 86400\r\nConnection: close\r\n\r\n`;
+  const own = "Access-Control-Allow-Origin: https://app.example\r\nVary: Origin\r\n";
+  assert.equal(await asked("https://other.example, https://app.example", ask), granted(own));
+  assert.equal(await asked("*", ask), granted("Access-Control-Allow-Origin: *\r\n"));
+  assert.equal(
+    await asked("https://app.example", report),
+    `HTTP/1.1 200 OK\r\n${own}Content-Length: 0\r\nConnection: close\r\n\r\n`,
+  );
+  assert.match(
+    await asked("*", report.replace("one", "nobody")),
+    /^HTTP\/1.1 404 Not Found\r\nAccess-Control-Allow-Origin: \*\r\n/,
+  );
+  for (const origins of ["", "https://other.example"]) {
+    assert.doesNotMatch(await asked(origins, ask), /204|Access-Control/);
+    assert.equal(await asked(origins, report), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  }
+  assert.doesNotMatch(await asked("*", "GET /?id=one&n=1 HTTP/1.1"), /Access-Control/);
 });
 
 withGateway(

@@ -23,6 +23,7 @@ export async function startGateway(
   limits: Partial<GatewayLimits> = {},
   protocols: readonly AnyProtocol[] = [fixtureProtocol],
   at = 0,
+  corsOrigins = "",
 ) {
   const intake = new MemoryIntake();
   const metrics = createMetrics({ processMetrics: false });
@@ -42,7 +43,7 @@ export async function startGateway(
     close: async () => {},
   };
   const gateway: Gateway = createGateway(
-    { host: "127.0.0.1", port: at, limits },
+    { host: "127.0.0.1", port: at, limits, corsOrigins },
     {
       protocols,
       intake,

@@ -4,11 +4,12 @@ import { gt06 } from "./gt06/index.ts";
 import { h02 } from "./h02/index.ts";
 import { osmand } from "./osmand/index.ts";
 import { owntracks } from "./owntracks/index.ts";
+import { suntech } from "./suntech/index.ts";
 import { teltonika } from "./teltonika/index.ts";
 import { wialon } from "./wialon/index.ts";
 
 /** Every protocol, in the order in which detection asks them. */
-export const protocols: readonly AnyProtocol[] = [gt06, h02, osmand, owntracks, teltonika, wialon];
+export const protocols: readonly AnyProtocol[] = [gt06, h02, osmand, owntracks, suntech, teltonika, wialon];
 
 const byId: ReadonlyMap<string, AnyProtocol> = new Map(protocols.map((protocol) => [protocol.id, protocol]));
 

@@ -2,6 +2,7 @@
 import type { AnyProtocol } from "../wire/protocol.ts";
 import { gt06 } from "./gt06/index.ts";
 import { h02 } from "./h02/index.ts";
+import { jt808 } from "./jt808/index.ts";
 import { osmand } from "./osmand/index.ts";
 import { owntracks } from "./owntracks/index.ts";
 import { suntech } from "./suntech/index.ts";
@@ -9,7 +10,7 @@ import { teltonika } from "./teltonika/index.ts";
 import { wialon } from "./wialon/index.ts";
 
 /** Every protocol, in the order in which detection asks them. */
-export const protocols: readonly AnyProtocol[] = [gt06, h02, osmand, owntracks, suntech, teltonika, wialon];
+export const protocols: readonly AnyProtocol[] = [gt06, h02, jt808, osmand, owntracks, suntech, teltonika, wialon];
 
 const byId: ReadonlyMap<string, AnyProtocol> = new Map(protocols.map((protocol) => [protocol.id, protocol]));
 

@@ -64,7 +64,10 @@ function decoder(protocol: AnyProtocol, connection: Connection, line: RecordedLi
   const differences = [
     ...compareFixes(effects, line.decoded ?? []),
     ...comparePosition(effects, line.expected),
-    ...compareReplies(effects, line.replies),
+    ...compareReplies(
+      effects,
+      sheet.unescaped ? line.replies?.map((reply) => escapedReply(reply, sheet)) : line.replies,
+    ),
     ...asserted(effects, line),
   ];
   return { differences, effects, readings: tallyReadings(effects, line.decoded ?? []), unsummed };
@@ -129,6 +132,12 @@ function escaped(bytes: Uint8Array, { escapes = [] }: Sheet): Uint8Array {
     escapes.map(([from, to]) => [to, from]),
   );
   return Uint8Array.of(...bytes.subarray(0, 1), ...inner, ...bytes.subarray(-1));
+}
+
+/** A recorded reply of bytes with its escapes: that server put them in behind its decoder. */
+function escapedReply(reply: string, sheet: Sheet): string {
+  const [, head, hex] = /^((?:clock:)?hex:)(7e.*)$/.exec(reply) ?? [];
+  return head === undefined || hex === undefined ? reply : head + escaped(Uint8Array.fromHex(hex), sheet).toHex();
 }
 
 function encoder(protocol: AnyProtocol, line: RecordedLine, sheet: Sheet): readonly string[] | undefined {

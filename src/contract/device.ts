@@ -159,6 +159,10 @@ export const NewDevice = Type.Object(
 );
 export type NewDevice = Static<typeof NewDevice>;
 
+/** Body of POST /api/devices/{deviceId}/changeId. */
+export const IdReplacement = Type.Object({ id: deviceId }, { examples: [{ id: "490154203237526" }] });
+export type IdReplacement = Static<typeof IdReplacement>;
+
 /** Body of PUT /api/devices/{deviceId}, and what the result of a PATCH must be. It resets what it leaves out. */
 export const DeviceReplacement = Type.Object(settable, { examples: [settableExample] });
 export type DeviceReplacement = Static<typeof DeviceReplacement>;

@@ -1,6 +1,7 @@
 import { ApiError } from "../errors/catalogue.ts";
 import type { Command } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
+import type { Bus } from "../ports/bus.ts";
 import type { Clock, ClockTrust } from "../ports/clock.ts";
 import type { CommandChange, MadeCommand, NewCommand } from "../ports/command-store.ts";
 import type { DeviceReply, Dispatched, Dispatcher, Outgoing } from "../ports/dispatcher.ts";
@@ -30,6 +31,7 @@ export interface CommandQueueContext extends CommandRightsContext {
     readonly devices: Pick<Store["devices"], "find">;
   } & CommandRightsContext["store"];
   readonly dispatcher: Dispatcher;
+  readonly bus: Bus;
   readonly clock: Clock;
   readonly clockTrust?: ClockTrust | undefined;
   readonly log: Log;
@@ -72,6 +74,7 @@ export class CommandQueue {
   readonly #awaited = new Map<number, number>();
   /** Work under way; `stop` waits for it. */
   readonly #running = new Set<Promise<unknown>>();
+  readonly #unsubscribe: () => void;
   #stopped = false;
 
   constructor(context: CommandQueueContext) {
@@ -80,6 +83,10 @@ export class CommandQueue {
     this.#waiting = new WaitingDevices(commands);
     this.#expiry = new CommandExpiry(commands, context, () => this.#look());
     context.dispatcher.onReachable((device) => this.#reached(device));
+    this.#unsubscribe = context.bus.subscribe((event) => {
+      // Its commands wait under the new id from now on.
+      if (event.type === "deviceChanged" && event.formerId !== undefined) this.#waiting.add(event.id);
+    });
   }
 
   start(): void {
@@ -90,6 +97,7 @@ export class CommandQueue {
   /** Nothing more is sent; what was written is recorded as it stands. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#unsubscribe();
     await this.#expiry.stop();
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
   }

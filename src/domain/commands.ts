@@ -4,6 +4,7 @@ import type { User } from "../model/account.ts";
 import type { CapsOf } from "../model/caps.ts";
 import { type Command, mayCommand } from "../model/command.ts";
 import type { Device } from "../model/device.ts";
+import type { Bus } from "../ports/bus.ts";
 import type { Clock, ClockTrust } from "../ports/clock.ts";
 import type { NewCommand } from "../ports/command-store.ts";
 import type { Dispatcher } from "../ports/dispatcher.ts";
@@ -48,6 +49,7 @@ export interface CommandsContext {
   readonly store: Pick<Store, "commands" | "devices" | "daily" | "accounts" | "users">;
   readonly devices: Pick<Devices, "find">;
   readonly dispatcher: Dispatcher;
+  readonly bus: Bus;
   readonly capsOf: CapsOf;
   /** Undefined: no SMS gateway is configured. */
   readonly sms: SmsSender | undefined;

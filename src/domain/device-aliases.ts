@@ -1,7 +1,12 @@
 import { ApiError } from "../errors/catalogue.ts";
+import type { User } from "../model/account.ts";
 import type { Device } from "../model/device.ts";
 import type { Quarantine } from "../ports/quarantine.ts";
-import type { DeviceScope } from "./visibility.ts";
+import type { DeviceRefusal, MostIdentifiers } from "../ports/store.ts";
+import type { DeviceScope, Visibility } from "./visibility.ts";
+
+/** Identifiers that an account may hold, however few licences it has: those of a device with all its aliases. */
+export const leastIdentifiers = 20;
 
 /** An IMEI, or an IMEISV of 16 digits, also with zeros before it. The check digit is not looked at: cheap trackers have IMEIs with a wrong one. */
 const imeiForm = /^0*\d{15,16}$/;
@@ -36,6 +41,30 @@ export function checkAliases(
     ]);
   const knocking = new Set(quarantine.unknown().flatMap(({ ids }) => ids));
   if (added.some((alias) => knocking.has(alias))) throw identifierTaken();
+}
+
+/** What an account may hold of identifiers. */
+export function mostIdentifiers({
+  identifiersPerLicense,
+}: {
+  readonly identifiersPerLicense: number;
+}): MostIdentifiers {
+  return { perLicense: identifiersPerLicense, least: leastIdentifiers };
+}
+
+/** @throws ApiError `permissionDenied` unless the user would see a device with this id */
+export async function checkMayRegister(user: User, id: string, visibility: Visibility): Promise<void> {
+  const { all, ids } = await visibility.scope(user);
+  if (!all && !ids.has(id)) throw new ApiError("permissionDenied");
+}
+
+/** Why the store did not make or change a device. */
+export function refused(refusal: DeviceRefusal): ApiError {
+  if (refusal === "exists") return identifierTaken();
+  if (refusal === "noLicense") return new ApiError("noLicense");
+  return new ApiError("identifierLimit", [
+    "ids and aliases of all devices, expired ones too, count; GET /api/account says how many there may be",
+  ]);
 }
 
 /** One text, whether an identifier is a device's of one's own account, of another one, or reported by an unregistered tracker: it tells nobody which. */

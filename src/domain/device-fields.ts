@@ -17,6 +17,13 @@ export interface ReadFields {
   readonly warnings: readonly string[];
 }
 
+/** A device without what the store adds to it. */
+export function fieldsOf(device: Device): DeviceFields {
+  const { key: _key, accountKey: _account, creation: _creation, modification: _modification, ...rest } = device;
+  const { spoken: _spoken, ...fields } = rest;
+  return fields;
+}
+
 /** A device as the API shows it. */
 export function deviceView(device: DeviceFields): DeviceView {
   return {
@@ -59,7 +66,7 @@ export function readFields(
     ...withoutSecret(identity),
     ...wrongTables(body.tags ?? {}),
   ];
-  if (body.id !== undefined && body.id !== id) warnings.push("body/id: the id of a device can't be changed; ignored");
+  if (body.id !== undefined && body.id !== id) warnings.push("body/id: ignored; POST changeId changes a device's id");
   const aliases = (body.aliases ?? []).filter((alias) => alias !== id);
   if (aliases.length < (body.aliases ?? []).length)
     warnings.push("body/aliases: the device's own id is no alias; left out");

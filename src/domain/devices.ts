@@ -1,4 +1,4 @@
-import type { DeviceReplacement, LimitsReplacement, NewDevice } from "../contract/device.ts";
+import type { DeviceReplacement, IdReplacement, LimitsReplacement, NewDevice } from "../contract/device.ts";
 import { longestSecret, settableDeviceFields, settableLimits } from "../contract/device.ts";
 import type { PatchRequest } from "../contract/patch.ts";
 import { ApiError } from "../errors/catalogue.ts";
@@ -13,15 +13,17 @@ import type { WatchWarnings } from "./alert-rule-rights.ts";
 import { unknownFields } from "./bodies.ts";
 import { type Cache, createCache } from "./cache.ts";
 
-import { checkAliases, identifierTaken } from "./device-aliases.ts";
+import { checkAliases, checkMayRegister, mostIdentifiers, refused } from "./device-aliases.ts";
 import {
   defaultDailyEmailLimit,
   defaultDailySmsLimit,
   deviceView,
+  fieldsOf,
   type HashSecret,
   readExpiry,
   readFields,
 } from "./device-fields.ts";
+import { createIdChange } from "./device-id-change.ts";
 import { createDeviceList, type DeviceList } from "./device-list.ts";
 import { patched } from "./json-patch.ts";
 import { createChanges } from "./locks.ts";
@@ -50,12 +52,12 @@ export interface Devices extends DeviceList {
     check: (body: unknown) => DeviceReplacement,
   ): Promise<ChangedDevice>;
   setLimits(user: User, id: string, body: LimitsReplacement): Promise<ChangedDevice>;
+  /** The device has another tracker from now on; all that it has is kept. The user must be allowed to register a device with the new id. */
+  changeId(user: User, id: string, body: IdReplacement): Promise<ChangedDevice>;
   /** Answers warnings: of the rules that named it. */
   remove(user: User, id: string): Promise<readonly string[]>;
 }
 
-/** Identifiers that an account may hold, however few licences it has: those of a device with all its aliases. */
-export const leastIdentifiers = 20;
 /** Devices kept in memory: all of a service of the default size, some 1 KB each. */
 const keptDevices = 20_000;
 /** Bytes of all of them, should they have long texts. */
@@ -99,6 +101,7 @@ export function createDevices(context: DevicesContext): Devices {
   const visible = (user: User, device: Device | undefined) => visibleTo(user, device, visibility);
 
   const { create, write, checkNew, capsFor, tell } = createWriting(context);
+  const changeId = createIdChange({ ...context, store });
 
   return {
     ...lists,
@@ -107,8 +110,7 @@ export function createDevices(context: DevicesContext): Devices {
       return device instanceof Promise ? device.then((found) => visible(user, found)) : visible(user, device);
     },
     async create(user, body) {
-      const scope = await visibility.scope(user);
-      if (!scope.all && !scope.ids.has(body.id)) throw new ApiError("permissionDenied");
+      await checkMayRegister(user, body.id, visibility);
       const { fields, warnings } = readFields(body.id, body, hashSecret);
       await checkNew(user, fields);
       return { device: await create(user, fields), warnings };
@@ -137,6 +139,7 @@ export function createDevices(context: DevicesContext): Devices {
         checkLimits(fields, device, caps);
         return { device: await write(device, fields), warnings };
       }),
+    changeId: (user, id, body) => alone(id, async () => changeId(user, await current(user, id), body)),
     remove: (user, id) =>
       alone(id, async () => {
         const device = await current(user, id);
@@ -153,7 +156,7 @@ export function createDevices(context: DevicesContext): Devices {
 function createWriting({ store: stores, bus, clock, ...context }: DevicesContext) {
   const { visibility, quarantine, capsOf, serviceAccount } = context;
   const store = stores.devices;
-  const most = { perLicense: context.identifiersPerLicense, least: leastIdentifiers };
+  const most = mostIdentifiers(context);
 
   async function create(user: User, fields: DeviceFields): Promise<Device> {
     const now = clock.now();
@@ -197,12 +200,7 @@ function createWriting({ store: stores, bus, clock, ...context }: DevicesContext
 
 /** The device that the store made or changed. @throws ApiError where it did not */
 function stored(result: Device | DeviceRefusal): Device {
-  if (result === "exists") throw identifierTaken();
-  if (result === "noLicense") throw new ApiError("noLicense");
-  if (result === "identifiers")
-    throw new ApiError("identifierLimit", [
-      "ids and aliases of all devices, expired ones too, count; GET /api/account says how many there may be",
-    ]);
+  if (typeof result === "string") throw refused(result);
   return result;
 }
 
@@ -237,16 +235,8 @@ function checkLimits(fields: DeviceFields, kept: Device, { deviceDailyEmails, de
 
 /** The device's fields with these limits; those that the body leaves out are reset. */
 function limitedBy(device: Device, body: LimitsReplacement, { deviceDailyEmails, deviceDailySms }: Caps): DeviceFields {
-  const {
-    key: _key,
-    accountKey: _account,
-    creation: _creation,
-    modification: _modification,
-    spoken: _spoken,
-    ...fields
-  } = device;
   return {
-    ...fields,
+    ...fieldsOf(device),
     expires: readExpiry(body.expires),
     dailyEmailLimit: body.dailyEmailLimit ?? Math.min(defaultDailyEmailLimit, deviceDailyEmails),
     dailySmsLimit: body.dailySmsLimit ?? Math.min(defaultDailySmsLimit, deviceDailySms),

@@ -2,7 +2,7 @@ import type { RefusedQuery, RefusedView } from "../contract/device.ts";
 import { formatInstant } from "../contract/time.ts";
 import { ApiError } from "../errors/catalogue.ts";
 import type { Device } from "../model/device.ts";
-import type { RefusedStore } from "../ports/store.ts";
+import type { RefusedStore } from "../ports/refused-store.ts";
 import type { ListCursors } from "./list-cursors.ts";
 
 /** Refused reports in one answer where nothing else is asked for: some 300 KB, 4 MB at most. */

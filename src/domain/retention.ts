@@ -3,8 +3,9 @@ import type { Clock, ClockTrust } from "../ports/clock.ts";
 import type { CommandStore } from "../ports/command-store.ts";
 import type { Log } from "../ports/log.ts";
 import type { MuteStore } from "../ports/mutes.ts";
+import type { RefusedStore } from "../ports/refused-store.ts";
 import type { PositionKeeper } from "../ports/retention.ts";
-import type { DeviceStore, RefusedStore, UserStore } from "../ports/store.ts";
+import type { DeviceStore, UserStore } from "../ports/store.ts";
 import { deleteOldPositions } from "./old-positions.ts";
 import { utcDay } from "./tally.ts";
 

@@ -130,7 +130,9 @@ export class Session implements Reachable {
       (verdict) => {
         // What a device brought that spoke earlier on this connection is not kept: whether it may go on shows with its next message.
         const unclear = claim === undefined && verdict.status === "barred" && verdict.rule === "secret";
-        if (verdict.status !== "admitted" && !unclear) this.#lose(device, verdict.status);
+        if (verdict.status !== "admitted") {
+          if (!unclear) this.#lose(device, verdict.status);
+        } else if (verdict.id !== device) this.#lose(device, "unknown");
       },
       (error: unknown) => this.#shared.deps.log.debug({ device, error }, "identification impossible at present"),
     );

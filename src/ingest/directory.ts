@@ -103,6 +103,7 @@ export class Directory {
       if (event.type !== "deviceChanged") return;
       this.#changes++;
       this.#end(event.key);
+      if (event.formerId !== undefined) this.#ways.forget(event.key);
       // The device may now be the first that some list of several identifiers finds.
       for (const { key } of this.#byListed.get(event.id) ?? []) this.#end(key);
     });

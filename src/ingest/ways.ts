@@ -83,6 +83,11 @@ export class Ways {
     this.#log.info({ device: device.id, protocol, transport }, "commands to a device go another way from now on");
   }
 
+  /** Another tracker reports as the device from now on: what waits is of the one before. */
+  forget(device: DeviceKey): void {
+    this.#waiting.delete(device);
+  }
+
   /** Writes what waits; what the store does not take by now is found again when the device next speaks. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);

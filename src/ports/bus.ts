@@ -1,7 +1,14 @@
 /** What nodes and parts tell each other after a commit. */
 export type BusEvent =
   /** A device was made, changed or deleted, or expired: connections and caches must ask again. */
-  | { readonly type: "deviceChanged"; readonly accountKey: number; readonly key: number; readonly id: string }
+  | {
+      readonly type: "deviceChanged";
+      readonly accountKey: number;
+      readonly key: number;
+      readonly id: string;
+      /** The id that the device had before; absent: the same. An event with the old id was published first. */
+      readonly formerId?: string;
+    }
   /** A user was changed or deleted, or its key was. */
   | { readonly type: "userChanged"; readonly key: number }
   /** A group of the account was made, changed or deleted: what its users see must be asked again. */

@@ -1,6 +1,6 @@
 import type { Account, User } from "../model/account.ts";
 import type { AccountCaps } from "../model/caps.ts";
-import type { CommitBatch, RefusedReport } from "../model/commit.ts";
+import type { CommitBatch } from "../model/commit.ts";
 import type { Device, DeviceFields, DeviceKey, SpokenWay } from "../model/device.ts";
 import type { Group } from "../model/group.ts";
 import type { DeviceState, LocationRecord, RecordPlace } from "../model/location.ts";
@@ -11,6 +11,7 @@ import type { DailyStore } from "./daily.ts";
 import type { MuteStore } from "./mutes.ts";
 import type { Page, PageAsk } from "./pages.ts";
 import type { RecipientStore } from "./recipients.ts";
+import type { RefusedStore } from "./refused-store.ts";
 import type { DeletedPositions, OldPositions } from "./retention.ts";
 
 /**
@@ -170,23 +171,6 @@ export interface LocationStore {
   history(device: DeviceKey, range: HistoryRange): AsyncIterable<HistoryChunk>;
 }
 
-/** Some of a device's refused reports, newest first. */
-export interface RefusedPage {
-  readonly reports: readonly RefusedReport[];
-  /** The key to go on after; undefined: those were all. */
-  readonly next: number | undefined;
-  /** Reports that were deleted before their age, since the device had too many bytes of them, and when the newest of them had arrived. */
-  readonly dropped: { readonly reports: number; readonly until: number } | undefined;
-}
-
-/** Reports that are kept as evidence; a commit writes them. */
-export interface RefusedStore {
-  /** Returns at most `limit`, after the one with that key if it is given. */
-  page(device: DeviceKey, limit: number, after?: number): Promise<RefusedPage>;
-  /** One bounded step: deletes up to `limit` reports that arrived before a moment. How many it deleted. */
-  prune(before: number, limit: number): Promise<number>;
-}
-
 /** Identifiers (ids and aliases) that an account may hold: a number for each licence, and a number in any case. */
 export interface MostIdentifiers {
   readonly perLicense: number;
@@ -195,6 +179,12 @@ export interface MostIdentifiers {
 
 /** Why a device can't be so. `exists`: an identifier is a device's already · `noLicense`: none of the account's is free · `identifiers`: the account holds as many as it may. */
 export type DeviceRefusal = "exists" | "noLicense" | "identifiers";
+
+/** A device with another id, and the keys of the users whose device it is. */
+export interface ChangedId {
+  readonly device: Device;
+  readonly users: readonly number[];
+}
 
 /** A device whose positions are not kept for ever. */
 export interface RetainedDevice {
@@ -247,6 +237,17 @@ export interface DeviceStore {
     most?: MostIdentifiers,
     read?: Device,
   ): Promise<Device | DeviceRefusal | "missing">;
+  /**
+   * As `replace`, with another id: the account's groups, users and rules that named the device by the old one name it by the new one. How the device reported is forgotten, since another tracker
+   * reports from now on.
+   */
+  changeId(
+    key: DeviceKey,
+    fields: DeviceFields,
+    now: number,
+    most?: MostIdentifiers,
+    read?: Device,
+  ): Promise<ChangedId | DeviceRefusal | "missing">;
   /** Identifiers that an account's devices have, expired ones too. */
   identifiersUsed(accountKey: number): Promise<number>;
   /** Devices of all accounts whose positions are not kept for ever, each with its days: up to `limit` of them after a key, in the order of keys. */

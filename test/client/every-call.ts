@@ -82,6 +82,9 @@ async function devices(call: Call): Promise<void> {
   await call("replaceDevice", { path, body: { name: "Truck", min: "+573001234567" } });
   const { device } = await call("patchDevice", { path, body: [{ op: "replace", path: "/name", value: "Truck 12" }] });
   if (device.name !== "Truck 12") throw new Error(device.name);
+  const renamed = await call("changeDeviceId", { path, body: { id: "350000000000025" } });
+  if (renamed.device.id !== "350000000000025") throw new Error(renamed.device.id);
+  await call("changeDeviceId", { path: { deviceId: renamed.device.id }, body: { id: path.deviceId } });
   const limits = await call("replaceLimits", { path, body: { dailySmsLimit: 3 } });
   const { dailySmsLimit, smsSentToday } = await call("readLimits", { path });
   if (limits.dailySmsLimit !== dailySmsLimit || smsSentToday !== 0) throw new Error(String(dailySmsLimit));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { failed, part } from "../support/answers.ts";
-import { endRest, type Rest, startRest } from "../support/rest.ts";
+import { endRest, errorOf, type Rest, startRest } from "../support/rest.ts";
 
 let rest: Rest;
 let token: string;
@@ -110,6 +110,52 @@ describe("devices", () => {
     assert.deepEqual(Object.keys(removed.json).toSorted(), ["apiDailyUsage", "apiUsage", "error", "success"]);
     for (const method of ["GET", "DELETE"])
       assert.deepEqual(part(await rest.call(method, path, { token })), failed("device not found"));
+  });
+
+  test("a changed id: everything but the id stays, and who may not register the new one may not take it", async () => {
+    const post = (path: string, body: object, as = token) => rest.call("POST", `/api/${path}`, { token: as, body });
+    await post("devices", { id: "tracker-1", aliases: ["serial-1"], tags: { plate: "ABC-123" }, secret: "key" });
+    await post("devices", { id: "tracker-3" });
+    const { id: group } = (await post("groups", { name: "Exchanged", devices: ["tracker-1", "tracker-9"] })).json;
+    const { id: rule } = (await post("alertRules", { name: "R", type: "sos", devices: ["tracker-1"] })).json;
+    const driver = await rest.userToken({ privileges: ["write"], deviceId: "tracker-1" });
+    const fleet = await rest.userToken({ privileges: ["write"], group });
+
+    const change = "devices/tracker-1/changeId";
+    assert.equal((await post(change, { id: "tracker-2" }, driver)).status, 403);
+    assert.equal((await post(change, { id: "tracker-2" }, fleet)).status, 403);
+    assert.deepEqual(errorOf(await post(change, { id: "tracker-3" })), [409, "device already exists"]);
+    assert.deepEqual(errorOf(await post("devices/nobody/changeId", { id: "tracker-2" })), [404, "device not found"]);
+    for (const id of ["", ".", "a b", 7, null, undefined])
+      assert.deepEqual(errorOf(await post(change, { id })), [400, "Bad Request"], String(id));
+    const patch = [{ op: "replace", path: "/id", value: "tracker-2" }];
+    const patched = await rest.call("PATCH", "/api/devices/tracker-1", { token, body: patch });
+    assert.deepEqual(errorOf(patched), [400, "invalid patch operation"]);
+
+    const before = (await rest.call("GET", "/api/devices/tracker-1", { token })).json.device;
+    const changed = await post(change, { id: "tracker-2", name: "x" });
+    assert.equal(changed.status, 200, changed.body);
+    // It has no name of its own, so its id is its name.
+    assert.deepEqual(changed.json.device, { ...before, id: "tracker-2", name: "tracker-2" });
+    assert.deepEqual(changed.json.warnings, ["body/name: not a field that can be set; ignored"]);
+    assert.equal((await rest.call("GET", "/api/devices/tracker-1", { token })).status, 404);
+    assert.equal((await rest.call("GET", "/api/devices/tracker-2/lastLocation", { token })).status, 200);
+    const read = async (path: string) => (await rest.call("GET", `/api/${path}`, { token })).json;
+    assert.deepEqual((await read(`groups/${group}`)).devices, ["tracker-2", "tracker-9"]);
+    assert.deepEqual((await read(`alertRules/${rule}`)).devices, ["tracker-2"]);
+    for (const seen of [driver, fleet]) {
+      const { devices } = (await rest.call("GET", "/api/devices", { token: seen })).json;
+      assert.deepEqual(
+        devices.map(({ id }: { id: string }) => id),
+        ["tracker-2"],
+      );
+    }
+    // Of the group, which names this id already.
+    assert.equal((await post("devices/tracker-2/changeId", { id: "tracker-9" }, fleet)).status, 200);
+    assert.deepEqual((await read(`groups/${group}`)).devices, ["tracker-9"]);
+    const alias = await post("devices/tracker-9/changeId", { id: "serial-1" });
+    assert.deepEqual(alias.json.device.aliases, []);
+    assert.equal((await post("devices", { id: "tracker-1" })).status, 201);
   });
 
   test("the case of an id matters", async () => {

@@ -101,6 +101,60 @@ test(
 );
 
 test(
+  "a device with a new tracker: the old one's connection ends, and what waits and was reported is the new one's",
+  options,
+  async (context) => {
+    const { directory, start } = place(context);
+    const service = await start();
+    const next = "352990000000785";
+    await call(service, "POST", "/api/devices", { id, name: "Truck 12" });
+    const old = new Peer(service.devicePort);
+    old.send(h02.simulate?.report(id, [{ ...simulatedReport, time: Date.now() - 60_000 }], 1) ?? "");
+    const last = async (device: string) => {
+      const path = `/api/devices/${device}/lastLocation`;
+      return (await call<{ lastLocation: { dateTime: string } | null }>(service, "GET", path)).lastLocation;
+    };
+    await until(async () => (await last(id)) !== null);
+    const { dateTime } = (await last(id)) ?? {};
+    const early = new Peer(service.devicePort);
+    early.send(gt06.simulate?.login?.(next, 1) ?? "");
+    await until(async () => {
+      const { quarantine } = await call<{ quarantine: { ids: string[] }[] }>(service, "GET", "/api/quarantine");
+      return quarantine.some(({ ids }) => ids.includes(next));
+    });
+
+    const { waybeam } = commandLine(directory);
+    const changed = await waybeam(["device", "change-id", id, next]);
+    assert.equal(changed.code, 0, changed.err);
+    assert.match(changed.out, new RegExp(`^id +${next}\nname +Truck 12\n`));
+    await old.closed;
+    assert.equal((await last(next))?.dateTime, dateTime);
+    const twice = await waybeam(["device", "change-id", id, next]);
+    assert.match(twice.err, /device not found/);
+
+    await call(service, "POST", `/api/devices/${next}/sendCommand`, { command: "cut the engine" });
+    const own = new Peer(service.devicePort);
+    own.send(gt06.simulate?.login?.(next, 1) ?? "");
+    await until(() => own.received.includes("cut the engine"));
+    await until(async () => (await identityOf(service, next)).ways.length > 0);
+    const { ways, refused } = await identityOf(service, next);
+    assert.deepEqual([ways.map(({ protocol }) => protocol), refused], [["gt06"], []]);
+  },
+);
+
+test("commands that waited for a device with another id are sent to its new tracker", options, async (context) => {
+  const { start } = place(context);
+  const service = await start();
+  const next = "352990000000785";
+  await call(service, "POST", "/api/devices", { id });
+  await call(service, "POST", `/api/devices/${id}/sendCommand`, { command: "cut the engine" });
+  await call(service, "POST", `/api/devices/${id}/changeId`, { id: next });
+  const own = new Peer(service.devicePort);
+  own.send(gt06.simulate?.login?.(next, 1) ?? "");
+  await until(() => own.received.includes("cut the engine"));
+});
+
+test(
   "how a device spoke is known after a restart: a login in another protocol is not sent what waits for it",
   options,
   async (context) => {

@@ -22,6 +22,7 @@ const table = `
   readDevice        200   200   404   404   200    200   404    200     200    403 401  401
   replaceDevice     200   200   404   403   403    403   404    200     200    403 401  401
   patchDevice       200   200   404   403   403    403   404    200     200    403 401  401
+  changeDeviceId    200   200   404   403   403    403   404    200     200    403 401  401
   deleteDevice      200   200   404   403   403    403   404    200     200    403 401  401
   readLimits        200   200   404   404   200    200   404    200     200    403 401  401
   replaceLimits     200   200   404   403   403    403   404    200     200    403 401  401
@@ -112,6 +113,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   createDevice: { id: "held" },
   replaceDevice: {},
   patchDevice: [],
+  changeDeviceId: { id: "held" },
   replaceLimits: {},
   listLocations: range,
   listReadings: range,

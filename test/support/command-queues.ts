@@ -6,6 +6,7 @@ import type { NewCommand } from "../../src/ports/command-store.ts";
 import type { Dispatched, Dispatcher, Outgoing } from "../../src/ports/dispatcher.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { newCommand } from "../contract/store/harness.ts";
+import { createMemoryBus } from "./bus.ts";
 import type { TestClock } from "./rest.ts";
 import { silentLog } from "./silent-log.ts";
 import { userOf } from "./users.ts";
@@ -91,6 +92,7 @@ export function queueContext(
     store: { devices, commands, users: { findByKey: async () => sender } },
     devices: { find: async () => device },
     dispatcher,
+    bus: createMemoryBus(),
     clock,
     log: silentLog,
     underWay: new CommandsUnderWay(),

@@ -56,6 +56,7 @@ function spoiled(store: Store, devices: Partial<Store["devices"]>): Store {
       existing: (...input) => real.existing(...input),
       identifiersUsed: (...input) => real.identifiersUsed(...input),
       replace: (...input) => real.replace(...input),
+      changeId: (...input) => real.changeId(...input),
       retained: (...input) => real.retained(...input),
       daysOf: (...input) => real.daysOf(...input),
       withoutOwnDays: (...input) => real.withoutOwnDays(...input),

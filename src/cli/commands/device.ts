@@ -8,6 +8,7 @@ import { forAll } from "../many.ts";
 import { listAll } from "../pages.ts";
 import { isRecord, pairs, plain, records, table } from "../text.ts";
 import { addDeviceAdd } from "./device-add.ts";
+import { addDeviceChangeId } from "./device-change-id.ts";
 import { addDeviceIdentity } from "./device-identity.ts";
 import { addDeviceRefused } from "./device-refused.ts";
 import { addDeviceSet } from "./device-set.ts";
@@ -19,6 +20,7 @@ export function addDevice(program: Command, host: Host): void {
   addDeviceAdd(device, host);
   addList(device, host);
   addDeviceSet(device, host);
+  addDeviceChangeId(device, host);
   addRemove(device, host);
   addUnknown(device, host);
   addDeviceIdentity(device, host);

@@ -1,6 +1,6 @@
 import { AccountAnswer } from "../../contract/account.ts";
 import { capsView } from "../../domain/account-caps.ts";
-import { leastIdentifiers } from "../../domain/devices.ts";
+import { leastIdentifiers } from "../../domain/device-aliases.ts";
 import { licensesOf } from "../../domain/licenses.ts";
 import { quotasView } from "../../domain/quotas.ts";
 import { ApiError } from "../../errors/catalogue.ts";

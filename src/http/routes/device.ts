@@ -1,4 +1,4 @@
-import { DeviceAnswer, DevicePath, DeviceReplacement, DoneAnswer } from "../../contract/device.ts";
+import { DeviceAnswer, DevicePath, DeviceReplacement, DoneAnswer, IdReplacement } from "../../contract/device.ts";
 import { PatchRequest } from "../../contract/patch.ts";
 import { deviceView } from "../../domain/device-fields.ts";
 import type { App } from "../app.ts";
@@ -9,11 +9,12 @@ import type { Services } from "../services.ts";
 
 const path = "/api/devices/:deviceId";
 
-/** GET, PUT, PATCH and DELETE /api/devices/{deviceId}. */
+/** GET, PUT, PATCH and DELETE /api/devices/{deviceId}, and POST /api/devices/{deviceId}/changeId. */
 export function deviceRoutes(app: App, services: Services): void {
   readRoute(app, services);
   replaceRoute(app, services);
   patchRoute(app, services);
+  changeIdRoute(app, services);
   removeRoute(app, services);
 }
 
@@ -80,6 +81,29 @@ function patchRoute(app: App, { devices }: Services): void {
       const caller = callerOf(request);
       const check = checkerOf(request, DeviceReplacement);
       const { device, warnings } = await devices.patch(caller.user, request.params.deviceId, request.body, check);
+      return answer(caller, { device: deviceView(device) }, warnings);
+    },
+  );
+}
+
+function changeIdRoute(app: App, { devices }: Services): void {
+  app.post(
+    `${path}/changeId`,
+    call({
+      operationId: "changeDeviceId",
+      record: true,
+      tag: "Devices",
+      summary: "Give a device another id",
+      description:
+        "For a vehicle that gets a new tracker. The history, alerts, commands and counters stay, and groups, users and alert rules that name the device name it by the new id. The caller needs the right to register a device with the new id. The old id is free afterwards: its tracker is unknown.",
+      permission: "write",
+      input: { params: DevicePath, body: IdReplacement },
+      ok: { 200: DeviceAnswer },
+      errors: ["deviceNotFound", "deviceExists", "identifierLimit"],
+    }),
+    async (request) => {
+      const caller = callerOf(request);
+      const { device, warnings } = await devices.changeId(caller.user, request.params.deviceId, request.body);
       return answer(caller, { device: deviceView(device) }, warnings);
     },
   );

@@ -3,6 +3,7 @@ import type { Device, DeviceFields, DeviceKey, SpokenWay } from "../../model/dev
 import { mostPositionDays } from "../../model/position-days.ts";
 import type { Page, PageAsk } from "../../ports/pages.ts";
 import {
+  type ChangedId,
   type DeviceRefusal,
   type DeviceStore,
   type MostIdentifiers,
@@ -13,6 +14,7 @@ import {
 import type { DeviceRow, Schema } from "../schema.ts";
 import { checkAsRead } from "./as-read.ts";
 import { columnsOf, deviceOf, noWays } from "./device-columns.ts";
+import { renameInAccount } from "./device-id-change.ts";
 import { type Removals, removeDevice } from "./device-removal.ts";
 import { Identification } from "./identification.ts";
 import { stringList, written } from "./json-columns.ts";
@@ -197,27 +199,27 @@ export class DeviceRows implements DeviceStore {
     read?: Device,
   ): Promise<Device | DeviceRefusal | "missing"> {
     return this.#database.transaction().execute(async (transaction) => {
-      const stored = transaction.selectFrom("device").selectAll().where("key", "=", key).forNoKeyUpdate();
-      const before = await stored.executeTakeFirst();
-      if (before === undefined) return "missing";
-      // Trackers change the ways.
-      checkAsRead({ ...deviceOf(before), spoken: noWays }, read && { ...read, spoken: noWays });
-      await lockAccount(transaction, before.account);
-      if (await isTaken(transaction, identifiersOf(fields), key)) return "exists";
-      const reactivated = isExpired(before.expires, now) && !isExpired(fields.expires, now);
-      const added = identifiersOf(fields).length - new Set([before.id, ...stringList(before.aliases)]).size;
-      if (most !== undefined && added > 0 && !(await mayHold(transaction, before.account, added, most)))
-        return "identifiers";
-      if (reactivated && !(await hasFreeLicense(transaction, before.account, now))) return "noLicense";
-      const row = await transaction
-        .updateTable("device")
-        .set({ ...columnsOf(fields), modification: now })
-        .where("key", "=", key)
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      await transaction.deleteFrom("device_identifier").where("device", "=", key).execute();
-      await insertIdentifiers(transaction, key, fields);
-      return deviceOf(row);
+      const replaced = await replaceIn(transaction, { key, fields, now, most, read });
+      return typeof replaced === "string" ? replaced : replaced.device;
+    });
+  }
+
+  changeId(
+    key: DeviceKey,
+    fields: DeviceFields,
+    now: number,
+    most?: MostIdentifiers,
+    read?: Device,
+  ): Promise<ChangedId | DeviceRefusal | "missing"> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const replaced = await replaceIn(transaction, { key, fields, now, most, read });
+      if (typeof replaced === "string") return replaced;
+      const { before, device } = replaced;
+      const spoken = JSON.stringify(noWays);
+      await transaction.updateTable("device").set({ spoken }).where("key", "=", key).execute();
+      const change = { account: device.accountKey, from: before.id, to: device.id };
+      const users = await renameInAccount(transaction, change, now);
+      return { device: { ...device, spoken: noWays }, users };
     });
   }
 
@@ -279,6 +281,42 @@ export class DeviceRows implements DeviceStore {
       throw error;
     }
   }
+}
+
+/** A change of a device: see `DeviceStore.replace`. */
+interface Replacement {
+  readonly key: DeviceKey;
+  readonly fields: DeviceFields;
+  readonly now: number;
+  readonly most: MostIdentifiers | undefined;
+  readonly read: Device | undefined;
+}
+
+async function replaceIn(
+  transaction: Transaction<Schema>,
+  { key, fields, now, most, read }: Replacement,
+): Promise<{ readonly before: DeviceRow; readonly device: Device } | DeviceRefusal | "missing"> {
+  const stored = transaction.selectFrom("device").selectAll().where("key", "=", key).forNoKeyUpdate();
+  const before = await stored.executeTakeFirst();
+  if (before === undefined) return "missing";
+  // Trackers change the ways.
+  checkAsRead({ ...deviceOf(before), spoken: noWays }, read && { ...read, spoken: noWays });
+  await lockAccount(transaction, before.account);
+  if (await isTaken(transaction, identifiersOf(fields), key)) return "exists";
+  const reactivated = isExpired(before.expires, now) && !isExpired(fields.expires, now);
+  const added = identifiersOf(fields).length - new Set([before.id, ...stringList(before.aliases)]).size;
+  if (most !== undefined && added > 0 && !(await mayHold(transaction, before.account, added, most)))
+    return "identifiers";
+  if (reactivated && !(await hasFreeLicense(transaction, before.account, now))) return "noLicense";
+  const row = await transaction
+    .updateTable("device")
+    .set({ ...columnsOf(fields), modification: now })
+    .where("key", "=", key)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await transaction.deleteFrom("device_identifier").where("device", "=", key).execute();
+  await insertIdentifiers(transaction, key, fields);
+  return { before, device: deviceOf(row) };
 }
 
 async function identifiersUsed(database: Kysely<Schema>, accountKey: number): Promise<number> {

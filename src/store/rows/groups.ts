@@ -97,28 +97,8 @@ export class GroupRows implements GroupStore {
     );
   }
 
-  async holding(accountKey: number, deviceId: string): Promise<ReadonlySet<string>> {
-    const own = this.#database.selectFrom("device_group").where("account", "=", accountKey);
-    const found = new Set<string>();
-    // The lists of all groups may be many megabytes: each question looks at some, so that other questions don't wait for long.
-    for (let after = 0; ; ) {
-      const sizes = await own
-        .select(["key", bytesOf("devices").as("bytes")])
-        .where("key", ">", after)
-        .orderBy("key")
-        .limit(pageRows)
-        .execute();
-      const last = sizes[fitting(sizes, pageRows, workBytes) - 1]?.key;
-      if (last === undefined) return found;
-      const holding = await own
-        .select("id")
-        .where("key", ">", after)
-        .where("key", "<=", last)
-        .where(holds(deviceId))
-        .execute();
-      for (const { id } of holding) found.add(id);
-      after = last;
-    }
+  holding(accountKey: number, deviceId: string): Promise<ReadonlySet<string>> {
+    return groupsHolding(this.#database, accountKey, deviceId);
   }
 
   replace(key: number, fields: GroupFields, now: number, read?: Group): Promise<Group | undefined> {
@@ -140,6 +120,35 @@ export class GroupRows implements GroupStore {
       const [deleted] = await transaction.deleteFrom("device_group").where("key", "=", key).execute();
       return deleted !== undefined && deleted.numDeletedRows > 0n;
     });
+  }
+}
+
+/** Ids of the account's groups that have this device. */
+export async function groupsHolding(
+  database: Kysely<Schema>,
+  accountKey: number,
+  deviceId: string,
+): Promise<ReadonlySet<string>> {
+  const own = database.selectFrom("device_group").where("account", "=", accountKey);
+  const found = new Set<string>();
+  // The lists of all groups may be many megabytes: each question looks at some, so that other questions don't wait for long.
+  for (let after = 0; ; ) {
+    const sizes = await own
+      .select(["key", bytesOf("devices").as("bytes")])
+      .where("key", ">", after)
+      .orderBy("key")
+      .limit(pageRows)
+      .execute();
+    const last = sizes[fitting(sizes, pageRows, workBytes) - 1]?.key;
+    if (last === undefined) return found;
+    const holding = await own
+      .select("id")
+      .where("key", ">", after)
+      .where("key", "<=", last)
+      .where(holds(deviceId))
+      .execute();
+    for (const { id } of holding) found.add(id);
+    after = last;
   }
 }
 

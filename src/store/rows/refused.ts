@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { RefusedReport } from "../../model/commit.ts";
 import type { DeviceKey } from "../../model/device.ts";
-import type { RefusedPage, RefusedStore } from "../../ports/store.ts";
+import type { RefusedPage, RefusedStore } from "../../ports/refused-store.ts";
 import type { Schema } from "../schema.ts";
 
 const causes: readonly RefusedReport["cause"][] = ["future", "past", "position"];

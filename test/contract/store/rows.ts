@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Device } from "../../../src/model/device.ts";
-import type { Store } from "../../../src/ports/store.ts";
-import { deviceFields, makeAccount, makeDevice, makeMany, now, unique } from "./harness.ts";
+import { ChangedSince, type Store } from "../../../src/ports/store.ts";
+import { person, ruleFields, target } from "./alert-values.ts";
+import { deviceFields, makeAccount, makeCommand, makeDevice, makeMany, makeUser, now, unique } from "./harness.ts";
 
 /** Registered devices, their identifiers and licences. */
 export function deviceContract(store: () => Store): void {
@@ -140,6 +141,68 @@ export function deviceContract(store: () => Store): void {
       assert.equal(await store().devices.identify([device.aliases[0] ?? ""]), undefined);
       assert.equal((await store().devices.identify([device.id]))?.key, device.key);
       assert.equal(await store().devices.replace(999_999_999, deviceFields(), now), "missing");
+    });
+
+    it("take another id, by which groups, users and rules of the account name them at once", async () => {
+      const [account, other] = [await makeAccount(store()), await makeAccount(store())];
+      const device = await makeDevice(store(), account.key, { aliases: [unique("alias-")] });
+      const way = {
+        protocol: "gt06",
+        transport: "tcp",
+        since: now,
+        address: "::1",
+        trustedAt: now,
+        networks: [],
+      } as const;
+      await store().devices.spoke([{ device: device.key, way }]);
+      const command = await makeCommand(store(), device.key);
+      const [from, to] = [device.id, unique("new-")];
+      const fields = { name: "Trucks", description: null, devices: ["a", from, to, "b"] };
+      const group = await store().groups.create(account.key, unique("group-"), fields, now);
+      const foreign = await store().groups.create(other.key, unique("group-"), fields, now);
+      const apart = await store().groups.create(account.key, unique("group-"), { ...fields, devices: ["a"] }, now);
+      const user = await makeUser(store(), account.key, { deviceId: from });
+      const channels = { email: [person], sms: [], webhook: [target] };
+      const watching = ruleFields({ devices: [from, "a"], channels });
+      const rule = await store().alertRules.create(account.key, user.key, unique("rule-"), watching, now);
+      const second = await makeDevice(store(), account.key);
+
+      const { key: _k, accountKey: _a, creation: _c, modification: _m, spoken: _s, ...own } = device;
+      const changed = { ...own, id: to };
+      const taken = { ...own, id: second.id };
+      assert.equal(await store().devices.changeId(device.key, taken, now + 5), "exists");
+      assert.deepEqual((await store().groups.find(group.id))?.devices, fields.devices);
+      const one = { perLicense: 0, least: 1 };
+      const more = { ...changed, aliases: [...own.aliases, unique("alias-")] };
+      assert.equal(await store().devices.changeId(device.key, more, now + 5, one), "identifiers");
+      assert.equal(await store().devices.changeId(999_999_999, changed, now + 5), "missing");
+      await assert.rejects(
+        store().devices.changeId(device.key, changed, now + 5, undefined, { ...device, name: "other" }),
+        ChangedSince,
+      );
+
+      const answer = await store().devices.changeId(device.key, changed, now + 5, one, device);
+      assert.deepEqual(answer, { device: { ...device, id: to, modification: now + 5 }, users: [user.key] });
+      assert.equal(await store().devices.find(from), undefined);
+      assert.equal(await store().devices.identify([from]), undefined);
+      assert.equal((await store().devices.identify([to]))?.key, device.key);
+      assert.equal((await store().devices.identify(own.aliases))?.key, device.key);
+      assert.deepEqual((await store().devices.find(to))?.spoken, []);
+      assert.deepEqual(await store().commands.find(device.key, command.id), command);
+      assert.deepEqual(await store().groups.find(group.id), {
+        ...group,
+        devices: ["a", to, "b"],
+        lastModified: now + 5,
+      });
+      for (const kept of [foreign, apart]) assert.deepEqual(await store().groups.find(kept.id), kept);
+      assert.deepEqual([...(await store().groups.holding(account.key, to))], [group.id]);
+      assert.deepEqual(await store().users.findByKey(user.key), { ...user, deviceId: to, modification: now + 5 });
+      const named = { ...rule, devices: [to, "a"], revision: 2, modification: now + 5 };
+      assert.deepEqual(await store().alertRules.find(rule.id), named);
+      assert.equal(await store().alertRules.count(account.key, { watched: [{ device: to }] }), 1);
+      assert.equal(await store().alertRules.count(account.key, { watched: [{ device: from }] }), 0);
+      // The old id is free.
+      await makeDevice(store(), other.key, { id: from });
     });
 
     it("tell when the next of them expires, and which have expired since", async () => {

@@ -5,12 +5,23 @@ import { h02 } from "./h02/index.ts";
 import { jt808 } from "./jt808/index.ts";
 import { osmand } from "./osmand/index.ts";
 import { owntracks } from "./owntracks/index.ts";
+import { ruptela } from "./ruptela/index.ts";
 import { suntech } from "./suntech/index.ts";
 import { teltonika } from "./teltonika/index.ts";
 import { wialon } from "./wialon/index.ts";
 
 /** Every protocol, in the order in which detection asks them. */
-export const protocols: readonly AnyProtocol[] = [gt06, h02, jt808, osmand, owntracks, suntech, teltonika, wialon];
+export const protocols: readonly AnyProtocol[] = [
+  gt06,
+  h02,
+  jt808,
+  osmand,
+  owntracks,
+  ruptela,
+  suntech,
+  teltonika,
+  wialon,
+];
 
 const byId: ReadonlyMap<string, AnyProtocol> = new Map(protocols.map((protocol) => [protocol.id, protocol]));
 

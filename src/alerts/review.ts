@@ -28,7 +28,7 @@ import {
 } from "./kept.ts";
 import { raised } from "./machine.ts";
 import { observationOf } from "./observation.ts";
-import { RuleFold } from "./rule-fold.ts";
+import { isCredible, RuleFold } from "./rule-fold.ts";
 import { decodeStates, initialState, type RuleState } from "./rule-state.ts";
 import { settledOf } from "./settled.ts";
 import type { StateTexts } from "./state-texts.ts";
@@ -334,6 +334,7 @@ function write(verdicts: readonly Verdict[], rules: readonly CompiledRule[], wri
         const seen = new Seen();
         seen.time = at.time;
         seen.observation = at.observation;
+        seen.placed = at.observation !== undefined && isCredible(at.observation, at.totals);
         seen.totals = at.totals;
         work(compiled, seen);
       },

@@ -159,6 +159,6 @@ export class RuleFold {
 }
 
 /** Whether the totals after a report go by its position. */
-function isCredible({ positioned, time, latitude, longitude }: Observation, { anchor }: Totals): boolean {
+export function isCredible({ positioned, time, latitude, longitude }: Observation, { anchor }: Totals): boolean {
   return positioned && anchor?.time === time && anchor.latitude === latitude && anchor.longitude === longitude;
 }

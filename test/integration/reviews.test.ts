@@ -67,6 +67,16 @@ test("alerts of positions that were deleted since are neither withdrawn nor told
   assert.equal((await lane.notices(device)).length, notices);
 });
 
+test("an alert of a late report has the place and the speed of that report", async (context) => {
+  const [lane, device] = await withSpeedRule(context);
+  await lane.send(device, fix(5, 92), fix(6, 50));
+  await lane.reviewed(device);
+  const [alert, ...others] = await lane.alerts(device);
+  assert.deepEqual(others, []);
+  assert.equal(alert?.late, true);
+  assert.deepEqual([alert.latitude, alert.longitude, alert.speed], [4.6005, -74.1, 92]);
+});
+
 test("a rule that is deleted during a review tells nothing more, and what a new rule told is told once", async (context) => {
   const [lane, device] = await withSpeedRule(context);
   await lane.send(device, fix(5, 92), fix(6, 50));

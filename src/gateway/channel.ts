@@ -1,4 +1,5 @@
 import type { Exchange, Turned } from "./exchange.ts";
+import type { Doubt } from "./opening.ts";
 import type { CloseCause } from "./types.ts";
 
 /** A session's way back to its peer: a TCP connection, one that carries HTTP, or a UDP peer. */
@@ -13,6 +14,11 @@ export interface Channel {
   write(bytes: Uint8Array): void;
   /** All that the exchange waited for is done: its replies (HTTP: its response) are to be sent. */
   finish(exchange: Exchange): void;
+  /**
+   * Its protocol is doubted, before anything of it was stored. Gives whether its bytes are read by another one from here on: the session is closed then, and another
+   * takes its place. `ids`: who the bytes say they are from.
+   */
+  reread(doubt: Doubt, ids?: readonly string[]): boolean;
   /** A registered device speaks on it. */
   identified(): void;
   /** Whoever speaks on it is refused: it is to be closed soon, if no other device identifies. */

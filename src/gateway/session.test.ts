@@ -55,6 +55,9 @@ class QueueingChannel implements Channel {
   finish(exchange: Exchange): void {
     writeReplies(this, exchange);
   }
+  reread(): boolean {
+    return false;
+  }
   identified(): void {}
   refused(): void {}
   resume(): void {

@@ -282,6 +282,9 @@ export class Session implements Reachable {
   }
 
   #failure(exchange: Exchange, cause: FailureCause): void {
+    const kept = this.#inFlight.length > 0 || exchange.submitted || exchange.reports !== undefined;
+    const known = cause === "unsupported" && this.#speaker.device !== undefined;
+    if (!kept && !known && this.#channel.reread("failed")) return;
     exchange.failed = true;
     this.#counters.failures[cause].add(1);
     // A registered device may well send kinds of messages that we don't know; from anybody else they are junk like the rest.
@@ -361,6 +364,7 @@ export class Session implements Reachable {
   }
 
   #become(claim: Claim, verdict: Verdict, exchange: Exchange): void {
+    if (this.#channel.reread(verdict.status === "admitted" ? verdict : "refused", claim.ids)) return;
     this.#speaker.become(claim.ids, claim.secret, verdict);
     this.#speaker.decided(this, this.#shared);
     if (verdict.status !== "admitted") {

@@ -1,31 +1,18 @@
 import type { Socket } from "node:net";
+import type { AnyProtocol } from "../wire/protocol.ts";
 import type { FrameStream } from "../wire/stream.ts";
 import { type Channel, writeReplies } from "./channel.ts";
 import type { Exchange, Turned } from "./exchange.ts";
 import { HttpResponder, lastResponse } from "./http.ts";
 import { MessageRate } from "./message-rate.ts";
-import { Opening } from "./opening.ts";
+import { type Doubt, Opening } from "./opening.ts";
 import { drop, gather, own, unsentOf } from "./owned-socket.ts";
 import { QuietTimer } from "./quiet-timer.ts";
 import { Session } from "./session.ts";
 import { plainAddress, type Shared } from "./shared.ts";
 import type { Source } from "./sources.ts";
+import type { TcpGroup } from "./tcp-group.ts";
 import type { CloseCause } from "./types.ts";
-
-/** What a connection tells those who count and sweep all of them. */
-export interface TcpGroup {
-  identified(connection: TcpConnection): void;
-  /** A known device's request came over HTTP: the connection is of use, and bound to nobody. */
-  renewed(connection: TcpConnection): void;
-  refused(connection: TcpConnection): void;
-  /** So many bytes more (or less) wait in memory. */
-  buffered(change: number, source: Source): void;
-  /** It is not read because the intake is full. */
-  congested(connection: TcpConnection): void;
-  /** It is not read because it was too fast. */
-  throttled(connection: TcpConnection): void;
-  closed(connection: TcpConnection, cause: CloseCause): void;
-}
 
 /** Seconds that a peer has to take our last bytes and close. */
 const closingSeconds = 5;
@@ -135,15 +122,15 @@ export class TcpConnection implements Channel {
     this.#shared.counters.received.tcp.add(chunk.length);
     this.lastTick = this.#shared.tick;
     this.#quiet?.restart();
-    try {
+    this.#safely(() => {
       if (this.#stream === undefined) this.#detect(chunk);
-      else this.#stream.push(chunk);
+      else {
+        this.#opening = this.#opening?.follow(chunk);
+        this.#stream.push(chunk);
+      }
       if (this.#blocked) this.pause();
       else this.#pump();
-    } catch (error) {
-      this.#defect(error);
-    }
-    this.#account();
+    });
   }
 
   ended(): void {
@@ -154,14 +141,11 @@ export class TcpConnection implements Channel {
 
   /** Nothing follows what has arrived, for now or at all. */
   quieted(): void {
-    try {
+    this.#safely(() => {
       if (this.#ended && this.#stream === undefined && this.#opening !== undefined) this.#detect(new Uint8Array(0));
       this.#quiet?.pass();
       if (!this.#blocked && this.#stream !== undefined && this.#stream.unread > 0) this.#pump();
-    } catch (error) {
-      this.#defect(error);
-    }
-    this.#account();
+    });
   }
 
   write(bytes: Uint8Array): void {
@@ -171,6 +155,7 @@ export class TcpConnection implements Channel {
   }
 
   finish(exchange: Exchange): void {
+    if (exchange.submitted) this.#opening = undefined;
     // More of a burst follow, whose replies are mostly due in the same step.
     if (this.busy) {
       if (unsentOf(this.#socket) > this.#shared.limits.unsentBytes) this.close("unread");
@@ -181,6 +166,19 @@ export class TcpConnection implements Channel {
       for (const response of this.#http.responses(exchange)) this.write(response);
       if (this.#http.last) this.end();
     }
+  }
+
+  reread(doubt: Doubt, ids?: readonly string[]): boolean {
+    const opening = this.#opening;
+    const protocol = opening?.instead(doubt, ids);
+    this.#opening = opening?.doubtful ? opening : undefined;
+    if (opening === undefined || protocol === undefined) return false;
+    this.#session?.close();
+    this.#begin(protocol, opening);
+    // Whoever called goes on with what is closed; the bytes are read after that.
+    this.#blocked = true;
+    queueMicrotask(() => this.resume());
+    return true;
   }
 
   identified(): void {
@@ -210,12 +208,7 @@ export class TcpConnection implements Channel {
     if (this.#blocked) {
       this.#blocked = false;
       this.#throttled = false;
-      try {
-        this.#pump();
-      } catch (error) {
-        this.#defect(error);
-      }
-      this.#account();
+      this.#safely(() => this.#pump());
     } else if (this.#ended) this.#endWhenDone();
   }
 
@@ -270,16 +263,21 @@ export class TcpConnection implements Channel {
   }
 
   #detect(chunk: Uint8Array): void {
-    this.#opening ??= new Opening();
-    const found = this.#opening.take(this.#shared.deps.protocols, chunk, this.#ended);
+    const opening = this.#opening ?? new Opening(this.#shared.deps.protocols, "tcp");
+    const found = opening.take(chunk, this.#ended);
+    this.#opening = found === "undecided" || opening.doubtful ? opening : undefined;
     if (found === "none") this.close("unknownProtocol");
-    else if (found !== "undecided") {
-      this.#stream = this.#opening.stream(found, this.#shared.limits.junkBytes);
-      this.#opening = undefined;
-      if (found === "http") this.#http = new HttpResponder(this.#shared.deps.protocols, this.#shared.cors);
-      else this.#session = new Session(this.#shared, this, found, "tcp");
-      if (found !== "http" && found.framer.settle !== undefined) this.#quiet = new QuietTimer(this);
-    }
+    else if (found !== "undecided") this.#begin(found, opening);
+  }
+
+  /** Reads the bytes as what they speak. */
+  #begin(found: AnyProtocol | "http", opening: Opening): void {
+    if (found === "http") this.#http = new HttpResponder(this.#shared.deps.protocols, this.#shared.cors);
+    else this.#session = new Session(this.#shared, this, found, "tcp");
+    this.#quiet?.stop();
+    this.#quiet = found === "http" || found.framer.settle === undefined ? undefined : new QuietTimer(this);
+    this.#skipped = 0;
+    this.#stream = opening.stream(found, this.#shared.limits.junkBytes);
   }
 
   /** Gives messages to the session as long as it takes them. */
@@ -287,7 +285,7 @@ export class TcpConnection implements Channel {
     const stream = this.#stream;
     if (stream === undefined) return;
     const receivedAt = this.#shared.deps.clock.now();
-    while (this.#mayTake()) {
+    while (this.#stream === stream && this.#mayTake()) {
       const frame = this.#quiet?.over === true ? stream.settled() : stream.next();
       if (typeof frame === "string") {
         if (frame === "junk") this.#junk(stream);
@@ -347,9 +345,9 @@ export class TcpConnection implements Channel {
   #skips(stream: FrameStream): boolean {
     if (stream.skipped === this.#skipped) return true;
     // Where a malformed request ends, nobody can tell.
-    if (this.#http === undefined) this.#countSkipped(stream);
-    else this.#junk(stream);
-    return this.#http === undefined;
+    if (this.#http !== undefined) this.#junk(stream);
+    else if (!this.reread("failed")) this.#countSkipped(stream);
+    return this.#stream === stream && this.#http === undefined;
   }
 
   #countSkipped(stream: FrameStream): void {
@@ -373,7 +371,7 @@ export class TcpConnection implements Channel {
 
   /** Tells how much memory waits with it now. */
   #account(): void {
-    const held = this.#stream?.held ?? this.#opening?.bytes.length ?? 0;
+    const held = (this.#stream?.held ?? 0) + (this.#opening?.bytes.length ?? 0);
     const change = held - this.#held;
     if (change === 0) return;
     this.#held = held;
@@ -387,8 +385,14 @@ export class TcpConnection implements Channel {
     else this.close("peer");
   }
 
-  #defect(error: unknown): void {
-    this.#shared.deps.log.error({ connection: this.id, address: this.address, error }, "defect");
-    this.close("internal");
+  /** A defect of ours ends one connection, never the process. */
+  #safely(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#shared.deps.log.error({ connection: this.id, address: this.address, error }, "defect");
+      this.close("internal");
+    }
+    this.#account();
   }
 }

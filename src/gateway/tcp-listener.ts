@@ -3,7 +3,8 @@ import { addressGroup } from "../model/network.ts";
 import { Places } from "../shares/places.ts";
 import { plainAddress, type Shared, warn } from "./shared.ts";
 import type { Source } from "./sources.ts";
-import { TcpConnection, type TcpGroup } from "./tcp-connection.ts";
+import { TcpConnection } from "./tcp-connection.ts";
+import type { TcpGroup } from "./tcp-group.ts";
 import type { CloseCause } from "./types.ts";
 
 /** Silence after which the operating system asks whether the peer is still there, ms. */

@@ -2,7 +2,7 @@ import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import { addressGroup } from "../model/network.ts";
 import { Places } from "../shares/places.ts";
-import { detectProtocol } from "../wire/detect.ts";
+import { Opening } from "./opening.ts";
 import { plainAddress, type Shared, warn } from "./shared.ts";
 import type { CloseCause } from "./types.ts";
 import { type UdpGroup, type UdpOrigin, UdpPeer } from "./udp-peer.ts";
@@ -122,7 +122,7 @@ export class UdpListener implements UdpGroup {
   }
 
   /** A datagram of somebody who is not known. One that is not read is sent again, or would have been lost anyway. */
-  #first(message: Uint8Array, origin: Omit<UdpOrigin, "source">): void {
+  #first(message: Uint8Array, origin: Omit<UdpOrigin, "source" | "number">): void {
     const { counters, deps, limits, sources } = this.#shared;
     if (deps.intake.congested) {
       counters.dropped.congested.add(1);
@@ -138,13 +138,14 @@ export class UdpListener implements UdpGroup {
       counters.dropped.memory.add(1);
       return;
     }
-    const protocol = detectProtocol(deps.protocols, message, "udp", true);
-    if (protocol === "none" || protocol === "undecided") {
+    const opening = new Opening(deps.protocols, "udp");
+    const protocol = opening.take(message, true);
+    if (typeof protocol === "string") {
       counters.dropped.unknownProtocol.add(1);
       return;
     }
     const source = sources.enter(share);
-    const peer = new UdpPeer({ ...origin, source }, ++this.#received, this.#shared, this, protocol);
+    const peer = new UdpPeer({ ...origin, source, number: ++this.#received }, this.#shared, this, protocol, opening);
     counters.opened.udp.add(1);
     peer.received(message);
     if (peer.closed || this.#peers.get(peer.key) === peer) return;

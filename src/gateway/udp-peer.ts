@@ -3,6 +3,7 @@ import type { AnyProtocol } from "../wire/protocol.ts";
 import { type Channel, writeReplies } from "./channel.ts";
 import type { Exchange, Turned } from "./exchange.ts";
 import { MessageRate } from "./message-rate.ts";
+import type { Doubt, Opening } from "./opening.ts";
 import { Session } from "./session.ts";
 import type { Shared } from "./shared.ts";
 import type { Source } from "./sources.ts";
@@ -25,6 +26,8 @@ export interface UdpOrigin {
   readonly source: Source;
   readonly host: string;
   readonly port: number;
+  /** How many peers there were with it. */
+  readonly number: number;
 }
 
 const none: readonly Uint8Array[] = [];
@@ -39,7 +42,9 @@ export class UdpPeer implements Channel {
   readonly #number: number;
   readonly #shared: Shared;
   readonly #group: UdpGroup;
-  readonly #session: Session;
+  #session: Session;
+  /** Its first datagram, until a device is known. */
+  #opening: Opening | undefined;
   readonly #rate: MessageRate;
   /** Messages of the datagram at hand; those from `#at` on wait until the session is ready. */
   #messages: readonly Uint8Array[] = none;
@@ -56,17 +61,18 @@ export class UdpPeer implements Channel {
   #closed = false;
   lastTick: number;
 
-  constructor(origin: UdpOrigin, number: number, shared: Shared, group: UdpGroup, protocol: AnyProtocol) {
+  constructor(origin: UdpOrigin, shared: Shared, group: UdpGroup, protocol: AnyProtocol, opening: Opening) {
     this.key = origin.key;
     this.address = origin.address;
     this.source = origin.source;
     this.#host = origin.host;
     this.#port = origin.port;
-    this.#number = number;
+    this.#number = origin.number;
     this.#shared = shared;
     this.#group = group;
     this.lastTick = shared.tick;
     this.#rate = new MessageRate(shared.limits.messagesPerSecond, shared.tick);
+    this.#opening = opening;
     this.#session = new Session(shared, this, protocol, "udp");
   }
 
@@ -108,7 +114,23 @@ export class UdpPeer implements Channel {
   }
 
   finish(exchange: Exchange): void {
+    if (exchange.submitted) this.#opening = undefined;
     writeReplies(this, exchange);
+  }
+
+  reread(doubt: Doubt, ids?: readonly string[]): boolean {
+    const protocol = this.#opening?.instead(doubt, ids);
+    if (protocol === undefined || this.#opening === undefined) return false;
+    const { bytes } = this.#opening;
+    this.#session.close();
+    this.#session = new Session(this.#shared, this, protocol, "udp");
+    this.#messages = none;
+    this.#at = 0;
+    this.#waiting = [bytes, ...(this.#waiting ?? [])];
+    this.#waitingBytes += bytes.length;
+    // Whoever called goes on with what is closed; the bytes are read after that.
+    queueMicrotask(() => this.resume());
+    return true;
   }
 
   identified(): void {

@@ -10,7 +10,17 @@ const damage = new StoreUnavailable("a damaged page", undefined, "damaged");
 
 function deviceOf(key: number): Admitted {
   const id = `device-${key}`;
-  return { status: "admitted", key, accountKey: 1, id, name: id, expires: null, odometerStart: 0, live: true };
+  return {
+    status: "admitted",
+    key,
+    accountKey: 1,
+    id,
+    name: id,
+    expires: null,
+    odometerStart: 0,
+    ways: [],
+    live: true,
+  };
 }
 
 function pendingOf(key: number, seconds: readonly number[], text = ""): PendingDevice {

@@ -26,6 +26,8 @@ export interface Admitted extends WatchedDevice {
   readonly speedUnit?: SpeedUnit | undefined;
   /** Absent: anybody who knows an identifier of it is taken for it. */
   readonly guard?: Guard | undefined;
+  /** How it came before. */
+  readonly ways: readonly SpokenWay[];
   /** False: it is to be admitted again before anything else of it is taken. */
   readonly live: boolean;
 }

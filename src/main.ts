@@ -159,6 +159,8 @@ async function startFailure(failure: unknown, data: string): Promise<unknown> {
   if (error instanceof BackupRefused) return new CliError("failure", error.message, error.advice);
   if (error instanceof Error && error.name === "CertificateUnusable")
     return new CliError("failure", error.message, "Give the files of a certificate and its own key, as PEM.");
+  if (error instanceof Error && error.name === "PortsUnusable")
+    return new CliError("failure", error.message, "docs/generated/protocols.md lists the names of all protocols.");
   const { DatabaseInUse, DatabaseUnusable } = await import("./store/postgres/unusable.ts");
   if (error instanceof DatabaseUnusable) {
     const lines = error.message.replaceAll("\n", "\n  ");
@@ -179,7 +181,11 @@ async function startFailure(failure: unknown, data: string): Promise<unknown> {
   if (code === "EADDRINUSE") {
     const { address, port } = Object(error);
     const message = `another process uses port ${port} of ${address}`;
-    return new CliError("inUse", message, "End it, or set WAYBEAM_HTTP_PORT and WAYBEAM_DEVICE_PORT.");
+    return new CliError(
+      "inUse",
+      message,
+      "End it, or set WAYBEAM_HTTP_PORT, WAYBEAM_DEVICE_PORT or WAYBEAM_DEVICE_PORTS.",
+    );
   }
   if ("path" in error)
     return new CliError("failure", `can't use the data folder ${data}: ${error.message}`, dataFolderAdvice);

@@ -198,3 +198,13 @@ test("proxies that are believed are addresses, networks and names of ranges; any
       value,
     );
 });
+
+test("own ports of protocols are a list, each once", () => {
+  const given = (ports: string) => ({ env: { WAYBEAM_DEVICE_PORTS: ports } });
+  assert.equal(loaded(given("teltonika=5027, gt06=5023")).config.device.ports, "teltonika=5027, gt06=5023");
+  for (const wrong of ["5027", "gt06=65536", "gt06=5023,gt06=5024"])
+    assert.deepEqual(
+      problems(given(wrong)).map(({ key, from }) => [key, from]),
+      [["device.ports", "WAYBEAM_DEVICE_PORTS"]],
+    );
+});

@@ -7,6 +7,7 @@ import { type About, integer, optionalText, port, text, toggle } from "./kinds.t
 import { mail } from "./mail.ts";
 import { metrics } from "./metrics.ts";
 import { notices } from "./notices.ts";
+import { devicePorts } from "./ports.ts";
 import { quotas } from "./quotas.ts";
 import { recipients } from "./recipients.ts";
 import { refused } from "./refused.ts";
@@ -116,6 +117,7 @@ const device = Type.Object({
     env: "WAYBEAM_DEVICE_PORT",
     description: "Port for trackers of every protocol, TCP, UDP and HTTP; 0 takes any free one.",
   }),
+  ports: devicePorts,
   connections: integer(18_000, {
     env: "WAYBEAM_DEVICE_CONNECTIONS",
     minimum: 1,

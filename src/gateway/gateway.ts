@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { ownPortsOf } from "../model/own-ports.ts";
 import type { Dispatcher } from "../ports/dispatcher.ts";
 import type { Presence } from "../ports/presence.ts";
 import { CommandDesk } from "./commands.ts";
@@ -13,7 +14,14 @@ import type { Shared } from "./shared.ts";
 import { Sources } from "./sources.ts";
 import type { TcpConnection } from "./tcp-connection.ts";
 import { TcpListener } from "./tcp-listener.ts";
-import type { BoundAddress, ConnectionFigures, Gateway, GatewayDeps, GatewayOptions } from "./types.ts";
+import {
+  type BoundAddress,
+  type ConnectionFigures,
+  type Gateway,
+  type GatewayDeps,
+  type GatewayOptions,
+  PortsUnusable,
+} from "./types.ts";
 import { UdpListener } from "./udp-listener.ts";
 
 /** How often a free port is looked for that TCP and UDP both can have. */
@@ -94,7 +102,7 @@ class SocketGateway implements Gateway {
   }
 
   async start(): Promise<readonly BoundAddress[]> {
-    const port = await this.#listen();
+    const addresses = await this.#listen();
     const { intake, bus } = this.#shared.deps;
     intake.onDrained(() => {
       this.#tcp?.drained();
@@ -104,11 +112,7 @@ class SocketGateway implements Gateway {
       if (event.type === "deviceChanged") this.#shared.logins.deviceChanged(event.id);
     });
     this.#timer = setInterval(() => this.#tick(), 1000);
-    const { host } = this.#options;
-    return [
-      { transport: "tcp", host, port },
-      { transport: "udp", host, port },
-    ];
+    return addresses;
   }
 
   stop(): Promise<void> {
@@ -133,25 +137,46 @@ class SocketGateway implements Gateway {
     this.#unsubscribe?.();
   }
 
-  /** Takes the port for TCP and UDP; any port means one that both can have. */
-  async #listen(): Promise<number> {
+  /** Takes all ports, or none where one of them can't be had. */
+  async #listen(): Promise<readonly BoundAddress[]> {
     const { host, port } = this.#options;
+    const { protocols } = this.#shared.deps;
     const guard = await this.#tlsGuard();
     for (let attempt = 1; ; attempt++) {
       const tcp = new TcpListener(this.#shared, guard);
-      const bound = await tcp.listen(host, port);
       const udp = new UdpListener(this.#shared, host);
       try {
-        await udp.listen(host, bound);
+        // Any port means one that TCP and UDP both can have.
+        const bound = await tcp.listen(host, port, protocols);
+        await udp.listen(bound, protocols);
+        const own = await this.#listenToOne(tcp, udp);
         this.#tcp = tcp;
         this.#udp = udp;
-        return bound;
+        return [{ transport: "tcp", host, port: bound }, { transport: "udp", host, port: bound }, ...own];
       } catch (error) {
         tcp.closeAll();
         udp.close();
         if (port !== 0 || attempt === portAttempts) throw error;
       }
     }
+  }
+
+  /** Takes the ports that speak one protocol each, over the transports that it has; HTTP is read over TCP. */
+  async #listenToOne(tcp: TcpListener, udp: UdpListener): Promise<readonly BoundAddress[]> {
+    const { host, ports = "" } = this.#options;
+    const addresses: BoundAddress[] = [];
+    for (const [id, port] of ownPortsOf(ports) ?? []) {
+      const protocol = this.#shared.deps.protocols.find((each) => each.id === id);
+      if (protocol === undefined) throw new PortsUnusable(`device.ports: there is no protocol ${id}`);
+      let bound = port;
+      if (protocol.transports.some((transport) => transport !== "udp")) {
+        bound = await tcp.listen(host, port, [protocol]);
+        addresses.push({ transport: "tcp", host, port: bound, protocol: id });
+      }
+      if (protocol.transports.includes("udp"))
+        addresses.push({ transport: "udp", host, port: await udp.listen(bound, [protocol]), protocol: id });
+    }
+    return addresses;
   }
 
   /** Loaded where there is a certificate. */

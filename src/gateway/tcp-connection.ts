@@ -11,7 +11,7 @@ import { QuietTimer } from "./quiet-timer.ts";
 import { Session } from "./session.ts";
 import { plainAddress, type Shared } from "./shared.ts";
 import type { Source } from "./sources.ts";
-import type { TcpGroup } from "./tcp-group.ts";
+import type { Door, TcpGroup } from "./tcp-group.ts";
 import type { CloseCause } from "./types.ts";
 
 /** Seconds that a peer has to take our last bytes and close. */
@@ -19,7 +19,6 @@ const closingSeconds = 5;
 
 /**
  * One accepted socket: bytes in, messages to its session, replies out. Idle, it holds no buffer, timer or closure.
- *
  * It is "blocked" while its session takes no message. Bytes that arrive then are kept, and the socket is paused; so at most a chunk more
  * than the longest frame waits in memory.
  */
@@ -27,10 +26,12 @@ export class TcpConnection implements Channel {
   readonly address: string;
   /** What its address has in all. */
   readonly source: Source;
+  /** Those that its port speaks. */
+  readonly #protocols: readonly AnyProtocol[];
   readonly #number: number;
   #socket: Socket;
   readonly #shared: Shared;
-  readonly #group: TcpGroup;
+  readonly #group: TcpGroup<TcpConnection>;
   readonly #rate: MessageRate;
   #opening: Opening | undefined;
   #stream: FrameStream | undefined;
@@ -54,13 +55,14 @@ export class TcpConnection implements Channel {
   deadline: number;
   #refusal: Turned | undefined;
 
-  constructor(socket: Socket, number: number, shared: Shared, group: TcpGroup, source: Source) {
+  constructor(socket: Socket, number: number, shared: Shared, group: TcpGroup<TcpConnection>, door: Door) {
     this.#socket = socket;
     this.#number = number;
     this.#shared = shared;
     this.#group = group;
     this.address = plainAddress(socket.remoteAddress);
-    this.source = source;
+    this.source = door.source;
+    this.#protocols = door.protocols;
     this.lastTick = shared.tick;
     this.deadline = shared.tick + shared.limits.identifySeconds;
     this.#rate = new MessageRate(shared.limits.messagesPerSecond, shared.tick);
@@ -263,7 +265,7 @@ export class TcpConnection implements Channel {
   }
 
   #detect(chunk: Uint8Array): void {
-    const opening = this.#opening ?? new Opening(this.#shared.deps.protocols, "tcp");
+    const opening = this.#opening ?? new Opening(this.#protocols, "tcp");
     const found = opening.take(chunk, this.#ended);
     this.#opening = found === "undecided" || opening.doubtful ? opening : undefined;
     if (found === "none") this.close("unknownProtocol");
@@ -272,7 +274,7 @@ export class TcpConnection implements Channel {
 
   /** Reads the bytes as what they speak. */
   #begin(found: AnyProtocol | "http", opening: Opening): void {
-    if (found === "http") this.#http = new HttpResponder(this.#shared.deps.protocols, this.#shared.cors);
+    if (found === "http") this.#http = new HttpResponder(this.#protocols, this.#shared.cors);
     else this.#session = new Session(this.#shared, this, found, "tcp");
     this.#quiet?.stop();
     this.#quiet = found === "http" || found.framer.settle === undefined ? undefined : new QuietTimer(this);

@@ -1,18 +1,24 @@
+import type { AnyProtocol } from "../wire/protocol.ts";
 import type { Source } from "./sources.ts";
-import type { TcpConnection } from "./tcp-connection.ts";
 import type { CloseCause } from "./types.ts";
 
 /** What a connection tells those who count and sweep all of them. */
-export interface TcpGroup {
-  identified(connection: TcpConnection): void;
+export interface TcpGroup<Member> {
+  identified(connection: Member): void;
   /** A known device's request came over HTTP: the connection is of use, and bound to nobody. */
-  renewed(connection: TcpConnection): void;
-  refused(connection: TcpConnection): void;
+  renewed(connection: Member): void;
+  refused(connection: Member): void;
   /** So many bytes more (or less) wait in memory. */
   buffered(change: number, source: Source): void;
   /** It is not read because the intake is full. */
-  congested(connection: TcpConnection): void;
+  congested(connection: Member): void;
   /** It is not read because it was too fast. */
-  throttled(connection: TcpConnection): void;
-  closed(connection: TcpConnection, cause: CloseCause): void;
+  throttled(connection: Member): void;
+  closed(connection: Member, cause: CloseCause): void;
+}
+
+/** Where a connection came in: what its address has in all, and the protocols that the port speaks. */
+export interface Door {
+  readonly source: Source;
+  readonly protocols: readonly AnyProtocol[];
 }

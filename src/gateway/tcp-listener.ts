@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { addressGroup } from "../model/network.ts";
 import { Places } from "../shares/places.ts";
+import type { AnyProtocol } from "../wire/protocol.ts";
 import { plainAddress, type Shared, warn } from "./shared.ts";
 import type { Source } from "./sources.ts";
 import { TcpConnection } from "./tcp-connection.ts";
@@ -18,10 +19,10 @@ const highWaterMark = 4096;
 /** Part of the bytes that may wait at which reading goes on: between the two marks nothing is switched for each message. */
 const readOnPart = 0.75;
 
-/** The TCP port: accepts within the limits, and sweeps what is idle. One timer looks after all connections. */
-export class TcpListener implements TcpGroup {
+/** The TCP ports: accepts within the limits, and sweeps what is idle. One timer looks after all connections. */
+export class TcpListener implements TcpGroup<TcpConnection> {
   readonly #shared: Shared;
-  readonly #server: Server;
+  readonly #servers: Server[] = [];
   readonly #guard: ((socket: Socket, connection: TcpConnection) => void) | undefined;
   readonly #connections = new Set<TcpConnection>();
   readonly #halfOpen: Places<TcpConnection>;
@@ -36,9 +37,6 @@ export class TcpListener implements TcpGroup {
     this.#shared = shared;
     this.#guard = guard;
     this.#halfOpen = new Places(shared.limits.halfOpenPerAddress);
-    // Half-open in the other sense: a peer that has sent its last byte still gets the answers that become due.
-    const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs };
-    this.#server = createServer({ ...options, highWaterMark }, (socket) => this.#accept(socket));
   }
 
   get size(): number {
@@ -49,14 +47,18 @@ export class TcpListener implements TcpGroup {
     return this.#halfOpen.size;
   }
 
-  /** Listens; gives the port. */
-  listen(host: string, port: number): Promise<number> {
+  /** Listens on one more port, for these protocols; gives its number. */
+  listen(host: string, port: number, protocols: readonly AnyProtocol[]): Promise<number> {
+    // Half-open in the other sense: a peer that has sent its last byte still gets the answers that become due.
+    const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs };
+    const server = createServer({ ...options, highWaterMark }, (socket) => this.#accept(socket, protocols));
+    this.#servers.push(server);
     return new Promise((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen({ host, port, backlog }, () => {
-        this.#server.off("error", reject);
-        this.#server.on("error", (error) => warn(this.#shared, error, "a connection could not be accepted"));
-        const address = this.#server.address();
+      server.once("error", reject);
+      server.listen({ host, port, backlog }, () => {
+        server.off("error", reject);
+        server.on("error", (error) => warn(this.#shared, error, "a connection could not be accepted"));
+        const address = server.address();
         if (typeof address === "object" && address !== null) resolve(address.port);
         else reject(new Error("the listener has no address"));
       });
@@ -65,13 +67,13 @@ export class TcpListener implements TcpGroup {
 
   /** Accepts no more, and reads no more. */
   stopReading(): void {
-    this.#server.close();
+    for (const server of this.#servers) server.close();
     for (const connection of this.#connections) connection.pause();
   }
 
   /** Closes every connection once its last replies are sent. */
   closeAll(): void {
-    this.#server.close();
+    for (const server of this.#servers) server.close();
     for (const connection of this.#connections) connection.end();
   }
 
@@ -183,7 +185,7 @@ export class TcpListener implements TcpGroup {
     }
   }
 
-  #accept(socket: Socket): void {
+  #accept(socket: Socket, protocols: readonly AnyProtocol[]): void {
     const { counters, stopping, sources } = this.#shared;
     const share = addressGroup(plainAddress(socket.remoteAddress));
     const refusal = stopping ? "stopped" : this.#roomFor(share);
@@ -196,7 +198,7 @@ export class TcpListener implements TcpGroup {
     counters.opened.tcp.add(1);
     const source = sources.enter(share);
     source.connections++;
-    const connection = new TcpConnection(socket, ++this.#accepted, this.#shared, this, source);
+    const connection = new TcpConnection(socket, ++this.#accepted, this.#shared, this, { source, protocols });
     this.#guard?.(socket, connection);
     this.#connections.add(connection);
     this.#halfOpen.add(connection);

@@ -51,8 +51,8 @@ export class TlsPort {
   }
 }
 
-function peerOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
+function peerOf({ remoteAddress, remotePort, localPort }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localPort}`;
 }
 
 /** What a connection is to this: it has the socket's events, and takes the TLS socket in its place. */

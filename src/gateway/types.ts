@@ -18,12 +18,19 @@ export interface GatewayOptions {
   readonly host: string;
   /** One port for all protocols over TCP, UDP and HTTP; 0 takes one that is free for both TCP and UDP. */
   readonly port: number;
+  /** Ports beside it that speak one protocol each, as `ownPortsOf` reads them: `teltonika=5027, gt06=5023`. */
+  readonly ports?: string;
   /** Limits that differ from `defaultLimits`. */
   readonly limits?: Partial<GatewayLimits>;
   /** TLS beside plain connections, on the same port; absent: none. */
   readonly tls?: TlsOptions | undefined;
   /** Origins of web pages that may report from a browser, with commas between, or `*`; absent or empty: none. */
   readonly corsOrigins?: string;
+}
+
+/** The setting `device.ports` can't be followed. */
+export class PortsUnusable extends Error {
+  override readonly name = "PortsUnusable";
 }
 
 /** What the gateway is made of. */
@@ -47,6 +54,8 @@ export interface BoundAddress {
   readonly transport: "tcp" | "udp";
   readonly host: string;
   readonly port: number;
+  /** The protocol that it speaks only; absent: all of them. */
+  readonly protocol?: string;
 }
 
 /** How many are connected now. */
@@ -62,7 +71,7 @@ export interface ConnectionFigures {
 
 /** Owner of all device sockets. */
 export interface Gateway {
-  /** Listens. Rejects where an address can't be had; nothing is left open then. */
+  /** Listens. Rejects where an address can't be had or a port is for no protocol (`PortsUnusable`); nothing is left open then. */
   start(): Promise<readonly BoundAddress[]>;
   /**
    * Accepts and reads no more, waits (bounded) for what was submitted, sends the replies that became due, closes. Never rejects.

@@ -2,6 +2,7 @@ import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import { addressGroup } from "../model/network.ts";
 import { Places } from "../shares/places.ts";
+import type { AnyProtocol } from "../wire/protocol.ts";
 import { Opening } from "./opening.ts";
 import { plainAddress, type Shared, warn } from "./shared.ts";
 import type { CloseCause } from "./types.ts";
@@ -11,12 +12,13 @@ import { type UdpGroup, type UdpOrigin, UdpPeer } from "./udp-peer.ts";
 const maximumUnsent = 1 << 20;
 
 /**
- * The UDP port. A peer is remembered once a registered device spoke. Until then, while its device is being asked for, it is kept apart and
+ * The UDP ports. A peer is remembered once a registered device spoke. Until then, while its device is being asked for, it is kept apart and
  * within a bound of its own, so that datagrams with forged senders never push out those who are known.
  */
 export class UdpListener implements UdpGroup {
   readonly #shared: Shared;
-  readonly #socket: Socket;
+  readonly #host: string;
+  readonly #sockets: Socket[] = [];
   readonly #peers = new Map<string, UdpPeer>();
   /** The same in the order in which they were last heard, with the share of each address. */
   readonly #places: Places<UdpPeer>;
@@ -29,33 +31,36 @@ export class UdpListener implements UdpGroup {
   constructor(shared: Shared, host: string) {
     this.#shared = shared;
     this.#places = new Places(shared.limits.udpSessionsPerAddress);
-    this.#socket = createSocket({ type: isIPv6(host) ? "udp6" : "udp4" });
-    this.#socket.on("message", (message, source) => this.#message(message, source));
+    this.#host = host;
   }
 
   get size(): number {
     return this.#peers.size;
   }
 
-  listen(host: string, port: number): Promise<void> {
+  /** Listens on one more port, for these protocols; gives its number. */
+  listen(port: number, protocols: readonly AnyProtocol[]): Promise<number> {
+    const socket = createSocket({ type: isIPv6(this.#host) ? "udp6" : "udp4" });
+    this.#sockets.push(socket);
+    socket.on("message", (message, source) => this.#message(message, source, { socket, protocols }));
     return new Promise((resolve, reject) => {
-      this.#socket.once("error", reject);
-      this.#socket.bind({ address: host, port }, () => {
-        this.#socket.off("error", reject);
-        this.#socket.on("error", (error) => warn(this.#shared, error, "a datagram could not be received or sent"));
-        resolve();
+      socket.once("error", reject);
+      socket.bind({ address: this.#host, port }, () => {
+        socket.off("error", reject);
+        socket.on("error", (error) => warn(this.#shared, error, "a datagram could not be received or sent"));
+        resolve(socket.address().port);
       });
     });
   }
 
   close(): void {
     for (const peers of [this.#peers, this.#asking]) for (const peer of peers.values()) peer.close("stopped");
-    this.#socket.close();
+    for (const socket of this.#sockets) socket.close();
   }
 
-  send(bytes: Uint8Array, port: number, host: string): void {
-    if (this.#socket.getSendQueueSize() > maximumUnsent) return;
-    this.#socket.send(bytes, port, host, ignore);
+  send(bytes: Uint8Array, { socket, port, host }: UdpOrigin): void {
+    if (socket.getSendQueueSize() > maximumUnsent) return;
+    socket.send(bytes, port, host, ignore);
   }
 
   identified(peer: UdpPeer): void {
@@ -96,7 +101,7 @@ export class UdpListener implements UdpGroup {
     for (const peer of this.#asking.values()) if (!peer.busy) peer.close("notIdentified");
   }
 
-  #message(message: Uint8Array, { address: host, port }: RemoteInfo): void {
+  #message(message: Uint8Array, { address: host, port }: RemoteInfo, { socket, protocols }: UdpPort): void {
     const { counters, limits, stopping } = this.#shared;
     counters.received.udp.add(message.length);
     if (stopping) {
@@ -112,17 +117,19 @@ export class UdpListener implements UdpGroup {
       return;
     }
     const address = plainAddress(host);
-    const key = `${address} ${port}`;
+    // One sender may use several of our ports.
+    const at = this.#sockets.indexOf(socket);
+    const key = at === 0 ? `${address} ${port}` : `${address} ${port} ${at}`;
     const known = this.#peers.get(key);
     if (known !== undefined && known.lastTick !== this.#shared.tick) this.#places.renew(known);
     const peer = known ?? this.#asking.get(key);
-    if (peer === undefined) this.#first(message, { key, address, host, port });
+    if (peer === undefined) this.#first(message, { key, address, host, port, socket }, protocols);
     else if (peer.source.held > limits.bufferedBytesPerAddress) counters.dropped.memory.add(1);
     else peer.received(message);
   }
 
   /** A datagram of somebody who is not known. One that is not read is sent again, or would have been lost anyway. */
-  #first(message: Uint8Array, origin: Omit<UdpOrigin, "source" | "number">): void {
+  #first(message: Uint8Array, origin: Omit<UdpOrigin, "source" | "number">, protocols: readonly AnyProtocol[]): void {
     const { counters, deps, limits, sources } = this.#shared;
     if (deps.intake.congested) {
       counters.dropped.congested.add(1);
@@ -138,7 +145,7 @@ export class UdpListener implements UdpGroup {
       counters.dropped.memory.add(1);
       return;
     }
-    const opening = new Opening(deps.protocols, "udp");
+    const opening = new Opening(protocols, "udp");
     const protocol = opening.take(message, true);
     if (typeof protocol === "string") {
       counters.dropped.unknownProtocol.add(1);
@@ -161,6 +168,12 @@ export class UdpListener implements UdpGroup {
     this.#asking.delete(peer.key);
     peer.source.asking--;
   }
+}
+
+/** A port of ours, and the protocols that it speaks. */
+interface UdpPort {
+  readonly socket: Socket;
+  readonly protocols: readonly AnyProtocol[];
 }
 
 /** A reply that can't be sent is a reply that is lost: the tracker sends its data again. */

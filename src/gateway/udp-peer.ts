@@ -1,3 +1,4 @@
+import type { Socket } from "node:dgram";
 import { cutDatagram } from "../wire/datagram.ts";
 import type { AnyProtocol } from "../wire/protocol.ts";
 import { type Channel, writeReplies } from "./channel.ts";
@@ -11,7 +12,7 @@ import type { CloseCause } from "./types.ts";
 
 /** What a peer tells those who keep all of them. */
 export interface UdpGroup {
-  send(bytes: Uint8Array, port: number, host: string): void;
+  send(bytes: Uint8Array, to: UdpOrigin): void;
   /** A registered device speaks: the peer is worth remembering. */
   identified(peer: UdpPeer): void;
   /** Messages of it wait because the intake takes none for now. */
@@ -26,6 +27,8 @@ export interface UdpOrigin {
   readonly source: Source;
   readonly host: string;
   readonly port: number;
+  /** Our socket, which answers it. */
+  readonly socket: Socket;
   /** How many peers there were with it. */
   readonly number: number;
 }
@@ -37,9 +40,7 @@ export class UdpPeer implements Channel {
   readonly key: string;
   readonly address: string;
   readonly source: Source;
-  readonly #host: string;
-  readonly #port: number;
-  readonly #number: number;
+  readonly #origin: UdpOrigin;
   readonly #shared: Shared;
   readonly #group: UdpGroup;
   #session: Session;
@@ -65,9 +66,7 @@ export class UdpPeer implements Channel {
     this.key = origin.key;
     this.address = origin.address;
     this.source = origin.source;
-    this.#host = origin.host;
-    this.#port = origin.port;
-    this.#number = origin.number;
+    this.#origin = origin;
     this.#shared = shared;
     this.#group = group;
     this.lastTick = shared.tick;
@@ -82,7 +81,7 @@ export class UdpPeer implements Channel {
   }
 
   get id(): string {
-    return `${this.#shared.prefix}-u${this.#number.toString(36)}`;
+    return `${this.#shared.prefix}-u${this.#origin.number.toString(36)}`;
   }
 
   get closed(): boolean {
@@ -110,7 +109,7 @@ export class UdpPeer implements Channel {
   }
 
   write(bytes: Uint8Array): void {
-    if (!this.#closed) this.#group.send(bytes, this.#port, this.#host);
+    if (!this.#closed) this.#group.send(bytes, this.#origin);
   }
 
   finish(exchange: Exchange): void {

@@ -12,11 +12,13 @@ export const detectionBytes = 256;
  */
 export const openingBytes = 4096;
 
-/**
- * What a protocol makes of the first message, best first: it names a device; it is understood; it is not whole yet; it
- * fails (malformed, wrong checksum, no such message).
- */
+/** What a protocol can make of the first message, best first. */
 const readings = ["identified", "read", "waiting", "failed"] as const;
+
+/**
+ * What a protocol makes of the first message: it names a device; it is understood; it is not whole yet; it fails
+ * (malformed, wrong checksum, no such message).
+ */
 export type FirstReading = (typeof readings)[number];
 
 /**

@@ -24,6 +24,7 @@ export async function startGateway(
   protocols: readonly AnyProtocol[] = [fixtureProtocol],
   at = 0,
   corsOrigins = "",
+  ports = "",
 ) {
   const intake = new MemoryIntake();
   const metrics = createMetrics({ processMetrics: false });
@@ -43,7 +44,7 @@ export async function startGateway(
     close: async () => {},
   };
   const gateway: Gateway = createGateway(
-    { host: "127.0.0.1", port: at, limits, corsOrigins },
+    { host: "127.0.0.1", port: at, limits, corsOrigins, ports },
     {
       protocols,
       intake,
@@ -57,9 +58,10 @@ export async function startGateway(
       matchesSecret: matchesTrackerSecret,
     },
   );
-  const port = (await gateway.start())[0]?.port ?? 0;
+  const addresses = await gateway.start();
+  const port = addresses[0]?.port ?? 0;
   atEnd(() => gateway.stop());
-  return { gateway, port, intake, metrics, trace, quarantine, bus, logged };
+  return { gateway, port, addresses, intake, metrics, trace, quarantine, bus, logged };
 }
 
 /** A peer that a test drives by hand. */

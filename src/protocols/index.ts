@@ -5,6 +5,7 @@ import { h02 } from "./h02/index.ts";
 import { jt808 } from "./jt808/index.ts";
 import { osmand } from "./osmand/index.ts";
 import { owntracks } from "./owntracks/index.ts";
+import { queclink } from "./queclink/index.ts";
 import { ruptela } from "./ruptela/index.ts";
 import { suntech } from "./suntech/index.ts";
 import { teltonika } from "./teltonika/index.ts";
@@ -17,6 +18,7 @@ export const protocols: readonly AnyProtocol[] = [
   jt808,
   osmand,
   owntracks,
+  queclink,
   ruptela,
   suntech,
   teltonika,

@@ -43,7 +43,9 @@ const medianLines = 120;
 
 const sources = readSources();
 const code = sources.filter((source) => !source.test);
-const written = code.filter((source) => source.path !== "protocols/index.ts");
+/** Lists that `npm run gen` writes grow with the protocols. */
+const generated: ReadonlySet<string> = new Set(["protocols/index.ts", "model/protocol-ids.ts"]);
+const written = code.filter((source) => !generated.has(source.path));
 
 function roomOf(path: string): string {
   return path.split("/")[0] ?? path;
@@ -167,7 +169,7 @@ describe("the world outside", () => {
 
 describe("files", () => {
   it(`have at most ${longestFile} lines`, () => {
-    const long = sources.filter((source) => source.lines > longestFile);
+    const long = sources.filter((source) => source.lines > longestFile && !generated.has(source.path));
     assert.deepEqual(
       long.map((source) => `${source.path}: ${source.lines}`),
       [],
